@@ -1,4 +1,4 @@
-; Says TICK every two seconds, for as long as it is let.
+; Prints TICK every two seconds until it is stopped.
         .LOC    8000H
 START:  LXI     H,TEXT
         MVI     B,6

@@ -18,7 +18,7 @@ use cli_support::exit;
 use cli_support::manual::{CompletionsArgs, ManArgs};
 use tdlasm::diag::{Code, Severity};
 
-/// Assembles, links and takes apart Z80 programs in the TDL dialect.
+/// Assembles, links and disassembles Z80 programs in the TDL dialect.
 #[derive(Debug, Parser)]
 #[command(
     name = "tdlasm",
@@ -96,7 +96,7 @@ enum ExitKind {
     Usage,
     /// A file cannot be read or written.
     File,
-    /// Part of the work is left to the user.
+    /// Part of the input was not processed, and is left to the user.
     Incomplete,
 }
 

@@ -39,16 +39,16 @@ use symbol_spelling::SpellingMap;
 pub use options::{Dialect, Options};
 pub use target::Target;
 
-/// Something that the author should look at.
+/// A remark on the conversion that the author should review.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// The line in the source, from 1.
     pub line: u32,
     /// The column in bytes, from 1.
     pub column: u32,
-    /// Whether the statement stays as it was.
+    /// `true` if the statement was copied unchanged.
     pub kept: bool,
-    /// The event, without a full stop.
+    /// The message, without a full stop.
     pub message: String,
 }
 
@@ -59,12 +59,12 @@ pub struct Conversion {
     pub text: Vec<u8>,
     /// Remarks for the author, by place.
     pub notes: Vec<Note>,
-    /// The number of statements that were written anew.
+    /// The number of statements that were converted.
     pub converted: usize,
 }
 
 impl Conversion {
-    /// Returns the number of statements that stay as they were.
+    /// Returns the number of statements that were copied unchanged.
     pub fn kept(&self) -> usize {
         self.notes.iter().filter(|note| note.kept).count()
     }
@@ -72,8 +72,8 @@ impl Conversion {
 
 /// Converts a file.
 ///
-/// A source that seems to be in the wanted dialect already, since more of its statements have a
-/// meaning only there, stays as it is; a note says so.
+/// A source that seems to be in the target dialect already, since more of its statements are valid
+/// only there, is returned unchanged, with a note.
 ///
 /// # Errors
 /// The file cannot be read, or is larger than 4 GB.
@@ -108,7 +108,7 @@ pub fn convert(loader: &dyn Loader, file: &Path, options: &Options) -> io::Resul
             conversion = unchanged(source);
         }
     }
-    // What follows the end of the text is nobody's, but the author's.
+    // Text after the end of the program is copied unchanged.
     conversion.text.extend_from_slice(&text[source.text.len()..]);
     Ok(conversion)
 }
@@ -163,12 +163,13 @@ pub fn translate(operator: &str, operands: &[u8]) -> Option<String> {
 }
 
 fn unchanged(source: &Source) -> Conversion {
-    let message = "most statements are in the wanted dialect already; the source stays as it is";
+    let message = "most statements are in the target dialect already; the source is unchanged";
     let note = Note { line: 1, column: 1, kept: false, message: message.into() };
     Conversion { text: source.text.to_vec(), notes: vec![note], converted: 0 }
 }
 
-/// Converts, and counts the statements that have a meaning in the dialect of the source only.
+/// Converts without expansion, and counts the statements that are valid in the source's dialect
+/// only.
 fn convert_as_is(
     loader: &dyn Loader,
     file: &Path,
@@ -191,7 +192,7 @@ fn convert_as_is(
     (Conversion { notes, text: output.text, converted: output.written }, output.distinct)
 }
 
-/// All that there is to say, by place.
+/// Returns all notes, in the order of the source.
 fn notes(source: &Source, remarks: &[Unconverted], kept: &[Unconverted]) -> Vec<Note> {
     let remarks = remarks.iter().map(|reason| (false, reason));
     let mut all: Vec<(bool, &Unconverted)> =
@@ -200,7 +201,7 @@ fn notes(source: &Source, remarks: &[Unconverted], kept: &[Unconverted]) -> Vec<
     all.into_iter().map(|(kept, reason)| note(source, kept, reason)).collect()
 }
 
-/// Inserted files that could not be looked at.
+/// Returns a note for each included file that was not found.
 fn missing_files(program: &Program<'_>, facts: &SourceScan) -> Vec<Unconverted> {
     let inserted = program.statements.iter().filter_map(|statement| match statement.body {
         Body::Insert(name) if facts.included_file_name(name).is_none() => Some((statement, name)),

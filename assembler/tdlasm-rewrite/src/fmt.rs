@@ -2,14 +2,14 @@
 //!
 //! - Labels, names that are assigned a value, and brackets and comments that stand there already
 //!   begin a line.
-//! - Operators and signs of assignment stand in column 8 (from 0), a blank behind a longer label.
-//! - Operands stand one blank behind the operator, or in column 16 if most of the file's do.
+//! - Operators and assignment operators are in column 8 (from 0), or a blank after a longer label.
+//! - Operands are one blank after the operator, or in column 16 if most of the file's are.
 //! - Comments stand in column 32. One at any tab stop from 24 on stays; one that has no room goes
 //!   to the next tab stop.
-//! - Blanks at the ends of lines go, tabs become blanks.
+//! - Blanks at the ends of lines are removed, tabs become blanks.
 //!
-//! Operands, comments, texts of several lines, the ends of lines and what follows `.END` stay as
-//! they are. So do blanks behind the arguments of a macro, since they are part of the last one.
+//! Operands, comments, texts of several lines, line ends and the text after `.END` are unchanged.
+//! So are blanks after the arguments of a macro, since they are part of the last one.
 
 mod scan;
 mod write;
@@ -27,11 +27,11 @@ use tdlasm::{asm, module::Module};
 
 pub use scan::{StatementParts, TextRange};
 
-/// Options of reading the source.
+/// Options for parsing the source.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Folders to look for inserted files in, besides the folder of the file that names them: they
-    /// may have macros.
+    /// Folders in which included files are searched, besides the folder of the including file.
+    /// Included files may define macros.
     pub include_dirs: Vec<PathBuf>,
     /// Whether all letters of symbols count, not the first six only.
     pub long_symbols: bool,
@@ -40,15 +40,15 @@ pub struct Options {
 /// Error returned by [`format()`].
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Error {
-    /// A macro makes bytes of the blanks in its text or arguments.
-    #[error("{0} makes other bytes with other blanks, so its layout stays as it is")]
+    /// Blanks in the text or arguments of a macro become bytes.
+    #[error("the bytes of {0} depend on its blanks; the layout is unchanged")]
     Blanks(String),
     /// The text is larger than 4 GB.
     #[error("{0} is larger than 4 GB")]
     Size(String),
 }
 
-/// The text of a file in columns.
+/// Formats a text in columns.
 ///
 /// The text is assembled before and after: its bytes and its messages stay the same.
 ///
@@ -85,8 +85,8 @@ pub fn format(
 #[derive(Debug)]
 pub struct Statements {
     map: SourceMap,
-    /// The offset at which each begins, and its parts; none if nothing of the language begins the
-    /// line.
+    /// The offset at which each begins, and its parts; `None` if the line does not begin with a
+    /// statement.
     pub list: Vec<(usize, Option<StatementParts>)>,
     /// The end of what is read of the text.
     pub end: usize,
@@ -110,7 +110,7 @@ impl Statements {
     }
 }
 
-/// The source's dialect is what matters to those who look for facts.
+/// The scan of the source depends on the source's dialect only.
 fn reading(options: &Options) -> convert::Options {
     let include_dirs = options.include_dirs.clone();
     let long_symbols = options.long_symbols;
@@ -127,7 +127,7 @@ fn outcome(overlay: &Overlay<'_>, options: &Options) -> (Vec<Module>, Vec<Code>)
     (outcome.modules, codes)
 }
 
-/// Files as they are, but for one.
+/// A loader that replaces the text of one file.
 struct Overlay<'l> {
     loader: &'l dyn Loader,
     file: &'l Path,

@@ -27,7 +27,7 @@ pub(super) struct FileReference {
     pub(super) name: u32,
     /// Whether this is a definition, a declaration or a use.
     pub(super) role: ReferenceRole,
-    /// Whether the whole name is written here, and not joined from parts by a macro.
+    /// `true` if the whole name is in the text, not joined from parts by a macro.
     pub(super) whole: bool,
 }
 
@@ -115,7 +115,7 @@ impl Analysis {
         self.pass_plan
     }
 
-    /// Assembles the same texts again, with references and perhaps a listing.
+    /// Assembles the same texts again, with references and optionally a listing.
     fn reassemble(&self, listing: bool) -> Assembly {
         let two_passes = self.assembly.used_two_passes;
         let options = Options {
@@ -141,12 +141,12 @@ impl Analysis {
         self.listed.get().unwrap_or_else(|| self.named.get_or_init(|| self.reassemble(false)))
     }
 
-    /// The names and the places where they stand.
+    /// The names and their references.
     pub(super) fn references(&self) -> &References {
         &self.assembly_with_references().references
     }
 
-    /// Returns where a stretch of the source map was written that may be in the text of a macro.
+    /// Returns the origin in a file of a range of the source map, which may be in a macro's text.
     pub(super) fn written(&self, span: Span) -> Option<SourceOrigin> {
         self.assembly.references.written(&self.assembly.sources, span)
     }
@@ -161,7 +161,7 @@ impl Analysis {
         self.files.iter().position(|file| file == path).map(|at| at as u32)
     }
 
-    /// Which file a text is.
+    /// Returns the index of the file with this text.
     fn file_of(&self, source: &Source) -> Option<u32> {
         let at = self.texts.binary_search_by_key(&source.base, |(base, _)| *base).ok()?;
         Some(self.texts[at].1)
@@ -173,7 +173,7 @@ impl Analysis {
         &self.assembly.sources.source_at(base).text
     }
 
-    /// The file of a stretch of the source map that is no macro's text, and the stretch in it.
+    /// The file of a range of the source map and the range in it; `None` for the text of a macro.
     pub(super) fn in_file(&self, span: Span) -> Option<(u32, Range<usize>)> {
         let source = self.assembly.sources.source_at(span.start);
         let start = (span.start - source.base) as usize;
@@ -181,7 +181,7 @@ impl Analysis {
         Some((self.file_of(source)?, start..end))
     }
 
-    /// All names where they were written, by place.
+    /// Returns all references, sorted by file and offset.
     pub(super) fn file_references(&self) -> &[FileReference] {
         self.places.get_or_init(|| {
             let mut places: Vec<FileReference> = self.references_with_role(|_| true).collect();
@@ -191,7 +191,7 @@ impl Analysis {
         })
     }
 
-    /// Those in one file.
+    /// Returns the references in one file.
     pub(super) fn file_references_in(&self, file: u32) -> &[FileReference] {
         let places = self.file_references();
         let start = places.partition_point(|place| place.file < file);
@@ -199,7 +199,7 @@ impl Analysis {
         &places[start..end]
     }
 
-    /// The places where names get their meaning, by place.
+    /// Returns the definitions, sorted by file and offset.
     pub(super) fn definitions(&self) -> Vec<FileReference> {
         let mut places: Vec<FileReference> =
             self.references_with_role(|role| role != ReferenceRole::Use).collect();
@@ -208,7 +208,7 @@ impl Analysis {
         places
     }
 
-    /// The mentions of names in some roles.
+    /// Returns the references with some roles.
     fn references_with_role(
         &self,
         is_wanted: impl Fn(ReferenceRole) -> bool,
@@ -229,7 +229,8 @@ impl Analysis {
         })
     }
 
-    /// The names at an offset of a file, each of which stands there in some reading of the text.
+    /// Returns the references at an offset of a file. There are several if the text is assembled
+    /// more than once with different names.
     pub(super) fn references_at(&self, path: &Path, offset: usize) -> Vec<&FileReference> {
         let Some(file) = self.file(path) else { return Vec::new() };
         let offset = offset as u32;
@@ -237,12 +238,12 @@ impl Analysis {
         let last = places.partition_point(|place| (place.file, place.start) <= (file, offset));
         let near = places[..last].iter().rev().take_while(|place| place.file == file);
         let touching = |place: &&FileReference| offset <= place.end && self.is_symbol(place.name);
-        // Names do not overlap but where a macro's argument is used more than once.
+        // References overlap only where a macro's argument is used more than once.
         near.take(MAX_OVERLAPPING_REFERENCES).filter(touching).collect()
     }
 
     /// Returns the bytes of the instruction whose mnemonic is at an offset of a file, for each time
-    /// that it was read.
+    /// that it was assembled.
     pub(super) fn assembled_at(&self, path: &Path, offset: usize) -> Vec<ListingLine<'_>> {
         let Some(file) = self.file(path) else { return Vec::new() };
         let texts = self.texts.iter().filter(|(_, one)| *one == file);
@@ -262,12 +263,12 @@ impl Analysis {
         &self.references().names[name as usize]
     }
 
-    /// Whether a name is the program's, not the language's.
+    /// Returns `true` if a name is the program's, not a keyword.
     pub(super) fn is_symbol(&self, name: u32) -> bool {
         self.name(name).kind != NameKind::Language
     }
 
-    /// The file that the `.INSERT` at an offset inserts.
+    /// Returns the file that the `.INSERT` at an offset includes.
     pub(super) fn included_file_at(&self, path: &Path, offset: usize) -> Option<&Path> {
         let file = self.file(path)?;
         let source = self.assembly.sources.iter().find(|source| match source.origin {
@@ -281,5 +282,5 @@ impl Analysis {
     }
 }
 
-/// So many mentions before an offset may reach it.
+/// The maximum number of references before an offset that are checked for reaching it.
 const MAX_OVERLAPPING_REFERENCES: usize = 64;

@@ -1,4 +1,4 @@
-//! The call hierarchy: routines, and who calls or jumps to them.
+//! The call hierarchy: routines and their callers, by CALL or jump.
 //!
 //! A routine reaches from a label that is exported or called to the next one in its file. A call is
 //! a use of its name in a CALL, or in a jump from another routine, which returns for both.
@@ -20,14 +20,14 @@ use super::positions::LineIndex;
 use super::symbol_identity::{self, Occurrence};
 use super::workspace::Workspace;
 
-/// The manner in which an instruction goes somewhere else.
+/// The kind of control transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CallKind {
     Call,
     Jump,
 }
 
-/// The way of an operator; `None` if it is neither.
+/// Returns the kind of an operator; `None` if it is neither a call nor a jump.
 fn call_kind(operator: &[u8]) -> Option<CallKind> {
     const CALLS: [&str; 11] =
         ["CALL", "CNZ", "CZ", "CNC", "CC", "CPO", "CPE", "CNO", "CO", "CP", "CM"];
@@ -40,7 +40,7 @@ fn call_kind(operator: &[u8]) -> Option<CallKind> {
     if is(&CALLS) { Some(CallKind::Call) } else { is(&JUMPS).then_some(CallKind::Jump) }
 }
 
-/// A file as its routines and calls.
+/// The routines of a file, and its text for finding calls.
 struct FileRoutines<'w> {
     text: Vec<u8>,
     statements: Rc<Statements>,
@@ -48,7 +48,7 @@ struct FileRoutines<'w> {
     routines: Vec<Occurrence<'w>>,
 }
 
-/// The shapes of files, each read once.
+/// A cache of the routines of files.
 struct RoutineIndex<'w> {
     workspace: &'w Workspace,
     files: BTreeMap<PathBuf, Option<FileRoutines<'w>>>,
@@ -95,13 +95,13 @@ fn call_kind_at(statements: &Statements, text: &[u8], offset: usize) -> Option<C
 }
 
 impl<'w> FileRoutines<'w> {
-    /// The routine that holds an offset.
+    /// Returns the routine that contains an offset.
     fn routine(&self, offset: usize) -> Option<Occurrence<'w>> {
         let after = self.routines.partition_point(|one| one.place.start as usize <= offset);
         self.routines.get(after.checked_sub(1)?).copied()
     }
 
-    /// The stretch of a routine of this file.
+    /// Returns the byte range of a routine of this file.
     fn stretch(&self, routine: &Occurrence<'_>) -> std::ops::Range<usize> {
         let next = self.routines.iter().find(|one| one.place.start > routine.place.start);
         let end = next.map_or(self.text.len(), |one| one.place.start as usize);
@@ -122,7 +122,7 @@ impl<'w> FileRoutines<'w> {
         })
     }
 
-    /// The way by which the name at a place is called; a jump within its routine is none.
+    /// Returns how the name at a place is called; `None` for a jump within its routine.
     fn call(&self, place: &Occurrence<'_>, target: &Occurrence<'_>) -> Option<CallKind> {
         let at = place.place.start as usize;
         let way = call_kind_at(&self.statements, &self.text, at)?;
@@ -135,7 +135,7 @@ impl<'w> FileRoutines<'w> {
     }
 }
 
-/// The routine whose name is at an offset.
+/// Handles `prepareCallHierarchy`: returns the routine whose name is at an offset.
 pub(super) fn prepare(workspace: &Workspace, path: &Path, offset: usize) -> Vec<CallHierarchyItem> {
     let mut shapes = RoutineIndex::new(workspace);
     let Some(routine) = routine_named(workspace, &mut shapes, path, offset) else {
@@ -162,7 +162,8 @@ fn routine_named<'w>(
     })
 }
 
-/// The routines that call the one whose name is at an offset, each with the places.
+/// Returns the callers of the routine whose name is at an offset, each with the places of its
+/// calls.
 pub(super) fn incoming(
     workspace: &Workspace,
     path: &Path,
@@ -193,7 +194,8 @@ pub(super) fn incoming(
     calls.map(|(from, from_ranges)| CallHierarchyIncomingCall { from, from_ranges }).collect()
 }
 
-/// The routines that the one whose name is at an offset calls, each with the places.
+/// Returns the routines called by the one whose name is at an offset, each with the places of the
+/// calls.
 pub(super) fn outgoing(
     workspace: &Workspace,
     path: &Path,

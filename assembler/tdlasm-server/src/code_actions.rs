@@ -1,4 +1,4 @@
-//! Code actions: what messages suggest, as changes of the text.
+//! Code actions: the fixes that diagnostics suggest, as edits.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -16,11 +16,11 @@ use super::fields::statement_at;
 use super::positions::LineIndex;
 use super::workspace::Workspace;
 
-/// The jumps that reach any address, by the relative ones.
+/// The relative jumps and their absolute counterparts.
 const ABSOLUTE: [(&str, &str); 5] =
     [("JMPR", "JMP"), ("JRZ", "JZ"), ("JRNZ", "JNZ"), ("JRC", "JC"), ("JRNC", "JNC")];
 
-/// The changes that messages about a range of a file suggest.
+/// Returns the fixes suggested by diagnostics in a range of a file.
 pub(super) fn actions(
     workspace: &Workspace,
     path: &Path,
@@ -46,7 +46,7 @@ fn touches(one: Range, other: Range) -> bool {
     one.start <= other.end && other.start <= one.end
 }
 
-/// The change that a message suggests in a file, and the place of the message.
+/// Returns the fix that a diagnostic suggests in a file, and the place of the diagnostic.
 fn action(
     workspace: &Workspace,
     program: &Analysis,
@@ -58,7 +58,7 @@ fn action(
     let (title, edit) = fix(program, path, text, message)
         .or_else(|| absolute_jump(workspace, program, path, text, message))?;
     let place = shown.range;
-    // The message may stand at the call of the macro that is to be mended.
+    // The diagnostic may be at the call of the macro in which the fix is.
     let place = if shown_in == path { place } else { edit.range };
     Some((place, code_action(workspace.uri(path)?, title, edit, shown)))
 }
@@ -76,7 +76,7 @@ fn code_action(uri: Uri, title: String, edit: TextEdit, shown: Diagnostic) -> Co
     }
 }
 
-/// The change that comes with a message.
+/// Returns the fix attached to a diagnostic.
 fn fix(
     program: &Analysis,
     path: &Path,
@@ -85,7 +85,7 @@ fn fix(
 ) -> Option<(String, TextEdit)> {
     let fix = message.fix.as_ref()?;
     let written = program.written(fix.span);
-    // Text that macros join of pieces stands nowhere.
+    // Text that a macro joins from parts has no place in a file.
     let span = written.filter(|written| written.whole).map_or(fix.span, |written| written.span);
     let (file, stretch) = program.in_file(span)?;
     if program.files[file as usize] != path {
@@ -98,7 +98,7 @@ fn fix(
     Some((title, TextEdit::new(LineIndex::new(text).range(stretch), fix.text.clone())))
 }
 
-/// The jump that reaches any address, in place of a relative one that does not.
+/// Returns the fix that replaces a relative jump out of range by an absolute one.
 fn absolute_jump(
     workspace: &Workspace,
     program: &Analysis,

@@ -17,11 +17,11 @@ use super::fields::{Field, field_at};
 use super::positions::LineIndex;
 use super::workspace::Workspace;
 
-/// Names beyond so many are left out, until more is typed.
+/// The maximum number of symbols in a reply; the list is incomplete beyond it.
 const MAX_COMPLETIONS: usize = 400;
 
-/// Everything that can stand at an offset of a file; the editor chooses what begins like the word
-/// there. Of very many names only those that are like what is typed, the nearest first.
+/// Returns the completions at an offset of a file; the editor filters them by the word there. If
+/// there are more than [`MAX_COMPLETIONS`] symbols, only those that match the word, nearest first.
 pub(super) fn completion(workspace: &Workspace, path: &Path, offset: usize) -> CompletionResponse {
     let nothing = || CompletionResponse::Array(Vec::new());
     let Some(text) = workspace.text(path) else { return nothing() };
@@ -51,18 +51,18 @@ pub(super) fn completion(workspace: &Workspace, path: &Path, offset: usize) -> C
     }
 }
 
-/// The names that can stand in a field.
+/// The symbols that are valid in a field.
 struct SymbolCandidates<'w> {
     field: Field,
     found: BTreeMap<&'w [u8], Candidate>,
 }
 
-/// A name that could be meant.
+/// A symbol that may be completed.
 #[derive(Clone, Copy)]
 struct Candidate {
     kind: NameKind,
     value: Option<RelocValue>,
-    /// The bytes between its nearest definition and the cursor; none in other files.
+    /// The distance in bytes of its nearest definition from the cursor; `None` in other files.
     distance: Option<usize>,
 }
 
@@ -71,8 +71,8 @@ impl<'w> SymbolCandidates<'w> {
         Self { field, found: BTreeMap::new() }
     }
 
-    /// Adds the names of a program, as their definitions or else declarations write them; local
-    /// ones of this file only.
+    /// Adds the symbols of a program, spelled as in their definitions or else declarations; local
+    /// symbols of this file only.
     fn add(&mut self, program: &'w Analysis, path: &Path, offset: usize) {
         let here = program.file(path);
         for place in program.definitions() {
@@ -100,8 +100,8 @@ impl<'w> SymbolCandidates<'w> {
         self.found.iter().map(|(spelling, one)| one.item(spelling)).collect()
     }
 
-    /// Those that are like what is typed: first what begins so, then what has its letters in their
-    /// order; the nearest first.
+    /// Returns the symbols that match `typed`: first those with this prefix, then those with its
+    /// letters in order; nearest first.
     fn matching(&self, typed: &[u8]) -> Vec<CompletionItem> {
         let like = self.found.iter().filter_map(|(spelling, one)| {
             let rank = match_rank(spelling, typed)?;
@@ -111,7 +111,7 @@ impl<'w> SymbolCandidates<'w> {
         like.sort_unstable_by_key(|(rank, distance, spelling, _)| (*rank, *distance, *spelling));
         like.truncate(MAX_COMPLETIONS);
         let items = like.iter().enumerate().map(|(at, (_, _, spelling, one))| {
-            // Editors sort by this within what fits equally well.
+            // Editors sort equally good matches by this.
             CompletionItem { sort_text: Some(format!("{at:03}")), ..one.item(spelling) }
         });
         items.collect()
@@ -125,7 +125,7 @@ impl Candidate {
     }
 }
 
-/// The degree to which a name is unlike what is typed; `None` if it cannot be meant.
+/// Returns the rank of a match, best first; `None` if the name does not match.
 fn match_rank(name: &[u8], typed: &[u8]) -> Option<u8> {
     if name.get(..typed.len()).is_some_and(|start| start.eq_ignore_ascii_case(typed)) {
         return Some(0);

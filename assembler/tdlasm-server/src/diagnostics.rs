@@ -16,7 +16,7 @@ use super::positions::LineIndex;
 use super::uri;
 use super::workspace::Workspace;
 
-/// The source of the messages, as editors show it.
+/// The source of the diagnostics, as displayed by editors.
 const DIAGNOSTIC_SOURCE: &str = "tdlasm";
 
 /// The diagnostics published last, by file.
@@ -57,7 +57,8 @@ impl PublishedDiagnostics {
     }
 }
 
-/// The messages about each open file, and about others of the same programs that have some.
+/// Returns the diagnostics of each open file, and of other files of the same programs that have
+/// some.
 fn collect(workspace: &Workspace) -> BTreeMap<PathBuf, Vec<Diagnostic>> {
     let mut found: BTreeMap<PathBuf, Vec<Diagnostic>> = BTreeMap::new();
     for path in workspace.documents.open.keys() {
@@ -93,7 +94,7 @@ fn project_diagnostic(message: String) -> Diagnostic {
 /// Converts the diagnostics of a program.
 pub(super) struct DiagnosticConverter<'a> {
     program: &'a Analysis,
-    /// The starts of the lines of those files that have messages.
+    /// The line indexes of the files with diagnostics.
     lines: BTreeMap<u32, LineIndex<'a>>,
 }
 
@@ -107,7 +108,7 @@ impl<'a> DiagnosticConverter<'a> {
         all.iter().filter_map(|one| self.message(one)).collect()
     }
 
-    /// A message as the editor shows it, and the file.
+    /// Converts a diagnostic to that of the protocol; also returns its file.
     pub(super) fn message(&mut self, one: &diag::Diagnostic) -> Option<(PathBuf, Diagnostic)> {
         let sources = &self.program.assembly.sources;
         let place = render::in_file(one.span, sources);

@@ -15,9 +15,9 @@ use super::positions::LineIndex;
 /// A document.
 #[derive(Debug, Clone)]
 pub(super) struct Document {
-    /// The editor's name for it.
+    /// Its URI in the editor.
     pub(super) uri: Uri,
-    /// The editor's number for this state of it.
+    /// The editor's version number of the text.
     pub(super) version: i32,
     pub(super) text: String,
 }
@@ -50,7 +50,7 @@ pub(super) struct Documents {
 }
 
 impl Documents {
-    /// The text of a file as the editor sees it.
+    /// Returns the text of a file, from the editor if it is open there.
     pub(super) fn text(&self, path: &Path) -> io::Result<Vec<u8>> {
         match self.open.get(path) {
             Some(document) => Ok(document.text.clone().into_bytes()),
@@ -112,7 +112,7 @@ impl Loader for Snapshot {
     }
 }
 
-/// Returns a path without `.` and `..`, so that a file has one name.
+/// Returns a path without `.` and `..`, so that equal files have equal paths.
 pub(super) fn normalize_path(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

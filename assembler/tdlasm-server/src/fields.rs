@@ -1,4 +1,4 @@
-//! Which word of a statement an offset is in.
+//! Finds the field and word of a statement at an offset.
 
 use std::ops::Range;
 use std::path::Path;
@@ -18,13 +18,13 @@ pub(super) enum Field {
     Comment,
 }
 
-/// The statement that holds an offset.
+/// Returns the statement that contains an offset.
 pub(super) fn statement_at(statements: &Statements, offset: usize) -> Option<&StatementParts> {
     let after = statements.list.partition_point(|(start, _)| *start <= offset);
     statements.list[after.checked_sub(1)?].1.as_ref()
 }
 
-/// The field and the word at an offset, which may be empty.
+/// Returns the field and the word at an offset; the word may be empty.
 pub(super) fn field_at(
     workspace: &Workspace,
     path: &Path,
@@ -49,7 +49,7 @@ fn field(parts: &StatementParts, offset: usize) -> Field {
     }
 }
 
-/// The symbol that an offset is in or at the end of.
+/// Returns the symbol that contains an offset or ends there.
 pub(super) fn word_at(text: &[u8], offset: usize) -> Range<usize> {
     let offset = offset.min(text.len());
     let before = text[..offset].iter().rev().take_while(|byte| lex::is_symbol(**byte)).count();

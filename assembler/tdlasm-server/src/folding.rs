@@ -1,5 +1,4 @@
-//! The stretches that can be folded: texts in brackets, as of macros and conditionals, and comments
-//! of several lines.
+//! Folding ranges: texts in brackets, as of macros and conditionals, and comments of several lines.
 
 use lsp_types::{FoldingRange, FoldingRangeKind};
 
@@ -7,14 +6,14 @@ use tdlasm::syntax::lex;
 
 use super::positions::LineIndex;
 
-/// The foldable stretches of a text, by where they begin.
+/// Returns the folding ranges of a text, sorted by start.
 pub(super) fn folding(text: &[u8]) -> Vec<FoldingRange> {
     let lines = LineIndex::new(text);
     let mut found = comments(&lines);
     for Brackets { open, close } in pairs(text) {
         let first = lines.line(open);
         let last = lines.line(close);
-        // The line of the closing bracket stays to be seen.
+        // The line of the closing bracket stays visible.
         if first + 1 < last {
             found.push(range(first, last - 1, FoldingRangeKind::Region));
         }
@@ -24,14 +23,13 @@ pub(super) fn folding(text: &[u8]) -> Vec<FoldingRange> {
     found
 }
 
-/// The offsets of two brackets that are partners.
+/// The offsets of two matching brackets.
 struct Brackets {
     open: usize,
     close: usize,
 }
 
-/// The partners among the brackets that count in text that is assembled: those in comments and
-/// quotes do not.
+/// Returns the pairs of matching brackets, without those in comments and quotes.
 fn pairs(text: &[u8]) -> Vec<Brackets> {
     let mut open = Vec::new();
     let mut found = Vec::new();

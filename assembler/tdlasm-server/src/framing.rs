@@ -37,8 +37,7 @@ impl<R: BufRead> FrameReader<R> {
     /// Returns the next frame, or `None` at the end of the input.
     ///
     /// # Errors
-    /// Returns an error if the header or the message is none of the protocol, or the input ends
-    /// within it.
+    /// Returns an error if the header or the message is invalid, or the input ends within it.
     pub(super) fn next(&mut self) -> io::Result<Option<Frame>> {
         if self.at_length && !self.skip_to_next_length()? {
             return Ok(None);
@@ -59,7 +58,7 @@ impl<R: BufRead> FrameReader<R> {
         Ok(Some(Frame::Message(message)))
     }
 
-    /// Reads the lines of a header and returns the length that it tells.
+    /// Reads the lines of a header and returns the length in it.
     fn header(&mut self) -> io::Result<Option<u64>> {
         let mut length = None;
         let mut is_first = true;
@@ -83,8 +82,10 @@ impl<R: BufRead> FrameReader<R> {
             is_first = false;
             if line.len() >= LENGTH.len() && line[..LENGTH.len()].eq_ignore_ascii_case(LENGTH) {
                 let number = String::from_utf8_lossy(&line[LENGTH.len()..]);
-                let number =
-                    number.trim().parse().map_err(|_| invalid_data("the length is no number"))?;
+                let number = number
+                    .trim()
+                    .parse()
+                    .map_err(|_| invalid_data("the Content-Length is not a number"))?;
                 length = Some(number);
             } else if !line.contains(&b':') {
                 return Err(invalid_data("a line of a header has no colon"));
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_is_too_long_is_passed_over_and_the_next_one_read() {
+    fn a_message_that_is_too_long_is_skipped_and_the_next_one_read() {
         let long = "Content-Length: 99999999999\r\n\r\n{\"CContent-\":1}";
         let input = [&framed("one"), long, &framed("two"), long, long, &framed("three")].concat();
         let length = "99999999999";
@@ -157,10 +158,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_header_is_an_error() {
+    fn an_invalid_header_is_an_error() {
         for (input, expected) in [
             ("Content-Length: 5\r\n\r\n{", "the input ends within a message"),
-            ("Content-Length: five\r\n\r\n", "the length is no number"),
+            ("Content-Length: five\r\n\r\n", "the Content-Length is not a number"),
             ("Content-Type: x\r\n\r\n", "a header has no Content-Length"),
             ("Nonsense\r\n\r\n", "a line of a header has no colon"),
             ("Content-Length: 5", "a header has no line end"),
@@ -184,7 +185,7 @@ mod tests {
         let bodies = [begin, open, change, ask].join("\n");
         let words: &[&[u8]] = &[b"Content-Length: 9\r\n\r\n", b"null", b"-1", b"\\ud800", b"[]"];
         fuzz(&Corpus { seeds: &[&session], tokens: words }, 500, served);
-        // With headers that are right the messages themselves are taken.
+        // With valid headers the messages themselves are read.
         fuzz(&Corpus { seeds: &[bodies.as_bytes()], tokens: words }, 500, |lines| {
             let bodies = String::from_utf8_lossy(lines).into_owned();
             served(&bodies.lines().flat_map(framed).collect::<Vec<_>>());

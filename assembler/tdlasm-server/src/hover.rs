@@ -1,4 +1,4 @@
-//! The text about the word under the cursor.
+//! Hover texts for the word under the cursor.
 
 use std::ops::Range;
 use std::path::Path;
@@ -16,11 +16,11 @@ use super::positions::LineIndex;
 use super::symbol_identity::{self, Occurrence};
 use super::workspace::Workspace;
 
-/// The manual has a row about each directive. A copy of docs/LANGUAGE.md, since a package holds no
-/// file from outside its folder; a test compares them.
+/// The manual, with a row for each directive. A copy of docs/LANGUAGE.md, since a package contains
+/// only files from its folder; a test compares them.
 const MANUAL: &str = include_str!("manual.md");
 
-/// Returns the text about the word at an offset of a file.
+/// Returns the hover text for the word at an offset of a file.
 pub(super) fn hover(workspace: &Workspace, path: &Path, offset: usize) -> Option<Hover> {
     let text = workspace.text(path)?;
     let word = word_at(&text, offset);
@@ -28,7 +28,7 @@ pub(super) fn hover(workspace: &Workspace, path: &Path, offset: usize) -> Option
         let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value });
         Hover { contents, range: Some(LineIndex::new(&text).range(word)) }
     };
-    // Most names are found without cutting all of the text into statements.
+    // Most names are found without parsing all of the text.
     if !is_behind_semicolon(&text, offset)
         && !is_language(&text[word.clone()])
         && let Some(said) = symbol(workspace, path, offset)
@@ -40,7 +40,7 @@ pub(super) fn hover(workspace: &Workspace, path: &Path, offset: usize) -> Option
         return None;
     }
     if field == Field::Operator {
-        // With the bytes come the names, so that one run of the assembler serves both.
+        // The listing includes the references, so that one assembly serves both.
         workspace.programs_including(path).for_each(Analysis::list);
     }
     let operator = || operator(workspace, path, (field, &text[word.clone()]), word.start);
@@ -54,7 +54,7 @@ fn is_behind_semicolon(text: &[u8], offset: usize) -> bool {
     before.take_while(|byte| !matches!(byte, b'\n' | b'\r')).any(|byte| *byte == b';')
 }
 
-/// Whether a word is an instruction or directive, unless the program gives it another meaning.
+/// Returns `true` if a word is an instruction or directive, unless the program redefines it.
 fn is_language(word: &[u8]) -> bool {
     !mnemonics::tdl_forms(word).is_empty() || mnemonics::is_tdl_directive(word)
 }
@@ -93,7 +93,7 @@ fn describe_symbol(found: &Occurrence<'_>) -> String {
     format!("{kind}{value}{exported}")
 }
 
-/// A number in hexadecimal, and in decimal or with what it moves with.
+/// Formats a number in hexadecimal, and in decimal or with its relocation base.
 fn format_value(RelocValue { number, base }: RelocValue) -> String {
     let section = [" in .PROG.", " in .DATA.", " in .BLNK."];
     let digits = format!("{number:04X}H");
@@ -131,7 +131,7 @@ fn operator(
     for program in workspace.programs_including(path) {
         lines.extend(program.assembled_at(path, at));
     }
-    // Of two names for an opcode the decoder knows the first.
+    // If an opcode has two names, the decoder returns the first.
     let same = |one: &&Form, other: &Form| {
         (one.prefix, one.opcode, one.slots) == (other.prefix, other.opcode, other.slots)
     };
@@ -140,7 +140,7 @@ fn operator(
         Some((line, forms.iter().find(|one| same(one, form))?))
     });
     let Some((line, form)) = used else {
-        // In an operand it stands for its opcode.
+        // In an operand the mnemonic is its opcode.
         return (field != Field::Operands).then(|| forms_table(forms.iter()));
     };
     let bytes: Vec<String> = line.bytes.iter().map(|byte| format!("{byte:02X}")).collect();

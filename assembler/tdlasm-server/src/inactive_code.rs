@@ -1,5 +1,4 @@
-//! Names in text that no program reads: the other side of conditionals, and macros that are never
-//! called.
+//! Finds names in inactive code: false branches of conditionals and macros that are never called.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -12,9 +11,9 @@ use super::symbol_identity::{Occurrence, SymbolIdentity};
 use super::word_scan::{WordKind, scan};
 use super::workspace::Workspace;
 
-/// Adds to the stretches of a name those where it stands in text that is not read. There it would
-/// be the same symbol: an argument of a macro is always read, and a local symbol is sought only as
-/// far as it holds.
+/// Adds the ranges of a name in inactive code to its references. The same name there would be the
+/// same symbol: a macro's argument is always active, and a local symbol is searched only in its
+/// scope.
 pub(super) fn add_inactive_references(
     workspace: &Workspace,
     (target, places): (&SymbolIdentity, &[Occurrence<'_>]),
@@ -25,7 +24,7 @@ pub(super) fn add_inactive_references(
     };
     let files: BTreeSet<PathBuf> = match first.name().local {
         true => BTreeSet::from([first.path().to_owned()]),
-        // A program may have the name without a place where it is read.
+        // A program may contain the name in inactive code only.
         false => {
             let has_name = |program: &&Analysis| !target.names(program).is_empty();
             workspace.programs().filter(has_name).flat_map(|one| one.files.clone()).collect()
@@ -39,7 +38,7 @@ pub(super) fn add_inactive_references(
     }
 }
 
-/// Returns the stretches where the name stands unread in a file.
+/// Returns the ranges of the name in inactive code of a file.
 fn ranges_in_inactive_code(
     workspace: &Workspace,
     path: &Path,
@@ -69,7 +68,7 @@ fn ranges_in_inactive_code(
     words.map(|(stretch, _)| (stretch.start, stretch.end)).collect()
 }
 
-/// Returns the stretch in which a local symbol holds: from one new global symbol to the next.
+/// Returns the scope of a local symbol: from one new global symbol to the next.
 fn scope(local: &Occurrence<'_>) -> Range<usize> {
     let program = local.program;
     let file = local.place.file;

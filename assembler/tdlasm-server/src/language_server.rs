@@ -107,11 +107,11 @@ impl LanguageServer {
                 self.session.initialize(request).into()
             }
             (Phase::Uninitialized, _) => {
-                refuse(ErrorCode::ServerNotInitialized, "the session begins with initialize")
+                refuse(ErrorCode::ServerNotInitialized, "the first request must be initialize")
             }
             (Phase::ShutDown, _) => refuse(ErrorCode::InvalidRequest, "the session has ended"),
             (Phase::Running, "initialize") => {
-                refuse(ErrorCode::InvalidRequest, "the session has begun already")
+                refuse(ErrorCode::InvalidRequest, "the session is already initialized")
             }
             (Phase::Running, "shutdown") => {
                 self.phase = Phase::ShutDown;

@@ -1,10 +1,10 @@
-//! From one text to another in as few edits of lines as are easy to find.
+//! Computes line edits that turn one text into another.
 
 use lsp_types::{Position, Range, TextEdit};
 
 use super::positions::LineIndex;
 
-/// Those of the edits that touch a range of lines.
+/// Returns the edits that touch a range of lines.
 pub(super) fn edits_in_range(edits: Vec<TextEdit>, range: Range) -> Vec<TextEdit> {
     let lines = range.start.line..=range.end.line;
     edits
@@ -14,8 +14,8 @@ pub(super) fn edits_in_range(edits: Vec<TextEdit>, range: Range) -> Vec<TextEdit
         .collect()
 }
 
-/// The edits that make `after` of `before`: the lines that differ if there are as many in both,
-/// else all text.
+/// Returns the edits that turn `before` into `after`: the lines that differ if both have the same
+/// number of lines, else the whole text.
 pub(super) fn diff_lines(before: &[u8], after: &[u8]) -> Vec<TextEdit> {
     let old = LineIndex::new(before);
     let new = LineIndex::new(after);

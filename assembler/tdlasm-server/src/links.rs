@@ -1,4 +1,4 @@
-//! Links from the names of inserted files to the files.
+//! Document links from `.INSERT` lines to the included files.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use lsp_types::DocumentLink;
 use super::positions::LineIndex;
 use super::workspace::Workspace;
 
-/// The links of a file. A file that is not found has none.
+/// Returns the links in a file; an included file that is not found has none.
 pub(super) fn links(workspace: &Workspace, path: &Path, text: &[u8]) -> Vec<DocumentLink> {
     let Some(statements) = workspace.statements(path, text) else { return Vec::new() };
     let lines = LineIndex::new(text);

@@ -11,7 +11,7 @@ use super::positions::LineIndex;
 use super::symbol_identity::{self, Occurrence};
 use super::workspace::Workspace;
 
-/// Turns offsets of files into places of the protocol.
+/// Converts offsets of files to locations of the protocol.
 pub(super) struct Locator<'w> {
     workspace: &'w Workspace,
     texts: BTreeMap<PathBuf, Vec<u8>>,
@@ -22,7 +22,7 @@ impl<'w> Locator<'w> {
         Self { workspace, texts: BTreeMap::new() }
     }
 
-    /// The places, each with what is found there.
+    /// Returns the locations, each with its occurrence.
     pub(super) fn located<'f>(
         &mut self,
         found: &[Occurrence<'f>],
@@ -51,7 +51,7 @@ impl<'w> Locator<'w> {
     }
 }
 
-/// Returns the definition of what stands at an offset; of a file's name, the file.
+/// Returns the definition of the symbol at an offset; for the name of an included file, the file.
 pub(super) fn definition(workspace: &Workspace, path: &Path, offset: usize) -> Vec<Location> {
     for program in workspace.programs_including(path) {
         if let Some(file) = program.included_file_at(path, offset) {
@@ -73,8 +73,7 @@ pub(super) fn definition(workspace: &Workspace, path: &Path, offset: usize) -> V
     Locator::new(workspace).locations(&found)
 }
 
-/// All places of what stands at an offset, those that give it its meaning only if they are
-/// `wanted`.
+/// Returns all references to the symbol at an offset; definitions are included only on request.
 pub(super) fn references(
     workspace: &Workspace,
     path: &Path,
@@ -89,7 +88,7 @@ pub(super) fn references(
     Locator::new(workspace).locations(&found)
 }
 
-/// The places in the same file.
+/// Returns the references in the same file.
 pub(super) fn highlights(
     workspace: &Workspace,
     path: &Path,

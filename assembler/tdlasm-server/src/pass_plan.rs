@@ -1,5 +1,5 @@
-//! Predicts whether an edited program needs two passes, so that a single pass is not tried in vain.
-//! A wrong prediction only costs time.
+//! Predicts whether an edited program needs two passes, to avoid a single pass that fails. A wrong
+//! prediction only costs time.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_is_doubtful_if_its_lines_need_two_readings() {
+    fn a_change_needs_two_passes_if_its_lines_do() {
         let text = "\t.DEFINE TWICE[X]=[X\nX]\nHERE:\tNOP\nVALUE == 5\n";
         for (before, after, doubtful) in [
             ("\tMVI A,5", "\tMVI A,55", false),

@@ -5,7 +5,7 @@ use lsp_types::{Position, Range};
 
 use tdlasm::source::line_starts;
 
-/// A text and where its lines begin.
+/// A text and the offsets of its lines.
 #[derive(Debug, Clone)]
 pub(super) struct LineIndex<'t> {
     text: &'t [u8],
@@ -17,17 +17,17 @@ impl<'t> LineIndex<'t> {
         Self { text, starts: line_starts(text) }
     }
 
-    /// The line from 0 that holds an offset.
+    /// Returns the line, from 0, that contains an offset.
     pub(super) fn line(&self, offset: usize) -> usize {
         self.starts.partition_point(|start| *start as usize <= offset).saturating_sub(1)
     }
 
-    /// Returns the start of a line; the text's end for one behind the last.
+    /// Returns the start of a line, or the text's end for a line beyond the last.
     pub(super) fn start(&self, line: usize) -> usize {
         self.starts.get(line).map_or(self.text.len(), |start| *start as usize)
     }
 
-    /// Returns the number of lines; after a line's end another begins.
+    /// Returns the number of lines; a final line end is followed by an empty line.
     pub(super) fn count(&self) -> usize {
         self.starts.len()
     }
@@ -39,7 +39,7 @@ impl<'t> LineIndex<'t> {
         &text[..text.len() - ends]
     }
 
-    /// The offset of a position; one behind a line's end is at the end.
+    /// Returns the offset of a position; a position beyond a line's end is clamped to it.
     pub(super) fn offset(&self, position: Position) -> usize {
         let line = position.line as usize;
         let mut units = position.character as usize;
@@ -75,7 +75,7 @@ pub(super) fn utf16_len(text: &[u8]) -> u32 {
     characters(text).map(|(_, units)| units as u32).sum()
 }
 
-/// The bytes and units of UTF-16 of each character; a byte that is no UTF-8 counts as one.
+/// Returns the length of each character in bytes and UTF-16 units; an invalid byte counts as one.
 fn characters(text: &[u8]) -> impl Iterator<Item = (usize, usize)> {
     text.utf8_chunks().flat_map(|chunk| {
         let valid = chunk.valid().chars().map(|one| (one.len_utf8(), one.len_utf16()));
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_utf8_are_a_character_each() {
+    fn bytes_that_are_not_utf8_are_a_character_each() {
         let lines = LineIndex::new(b"\xE9\xFFA");
         assert_eq!(lines.position(2), Position::new(0, 2));
         assert_eq!(lines.offset(Position::new(0, 3)), 3);

@@ -1,4 +1,4 @@
-//! The project files of the folders that the editor shows.
+//! The project files of the editor's workspace folders.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -10,30 +10,30 @@ use tdlasm::project::{FILE_NAME, Program, Project};
 
 use super::documents::normalize_path;
 
-/// A project file as it was read: what it says, or what is wrong with it.
+/// The contents of a project file, or the error message.
 pub(super) type LoadResult = Result<Project, String>;
 
-/// All project files that hold for sources.
+/// A cache of the project files that apply to sources.
 #[derive(Debug, Default)]
 pub(super) struct Projects {
-    /// The file that holds for the sources of a folder.
+    /// The project file that applies to the sources of a folder.
     folders: RefCell<BTreeMap<PathBuf, Option<PathBuf>>>,
     read: RefCell<BTreeMap<PathBuf, Rc<LoadResult>>>,
 }
 
 impl Projects {
-    /// Whether a path is that of a project file.
+    /// Returns `true` if a path is that of a project file.
     pub(super) fn is_file(path: &Path) -> bool {
         path.file_name().is_some_and(|name| name == FILE_NAME)
     }
 
-    /// Forgets what was read, so that it is read again.
+    /// Clears the cache, so that files are read again.
     pub(super) fn clear_cache(&mut self) {
         self.folders.get_mut().clear();
         self.read.get_mut().clear();
     }
 
-    /// The project file that holds for a source.
+    /// Returns the project file that applies to a source.
     fn of(&self, source: &Path) -> Option<Rc<LoadResult>> {
         // A document without a file has no folder.
         let folder = source.parent().filter(|_| source.is_absolute())?;
@@ -56,7 +56,7 @@ impl Projects {
         options
     }
 
-    /// The sources that are one program with a source, in their order.
+    /// Returns the sources of the program that contains a source, in order.
     pub(super) fn files(&self, source: &Path) -> Vec<PathBuf> {
         let project = self.of(source);
         let program = match project.as_deref() {
@@ -68,12 +68,12 @@ impl Projects {
         program.map_or_else(|| vec![source.to_owned()], named)
     }
 
-    /// Whether the sources of a folder are passed over.
+    /// Returns `true` if the sources of a folder are excluded.
     pub(super) fn excludes(&self, source: &Path) -> bool {
         matches!(self.of(source).as_deref(), Some(Ok(project)) if project.excludes(source))
     }
 
-    /// The files that can't be used, with what is wrong.
+    /// Returns the invalid project files and their errors.
     pub(super) fn errors(&self) -> Vec<(PathBuf, String)> {
         let read = self.read.borrow();
         let wrong = read

@@ -1,4 +1,4 @@
-//! Renaming: every place of a name changes, and nothing else that the assembler sees.
+//! Renaming: all references to a name change, and no bytes or other names.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
@@ -18,10 +18,10 @@ use super::positions::LineIndex;
 use super::symbol_identity::{self, Occurrence, SymbolIdentity};
 use super::workspace::Workspace;
 
-/// The word under the cursor, if it can get another name.
+/// Returns the range of the name under the cursor, if it can be renamed.
 ///
 /// # Errors
-/// The reason why it cannot, for the user.
+/// Returns a message for the user if it cannot be renamed.
 pub(super) fn prepare(
     workspace: &Workspace,
     path: &Path,
@@ -34,33 +34,33 @@ pub(super) fn prepare(
     Ok(PrepareRenameResponse::RangeWithPlaceholder { range, placeholder })
 }
 
-/// The places of the name at an offset, each of which can be written anew.
+/// Returns all references to the name at an offset; each can be edited.
 fn places<'w>(
     workspace: &'w Workspace,
     path: &Path,
     offset: usize,
 ) -> Result<(SymbolIdentity, Vec<Occurrence<'w>>), String> {
     let target = symbol_identity::identify_at(workspace, path, offset)
-        .ok_or("no symbol or macro stands here")?;
+        .ok_or("no symbol or macro at the cursor")?;
     let places = target.places(workspace);
-    let first = places.first().ok_or("no symbol or macro stands here")?;
+    let first = places.first().ok_or("no symbol or macro at the cursor")?;
     let name = &first.name().spelling;
     if !target.is_defined() {
-        return Err(format!("{name} is not defined in a file, so there is no name to change"));
+        return Err(format!("{name} is not defined in a file, so it cannot be renamed"));
     }
     if let Some(joined) = places.iter().find(|one| !one.place.whole) {
         let line =
             LineIndex::new(joined.program.text(joined.place.file)).line(joined.place.range().start);
         let file = joined.path().display();
-        return Err(format!("a macro joins {name} of pieces at {file}, line {}", line + 1));
+        return Err(format!("a macro joins {name} from parts at {file}, line {}", line + 1));
     }
     Ok((target, places))
 }
 
-/// The edits that give the name at an offset another one.
+/// Returns the edits that rename the name at an offset.
 ///
 /// # Errors
-/// The reason why that cannot be, for the user.
+/// Returns a message for the user if the name cannot be renamed so.
 pub(super) fn rename(
     workspace: &Workspace,
     path: &Path,
@@ -79,13 +79,13 @@ pub(super) fn rename(
     Ok(edit(workspace, &stretches, new))
 }
 
-/// Whether the new name is one that the language takes, and of the same kind.
+/// Checks that the new name is valid and of the same kind.
 fn check_name(old: &Occurrence<'_>, new: &str) -> Result<(), String> {
     let word = new.as_bytes();
     let is_symbol = lex::symbol(word).is_ok_and(|(rest, _)| rest.is_empty()) && new != ".";
     if !is_symbol {
         return Err(format!(
-            "{new} is no symbol: letters, digits, $, % and ., and no digit in front"
+            "invalid symbol '{new}': expected letters, digits, $, % and ., and no digit in front"
         ));
     }
     if tdl_register(word).is_some() || is_section(word) {
@@ -106,7 +106,7 @@ fn check_name(old: &Occurrence<'_>, new: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Assembles all programs that change, and compares: each name must stand for what it stood for.
+/// Assembles all changed programs and checks that each name denotes the same symbol as before.
 fn check_program(
     workspace: &Workspace,
     target: &SymbolIdentity,
@@ -127,13 +127,16 @@ fn check_program(
         let same = same_names(before.references(), after.references());
         if !same || !same_bytes(before, &after) {
             let clash = clash(workspace, before, target, new).unwrap_or_default();
-            return Err(format!("{new} would change what {} is{clash}", before.root.display()));
+            return Err(format!(
+                "{new} would change the meaning of {}{clash}",
+                before.root.display()
+            ));
         }
     }
     Ok(())
 }
 
-/// Which name it is that the new one would be taken for.
+/// Describes the existing name with which the new one collides.
 fn clash(
     workspace: &Workspace,
     program: &Analysis,
@@ -149,7 +152,7 @@ fn clash(
     });
     let (_, name) = others.find(|(_, name)| name.spelling.eq_ignore_ascii_case(significant))?;
     let counts = if significant == new { "" } else { ", and six characters count" };
-    Some(format!(": there is {} already{counts}", name.spelling))
+    Some(format!(": {} already exists{counts}", name.spelling))
 }
 
 fn renamed(text: &[u8], stretches: &BTreeSet<(usize, usize)>, new: &str) -> Vec<u8> {
@@ -164,7 +167,8 @@ fn renamed(text: &[u8], stretches: &BTreeSet<(usize, usize)>, new: &str) -> Vec<
     renamed
 }
 
-/// Whether the same names stand at the same places, whatever they are called.
+/// Returns `true` if the references denote the same symbols at the same places, regardless of
+/// spelling.
 fn same_names(before: &References, after: &References) -> bool {
     let mut forth: HashMap<u32, u32> = HashMap::new();
     let mut back: HashMap<u32, u32> = HashMap::new();

@@ -71,9 +71,9 @@ impl Session {
             Ok(parameters) => parameters,
             Err(error) => return invalid_params(request.id, &error),
         };
-        let wishes = parameters.initialization_options.clone().unwrap_or_default();
-        match serde_json::from_value::<Option<InitOptions>>(wishes) {
-            Ok(wishes) => self.apply_init_options(wishes.unwrap_or_default()),
+        let init = parameters.initialization_options.clone().unwrap_or_default();
+        match serde_json::from_value::<Option<InitOptions>>(init) {
+            Ok(init) => self.apply_init_options(init.unwrap_or_default()),
             Err(error) => return invalid_params(request.id, &error),
         }
         let workspace = parameters.capabilities.workspace.as_ref();
@@ -107,12 +107,12 @@ impl Session {
         self.can_watch_files.then(|| Asked::new(id, RegisterCapability::METHOD.into(), parameters))
     }
 
-    fn apply_init_options(&mut self, wishes: InitOptions) {
+    fn apply_init_options(&mut self, init: InitOptions) {
         self.workspace.add_options(|options| {
-            options.defines.extend(wishes.define);
-            options.include_dirs.extend(wishes.include);
-            options.long_symbols |= wishes.long_symbols;
-            options.absolute_prog |= wishes.pabs;
+            options.defines.extend(init.define);
+            options.include_dirs.extend(init.include);
+            options.long_symbols |= init.long_symbols;
+            options.absolute_prog |= init.pabs;
         });
     }
 

@@ -17,7 +17,7 @@ use super::workspace::Workspace;
 pub(super) struct SymbolIdentity {
     /// The places of its definitions: files and offsets.
     definitions: BTreeSet<(PathBuf, u32)>,
-    /// Under which names modules share it.
+    /// The names under which modules share it.
     shared: BTreeSet<SmolStr>,
     /// Names that are not defined: the program and the index.
     others: BTreeSet<(PathBuf, u32)>,

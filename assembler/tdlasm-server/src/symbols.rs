@@ -12,8 +12,7 @@ use super::analysis::{Analysis, FileReference};
 use super::positions::LineIndex;
 use super::workspace::Workspace;
 
-/// A symbol as editors show it, without the fields of the protocol that need not be there: files
-/// have thousands.
+/// A symbol of the protocol without its optional fields, since files have thousands of symbols.
 #[derive(Debug, Serialize)]
 pub(super) struct Symbol<'w> {
     name: Cow<'w, str>,
@@ -27,7 +26,8 @@ struct Location {
     range: Range,
 }
 
-/// Returns the definitions of a file, or with `None` what all do that has `query` in its name.
+/// Returns the definitions of a file, or with `None` those of all files, whose names contain
+/// `query`.
 pub(super) fn symbols<'w>(
     workspace: &'w Workspace,
     path: Option<&Path>,
@@ -54,7 +54,7 @@ pub(super) fn symbols<'w>(
     found.into_iter().map(|(_, _, symbol)| symbol).collect()
 }
 
-/// Those of the definitions of a file, all of which these are, that have `query` in their names.
+/// Converts those of the definitions of one file whose names contain `query`.
 fn of_file<'w>(
     workspace: &'w Workspace,
     program: &'w Analysis,
@@ -86,7 +86,7 @@ fn of_file<'w>(
     wanted.cloned().map(symbol).collect()
 }
 
-/// Whether a name has these capitals somewhere.
+/// Returns `true` if a name contains `query`, which is in upper case.
 fn has(name: &[u8], query: &str) -> bool {
     let parts = || name.to_ascii_uppercase();
     query.is_empty() || parts().windows(query.len()).any(|part| part == query.as_bytes())

@@ -1,4 +1,4 @@
-//! Semantic tokens: what each word of a text is, for editors that colour it.
+//! Semantic tokens: the kind of each word of a text, for highlighting in editors.
 
 use std::ops::Range;
 use std::path::Path;
@@ -50,7 +50,7 @@ pub(super) fn legend() -> SemanticTokensLegend {
     SemanticTokensLegend { token_types, token_modifiers: vec![SemanticTokenModifier::DECLARATION] }
 }
 
-/// The tokens of a file, or those of the statements that touch a stretch of it.
+/// Returns the tokens of a file, or of the statements that touch a range of it.
 pub(super) fn tokens(
     workspace: &Workspace,
     path: &Path,
@@ -76,7 +76,7 @@ pub(super) fn tokens(
 /// The kinds of the names of a file, by place.
 struct NameTokens {
     kinds: Vec<(usize, Token)>,
-    /// The first that is not before the place that was asked for last.
+    /// The index of the first name not before the last looked-up place.
     next: usize,
 }
 
@@ -90,12 +90,12 @@ impl NameTokens {
                 Some((place.start as usize, token_of(program.name(place.name).kind)?))
             }));
         }
-        // Of several names at a place the last counts.
+        // If there are several names at a place, the last one is used.
         kinds.sort_by_key(|(start, _)| *start);
         Self { kinds, next: 0 }
     }
 
-    /// The kind of the name at a place; places are asked for in their order.
+    /// Returns the kind of the name at a place; places must be looked up in ascending order.
     fn at(&mut self, place: usize) -> Option<Token> {
         let before = self.kinds[self.next..].iter().take_while(|(start, _)| *start < place);
         self.next += before.count();
@@ -115,8 +115,7 @@ fn token_of(kind: NameKind) -> Option<Token> {
     }
 }
 
-/// Returns the kind of a piece of a statement, and its modifiers; `None` if it is nothing that is
-/// known.
+/// Returns the kind of a word and its modifiers; `None` if the word is unknown.
 fn token(text: &[u8], piece: &ScannedWord, known: Option<Token>) -> Option<(Token, u32)> {
     let (stretch, kind) = piece;
     let word = &text[stretch.clone()];
@@ -137,11 +136,11 @@ fn token(text: &[u8], piece: &ScannedWord, known: Option<Token>) -> Option<(Toke
     Some((token, 0))
 }
 
-/// Writes tokens as differences of places; one of several lines becomes one a line.
+/// Encodes tokens with relative positions; a token of several lines becomes one per line.
 struct Encoder<'t> {
     lines: LineIndex<'t>,
     data: Vec<EncodedToken>,
-    /// The line and the units before the last token.
+    /// The line and the UTF-16 units before the last token.
     last_line: usize,
     last_start: u32,
 }
@@ -170,7 +169,7 @@ impl<'t> Encoder<'t> {
         }
     }
 
-    /// The line of an offset, which is mostly that of the last token or the next.
+    /// Returns the line of an offset; fast if it is that of the last token or the next.
     fn line(&self, offset: usize) -> usize {
         let near = self.last_line..(self.last_line + 3).min(self.lines.count());
         let within = |line: &usize| {

@@ -1,4 +1,4 @@
-//! Paths and the URIs that name them.
+//! Conversion between paths and URIs.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -9,11 +9,11 @@ use super::documents::normalize_path;
 
 const SCHEME: &str = "file://";
 
-/// The path that a URI names; one that names no file stands for itself.
+/// Returns the path of a URI; a URI of another scheme is returned unchanged.
 pub(super) fn to_path(uri: &Uri) -> PathBuf {
     let text = uri.as_str();
     let Some(rest) = text.strip_prefix(SCHEME) else { return text.into() };
-    // Behind the scheme there may be the name of this machine.
+    // After the scheme there may be the name of this machine.
     let path = &rest[rest.find('/').unwrap_or(0)..];
     normalize_path(Path::new(&*String::from_utf8_lossy(&percent_decode(path))))
 }
@@ -32,7 +32,7 @@ fn percent_decode(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// The URI of a path; `None` if it cannot be written as one.
+/// Returns the URI of a path; `None` if the path has no valid URI.
 pub(super) fn from_path(path: &Path) -> Option<Uri> {
     if !path.is_absolute() {
         return Uri::from_str(path.to_str()?).ok();
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn what_other_editors_write_names_the_same_file() {
+    fn uris_of_other_editors_name_the_same_file() {
         for text in ["file:///a/b%20c/../x.asm", "file://localhost/a/%78.asm", "file:///a/./x.asm"]
         {
             assert_eq!(to_path(&Uri::from_str(text).unwrap()), Path::new("/a/x.asm"));

@@ -1,4 +1,4 @@
-//! Statements cut into words, texts and comments.
+//! Splits statements into words, texts and comments.
 
 use std::ops::Range;
 
@@ -6,23 +6,23 @@ use tdlasm::syntax::lex;
 use tdlasm_rewrite::convert::mnemonics::directive_key;
 use tdlasm_rewrite::fmt::{StatementParts, Statements};
 
-/// The kind of a piece.
+/// The kind of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WordKind {
     Label,
     /// The name that is assigned a value.
     Assigned,
-    /// A symbol or number, as an operator too.
+    /// A symbol or number, or an operator.
     Word,
-    /// A text with its delimiters, perhaps of several lines.
+    /// A text with its delimiters, which may span lines.
     Text,
     Comment,
 }
 
-/// A piece, and where it stands.
+/// A word and its byte range.
 pub(super) type ScannedWord = (Range<usize>, WordKind);
 
-/// The pieces of a text, in its order.
+/// Returns the words of a text, in order.
 pub(super) fn scan(statements: &Statements) -> Vec<ScannedWord> {
     let mut cutter = Scanner { text: &statements.source().text, found: Vec::new() };
     for parts in statements.list.iter().filter_map(|(_, parts)| parts.as_ref()) {
@@ -31,7 +31,7 @@ pub(super) fn scan(statements: &Statements) -> Vec<ScannedWord> {
     cutter.found
 }
 
-/// The pieces of the statements that touch a stretch of a text.
+/// Returns the words of the statements that touch a range of a text.
 pub(super) fn scan_range(statements: &Statements, stretch: &Range<usize>) -> Vec<ScannedWord> {
     let mut cutter = Scanner { text: &statements.source().text, found: Vec::new() };
     let list = &statements.list;
@@ -76,8 +76,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// Cuts what stands at an offset; returns where it ends. Texts have delimiters of any kind if
-    /// `is_text`.
+    /// Adds the word at an offset and returns its end. With `is_text`, texts have delimiters of any
+    /// kind.
     fn operand(&mut self, at: usize, end: usize, is_text: bool) -> usize {
         let rest = &self.text[at..end];
         let begins_text = !matches!(rest[0], b' ' | b'\t' | b'\n' | b'\r' | b'[');

@@ -1,4 +1,4 @@
-//! The programs of the folders that the editor shows, each assembled anew when one of its files
+//! The programs of the editor's workspace folders; each is reassembled when one of its files
 //! changes.
 
 use std::cell::RefCell;
@@ -18,12 +18,12 @@ use super::pass_plan::PassPlan;
 use super::projects::Projects;
 use super::uri;
 
-/// More sources than this are not looked for.
+/// The maximum number of sources that are searched.
 const MAX_SOURCES: usize = 2000;
-/// Folders deeper than this are not looked into.
+/// The maximum depth of folders that are searched.
 const MAX_DEPTH: usize = 16;
 
-/// All that is known of the sources.
+/// The sources and their analyses.
 #[derive(Debug, Default)]
 pub(super) struct Workspace {
     options: Options,
@@ -31,11 +31,11 @@ pub(super) struct Workspace {
     pub(super) projects: Projects,
     /// The sources that may be programs.
     sources: BTreeSet<PathBuf>,
-    /// The results of those that were assembled since their files changed.
+    /// The results of the programs whose files have not changed since they were assembled.
     analyses: BTreeMap<PathBuf, Analysis>,
-    /// The way in which those are to be read whose files changed.
+    /// The pass plans of the programs whose files have changed.
     pass_plans: BTreeMap<PathBuf, PassPlan>,
-    /// The files that were cut into statements since anything changed.
+    /// The files that were parsed since the last change.
     statements: RefCell<HashMap<PathBuf, Option<Rc<Statements>>>>,
 }
 
@@ -44,7 +44,7 @@ impl Workspace {
         Self { options, ..Self::default() }
     }
 
-    /// Adds to the options of all sources.
+    /// Changes the options of all sources.
     pub(super) fn add_options(&mut self, add: impl FnOnce(&mut Options)) {
         add(&mut self.options);
     }
@@ -54,7 +54,7 @@ impl Workspace {
         self.projects.options(&self.options, source)
     }
 
-    /// Takes up the sources below a folder.
+    /// Adds the sources below a folder.
     pub(super) fn add_folder(&mut self, folder: &Path) {
         let mut open = vec![(folder.to_owned(), 0)];
         while let Some((folder, depth)) = open.pop() {
@@ -71,7 +71,7 @@ impl Workspace {
         }
     }
 
-    /// Takes up a source, or that one is no more; it may be doubtful whether one reading is enough.
+    /// Handles a changed, new or removed source; `doubtful` if the text probably needs two passes.
     pub(super) fn file_changed(&mut self, path: &Path, doubtful: bool) {
         self.statements.get_mut().clear();
         if Projects::is_file(path) {
@@ -85,7 +85,7 @@ impl Workspace {
         if !exists {
             self.sources.remove(path);
         }
-        // One that could not be found so far may be the one that is there now.
+        // A missing included file may be this one.
         let pass_plans = &mut self.pass_plans;
         self.analyses.retain(|root, one| {
             let is_stale =
@@ -100,7 +100,7 @@ impl Workspace {
         }
     }
 
-    /// Assembles what has changed.
+    /// Assembles the programs that have changed.
     pub(super) fn refresh(&mut self) {
         for root in &self.sources {
             if self.analyses.contains_key(root) {
@@ -111,7 +111,7 @@ impl Workspace {
                 continue;
             }
             let files = self.projects.files(root);
-            // A source further down in a program is read with it.
+            // A later source of a program is assembled with its first one.
             if files.first() == Some(root) {
                 let options = self.options(root);
                 let pass_plan = self.pass_plans.get(root).copied().unwrap_or_default();
@@ -124,7 +124,7 @@ impl Workspace {
         self.pass_plans.clear();
     }
 
-    /// A file, whose text this is, as statements.
+    /// Returns the statements of a file with this text, parsed on first use.
     pub(super) fn statements(&self, path: &Path, text: &[u8]) -> Option<Rc<Statements>> {
         let mut known = self.statements.borrow_mut();
         let cut = || {
@@ -135,13 +135,13 @@ impl Workspace {
         known.entry(path.to_owned()).or_insert_with(cut).clone()
     }
 
-    /// The programs: sources that no other inserts.
+    /// Returns the programs: sources that no other one includes.
     pub(super) fn programs(&self) -> impl Iterator<Item = &Analysis> {
         let inserted: BTreeSet<&Path> = self.analyses.values().flat_map(included_files).collect();
         self.analyses.values().filter(move |one| !inserted.contains(&*one.root))
     }
 
-    /// The programs that read a file.
+    /// Returns the programs that contain or include a file.
     pub(super) fn programs_including<'w>(
         &'w self,
         path: &'w Path,
@@ -149,13 +149,13 @@ impl Workspace {
         self.programs().filter(move |one| one.includes_file(path))
     }
 
-    /// Returns the editor's name for a file.
+    /// Returns the editor's URI of a file.
     pub(super) fn uri(&self, path: &Path) -> Option<Uri> {
         let open = self.documents.open.get(path);
         open.map(|document| document.uri.clone()).or_else(|| uri::from_path(path))
     }
 
-    /// The text of a file as it is now.
+    /// Returns the current text of a file.
     pub(super) fn text(&self, path: &Path) -> Option<Vec<u8>> {
         self.documents.text(path).ok()
     }
@@ -169,7 +169,7 @@ fn is_source(path: &Path) -> bool {
     path.extension().is_some_and(|name| name.eq_ignore_ascii_case("asm"))
 }
 
-/// Folders of version control and of build products, which hold no sources of anyone's.
+/// Returns `true` for folders of version control and build products, which have no sources.
 fn is_hidden(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy());
     name.is_some_and(|name| name.starts_with('.') || name == "target" || name == "node_modules")

@@ -12,7 +12,7 @@ const PROGRAM: &str = "\t.INSERT b.asm\n\t.DEFINE TWICE[X,%Y]=[%Y: X\nX ; both\n
     \tLXI H,TEXT\n\t.IFN FLAG,[ HLT ]\n\tCALL START\nTEXT:\t.ASCII 'some text'[0]\n\t.END\n";
 const PART: &str = "FLAG == 0\n; nothing else\nSHARED: RET\n";
 
-/// Pieces that are typed, whole and broken.
+/// Fragments that are typed, valid and invalid.
 const PIECES: [&str; 56] = [
     "\n",
     "\n\t",
@@ -73,13 +73,13 @@ const PIECES: [&str; 56] = [
 ];
 const EDITS: usize = 800;
 
-/// A server, and what an editor keeps of what it says.
+/// A server, and an editor's copy of its diagnostics.
 struct Editor {
     server: LanguageServer,
     texts: [String; 2],
     version: i32,
     messages: [Value; 2],
-    /// The tokens of each file as they were given last, with their number.
+    /// The last tokens of each file, with the id of the reply.
     tokens: [Option<(String, Vec<u64>)>; 2],
 }
 
@@ -128,7 +128,7 @@ impl Editor {
         self.tell("textDocument/didChange", &params);
     }
 
-    /// The messages about both files, as an editor has them that keeps what it was told last.
+    /// The diagnostics of both files, as an editor has them from the last notifications.
     fn messages(&mut self) -> [Value; 2] {
         for one in self.server.take_notifications() {
             let at = FILES.iter().position(|uri| one["params"]["uri"] == *uri).expect("a file");
@@ -137,7 +137,7 @@ impl Editor {
         self.messages.clone()
     }
 
-    /// The tokens in full, or made of those that were given last and what differs.
+    /// Requests the tokens in full, or as the difference from the last ones.
     fn tokens(&mut self, file: usize) -> Vec<u64> {
         let answer = match self.tokens[file].clone() {
             None => self.ask("semanticTokens/full", file, json!({})),
@@ -186,12 +186,12 @@ fn position(text: &str, offset: usize) -> Value {
     json!({ "line": before.matches('\n').count(), "character": units })
 }
 
-/// Changes one of the texts as a typist does.
+/// Changes one of the texts like a typist.
 fn edit(editor: &mut Editor, dice: &mut Rng) {
     let file = dice.below(4) / 3;
     let text = editor.texts[file].clone();
     let start = dice.char_boundary(&text);
-    // Now and then something goes; a text that grew long shrinks.
+    // Sometimes text is deleted, and more of it if the text is long.
     let most = if text.len() > 700 { 80 } else { 8 };
     let gone = if dice.below(3) == 0 { dice.below(most) } else { 0 };
     let end = (start..=(start + gone).min(text.len())).rev();
@@ -201,27 +201,27 @@ fn edit(editor: &mut Editor, dice: &mut Rng) {
 }
 
 fn compare(editor: &mut Editor, dice: &mut Rng) {
-    let mut anew = Editor::open(editor.texts.clone());
+    let mut fresh = Editor::open(editor.texts.clone());
     let shown = editor.texts.clone();
-    assert_eq!(editor.messages(), anew.messages(), "{shown:#?}");
+    assert_eq!(editor.messages(), fresh.messages(), "{shown:#?}");
     for file in 0..FILES.len() {
         for request in ["documentSymbol", "foldingRange"] {
-            let both = [&mut *editor, &mut anew].map(|one| one.ask(request, file, json!({})));
+            let both = [&mut *editor, &mut fresh].map(|one| one.ask(request, file, json!({})));
             assert_eq!(both[0], both[1], "{request} {shown:#?}");
         }
-        let all = anew.tokens(file);
+        let all = fresh.tokens(file);
         assert_eq!(editor.tokens(file), all, "{shown:#?}");
         let offset = dice.char_boundary(&shown[file]);
         let at = json!({ "position": position(&shown[file], offset) });
         for request in ["hover", "completion", "definition"] {
-            let both = [&mut *editor, &mut anew].map(|one| one.ask(request, file, at.clone()));
+            let both = [&mut *editor, &mut fresh].map(|one| one.ask(request, file, at.clone()));
             assert_eq!(both[0], both[1], "{request} at {offset} {shown:#?}");
         }
         compare_range(editor, dice, file, &placed(&all));
     }
 }
 
-/// The tokens of a range are those of the text there, and perhaps some around it.
+/// Checks that the tokens of a range are those of the text there, with optional ones around it.
 fn compare_range(editor: &mut Editor, dice: &mut Rng, file: usize, all: &[[u64; 5]]) {
     let lines = editor.texts[file].lines().count() + 1;
     let first = dice.below(lines);
@@ -239,18 +239,18 @@ fn compare_range(editor: &mut Editor, dice: &mut Rng, file: usize, all: &[[u64; 
 }
 
 #[test]
-fn a_server_that_saw_all_changes_says_what_one_says_that_sees_the_texts_anew() {
+fn incremental_and_fresh_servers_give_the_same_results() {
     let mut editor = Editor::open([PROGRAM.to_owned(), PART.to_owned()]);
     let mut dice = Rng::from_seed(1978);
     let mut with_faults = 0;
     for at in 0..EDITS {
         edit(&mut editor, &mut dice);
-        // Sometimes several changes come before anything is asked.
+        // Sometimes several changes come before a request.
         if dice.below(3) > 0 {
             compare(&mut editor, &mut dice);
             with_faults += usize::from(editor.messages[0] != json!([]));
         }
-        // A text that got lost in brackets and quotes says little.
+        // A text that is all in brackets and quotes tests little.
         if at % 25 == 24 {
             editor = Editor::open([PROGRAM.to_owned(), PART.to_owned()]);
         }

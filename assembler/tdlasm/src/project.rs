@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_says_comes_before_what_all_share() {
+    fn options_of_a_program_override_the_shared_ones() {
         let text = "include = [\"inc\"]\nlong-symbols = true\n[define]\nX = 1\nY = 0x10\n\
                     [[program]]\nfiles = [\"b.asm\", \"c.asm\"]\ndefine = { X = 2 }\n\
                     include = [\"own\"]\nlong-symbols = false\n";

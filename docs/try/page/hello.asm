@@ -1,4 +1,4 @@
-; hello.asm - says hello, and sends back each key that is typed; Escape ends it.
+; hello.asm - prints a greeting, and echoes each key that is typed; Escape ends it.
 
 STATUS  ==      80H             ; control port of the 68B50
 DATA    ==      81H             ; and its data port

@@ -55,7 +55,7 @@ pub enum BuildError {
     #[error("layout '{0}': {1}")]
     Layout(String, LayoutError),
     /// The profile names an unknown layout.
-    #[error("there is no layout '{0}'")]
+    #[error("unknown layout '{0}'")]
     UnknownLayout(String),
     /// The board can't write its ROM.
     #[error("{0} has no flash that it can write; the application goes to its RAM")]

@@ -204,7 +204,7 @@ pub struct LayoutRef {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileError {
     /// No profile has this name.
-    #[error("there is no board '{0}'; the boards are: {known}", known = BoardProfile::list())]
+    #[error("unknown board '{0}'; known boards: {known}", known = BoardProfile::list())]
     Unknown(String),
     /// The file is invalid; the text has the location.
     #[error("board profile '{0}': {1}")]

@@ -1,4 +1,5 @@
-//! The images: they build, fit, and agree with the Rust side of the wire protocol.
+//! The built images: sizes, addresses, and constants equal to those of the Rust side of the
+//! protocol.
 
 use firmware::ProgramKind;
 use firmware::build::{BuildError, build, build_id, build_with};
@@ -91,7 +92,7 @@ fn the_application_starts_with_its_entry_and_fits_six_kilobytes() {
 }
 
 #[test]
-fn the_hosted_application_keeps_off_what_every_stock_monitor_needs() {
+fn the_hosted_application_leaves_the_memory_of_every_stock_monitor_alone() {
     // 8400h: behind BASIC's variables; D800h: BDOS of a CP/M with a TPA of 54 KiB.
     let free = 0x8400..0xD800;
     for name in BoardProfile::names() {

@@ -51,7 +51,7 @@ pub enum ResumeError {
     #[error(transparent)]
     Link(#[from] LinkError),
     /// RST 6 can't be written at a breakpoint.
-    #[error("can't set a breakpoint at {0:04X}h: it is ROM, or there is no memory")]
+    #[error("can't set a breakpoint at {0:04X}h: the address is in ROM or has no memory")]
     NoRam(u16),
 }
 

@@ -75,7 +75,7 @@ pub enum RigFileError {
     },
     /// No board has this name.
     #[error(
-        "there is no board '{name}' in {}, which has {known}; the path of a device has a / in it",
+        "unknown board '{name}' in {}; known boards: {known}; the path of a device contains a /",
         file.escaped()
     )]
     UnknownBoard {

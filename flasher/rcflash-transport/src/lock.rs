@@ -155,7 +155,7 @@ impl PortLock {
             }
             Err(error) => return Err(AcquireError::Failed(error)),
         };
-        // A lock on a removed file excludes nobody: the next program creates another file.
+        // A lock on a removed file excludes no other program: the next one creates another file.
         if !is_file_at_path(&file, path) {
             return Ok(None);
         }

@@ -32,7 +32,7 @@ pub struct Port {
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// There is no port of this name.
-    #[error("there is no port {0}; `rcflash ports` lists those there are")]
+    #[error("port {0} not found; `rcflash ports` lists the available ports")]
     NotFound(String),
     /// The user lacks permission.
     #[error(

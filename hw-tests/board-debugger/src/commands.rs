@@ -211,7 +211,7 @@ fn find(debugger: &Debugger, text: &str) -> Result<CommandOutcome, String> {
         return Err("missing text to find, as in: find XCHNG".to_owned());
     }
     let Some((file, line)) = debugger.line() else {
-        return Err("no source line at PC; there is no file to search".to_owned());
+        return Err("no source line at PC, so no file to search".to_owned());
     };
     let lines = debugger.code().text(file);
     let count = lines.len();

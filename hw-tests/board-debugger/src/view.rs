@@ -336,7 +336,7 @@ impl View {
             Some(at) if back => KeyAction::Move(ExecCommand::ReverseTo(at)),
             Some(at) => KeyAction::Move(ExecCommand::RunTo(at)),
             None => {
-                self.status = "there is no instruction at or below the cursor".to_owned();
+                self.status = "no instruction at or below the cursor".to_owned();
                 KeyAction::Nothing
             }
         }
@@ -354,7 +354,7 @@ impl View {
 
     fn toggle_break(&mut self) -> KeyAction {
         let Some(at) = self.cursor_address() else {
-            self.status = "there is no instruction at or below the cursor".to_owned();
+            self.status = "no instruction at or below the cursor".to_owned();
             return KeyAction::Nothing;
         };
         let was = self.debugger.stops.has_breakpoint(at);

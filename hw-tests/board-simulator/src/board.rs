@@ -216,8 +216,8 @@ impl<L: SerialLine> BoardModel<L> {
     /// an address that the probe records.
     fn run_until(&mut self, end: u64) {
         self.observe_probe();
-        let begun = self.clock;
-        self.bus.begin(begun, end);
+        let start = self.clock;
+        self.bus.begin(start, end);
         let probe = self.probe.as_ref().filter(|_| self.service.is_none());
         let ends = probe.map_or(self.service, Probe::ends_call);
         let watched = probe.map_or(&[][..], Probe::watched);
@@ -232,7 +232,7 @@ impl<L: SerialLine> BoardModel<L> {
             });
         }
         self.clock = self.bus.clock.now();
-        self.update_devices(self.cpu.sp(), false, self.clock - begun);
+        self.update_devices(self.cpu.sp(), false, self.clock - start);
     }
 
     /// Updates the devices and runs one instruction; or, while the processor waits, advances to the

@@ -1,9 +1,9 @@
-//! Measures the claims of the founding documents on Static Exchange Evaluation:
+//! Measures the claims of the tutorial and the wiki about static exchange evaluation:
 //! `cargo run --release -p chess-rules --example seeds --
 //! hw-tests/sargon-corpus/corpus/generated.epd`.
 //!
-//! Arguments are files of positions (EPD), or `truth.jsonl.gz` of the tests. `CLAIMS.md`
-//! has the figures.
+//! Arguments are files of positions (EPD), or `truth.jsonl.gz` of the tests. `CLAIMS.md` has the
+//! results.
 
 use std::collections::HashSet;
 use std::io::Read;
@@ -101,12 +101,12 @@ fn shortcuts(captures: &[(Position, Move)]) {
     }
     let all = captures.len();
     println!("early exit as written applies to {}", share(strict, all));
-    println!("nobody defends: {}, then wrong: {wrong}", share(loose, all));
+    println!("no defender: {}, then wrong: {wrong}", share(loose, all));
     println!("lazy evaluation guesses {}", share(lazy, all));
     println!("  exact: {}; its sign: {}", share(same, lazy), share(sign, lazy));
 }
 
-/// The tutorial's four pitfalls: the values that each of them makes wrong.
+/// The tutorial's four pitfalls: counts the wrong values that each causes.
 fn slips(captures: &[(Position, Move)]) {
     let plain: Vec<_> = captures.iter().filter(|(_, m)| m.promotion.is_none()).collect();
     for (name, slip) in [
@@ -146,7 +146,7 @@ impl Slip {
         stake: i32,
         occupied: chess_rules::BitBoard,
     ) -> i32 {
-        // Without x-rays lines stay as they are, and those who have taken are left out.
+        // Without x-rays, attackers are found once; pieces that have captured are removed.
         let lines = if self == Self::NoXRays { pieces.occupied() } else { occupied };
         let attackers = pieces.attackers(square, lines) & occupied & pieces.side(side);
         let lowest = |kind| (attackers & pieces.kind(kind)).next_square().map(|at| (at, kind));
@@ -167,7 +167,7 @@ impl Slip {
     }
 }
 
-/// The wiki: cutting the list short does not influence the result.
+/// The wiki's claim that truncating the swap list does not change the result.
 fn wiki_pruning(positions: &[Position]) {
     let mut moves = 0;
     let mut other = 0;
@@ -185,7 +185,7 @@ fn wiki_pruning(positions: &[Position]) {
     println!("wiki's pruning, moves with another value: {}, sign: {sign}", share(other, moves));
 }
 
-/// The tutorial: more than 95 % right about winning and losing captures.
+/// The tutorial's claim of more than 95 % accuracy for winning and losing captures.
 fn accuracy(captures: &[(Position, Move)]) {
     let mut legal_minimax = 0;
     let mut searched = 0;
@@ -212,7 +212,7 @@ fn accuracy(captures: &[(Position, Move)]) {
     println!("  called losing and lost there: {}", share(losing_right, losing));
 }
 
-/// MVV-LVA: does it try the best capture first?
+/// Measures how often MVV-LVA orders the best capture first.
 fn ordering(positions: &[Position]) {
     let mut asked = 0;
     let mut first_is_best = 0;
@@ -304,23 +304,23 @@ fn search(name: &str, case: &QuiescenceSearch, positions: &[Position], reference
     println!("{name:<44}{nodes:>10}{values:>10}{time:>8}{same:>7.1} %{limited:>8}");
 }
 
-/// Measures what a cache over the whole search could save: moves met again in the same position.
+/// Measures what a cache over the whole search could save: moves that recur in the same position.
 fn repeats(positions: &[Position]) {
-    let mut met = 0usize;
-    let mut again = 0usize;
+    let mut visited = 0usize;
+    let mut repeated = 0usize;
     for position in positions {
         let mut seen = HashSet::new();
         let mut left = 2000;
-        walk(position, &mut seen, &mut met, &mut again, &mut left);
+        walk(position, &mut seen, &mut visited, &mut repeated, &mut left);
     }
-    println!("captures met again in the same position: {}", share(again, met));
+    println!("captures that recur in the same position: {}", share(repeated, visited));
 }
 
 fn walk(
     position: &Position,
     seen: &mut HashSet<(Pieces, Color, Square, Square)>,
-    met: &mut usize,
-    again: &mut usize,
+    visited: &mut usize,
+    repeated: &mut usize,
     left: &mut usize,
 ) {
     for m in position.legal_captures() {
@@ -328,18 +328,19 @@ fn walk(
             return;
         }
         *left -= 1;
-        *met += 1;
-        *again += usize::from(!seen.insert((*position.pieces(), position.to_move(), m.from, m.to)));
+        *visited += 1;
+        *repeated +=
+            usize::from(!seen.insert((*position.pieces(), position.to_move(), m.from, m.to)));
         if value(position, m) >= 0 {
-            walk(&position.play(m), seen, met, again, left);
+            walk(&position.play(m), seen, visited, repeated, left);
         }
     }
 }
 
-/// A name and a form of evaluation.
+/// An implementation of the evaluation, with its name.
 type Form = (&'static str, fn(&ExchangeStart) -> i32);
 
-/// The time of each form over all moves.
+/// Measures the time of each implementation over all moves.
 fn forms(positions: &[Position]) {
     let openings: Vec<_> = positions
         .iter()

@@ -1,6 +1,6 @@
-//! Lines of positions as files have them: EPD with any operations, FEN, suites of exchange values.
+//! Reads files of positions: EPD with any operations, FEN, suites of exchange values.
 //!
-//! A line holds four fields of FEN, perhaps the clocks, then operations ended by semicolons:
+//! A line has four fields of FEN, optional clocks, then operations ended by semicolons:
 //!
 //! ```
 //! use chess_rules::epd::{EpdLine, read};
@@ -12,9 +12,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The reader takes more than the specification of EPD: six fields, clocks as operations, strings
+//! The reader accepts more than the specification of EPD: six fields, clocks as operations, strings
 //! without quotes, unknown operations, moves with judgements or in UCI, results of tuning sets.
-//! Only what leaves the position itself in doubt refuses a line, and no other line with it.
+//! A line is invalid only if its position is ambiguous; the other lines are read.
 
 mod entry;
 mod line;
@@ -31,11 +31,11 @@ pub enum EpdLine {
     Blank,
     /// A position with its operations.
     Position(Box<EpdEntry>),
-    /// Not understood: the problem and its column.
+    /// An invalid line: the problem and its column.
     Invalid(FenError),
 }
 
-/// Reads all lines of a text; a byte-order mark at its beginning is passed over.
+/// Reads all lines of a text; a byte-order mark at its beginning is skipped.
 #[must_use]
 pub fn read(text: &str) -> Vec<EpdLine> {
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);

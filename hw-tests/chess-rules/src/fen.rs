@@ -23,7 +23,8 @@ pub struct ParsedFen<'a> {
     pub position: Position,
     /// The text after the fields.
     pub rest: &'a str,
-    /// Statements of the FEN that contradict its pieces and were dropped.
+    /// Remarks on castling rights and en passant squares that contradict the pieces and were
+    /// dropped.
     pub notes: Vec<String>,
 }
 
@@ -44,7 +45,7 @@ impl<'a> ParsedFen<'a> {
     /// Reads four fields, and a fifth and sixth that are numbers or dashes.
     ///
     /// # Errors
-    /// Returns the first thing that is wrong, field by field.
+    /// Returns the first error, field by field.
     pub fn parse(text: &'a str) -> Result<Self, FenError> {
         let mut words = Words { text, rest: text };
         let mut fields = Vec::new();
@@ -84,7 +85,7 @@ impl Position {
     /// ```
     ///
     /// # Errors
-    /// Returns the first thing that is wrong with the text, with its column.
+    /// Returns the first error in the text, with its column.
     pub fn from_fen(text: &str) -> Result<Self, FenError> {
         let ParsedFen { position, rest, .. } = ParsedFen::parse(text)?;
         match rest.trim_start().chars().next() {
@@ -102,8 +103,8 @@ fn too_few(count: usize) -> FenError {
     FenError { column: None, problem: format!("{} of four fields", numbers[count.min(3)]) }
 }
 
-/// Takes words off a text. A semicolon or a bar ends a word, since files put them right after a
-/// field.
+/// An iterator over words. A semicolon or a bar ends a word, since files have them directly after
+/// a field.
 struct Words<'a> {
     text: &'a str,
     rest: &'a str,
@@ -122,7 +123,7 @@ impl<'a> Words<'a> {
         Some(Field { text: word, column: before.chars().count() + 1 })
     }
 
-    /// Takes a word that is a number or a dash. `None` if the next word is neither.
+    /// Reads a word that is a number or a dash. `None` if the next word is neither.
     fn clock(&mut self) -> Result<Option<Option<u32>>, FenError> {
         let before = self.rest;
         let Some(field) = self.next() else { return Ok(None) };
@@ -133,14 +134,15 @@ impl<'a> Words<'a> {
             self.rest = before;
             return Ok(None);
         }
-        let number = field.text.parse().map_err(|_| field.wrong(0, "a clock beyond counting"))?;
+        let number =
+            field.text.parse().map_err(|_| field.wrong(0, "the move clock is out of range"))?;
         Ok(Some(Some(number)))
     }
 }
 
 fn pieces(field: Field<'_>) -> Result<Pieces, FenError> {
     if !field.text.contains('/') {
-        return Err(field.wrong(0, "no position at all"));
+        return Err(field.wrong(0, "invalid position: expected ranks separated by /"));
     }
     let mut pieces = Pieces::EMPTY;
     let mut rank = 7;
@@ -155,8 +157,12 @@ fn pieces(field: Field<'_>) -> Result<Pieces, FenError> {
             }
             '1'..='8' => file += letter as usize - '0' as usize,
             _ => {
-                let (side, kind) = piece(letter)
-                    .ok_or_else(|| field.wrong(offset, format!("{letter} is no piece")))?;
+                let (side, kind) = piece(letter).ok_or_else(|| {
+                    field.wrong(
+                        offset,
+                        format!("invalid piece '{letter}': expected one of KQRBNPkqrbnp"),
+                    )
+                })?;
                 if let (Some(file), Some(rank)) = (File::try_index(file), Rank::try_index(rank)) {
                     pieces.place(Square::new(file, rank), side, kind);
                 }
@@ -173,7 +179,7 @@ fn pieces(field: Field<'_>) -> Result<Pieces, FenError> {
         (_, 8) => {
             let ranks = ["eight", "seven", "six", "five", "four", "three", "two", "one"][rank];
             let noun = if rank == 7 { "rank" } else { "ranks" };
-            // The column is where the missing rank would begin, after its slash.
+            // The column of the missing rank is after the slash.
             Err(field.wrong(length + 1, format!("{ranks} {noun}")))
         }
         _ => Err(field.wrong(length, rank_of(file))),
@@ -197,7 +203,7 @@ fn piece(letter: char) -> Option<(Color, Piece)> {
     Some((side, kind))
 }
 
-/// The piece of a small letter.
+/// Returns the piece of a lower-case letter.
 pub(crate) fn piece_kind(letter: char) -> Option<Piece> {
     Piece::ALL.into_iter().find(|kind| char::from(*kind) == letter)
 }
@@ -227,7 +233,12 @@ fn rights(
             'k' => outermost(position, side, CastlingSide::King),
             'q' => outermost(position, side, CastlingSide::Queen),
             file @ 'a'..='h' => on_file(position, side, File::index(file as usize - 'a' as usize)),
-            _ => return Err(field.wrong(offset, format!("{letter} is no right"))),
+            _ => {
+                return Err(field.wrong(
+                    offset,
+                    format!("invalid castling right '{letter}': expected one of KQkq or a file"),
+                ));
+            }
         };
         match right {
             Some((wing, file)) => rights.grant(side, wing, file),
@@ -276,7 +287,8 @@ fn passed_square(
     }
     let square = field.text.parse::<Square>().ok();
     let Some(square) = square.filter(|at| matches!(at.rank(), Rank::Third | Rank::Sixth)) else {
-        return Err(field.wrong(0, "no square of rank 3 or 6"));
+        let problem = format!("invalid en passant square '{}': expected rank 3 or 6", field.text);
+        return Err(field.wrong(0, problem));
     };
     let mover = !position.to_move;
     let pieces = &position.pieces;

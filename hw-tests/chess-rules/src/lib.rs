@@ -1,4 +1,4 @@
-//! Chess positions and moves as players and programs write them.
+//! Chess positions and moves, in the notations of players and programs.
 //!
 //! | item | content |
 //! |---|---|

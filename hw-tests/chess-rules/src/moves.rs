@@ -1,4 +1,4 @@
-//! Legal moves: which there are, what they do, and why others are not among them.
+//! Generates and plays legal moves, and explains why a move is illegal.
 //!
 //! Castling is written as the king taking its own rook, which is unambiguous in Chess960 too.
 
@@ -114,7 +114,7 @@ impl Position {
         self.rights.remove_all(side);
     }
 
-    /// Carries out a move that is not castling; `before` is the position before it.
+    /// Plays a move that is not castling; `before` is the position before it.
     fn transfer(&mut self, before: &Self, m: Move) {
         let Some((side, kind)) = before.pieces.on(m.from) else { return };
         if let Some(taken) = before.taken(m) {
@@ -166,8 +166,8 @@ impl Position {
         Some(fault)
     }
 
-    /// Moves by the rules of each piece, without castling, kings left in check included. No king
-    /// is ever taken.
+    /// Returns the pseudo-legal moves without castling: by the rules of each piece, even if they
+    /// leave the king in check. Kings are never captured.
     fn pseudo_legal_moves(&self) -> Vec<Move> {
         let mut moves = Vec::new();
         let allowed = !(self.pieces.side(self.to_move) | self.pieces.kind(Piece::King));
@@ -225,7 +225,7 @@ impl Position {
         let king_path = get_between_rays(m.from, king_to) | king_to.bitboard();
         let rook_path = get_between_rays(m.to, rook_to) | rook_to.bitboard();
         let is_free = ((king_path | rook_path) & others).is_empty();
-        // Without the king, so that it does not hide squares on its way from an attacker.
+        // Without the king, so that it does not shield the squares behind it from an attacker.
         let occupied = self.pieces.occupied() - m.from.bitboard();
         let mut way = (king_path | m.from.bitboard()).into_iter();
         is_free

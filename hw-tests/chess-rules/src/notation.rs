@@ -1,4 +1,4 @@
-//! Moves as text: SAN and UCI out, and what files hold in.
+//! Moves as text: writes SAN and UCI, and reads these and other notations found in files.
 
 use cozy_chess::{File, Move, Piece, Rank, Square};
 
@@ -99,7 +99,7 @@ impl Position {
         }
     }
 
-    /// Finds the legal move that a text means: SAN, UCI or long algebraic notation, with or
+    /// Finds the legal move of a text: SAN, UCI or long algebraic notation, with or
     /// without signs of check, capture, promotion, judgement and en passant. `None` if no legal
     /// move fits, or more than one.
     ///
@@ -127,12 +127,12 @@ impl Position {
         fitting.next().is_none().then_some(found)
     }
 
-    /// The move of this UCI text, castling in either form.
+    /// Returns the move of a UCI text, with castling in either form.
     fn find_uci(&self, text: &str, moves: &[Move]) -> Option<Move> {
         let lower = text.to_ascii_lowercase();
         let by = |chess960| moves.iter().find(|m| self.uci_as(**m, chess960) == lower);
-        // In Chess960 a king's step may look like castling in an ordinary game; the exact form
-        // first.
+        // In Chess960 a king's step may look like castling in an ordinary game, so the exact
+        // form is tried first.
         by(true).or_else(|| by(false)).copied()
     }
 
@@ -147,7 +147,7 @@ impl Position {
     }
 }
 
-/// Removes what judges, announces check or marks en passant after a move.
+/// Removes signs of judgement, check and en passant after a move.
 fn without_signs(text: &str) -> &str {
     let signs = ['!', '?', '+', '#'];
     let text = text.trim().trim_end_matches(signs);
@@ -166,7 +166,7 @@ fn castling_text(text: &str) -> Option<CastlingSide> {
     }
 }
 
-/// The statements of an algebraic text on a move.
+/// The properties of a move that are stated in algebraic notation.
 struct Pattern {
     kind: Piece,
     file: Option<File>,
@@ -204,7 +204,7 @@ impl Pattern {
     }
 }
 
-/// Takes the piece of a promotion off the end of a text: `=Q`, `Q`, `/Q` or `(Q)`.
+/// Splits the piece of a promotion from the end of a text: `=Q`, `Q`, `/Q` or `(Q)`.
 fn promotion(text: &str) -> (&str, Option<Piece>) {
     let bare = text.strip_suffix(')').unwrap_or(text);
     let kind = bare.chars().last().filter(char::is_ascii_alphabetic);

@@ -16,7 +16,7 @@ impl Pieces {
     /// An empty board.
     pub const EMPTY: Self = Self { kinds: [BitBoard::EMPTY; 6], sides: [BitBoard::EMPTY; 2] };
 
-    /// Sets up pieces; of two on one square the later stays.
+    /// Sets up pieces; a later piece replaces an earlier one on the same square.
     ///
     /// ```
     /// use chess_rules::{Color, Piece, Pieces, Square};
@@ -64,7 +64,7 @@ impl Pieces {
     #[must_use]
     pub fn attackers(&self, square: Square, occupied: BitBoard) -> BitBoard {
         let [pawns, knights, bishops, rooks, queens, kings] = self.kinds;
-        // A pawn attacks the square from where the other side's pawn on the square would attack.
+        // A pawn attacks the square from those that a pawn of the other side on it would attack.
         let pawn = |by: Color| get_pawn_attacks(square, !by) & pawns & self.side(by);
         let found = pawn(Color::White)
             | pawn(Color::Black)
@@ -89,7 +89,7 @@ impl Pieces {
         kings.into_iter().any(|king| self.is_attacked(king, !side, self.occupied()))
     }
 
-    /// Puts a piece on a square in place of what is there.
+    /// Puts a piece on a square, and removes the one that was there.
     pub fn place(&mut self, square: Square, side: Color, kind: Piece) {
         self.remove(square);
         self.kinds[kind as usize] |= square.bitboard();

@@ -1,4 +1,4 @@
-//! A position with all that FEN states of it.
+//! A position with all properties that FEN has.
 
 use cozy_chess::{Color, Piece, Square};
 
@@ -29,7 +29,7 @@ impl Position {
         &self.pieces
     }
 
-    /// The side that moves next.
+    /// The side to move.
     #[must_use]
     pub fn to_move(&self) -> Color {
         self.to_move

@@ -1,11 +1,11 @@
-//! Castling rights, by the file of the rook: that serves Chess960 as well.
+//! Castling rights, by the file of the rook, as Chess960 requires.
 
 use cozy_chess::{Color, File};
 
 /// The side of the board to which a king castles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CastlingSide {
-    /// Towards the h file, whatever the distance.
+    /// Towards the h file, at any distance.
     King,
     /// Towards the a file.
     Queen,

@@ -1,8 +1,8 @@
-//! Static Exchange Evaluation: what a move is worth if both sides then only take on its square.
+//! Static Exchange Evaluation: the value of a move if both sides then only capture on its square.
 //!
 //! Written from the Chess Programming Wiki's pages "SEE - The Swap Algorithm" and "Static
-//! Exchange Evaluation". A value is that of a legal move, which is played whatever it costs; then
-//! each side takes on the square of destination or stops, whichever is better for it.
+//! Exchange Evaluation". A value is that of a legal move, which is played even if it loses; then
+//! each side captures on the destination or stops, whichever is better for it.
 //!
 //! | item | result |
 //! |---|---|
@@ -10,9 +10,9 @@
 //! | [`ExchangeStart::list`] | the iterative form with its list of gains, with and without pruning |
 //! | [`ExchangeStart::swap_value_by_recursion`] | the recursive form |
 //! | [`ExchangeStart::swap_value_by_bounds`] | the iterative form with two bounds in place of a list |
-//! | [`ExchangeStart::see_ge`] | the threshold form: only whether a value is reached |
+//! | [`ExchangeStart::see_ge`] | the threshold form: returns whether a value is reached |
 //! | [`ExchangeStart::legal_minimax`] | minimax over the legal captures |
-//! | [`pseudo_legal_gain`] | what a side wins on a square if it may also decline |
+//! | [`pseudo_legal_gain`] | the gain of a side on a square if it may also decline |
 //! | [`order_captures`] | the legal captures in the order of a search, with statistics |
 //! | [`soma()`] | the line of exchanges that both sides would play over the whole board |
 //! | [`quiescence`] | a plain capture search, to measure what pruning by values saves |

@@ -1,4 +1,4 @@
-//! Any bytes as a source of either dialect: the conversion ends, and says where it could not
+//! Any bytes as a source of either dialect: the conversion ends, and reports where it could not
 //! convert.
 #![no_main]
 

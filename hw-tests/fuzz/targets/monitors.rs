@@ -21,20 +21,20 @@ impl LoadObserver for NoObserver {
     fn on_event(&mut self, _event: LoadEvent) {}
 }
 
-fn session(heard: &[u8]) -> MonitorSession {
+fn session(received: &[u8]) -> MonitorSession {
     let line =
-        noisy_peer::NoisyPeer { heard: heard.iter().copied().collect(), now: Instant::now() };
+        noisy_peer::NoisyPeer { heard: received.iter().copied().collect(), now: Instant::now() };
     MonitorSession::new(Box::new(line), 115_200, Arc::new(AtomicBool::new(false)))
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    let Some((first, heard)) = bytes.split_first() else { return };
+    let Some((first, received)) = bytes.split_first() else { return };
     let stock = match first % 4 {
         0 => StockMonitor::Scm,
         1 => StockMonitor::Romwbw,
         2 => StockMonitor::Basic,
         _ => {
-            let _ = probe(&mut session(heard), &[9600]);
+            let _ = probe(&mut session(received), &[9600]);
             return;
         }
     };
@@ -42,5 +42,5 @@ fuzz_target!(|bytes: &[u8]| {
     let flow_control = FlowControlMode::Auto;
     let request =
         LoadRequest { image: &image, entry: None, verify: true, pace: None, flow_control };
-    let _ = load_hex(stock, &mut session(heard), &request, &mut NoObserver);
+    let _ = load_hex(stock, &mut session(received), &request, &mut NoObserver);
 });

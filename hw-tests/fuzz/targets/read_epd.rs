@@ -12,8 +12,8 @@ fuzz_target!(|text: &str| {
         let again = Position::from_fen(&entry.position.to_string());
         assert_eq!(again.as_ref(), Ok(&entry.position));
         for m in entry.position.legal_captures() {
-            let told = entry.position.san(m);
-            assert_eq!(entry.position.find_move(&told), Some(m), "{told}");
+            let san = entry.position.san(m);
+            assert_eq!(entry.position.find_move(&san), Some(m), "{san}");
         }
     }
 });

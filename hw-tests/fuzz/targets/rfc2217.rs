@@ -59,8 +59,8 @@ fn to_server(bytes: &[u8]) {
     let _ = client.write_all(bytes);
     let _ = client.shutdown(Shutdown::Write);
     let began = Instant::now();
-    let mut heard = [0; 4096];
-    while let Ok(1..) = client.read(&mut heard) {
+    let mut received = [0; 4096];
+    while let Ok(1..) = client.read(&mut received) {
         assert!(began.elapsed() < PATIENCE, "the server does not end");
     }
 }
@@ -80,8 +80,8 @@ fn to_client(bytes: &[u8]) {
         let address = NetworkAddress::parse(&format!("rfc2217://{at}")).expect("an address");
         let port = Rfc2217Port::open(&address.expect("of a server"), BAUD);
         if let Ok(mut port) = port {
-            let mut heard = [0; 256];
-            while let Ok(1..) = port.read(&mut heard, Duration::from_millis(1)) {}
+            let mut received = [0; 256];
+            while let Ok(1..) = port.read(&mut received, Duration::from_millis(1)) {}
         }
         assert!(began.elapsed() < 3 * PATIENCE, "our client does not end");
     });

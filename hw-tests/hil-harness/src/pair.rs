@@ -63,9 +63,9 @@ pub fn compare_boards(
     let sides = boards.map(|live| {
         move |cases: &[Case]| {
             let mut results = Vec::with_capacity(cases.len());
-            let course =
+            let summary =
                 run_cases(live, cases.iter().cloned(), options, |result| results.push(result));
-            Batch { results, ended: course.ended }
+            Batch { results, ended: summary.ended }
         }
     });
     compare_sides(sides, cases, stop)

@@ -66,13 +66,14 @@ pub(super) fn coverage(args: &CoverageArgs) -> CommandResult {
     }
     if total.percent() < least {
         let percent = total.percent();
-        let problem = format!("{percent:.1} % of the lines have run, not {least} %");
+        let problem =
+            format!("{percent:.1} % of the lines have run; at least {least} % are required");
         return Err(CommandError::new(FAILED, problem));
     }
     Ok(0)
 }
 
-/// The coverage of the user's program on each of the boards, if there is one.
+/// Returns the coverage of the user's program on each board; `None` without a program.
 fn run_program(
     args: &CoverageArgs,
     profiles: &[BoardProfile],
@@ -86,8 +87,8 @@ fn run_program(
     Ok(Some(workout))
 }
 
-/// Writes a tracefile. Its sources must be files, and ours are carried in the program: they are
-/// written beside it.
+/// Writes a tracefile and the sources beside it: it refers to files, and the built-in sources are
+/// embedded in the program.
 fn write_lcov(file: &Path, coverage: &Coverage, code: &[CodeMap]) -> Result<(), CommandError> {
     let failed = |path: &Path, error: std::io::Error| {
         CommandError::new(ENVIRONMENT, format!("can't write {}: {error}", path.display()))

@@ -27,22 +27,25 @@ pub(super) fn serve(_args: &DapArgs) -> CommandResult {
     Ok(0)
 }
 
-/// The session that the arguments of `launch` ask for.
-fn launch(arguments: &LaunchArguments, ask: ShouldStop<'_>) -> Result<LaunchedSession, String> {
-    let begun = match (&arguments.program, &arguments.fen) {
+/// Starts the session described by the arguments of `launch`.
+fn launch(
+    arguments: &LaunchArguments,
+    should_stop: ShouldStop<'_>,
+) -> Result<LaunchedSession, String> {
+    let session = match (&arguments.program, &arguments.fen) {
         (Some(_), Some(_)) => return Err("\"program\" and \"fen\" exclude each other".to_owned()),
         (Some(program), None) => launch_program(arguments, program)?,
-        (None, _) => launch_position(arguments, ask)?,
+        (None, _) => launch_position(arguments, should_stop)?,
     };
     Ok(LaunchedSession {
-        runs: begun.is_program && arguments.stop_on_entry == Some(false),
-        has_console: begun.is_program,
-        debugger: begun.debugger,
-        message: begun.message,
+        runs: session.is_program && arguments.stop_on_entry == Some(false),
+        has_console: session.is_program,
+        debugger: session.debugger,
+        message: session.message,
     })
 }
 
-/// The line to the board that `launch` asks for.
+/// Returns the options for the board's line from the arguments of `launch`.
 fn line(arguments: &LaunchArguments) -> TargetArgs {
     let LaunchArguments { port, rig, mame, record, replay, .. } = arguments.clone();
     let mame = mame.map(|machine| Some(machine).filter(|name| !name.is_empty()));
@@ -77,10 +80,10 @@ fn launch_program(arguments: &LaunchArguments, program: &str) -> Result<StartedS
 
 fn launch_position(
     arguments: &LaunchArguments,
-    ask: ShouldStop<'_>,
+    should_stop: ShouldStop<'_>,
 ) -> Result<StartedSession, String> {
     let (line, board) = (line(arguments), arguments.board.as_deref());
-    let missing = "launch needs \"fen\", a position, and \"square\", such as e4; or \"program\"";
+    let missing = "launch requires \"fen\" and \"square\", such as e4, or \"program\"";
     let fen = arguments.fen.as_deref().ok_or(missing)?;
     let square = parse_square(arguments.square.as_deref().ok_or(missing)?)?;
     let behaviour = arguments.behaviour.as_deref().unwrap_or("mended").parse()?;
@@ -88,18 +91,18 @@ fn launch_position(
     let evaluator = Evaluator { behaviour, own };
     let position = parse_position(fen)?;
     let within = arguments.within.unwrap_or(TIMEOUT_SECONDS);
-    let begun = if line.uses_kernel() {
-        let wanted = ExchangeTarget { evaluator, position, square, within };
-        wanted.on_board(line.connect(board).map_err(text)?, ask).map_err(text)?
+    let session = if line.uses_kernel() {
+        let target = ExchangeTarget { evaluator, position, square, within };
+        target.on_board(line.connect(board).map_err(text)?, should_stop).map_err(text)?
     } else {
         let profile = line.profile(board).map_err(text)?;
-        let session = open_at_exchange(&profile, &evaluator, &position, square, within, ask);
+        let session =
+            open_at_exchange(&profile, &evaluator, &position, square, within, should_stop);
         StartedSession::from(session.map_err(|error| error.to_string())?)
     };
-    // A square without a piece has no call to look into: that is a mistake in the arguments, not a
-    // program that hangs.
-    match (&begun.outcome, &begun.message) {
+    // A square without a piece has no call: the arguments are invalid, the program does not hang.
+    match (&session.outcome, &session.message) {
         (board_debugger::EntryOutcome::NotCalled(_), Some(message)) => Err(message.clone()),
-        _ => Ok(begun),
+        _ => Ok(session),
     }
 }

@@ -48,21 +48,21 @@ enum ConsoleTarget {
 
 pub(super) fn debug(args: &DebugArgs) -> CommandResult {
     let stop = install_handler()?;
-    let mut begun = args.session.start(&stop)?;
+    let mut session = args.session.start(&stop)?;
     for place in &args.r#break {
         let line = format!("break {place}");
-        execute(&mut begun.debugger, &line, &mut |_| true)
+        execute(&mut session.debugger, &line, &mut |_| true)
             .map_err(|problem| CommandError::new(USAGE, format!("--break {place}: {problem}")))?;
     }
     if let Some(script) = &args.script {
-        if let Some(message) = &begun.message {
+        if let Some(message) = &session.message {
             print(&format!("{message}\n"))?;
         }
-        return run_script(&mut begun.debugger, script, args.session.within, &stop);
+        return run_script(&mut session.debugger, script, args.session.within, &stop);
     }
-    let code = begun.exit_code();
-    let explanation = begun.message.clone();
-    let view = View::new(begun.debugger, begun.message);
+    let code = session.exit_code();
+    let explanation = session.message.clone();
+    let view = View::new(session.debugger, session.message);
     if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
         print(&view.render_text(SCREEN_COLUMNS, SCREEN_ROWS))?;
         return explanation.map_or(Ok(0), |message| Err(CommandError::new(code, message)));
@@ -73,7 +73,7 @@ pub(super) fn debug(args: &DebugArgs) -> CommandResult {
     }
 }
 
-/// Shows a debugger on the terminal until a key ends it.
+/// Runs a debugger on the terminal until the user quits.
 pub(super) fn open(view: View) -> CommandResult {
     open_with(view, ConsoleSink::pane())
 }
@@ -89,8 +89,8 @@ fn failed(error: io::Error) -> CommandError {
     CommandError::new(ENVIRONMENT, format!("the terminal: {error}"))
 }
 
-/// Runs the commands of a script. Each motion may take as long as `--within` says, so that a script
-/// always ends.
+/// Runs the commands of a script. Each command that runs the board has the timeout `--within`, so
+/// that a script always ends.
 fn run_script(
     debugger: &mut Debugger,
     script: &Path,
@@ -108,8 +108,9 @@ fn run_script(
     for (number, line) in (1..).zip(text.lines()) {
         let end = debugger.clock() + (within * debugger.clock_hz() as f64) as u64;
         let is_late = |debugger: &Debugger| !debugger.is_searching() && debugger.clock() >= end;
-        let ask = &mut |debugger: &mut Debugger| stop.load(Ordering::Relaxed) || is_late(debugger);
-        let done = execute(debugger, line, ask).map_err(|problem| {
+        let should_stop =
+            &mut |debugger: &mut Debugger| stop.load(Ordering::Relaxed) || is_late(debugger);
+        let done = execute(debugger, line, should_stop).map_err(|problem| {
             CommandError::new(USAGE, format!("{}:{number}: {problem}", script.display()))
         })?;
         if stop.load(Ordering::Relaxed) {
@@ -118,12 +119,12 @@ fn run_script(
         if done == CommandOutcome::Quit {
             break;
         }
-        let mut said = outcome_text(debugger, &done);
+        let mut text = outcome_text(debugger, &done);
         if done == CommandOutcome::Halted(HaltReason::Paused) {
-            said += &format!(", after {within} s of the board's time (--within)");
+            text += &format!(", after {within} s of the board's time (--within)");
         }
-        if !said.is_empty() {
-            print(&format!("{said}\n"))?;
+        if !text.is_empty() {
+            print(&format!("{text}\n"))?;
         }
     }
     Ok(0)

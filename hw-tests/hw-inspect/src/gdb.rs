@@ -25,33 +25,33 @@ pub(super) struct GdbArgs {
 pub(super) fn gdb(args: &GdbArgs) -> CommandResult {
     if !args.listen.ip().is_loopback() && !args.allow_remote {
         let problem = format!(
-            "{} can be reached by other computers, and whoever connects controls the board; \
+            "{} can be reached by other computers, and every client can control the board; \
              add --allow-remote if that is meant",
             args.listen
         );
         return Err(CommandError::new(USAGE, problem));
     }
-    let mut begun = args.session.start(&AtomicBool::new(false))?;
-    if let Some(message) = &begun.message {
+    let mut session = args.session.start(&AtomicBool::new(false))?;
+    if let Some(message) = &session.message {
         cli_support::eprint_message!("{message}");
     }
     let failed = |error| CommandError::new(ENVIRONMENT, format!("{}: {error}", args.listen));
     let listener = TcpListener::bind(args.listen).map_err(failed)?;
     print(&format!("{}\n", listener.local_addr().map_err(failed)?))?;
     cli_support::eprint_message!(
-        "waiting for gdb; `kill` in gdb ends this, `detach` waits for the next"
+        "waiting for gdb; `kill` in gdb ends the server, after `detach` it waits for the next one"
     );
     let refused =
-        |peer| cli_support::eprint_message!("{peer} is refused, since another gdb is connected");
+        |peer| cli_support::eprint_message!("{peer} was refused, since another gdb is connected");
     let accept_connections = accept_connections(listener, refused).map_err(failed)?;
     for visitor in accept_connections {
         let mut visitor = visitor.map_err(failed)?;
         let peer = visitor.peer;
         cli_support::eprint_message!("{peer} is connected");
         let mut client = GdbClient::new(&mut visitor.stream);
-        match serve(&mut begun.debugger, &mut client) {
+        match serve(&mut session.debugger, &mut client) {
             Ok(SessionEnd::Killed) => return Ok(0),
-            Ok(SessionEnd::Detached) => cli_support::eprint_message!("{peer} has gone"),
+            Ok(SessionEnd::Detached) => cli_support::eprint_message!("{peer} has disconnected"),
             Err(error) => cli_support::eprint_message!("{peer}: {error}"),
         }
     }

@@ -1,6 +1,6 @@
-//! The command `hw-inspect`: looking into the Z80 code, on simulated boards.
+//! The command `hw-inspect`: debugger, profiler and coverage of Z80 code.
 //!
-//! `hw-tests debug` and its like hand their command lines to this program.
+//! `hw-tests debug` and similar commands run this program.
 
 mod coverage;
 mod dap;
@@ -35,10 +35,9 @@ port failed, 4 nothing selected, 70 a bug in this program, 130 interrupted.";
 enum Command {
     /// Profile Z80 code: T-states by routine and line
     #[command(after_help = "\
-Time in HALT and interrupt service that nobody called are the board's own. A line that a macro \
-call makes is the call.
-A routine that is jumped to or run into returns with the one before it, and counts for it \
-in \"with callees\".
+Time in HALT and in interrupt handlers is listed as the board's own. The lines of an expanded \
+macro count as the line of its call. A routine that is entered by a jump or by running into it \
+counts as a callee of the one before it, in \"with callees\".
 
 Examples:
   hw-inspect profile                                      the corpus that ships
@@ -48,9 +47,9 @@ Examples:
     Profile(profile::ProfileArgs),
     /// Measure the line and branch coverage of the Z80 code by the corpus and all requests
     #[command(after_help = "\
-Boards that ship, mended and as in 1978, from RAM and from flash. A line has run when all its \
-instructions have, be it in
-one of the builds; an instruction on condition has two ways out.
+By default, all built-in boards, with corrected and original evaluator, from RAM and from flash. A \
+line is covered if each of its instructions has run in some build; a conditional instruction has \
+two branches.
 
 Examples:
   hw-inspect coverage
@@ -59,9 +58,8 @@ Examples:
     Coverage(coverage::CoverageArgs),
     /// Find the first fault that leads to a wrong residue, and open the debugger there
     #[command(after_help = "\
-The case runs on a simulated board beside the reference: the first entry of the attackers array, \
-booking or residue that
-differs is shown with the instruction that made it.
+The case runs on a simulated board and in the reference: the first entry of the attackers array, \
+booking or residue that differs is shown with the instruction that wrote it.
 
 Examples:
   hw-inspect why byte.figure4
@@ -70,8 +68,8 @@ Examples:
     /// Run a gdb server at the call that computed a residue, or at a program's first instruction
     #[command(after_help = "\
 For a gdb that knows the Z80: gdb-multiarch of Debian 13 or later, or one built with \
---target=z80-unknown-elf. Stepping back and
-running back work; `monitor COMMAND` takes the debugger's own commands (`monitor ?` lists them).
+--target=z80-unknown-elf. Reverse stepping and execution work; `monitor COMMAND` runs the \
+debugger's own commands (`monitor ?` lists them).
 
 Example:
   hw-inspect gdb --listen 127.0.0.1:3333 '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -' e5
@@ -80,20 +78,18 @@ Example:
     Gdb(gdb::GdbArgs),
     /// Debug the evaluator at the call that computed a residue, or any program, forward and back
     #[command(after_help = "\
-Small letters go forward, capitals back: s and S by instruction, n and N by line, c and C to \
-breakpoints; ? lists keys and
-commands. Ctrl-C or Esc stops whatever runs, q quits.
+Lower-case letters go forward, upper-case ones back: s and S by instruction, n and N by line, c \
+and C to breakpoints; ? lists keys and commands. Ctrl-C or Esc stops the board, q quits.
 
 Examples:
   hw-inspect debug '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -' e5
-  hw-inspect debug prog.asm                               assembled, and put on the board
+  hw-inspect debug prog.asm                               assembled and loaded
   hw-inspect debug --break 'LOOP if A == 0' prog.elf")]
     Debug(debug::DebugArgs),
     /// Run the debug adapter (DAP) on standard input and output
     #[command(after_help = "\
-Arguments of `launch`: fen and square, or program; and board, behaviour, sargonDir and others as \
-the options of the other
-commands (docs/DEBUGGING.md).
+Arguments of `launch`: fen and square, or program; and board, behaviour, sargonDir and others, \
+like the options of the other commands (docs/DEBUGGING.md).
 
 Example:
   hw-inspect dap                                          started by VS Code, Neovim or Emacs")]
@@ -107,7 +103,7 @@ Example:
 }
 
 fn main() -> ExitCode {
-    // The panic has been reported by then; only the exit code is ours to choose.
+    // The panic has been reported already; only the exit code is set here.
     std::panic::catch_unwind(run).unwrap_or(ExitCode::from(BUG))
 }
 

@@ -48,7 +48,7 @@ pub(super) struct ProfileArgs {
     #[arg(
         long,
         value_name = "mended|1978|fast",
-        conflicts_with_all = ["way", "program", "annotate", "flame", "speedscope", "callgrind", "lines"]
+        conflicts_with_all = ["target", "program", "annotate", "flame", "speedscope", "callgrind", "lines"]
     )]
     against: Option<Behaviour>,
     /// Show this number of lines, those with the most T-states
@@ -56,16 +56,16 @@ pub(super) struct ProfileArgs {
     lines: usize,
     /// Show the listing of a file instead, such as xchng.asm, with the T-states and runs of each
     /// line; may be given again
-    #[arg(long, value_name = "FILE", conflicts_with = "way")]
+    #[arg(long, value_name = "FILE", conflicts_with = "target")]
     annotate: Vec<String>,
     /// Write a flame graph of calls
-    #[arg(long, help_heading = "Output", value_name = "FILE.svg", conflicts_with = "way")]
+    #[arg(long, help_heading = "Output", value_name = "FILE.svg", conflicts_with = "target")]
     flame: Option<PathBuf>,
     /// Write a profile for speedscope (speedscope.app)
-    #[arg(long, help_heading = "Output", value_name = "FILE.json", conflicts_with = "way")]
+    #[arg(long, help_heading = "Output", value_name = "FILE.json", conflicts_with = "target")]
     speedscope: Option<PathBuf>,
     /// Write a profile for KCachegrind and callgrind_annotate
-    #[arg(long, help_heading = "Output", value_name = "FILE", conflicts_with = "way")]
+    #[arg(long, help_heading = "Output", value_name = "FILE", conflicts_with = "target")]
     callgrind: Option<PathBuf>,
     /// Print all routines and lines as JSON
     #[arg(long, help_heading = "Output")]
@@ -75,7 +75,7 @@ pub(super) struct ProfileArgs {
 pub(super) fn profile(args: &ProfileArgs) -> CommandResult {
     let profile = args.line.profile(args.board.as_deref())?;
     if args.workload.is_some() && !args.positions.is_empty() {
-        return Err(CommandError::new(USAGE, "--program runs a program; leave the positions out"));
+        return Err(CommandError::new(USAGE, "--program excludes positions; omit one of them"));
     }
     if args.line.uses_kernel() {
         return sample(args, &profile);
@@ -114,9 +114,9 @@ pub(super) fn profile(args: &ProfileArgs) -> CommandResult {
     positions.map_or(Ok(0), |positions| positions.finish(Ok(0)))
 }
 
-/// Takes samples on a board at the end of a line.
+/// Samples a board on a serial line.
 fn sample(args: &ProfileArgs, profile: &BoardProfile) -> CommandResult {
-    let sampling = Sampling { wanted: args.samples, json: args.json };
+    let sampling = Sampling { sample_count: args.samples, json: args.json };
     let board = args.board.as_deref();
     if let Some(program) = args.workload.load(profile)? {
         return sampling.program(args.line.connect(board)?, program, args.workload.input());
@@ -155,7 +155,7 @@ fn compare(args: &ProfileArgs, profile: &BoardProfile, against: Behaviour) -> Co
     positions.finish(Ok(0))
 }
 
-/// An application that answers positions and is measured.
+/// Profiles the evaluator with one behaviour over positions.
 struct BehaviourProfiler {
     machine: Machine,
     meter: StepCounter,
@@ -178,7 +178,7 @@ impl BehaviourProfiler {
         {
             return Ok(());
         }
-        Err(CommandError::new(ENVIRONMENT, format!("{}: the board does not answer", named.id)))
+        Err(CommandError::new(ENVIRONMENT, format!("{}: the board does not reply", named.id)))
     }
 
     fn routines(&self) -> Vec<RoutineTime> {
@@ -186,7 +186,7 @@ impl BehaviourProfiler {
     }
 }
 
-/// The text for standard output.
+/// Returns the text for standard output.
 fn report(args: &ProfileArgs, meter: &StepCounter, code: &CodeMap) -> Result<String, CommandError> {
     let routines = routine_times(meter, code);
     let lines = line_times(meter, code);

@@ -1,4 +1,4 @@
-//! `hw-tests profile` of a board at the end of a line, by samples.
+//! `hw-tests profile` of a board on a serial line, by sampling.
 
 use board_debugger::profiling::{SampledRoutine, Samples, sample_table};
 use board_debugger::{Debugger, LoadedProgram, open_position_on_target, open_program_on_target};
@@ -18,21 +18,21 @@ const POSITIONS_PER_REQUEST: usize = 8;
 /// Consecutive rounds in which the board had replied before it was stopped, after which sampling is
 /// given up.
 const MAX_EMPTY_ROUNDS: u32 = 20;
-const TOO_FAST: &str = "the board answers before it can be stopped: it does not keep to its clock \
-                        (`hw-tests sim` does without --free)";
+const TOO_FAST: &str = "the board replies before it can be stopped: it must run at its own clock \
+    (`hw-tests sim` without --free)";
 /// Samples per position after which the board is considered stuck.
 const MAX_SAMPLES_PER_POSITION: usize = 2_000;
 
 /// Options of sampling.
 pub(super) struct Sampling {
-    /// The number wanted.
-    pub(super) wanted: u64,
+    /// The number of samples to take.
+    pub(super) sample_count: u64,
     /// Whether the result is JSON.
     pub(super) json: bool,
 }
 
 impl Sampling {
-    /// Samples a program of the user's.
+    /// Samples a user's program.
     pub(super) fn program(
         &self,
         reached: TargetConnection,
@@ -42,9 +42,9 @@ impl Sampling {
         let TargetConnection { profile, kernel } = reached;
         let mut debugger =
             open_program_on_target(&profile, program, kernel).map_err(target_error)?;
-        let _ = debugger.send(input); // the board is held in no past
+        let _ = debugger.send(input); // fails only while stepping back
         let mut samples = Samples::default();
-        while samples.count() < self.wanted {
+        while samples.count() < self.sample_count {
             samples
                 .take_sample(&mut debugger)
                 .map_err(|problem| CommandError::new(ENVIRONMENT, problem))?;
@@ -66,23 +66,23 @@ impl Sampling {
         })?;
         let Some(first) = all.first() else { return positions.finish(Ok(0)) };
         let TargetConnection { profile, kernel } = reached;
-        let ask = &mut |_: &mut Debugger| false;
-        let begun = open_position_on_target(&profile, evaluator, first, kernel, ask);
-        let mut debugger = begun.map_err(target_error)?;
+        let never = &mut |_: &mut Debugger| false;
+        let mut debugger = open_position_on_target(&profile, evaluator, first, kernel, never)
+            .map_err(target_error)?;
         let mut samples = Samples::default();
-        // The first request is on its way already.
+        // The first request is in flight already.
         self.work(&mut debugger, &mut samples, 1)?;
         let mut samples = Samples::default();
         let mut next = all.iter().cycle();
-        let mut in_vain = 0;
-        while samples.count() < self.wanted {
+        let mut empty_rounds = 0;
+        while samples.count() < self.sample_count {
             let before = samples.count();
             let bytes: Vec<u8> =
                 next.by_ref().take(POSITIONS_PER_REQUEST).flat_map(request).collect();
-            let _ = debugger.send(&bytes); // the board is held in no past
+            let _ = debugger.send(&bytes); // fails only while stepping back
             self.work(&mut debugger, &mut samples, POSITIONS_PER_REQUEST)?;
-            in_vain = if samples.count() == before { in_vain + 1 } else { 0 };
-            if in_vain == MAX_EMPTY_ROUNDS {
+            empty_rounds = if samples.count() == before { empty_rounds + 1 } else { 0 };
+            if empty_rounds == MAX_EMPTY_ROUNDS {
                 return Err(CommandError::new(ENVIRONMENT, TOO_FAST));
             }
         }
@@ -90,7 +90,7 @@ impl Sampling {
         positions.finish(Ok(0))
     }
 
-    /// Takes samples until so many positions are answered.
+    /// Takes samples until this number of positions have replies.
     fn work(
         &self,
         debugger: &mut Debugger,
@@ -104,15 +104,15 @@ impl Sampling {
                 .take_sample(debugger)
                 .map_err(|problem| CommandError::new(ENVIRONMENT, problem))?;
             if count_replies(&debugger.output()[from..]) >= positions {
-                // By then it had nothing to do.
+                // The last sample was taken after the replies, while the board was idle.
                 *samples = before;
                 return Ok(());
             }
-            if samples.count() >= self.wanted {
+            if samples.count() >= self.sample_count {
                 return Ok(());
             }
         }
-        Err(CommandError::new(ENVIRONMENT, "the board does not answer"))
+        Err(CommandError::new(ENVIRONMENT, "the board does not reply"))
     }
 
     fn show(&self, routines: &[SampledRoutine]) -> CommandResult {
@@ -131,11 +131,11 @@ fn request(position: &Position) -> Vec<u8> {
 }
 
 /// Returns the number of positions with a complete reply.
-fn count_replies(heard: &[u8]) -> usize {
+fn count_replies(received: &[u8]) -> usize {
     let mut decoder = Decoder::default();
     let is_end = |event: &DecoderEvent| match event {
         DecoderEvent::Frame(frame) => frame.kind == kind::POSITION_END + REPLY_BIT,
         DecoderEvent::Invalid(_) => false,
     };
-    heard.iter().filter_map(|byte| decoder.push(*byte)).filter(is_end).count()
+    received.iter().filter_map(|byte| decoder.push(*byte)).filter(is_end).count()
 }

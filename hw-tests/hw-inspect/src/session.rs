@@ -1,4 +1,4 @@
-//! Subjects of a debugger: a position and the call for a square, or any program.
+//! Sessions of a debugger: at the call for a square of a position, or with any program.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -67,7 +67,7 @@ pub(super) struct ProgramArgs {
 }
 
 impl ProgramArgs {
-    /// The program of a file.
+    /// Returns the description of a program file.
     pub(super) fn file(&self, path: impl Into<PathBuf>) -> ProgramFile {
         ProgramFile {
             path: path.into(),
@@ -113,20 +113,21 @@ impl SessionArgs {
         let Some(square) = self.square else { return self.program() };
         let evaluator = Evaluator { behaviour: self.behaviour, own: self.sargon_dir.clone() };
         let position = position(&self.target)?;
-        let ask: ShouldStop<'_> = &mut |_| stop.load(Ordering::Relaxed);
-        let wanted = ExchangeTarget { evaluator, position, square, within: self.within };
+        let should_stop: ShouldStop<'_> = &mut |_| stop.load(Ordering::Relaxed);
+        let target = ExchangeTarget { evaluator, position, square, within: self.within };
         if self.line.uses_kernel() {
-            return wanted.on_board(self.line.connect(board)?, ask);
+            return target.on_board(self.line.connect(board)?, should_stop);
         }
-        let ExchangeTarget { evaluator, position, .. } = &wanted;
+        let ExchangeTarget { evaluator, position, .. } = &target;
         let profile = self.line.profile(board)?;
-        let session = open_at_exchange(&profile, evaluator, position, square, self.within, ask);
+        let session =
+            open_at_exchange(&profile, evaluator, position, square, self.within, should_stop);
         Ok(StartedSession::from(session.map_err(session_error)?))
     }
 
     fn program(&self) -> Result<StartedSession, CommandError> {
         if self.target.contains(['/', ' ']) && parse_position(&self.target).is_ok() {
-            let problem = "a position needs a square, such as e4, after it";
+            let problem = "missing square after the position, such as e4";
             return Err(CommandError::new(USAGE, problem));
         }
         let board = self.board.as_deref();
@@ -142,7 +143,7 @@ impl SessionArgs {
     }
 }
 
-/// A call of XCHNG that is wanted.
+/// A call of XCHNG to be reached.
 pub(super) struct ExchangeTarget {
     pub(super) evaluator: Evaluator,
     pub(super) position: Position,
@@ -152,22 +153,24 @@ pub(super) struct ExchangeTarget {
 }
 
 impl ExchangeTarget {
-    /// The board at the end of a line at the call.
+    /// Starts a session at the call, on a board on a serial line.
     pub(super) fn on_board(
         &self,
         reached: TargetConnection,
-        ask: ShouldStop<'_>,
+        should_stop: ShouldStop<'_>,
     ) -> Result<StartedSession, CommandError> {
         let TargetConnection { profile, kernel } = reached;
         let Self { evaluator, position, square, within } = self;
-        let debugger = open_position_on_target(&profile, evaluator, position, kernel, &mut *ask);
-        let session = run_to_exchange(debugger.map_err(target_error)?, *square, *within, ask);
+        let debugger =
+            open_position_on_target(&profile, evaluator, position, kernel, &mut *should_stop);
+        let session =
+            run_to_exchange(debugger.map_err(target_error)?, *square, *within, should_stop);
         Ok(StartedSession::from(session.map_err(session_error)?))
     }
 }
 
 impl StartedSession {
-    /// A program of the user's on the board at the end of a line, at its first instruction.
+    /// Starts a session at the first instruction of a user's program, on a board on a serial line.
     pub(super) fn open_program_on_target(
         reached: TargetConnection,
         program: LoadedProgram,
@@ -177,7 +180,7 @@ impl StartedSession {
         Ok(Self::program(debugger.map_err(target_error)?))
     }
 
-    /// A program of the user's at its first instruction.
+    /// A session at the first instruction of a user's program.
     pub(super) fn program(debugger: Debugger) -> Self {
         Self { debugger, outcome: EntryOutcome::Reached, message: None, is_program: true }
     }
@@ -191,7 +194,7 @@ impl From<DebugSession> for StartedSession {
     }
 }
 
-/// An error that keeps a session from beginning, with its exit code.
+/// Converts an error that prevents a session, with its exit code.
 pub(super) fn session_error(error: SessionError) -> CommandError {
     match error {
         SessionError::Build(error) => error.into(),
@@ -199,8 +202,8 @@ pub(super) fn session_error(error: SessionError) -> CommandError {
     }
 }
 
-/// An error of a program, with its exit code: 3 for files that can't be read, 2 for what was asked
-/// for wrongly, 1 for what is wrong in the program.
+/// Converts an error of a program, with its exit code: 3 for unreadable files, 2 for invalid
+/// arguments, 1 for errors in the program.
 pub(super) fn program_error(error: ProgramError) -> CommandError {
     match error {
         ProgramError::Build(error) => error.into(),
@@ -216,14 +219,21 @@ pub(super) fn program_error(error: ProgramError) -> CommandError {
 pub(super) fn parse_define(text: &str) -> Result<(String, u16), String> {
     let (name, value) = text.split_once('=').unwrap_or((text, "1"));
     let number = board_debugger::parse_number(value.trim());
-    let number = number.ok_or_else(|| format!("'{value}' is no number; it is like 12 or 1FH"))?;
+    let number = number
+        .ok_or_else(|| format!("invalid number '{value}': expected one such as 12 or 1FH"))?;
     let is_symbol =
         tdlasm::syntax::lex::symbol(name.as_bytes()).is_ok_and(|(rest, _)| rest.is_empty());
-    if is_symbol { Ok((name.to_owned(), number)) } else { Err(format!("{name} is no symbol")) }
+    if is_symbol {
+        Ok((name.to_owned(), number))
+    } else {
+        Err(format!(
+            "invalid symbol '{name}': expected letters, digits, $, % and ., and no digit in front"
+        ))
+    }
 }
 
-/// A time of the board's, longer than nothing.
+/// Parses seconds of board time, above 0.
 pub(super) fn parse_seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse().ok().filter(|seconds: &f64| seconds.is_finite() && *seconds > 0.0);
-    seconds.ok_or_else(|| "it is a number of seconds above 0".to_owned())
+    seconds.ok_or_else(|| "expected a number of seconds above 0".to_owned())
 }

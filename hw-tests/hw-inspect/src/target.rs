@@ -1,4 +1,4 @@
-//! Arguments for a board at the end of a line: a real one, MAME's, or one that was recorded.
+//! Options for a board on a serial line: a real one, one emulated by MAME, or a recording.
 
 mod link_kernel;
 
@@ -22,7 +22,7 @@ use link_kernel::LinkKernel;
 pub(super) struct TargetArgs {
     /// Use a real board, by the debug kernel: its name in the rig file, its serial device, or an
     /// address: tcp://host:port, rfc2217://host:port or ws://host:port/path
-    #[arg(long, group = "way", value_name = "NAME|DEVICE|ADDRESS", help_heading = "Board")]
+    #[arg(long, group = "target", value_name = "NAME|DEVICE|ADDRESS", help_heading = "Board")]
     pub(super) port: Option<String>,
     /// The rig file; the default is that of RCFLASH_RIG, or rcflash/rig.toml in your configuration
     /// folder
@@ -31,7 +31,7 @@ pub(super) struct TargetArgs {
     /// Use a board emulated by MAME, by the debug kernel
     #[arg(
         long,
-        group = "way",
+        group = "target",
         value_name = "MACHINE",
         num_args = 0..=1,
         require_equals = true,
@@ -39,16 +39,16 @@ pub(super) struct TargetArgs {
     )]
     pub(super) mame: Option<Option<String>>,
     /// Use the simulated board by the debug kernel, as if it were a real one
-    #[arg(long, group = "way", help_heading = "Board")]
+    #[arg(long, group = "target", help_heading = "Board")]
     pub(super) kernel: bool,
     /// Record all traffic of the session, for --replay
-    #[arg(long, value_name = "FILE", requires = "way", help_heading = "Board")]
+    #[arg(long, value_name = "FILE", requires = "target", help_heading = "Board")]
     pub(super) record: Option<PathBuf>,
     /// Overwrite an existing file with the recording
     #[arg(long, requires = "record", help_heading = "Board")]
     pub(super) force: bool,
     /// Replay a recorded session, without a board; the commands must be the same
-    #[arg(long, group = "way", value_name = "FILE", help_heading = "Board")]
+    #[arg(long, group = "target", value_name = "FILE", help_heading = "Board")]
     pub(super) replay: Option<PathBuf>,
 }
 
@@ -64,7 +64,7 @@ impl TargetArgs {
         self.port.is_some() || self.mame.is_some() || self.kernel || self.replay.is_some()
     }
 
-    /// The profile of the board: the one named, or that of the rig file, or the usual one.
+    /// Returns the profile of the board: the named one, that of the rig file, or the default.
     pub(super) fn profile(&self, board: Option<&str>) -> Result<BoardProfile, CommandError> {
         let rig = self.rig()?;
         let of_rig = rig.as_ref().map_or(DEFAULT_BOARD, |rig| &rig.board);
@@ -76,7 +76,7 @@ impl TargetArgs {
         Ok(self.port.as_ref().map(find).transpose()?)
     }
 
-    /// Opens the line.
+    /// Opens the line to the board.
     pub(super) fn connect(&self, board: Option<&str>) -> Result<TargetConnection, CommandError> {
         let profile = self.profile(board)?;
         let mut plan = BoardConfig::simulated(profile.clone());
@@ -96,7 +96,7 @@ impl TargetArgs {
     }
 }
 
-/// An error of a board with the kernel, with its exit code.
+/// Converts an error of the debug kernel, with its exit code.
 pub(super) fn target_error(error: TargetError) -> CommandError {
     match error {
         TargetError::Build(error) => error.into(),

@@ -1,4 +1,4 @@
-//! `hw-tests why`: from a wrong residue to the first instruction that is wrong.
+//! `hw-tests why`: finds the first wrong instruction that leads to a wrong residue.
 
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
@@ -50,9 +50,9 @@ pub(super) fn run(args: &WhyArgs) -> CommandResult {
     let stop = install_handler()?;
     let evaluator = Evaluator { behaviour: args.behaviour, own: args.sargon_dir.clone() };
     let profile = BoardProfile::named(&args.board)?;
-    let ask: board_debugger::ShouldStop<'_> = &mut |_| stop.load(Ordering::Relaxed);
+    let should_stop: board_debugger::ShouldStop<'_> = &mut |_| stop.load(Ordering::Relaxed);
     let Diagnosis { debugger, fault: finding } =
-        diagnose(&profile, &evaluator, &case, args.within, ask).map_err(session_error)?;
+        diagnose(&profile, &evaluator, &case, args.within, should_stop).map_err(session_error)?;
     let explained = finding.message();
     if finding == FirstFault::NoFault {
         print(&format!("{}: {explained}\n", case.id))?;
@@ -65,7 +65,7 @@ pub(super) fn run(args: &WhyArgs) -> CommandResult {
     Err(CommandError::new(FAILED, format!("{}: {explained}", case.id)))
 }
 
-/// Location of the fault, for a reader without a terminal.
+/// Describes the location of the fault, for output without a terminal.
 fn location(debugger: &Debugger) -> String {
     let at = debugger.registers().pc;
     let panes = [Pane::Calls, Pane::Code(at), Pane::Array];
@@ -76,7 +76,7 @@ fn location(debugger: &Debugger) -> String {
     lines.collect()
 }
 
-/// The case of a name, or the one of a FEN.
+/// Returns the case of a name or FEN.
 fn find_case(args: &WhyArgs) -> Result<Case, CommandError> {
     if args.case.contains('/') {
         let cases = corpus::parse_positions("FEN", &args.case);
@@ -96,7 +96,8 @@ fn find_case(args: &WhyArgs) -> Result<Case, CommandError> {
     }
     let found = cases.into_iter().find(|case| case.id == args.case);
     found.ok_or_else(|| {
-        let problem = format!("there is no case '{}'; `hw-tests run --list` lists them", args.case);
+        let problem =
+            format!("unknown case '{}'; `hw-tests run --list` lists the cases", args.case);
         CommandError::new(NOTHING_SELECTED, problem)
     })
 }

@@ -1,4 +1,4 @@
-//! A user's program that is measured instead of the evaluator.
+//! A user's program to measure instead of the evaluator.
 
 use std::path::PathBuf;
 
@@ -40,7 +40,7 @@ pub(super) struct Workload {
 }
 
 impl Workload {
-    /// Runs the program, if there is one, with a meter.
+    /// Runs the program, if there is one, with an observer.
     pub(super) fn run(
         &self,
         profile: &BoardProfile,
@@ -54,7 +54,7 @@ impl Workload {
         Ok(Some((meter, code)))
     }
 
-    /// The program, if there is one.
+    /// Loads the program, if there is one.
     pub(super) fn load(
         &self,
         profile: &BoardProfile,
@@ -65,17 +65,17 @@ impl Workload {
         Ok(Some(program))
     }
 
-    /// The bytes that the program gets.
+    /// Returns the bytes to send to the program.
     pub(super) fn input(&self) -> &[u8] {
         self.send.as_deref().unwrap_or_default()
     }
 
-    /// Whether there is a program.
+    /// Returns `true` if there is a program.
     pub(super) fn is_some(&self) -> bool {
         self.program.is_some()
     }
 
-    /// The program's name.
+    /// Returns the program's name.
     pub(super) fn name(&self) -> String {
         let path = self.program.as_deref();
         path.and_then(|path| path.file_name()).unwrap_or_default().to_string_lossy().into_owned()

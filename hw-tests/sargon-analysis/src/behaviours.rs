@@ -61,7 +61,7 @@ pub struct BehaviourDiff {
     pub original: SquareOutcome,
     /// Whether the attackers arrays differ.
     pub arrays_differ: bool,
-    /// The bugs that show on this square.
+    /// The bugs that have an effect on this square.
     pub bugs: Vec<OriginalBug>,
 }
 

@@ -1,5 +1,5 @@
-//! Sargon's residue beside minimax on the same array and the swap value, square by square, and why
-//! they differ.
+//! Compares Sargon's residue with minimax on the same array and with the swap value, square by
+//! square, and explains differences.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::exchange_rules::SquareExchange;
 use super::rules::{Rule, Rules};
 use sargon_reference::{Piece, Position, Square, find_pins};
 
-/// One attacked piece by three evaluators, in Sargon's points that its owner loses.
+/// The results of three evaluators for an attacked piece: the points that its owner loses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EvaluatorDiff {
     /// Its square.
@@ -23,8 +23,8 @@ pub struct EvaluatorDiff {
     pub minimax: i32,
     /// By the swap algorithm, with pawns that become queens when they capture on the last rank.
     pub swap: i32,
-    /// The rules that make residue and swap value differ: each entry is enough by itself, and none
-    /// is smaller. Empty when they are equal.
+    /// The minimal sets of rules that explain the difference of residue and swap value: each entry
+    /// is sufficient by itself. Empty if they are equal.
     pub reasons: Vec<Vec<Rule>>,
 }
 

@@ -16,7 +16,7 @@ pub struct SquareExchange<'a> {
     /// The array with the pins, and without.
     arrays: [AttackersArray; 2],
     pinned_out: BitBoard,
-    /// Whether the array's order or room makes a difference by itself.
+    /// `true` if the array's order or capacity makes a difference by itself.
     filing_matters: bool,
 }
 
@@ -46,17 +46,17 @@ impl<'a> SquareExchange<'a> {
     }
 
     /// Returns the points that the owner of the piece loses under some rules, in Sargon's scale.
-    /// `None` where the rules don't go together: the array holds nothing of pieces seen through the
-    /// enemy's, nor of pinned guards.
+    /// `None` if the rules are incompatible: the array has no pieces behind enemy pieces and no
+    /// pinned guards.
     #[must_use]
     pub fn loss(&self, rules: Rules) -> Option<i32> {
         let not_in_array = rules.is_modern(Rule::XRay) || rules.is_modern(Rule::King);
         match (rules.is_modern(Rule::Filing), not_in_array) {
             (true, _) => Some(self.by_board(rules)),
             (false, false) => Some(self.by_array(rules)),
-            // The array holds only the pieces that Sargon files. Rules that bring in others are
-            // played from the board, whose order is that of the array only if filing did not change
-            // it.
+            // The array has only the pieces that Sargon files. Rules with other pieces are
+            // evaluated on the board, whose order equals that of the array only if filing did not
+            // change it.
             (false, true) => (!self.filing_matters).then(|| self.by_board(rules)),
         }
     }
@@ -69,8 +69,8 @@ impl<'a> SquareExchange<'a> {
         let mut minimal_rule_changes: Vec<Vec<Rule>> = Vec::new();
         for rules in Rules::all() {
             let chosen = rules.modern_rules();
-            // `Rules::all` yields small sets first. Larger ones than the first that explains the
-            // difference would hold rules that are not needed for it.
+            // `Rules::all` yields small sets first. Sets larger than the first that explains the
+            // difference would contain unnecessary rules.
             if minimal_rule_changes.first().is_some_and(|first| first.len() < chosen.len()) {
                 break;
             }
@@ -103,8 +103,8 @@ impl<'a> SquareExchange<'a> {
     }
 }
 
-/// The pieces that pins keep from capturing on a square: a piece pinned once moves along the pin
-/// only, one pinned twice not at all.
+/// Returns the pieces that cannot capture on a square because of pins: a piece pinned once moves
+/// along the pin only, one pinned twice not at all.
 fn pinned_out(position: &Position, pins: &[Pin], target: Square) -> BitBoard {
     let mut squares = BitBoard::EMPTY;
     for pin in pins {
@@ -117,7 +117,7 @@ fn pinned_out(position: &Position, pins: &[Pin], target: Square) -> BitBoard {
     squares
 }
 
-/// Whether the target lies on the line of a pin.
+/// Returns `true` if the target is on the line of a pin.
 fn along(pin: &Pin, target: Square) -> bool {
     let files = target.file() as i8 - pin.square.file() as i8;
     let ranks = target.rank() as i8 - pin.square.rank() as i8;

@@ -1,5 +1,5 @@
-//! The pieces that XCHNG fetches one by one, with the state of the exchange before each: what a
-//! debugger observes at the calls of NEXTAD.
+//! The pieces that XCHNG fetches one by one, with the state of the exchange before each, as a
+//! debugger observes it at the calls of NEXTAD.
 
 /// A fetch of a side's next piece. The sides take turns, the attackers first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_residue_is_that_of_the_steps_whatever_the_sides_are() {
+    fn the_residue_is_that_of_the_steps_for_both_sides() {
         let sides: Vec<Vec<u8>> = (0..4_u32.pow(3))
             .map(|number| [number % 4, number / 4 % 4, number / 16])
             .map(|three| three.into_iter().filter(|value| *value > 0))

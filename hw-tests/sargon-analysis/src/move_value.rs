@@ -6,7 +6,7 @@ use sargon_reference::{Colour, PieceKind, attackers, exchange, find_pins, minima
 
 use crate::convert;
 
-/// A move's value in Sargon's points: what it wins, less what its owner then loses on the square.
+/// A move's value in Sargon's points: its gain, less what its owner then loses on the square.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SargonMoveValue {
     /// With the corrected evaluator's residue of the square.

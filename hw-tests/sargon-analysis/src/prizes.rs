@@ -1,10 +1,10 @@
-//! The program's use of residues: the task of the routine that the article calls POINTS.
+//! The program's use of residues, in the routine that the article calls POINTS.
 //!
-//! The side that has just moved stands to lose the highest residue of its own pieces. Of the other
-//! side's it wins none for sure: the other side moves now and rescues the highest, so that only the
-//! second counts, and not in full, since otherwise an attack would look as good as a capture. When
-//! the piece that has just moved is itself lost, the other side takes it and gains a move: its
-//! highest prize is forgotten, the second becomes the first. The article and the program that its
+//! The side that has just moved may lose the highest residue of its own pieces. It does not win the
+//! highest residue of the other side: the other side moves now and rescues that piece. So only the
+//! second-highest counts, and not in full, since otherwise an attack would score like a capture. If
+//! the piece that has just moved is itself lost, the other side captures it and gains a move: its
+//! highest prize is dropped, and the second becomes the first. The article and the program that its
 //! authors published in the same year count differently.
 
 use sargon_reference::{Colour, Piece, Square};
@@ -12,16 +12,16 @@ use sargon_reference::{Colour, Piece, Square};
 /// The highest residues of a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Prizes {
-    /// Points that the side which has just moved stands to lose at most.
+    /// The maximum number of points that the side which has just moved may lose.
     pub lost: u8,
     /// The highest residue of the other side's pieces.
     pub first: u8,
     /// The second highest.
     pub second: u8,
-    /// Whether the piece that has just moved is in danger: in the article whenever it has a
-    /// residue.
+    /// `true` if the piece that has just moved has a residue, which the article counts as lost.
     pub article_danger: bool,
-    /// In the program of 1978 only if no square before it, from a1 on, has a higher one.
+    /// The same by the program of 1978: only if no earlier square, from a1 on, has a higher
+    /// residue.
     pub book_danger: bool,
 }
 
@@ -37,7 +37,7 @@ pub struct ScoreAdjustment {
 }
 
 impl ScoreAdjustment {
-    /// Returns won less lost, in points.
+    /// Returns the gain less the loss, in points.
     #[must_use]
     pub fn balance(self) -> f64 {
         (f64::from(self.won) - f64::from(self.lost)) / f64::from(self.parts)
@@ -45,8 +45,8 @@ impl ScoreAdjustment {
 }
 
 impl Prizes {
-    /// Gathers the residues of a position. `mover` has just moved, to the square `moved` if that is
-    /// known; `residues` come in the order a1 to h1, a2 and so on.
+    /// Collects the residues of a position. `mover` has just moved, to the square `moved` if that
+    /// is known; `residues` must be in the order a1 to h1, a2 and so on.
     #[must_use]
     pub fn gather(
         mover: Colour,
@@ -73,16 +73,16 @@ impl Prizes {
         prizes
     }
 
-    /// Counts as the article does, in quarters of a point: the loss in full, three quarters of the
-    /// second prize.
+    /// Returns the score by the article, in quarters of a point: the loss in full, three quarters
+    /// of the second prize.
     #[must_use]
     pub fn article(&self) -> ScoreAdjustment {
         let second = if self.article_danger { 0 } else { self.second };
         ScoreAdjustment { lost: 4 * self.lost, won: 3 * second, parts: 4 }
     }
 
-    /// Counts as the program of 1978 does, in halves of a point: half a point less than the loss,
-    /// and half of what is left of the second prize when half a point is taken off, rounded down.
+    /// Returns the score by the program of 1978, in halves of a point: the loss less half a point,
+    /// and half of the second prize less half a point, rounded down.
     #[must_use]
     pub fn book(&self) -> ScoreAdjustment {
         let second = if self.book_danger { 0 } else { self.second };

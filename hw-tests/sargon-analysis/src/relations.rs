@@ -1,10 +1,10 @@
 //! Second-order attacks: the eight relations of the article's Table 4, which the exchange evaluator
-//! leaves out.
+//! ignores.
 //!
-//! Three pieces stand on a line, nothing between them, and the first slides along it. What it would
-//! do to the third is hidden by the second: *discovered* when the second has to move away first,
-//! *transparent* when the second itself bears on the third along the line, so that the first acts
-//! through it.
+//! Three pieces are on a line with nothing between them, and the first slides along it. Its effect
+//! on the third is blocked by the second: *discovered* if the second has to move away first,
+//! *transparent* if the second itself attacks or defends the third along the line, so that the
+//! first acts through it.
 
 use std::fmt;
 
@@ -22,18 +22,18 @@ pub enum RelationGroup {
 /// A relation between three pieces on a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Relation {
-    /// Which group.
+    /// The group.
     pub group: RelationGroup,
-    /// The piece that acts, W1 in Table 4, whatever its colour.
+    /// The piece that acts, W1 in Table 4, of either colour.
     pub first: (Square, Piece),
-    /// The piece that hides it.
+    /// The piece that blocks it.
     pub second: (Square, Piece),
     /// The piece that it acts on.
     pub third: (Square, Piece),
 }
 
 impl Relation {
-    /// Table 4's name of the type: W is the side of the first piece, B the other.
+    /// Returns Table 4's name of the type: W is the side of the first piece, B the other.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match (self.is_own(self.second), self.is_own(self.third)) {
@@ -44,7 +44,7 @@ impl Relation {
         }
     }
 
-    /// Whether it is one of the two that Table 4 marks as a pin.
+    /// Returns `true` if it is one of the two that Table 4 marks as a pin.
     #[must_use]
     pub fn is_pin(&self) -> bool {
         !self.is_own(self.second) && !self.is_own(self.third)
@@ -78,7 +78,7 @@ impl fmt::Display for Relation {
     }
 }
 
-/// All relations of a position, in the order of the first pieces' squares, a1 first.
+/// Returns all relations of a position, in the order of the first pieces' squares, a1 first.
 ///
 /// # Examples
 /// ```
@@ -115,7 +115,7 @@ fn along(position: &Position, first: (Square, Piece), direction: Direction) -> O
     Some(Relation { group, first, second, third })
 }
 
-/// The first piece on a line beyond a square.
+/// Returns the first piece on a line beyond a square.
 fn next(position: &Position, from: Square, direction: Direction) -> Option<(Square, Piece)> {
     std::iter::successors(from.step(direction), |square| square.step(direction))
         .find_map(|square| Some((square, position.on(square)?)))
@@ -130,7 +130,7 @@ fn slides(kind: PieceKind, direction: Direction) -> bool {
     }
 }
 
-/// Whether a piece bears on the next one in a direction.
+/// Returns `true` if a piece attacks or defends the next one in a direction.
 fn bears_on((square, piece): (Square, Piece), target: Square, direction: Direction) -> bool {
     let adjacent = square.step(direction) == Some(target);
     let forward = if piece.colour == Colour::White { 1 } else { -1 };

@@ -1,10 +1,10 @@
-//! The two ways to compute the result of an exchange: XCHNG's stop rule, which looks one step
-//! ahead, and minimax.
+//! Two algorithms for the result of an exchange: XCHNG's stop rule, which looks one step ahead, and
+//! minimax.
 
 use super::capture_order::{CaptureOrder, CapturerPoints, ExchangeRole};
 
-/// Sargon's rule: an attacker worth more than what it takes captures a guarded piece only if each
-/// guard is worth at least as much and another attacker follows.
+/// Sargon's rule: an attacker worth more than the captured piece captures a guarded one only if
+/// each guard is worth at least as much and another attacker follows.
 pub(super) fn resolve_by_stop_rule(mut stake: i32, queue: &mut impl CaptureOrder) -> i32 {
     let mut side = ExchangeRole::Attacker;
     let mut sign = 1;
@@ -29,8 +29,8 @@ pub(super) fn resolve_by_stop_rule(mut stake: i32, queue: &mut impl CaptureOrder
     }
 }
 
-/// Each side captures as long as that is worth more to it than stopping, given the best play of all
-/// later captures.
+/// Minimax: each side captures as long as that is better for it than stopping, given the best play
+/// afterwards.
 pub(super) fn resolve_by_minimax(stake: i32, queue: &mut impl CaptureOrder) -> i32 {
     let mut stake = stake;
     let mut side = ExchangeRole::Attacker;

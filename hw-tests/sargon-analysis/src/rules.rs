@@ -1,14 +1,14 @@
-//! The rules that Sargon and a modern evaluator have differently, and sets of them.
+//! The rules in which Sargon and a modern evaluator differ, and sets of them.
 
 use serde::Serialize;
 
-/// A rule that Sargon and a modern evaluator have differently.
+/// A rule in which Sargon and a modern evaluator differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
     /// XCHNG weighs one attacker against one defender; minimax searches the whole exchange.
     Stop,
-    /// Sargon leaves pinned pieces out; the swap algorithm does not look for pins.
+    /// Sargon excludes pinned pieces; the swap algorithm ignores pins.
     Pin,
     /// Sargon does not find pieces behind one of the other colour.
     XRay,

@@ -1,4 +1,4 @@
-//! An exchange step by step, for any values: what Figure 4 of the article shows.
+//! An exchange step by step, for any values, as in Figure 4 of the article.
 
 use sargon_reference::{AttackersArray, Colour, PieceKind};
 
@@ -136,7 +136,7 @@ pub fn capturing_pieces(steps: &[ExchangeStep]) -> Vec<usize> {
 
 /// Returns the kinds of a side's pieces in the array's order of capture. A value of 3 is a
 /// knight in the knights' byte and a bishop elsewhere, so that a third knight, which only promotion
-/// can make, goes for a bishop.
+/// can make, counts as a bishop.
 #[must_use]
 pub fn capturer_kinds(array: &AttackersArray, colour: Colour) -> Vec<PieceKind> {
     let bytes = array.to_bytes();

@@ -1,8 +1,8 @@
 //! Numbers in the text of D. and K. Spracklen, "An Exchange Evaluator for Computer Chess" (BYTE,
 //! September 1978), that no other test computes: the examples of its overview, Figure 1, Table 1
 //! and the cost of an inefficiency. Figure 4 is in `trace.rs`, two rooks behind the queen are in
-//! `reference_rules.rs`, Figure 5, the boxed example and Table 4 in `prizes.rs`, the bounds of the
-//! residue in `corpus_properties.rs`.
+//! `rules.rs` of `sargon-reference`, Figure 5, the boxed example and Table 4 in `prizes.rs`, the
+//! bounds of the residue in `corpus_properties.rs`.
 
 use sargon_analysis::exchange_steps;
 use sargon_reference::{Colour, Square, SquareResult, evaluate, parse_fen};

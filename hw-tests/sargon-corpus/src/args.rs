@@ -19,7 +19,7 @@ use crate::{builtin_position_files, with_location};
 
 pub use head::{PositionHeader, RejectedLine};
 
-/// PositionList as arguments.
+/// Options that select positions.
 #[derive(Debug, Args)]
 pub struct PositionArgs {
     /// FENs, files of positions (EPD or FEN, one a line), or - for standard input; default: the
@@ -108,7 +108,7 @@ impl PositionArgs {
             positions.for_each(json, |_| Ok(()))?;
             return Err(CommandError::new(
                 ENVIRONMENT,
-                "no line was understood, as reported above",
+                "no line is a valid position, as reported above",
             ));
         }
         Ok(positions)
@@ -174,7 +174,7 @@ impl PositionList {
                 let lines = pluralize(refused, "line");
                 let verb = if refused == 1 { "was" } else { "were" };
                 let problem = format!(
-                    "{lines} {verb} not understood, as reported above; the others are answered"
+                    "{lines} {verb} invalid, as reported above; the results are for the others"
                 );
                 Err(CommandError::new(ENVIRONMENT, problem))
             }
@@ -235,7 +235,7 @@ pub fn single(text: &str) -> Result<NamedPosition, String> {
         (Some(ParsedLine::Refused(place, error)), _) => {
             Err(with_location(&place.file, place.line, &error))
         }
-        (Some(_), Some(_)) => Err("one position is expected here, not several".to_owned()),
+        (Some(_), Some(_)) => Err("expected a single position".to_owned()),
         (None, _) => Err("the FEN is empty".to_owned()),
     }
 }
@@ -279,5 +279,5 @@ pub fn position(fen: &str) -> Result<Position, CommandError> {
 
 /// Parses the name of a square.
 pub fn parse_square(text: &str) -> Result<Square, String> {
-    Square::named(text).ok_or_else(|| "a square is a letter a to h and a digit 1 to 8".to_owned())
+    Square::named(text).ok_or_else(|| "expected a1 to h8".to_owned())
 }

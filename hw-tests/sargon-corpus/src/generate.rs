@@ -13,10 +13,10 @@ pub const CORPUS_SEED: u64 = 1978;
 
 /// Plies of the shortest and the longest game.
 const GAME_PLIES: (u64, u64) = (6, 220);
-/// One of this many moves is a pawn move if possible, so that pawns get promoted.
+/// One in this many moves is a pawn move if possible, so that pawns are promoted.
 const PAWN_MOVE_ODDS: u64 = 4;
 
-/// Plays `count` games of various lengths and takes the position at the end of each.
+/// Plays `count` games of various lengths and returns the final position of each.
 #[must_use]
 pub fn generate(seed: u64, count: usize) -> Vec<Position> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -72,7 +72,7 @@ pub fn to_epd(positions: &[Position]) -> String {
     text
 }
 
-/// Pieces and side to move; castling and en passant do not matter to the evaluator.
+/// Pieces and side to move; the evaluator ignores castling and en passant.
 fn fen(position: &Position) -> String {
     use sargon_reference::Square;
     let mut ranks = Vec::new();

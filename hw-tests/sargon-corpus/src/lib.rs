@@ -56,9 +56,9 @@ pub enum CaseInput {
         fen: String,
         /// The position for the reference.
         position: Position,
-        /// Residues that a document gives.
+        /// The documented residues.
         expected: Vec<(Square, u8)>,
-        /// Residues that a document gives for the program of 1978.
+        /// The documented residues for the program of 1978.
         printed: Vec<(Square, u8)>,
     },
     /// An exchange to evaluate.
@@ -67,9 +67,9 @@ pub enum CaseInput {
         piece: Piece,
         /// Its attackers and defenders.
         array: AttackersArray,
-        /// The result that a document states.
+        /// The documented result.
         expected: DocumentedResult,
-        /// The result that a document states for the program of 1978.
+        /// The documented result for the program of 1978.
         printed: Option<DocumentedResult>,
     },
 }
@@ -178,7 +178,7 @@ fn words(entry: &EpdEntry, opcode: &str) -> Vec<String> {
     operands.flat_map(|text| text.split_whitespace()).map(str::to_owned).collect()
 }
 
-/// Returns the residues that a line states for a behaviour.
+/// Returns the documented residues of a line for a behaviour.
 ///
 /// # Errors
 /// Returns the problem if a residue has another form or its square is empty.
@@ -201,7 +201,7 @@ fn residues(words: &[String], position: &Position) -> Result<Vec<(Square, u8)>, 
     };
     let parsed = words.iter().map(|word| {
         let (square, points) =
-            one(word).ok_or_else(|| format!("'{word}' is not of the form SQUARE=POINTS"))?;
+            one(word).ok_or_else(|| format!("invalid residue '{word}': expected SQUARE=POINTS"))?;
         match position.on(square) {
             Some(_) => Ok((square, points)),
             None => Err(format!("{square} is empty")),

@@ -26,7 +26,7 @@ pub struct AttackersArray {
 pub struct FiledArray {
     /// The array.
     pub array: AttackersArray,
-    /// Whether a piece was left out for want of room.
+    /// `true` if a piece was left out because the array was full.
     pub overflow: bool,
 }
 

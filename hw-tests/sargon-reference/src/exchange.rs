@@ -93,9 +93,9 @@ fn capture(mut stake: i16, next: &mut impl FnMut() -> Option<u8>, bookings: &mut
     let mut residue = 0;
     let Some(mut attacker) = next() else { return };
     loop {
-        // Pieces are removed in the article's order, the side in turn first, whether they then
-        // capture or not: a helper is consumed even if it does not capture. That is the rule under
-        // test, and the reason why this is not written as a minimax.
+        // Pieces are removed in the article's order, the side to move first, even if they do not
+        // capture: a helper is consumed, too. That is the rule under test, so this is not a
+        // minimax.
         let mut defender = next();
         if stake < i16::from(attacker) {
             // A guarded piece is not worth this attacker, unless the guard is worth as much and

@@ -1,7 +1,7 @@
 //! Reads positions in Forsyth-Edwards Notation, with four fields (as in EPD) or all six.
 //!
-//! Positions that no game could reach are taken: no king, nine queens, pawns on the last rank. What
-//! is not FEN is refused with the field, the column and what is error_at.
+//! Positions that no game could reach are accepted: no king, nine queens, pawns on the last rank.
+//! Errors have the field, the column and the problem.
 
 use super::position::{Colour, Piece, Position, Square};
 
@@ -38,7 +38,7 @@ impl Field<'_> {
 /// Reads a FEN.
 ///
 /// # Errors
-/// The first thing error_at with it.
+/// Returns the first error in the text.
 ///
 /// # Examples
 /// ```

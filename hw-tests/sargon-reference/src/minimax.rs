@@ -1,4 +1,5 @@
-//! The value of an exchange if either side may stop: the yardstick for the article's rule.
+//! The value of an exchange by minimax, in which either side may stop, for comparison with the
+//! article's rule.
 
 /// Returns the points that the owner of a piece worth `stake` loses if the sides capture in turn,
 /// with their pieces in the given order, and each stops as soon as that is better for it.
@@ -11,7 +12,7 @@
 #[must_use]
 pub fn minimax(stake: u8, attackers: &[u8], defenders: &[u8]) -> u8 {
     match attackers.split_first() {
-        // Not to capture costs nothing, so no capture is worth less than 0.
+        // Stopping costs nothing, so the value is at least 0.
         Some((first, others)) => stake.saturating_sub(minimax(*first, defenders, others)),
         None => 0,
     }

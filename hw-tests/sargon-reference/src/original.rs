@@ -1,10 +1,10 @@
-//! The evaluator as it was printed in 1978: its array and pin list are bytes that lie behind one
-//! another in memory, so that whatever leaves the one changes the other.
+//! The evaluator as printed in 1978: its array and pin list are adjacent in memory, so that an
+//! overflow of the one changes the other.
 //!
 //! Its bugs are those of the program that the authors published in that year. Where the printed
-//! program depends on what else lies in memory, a bound replaces it: a pin list with room for
-//! all pins, zeros where no pin is, and a sentinel after it where walks end. The board is assembled
-//! with the same bound.
+//! program depends on other contents of memory, this model has bounds: a pin list with room for all
+//! pins, zeros in unused entries, and a sentinel after it that ends walks. The board's program is
+//! assembled with the same bounds.
 
 use super::array::AttackersArray;
 use super::exchange::{ExchangeResult, play_out};
@@ -22,7 +22,7 @@ const PINS_OFFSET: usize = 2 * SECTION_BYTES;
 const MAX_PINS: usize = 32;
 /// Offset of the sentinel, after the squares and the directions of the pins.
 const SENTINEL_OFFSET: usize = PINS_OFFSET + 2 * MAX_PINS;
-/// The sentinel: not 0, so that any walk stops, with a low half that is no piece.
+/// The sentinel: not 0, so that any walk stops, with an empty low half.
 const SENTINEL: u8 = 0x10;
 
 /// The array, the pin list and the sentinel.
@@ -184,7 +184,7 @@ impl Memory {
     }
 
     /// Returns a side's next piece: the low half of the next byte that is not 0, even outside the
-    /// section. An empty low half is no piece.
+    /// section. An empty low half means no piece.
     fn next(&mut self, walk: &mut SectionCursor, short: &mut bool) -> Option<u8> {
         walk.count = walk.count.checked_sub(1)?;
         loop {
@@ -215,8 +215,8 @@ fn section_offset(colour: Colour) -> usize {
     }
 }
 
-/// The number of a square on the program's board of ten squares a row with two rows below: a1 is
-/// 21.
+/// The number of a square on the program's board, which has ten squares per row and two rows below
+/// the first rank: a1 is 21.
 fn square_number(square: Square) -> u8 {
     21 + square.file() + 10 * square.rank()
 }

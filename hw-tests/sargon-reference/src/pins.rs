@@ -94,7 +94,7 @@ fn first_two(
     (first.colour == colour && second.colour != colour).then_some((candidate, second.kind))
 }
 
-/// Whether a queen has more defenders than attackers, with the pins found so far.
+/// Returns `true` if a queen has more defenders than attackers, given the pins found so far.
 fn is_defended(position: &Position, square: Square, queen: Piece, pins: &[Pin]) -> bool {
     let array = attackers(position, square, pins).array;
     array.count(queen.colour) > array.count(queen.colour.other())

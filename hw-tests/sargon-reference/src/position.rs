@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs, reason = "their names say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub enum Colour {
     White,
     Black,
@@ -23,7 +23,7 @@ impl Colour {
 
 /// A kind of piece, in the order of value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs, reason = "their names say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub enum PieceKind {
     Pawn,
     Knight,

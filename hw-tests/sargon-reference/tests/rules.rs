@@ -18,8 +18,8 @@ fn verdict(fen: &str, square: &str) -> SquareResult {
     verdicts.into_iter().find(|verdict| verdict.square == square).expect("it is occupied")
 }
 
-/// The array with these values in order, attackers and defenders of a Black piece: one a slot, so
-/// that any order can be made.
+/// The array with these values in order, attackers and defenders of a Black piece: one per slot, so
+/// that any order is possible.
 fn array(white: &[u8], black: &[u8]) -> AttackersArray {
     let mut bytes = [0; 14];
     for (section, values) in bytes.chunks_mut(7).zip([white, black]) {
@@ -36,8 +36,8 @@ fn figure_4_books_3_0_1() {
     let outcome = exchange(BLACK_KNIGHT, &AttackersArray::from_bytes(&FIGURE_4));
     let rows: Vec<_> =
         (outcome.bookings.iter()).map(|b| (b.stake, b.attacker, b.defender, b.residue)).collect();
-    // Points at stake, attacker, defender, residue. The printed listing retrieves one more attacker
-    // and no defender after it in the third row, so the queen stays unanswered there.
+    // Points at stake, attacker, defender, residue. In the third row the printed listing fetches
+    // one more attacker and no defender after it, so the queen is not answered there.
     assert_eq!(rows[..2], [(3, 3, 1, 3), (3, 1, 3, 0)]);
     assert_eq!((rows[2].0, rows[2].3), (1, 1));
     assert_eq!((outcome.residue, rows.len()), (1, 3));
@@ -76,13 +76,13 @@ fn a_rook_pinned_on_a_file_may_move_along_it_only() {
 
 #[test]
 fn two_rooks_behind_the_queen_fill_her_slot_and_push_the_king_up() {
-    // On the e file Q, R, R bear on e5 from below; the king on d4 attacks it as well.
+    // On the e file Q, R, R attack e5 from below; the king on d4 attacks it as well.
     let fen = "7k/8/8/4p3/3K4/4Q3/4R3/4R3 w - -";
     assert_eq!(verdict(fen, "e5").array.to_bytes()[..7], [4, 0, 0, 0, 0, 0x59, 0xA5]);
 }
 
 #[test]
-fn a_count_that_promises_too_much_ends_the_exchange_and_is_told() {
+fn a_count_that_exceeds_its_section_ends_the_exchange_and_is_reported() {
     let mut bytes = array(&[3], &[]).to_bytes();
     bytes[0] = 5;
     bytes[7] = 2;
@@ -112,7 +112,8 @@ fn a_fen_is_refused_with_the_field_the_column_and_the_reason() {
     }
 }
 
-/// The rule once more, over two lists: what the owner of a piece worth `stake` loses.
+/// An independent implementation of the rule, over two lists: the points that the owner of a piece
+/// worth `stake` loses.
 fn simple(stake: i32, attackers: &[u8], defenders: &[u8]) -> i32 {
     let Some((&first, others)) = attackers.split_first() else { return 0 };
     let mut attacker = i32::from(first);

@@ -58,8 +58,7 @@ impl AssembleRequest {
 
     /// Assembles the first file.
     pub(crate) fn assembly(&self) -> Result<Assembly, PageError> {
-        let first =
-            self.files.first().ok_or_else(|| PageError::new("there is no file to assemble"))?;
+        let first = self.files.first().ok_or_else(|| PageError::new("no file to assemble"))?;
         Ok(tdlasm::asm::run(&self.loader(), &[first.name.as_str().into()], &self.options()?))
     }
 }

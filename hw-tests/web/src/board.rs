@@ -162,7 +162,8 @@ impl Boards {
             self.kept.remove(0);
         }
         self.kept.push(entry);
-        let (_, live) = self.kept.last_mut().ok_or_else(|| PageError::new("no board is kept"))?;
+        let last = self.kept.last_mut();
+        let (_, live) = last.ok_or_else(|| PageError::new("no simulated board available"))?;
         Ok(live)
     }
 

@@ -274,13 +274,13 @@ mod tests {
             let broken = SourceFile { name: "pnck.asm".into(), text: "\tMVI Q,1\n".into() };
             let all = edited(behaviour, &[broken]).expect("they ship");
             let remarks = editor.check(&all).expect("it answers");
-            let first = remarks.first().expect("Q is no register");
+            let first = remarks.first().expect("Q is not a register");
             assert_eq!((first.file.as_str(), first.line, first.severity), ("pnck.asm", 1, "error"));
         }
     }
 
     #[test]
-    fn the_editor_s_questions_are_answered() {
+    fn the_editor_s_requests_are_answered() {
         let mut editor = Editor::new(Vec::new()).expect("it begins");
         let text = file("START:\tMVI\tA,5\t; five\n\tJMP\tSTART\n\t.END\n");
         assert!(editor.check(&[text]).expect("it answers").is_empty());
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_gone_has_no_messages() {
+    fn a_removed_file_has_no_messages() {
         let mut editor = Editor::new(Vec::new()).expect("it begins");
         assert_eq!(editor.check(&[file("\tMVI Q,1\n\t.END\n")]).expect("it answers").len(), 1);
         assert!(editor.check(&[]).expect("it answers").is_empty());

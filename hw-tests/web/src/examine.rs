@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pin_names_who_pins() {
+    fn a_pin_names_the_pinning_piece() {
         let found = findings("4r1k1/8/8/8/5p2/8/4N3/4K3 w - -", Behaviour::Corrected);
         let pin = &found.pins[0];
         assert_eq!(
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_question_is_refused() {
+    fn an_unknown_request_is_refused() {
         let edition = EvaluatorSources { behaviour: Behaviour::Corrected, files: Vec::new() };
         let mut boards = Boards::default();
         for (fen, square) in

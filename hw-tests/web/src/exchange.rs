@@ -183,7 +183,7 @@ fn side(array: &AttackersArray, colour: Colour, found: &ArrayCapturers) -> Vec<C
 fn action(action: StepAction) -> (&'static str, &'static str) {
     match action {
         StepAction::Takes => ("takes", "takes"),
-        StepAction::TakesLast => ("takes-last", "takes, nobody answers"),
+        StepAction::TakesLast => ("takes-last", "takes, no recapture"),
         StepAction::NeedsHelp => ("needs-help", "calls for help"),
         StepAction::HasNoHelp => ("has-no-help", "has no help: stops"),
         StepAction::Stops => ("stops", "stops: cheaper guard"),

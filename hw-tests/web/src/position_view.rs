@@ -92,7 +92,7 @@ mod tests {
         let placement = PositionView::of(START).expect("a position");
         assert_eq!((placement.fen.as_str(), placement.pieces.len()), (START, 32));
         assert!(placement.legal);
-        let fault = PositionView::of("4k3/8/8/3x4/8/8/8/4K3 w - -").expect_err("x is no piece");
+        let fault = PositionView::of("4k3/8/8/3x4/8/8/8/4K3 w - -").expect_err("x is not a piece");
         assert_eq!(fault.column, Some(10), "{}", fault.message);
     }
 

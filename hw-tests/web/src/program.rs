@@ -17,8 +17,8 @@ pub(crate) struct Loaded {
     pub(crate) entry: u16,
 }
 
-/// Assembles a program and puts it on a board; it begins at `entry`, a label or a number, if the
-/// source does not say or says otherwise.
+/// Assembles a program and loads it on a board; `entry`, a label or a number, overrides the entry
+/// point of the source.
 pub(crate) fn load(
     sources: &AssembleRequest,
     profile: &BoardProfile,

@@ -130,7 +130,7 @@ struct CommandParams {
     line: String,
 }
 
-/// InputEncoding as text or as bytes.
+/// Input as text or as bytes.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum InputEncoding {
@@ -260,7 +260,7 @@ impl Toolchain {
             // The memory itself does not go through JSON: the page has transferred it before.
             "serial.attach" => match self.port {
                 Some(_) => now(&()),
-                None => Err(PageError::new("the page has shared no memory for a port")),
+                None => Err(PageError::new("the page has not shared memory for a port")),
             },
             "serial.detach" => {
                 self.port = None;
@@ -287,7 +287,7 @@ impl Toolchain {
             return now(&state);
         }
         let nothing =
-            || PageError::new("no debugger is at work: start it at a square or a program");
+            || PageError::new("no debug session: start one at a square or a program");
         let shared = self.debugging.as_ref().ok_or_else(nothing)?;
         if method == "debug.move" {
             return move_board(shared, read(params)?);

@@ -71,7 +71,7 @@ fn keep(posted: &mut Vec<(Value, Vec<Vec<u8>>)>, message: Message) {
 }
 
 #[test]
-fn requests_that_make_no_sense_are_refused() {
+fn invalid_requests_are_refused() {
     let mut page = Page::default();
     for (method, params) in [
         ("nonsense", json!({})),
@@ -195,7 +195,7 @@ fn port() -> Port {
         board.clone().open().map_err(std::io::Error::other)
     };
     let board_open = std::sync::Mutex::new(open);
-    let open = move |baud| board_open.lock().expect("nobody panicked")(baud);
+    let open = move |baud| board_open.lock().expect("not poisoned")(baud);
     Port::new("a board".to_owned(), Arc::new(open), Arc::new(AtomicBool::new(false)))
 }
 
@@ -220,7 +220,7 @@ fn a_board_is_probed_written_verified_and_judged() {
 }
 
 #[test]
-fn a_port_that_has_gone_is_named() {
+fn a_disconnected_port_is_named() {
     let mut page = Page::default();
     let gone = |_baud| -> std::io::Result<Box<dyn Transport + Send>> {
         Err(std::io::Error::new(std::io::ErrorKind::NotConnected, "the device has been lost"))

@@ -11,8 +11,8 @@
 //! | instructions behind CB and ED | `bits`, `extended` |
 //! | instructions that move blocks | `block` |
 //!
-//! An instruction is one step: all its bus cycles come in their order, and its T-states are told
-//! afterwards. DD and FD in front of another prefix are steps of their own.
+//! An instruction is one step: all its bus cycles happen in order, and its T-states are reported
+//! afterwards. DD and FD before another prefix are separate steps.
 //!
 //! ```
 //! use z80_core::{Bus, Cpu};

@@ -1,6 +1,6 @@
-//! The same program for this assembler and for the others that are installed, timed in turn:
-//! `cargo bench -p tdlasm-cli --bench peers`. Each figure is the best of five runs, start-up and
-//! files included.
+//! Times this assembler and the others that are installed with the same program:
+//! `cargo bench -p tdlasm-cli --bench peers`. Each figure is the best of five runs, including
+//! start-up and file access.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -11,13 +11,12 @@ const SIZES: [usize; 3] = [10_000, 100_000, 1_000_000];
 const RUNS: usize = 5;
 /// Runs longer than this are not repeated.
 const LONG: Duration = Duration::from_secs(2);
-/// Runs longer than this are given up.
+/// Runs longer than this are killed.
 const DEADLINE: Duration = Duration::from_secs(10);
 /// Blocks between two origins, so that the program stays below 64 KB.
 const BLOCKS_A_ROUND: usize = 800;
 
-/// One assembler: its name, the command before the source's name and behind it, and its spelling of
-/// things.
+/// An assembler: its name, its arguments before and after the source's name, and its dialect.
 struct Peer {
     name: &'static str,
     command: &'static str,
@@ -30,7 +29,7 @@ struct Peer {
 enum Dialect {
     Tdl,
     Zilog,
-    /// Zilog's with sections in the place of origins, which may not go back.
+    /// Zilog's with sections instead of origins, which may not go backwards.
     Gnu,
 }
 
@@ -112,7 +111,7 @@ fn cell(peer: &Peer, lines: usize, folder: &Path) -> String {
     best.map_or("-".into(), |best| format!("{:.1} ms", best.as_secs_f64() * 1000.0))
 }
 
-/// Waits for the end, and says whether it was a good one; `None` when it does not come in time.
+/// Waits for the end and returns `true` for exit code 0; `None` if the deadline passes.
 fn finish(child: &mut Child, start: Instant) -> Option<bool> {
     while start.elapsed() < DEADLINE {
         if let Some(status) = child.try_wait().ok()? {
@@ -120,7 +119,7 @@ fn finish(child: &mut Child, start: Instant) -> Option<bool> {
         }
         std::thread::sleep(Duration::from_micros(20));
     }
-    // It may have ended just now, which is as good.
+    // Killing fails if it has just ended, which is fine.
     let _ = child.kill();
     let _ = child.wait();
     None

@@ -1,12 +1,11 @@
 //! The time an editor waits for the language server: `cargo bench -p tdlasm-cli --bench typing`.
 //!
-//! The real program is spoken to over the real protocol, about documents of 30,000 lines. Times
-//! begin when a message goes out and end when the last byte of an answer is there, before it is
-//! read as JSON. Beside them stands the processor time of the server, which other work on the
-//! computer changes less.
+//! The real program is run over the real protocol, with documents of 30,000 lines. A time is
+//! measured from sending a message to the last byte of the reply, before JSON is parsed. The
+//! server's processor time is printed, too: it depends less on other work on the computer.
 
 #[path = "../../tests/it/lsp/client.rs"]
-#[allow(dead_code, reason = "the tests ask for more")]
+#[allow(dead_code, reason = "the tests use the rest")]
 mod client;
 #[path = "../../../tdlasm/benches/assemble/program.rs"]
 mod program;
@@ -22,11 +21,11 @@ use strokes::{Stroke, strokes};
 
 const LINES: usize = 30_000;
 const FILE: &str = "file:///nowhere/long.asm";
-/// All keystrokes are made so many times.
+/// How often all keystrokes are repeated.
 const ROUNDS: usize = 3;
-/// So many of the slowest keystrokes are shown.
+/// The number of slowest keystrokes that are printed.
 const SLOWEST: usize = 8;
-/// Each request is made so many times.
+/// How often each request is repeated.
 const REQUESTS: usize = 30;
 
 fn main() {
@@ -38,13 +37,13 @@ fn main() {
         client.messages(FILE);
         println!("{name}, {lines} lines, {} bytes", text.len());
         keystrokes(&mut client);
-        assert_eq!(client.text(FILE), text, "all is taken back");
+        assert_eq!(client.text(FILE), text, "all changes are undone");
         requests(&mut client);
         assert_eq!(client.end(), Some(0));
     }
 }
 
-/// The times of something that was done many times.
+/// The times of repeated actions.
 #[derive(Default)]
 struct Times {
     clock: Vec<Duration>,
@@ -53,7 +52,7 @@ struct Times {
 }
 
 impl Times {
-    /// Does it once, and waits for the answer.
+    /// Measures an action, up to the reply.
     fn take(&mut self, client: &mut Client, act: impl FnOnce(&mut Client)) {
         let before = processor_time(client);
         act(client);
@@ -79,7 +78,7 @@ fn spread(mut times: Vec<Duration>) -> String {
     format!("median {:.1} ms, p99 {:.1} ms, max {:.1} ms", at(last / 2), at(rank), at(last))
 }
 
-/// The time for which the server's threads have run, where the system tells it.
+/// Returns the processor time of the server, if the system provides it.
 fn processor_time(client: &Client) -> Option<Duration> {
     let threads = fs::read_dir(format!("/proc/{}/task", client.process())).ok()?;
     let of_thread = |thread: fs::DirEntry| {
@@ -106,7 +105,7 @@ fn keystrokes(client: &mut Client) {
     println!("    the slowest by processor: {slowest}");
 }
 
-/// The keystrokes that took longest: the line, what was removed and typed there, and the time.
+/// The slowest keystrokes: the line, the removed and typed text, and the time.
 fn slowest(times: &[Duration], all: &[Stroke], text: &str) -> String {
     let mut slowest: Vec<_> = times.iter().zip(all.iter().cycle()).collect();
     slowest.sort_unstable_by_key(|(time, _)| std::cmp::Reverse(**time));
@@ -138,7 +137,7 @@ fn requests(client: &mut Client) {
     }
 }
 
-/// A place within an operand, of which a part is typed.
+/// A position within a partly typed operand.
 fn place(text: &str) -> Value {
     let operand = ["LXI H,T0", "MOV A,"];
     let ends = operand.iter().find_map(|one| Some(text.find(one)? + one.len()));
@@ -146,7 +145,7 @@ fn place(text: &str) -> Value {
     json!({ "textDocument": { "uri": FILE }, "position": position })
 }
 
-/// Asks many times, each behind a keystroke, so that nothing is known from the last time.
+/// Repeats a request, each time after a keystroke, so that no cached result can be used.
 fn request(client: &mut Client, method: &str, parameters: &Value) {
     let mut times = Times::default();
     let mut parameters = parameters.clone();

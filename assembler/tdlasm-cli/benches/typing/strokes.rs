@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-/// One keystroke: what it replaces, and with what.
+/// A keystroke: the range that it replaces, and the new text.
 pub(crate) struct Stroke {
     pub(crate) stretch: Range<usize>,
     pub(crate) new: &'static str,
 }
 
-/// A typist at work; the text is changed meanwhile.
+/// A simulated typist, with the text as changed so far.
 struct Typist {
     text: String,
     strokes: Vec<Stroke>,
@@ -20,7 +20,7 @@ impl Typist {
         self.strokes.push(Stroke { stretch, new });
     }
 
-    /// Types letter by letter, and takes it back letter by letter.
+    /// Types letter by letter, then deletes letter by letter.
     fn type_and_take_back(&mut self, at: usize, new: &'static str) {
         for letter in 0..new.len() {
             self.replace(at + letter..at + letter, &new[letter..letter + 1]);
@@ -37,18 +37,19 @@ impl Typist {
 
     fn at_place(&mut self, from: usize) {
         let line = self.find("\n\tINX H\n", from).expect("a line of the program");
-        // A comment, an operand, a line that was not there.
+        // A comment, an operand, a new line.
         self.type_and_take_back(line + "\n\tINX H".len(), "\t; on");
         self.type_and_take_back(line, "\n\tMVI A,12");
         if let Some(label) = self.find("\nL", from) {
-            // The last digit of a label goes and comes back, and so does a digit of an operand.
+            // The last digit of a label is deleted and typed again, and so is a digit of an
+            // operand.
             let digit = label + "\nL0000".len();
             let was: &'static str = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]
                 [usize::from(self.text.as_bytes()[digit] - b'0')];
             self.replace(digit..digit + 1, "");
             self.replace(digit..digit, was);
         }
-        // A whole line goes and comes back.
+        // A whole line is deleted and typed again.
         self.replace(line + 1..line + "\n\tINX H\n".len(), "");
         self.replace(line + 1..line + 1, "\tINX H\n");
     }
@@ -61,7 +62,7 @@ impl Typist {
     }
 }
 
-/// Keystrokes that leave the text as it was.
+/// Keystrokes that leave the text unchanged in the end.
 pub(crate) fn strokes(text: &str) -> Vec<Stroke> {
     let mut typist = Typist { text: text.to_owned(), strokes: Vec::new() };
     let middle = (0..text.len() / 2).rev().find(|at| text.as_bytes()[*at] == b'\n').unwrap_or(0);

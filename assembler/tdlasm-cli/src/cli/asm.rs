@@ -16,8 +16,8 @@ use tdlasm::{Assembly, ConsoleReply, Options, listing};
 
 use super::ExitKind;
 use super::files::{self, CommandLoader, Format};
-use super::link::{link_or_say, read_layout, whole_memory};
-use super::memory::keep_freed;
+use super::link::{link_and_report, read_layout, whole_memory};
+use super::memory::reuse_freed_memory;
 use super::project;
 
 #[derive(Debug, Clone, Args)]
@@ -146,12 +146,9 @@ fn run_project(arguments: &Arguments) -> Result<(), ExitKind> {
     let project = project::here()?;
     let programs = project.programs();
     if programs.len() > 1 && (arguments.output.is_some() || arguments.listing.is_some()) {
+        cli_support::eprint_message!("error: cannot write {} programs to one file", programs.len());
         cli_support::eprint_message!(
-            "error: the project has {} programs, and one file",
-            programs.len()
-        );
-        cli_support::eprint_message!(
-            "help: name the sources of one, or its output in the project file"
+            "help: name the sources of one program, or set `output` of each in the project file"
         );
         return Err(ExitKind::Usage);
     }
@@ -197,12 +194,12 @@ fn run_files(
     if let Some(project) = project {
         project.add_to(&mut options, program);
     }
-    keep_freed();
+    reuse_freed_memory();
     let assembly = tdlasm::asm::run(&CommandLoader, &arguments.files, &options);
-    if assembly.has_errors() && !writes_in_spite(arguments, &assembly) {
+    if assembly.has_errors() && !may_write_with_errors(arguments, &assembly) {
         return Err(fail(&assembly, arguments));
     }
-    say(&assembly.diagnostics, &assembly.sources, arguments.message_format);
+    print_diagnostics(&assembly.diagnostics, &assembly.sources, arguments.message_format);
     for message in &assembly.messages {
         cli_support::eprint_message!("{message}");
     }
@@ -220,7 +217,8 @@ fn shows_order(arguments: &Arguments, format: Option<Format>) -> bool {
     is_tdl || arguments.listing.is_some() && arguments.listing_style == ListingStyle::Tdl
 }
 
-/// The wishes about messages. A digit too large is taken as on the original if that is asked for.
+/// Returns the message levels of the options. `--as-original` demotes the error for a digit that
+/// exceeds the radix, as ZASM accepts it.
 fn levels(arguments: &Arguments) -> Result<LintLevels, ExitKind> {
     let mut levels = LintLevels::default();
     let refused = |error: LevelError| {
@@ -230,8 +228,8 @@ fn levels(arguments: &Arguments) -> Result<LintLevels, ExitKind> {
     if arguments.as_original {
         levels.add(Code::Digit.group()).map_err(refused)?;
     }
-    for wish in &arguments.warnings {
-        levels.add(wish).map_err(refused)?;
+    for option in &arguments.warnings {
+        levels.add(option).map_err(refused)?;
     }
     for name in &arguments.deny {
         levels.deny(name).map_err(refused)?;
@@ -239,14 +237,14 @@ fn levels(arguments: &Arguments) -> Result<LintLevels, ExitKind> {
     Ok(levels)
 }
 
-/// Whether output is written although there are errors: those without which nothing was assembled
-/// keep it from that even then.
-fn writes_in_spite(arguments: &Arguments, assembly: &Assembly) -> bool {
+/// Returns `true` if output is written despite errors: with `--as-original`, unless an error left
+/// nothing to write.
+fn may_write_with_errors(arguments: &Arguments, assembly: &Assembly) -> bool {
     let mut errors = assembly.diagnostics.iter().filter(|one| one.is_error());
     arguments.as_original && errors.all(|one| one.code.is_demotable() || one.code == Code::TooMany)
 }
 
-/// `--cycles`: a line a routine.
+/// `--cycles`: prints a line per routine.
 fn print_cycles(arguments: &Arguments, assembly: &Assembly) -> Result<(), ExitKind> {
     for routine in &arguments.cycles {
         let path =
@@ -280,7 +278,7 @@ fn write(
     write_companions(arguments, assembly)
 }
 
-/// The output file's content.
+/// Returns the content of the output file.
 fn content(
     arguments: &Arguments,
     format: Format,
@@ -301,7 +299,7 @@ fn content(
         Some(path) => read_layout(path)?,
         None => whole_memory(),
     };
-    let program = link_or_say(&assembly.modules, &layout)?;
+    let program = link_and_report(&assembly.modules, &layout)?;
     format.encode(&program, layout.fill())
 }
 
@@ -315,7 +313,7 @@ fn tdl_object(assembly: &Assembly, form: ObjectForm) -> Result<Vec<u8>, ExitKind
     })
 }
 
-/// An ELF object, which holds one module and no bytes of other modules' areas.
+/// An ELF object, which contains a single module and no bytes for common areas of other modules.
 fn elf_object(modules: &[Module]) -> Result<Vec<u8>, ExitKind> {
     match modules {
         [module] => match module.check_areas() {
@@ -338,19 +336,19 @@ fn elf_object(modules: &[Module]) -> Result<Vec<u8>, ExitKind> {
     }
 }
 
-/// Writes the files that go with the output.
+/// Writes the dependency file and the listing.
 fn write_companions(arguments: &Arguments, assembly: &Assembly) -> Result<(), ExitKind> {
     if let (Some(path), Some(output)) = (&arguments.depfile, &arguments.output) {
         files::write(path, depfile(output, &assembly.sources).as_bytes())?;
     }
     let Some(path) = &arguments.listing else { return Ok(()) };
     let Assembly { listing, sources, diagnostics, modules, .. } = assembly;
-    let text = rendered(arguments, listing, sources, diagnostics, modules);
+    let text = render_listing(arguments, listing, sources, diagnostics, modules);
     files::write(path, text.as_bytes())
 }
 
-/// The listing in the style that was asked for.
-fn rendered(
+/// Returns the listing in the requested style.
+fn render_listing(
     arguments: &Arguments,
     listing: &Listing,
     sources: &SourceMap,
@@ -361,19 +359,19 @@ fn rendered(
     if style == Style::Modern {
         return listing::render(listing, sources, diagnostics, modules, style);
     }
-    let mut wishes = arguments.listing_switches.clone().unwrap_or_default();
+    let mut options = arguments.listing_switches.clone().unwrap_or_default();
     if let Some(name) = &arguments.listing_program {
-        wishes = wishes.program(name);
+        options = options.program(name);
     }
-    render_tdl(listing, sources, diagnostics, modules, &wishes)
+    render_tdl(listing, sources, diagnostics, modules, &options)
 }
 
-/// Switches of the original's command line.
+/// Parses switches of ZASM's command line.
 fn parse_switches(letters: &str) -> Result<TdlOptions, UnknownSwitch> {
     TdlOptions::default().switches(letters)
 }
 
-fn say(diagnostics: &[Diagnostic], sources: &SourceMap, form: MessageFormat) {
+fn print_diagnostics(diagnostics: &[Diagnostic], sources: &SourceMap, form: MessageFormat) {
     let text = match form {
         MessageFormat::Human => {
             let colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
@@ -389,13 +387,13 @@ fn say(diagnostics: &[Diagnostic], sources: &SourceMap, form: MessageFormat) {
     cli_support::text::eprint_escaped(&text);
 }
 
-/// Shows the errors; if all are about files that cannot be read, the files are at fault.
+/// Prints the errors; returns [`ExitKind::File`] if all are about unreadable files.
 fn fail(assembly: &Assembly, arguments: &Arguments) -> ExitKind {
     let form = arguments.message_format;
     let Assembly { diagnostics, sources, listing, modules, .. } = assembly;
-    say(diagnostics, sources, form);
+    print_diagnostics(diagnostics, sources, form);
     if arguments.listing.as_deref() == Some(Path::new("-")) {
-        let text = rendered(arguments, listing, sources, diagnostics, modules);
+        let text = render_listing(arguments, listing, sources, diagnostics, modules);
         if let Err(failed) = files::write(Path::new("-"), text.as_bytes()) {
             return failed;
         }
@@ -411,7 +409,7 @@ fn fail(assembly: &Assembly, arguments: &Arguments) -> ExitKind {
     if errors.clone().all(|one| one.code == Code::File) { ExitKind::File } else { ExitKind::Source }
 }
 
-/// A make rule: the output depends on every file that was read.
+/// Returns a make rule: the output depends on every file that was read.
 fn depfile(output: &Path, sources: &SourceMap) -> String {
     let files = sources.iter().filter(|source| !matches!(source.origin, Origin::Macro(_)));
     let mut names: Vec<String> =
@@ -421,7 +419,7 @@ fn depfile(output: &Path, sources: &SourceMap) -> String {
     format!("{}: {}\n", escape(&output.escaped().to_string()), names.join(" "))
 }
 
-/// A file name as make wants it.
+/// Escapes a file name for make.
 fn escape(name: &str) -> String {
     name.replace('$', "$$").replace(' ', "\\ ").replace('#', "\\#")
 }
@@ -431,10 +429,16 @@ pub(crate) fn parse_define(text: &str) -> Result<(String, u16), String> {
     let (name, value) = text.split_once('=').unwrap_or((text, "1"));
     let number = files::parse_number(value)?;
     let valid = tdlasm::syntax::lex::symbol(name.as_bytes()).is_ok_and(|(rest, _)| rest.is_empty());
-    if valid { Ok((name.to_owned(), number)) } else { Err(format!("{name} is no symbol")) }
+    if valid {
+        Ok((name.to_owned(), number))
+    } else {
+        Err(format!(
+            "invalid symbol '{name}': expected letters, digits, $, % and ., and no digit in front"
+        ))
+    }
 }
 
-/// `NAME=KEYS`, or the keys alone for the next question; any keys will do.
+/// Parses `NAME=KEYS`, or the keys alone for the next request; any text is valid.
 fn parse_answer(text: &str) -> Result<ConsoleReply, String> {
     let is_name = |name: &str| {
         tdlasm::syntax::lex::symbol(name.as_bytes()).is_ok_and(|(rest, _)| rest.is_empty())

@@ -15,14 +15,15 @@ Zilog's side is what pasmo, z80asm and GNU as (z80) have in common: labels with 
 EQU e, DEFL, ORG, DB, DW, DS, INCLUDE \"file\", END, and GNU's EXTERN and GLOBAL; numbers as 10, \
 0FFH, 101B, 17O; $ for the address; the operators + - * / % & | ^ ~ << >> with parentheses \
 wherever assemblers differ. --for pasmo, z80asm, gas, sjasmplus or zasm writes what that one \
-takes: AND and XOR for pasmo, EQU for DEFL, remainders and symbols from further below expanded \
-for z80asm; macros, conditionals and inserted files are written out. What it cannot say is left, \
-with a warning.
+accepts: AND and XOR for pasmo, EQU for DEFL, remainders and forward references expanded for \
+z80asm; macros, conditionals and included files are expanded. Statements that it lacks are left \
+unchanged, with a warning.
 
-What has no counterpart stays as it is, with a warning FILE:LINE:COLUMN, and the exit code is 5: \
+Statements without a counterpart are left unchanged, with a warning FILE:LINE:COLUMN, and the exit \
+code is 5: \
 macros with their bodies, the lines that begin and end conditionals, .RADIX (numbers are written \
 with their radix), listing directives, texts of several lines, and expressions on whose value \
-assemblers disagree. The language manual, docs/LANGUAGE.md, says more.
+assemblers disagree. See the language manual, docs/LANGUAGE.md.
 
 Examples:
   tdlasm convert --to zilog monitor.asm -o monitor.z80
@@ -35,8 +36,7 @@ pub(crate) struct Arguments {
     /// The dialect to write; the source is in the other one
     #[arg(long, value_name = "DIALECT")]
     to: Target,
-    /// The assembler that will take the source; without it only what all of these have in common is
-    /// written
+    /// The assembler to write for; without it, only features common to all of these are used
     #[arg(long = "for", value_name = "ASSEMBLER")]
     assembler: Option<Assembler>,
     /// Source file; `-` is standard input
@@ -44,10 +44,10 @@ pub(crate) struct Arguments {
     /// File to write; standard output without it
     #[arg(short, long, default_value = "-")]
     output: PathBuf,
-    /// Look for inserted files in this folder too: their macros change the meaning of lines
+    /// Also search this folder for included files, whose macros change how lines are read
     #[arg(short = 'I', long = "include", value_name = "FOLDER")]
     include: Vec<PathBuf>,
-    /// Let all characters of TDL's symbols count, not the first six only
+    /// Distinguish TDL's symbols by all characters instead of the first six
     #[arg(long)]
     long_symbols: bool,
 }
@@ -91,7 +91,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
     };
     if arguments.assembler.is_some() && to == Dialect::Tdl {
         cli_support::eprint_message!("error: --for names an assembler for Zilog's mnemonics");
-        cli_support::eprint_message!("help: say --to zilog, or leave --for out");
+        cli_support::eprint_message!("help: use --to zilog, or omit --for");
         return Err(ExitKind::Usage);
     }
     let long_symbols = arguments.long_symbols;
@@ -121,7 +121,7 @@ fn report(arguments: &Arguments, conversion: &Conversion) -> Result<(), ExitKind
         kept => {
             let converted = conversion.converted;
             cli_support::eprint_message!(
-                "{file}: {converted} statements converted, {kept} left to be done by hand"
+                "{file}: {converted} statements converted, {kept} left to convert by hand"
             );
             Err(ExitKind::Incomplete)
         }

@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
     files::write(&arguments.output, disassemble(&image, &names).as_bytes())
 }
 
-/// The image of a file, and the names that it has itself.
+/// Returns the image of a file, and the symbols in it.
 fn program(path: &Path, content: Vec<u8>, origin: u16) -> Result<(Image, Names), ExitKind> {
     if content.starts_with(ELF) {
         let found = read_executable(&content).map_err(|error| wrong(path, &error))?;
@@ -60,7 +60,7 @@ fn program(path: &Path, content: Vec<u8>, origin: u16) -> Result<(Image, Names),
         let shown = path.escaped();
         let length = content.len();
         cli_support::eprint_message!(
-            "error: {shown} has {length} bytes and passes FFFFH from {origin:04X}H on"
+            "error: {shown} has {length} bytes, which from {origin:04X}H extend beyond FFFFH"
         );
         cli_support::eprint_message!("help: give a lower --origin");
         return Err(ExitKind::Usage);
@@ -82,7 +82,12 @@ fn symbols(path: &Path, content: &[u8]) -> Result<Names, ExitKind> {
             let value = words.next().and_then(|word| u16::from_str_radix(word, 16).ok());
             match (value, words.next(), words.next()) {
                 (Some(value), Some(name), None) => Ok((value, name.to_owned())),
-                _ => Err(wrong(path, &format!("line {number}: not of the form 1F00 NAME"))),
+                _ => Err(wrong(
+                    path,
+                    &format!(
+                        "line {number}: invalid symbol line: expected VALUE NAME, such as 1F00 NAME"
+                    ),
+                )),
             }
         })
         .collect()

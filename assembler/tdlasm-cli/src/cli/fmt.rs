@@ -16,40 +16,39 @@ use super::project;
 
 const LAYOUT: &str = "\
 Labels stand in column 0, operators in column 8, operands one blank behind them (or in column 16 \
-if most of the file's do), comments in column 32. Operands and comments themselves stay as they \
-are, and so do the bytes that the source assembles to. The language manual, docs/LANGUAGE.md, \
-says more.
+if most of the file's do), comments in column 32. Operands, comments and the assembled bytes are \
+unchanged. See the language manual, docs/LANGUAGE.md.
 
 Examples:
-  tdlasm fmt monitor.asm                lays the file out in place
+  tdlasm fmt monitor.asm                formats the file in place
   tdlasm fmt --check src                lists the files that it would change
   tdlasm fmt < monitor.asm              from standard input to standard output";
 
 #[derive(Debug, Args)]
 #[command(after_help = LAYOUT)]
 pub(crate) struct Arguments {
-    /// Source files, and folders whose .asm files are meant; without any, or `-`, standard input to
+    /// Source files, or folders with .asm files; without any, or with `-`, standard input to
     /// standard output
     files: Vec<PathBuf>,
-    /// Change nothing; list the files that are not laid out so, and exit with 1 if there are any
+    /// Change nothing; list the files that are not formatted so, and exit with 1 if there are any
     #[arg(long)]
     check: bool,
-    /// Look for inserted files in this folder too: their macros change the meaning of lines
+    /// Also search this folder for included files, whose macros change how lines are read
     #[arg(short = 'I', long = "include", value_name = "FOLDER")]
     include: Vec<PathBuf>,
-    /// Let all characters of a symbol count, not the first six only
+    /// Distinguish symbols by all characters instead of the first six
     #[arg(long)]
     long_symbols: bool,
 }
 
-/// Runs `tdlasm fmt`; a file that cannot be laid out does not keep the others from it.
+/// Runs `tdlasm fmt`; after a file that cannot be formatted, the others are still formatted.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
     let mut result = Ok(());
     for file in sources(&arguments.files)? {
         let laid_out =
             options(arguments, &file).and_then(|options| lay_out(&file, &options, arguments.check));
         if let Err(failed) = laid_out {
-            // That a file cannot be read weighs more than that one is to be laid out.
+            // The exit code for an unreadable file takes precedence over that for a file to format.
             result = match (result, failed) {
                 (Err(ExitKind::File), _) | (_, ExitKind::File) => Err(ExitKind::File),
                 (_, failed) => Err(failed),
@@ -59,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
     result
 }
 
-/// The options for a file: those of the command line, then those of its project.
+/// Returns the options for a file: those of the command line, then those of its project.
 fn options(arguments: &Arguments, file: &Path) -> Result<Options, ExitKind> {
     let mut options = tdlasm::Options {
         include_dirs: arguments.include.clone(),
@@ -78,7 +77,7 @@ fn lay_out(file: &Path, options: &Options, check: bool) -> Result<(), ExitKind> 
     let formatted = format(&DiskLoader, file, &text, options).map_err(|error| {
         cli_support::eprint_message!("error: {error}");
         cli_support::eprint_message!(
-            "help: look for a macro that puts its argument into a text, and bracket the argument"
+            "help: find the macro that inserts its argument into a text, and bracket the argument"
         );
         ExitKind::Source
     })?;
@@ -96,7 +95,7 @@ fn unreadable(path: &Path, error: &io::Error) -> ExitKind {
     ExitKind::File
 }
 
-/// The files that are named, and those in folders that are named, in the order of their names.
+/// Returns the named files, and those in the named folders sorted by name.
 fn sources(named: &[PathBuf]) -> Result<Vec<PathBuf>, ExitKind> {
     if named.is_empty() {
         return Ok(vec!["-".into()]);
@@ -119,7 +118,7 @@ fn in_folder(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in entries {
         let path = entry.path();
         let is_source = path.extension().is_some_and(|name| name.eq_ignore_ascii_case("asm"));
-        // Links are not followed, so that no folder holds itself.
+        // Links are not followed, since they can form cycles.
         if entry.file_type()?.is_dir() {
             in_folder(&path, found)?;
         } else if is_source {

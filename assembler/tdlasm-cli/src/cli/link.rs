@@ -1,4 +1,4 @@
-//! `tdlasm link`, and what `tdlasm asm` needs to link at once.
+//! `tdlasm link`, and the linking step of `tdlasm asm`.
 
 use cli_support::text::Escape;
 use std::path::{Path, PathBuf};
@@ -18,17 +18,17 @@ pub(crate) struct Arguments {
     /// ELF and TDL objects, in the order of their sections, and archives, which are libraries
     #[arg(required = true)]
     objects: Vec<PathBuf>,
-    /// Link what is needed of this archive or object, after those named without `--library`; TDL
-    /// modules are needed for their entry points only
+    /// Link the modules that are needed from this archive or object, after the files named without
+    /// `--library`; TDL modules are needed for their entry points only
     #[arg(long, value_name = "FILE")]
     library: Vec<PathBuf>,
-    /// Layout file (TOML) that says where sections go; without it they follow each other from 0
+    /// Layout file (TOML) with the addresses of sections; without it they follow each other from 0
     #[arg(long, value_name = "FILE")]
     layout: Option<PathBuf>,
     /// File to write, in the format of its extension
     #[arg(short, long)]
     output: PathBuf,
-    /// Format to write, whatever the extension
+    /// Format of the output, instead of that of its extension
     #[arg(long)]
     format: Option<Format>,
     /// Write a map of sections and symbols
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
         None => whole_memory(),
     };
     let modules = read_inputs(arguments, &layout)?;
-    let program = link_or_say(&modules, &layout)?;
+    let program = link_and_report(&modules, &layout)?;
     files::write(&arguments.output, &format.encode(&program, layout.fill())?)?;
     for (path, content) in
         [(&arguments.map, program.map()), (&arguments.symbols, program.symbol_file())]
@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
     Ok(())
 }
 
-/// The modules of all objects, and what they need of the libraries.
+/// Reads the modules of all objects, and those of the libraries that they need.
 fn read_inputs(arguments: &Arguments, layout: &Layout) -> Result<Vec<Module>, ExitKind> {
     let mut modules = Vec::new();
     let mut libraries = Vec::new();
@@ -76,9 +76,7 @@ fn read_inputs(arguments: &Arguments, layout: &Layout) -> Result<Vec<Module>, Ex
         libraries.push(library(path, &files::read(path)?)?);
     }
     if modules.is_empty() {
-        cli_support::eprint_message!(
-            "error: there are only libraries, and no object that needs something of them"
-        );
+        cli_support::eprint_message!("error: no object to link: all inputs are libraries");
         return Err(ExitKind::Usage);
     }
     Ok(pull(modules, &libraries, layout))
@@ -112,15 +110,15 @@ pub(crate) fn read_layout(path: &Path) -> Result<Layout, ExitKind> {
     })
 }
 
-/// A layout that puts everything at 0, one section after the other.
+/// Returns a layout with all sections in sequence from address 0.
 pub(crate) fn whole_memory() -> Layout {
     let mut layout = Layout::flat(0);
     layout.regions.iter_mut().for_each(|region| region.fill = 0);
     layout
 }
 
-/// Links; says what is wrong if that fails.
-pub(crate) fn link_or_say(modules: &[Module], layout: &Layout) -> Result<Program, ExitKind> {
+/// Links, and prints the errors if that fails.
+pub(crate) fn link_and_report(modules: &[Module], layout: &Layout) -> Result<Program, ExitKind> {
     link(modules, layout).map_err(|errors| {
         for error in &errors.0 {
             cli_support::eprint_message!("error[{}]: {error}", error.code());

@@ -11,7 +11,7 @@ use tdlasm_server::{ServerEnd, serve};
 
 use super::ExitKind;
 use super::asm::parse_define;
-use super::memory::keep_freed;
+use super::memory::reuse_freed_memory;
 
 const SETUP: &str = "\
 Editors start the server. docs/editors/README.md describes its features and the setup of VS Code, \
@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
         ..Options::default()
     };
     // Each analysis allocates as much memory as the previous one has freed.
-    keep_freed();
+    reuse_freed_memory();
     match serve(BufReader::new(io::stdin()), &mut io::stdout().lock(), options) {
         Ok(ServerEnd::AfterShutdown) => Ok(()),
         // The protocol requires exit code 1.

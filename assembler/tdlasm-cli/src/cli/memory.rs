@@ -1,13 +1,15 @@
-//! The allocator's habits.
+//! Configures the allocator.
 
 use std::hint::black_box;
 
-/// Has freed memory used again. The allocator of glibc hands large blocks back to the system as
-/// soon as they are free, until a block has shown it that blocks of that size come and go; 32 MB
-/// are the most that it learns from. To get pages from the system again takes longer than to fill
-/// them. The block itself is never touched.
-pub(super) fn keep_freed() {
-    const MOST: usize = 32 << 20;
+/// Makes the allocator reuse freed memory instead of returning it to the system.
+///
+/// glibc allocates large blocks with `mmap` and unmaps them when they are freed. Freeing such a
+/// block raises its threshold for `mmap` to the size of the block, up to 32 MB; later blocks below
+/// the threshold are reused. Mapping pages again takes longer than filling them. The block
+/// allocated here is never written.
+pub(super) fn reuse_freed_memory() {
+    const MAX_MMAP_THRESHOLD: usize = 32 << 20;
     const OVERHEAD: usize = 64 << 10;
-    drop(black_box(Vec::<u8>::with_capacity(MOST - OVERHEAD)));
+    drop(black_box(Vec::<u8>::with_capacity(MAX_MMAP_THRESHOLD - OVERHEAD)));
 }

@@ -1,4 +1,4 @@
-//! Libraries: what archives look like, and which of their members are linked.
+//! Libraries: the layout of archives, and the selection of linked members.
 
 #[cfg(feature = "system-tests")]
 mod system;
@@ -30,7 +30,7 @@ fn tdl(text: &str) -> Vec<u8> {
     write_tdl(&modules(text), ObjectForm::default()).expect("it can be written")
 }
 
-/// An archive, by the layout that ar(5) of BSD and the GNU manual tell: a header of 60 bytes for
+/// An archive in the layout of BSD's ar(5) and the GNU manual: a header of 60 bytes for
 /// each member, in which the name has 16 and the size 10, and content on even offsets.
 fn archive(members: &[(&str, &[u8])]) -> Vec<u8> {
     let mut file = b"!<arch>\n".to_vec();
@@ -47,7 +47,7 @@ fn library(file: &[u8]) -> Library {
     read_library(file, "LIB").expect("a library")
 }
 
-/// The names of the modules that are linked.
+/// Returns the names of the linked modules.
 fn linked(main: &str, libraries: &[Library]) -> Vec<String> {
     let layout = Layout::parse("[symbols]\nSTACK = 0xF000\n").expect("a layout");
     pull(modules(main), libraries, &layout).into_iter().map(|module| module.name).collect()
@@ -67,7 +67,7 @@ fn a_member_is_linked_if_it_defines_what_is_undefined() {
     let two = elf(&source("M2", "TWO", &["ONE"]));
     let three = elf(&source("M3", "THREE", &[]));
     let stack = elf(&source("M4", "STACK", &[]));
-    // ONE needs TWO, which stands before it; nobody needs THREE, and the layout defines STACK.
+    // ONE needs TWO, which is before it; no module needs THREE, and the layout defines STACK.
     let file = archive(&[("3.o/", &three), ("2.o/", &two), ("1.o/", &one), ("4.o/", &stack)]);
     assert_eq!(linked(MAIN, &[library(&file)]), ["MAIN", "M1", "M2"]);
     assert_eq!(linked(" .IDENT MAIN\n .END\n", &[library(&file)]), ["MAIN"]);
@@ -127,7 +127,7 @@ fn an_object_is_a_library_of_one_member() {
 }
 
 #[test]
-fn what_is_no_library_is_an_error_that_names_the_member() {
+fn an_invalid_library_is_an_error_that_names_the_member() {
     let text = archive(&[("readme.txt/", b"no object")]);
     let error = read_library(&text, "X").expect_err("no object").to_string();
     assert!(error.starts_with("member readme.txt: not a readable ELF object"), "{error}");
@@ -163,8 +163,8 @@ fn the_command_writes_tdl_objects_and_links_them_and_libraries() {
     assert_eq!((&get("main.rel")[..2], &get("lib.rel")[..4]), (&b"!."[..], &b"\r\n!."[..]));
     let (code, _) = run(&["asm", "lib.asm", "-o", "lib.bin", "--format", "pbin"]);
     assert_eq!((code, &get("lib.bin")[..2]), (0, &b"!."[..]));
-    // As an object with all its modules, as a library with those needed, and an archive without
-    // being told.
+    // As an object with all its modules, as a library with those needed; archives are libraries
+    // without an option.
     for (arguments, program) in [
         (&["main.rel", "lib.rel"][..], &[0xCD, 4, 0, 0x76, 0xC9][..]),
         (&["main.rel", "--library", "lib.rel"], &[0xCD, 3, 0, 0xC9]),

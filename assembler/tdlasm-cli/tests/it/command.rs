@@ -1,4 +1,4 @@
-//! The command `tdlasm` as people run it.
+//! End-to-end tests of the command `tdlasm`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,9 +46,9 @@ fn a_program_becomes_a_binary_and_a_hex_file() {
     assert!(code == 0 && hex.starts_with(":030100003E05C9F0"), "{hex}");
 }
 
-/// A limit on the size of files ends the writing as a full disk does, in the middle.
+/// A limit on the size of files stops a write halfway, like a full disk.
 #[test]
-fn a_file_that_can_not_be_written_whole_leaves_the_earlier_one_and_no_part() {
+fn a_failed_write_leaves_the_earlier_file_and_no_partial_one() {
     let bench = Bench::new();
     bench.file("a.asm", " NOP\n".repeat(5000) + " .END\n");
     bench.file("a.bin", "before");
@@ -77,7 +77,7 @@ fn an_error_leaves_the_earlier_output_alone() {
 }
 
 #[test]
-fn exit_codes_tell_bad_usage_from_bad_files() {
+fn exit_codes_distinguish_bad_usage_from_bad_files() {
     let bench = Bench::new();
     bench.file("a.asm", " NOP\n .END\n");
     assert_eq!(bench.run(&["asm", "missing.asm"]).0, 3);
@@ -187,7 +187,7 @@ fn equal_sources_give_equal_objects() {
     assert_eq!(read("1.o"), read("2.o"));
 }
 
-/// Compares with the file beside the source; `BLESS=1` writes it anew.
+/// Compares with the file beside the source; `BLESS=1` rewrites it.
 fn golden(path: &Path, found: &str) {
     if std::env::var_os("BLESS").is_some() {
         fs::write(path, found).expect("to write the golden file");
@@ -233,7 +233,7 @@ fn cycles_of_a_routine_are_printed() {
 }
 
 #[test]
-fn programs_are_told_the_line_of_the_call_when_macro_text_is_wrong() {
+fn messages_for_programs_have_the_line_of_the_call_for_errors_in_macro_text() {
     let bench = Bench::new();
     bench.file("a.asm", ".DEFINE BAD[X]=[\n MVI A,X+\n]\n NOP\n BAD 5\n .END\n");
     let (_, _, short) = bench.run(&["asm", "a.asm", "--message-format", "short"]);
@@ -292,8 +292,7 @@ fn a_file_without_end_is_refused() {
     }
 }
 
-/// The language has no part of the programs' kit, so that the rule for characters that a terminal
-/// obeys stands in both.
+/// `tdlasm` does not depend on `cli-support`, so both contain the rule for control characters.
 #[test]
 fn names_in_messages_hide_the_same_characters_as_all_that_is_printed() {
     let hidden_in_names =

@@ -1,5 +1,4 @@
-//! Conversion between TDL's and Zilog's mnemonics, statement by statement: what becomes of what,
-//! and what stays.
+//! Conversion between TDL's and Zilog's mnemonics, statement by statement.
 
 use assert_cmd::Command;
 
@@ -13,7 +12,7 @@ fn converted(text: impl Into<Vec<u8>>, to: Dialect) -> Conversion {
     convert(&loader, "a.asm".as_ref(), &Options::new(to)).expect("a file in memory")
 }
 
-/// Converts a text all of which has a counterpart.
+/// Converts a text without unconverted statements.
 fn whole(text: &str, to: Dialect) -> String {
     let conversion = converted(text, to);
     assert_eq!(conversion.notes, [], "{text}");
@@ -28,7 +27,7 @@ fn tdl(text: &str) -> String {
     whole(text, Dialect::Tdl)
 }
 
-/// The places and reasons of statements that stay as they are.
+/// Returns the places and reasons of unconverted statements.
 fn kept(text: &str, to: Dialect) -> Vec<(u32, u32, String)> {
     let conversion = converted(text, to);
     let written = String::from_utf8(conversion.text).expect("text");
@@ -100,7 +99,7 @@ fn directives_with_a_counterpart_are_converted() {
 }
 
 #[test]
-fn an_assigned_symbol_that_changes_is_no_constant() {
+fn an_assigned_symbol_that_changes_is_not_a_constant() {
     assert_eq!(zilog("N=1\nN=N+1\n"), "N: DEFL 1\nN: DEFL N+1\n");
 }
 
@@ -194,7 +193,7 @@ fn operands_keep_their_meaning() {
 }
 
 #[test]
-fn symbols_are_spelled_so_that_the_other_side_takes_them() {
+fn symbols_are_spelled_validly_in_the_other_dialect() {
     for (from, to) in [
         ("O.X: JMP o.x\n", "O_X: JP O_X\n"),
         ("ATTACKER: JMP ATTACKED\n", "ATTACKER: JP ATTACKER\n"),
@@ -219,7 +218,7 @@ fn symbols_are_spelled_so_that_the_other_side_takes_them() {
 }
 
 #[test]
-fn symbols_that_become_one_are_told_apart_or_reported() {
+fn symbols_that_become_equal_are_distinguished_or_reported() {
     let clash = converted("N.B: NOP\nN$B: JMP N.B\n", Dialect::Zilog);
     assert_eq!(clash.text, b"N_B: NOP\nN_B2: JP N_B\n");
     assert_eq!((clash.notes.len(), clash.notes[0].line, clash.kept()), (1, 2, 0));
@@ -284,7 +283,7 @@ N =\\ 'how many'
 }
 
 #[test]
-fn kept_statements_are_known_on_the_way_back() {
+fn unconverted_statements_are_recognized_on_conversion_back() {
     let source = "\
         .DEFINE WAIT[N]=[       ; JP means jump if plus
         LD N
@@ -365,7 +364,7 @@ NAME    LD A,B
 }
 
 #[test]
-fn inserted_files_are_looked_at_for_what_changes_other_lines() {
+fn included_files_are_scanned_for_macros_and_radix() {
     let loader = MemoryLoader::new()
         .with("sub/a.asm", " .INSERT DEFS\n .INSERT nowhere\n NOP\n MOV A,B\n MVI A,10\n")
         .with("lib/DEFS.ASM", " .DEFINE NOP=[RET]\n .INSERT more.asm\n")
@@ -382,7 +381,7 @@ fn inserted_files_are_looked_at_for_what_changes_other_lines() {
 }
 
 #[test]
-fn a_source_in_the_wanted_dialect_stays_as_it_is() {
+fn a_source_in_the_target_dialect_is_unchanged() {
     for (to, text) in
         [(Dialect::Zilog, " LD A,B\n JP X1\n CPI\n"), (Dialect::Tdl, " MOV A,B\n JP X\n")]
     {
@@ -396,7 +395,7 @@ fn a_source_in_the_wanted_dialect_stays_as_it_is() {
 }
 
 #[test]
-fn the_command_writes_what_it_can_and_says_what_is_left() {
+fn the_command_converts_what_it_can_and_reports_the_rest() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = |arguments: &[&str]| {
         let mut command = Command::cargo_bin("tdlasm").expect("the command");
@@ -406,9 +405,9 @@ fn the_command_writes_what_it_can_and_says_what_is_left() {
     };
     std::fs::write(folder.path().join("a.asm"), "L1: MOV A,B\n .TITLE /x/\n").unwrap();
     std::fs::write(folder.path().join("b.asm"), " MOV A,B\n").unwrap();
-    let (code, text, talk) = run(&["convert", "--to", "zilog", "a.asm"]);
+    let (code, text, stderr) = run(&["convert", "--to", "zilog", "a.asm"]);
     assert_eq!((code, text.as_str()), (Some(5), "L1: LD A,B\n .TITLE /x/\n"));
-    assert!(talk.starts_with("a.asm:2:2: warning: stays as it is: "), "{talk}");
+    assert!(stderr.starts_with("a.asm:2:2: warning: stays as it is: "), "{stderr}");
     let done = run(&["convert", "--to", "zilog", "b.asm", "-o", "b.z80"]);
     assert_eq!(done, (Some(0), String::new(), String::new()));
     assert_eq!(run(&["convert", "--to", "tdl", "b.z80"]).1, " MOV A,B\n");

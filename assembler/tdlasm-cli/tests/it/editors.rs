@@ -1,4 +1,4 @@
-//! The files of `docs/editors`, held against the assembler's own tables and messages.
+//! Compares the files of `docs/editors` with the assembler's tables and messages.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -26,7 +26,7 @@ fn words(expression: &str) -> BTreeSet<String> {
     expression[start..end].split('|').map(str::to_owned).collect()
 }
 
-/// The words in the grammar are those of the assembler; with `BLESS=1` they become so.
+/// Compares the words in the grammar with the assembler's; `BLESS=1` rewrites them.
 #[track_caller]
 fn check(rule: &str, wanted: impl IntoIterator<Item = &'static str>) {
     let wanted: BTreeSet<String> = wanted.into_iter().map(str::to_owned).collect();
@@ -35,7 +35,7 @@ fn check(rule: &str, wanted: impl IntoIterator<Item = &'static str>) {
     if std::env::var_os("BLESS").is_none() {
         let known = words(expression);
         let differ: Vec<_> = known.symmetric_difference(&wanted).collect();
-        assert!(differ.is_empty(), "{rule}: {differ:?}; set BLESS=1 to write the grammar anew");
+        assert!(differ.is_empty(), "{rule}: {differ:?}; set BLESS=1 to rewrite the grammar");
         return;
     }
     let start = expression.rfind("(?:").expect("a group") + 3;

@@ -1,4 +1,4 @@
-//! `tdlasm fmt`: what it does to layout, and that the bytes stay the same.
+//! `tdlasm fmt`: the layout of its output, and that the bytes stay the same.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ fn formatted(text: &str) -> String {
     String::from_utf8(result.unwrap()).unwrap()
 }
 
-/// The lines come out as they should, and stay so.
+/// Checks the formatted lines, and that formatting them again changes nothing.
 #[track_caller]
 fn check(text: &str, expected: &str) {
     assert_eq!(formatted(text), expected);
@@ -65,7 +65,7 @@ fn comments_stay_at_tab_stops_from_column_24_on() {
 }
 
 #[test]
-fn a_semicolon_in_a_text_begins_no_comment() {
+fn a_semicolon_in_a_text_does_not_begin_a_comment() {
     check(
         " MVI A,';'  ;c\n .ASCII /a;b/[';'] \";\" ;c\n .TITLE /;/ ;c\n .IFIDN [;][;],[NOP] ;c\n",
         "        MVI A,';'               ;c\n        .ASCII /a;b/[';'] \";\"   ;c\n\
@@ -118,7 +118,7 @@ fn a_source_whose_layout_makes_bytes_is_refused() {
 }
 
 #[test]
-fn ends_of_lines_and_what_is_no_text_stay() {
+fn line_ends_and_invalid_utf8_are_unchanged() {
     let bytes = b" NOP \r\n NOP\r\xFF what\n NOP ;\xE9\n NOP\x1Aany  thing";
     let result =
         format(&MemoryLoader::new(), "x.asm".as_ref(), bytes, &Options::default()).unwrap();
@@ -140,7 +140,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns what a source assembles to; some ask for symbols that their builders define.
+/// Assembles a source, with the symbols that some sources require from their builder.
 fn assembled(path: &Path, text: &[u8]) -> Option<Vec<Module>> {
     let inserted = |folder: &str| repository().join(folder);
     let defines = ["RAMK", "START", "INCIRC", "BANKED"].map(|name| (name.to_owned(), 32));
@@ -191,7 +191,7 @@ fn repository() -> PathBuf {
 }
 
 #[test]
-fn the_sources_of_the_repository_are_laid_out() {
+fn the_sources_of_the_repository_are_formatted() {
     let folders = [
         "sargon-src",
         "firmware/z80",
@@ -232,7 +232,7 @@ fn standard_input_goes_to_standard_output() {
 }
 
 #[test]
-fn a_line_of_a_hundred_thousand_labels_takes_no_square_of_time() {
+fn a_line_of_a_hundred_thousand_labels_takes_linear_time() {
     let labels = "A:".repeat(100_000);
     let expected = "A: ".repeat(100_000);
     assert_eq!(formatted(&format!("{labels}\n")), format!("{}\n", expected.trim_end()));

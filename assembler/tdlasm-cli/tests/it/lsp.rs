@@ -1,4 +1,4 @@
-//! The language server as editors see it: the real program, over the real protocol.
+//! End-to-end tests of the language server over its protocol.
 
 mod chaos;
 mod client;

@@ -1,5 +1,5 @@
-//! The options of `tdlasm asm` about the original: its output in spite of errors, the weight of
-//! messages, and the keys that it asks for.
+//! The options of `tdlasm asm` for compatibility with the original: output despite errors, message
+//! levels, and console input.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ const DOUBLED: &str = " .LOC 100H\nV: MVI A,1\nV: MVI A,2\n JMP V\n .END\n";
 /// The bytes that ZASM 2.21 gives for it: the first value stays.
 const DOUBLED_BYTES: [u8; 7] = [0x3E, 1, 0x3E, 2, 0xC3, 0, 1];
 
-/// Runs `tdlasm asm a.asm -o a.bin` with more arguments; returns the exit code, what it said and
+/// Runs `tdlasm asm a.asm -o a.bin` with more arguments; returns the exit code, its messages and
 /// the bytes, if it wrote any.
 fn asm(source: &str, arguments: &[&str]) -> (i32, String, Option<Vec<u8>>) {
     let folder = TempDir::new().expect("a temporary folder");
@@ -25,7 +25,7 @@ fn asm(source: &str, arguments: &[&str]) -> (i32, String, Option<Vec<u8>>) {
 }
 
 #[test]
-fn errors_keep_the_output_back_unless_the_original_is_asked_for() {
+fn errors_suppress_the_output_unless_as_original_is_given() {
     let (code, said, bytes) = asm(DOUBLED, &[]);
     assert_eq!((code, bytes), (1, None), "{said}");
     let (code, said, bytes) = asm(DOUBLED, &["--as-original"]);
@@ -71,7 +71,7 @@ fn each_message_can_be_promoted_and_demoted_by_name_or_code() {
 }
 
 #[test]
-fn a_message_that_cannot_be_less_says_so() {
+fn a_message_that_cannot_be_demoted_is_reported() {
     for name in ["unterminated", "file", "macro-limit", "limit", "unanswered", "too-many"] {
         let (code, said, _) = asm(" NOP\n .END\n", &["-W", &format!("no-{name}")]);
         assert_eq!(code, 2, "{said}");
@@ -81,7 +81,7 @@ fn a_message_that_cannot_be_less_says_so() {
 }
 
 #[test]
-fn replies_are_taken_by_name_or_in_order_key_by_key() {
+fn replies_are_matched_by_name_or_in_order_key_by_key() {
     let source = " .LOC 100H\nV=\\ 'HOW MANY'\nW = \\ 'AND'\n .BYTE V,W\n .END\n";
     let replied = |replies: &[&str]| {
         let arguments: Vec<&str> = replies.iter().flat_map(|one| ["--answer", *one]).collect();
@@ -92,7 +92,7 @@ fn replies_are_taken_by_name_or_in_order_key_by_key() {
     };
     assert_eq!(replied(&["12", "0FH"]), [12, 15]);
     assert_eq!(replied(&["W=FH", "V=101B"]), [5, 15]);
-    // Keys that are no part of a number ring the bell and count for nothing.
+    // Keys that are not part of a number ring the bell and are ignored.
     assert_eq!(replied(&["8+1", "-3"]), [81, 3]);
     let (code, said, _) = asm(source, &["--answer", "1"]);
     assert!(code == 1 && said.contains("--answer W="), "{said}");

@@ -1,4 +1,4 @@
-//! The project file `tdl.toml` as `tdlasm asm` and `tdlasm fmt` take it.
+//! The project file `tdl.toml` in `tdlasm asm` and `tdlasm fmt`.
 
 use std::fs;
 use std::path::Path;
@@ -28,7 +28,7 @@ fn project() -> tempfile::TempDir {
     folder
 }
 
-/// Runs the program in a folder: exit code, and what it says.
+/// Runs the program in a folder; returns the exit code and its output.
 fn tdlasm(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     let mut command = Command::cargo_bin("tdlasm").expect("it is built");
     let output = command.current_dir(folder).args(arguments).output().expect("it starts");
@@ -79,7 +79,7 @@ fn fmt_finds_the_macros_of_inserted_files() {
 }
 
 #[test]
-fn mistakes_in_the_file_are_said_with_their_line() {
+fn errors_in_the_file_are_reported_with_their_line() {
     let folder = project();
     let root = folder.path();
     fs::write(root.join("tdl.toml"), "include = [\"inc\"]\nnonsense = 1\n").expect("written");

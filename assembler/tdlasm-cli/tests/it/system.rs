@@ -1,4 +1,4 @@
-//! The editors, and the clients of others, with the program.
+//! Real editors and independent language clients with the program.
 
 mod debian;
 mod editors;

@@ -1,4 +1,4 @@
-//! Columns: a line keeps those of its parts when the parts become longer or shorter.
+//! Column alignment: the parts of a line keep their columns when their lengths change.
 
 /// Tabs stand every so many columns.
 pub(crate) const TAB_WIDTH: usize = 8;
@@ -12,7 +12,7 @@ pub(super) struct LineWriter<'o> {
 }
 
 impl<'o> LineWriter<'o> {
-    /// Goes on with the line that begins at `start`.
+    /// Continues the line that begins at `start`.
     pub(super) fn resume(out: &'o mut Vec<u8>, start: usize) -> Self {
         Self { out, start }
     }
@@ -43,7 +43,7 @@ impl<'o> LineWriter<'o> {
     }
 }
 
-/// The column behind a text that begins a line, from 0.
+/// The column after a text that begins a line, from 0.
 pub(crate) fn column(line: &[u8]) -> usize {
     line.iter().fold(0, |at, byte| match byte {
         b'\t' => (at / TAB_WIDTH + 1) * TAB_WIDTH,

@@ -20,9 +20,9 @@ pub(super) struct Output {
     pub(super) text: Vec<u8>,
     /// The reasons why statements were kept, with their places.
     pub(super) kept: Vec<Unconverted>,
-    /// The number of statements that were written anew.
+    /// The number of statements that were converted.
     pub(super) written: usize,
-    /// The number of those that have a meaning in the dialect of the source only.
+    /// The number of those that are valid in the dialect of the source only.
     pub(super) distinct: usize,
 }
 
@@ -63,7 +63,7 @@ pub(super) fn write(
     writing.output
 }
 
-/// Finds the assignments that look ahead, and those of symbols that are assigned once.
+/// Finds the assignments with forward references, and those of symbols that are assigned once.
 fn assignment_facts(program: &Program<'_>, known: &ProgramFacts<'_>) -> Vec<AssignmentFacts> {
     let spelled =
         |name: &[u8], index: usize| known.names.spelling(name, known.scopes.bodies[index]);
@@ -91,8 +91,8 @@ fn assignment_facts(program: &Program<'_>, known: &ProgramFacts<'_>) -> Vec<Assi
     found
 }
 
-/// Marks the assignments whose values depend on themselves: those that are left when all that
-/// depend on settled symbols only are taken away.
+/// Marks the assignments whose values depend on themselves: those that remain after all that depend
+/// on resolved symbols only are removed.
 fn mark_cycles(
     program: &Program<'_>,
     spelled: &impl Fn(&[u8], usize) -> Vec<u8>,
@@ -141,7 +141,7 @@ fn mark_cycles(
     }
 }
 
-/// Whether a statement takes room, or says where the next one goes.
+/// Returns `true` if a statement emits bytes or sets the address of the next one.
 fn moves_address(body: &Body<'_>) -> bool {
     matches!(
         body,
@@ -252,7 +252,7 @@ impl<'t, 'k> Converter<'t, 'k> {
         statement.body != Body::Nothing && !mnemonics::is_shared(word)
     }
 
-    /// Copies a statement; a period that marked it goes.
+    /// Copies a statement without the period that marked it.
     fn copy(&mut self, statement: &Statement<'t>) {
         let span = statement.span;
         let operator = statement.operator;
@@ -264,8 +264,8 @@ impl<'t, 'k> Converter<'t, 'k> {
         self.output.text.extend_from_slice(&self.text[operator.start + marked..span.end]);
     }
 
-    /// Copies a statement without counterpart; a mnemonic that means something else on the other
-    /// side gets a period.
+    /// Copies a statement without counterpart; a mnemonic that the other dialect has with another
+    /// meaning gets a period.
     fn keep(&mut self, statement: &Statement<'t>, mut reason: Unconverted) {
         let span = statement.span;
         let operator = statement.operator;
@@ -282,8 +282,8 @@ impl<'t, 'k> Converter<'t, 'k> {
         self.output.kept.push(reason);
     }
 
-    /// The column of a place in the line where the statement ends, which begins where the statement
-    /// does.
+    /// The column of offset `at`, in the line on which the statement ends; the line begins where
+    /// the statement does.
     fn column(&self, statement: &Statement<'t>, at: usize) -> usize {
         column(&self.text[statement.span.start..at])
     }
@@ -325,8 +325,7 @@ impl<'t, 'k> Converter<'t, 'k> {
         self.output.text = text;
     }
 
-    /// Writes the labels and the name that is assigned; returns the place in the source behind
-    /// them.
+    /// Writes the labels and the assigned name; returns the offset in the source after them.
     fn labels(
         &self,
         statement: &Statement<'t>,
@@ -389,8 +388,8 @@ impl<'t, 'k> Converter<'t, 'k> {
             let names =
                 statement.labels.len() + usize::from(matches!(statement.body, Body::Assign { .. }));
             if names == 0 || names > 1 && self.to == Dialect::Zilog && !blanks.is_empty() {
-                // Behind the second label of a line, which got a line of its own, columns mean
-                // nothing.
+                // A second label was moved to a line of its own, so the column after it has no
+                // meaning.
                 line.push(blanks);
             } else {
                 let own = self.column(statement, operator.start);

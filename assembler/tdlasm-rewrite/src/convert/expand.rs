@@ -1,8 +1,8 @@
 //! Expansion: a source without macros, conditionals, second names and inserted files, for
 //! assemblers that have none of these or others.
 //!
-//! The source is assembled, and its statements are written in the order in which that met them. The
-//! result is assembled too: if its bytes differ, there is no expansion.
+//! The source is assembled, and its statements are written in the order of assembly. The result is
+//! assembled, too: if its bytes differ, there is no expansion.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ use super::target::Target;
 #[derive(Debug, Default)]
 pub(super) struct Expanded {
     pub(super) text: Vec<u8>,
-    /// For each of its lines the line of the source from which it comes.
+    /// The source line of each of its lines.
     pub(super) lines: Vec<u32>,
 }
 
@@ -93,7 +93,7 @@ struct Parts<'t> {
     /// The labels, each with whether it is exported.
     labels: Vec<(&'t [u8], bool)>,
     operator: &'t [u8],
-    /// The text behind the operator, and the part of it up to a comment or a closing bracket.
+    /// The text after the operator, and the part of it up to a comment or a closing bracket.
     rest: &'t [u8],
     operands: &'t [u8],
     /// Whether the statement is a whole line without brackets of conditionals.
@@ -130,7 +130,7 @@ impl ExpansionWriter<'_> {
         }
     }
 
-    /// The statement that takes the place of one without counterpart.
+    /// Returns the replacement of a statement without counterpart.
     fn replacement(
         &self,
         line: &ListingLine<'_>,
@@ -168,7 +168,8 @@ impl ExpansionWriter<'_> {
         }
     }
 
-    /// Whether a statement stands in the text of a macro or file that is called in a stretch.
+    /// Returns `true` if a statement is in the text of a macro or file that `caller` expands or
+    /// includes.
     fn is_text_of(&self, statement: Span, caller: Span) -> bool {
         match self.sources.source_at(statement.start).origin {
             Origin::Macro(call) => (caller.start..caller.end).contains(&call.start),
@@ -241,7 +242,7 @@ impl ExpansionWriter<'_> {
         }
     }
 
-    /// Writes a statement behind the labels.
+    /// Writes a statement after the labels.
     fn line(&mut self, parts: &Parts<'_>, body: &[u8], place: u32) {
         let mut text = Vec::new();
         for (name, exported) in &parts.labels {

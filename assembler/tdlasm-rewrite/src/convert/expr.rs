@@ -1,4 +1,4 @@
-//! Expressions as trees that remember how they were written, and what is known of their values.
+//! Expression trees that keep their source spelling, and facts about their values.
 
 use tdlasm::syntax::expr::BinaryOp;
 
@@ -11,18 +11,18 @@ pub(super) struct Number<'t> {
     pub(super) radix: u8,
     /// The digits alone; empty if the number was computed, or does not fit in 16 bits.
     pub(super) digits: &'t [u8],
-    /// Whether its letters are small.
+    /// `true` if its letters are lower case.
     pub(super) small: bool,
 }
 
 impl<'t> Number<'t> {
-    /// A number that nobody wrote.
+    /// A computed number, which has no source spelling.
     pub(super) fn new(value: u16, radix: u8) -> Self {
         Self { value, radix, digits: b"", small: false }
     }
 
-    /// A number with digits that mean `value`, as part of what was written; digits beyond 16 bits
-    /// are forgotten.
+    /// A number read from the source: `digits` is the part of `written` that means `value`, dropped
+    /// if it exceeds 16 bits.
     pub(super) fn read(value: u16, radix: u8, digits: &'t [u8], written: &[u8]) -> Self {
         let meant = std::str::from_utf8(digits).map(|text| u32::from_str_radix(text, radix.into()));
         let fits = matches!(meant, Ok(Ok(number)) if number == u32::from(value));
@@ -52,7 +52,7 @@ impl<'t> Number<'t> {
         digits
     }
 
-    /// The letter that says the radix, small if the digits are.
+    /// The radix letter, in the case of the digits.
     pub(super) fn suffix(&self) -> &'static str {
         match (self.radix, self.small) {
             (16, false) => "H",
@@ -87,11 +87,11 @@ pub(super) enum Node<'t> {
     Group(Box<Node<'t>>),
 }
 
-/// The blanks before and behind an operator.
+/// The blanks before and after an operator.
 pub(super) type Blanks<'t> = [&'t [u8]; 2];
 
 impl<'t> Node<'t> {
-    /// A number that nobody wrote, in decimal.
+    /// A computed number, in decimal.
     pub(super) fn decimal(value: u16) -> Self {
         Node::Number(Number::new(value, 10))
     }
@@ -101,7 +101,7 @@ impl<'t> Node<'t> {
         if byte < 0x80 { Node::Char(byte) } else { Node::Number(Number::new(byte.into(), 16)) }
     }
 
-    /// An operation that nobody wrote.
+    /// A computed operation, which has no source spelling.
     pub(super) fn binary(op: BinaryOp, left: Node<'t>, right: Node<'t>) -> Self {
         Node::Binary(op, Box::new([left, right]), [b"", b""])
     }
@@ -115,12 +115,12 @@ impl<'t> Node<'t> {
         node
     }
 
-    /// Whether nothing can come apart: neither an operator nor parentheses.
+    /// Returns `true` if it is a single operand, without operator or parentheses.
     pub(super) fn is_atom(&self) -> bool {
         matches!(self, Node::Number(_) | Node::Char(_) | Node::Here | Node::Name(_))
     }
 
-    /// Whether some part is like that.
+    /// Returns `true` if `test` holds for any node of the tree.
     pub(super) fn any(&self, test: &mut impl FnMut(&Node<'t>) -> bool) -> bool {
         test(self)
             || match self {
@@ -135,9 +135,8 @@ impl<'t> Node<'t> {
         self.any(&mut |node| matches!(node, Node::Here))
     }
 
-    /// Whether the value is the same number, 0..=65535, for assemblers that count with 16 bits and
-    /// for those that count with more. The operands of divisions and right shifts are seen to when
-    /// they are written.
+    /// Returns `true` if assemblers with 16-bit and with wider arithmetic compute the same value in
+    /// 0..=65535. The operands of divisions and right shifts are checked when they are written.
     pub(super) fn is_portable(&self, known: &mut impl FnMut(&'t [u8]) -> ValueFacts) -> bool {
         if let Some(value) = self.exact_value(&mut |name| known(name).value) {
             return u16::try_from(value).is_ok();
@@ -161,8 +160,8 @@ impl<'t> Node<'t> {
         self.exact_value(&mut |_| None)
     }
 
-    /// The value by the arithmetic of integers without bounds, if all symbols are known and it
-    /// stays small.
+    /// The value in unbounded integer arithmetic, if all symbols are known and no intermediate
+    /// value is large.
     pub(super) fn exact_value(
         &self,
         known: &mut impl FnMut(&'t [u8]) -> Option<i64>,
@@ -189,11 +188,11 @@ impl<'t> Node<'t> {
 pub(super) struct ValueFacts {
     /// Whether the value is portable: see [`Node::is_portable`].
     pub(super) natural: bool,
-    /// The value, if nothing but this source decides it.
+    /// The value, if it depends on this source only.
     pub(super) value: Option<i64>,
 }
 
-/// One operation on integers without bounds, where all assemblers agree on it.
+/// Applies an operation in unbounded integer arithmetic, if all assemblers agree on the result.
 fn apply(op: BinaryOp, left: i64, right: i64) -> Option<i64> {
     let natural = u16::try_from(left).is_ok() && u16::try_from(right).is_ok();
     match op {

@@ -1,4 +1,4 @@
-//! The words of both dialects: which is a mnemonic, and of which instruction.
+//! The mnemonics, directives and register names of both dialects.
 
 use std::ops::Deref;
 use std::sync::LazyLock;
@@ -21,7 +21,7 @@ const ZILOG_DIRECTIVES: [&str; 15] = [
 
 static TDL: LazyLock<FxHashMap<&str, &[Form]>> = LazyLock::new(|| {
     let forms = FORMS.chunk_by(|one, other| one.mnemonic == other.mnemonic);
-    // Of several groups of a name the first must win, so it goes in last.
+    // If several groups have the same name, the first must win, so it is inserted last.
     let mut forms: Vec<_> = forms.map(|forms| (forms[0].mnemonic, forms)).collect();
     forms.reverse();
     forms.into_iter().collect()
@@ -44,7 +44,7 @@ pub(super) fn zilog_form(form: &Form) -> (&'static str, &'static str) {
     form.zilog.split_once(' ').unwrap_or((form.zilog, ""))
 }
 
-/// The forms of a mnemonic in TDL, none if it is no mnemonic.
+/// Returns the forms of a mnemonic in TDL; empty if `word` is not a mnemonic.
 pub fn tdl_forms(word: &[u8]) -> &'static [Form] {
     upper(word).and_then(|word| TDL.get(&*word).copied()).unwrap_or_default()
 }
@@ -54,12 +54,12 @@ pub(super) fn is_zilog_mnemonic(word: &[u8]) -> bool {
     !zilog_forms(word).is_empty()
 }
 
-/// Whether it is one of the directives of Zilog's side that have a counterpart.
+/// Returns `true` if a word is a directive in Zilog's dialect that has a counterpart.
 pub(super) fn is_zilog_directive(word: &[u8]) -> bool {
     ZILOG_DIRECTIVES.iter().any(|name| word.eq_ignore_ascii_case(name.as_bytes()))
 }
 
-/// The forms of a mnemonic of Zilog's, none if it is no mnemonic.
+/// Returns the forms of a mnemonic of Zilog's; empty if `word` is not a mnemonic.
 pub(super) fn zilog_forms(word: &[u8]) -> &'static [&'static Form] {
     upper(word).and_then(|word| ZILOG.get(&*word)).map_or(&[], Vec::as_slice)
 }
@@ -75,29 +75,31 @@ pub(super) fn is_zilog_symbol(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'?' | b'@')
 }
 
-/// Whether both dialects have this mnemonic. If such a statement stays as it is, it gets a period
-/// before it: no assembler takes it for the other dialect's then, and the way back finds it.
+/// Returns `true` if both dialects have this mnemonic. If such a statement is copied unchanged, it
+/// gets a leading period, so that no assembler reads it in the other dialect and a conversion back
+/// recognizes it.
 pub(super) fn is_shared(word: &[u8]) -> bool {
     is_zilog_mnemonic(word) && !tdl_forms(word).is_empty()
 }
 
-/// Whether a period marks it as a mnemonic of the dialect that the source is not in.
+/// Returns `true` if a leading period marks it as a mnemonic of the dialect that the source is not
+/// in.
 pub(super) fn is_marked(word: &[u8]) -> bool {
     word.strip_prefix(b".").is_some_and(is_shared)
 }
 
-/// The register that TDL knows by this name.
+/// Returns the register of this name in TDL.
 pub fn tdl_register(word: &[u8]) -> Option<Register> {
     let known = |(name, _): &&(&str, Register)| word.eq_ignore_ascii_case(name.as_bytes());
     Register::NAMES.iter().find(known).map(|(_, register)| *register)
 }
 
-/// Whether it is the name of a section in TDL.
+/// Returns `true` if it is the name of a section in TDL.
 pub fn is_section(word: &[u8]) -> bool {
     [".PROG.", ".DATA.", ".BLNK."].iter().any(|name| word.eq_ignore_ascii_case(name.as_bytes()))
 }
 
-/// The name of a directive of TDL as far as it counts: six capitals.
+/// Returns the significant part of a directive's name in TDL: six characters, in upper case.
 pub fn directive_key(word: &[u8]) -> UppercaseWord {
     UppercaseWord::new(&word[..word.len().min(6)])
 }
@@ -107,7 +109,7 @@ pub fn is_tdl_directive(word: &[u8]) -> bool {
     word.first() == Some(&b'.') && TDL_DIRECTIVES.contains(&*directive_key(word))
 }
 
-/// A word of usual length in capitals.
+/// Returns a word in upper case; `None` if it is too long to be a keyword.
 fn upper(word: &[u8]) -> Option<UppercaseWord> {
     (word.len() <= MAX_WORD_BYTES).then(|| UppercaseWord::new(word))
 }
@@ -115,7 +117,7 @@ fn upper(word: &[u8]) -> Option<UppercaseWord> {
 /// The length of the longest words that are compared.
 const MAX_WORD_BYTES: usize = 8;
 
-/// A short word in capitals, kept in place: sources have one or more in every line.
+/// A short word in upper case, stored inline, since sources have one or more in every line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UppercaseWord {
     bytes: [u8; MAX_WORD_BYTES],
@@ -123,7 +125,7 @@ pub struct UppercaseWord {
 }
 
 impl UppercaseWord {
-    /// Takes a word of at most eight bytes; other bytes than those of ASCII are like no letter.
+    /// Converts a word of at most eight bytes; bytes outside ASCII match no letter.
     fn new(word: &[u8]) -> Self {
         let mut bytes = [0; MAX_WORD_BYTES];
         for (to, from) in bytes.iter_mut().zip(word) {

@@ -1,4 +1,5 @@
-//! A source as statements that belong to neither dialect, and what there is to say about them.
+//! A source as statements independent of either dialect, and the reasons why some are not
+//! converted.
 
 use std::borrow::Cow;
 
@@ -7,7 +8,7 @@ use tdlasm::syntax::Cursor;
 
 use super::expr::Node;
 
-/// The reason why some lists are kept.
+/// The reason why some lists are copied unchanged.
 pub(super) const CURRENT_ADDRESS_IN_LIST: &str =
     "behind a comma, the address of the statement is another one for some assemblers";
 
@@ -24,7 +25,7 @@ impl Unconverted {
         Self { at, message: message.into() }
     }
 
-    /// A result that is this reason.
+    /// Returns `Err` with this reason.
     pub(super) fn fail<T>(at: usize, message: impl Into<Cow<'static, str>>) -> ConvertResult<T> {
         Err(Self::new(at, message))
     }
@@ -37,7 +38,7 @@ pub(super) type ConvertResult<T> = Result<T, Unconverted>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Operand<'t> {
     Register(Register),
-    /// The byte at an index register plus a displacement; the prefix says which register.
+    /// The byte at an index register plus a displacement; the prefix selects the register.
     Index(Prefix, Node<'t>),
     Value(Node<'t>),
 }
@@ -61,8 +62,7 @@ pub(super) enum Item<'t> {
 pub(super) enum Body<'t> {
     Nothing,
     Instruction(&'static Form, Vec<Spaced<'t, Operand<'t>>>),
-    /// The name's value, for good or until the next such statement. The name and its colon end at
-    /// `end`.
+    /// The name's value, final or until the next assignment. The name and its colon end at `end`.
     Assign {
         name: &'t [u8],
         at: usize,
@@ -72,18 +72,18 @@ pub(super) enum Body<'t> {
     },
     Bytes(Vec<Spaced<'t, Item<'t>>>),
     Words(Vec<Spaced<'t, Node<'t>>>),
-    /// Room for so many units of 1 or 2 bytes.
+    /// Reserves a number of units of 1 or 2 bytes.
     Reserve(u8, Node<'t>),
     Origin(Node<'t>),
     Insert(&'t [u8]),
     External(Vec<Spaced<'t, &'t [u8]>>),
     Global(Vec<Spaced<'t, &'t [u8]>>),
     End(Option<Node<'t>>),
-    /// Becomes a comment: other statements have its effect.
+    /// Becomes a comment: other converted statements have its effect.
     Done,
-    /// Stays as it is.
+    /// Is copied unchanged.
     Kept(Unconverted),
-    /// Is in the dialect that is written, as the period before its mnemonic says: see
+    /// Is in the target dialect already, marked by a period before its mnemonic: see
     /// [`super::mnemonics::is_marked`].
     Marked,
 }
@@ -97,7 +97,7 @@ pub(super) struct Label<'t> {
     pub(super) end: usize,
 }
 
-/// A stretch of the text.
+/// A byte range of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct TextRange {
     pub(super) start: usize,
@@ -110,14 +110,14 @@ pub(super) struct Statement<'t> {
     /// From the start of the line up to, not with, the end of its last line.
     pub(super) span: TextRange,
     pub(super) labels: Vec<Label<'t>>,
-    /// The mnemonic, directive or sign of assignment; empty if there is none.
+    /// The mnemonic, directive or assignment operator; empty if there is none.
     pub(super) operator: TextRange,
     /// The end of the operands, before blanks and the comment.
     pub(super) end: usize,
     pub(super) body: Body<'t>,
-    /// The radix of numbers without a letter for a reader of TDL, if it is known.
+    /// The radix of numbers without a radix letter in TDL, if it is known.
     pub(super) radix: Option<u8>,
-    /// A macro that a kept statement defines: its name.
+    /// The name of the macro that a statement copied unchanged defines.
     pub(super) defines: Option<&'t [u8]>,
 }
 
@@ -128,7 +128,7 @@ pub(super) struct Program<'t> {
 }
 
 impl<'t> Program<'t> {
-    /// Adds a statement; whether more may follow it.
+    /// Adds a statement; returns `true` if more may follow it.
     pub(super) fn add(&mut self, statement: Statement<'t>) -> bool {
         let goes_on = !matches!(statement.body, Body::End(_));
         self.statements.push(statement);
@@ -137,11 +137,12 @@ impl<'t> Program<'t> {
 }
 
 impl<'t> Body<'t> {
-    /// The effect of a statement that was read up to here; with more on its line it stays as it is.
+    /// The effect of a statement that ends here; it is copied unchanged if more text follows on its
+    /// line.
     pub(super) fn checked(read: ConvertResult<Self>, cursor: &Cursor<'_>) -> Self {
         let mut behind = cursor.clone();
         behind.skip_blanks();
-        let more = "there is more on the line than belongs there";
+        let more = "unexpected text at the end of the statement";
         match read {
             Ok(body) if behind.at_statement_end() => body,
             Ok(_) => Body::Kept(Unconverted::new(behind.offset() as usize, more)),

@@ -8,10 +8,11 @@ use super::program::TextRange;
 use super::source_scan::has_radix;
 use super::statement_end;
 
-/// The state in which the lines from here on are read.
+/// The state in which the following lines are read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReadState {
-    /// The radix of numbers without a letter in TDL; unknown behind a `.RADIX` that may not count.
+    /// The radix of numbers without a radix letter in TDL; unknown after a `.RADIX` that may be
+    /// inactive.
     pub(super) radix: Option<u8>,
     /// The number of open brackets of conditionals.
     pub(super) depth: usize,
@@ -23,7 +24,7 @@ impl ReadState {
         Self { radix: Some(10), depth: 0 }
     }
 
-    /// The end of a statement that stays as it is, and the macro that it defines.
+    /// Returns the end of a statement that is copied unchanged, and the macro that it defines.
     pub(super) fn keep<'t>(
         &mut self,
         source: &'t Source,

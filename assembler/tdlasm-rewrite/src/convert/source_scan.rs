@@ -12,10 +12,10 @@ use tdlasm::syntax::lex;
 use super::mnemonics::{directive_key, is_zilog_symbol};
 use super::options::{Dialect, Options};
 
-/// More inserted files than this are not looked at.
+/// The maximum number of included files that are scanned.
 const MAX_INCLUDED_FILES: usize = 1000;
 
-/// Names that mean something else than they seem to, and what else changes the meaning of lines.
+/// The redefined names and directives that change how lines are read.
 #[derive(Debug, Default)]
 pub(crate) struct SourceScan {
     long_symbols: bool,
@@ -26,7 +26,7 @@ pub(crate) struct SourceScan {
     defined: FxHashSet<Vec<u8>>,
     external: FxHashSet<Vec<u8>>,
     inserts: FxHashMap<Vec<u8>, Option<String>>,
-    /// Whether `.RADIX` goes, since every number is written with its radix.
+    /// `true` if `.RADIX` is dropped, since every number is written with its radix.
     pub(super) writes_radix: bool,
     /// Whether an inserted file has `.RADIX`.
     pub(super) inserted_radix: bool,
@@ -106,7 +106,7 @@ impl SourceScan {
                         at.checked_sub(1).and_then(|before| words.get(line, before)),
                     );
                 }
-                // What other modules define is no instruction either.
+                // A symbol of another module is not an instruction either.
                 ".EXTER" => {
                     let names = words.stretches[at + 1..].iter();
                     let names = names.map(|name| self.significant_part(&line[name.clone()]));
@@ -146,10 +146,10 @@ impl SourceScan {
         }
     }
 
-    /// The name of which a name is the second, or the name itself.
+    /// Returns the name for which this one was defined as a synonym, or the name itself.
     pub(crate) fn original_name<'n>(&'n self, name: &'n [u8]) -> &'n [u8] {
         let mut name = name;
-        // Names may be exchanged, so that there is no first one.
+        // Synonyms may be circular.
         for _ in 0..self.synonyms.len() {
             let Some(old) = self.synonyms.get(&self.significant_part(name)) else { break };
             name = old;
@@ -157,13 +157,13 @@ impl SourceScan {
         name
     }
 
-    /// A name as far as it counts.
+    /// Returns the significant part of a name.
     pub(super) fn significant_part(&self, name: &[u8]) -> Vec<u8> {
         let length = if self.long_symbols { name.len() } else { name.len().min(6) };
         name[..length].to_ascii_uppercase()
     }
 
-    /// Whether the name is a macro's, or was given another meaning.
+    /// Returns `true` if the name is a macro's or was redefined.
     pub(crate) fn is_redefined(&self, name: &[u8]) -> bool {
         !self.altered.is_empty() && self.altered.contains(&self.significant_part(name))
     }

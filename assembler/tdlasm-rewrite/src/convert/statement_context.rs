@@ -27,11 +27,11 @@ pub(super) struct StatementContext<'a> {
     pub(super) scope: u32,
     /// The radix of the place, for a reader of TDL.
     pub(super) radix: Option<u8>,
-    /// The place that a refusal points to.
+    /// The offset that an [`Unconverted`] refers to.
     pub(super) at: usize,
     /// The assembler that is written for.
     pub(super) target: Option<Target>,
-    /// Whether bytes or an origin stand above.
+    /// `true` if bytes or an origin come before the statement.
     pub(super) placed: bool,
     /// The facts of the statement if it is an assignment.
     pub(super) assigned: AssignmentFacts,
@@ -51,7 +51,7 @@ pub(super) struct AssignmentFacts {
 }
 
 impl StatementContext<'_> {
-    /// The reason why the statement stays as it is.
+    /// Returns the reason why the statement is copied unchanged.
     pub(super) fn unconverted<T>(&self, message: impl Into<Cow<'static, str>>) -> ConvertResult<T> {
         Unconverted::fail(self.at, message)
     }
@@ -60,14 +60,14 @@ impl StatementContext<'_> {
     pub(super) fn name(&self, name: &[u8]) -> ConvertResult<Vec<u8>> {
         if self.facts.is_redefined(name) {
             return self.unconverted(format!(
-                "{} stands for a macro or has been given another meaning",
+                "{} is a macro or has been redefined",
                 String::from_utf8_lossy(name)
             ));
         }
         Ok(self.names.spelling(name, self.scope))
     }
 
-    /// Letters in the case of the statement.
+    /// Returns a word in the letter case of the statement.
     pub(super) fn match_case(&self, word: &str) -> String {
         if self.small { word.to_ascii_lowercase() } else { word.to_owned() }
     }
@@ -77,7 +77,8 @@ impl StatementContext<'_> {
         node.is_portable(&mut |name| self.names.value_facts(name, self.scope))
     }
 
-    /// Whether an operand must be natural for the operation to have the same result everywhere.
+    /// Returns `true` if the operation has the same result everywhere only with a portable operand
+    /// on this side.
     pub(super) fn needs_portable_operand(op: BinaryOp, side: usize) -> bool {
         match op {
             BinaryOp::Divide | BinaryOp::Remainder => true,
@@ -89,7 +90,7 @@ impl StatementContext<'_> {
     /// Refuses shifts by unknown counts and divisions by what may be zero, whose results differ.
     pub(super) fn check_right_side(&self, op: BinaryOp, right: &Node<'_>) -> ConvertResult<()> {
         let value = right.exact_value(&mut |name| self.names.value_facts(name, self.scope).value);
-        // Zero to one that counts with 16 bits is enough to refuse.
+        // A divisor that is 0 modulo 65536 is enough to refuse: some count with 16 bits.
         let zero = value.is_none_or(|value| value & 0xFFFF == 0);
         match (op, value) {
             (BinaryOp::ShiftLeft | BinaryOp::ShiftRight, Some(0..=15)) => Ok(()),

@@ -95,8 +95,8 @@ fn texts(text: &[u8], from: usize, most: usize) -> usize {
     cursor.offset() as usize
 }
 
-/// Only its first line if nothing but a comment stands behind the bracket that the line leaves
-/// open: the lines of the text are statements on their own then.
+/// Only its first line if at most a comment follows the bracket that the line leaves open: the
+/// lines of the text are then separate statements.
 fn conditional(source: &Source, from: usize) -> usize {
     let text = &source.text[..];
     let end = line_end(text, from);

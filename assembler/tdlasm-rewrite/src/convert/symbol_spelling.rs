@@ -2,7 +2,7 @@
 //!
 //! TDL's symbols are made of letters, digits, `.`, `$` and `%`; the other side's of letters, digits
 //! and `_` as far as all assemblers agree. `.` and `_` stand for each other. A local `..L` becomes
-//! `__L`, or `G__L` behind its global symbol G if the same local name has several definitions.
+//! `__L`, or `G__L` after its global symbol G if the same local name has several definitions.
 
 mod scopes;
 mod spelling;
@@ -112,7 +112,7 @@ impl SpellingMap {
         {
             wanted.splice(0..0, self.spelling(outer, Scope::default()));
         }
-        // Local symbols of TDL may be alike if their scopes differ.
+        // Local symbols of TDL may be equal if their scopes differ.
         let within = if wanted.starts_with(b"..") { scope } else { Scope::default() };
         let spelling = self.unused(&wanted, within);
         if spelling != wanted {
@@ -127,7 +127,7 @@ impl SpellingMap {
         self.targets.insert((key, scope), TargetSymbol { spelling, worth: ValueFacts::default() });
     }
 
-    /// The spelling, or the first like it that neither is taken nor means something else.
+    /// Returns the spelling, or its first variant that is neither taken nor reserved.
     fn unused(&self, wanted: &[u8], within: Scope) -> Vec<u8> {
         let free = |spelling: &[u8]| {
             !spelling::is_reserved(self.from, spelling)
@@ -137,7 +137,7 @@ impl SpellingMap {
         std::iter::once(wanted.to_vec()).chain(numbered).find(|one| free(one)).unwrap_or_default()
     }
 
-    /// Notes names of TDL that differ only behind the letters that count.
+    /// Adds a note for names that are equal in TDL's significant letters.
     fn warn_truncated(&mut self, spelling: &[u8], at: usize) {
         if self.from == Dialect::Tdl || spelling.starts_with(b"..") {
             return;
@@ -154,7 +154,7 @@ impl SpellingMap {
         }
     }
 
-    /// Finds what is known of the values of symbols: labels, and what is made of them and of
+    /// Finds facts about the values of symbols: of labels, and of expressions of labels and
     /// numbers.
     fn find_value_facts(&mut self, program: &Program<'_>, scopes: &Scopes, facts: &SourceScan) {
         let label = ValueFacts { natural: true, value: None };
@@ -164,7 +164,7 @@ impl SpellingMap {
             }
         });
         for (statement, scope) in program.statements.iter().zip(&scopes.bodies) {
-            // What has two definitions may be in conditionals.
+            // A symbol with two definitions may have them in alternative conditionals.
             if let Body::Assign { name, fixed: true, value, .. } = &statement.body
                 && !facts.is_variable(name)
             {
@@ -201,7 +201,8 @@ impl SpellingMap {
     }
 }
 
-/// A name as far as it counts: TDL knows no case, the other side counts every letter.
+/// Returns the significant part of a name: TDL ignores case, in Zilog's dialect every letter
+/// counts.
 fn key(dialect: Dialect, significant: usize, name: &[u8]) -> Vec<u8> {
     match dialect {
         Dialect::Tdl => name[..name.len().min(significant)].to_ascii_uppercase(),

@@ -1,7 +1,7 @@
-//! Assemblers for Zilog's mnemonics, and what each of them takes differently.
+//! Assemblers for Zilog's mnemonics, and the differences between them.
 //!
-//! Found out by running pasmo 0.5, z80asm 1.8 and GNU as 2.40. For sjasmplus and zasm, which Debian
-//! does not have, the rules are those that all of them share, without linkage.
+//! Determined by running pasmo 0.5, z80asm 1.8 and GNU as 2.40. For sjasmplus and zasm, which
+//! Debian lacks, the rules are those that all three share, without linkage.
 
 use tdlasm::syntax::expr::BinaryOp;
 
@@ -33,8 +33,8 @@ impl Target {
         }
     }
 
-    /// Returns the spelling of an operator where it is not the usual one. To pasmo `&` begins a
-    /// hexadecimal number, and `^` and `%` are none of its operators.
+    /// Returns the spelling of an operator where it is not the usual one. In pasmo, `&` begins a
+    /// hexadecimal number, and `^` and `%` are not operators.
     pub(super) fn sign(self, op: BinaryOp) -> Option<&'static str> {
         match (self, op) {
             (Self::Pasmo, BinaryOp::And) => Some(" AND "),
@@ -55,7 +55,8 @@ impl Target {
         self != Self::Z80asm
     }
 
-    /// Whether EQU takes symbols from further below. z80asm counts them as 0 without a word.
+    /// Returns `true` if EQU may refer to later symbols. z80asm evaluates them as 0 without a
+    /// warning.
     pub(super) fn looks_ahead(self) -> bool {
         self != Self::Z80asm
     }
@@ -70,7 +71,7 @@ impl Target {
         self == Self::Gas
     }
 
-    /// Whether it knows the instructions that Zilog does not document.
+    /// Returns `true` if it supports undocumented instructions.
     pub(super) fn takes_undocumented(self) -> bool {
         matches!(self, Self::Z80asm | Self::Sjasmplus | Self::Zasm)
     }

@@ -1,4 +1,4 @@
-//! Expressions as TDL writes them.
+//! Expressions in TDL's syntax.
 
 use tdlasm::syntax::expr::BinaryOp;
 use tdlasm::syntax::{Cursor, lex};
@@ -195,7 +195,7 @@ fn split(run: &[u8], radix: u8) -> (&[u8], u8) {
     }
 }
 
-/// Whether a number has a letter behind it that means the same in every radix.
+/// Returns `true` if a number ends in a radix letter that is not a digit in any radix.
 fn ends_alike(run: &[u8]) -> bool {
     run.last().is_some_and(|last| matches!(last | 0x20, b'h' | b'o' | b'q' | b'.'))
 }
@@ -209,7 +209,7 @@ pub(super) fn write(
     write_within(node, LOOSEST, context, out)
 }
 
-/// Appends an expression that may not fall apart before an operator of rank `loosest + 1`.
+/// Appends an expression, in parentheses if an operator of rank `loosest + 1` would split it.
 fn write_within(
     node: &Node<'_>,
     loosest: u8,
@@ -271,7 +271,7 @@ fn parenthesise(
     Ok(())
 }
 
-/// A number that reads the same whatever the radix, if that is not known to be 10.
+/// Spells a number so that it is read the same in every radix, unless the radix is known to be 10.
 fn spell(number: Number<'_>, radix: Option<u8>) -> Vec<u8> {
     let digits = number.spelling();
     match (number.radix, radix) {

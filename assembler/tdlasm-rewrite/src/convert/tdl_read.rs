@@ -1,4 +1,4 @@
-//! Reads TDL source: which statements it has, and which of them have a counterpart.
+//! Parses TDL source into statements, and finds those without a counterpart.
 
 mod directive;
 mod instruction;
@@ -90,7 +90,7 @@ impl<'t> Reading<'t, '_> {
         }
     }
 
-    /// The mnemonic, directive or sign of assignment that comes next; the cursor stays before it.
+    /// Returns the next mnemonic, directive or assignment operator without consuming it.
     fn operator_stretch(&mut self) -> TextRange {
         let before = self.cursor.clone();
         self.cursor.skip_blanks();
@@ -101,7 +101,7 @@ impl<'t> Reading<'t, '_> {
         TextRange { start, end }
     }
 
-    /// The sign of assignment behind the name that ends at `from`.
+    /// Returns the assignment operator after the name that ends at `from`.
     fn sign_behind(&self, from: usize) -> TextRange {
         let behind = &self.source.text[from..];
         let start = from + behind.iter().take_while(|byte| lex::is_blank(**byte)).count();
@@ -129,7 +129,7 @@ impl<'t> Reading<'t, '_> {
             return Ok(Body::Marked);
         }
         if word.is_empty() {
-            return Unconverted::fail(at, "nothing of the language begins like this");
+            return Unconverted::fail(at, "no statement begins like this");
         }
         self.cursor.advance(word.len());
         let behind = self.cursor.clone();
@@ -143,10 +143,7 @@ impl<'t> Reading<'t, '_> {
 
     fn operation(&mut self, word: &'t [u8], at: usize) -> ConvertResult<Body<'t>> {
         if self.facts.is_redefined(word) {
-            return Unconverted::fail(
-                at,
-                "this is a macro, or a word that was given another meaning",
-            );
+            return Unconverted::fail(at, "this is a macro or a redefined word");
         }
         let forms = mnemonics::tdl_forms(word);
         if !forms.is_empty() {
@@ -172,17 +169,20 @@ impl<'t> Reading<'t, '_> {
             _ if mnemonics::is_tdl_directive(word) => {
                 Unconverted::fail(at, "this directive has no counterpart")
             }
-            _ => {
-                Unconverted::fail(at, "this is no instruction or directive; a macro stays as it is")
-            }
+            _ => Unconverted::fail(
+                at,
+                "this is not an instruction or directive; a macro stays as it is",
+            ),
         }
     }
 
-    /// Behind the first `=`.
+    /// Reads an assignment after its first `=`.
     fn assignment(&mut self, name: &'t [u8], at: usize) -> ConvertResult<Body<'t>> {
         let fixed = self.cursor.eat(b'=');
         match self.cursor.peek() {
-            Some(b'\\') => return Unconverted::fail(at, "asking for a value has no counterpart"),
+            Some(b'\\') => {
+                return Unconverted::fail(at, "a value from the console has no counterpart");
+            }
             Some(b':') => {
                 return Unconverted::fail(at, "exporting by =: has no counterpart; use .INTERN");
             }
@@ -213,8 +213,8 @@ impl<'t> Reading<'t, '_> {
         self.optional_value()?.map_or_else(|| Unconverted::fail(at, "a value is missing here"), Ok)
     }
 
-    /// The expression with numbers for the names of registers and instructions, which have a value
-    /// in TDL only.
+    /// Replaces the names of registers and instructions, which have a value in TDL only, by
+    /// numbers.
     fn settled(&self, node: Node<'t>) -> ConvertResult<Node<'t>> {
         let at = self.here();
         let settle = |node| self.settled(node);
@@ -227,7 +227,7 @@ impl<'t> Reading<'t, '_> {
                     return Ok(node);
                 }
                 if mnemonics::is_tdl_directive(name) && !self.facts.is_defined(name) {
-                    // A directive has no opcode, and counts 0.
+                    // A directive has no opcode; its value is 0.
                     return Ok(Node::Number(Number::new(0, 10)));
                 }
                 let register =

@@ -24,7 +24,7 @@ pub(super) fn write(
         }
         Body::Assign { fixed, value, .. } => {
             tdl_expr::write(value, context, &mut out)?;
-            // What looks ahead has no value in the first of TDL's passes, so that == would move.
+            // A forward reference has no value in TDL's first pass, so == would report a change.
             if *fixed && !context.assigned.looks_ahead { "==" } else { "=" }
         }
         Body::Bytes(items) if items.iter().any(|item| is_long(&item.item)) => {
@@ -94,7 +94,7 @@ fn is_zero(item: &Item<'_>) -> bool {
     matches!(item, Item::Value(Node::Number(number)) if number.value == 0)
 }
 
-/// Whether a text is no single character.
+/// Returns `true` if a text is not a single character.
 fn is_long(item: &Item<'_>) -> bool {
     matches!(item, Item::Text(text) if text.len() != 1)
 }

@@ -1,4 +1,4 @@
-//! Expressions as Zilog's assembler and its kin write them: what pasmo, z80asm and GNU as agree on.
+//! Expressions in Zilog's syntax, as far as pasmo, z80asm and GNU as agree.
 
 use tdlasm::syntax::expr::BinaryOp;
 use tdlasm::syntax::{Cursor, lex};
@@ -10,7 +10,7 @@ use super::statement_context::StatementContext;
 use super::target::Target;
 use super::tdl_expr::MAX_NODES;
 
-/// The operators that are written; of two signs one begins with the other, the longer comes first.
+/// The operators, in the spelling that is written.
 const OPERATORS: [(&str, BinaryOp); 10] = [
     ("<<", BinaryOp::ShiftLeft),
     (">>", BinaryOp::ShiftRight),
@@ -150,8 +150,8 @@ impl<'t> Reading<'_, 't> {
         Ok(Node::Name(word))
     }
 
-    /// A single character; on escapes, and on several characters, assemblers disagree. GNU as takes
-    /// double quotes for a symbol's, which is an error there and no other value.
+    /// A single character; on escapes and several characters, assemblers disagree. GNU as reads
+    /// double quotes as a symbol, which is an error there rather than another value.
     fn character(&mut self) -> ConvertResult<Node<'t>> {
         let at = self.here();
         let rest = self.cursor.rest();
@@ -190,9 +190,11 @@ impl<'t> Reading<'_, 't> {
                 self.cursor.advance(skipped + length);
                 Ok(Node::Number(Number::read(value, radix, digits, run)))
             }
-            Ok(_) => Unconverted::fail(at, "a zero before a decimal number makes it octal to some"),
+            Ok(_) => {
+                Unconverted::fail(at, "a zero before a decimal number makes it octal for some")
+            }
             Err(_) => {
-                Unconverted::fail(at, "this is no number of 16 bits that all assemblers know")
+                Unconverted::fail(at, "this is not a 16-bit number that all assemblers accept")
             }
         }
     }
@@ -203,7 +205,7 @@ pub(super) fn is_plain(byte: u8) -> bool {
     byte != b'\\' && (byte >= 0x80 || matches!(byte, b' '..=b'~'))
 }
 
-/// The digits of a number and the radix that its last letter says.
+/// Splits a number into digits and radix, by its last letter.
 fn split(run: &[u8]) -> (&[u8], u8) {
     match run.split_last() {
         Some((last, digits)) if last.is_ascii_alphabetic() => {
@@ -235,7 +237,7 @@ fn build<'t>(
         return Unconverted::fail(at, "assemblers disagree on the order of these; use parentheses");
     }
     let mut operands = operands.into_iter();
-    // The sum so far with the sign that waits, and the product that is being read.
+    // The sum so far with its pending sign, and the current product.
     let mut sum: Option<(Node<'t>, BinaryOp, Blanks<'t>)> = None;
     let mut product = operands.next().unwrap_or(Node::Here);
     for ((op, blanks), operand) in operators.iter().zip(operands) {
@@ -306,7 +308,7 @@ fn parenthesise(
     Ok(())
 }
 
-/// Appends an expression so that nothing before or behind it can take it apart.
+/// Appends an expression as a single operand, in parentheses if necessary.
 fn write_apart(
     node: &Node<'_>,
     context: &StatementContext<'_>,
@@ -348,7 +350,7 @@ fn sign_of(op: BinaryOp, context: &StatementContext<'_>) -> &'static str {
     context.target.and_then(|target| target.sign(op)).unwrap_or_else(usual)
 }
 
-/// Appends a remainder as what is left of the whole.
+/// Appends a remainder as `a - a / b * b`, for targets without an operator for it.
 fn write_remainder(
     sides: &[Node<'_>; 2],
     context: &StatementContext<'_>,
@@ -387,7 +389,8 @@ fn write_side(
     }
 }
 
-/// Whether an operation on the left (0) or right (1) of another comes first without parentheses.
+/// Returns `true` if an operation on the left (0) or right (1) of another is evaluated first
+/// without parentheses.
 fn stays_together(outer: BinaryOp, inner: BinaryOp, side: usize) -> bool {
     match outer {
         BinaryOp::Add | BinaryOp::Subtract => is_product(inner) || side == 0 && is_sum(inner),
@@ -397,8 +400,8 @@ fn stays_together(outer: BinaryOp, inner: BinaryOp, side: usize) -> bool {
     }
 }
 
-/// Appends the operand of an instruction that is not in parentheses, so that it does not begin with
-/// one: that would be taken for an address.
+/// Appends an immediate operand so that it does not begin with a parenthesis, which would make it
+/// an address.
 pub(super) fn write_operand(
     node: &Node<'_>,
     context: &StatementContext<'_>,
@@ -419,7 +422,7 @@ pub(super) fn write_operand(
     Ok(())
 }
 
-/// Appends what stands behind the name of an index register: a sign and a displacement.
+/// Appends the displacement of an index register, with its sign.
 pub(super) fn write_displacement(
     node: &Node<'_>,
     context: &StatementContext<'_>,
@@ -428,8 +431,7 @@ pub(super) fn write_displacement(
     let node = node.without_parentheses();
     let exact =
         || node.exact_value(&mut |name| context.names.value_facts(name, context.scope).value);
-    // With a symbol from further below in it, pasmo takes a negative displacement for one of 16
-    // bits.
+    // If it contains a forward reference, pasmo evaluates a negative displacement with 16 bits.
     let known = context.target.and_then(|_| exact()).filter(|value| *value < 0);
     if let Some(value @ -128..) = known
         && node.constant().is_none()
@@ -440,7 +442,7 @@ pub(super) fn write_displacement(
     if let Some(value) = node.constant() {
         let byte = match value {
             -256..=255 | 0xFF00..=0xFFFF => value as i8,
-            _ => return context.unconverted("the displacement is no byte"),
+            _ => return context.unconverted("the displacement does not fit in a byte"),
         };
         let written = match node {
             Node::Unary(Unary::Negate, inner) if byte < 0 => Some((b'-', &**inner)),
@@ -461,7 +463,7 @@ pub(super) fn write_displacement(
             out.push(b'-');
             write_apart(inner, context, out)
         }
-        // With 16 bits this would be a large number to add, which is out of range to pasmo.
+        // In 16 bits this would be a large positive number, which pasmo rejects as out of range.
         Node::Binary(BinaryOp::Subtract, sides, _) if sides[0].constant() == Some(0) => {
             out.push(b'-');
             write_apart(&sides[1], context, out)

@@ -1,5 +1,4 @@
-//! Reads source in Zilog's mnemonics: which statements it has, and which of them have a
-//! counterpart.
+//! Parses source in Zilog's mnemonics into statements, and finds those without a counterpart.
 
 mod blocks;
 mod directive;
@@ -97,8 +96,8 @@ impl<'t> Reading<'t, '_> {
         }
     }
 
-    /// The name that `EQU` or `DEFL` gives a value: with a colon a label so far, without one the
-    /// word before.
+    /// The name that `EQU` or `DEFL` assigns: with a colon it was read as a label, without one it
+    /// is the word before.
     fn assigned_name(
         &mut self,
         labels: &mut Vec<Label<'t>>,
@@ -138,7 +137,7 @@ impl<'t> Reading<'t, '_> {
             return Ok(Body::Marked);
         }
         if word.is_empty() {
-            return Unconverted::fail(at, "nothing of the language begins like this");
+            return Unconverted::fail(at, "no statement begins like this");
         }
         if self.facts.is_redefined(word) {
             return Unconverted::fail(at, "a macro has no counterpart");
@@ -150,12 +149,12 @@ impl<'t> Reading<'t, '_> {
         self.directive(word, at)
     }
 
-    /// Moves to the end of a statement that stays as it is; returns the macro of TDL that it
+    /// Moves to the end of a statement that is copied unchanged; returns the macro of TDL that it
     /// defines.
     fn keep(&mut self, start: usize, word: &[u8], operator: TextRange) -> Option<&'t [u8]> {
         let text = &self.source.text[..];
         if self.facts.is_redefined(word) {
-            // It is no IF then, whatever its name.
+            // A redefined IF does not open a conditional.
         } else if word.eq_ignore_ascii_case(b"IF") {
             self.ifs += 1;
         } else if word.eq_ignore_ascii_case(b"ENDIF") {

@@ -61,8 +61,7 @@ pub(super) fn write(
     Ok(ConvertedStatement { operator: context.match_case(operator), operands: out })
 }
 
-/// Appends the value of an assignment, as a number where the symbols in it are not known in time.
-/// The operator of an assignment.
+/// Returns the operator of an assignment.
 fn assignment(fixed: bool, context: &StatementContext<'_>) -> ConvertResult<&'static str> {
     let has_variables = context.target.is_none_or(Target::has_variables);
     match (fixed, has_variables, context.assigned.is_only) {
@@ -75,8 +74,7 @@ fn assignment(fixed: bool, context: &StatementContext<'_>) -> ConvertResult<&'st
     }
 }
 
-/// The address at which code goes on, as a distance for a target whose output has no gaps. Returns
-/// the operator.
+/// Appends the new origin, as a distance if the target's output has no gaps. Returns the operator.
 fn write_origin(
     value: &Node<'_>,
     context: &StatementContext<'_>,
@@ -91,7 +89,7 @@ fn write_origin(
     Ok("ORG")
 }
 
-/// The names that modules share.
+/// Writes a declaration of names shared between modules.
 fn write_linked(
     names: &[Spaced<'_, &[u8]>],
     context: &StatementContext<'_>,
@@ -113,7 +111,8 @@ fn write_assigned(
     out: &mut Vec<u8>,
 ) -> ConvertResult<()> {
     if context.assigned.is_cyclic {
-        return context.unconverted("the value depends on the symbol itself, which only TDL takes");
+        return context
+            .unconverted("the value depends on the symbol itself, which only TDL allows");
     }
     let Some(target) = context.target.filter(|target| !target.looks_ahead()) else {
         return zilog_expr::write(value, context, out);
@@ -128,7 +127,7 @@ fn write_assigned(
             zilog_expr::write(&number, context, out)
         }
         None => context.unconverted(format!(
-            "{} takes symbols from further below for 0 here; define them above",
+            "{} evaluates later symbols as 0 here; define them above",
             target.name()
         )),
     }
@@ -177,8 +176,8 @@ fn write_item(
     }
 }
 
-/// Appends an expression that does not begin with a quote unless that is all: some take it for a
-/// text.
+/// Appends an expression; one of more than a character must not begin with a quote, since some
+/// assemblers would read a text.
 fn write_byte(
     node: &Node<'_>,
     context: &StatementContext<'_>,
@@ -193,7 +192,7 @@ fn write_byte(
     Ok(())
 }
 
-/// Appends a text in quotes; bytes that do not stand for themselves there become numbers.
+/// Appends a text in quotes; bytes that would need an escape become numbers.
 fn write_text(text: &[u8], out: &mut Vec<u8>) {
     let quotable = |byte: u8| byte < 0x80 && is_plain(byte) && byte != b'\'';
     for (at, stretch) in text.chunk_by(|one, other| quotable(*one) && quotable(*other)).enumerate()
@@ -221,7 +220,7 @@ fn instruction(
     let target = context.target;
     if form.status == Status::Undocumented && !target.is_none_or(Target::takes_undocumented) {
         let name = target.map_or("", Target::name);
-        return context.unconverted(format!("{name} does not know this undocumented instruction"));
+        return context.unconverted(format!("{name} lacks this undocumented instruction"));
     }
     let (mnemonic, pattern) = mnemonics::zilog_form(form);
     let mut out = Vec::new();
@@ -274,7 +273,7 @@ fn write_operand(
                     .exact_value(&mut |name| context.names.value_facts(name, context.scope).value)
                     .is_some() =>
         {
-            context.unconverted("GNU as takes no number as the target of a relative jump")
+            context.unconverted("GNU as does not accept a number as the target of a relative jump")
         }
         Operand::Value(node) if slot == Slot::Bit => write_bit(node, context, out),
         Operand::Value(node) if slot == Slot::Restart => write_restart(node, context, out),
@@ -285,7 +284,7 @@ fn write_operand(
     }
 }
 
-/// The number of a bit, of which TDL takes the last three bits.
+/// Appends a bit number, of which TDL uses the low three bits.
 fn write_bit(
     node: &Node<'_>,
     context: &StatementContext<'_>,
@@ -299,7 +298,7 @@ fn write_bit(
     }
 }
 
-/// The address that a restart number stands for.
+/// Appends the address of a restart number.
 fn write_restart(
     node: &Node<'_>,
     context: &StatementContext<'_>,
@@ -311,7 +310,7 @@ fn write_restart(
             out.extend_from_slice(context.match_case(&address).as_bytes());
             Ok(())
         }
-        Some(_) => context.unconverted("there are the restarts 0 to 7 only"),
+        Some(_) => context.unconverted("the restart number is not in 0 to 7"),
         None => {
             let address = Node::binary(
                 BinaryOp::Multiply,

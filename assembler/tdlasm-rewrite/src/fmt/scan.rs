@@ -1,5 +1,4 @@
-//! The parts of a statement, and how far it reaches: texts and arguments in brackets may span
-//! lines.
+//! Finds the parts and the end of a statement: texts and arguments in brackets may span lines.
 //!
 //! Bodies of macros and conditional texts are read like any other lines.
 
@@ -9,7 +8,7 @@ use crate::convert::statement_end::{bracket_depth, line_end};
 use tdlasm::source::Source;
 use tdlasm::syntax::{Cursor, lex};
 
-/// A stretch of the text, from and up to an offset.
+/// A byte range of the text.
 pub type TextRange = std::ops::Range<usize>;
 
 /// A statement, whose lines end where the next statement's begin.
@@ -21,22 +20,22 @@ pub struct StatementParts {
     pub labels: Vec<(TextRange, bool)>,
     /// The name that is assigned a value.
     pub assigned: TextRange,
-    /// The instruction, directive, macro or sign of assignment.
+    /// The instruction, directive, macro or assignment operator.
     pub operator: TextRange,
     /// The text after the operator, on all lines of the statement, without blanks around it.
     pub operands: TextRange,
-    /// The comment, without the blanks behind it.
+    /// The comment, without the blanks after it.
     pub comment: TextRange,
-    /// Whether blanks behind the operands may be part of a macro's argument.
+    /// `true` if blanks after the operands may be part of a macro's argument.
     pub blanks_count: bool,
-    /// Whether nothing behind this statement is read any more.
+    /// `true` if nothing after this statement is read, as after `.END`.
     pub last: bool,
     /// The end of the statement's last line.
     pub end: usize,
 }
 
-/// Reads the statement at `start`, the beginning of a line; `None` if nothing of the language
-/// begins the line.
+/// Reads the statement at `start`, the beginning of a line; `None` if the line does not begin with
+/// a statement.
 pub(super) fn statement(
     source: &Source,
     start: usize,
@@ -67,7 +66,7 @@ pub(super) fn statement(
     Some(parts)
 }
 
-/// The statements with the offsets of their lines, and the end of what is read of the text.
+/// The statements with the offsets of their lines, and the end of the scanned text.
 pub(super) fn statements(
     source: &Source,
     facts: &SourceScan,
@@ -91,7 +90,7 @@ pub(super) fn statements(
     (found, at)
 }
 
-/// Behind the line's end at `at`.
+/// Returns the offset after the line end at `at`.
 pub(super) fn next_line(text: &[u8], at: usize) -> usize {
     at + lex::line_end(&text[at..]).map_or(0, |(rest, ())| text[at..].len() - rest.len())
 }
@@ -116,7 +115,7 @@ impl<'t> Scan<'t> {
         mnemonics::directive_key(self.facts.original_name(self.slice(word)))
     }
 
-    /// Whether the word may be a macro.
+    /// Returns `true` if the word may be a macro.
     fn is_altered(&self, word: &TextRange) -> bool {
         let word = self.slice(word);
         let meaning = self.facts.original_name(word);
@@ -138,7 +137,7 @@ impl<'t> Scan<'t> {
         start..end
     }
 
-    /// A word of a symbol's letters, and in macros of pieces that quotes join.
+    /// A word of a symbol's letters; in macros, also parts joined by quotes.
     fn word(&mut self) -> TextRange {
         let start = self.here();
         let is_word = |byte: &u8| lex::is_symbol(*byte) || *byte == b'\'';
@@ -149,7 +148,7 @@ impl<'t> Scan<'t> {
         start..self.here()
     }
 
-    /// Labels, and the name in front of a sign of assignment.
+    /// Labels, and the name before an assignment operator.
     fn names(&mut self) -> (Vec<(TextRange, bool)>, TextRange) {
         let mut labels = Vec::new();
         loop {
@@ -185,7 +184,7 @@ impl<'t> Scan<'t> {
     fn operands(&mut self, operator: &TextRange) {
         self.statement_operands(operator);
         self.cursor.skip_blanks();
-        // Behind a text in brackets there may be another, or, on one line, more statements.
+        // A text in brackets may be followed by another or, on the same line, by statements.
         while matches!(self.cursor.peek(), Some(b'[' | b']')) {
             self.brackets();
             self.nested();
@@ -196,13 +195,13 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Leaves a line as it is from here on: a macro's arguments may make sense of it.
+    /// Leaves the rest of a line unchanged: it may be a macro's arguments.
     fn give_up(&mut self) {
         self.blanks_count = true;
         self.cursor.skip_to_line_end();
     }
 
-    /// A statement behind the bracket or comma of a conditional, on the same line.
+    /// A statement after the bracket or comma of a conditional, on the same line.
     fn nested(&mut self) {
         let (_, assigned) = self.names();
         let operator = self.operator(!assigned.is_empty());
@@ -296,7 +295,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// An expression, or several with commas between, up to what can't stand there.
+    /// An expression, or several separated by commas, up to text that cannot be part of one.
     fn expressions(&mut self, list: bool) {
         while !self.cursor.at_statement_end() {
             match self.cursor.peek() {

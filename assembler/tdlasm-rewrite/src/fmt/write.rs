@@ -1,4 +1,4 @@
-//! Writes statements at their columns.
+//! Writes statements in columns.
 
 use crate::convert::columns::{TAB_WIDTH, column};
 use crate::convert::statement_end::line_end;
@@ -15,7 +15,7 @@ const FIRST_COMMENT: usize = 24;
 /// The column of comments if there is room.
 const COMMENT: usize = 32;
 
-/// The text of a source at its columns.
+/// Returns the text of a source in columns.
 pub(super) fn write(statements: &Statements) -> Vec<u8> {
     let text = &statements.source().text[..];
     let aligned = operands_are_aligned(text, &statements.list);
@@ -36,7 +36,7 @@ pub(super) fn write(statements: &Statements) -> Vec<u8> {
     writer.out
 }
 
-/// Whether most operands stand more than a blank behind their operator.
+/// Returns `true` if most operands are more than a blank after their operator.
 fn operands_are_aligned(text: &[u8], statements: &[(usize, Option<StatementParts>)]) -> bool {
     let mut aligned = 0;
     let mut close = 0;
@@ -47,7 +47,7 @@ fn operands_are_aligned(text: &[u8], statements: &[(usize, Option<StatementParts
         }
         match &text[operator.end..operands.start] {
             b"" => {}
-            // Behind a long operator there never is more.
+            // After a long operator there is always a single blank.
             b" " => close += usize::from(column(&text[*start..operands.start]) < OPERANDS),
             _ => aligned += 1,
         }
@@ -105,7 +105,7 @@ impl Writer<'_> {
             parts.labels.iter().map(|(name, export)| (name, if *export { "::" } else { ":" }));
         let assigned = Some((&parts.assigned, "")).filter(|(name, _)| !name.is_empty());
         for (name, sign) in names.chain(assigned) {
-            // Measuring the column of each of many labels would take the square of their number.
+            // Measuring the column after each label would take quadratic time.
             if self.out.len() > self.line {
                 self.out.push(b' ');
             }
@@ -114,8 +114,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether the operands reach over the end of a line: all behind the operator stays as it is
-    /// then.
+    /// Returns `true` if the operands span lines: all after the operator is unchanged then.
     fn is_long(&self, parts: &StatementParts) -> bool {
         self.text[parts.operands.clone()].iter().any(|byte| matches!(byte, b'\n' | b'\r'))
     }

@@ -1,5 +1,5 @@
-//! Conversion there and back: programs keep their bytes and comments, and any text ends in a
-//! conversion.
+//! Conversion to the other dialect and back: programs keep their bytes and comments, and any text
+//! can be converted.
 
 use proptest::prelude::*;
 
@@ -56,7 +56,7 @@ L0:     NOP
 ..T:    NOP
 ";
 
-/// Lines that are hard to convert, or not to be converted.
+/// Lines that are hard or impossible to convert.
 const LINES: &[&str] = &[
     " LOAD 10\n",
     " LOAD [7]\n",
@@ -183,7 +183,7 @@ fn the_evaluator_is_the_same_after_there_and_back() {
 }
 
 #[test]
-fn huge_texts_are_no_matter() {
+fn huge_texts_are_converted_in_linear_time() {
     let texts = [
         format!(" .WORD {}1{}\n", "(".repeat(100_000), ")".repeat(100_000)),
         format!(" DW {}1\n", "1+".repeat(200_000)),

@@ -1,4 +1,4 @@
-//! Conversion for a certain assembler: what it can't express is left, with a note.
+//! Conversion for a certain assembler: statements that it lacks are left unchanged, with a note.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ fn programs_written_for_another_assembler_become_the_bytes_that_it_made() {
         let conversion = converted(source, Dialect::Tdl);
         assert_eq!(conversion.kept(), 0, "{:?}", conversion.notes);
         let found = image(conversion.text).expect("a right source");
-        // Room that is only reserved is zero in the other's bytes.
+        // Reserved space is zero in the other assembler's output.
         for address in 0..=u16::MAX {
             let byte = |image: &Image| image.byte(address).unwrap_or(0);
             assert_eq!(byte(&found), byte(&wanted), "{name} at {address:04X}H");
@@ -33,7 +33,7 @@ fn programs_written_for_another_assembler_become_the_bytes_that_it_made() {
 }
 
 #[test]
-fn what_an_assembler_cannot_say_is_left_with_its_place() {
+fn statements_that_an_assembler_lacks_are_left_with_their_place() {
     let notes = |target, source: &str| {
         let notes = converted_for(target, source).notes;
         notes.into_iter().map(|note| (note.line, note.message)).collect::<Vec<_>>()

@@ -28,10 +28,10 @@ pub(crate) fn converted(text: impl Into<Vec<u8>>, to: Dialect) -> Conversion {
     convert(&loader, "a.asm".as_ref(), &Options::new(to)).expect("a file in memory")
 }
 
-/// Returns what a source in TDL assembles to; `None` if it has errors.
+/// Assembles a source in TDL; `None` if it has errors.
 pub(crate) fn image(text: impl Into<Vec<u8>>) -> Option<Image> {
     let loader = MemoryLoader::new().with("a.asm", text);
-    // Names of several words become longer on the way.
+    // Names of several words become longer by the conversion.
     let options = AssemblyOptions { long_symbols: true, ..AssemblyOptions::default() };
     let assembly = assemble(&loader, &["a.asm".into()], &options).ok()?;
     let layout = Layout::parse(MEMORY).expect("the layout is right");
@@ -90,7 +90,7 @@ pub(crate) fn instruction(
     format!("\t{} {}", form.mnemonic, operands.join(",")).trim_end().to_owned()
 }
 
-/// The make of programs: which names and operators expressions have.
+/// The style of generated programs: the names and operators of expressions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Taste {
     pub(crate) atoms: &'static [&'static str],
@@ -114,7 +114,7 @@ fn expression(taste: Taste) -> impl Strategy<Value = String> {
     })
 }
 
-/// A statement that needs nothing but the symbols of [`program`].
+/// A statement that uses only the symbols of [`program`].
 fn statement(taste: Taste) -> impl Strategy<Value = String> {
     const DISPLACEMENTS: &[&str] = &["5", "-8", "200", "KD", "KD+2", "-KD", "-KD+9", "KD!8", "(3)"];
     let expression = || expression(taste).boxed();

@@ -1,7 +1,7 @@
-//! Writes long programs from a seed, and works out as it goes which bytes they are.
+//! Generates long programs from a seed together with their bytes.
 //!
-//! It knows the language by the manual alone and shares nothing with the assembler: `expression`
-//! evaluates what it writes, and each statement says the bytes that it is.
+//! It is written from the manual alone and shares no code with the assembler: `expression`
+//! evaluates what it writes, and each statement knows its bytes.
 
 mod data;
 mod expression;
@@ -10,14 +10,14 @@ mod statement;
 
 use random::Random;
 
-/// A program and what must come of it.
+/// A program and its expected results.
 pub(crate) struct Generated {
     pub(crate) source: String,
     /// From address 0 on; reserved bytes are 0.
     pub(crate) image: Vec<u8>,
     /// Each label's value.
     pub(crate) labels: Vec<(String, u16)>,
-    /// Which address each line of the source begins at.
+    /// The address at which each line of the source begins.
     pub(crate) lines: Vec<usize>,
 }
 
@@ -54,7 +54,7 @@ struct Program {
     lines: Vec<usize>,
     /// Names, with values as soon as they are defined.
     labels: Vec<(String, Option<u16>)>,
-    /// Labels that are used, and not defined yet.
+    /// Labels that are used but not defined yet.
     pending: Vec<usize>,
     fixups: Vec<Fixup>,
     /// The value of the symbol `J`.
@@ -90,7 +90,7 @@ impl Program {
         self.image.len() > LIMIT
     }
 
-    /// A label of six characters that there is not yet.
+    /// A new label of six characters.
     fn new_label(&mut self) -> usize {
         let first = self.random.pick(&["L", "$", "%", ".", "Z"]);
         self.labels.push((format!("{first}{:05}", self.labels.len()), None));
@@ -104,8 +104,8 @@ impl Program {
         format!("{name}:")
     }
 
-    /// A word that names an address: text, and the value if it is known already. The fixup is for
-    /// the next two bytes of the image but `skip`.
+    /// An address as an operand: its text, and the value if it is known already. The fixup is for
+    /// the two bytes of the image after the next `skip`.
     fn address(&mut self, skip: usize) -> (String, u16) {
         let addend = self.random.below(300) as u16;
         let at = self.image.len() + skip;

@@ -1,4 +1,4 @@
-//! The help of messages about operators of other dialects: the same statement in TDL's mnemonics.
+//! The help for operators of other dialects: the same statement in TDL's mnemonics.
 
 use tdlasm::source::MemoryLoader;
 use tdlasm::{Options, assemble};

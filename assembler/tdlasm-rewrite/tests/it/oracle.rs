@@ -1,4 +1,4 @@
-//! Layout and conversion of the programs that were put to the original assembler.
+//! Formatting and conversion of the programs recorded with the original assembler.
 
 use std::fs;
 use std::path::Path;
@@ -49,7 +49,7 @@ fn sources() -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn layout_changes_no_byte_and_no_message_of_the_originals_programs() {
+fn formatting_changes_no_byte_and_no_message_of_the_originals_programs() {
     for (name, text) in sources() {
         let outcome = |text: &[u8]| {
             let loader = MemoryLoader::new().with("a.asm", text);
@@ -59,7 +59,7 @@ fn layout_changes_no_byte_and_no_message_of_the_originals_programs() {
         let options = fmt::Options::default();
         let once = match format(&loader, "a.asm".as_ref(), &text, &options) {
             Ok(once) => once,
-            // The bytes depend on blanks, as the message says.
+            // The bytes depend on blanks, as reported.
             Err(fmt::Error::Blanks(_)) => continue,
             Err(error) => panic!("{name}: {error}"),
         };
@@ -78,7 +78,7 @@ fn layout_changes_no_byte_and_no_message_of_the_originals_programs() {
 fn conversion_to_and_fro_gives_the_same_bytes_or_names_the_lines_that_stay() {
     let mut compared = 0;
     for (name, text) in sources() {
-        // The lines that stay are named; what is left is a program of its own.
+        // The unconverted lines are reported; the rest is a program by itself.
         let text = without_kept(&text, &converted(&text, Dialect::Zilog).notes);
         let Some(before) = sections(&text) else { continue };
         let there = converted(&text, Dialect::Zilog);

@@ -1,4 +1,4 @@
-//! Layout and conversion of the 5,500 programs that were put to the original assembler.
+//! Formatting and conversion of the 5,500 programs recorded with the original assembler.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -11,14 +11,14 @@ use tdlasm_rewrite::convert::{self, Conversion, Dialect, convert};
 use tdlasm_rewrite::fmt::{self, format};
 
 const PROGRAMS: &[u8] = include_bytes!("../../../tdlasm/tests/data/oracle/programs.jsonl.gz");
-/// A question without a reply is answered by return alone.
+/// The number of empty replies for requests without a recorded one.
 const SPARE_ANSWERS: usize = 20;
-/// At most so many programs have bytes that depend on their blanks, so that `fmt` leaves them.
+/// The maximum number of programs whose bytes depend on blanks, so that `fmt` refuses them.
 const LEFT_BY_FMT: usize = 46;
-/// At least so many programs come back from Zilog's mnemonics to be compared.
+/// The minimum number of programs that are converted back from Zilog's mnemonics and compared.
 const COMPARED: usize = 2000;
 
-/// A program and what was typed at its questions.
+/// A program and its console input.
 struct Program {
     id: String,
     source: Vec<u8>,
@@ -79,7 +79,7 @@ fn renumbered(code: &[CodeChunk]) -> Vec<CodeChunk> {
 }
 
 #[test]
-fn layout_changes_no_byte_and_no_message_or_says_that_blanks_count() {
+fn formatting_changes_no_byte_and_no_message_or_reports_significant_blanks() {
     let options = fmt::Options::default();
     let mut left = 0;
     for program in programs() {
@@ -116,7 +116,7 @@ fn conversion_to_and_fro_gives_the_same_bytes_or_names_the_lines_that_stay() {
     let mut compared = 0;
     let mut different = Vec::new();
     for program in programs() {
-        // The lines that stay are named; what is left is a program of its own.
+        // The unconverted lines are reported; the rest is a program by itself.
         let notes = converted(&program.source, Dialect::Zilog).notes;
         let text = without_kept(&program.source, &notes);
         let Some(before) = program.code(&text, false) else { continue };

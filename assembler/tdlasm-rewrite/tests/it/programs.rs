@@ -1,4 +1,4 @@
-//! Whole programs: two written as in 1978, which another assembler's output is held against, and
+//! Whole programs: two in the style of 1978, compared with the output of another assembler, and
 //! long generated ones.
 //!
 //! `programs/NAME.asm` is the source; `NAME.z80` is the same program in Zilog's notation, written
@@ -75,7 +75,7 @@ fn golden(name: &str) -> (u16, Vec<u8>) {
     (start.expect("a record of data"), bytes)
 }
 
-/// Asserts that a program is what the golden file holds, naming the first difference.
+/// Asserts that a program equals the golden file, naming the first difference.
 fn check(program: &Program, name: &str) {
     let (start, wanted) = golden(name);
     assert_eq!(program.image.bounds().map(|(first, _)| first), Some(start));
@@ -121,7 +121,7 @@ fn the_modules_link_to_the_same_program_from_object_files() {
 }
 
 #[test]
-fn generated_programs_are_what_their_generator_says() {
+fn generated_programs_have_the_bytes_of_their_generator() {
     for (seed, lines) in [(1978, 3_000), (1979, 10_000), (1980, 30_000)] {
         let generated = generator::program(seed, lines);
         assert!((lines - 100..lines + 100).contains(&generated.source.lines().count()));
@@ -141,13 +141,13 @@ fn generated_programs_are_what_their_generator_says() {
     }
 }
 
-/// Blanks where the language takes any, such as a careless author leaves.
+/// Adds blanks wherever the language allows any.
 fn untidy(text: &str) -> String {
     let blanks = ["", "\t", "   ", " \t ", "         ", " ", "\t\t"];
     let mut blank = blanks.iter().cycle();
     let mut next = || blank.next().expect("a cycle has no end");
     let lines = text.lines().map(|line| match line.split_once(' ') {
-        // Lines within a text begin otherwise.
+        // Lines within a text are not changed.
         Some((head, rest)) if head.is_empty() || head.ends_with(':') => {
             format!("{}{head} {}{rest}\n", next(), next())
         }
@@ -157,7 +157,7 @@ fn untidy(text: &str) -> String {
 }
 
 #[test]
-fn generated_programs_stay_what_they_are_when_laid_out() {
+fn generated_programs_are_unchanged_by_formatting() {
     let format = |text: &[u8]| {
         let options = fmt::Options::default();
         fmt::format(&DiskLoader, "long.asm".as_ref(), text, &options).expect("no blanks count")

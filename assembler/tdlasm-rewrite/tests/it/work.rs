@@ -1,5 +1,5 @@
-//! The work of layout and conversion grows with the text, not with its square: of a text twice as
-//! long parsers pass twice as many bytes.
+//! Formatting and conversion take linear time: for a text twice as long, parsers scan twice as many
+//! bytes.
 
 use tdlasm::source::MemoryLoader;
 use tdlasm::syntax::work::passed;
@@ -7,10 +7,10 @@ use tdlasm_rewrite::convert::{self, Dialect, convert};
 use tdlasm_rewrite::fmt::{self, format};
 
 const SHORT: usize = 2_000;
-/// Makes a text of so many pieces.
+/// Makes a text of this number of repetitions.
 type Make = fn(usize) -> String;
 
-/// Texts that took time for the square of their length, by how often their piece comes.
+/// Texts that once took quadratic time, by the number of repetitions.
 const TEXTS: [(&str, Make); 7] = [
     ("labels on one line", |count| "A:".repeat(count) + "\n .END\n"),
     ("lines of a text that is never closed", |count| {
@@ -25,7 +25,7 @@ const TEXTS: [(&str, Make); 7] = [
     ("calls with open brackets", |count| " CALLED [a,\n".repeat(count)),
 ];
 
-/// The bytes that are passed while `work` is done.
+/// Returns the number of bytes that are scanned during `work`.
 fn passed_by(work: impl FnOnce()) -> u64 {
     let before = passed();
     work();
@@ -36,22 +36,22 @@ fn check(kind: &str, work: impl Fn(&str)) {
     for (name, text) in TEXTS {
         let [once, twice] = [SHORT, 2 * SHORT].map(|count| passed_by(|| work(&text(count))));
         assert!(once > 0, "{kind}: {name}");
-        // A tenth more for what does not depend on the length.
+        // A tenth more for work that does not depend on the length.
         assert!(twice * 10 <= once * 22, "{kind}: {name}: {once} bytes, then {twice}");
     }
 }
 
 #[test]
-fn layout_passes_a_text_a_fixed_number_of_times() {
+fn formatting_scans_a_text_a_fixed_number_of_times() {
     check("fmt", |text| {
         let loader = MemoryLoader::new().with("a.asm", text);
-        // What cannot be laid out is refused.
+        // Texts that cannot be formatted are refused.
         let _ = format(&loader, "a.asm".as_ref(), text.as_bytes(), &fmt::Options::default());
     });
 }
 
 #[test]
-fn conversion_passes_a_text_a_fixed_number_of_times() {
+fn conversion_scans_a_text_a_fixed_number_of_times() {
     for to in [Dialect::Zilog, Dialect::Tdl] {
         check("convert", |text| {
             let loader = MemoryLoader::new().with("a.asm", text);

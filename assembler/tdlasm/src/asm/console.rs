@@ -98,7 +98,7 @@ mod tests {
     use super::typed;
 
     #[test]
-    fn keys_that_are_no_part_of_a_number_ring_the_bell() {
+    fn keys_that_are_not_part_of_a_number_ring_the_bell() {
         assert_eq!(typed("8+1"), (81, "8+\u{7}?1".into()));
         assert_eq!(typed("FH"), (15, "FH".into()));
         assert_eq!((typed("1A").0, typed("9Q").0, typed("").0), (1, 0, 0));

@@ -477,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn the_location_counter_is_known_by_its_code() {
+    fn the_location_counter_is_recognized_by_its_code() {
         let mut names = NameTable::new(false);
         let here = names.intern(b".");
         assert!(names[here].is_location_counter() && names.spelling(here) == ".");

@@ -22,10 +22,10 @@ struct LintRule {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LevelError {
     /// No diagnostic has this name.
-    #[error("no message is named {0}; the names are {1}")]
+    #[error("unknown message '{0}'; the names are {1}")]
     Unknown(String, String),
     /// The diagnostic is always an error.
-    #[error("{0} is always an error: without what it asks for there is nothing to assemble")]
+    #[error("{0} is always an error: without the file or value there is nothing to assemble")]
     AlwaysError(&'static str),
 }
 
@@ -128,12 +128,12 @@ mod tests {
     #[test]
     fn options_about_all_warnings_leave_errors_alone() {
         let mut levels = LintLevels::default();
-        levels.add("none").expect("a wish");
+        levels.add("none").expect("a valid option");
         assert_eq!(levels.severity(Code::Undefined), Some(Severity::Error));
     }
 
     #[test]
-    fn every_message_can_be_promoted_and_demoted_or_says_that_it_cannot() {
+    fn every_message_can_be_promoted_and_demoted_or_is_rejected() {
         for code in Code::ALL {
             let mut levels = LintLevels::default();
             let demoted = levels.add(&format!("no-{}", code.group()));

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn an_instruction_that_is_cut_off_is_none() {
+    fn a_truncated_instruction_is_not_decoded() {
         assert_eq!(decode(&[0xC3, 0x00]), None);
         assert_eq!(decode(&[0xDD, 0xCB, 0x01]), None);
         assert_eq!(decode(&[]), None);

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_go_on_behind_what_was_told() {
+    fn rows_continue_after_the_last_stated_line() {
         let rows: LineRows = (1..4).map(|line| row(SectionKind::Prog, 0, 1, 0, line)).collect();
         let previous = RowDeltaState::line(Some(0), 1);
         let (first, others) = rows.bytes_behind(previous);

@@ -493,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_symbol_is_read_over_and_a_second_number_is_not() {
+    fn a_second_symbol_is_ignored_and_a_second_number_is_not() {
         assert_eq!((faults("A B,C"), parse("A B,C").1), (vec![(Fault::Operator, 2)], ",C".into()));
         assert_eq!((faults("1 2"), parse("1 2").1), (vec![(Fault::Operator, 2)], "2".into()));
     }

@@ -1,5 +1,5 @@
-//! DWARF of executables: what gimli reads back agrees with the listings, and gdb and GNU objdump
-//! say the same (`system`).
+//! DWARF of executables: gimli reads the lines of the listings, and so do gdb and GNU objdump
+//! (`system`).
 
 #[cfg(feature = "system-tests")]
 mod system;
@@ -58,7 +58,7 @@ fn assembled(loader: &dyn Loader, file: &Path) -> Assembly {
     assemble(loader, &[file.to_owned()], &with_lines()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Every source of the evaluator that makes code or data.
+/// Assembles every source of the evaluator that has code or data.
 fn evaluator() -> Vec<Assembly> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sargon-src");
     let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
@@ -88,8 +88,8 @@ fn small() -> Program {
     linked(&[assembled(&loader, Path::new("outer.asm"))])
 }
 
-/// Returns what the listings say: an entry for each statement that made bytes. Text of a macro
-/// follows the call that it stands for, which is in no macro itself.
+/// Returns the lines of the listings: an entry for each statement with bytes. The text of a macro
+/// counts for its outermost call.
 fn listed(assemblies: &[Assembly], program: &Program) -> Lines {
     let mut lines = Lines::new();
     for assembly in assemblies {
@@ -190,7 +190,7 @@ fn every_statement_of_the_evaluator_is_where_its_listing_has_it() {
     let (lines, _) = read_lines(&write_executable(&program));
     let listed = listed(&assemblies, &program);
     assert!(listed.len() > 600, "{} statements", listed.len());
-    // A row of the table stands for all statements that its line made up to the next row.
+    // A row of the table applies to all statements of its line up to the next row.
     for (address, place) in &listed {
         assert_eq!(
             lines.range(..=address).next_back().map(|row| row.1),
@@ -219,7 +219,7 @@ fn macros_have_the_line_of_their_call_and_inserted_files_their_own() {
 }
 
 #[test]
-fn routines_reach_to_the_next_one_and_data_is_none() {
+fn routines_extend_to_the_next_one_and_data_is_not_a_routine() {
     let routines = read_routines(&write_executable(&small()));
     let expected =
         [("START", (0x8000, 0x8005)), ("INNER", (0x8005, 0x800B)), ("LAST", (0x800B, 0x800C))];

@@ -1,4 +1,4 @@
-//! Ways of writing that programs of the time used; expected bytes are worked out by hand.
+//! Idioms of programs of the time; the expected bytes are computed by hand.
 
 use tdlasm::link::{Layout, link};
 use tdlasm::module::{Base, Module, SectionKind, SymbolValue, Target};
@@ -33,8 +33,8 @@ fn switches_are_complements() {
 fn conditionals_nest_and_stand_on_one_line() {
     let text =
         "A1==3\n .IFN A1,[ .IFG A1-5,[ .BYTE 1 ][ .IFL A1-5,.BYTE 2\n ] .BYTE 9\n ][ .BYTE 3 ]";
-    // The text after the bracket of the inner conditional is a statement of its own, as it follows
-    // one that is assembled in the last line of several.
+    // The text after the bracket of the inner conditional is a separate statement, since it follows
+    // one that is assembled on the last line of several.
     assert_eq!(bytes(text), [2, 9]);
 }
 
@@ -44,7 +44,7 @@ fn counters_run_through_tables() {
 }
 
 #[test]
-fn macros_ask_what_their_arguments_are() {
+fn macros_test_the_kinds_of_their_arguments() {
     let text = " .DEFINE PUT[KIND,VALUE]=[\n .IFIDN [KIND][WORD], [\n .WORD VALUE\n][\n .BYTE VALUE\n]\n]\n PUT WORD,5\n PUT BYTE,6";
     assert_eq!(bytes(text), [5, 0, 6]);
 }
@@ -102,16 +102,16 @@ fn addresses_of_high_bytes_and_differences_are_constants() {
 }
 
 #[test]
-fn passes_can_be_told_apart_and_defaults_given() {
+fn passes_can_be_distinguished_and_defaults_defined() {
     let text = " .IF1 ,[FIRST==5]\n .IF2 ,[ .BYTE FIRST]\n .IFNDEF SIZE,[SIZE==3]\n .BYTE SIZE\n .IFDEF LATER,[ .BYTE 9]\nLATER: NOP";
-    // LATER counts as defined in the second pass, but the label then moves, so the program says it
-    // otherwise.
+    // LATER counts as defined in the second pass, but the label then moves, so the program defines
+    // it otherwise.
     let text = text.replace(" .IFDEF LATER,[ .BYTE 9]\nLATER: NOP", "");
     assert_eq!(bytes(&text), [5, 3]);
 }
 
 #[test]
-fn sections_go_on_where_they_were() {
+fn sections_continue_at_their_last_address() {
     let module = module(
         " NOP\n .LOC .DATA.\n .BYTE 1\n .LOC .PROG.\n HLT\n .LOC .DATA.\n .BYTE 2\n .RELOC\n RET\n .END\n",
     );

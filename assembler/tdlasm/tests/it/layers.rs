@@ -1,9 +1,9 @@
-//! The layers of what comes after assembling: no module uses one that uses it.
+//! The layers of the modules after assembly: no module uses one that uses it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Each module with those that it may use; what stands further down uses what stands above.
+/// Each module with those that it may use, in order: a module uses only earlier ones.
 const LAYERS: [(&str, &[&str]); 7] = [
     ("module", &[]),
     ("image", &[]),

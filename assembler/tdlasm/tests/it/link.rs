@@ -1,5 +1,4 @@
-//! The linker: placement by layout, symbols across modules, fields, and everything that can be
-//! wrong.
+//! The linker: placement by layout, symbols across modules, fields, and all errors.
 
 use tdlasm::link::{Layout, LayoutError, LinkErrors, Program, link};
 use tdlasm::module::*;
@@ -211,7 +210,7 @@ fn values_that_do_not_fit_their_field_are_refused() {
 }
 
 #[test]
-fn a_layout_says_what_is_wrong_with_it() {
+fn errors_in_a_layout_are_located() {
     let wrong = |from: &str, to: &str| Layout::parse(&LAYOUT.replace(from, to)).expect_err("wrong");
     assert!(
         matches!(wrong("align", "aligned"), LayoutError::Syntax(text) if text.contains("aligned"))

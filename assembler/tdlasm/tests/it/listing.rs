@@ -1,5 +1,4 @@
-//! Listings: the original's columns, what directives ask for, and that they show what is in the
-//! image.
+//! Listings: the original's columns, listing directives, and the same bytes as in the image.
 
 use proptest::prelude::*;
 
@@ -20,7 +19,7 @@ fn shown(assembly: &Assembly, style: Style) -> String {
     render(listing, sources, warnings, modules, style)
 }
 
-/// The rows of the original's layout that hold `source`, without its end.
+/// Returns the start of the row with `source`, in the original's layout.
 fn tdl_row(text: &str, source: &str) -> String {
     let listing = shown(&assembled(text), Style::Tdl);
     let row = listing.lines().find(|row| row.get(24..).is_some_and(|at| at.starts_with(source)));
@@ -33,8 +32,7 @@ fn the_originals_columns_hold_address_code_marker_and_source() {
         let text = format!(" .LOC .PROG.+43H\n{statement}\nT=0102H\nX1: .BYTE 5\n .END\n");
         tdl_row(&text, statement).trim_end().to_owned()
     };
-    // The forms of a row that were seen on the original: opcode bytes together, a word high byte
-    // first.
+    // The forms of a row observed on the original: opcode bytes together, a word high byte first.
     for (left, statement) in [
         ("   0043'   DD7E03", " MOV A,3(X)"),
         ("   0043'   C3 0102", " JMP T"),
@@ -49,7 +47,7 @@ fn the_originals_columns_hold_address_code_marker_and_source() {
 }
 
 #[test]
-fn the_originals_letters_and_question_mark_show_what_is_wrong_where() {
+fn error_letters_and_the_question_mark_are_those_of_the_original() {
     let listing = shown(&assembled(" MVI A,300 ;\n .END\n"), Style::Tdl);
     let row = format!("{:<24} MVI A,300? ;\r\n", "Q  0000'   3E2C");
     assert!(listing.contains(&row), "{listing}");
@@ -59,12 +57,12 @@ fn the_originals_letters_and_question_mark_show_what_is_wrong_where() {
 const WITH_MACRO: &str =
     ".DEFINE TWO[R]=[\n INR R\n ;NO CODE\n DCR R\n]\n{}\n TWO C\n NOP\n .END\n";
 
-fn macro_listing(wish: &str, style: Style) -> String {
-    shown(&assembled(&WITH_MACRO.replace("{}", wish)), style)
+fn macro_listing(directive: &str, style: Style) -> String {
+    shown(&assembled(&WITH_MACRO.replace("{}", directive)), style)
 }
 
 #[test]
-fn macro_text_is_listed_as_the_source_wants() {
+fn macro_text_is_listed_as_the_source_requests() {
     let usual = macro_listing("", Style::Tdl);
     assert!(usual.contains(" TWO C[\r\n   0000'   0C          + INR C\r\n"), "{usual}");
     assert!(usual.contains("+ DCR C\r\n                       +]\r\n"), "{usual}");

@@ -1,6 +1,7 @@
 //! Tests of the library, linked once.
 
 mod checksum;
+mod corrupted;
 mod dwarf;
 mod idioms;
 mod layers;
@@ -17,7 +18,6 @@ mod oracle_passes;
 mod oracle_whole;
 mod robustness;
 mod roundtrip;
-mod spoilt;
 #[cfg(feature = "system-tests")]
 mod system;
 mod tdl_object;

@@ -70,7 +70,7 @@ fn the_manual_has_the_instructions_of_the_table() {
     }
     assert!(
         text == wanted || std::env::var_os("BLESS").is_some(),
-        "set BLESS=1 to write the tables anew"
+        "set BLESS=1 to rewrite the tables"
     );
 }
 

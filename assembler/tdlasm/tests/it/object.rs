@@ -1,4 +1,4 @@
-//! Modules come back from ELF objects as they were, and link to the same program.
+//! Modules are read back unchanged from ELF objects, and link to the same program.
 
 use proptest::prelude::*;
 
@@ -110,7 +110,7 @@ fn an_executable_has_a_segment_for_each_run() {
 }
 
 #[test]
-fn files_that_are_no_object_are_refused() {
+fn files_that_are_not_objects_are_refused() {
     assert!(matches!(read_object(b"no object", "x"), Err(ObjectError::Format(_))));
     let mut other = write_object(&module("sub.asm", SUB));
     other[18] = 3;
@@ -135,7 +135,7 @@ fn notes(object: &[u8]) -> usize {
 }
 
 #[test]
-fn symbols_that_another_program_renamed_are_told_from_ours() {
+fn symbols_renamed_by_another_program_are_recognized() {
     let mut object = write_object(&module("main.asm", MAIN));
     let at = object.windows(7).rposition(|bytes| bytes == b"BUFFER\0").expect("a name");
     object[at] = b'C';
@@ -145,7 +145,7 @@ fn symbols_that_another_program_renamed_are_told_from_ours() {
 }
 
 #[test]
-fn notes_of_another_format_are_refused_with_what_to_do() {
+fn notes_of_another_format_are_refused_with_advice() {
     let object = write_object(&module("main.asm", MAIN));
     let at = notes(&object);
     for (format, expected) in [

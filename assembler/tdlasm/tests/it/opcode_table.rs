@@ -1,4 +1,4 @@
-//! The table of all instructions, `data/opcodes.tsv`, and operands to put for its placeholders.
+//! The table of all instructions, `data/opcodes.tsv`, and values for its placeholders.
 
 const TABLE: &str = include_str!("../data/opcodes.tsv");
 
@@ -15,7 +15,7 @@ pub(crate) struct Values {
     pub(crate) distance: i8,
 }
 
-/// Something in the middle of each range, and both ends.
+/// A value in the middle of each range, and both ends.
 pub(crate) const VALUES: [Values; 3] = [
     Values { byte: 5, word: 0x1234, displacement: 3, distance: 0x10 },
     Values { byte: 0xFF, word: 0xFFFE, displacement: -128, distance: -128 },

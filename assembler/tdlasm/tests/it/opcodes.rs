@@ -46,12 +46,12 @@ fn every_row_assembles_to_its_bytes_with_three_sets_of_operands() {
 
 #[test]
 fn i8080_mode_flags_just_the_rows_of_the_z80() {
-    // Warnings of one run are bounded, so the table goes through in parts.
+    // The number of warnings per run is limited, so the table is assembled in parts.
     for part in rows().chunks(40) {
         let lines = part.iter().map(|row| source(row, VALUES[0]));
         let loader = MemoryLoader::new().with("rows.asm", program(lines, " .I8080"));
         let assembly = assemble(&loader, &["rows.asm".into()], &Options::default()).unwrap();
-        // An index register is marked besides its instruction, as by the original.
+        // An index register is marked in addition to its instruction, as by the original.
         let flagged: BTreeSet<u32> = assembly
             .diagnostics
             .iter()

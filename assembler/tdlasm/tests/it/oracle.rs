@@ -1,7 +1,7 @@
-//! The original assembler's answers to 5,500 programs: the same code, the same letters on the same
+//! The original assembler's results for 5,500 programs: the same code, the same letters on the same
 //! lines, or a place in the table of differences, `tests/data/oracle/differences.tsv`.
 //!
-//! `TDLASM_BLESS=1 cargo test -p tdlasm --test oracle` writes the table anew. The test fails when a
+//! `TDLASM_BLESS=1 cargo test -p tdlasm --test oracle` rewrites the table. The test fails when a
 //! program differs that the table has not, and when one is listed that no longer differs.
 
 pub(crate) mod cells;
@@ -12,11 +12,13 @@ use std::path::{Path, PathBuf};
 
 use program::{Program, programs};
 
-/// The reasons for which a program may be in the table. None is silent: a user meets a message.
+/// The reasons for which a program may be in the table. For each, the user gets a message.
 const REASONS: [&str; 4] = ["end", "faulty-code", "hex-externals", "letters"];
-/// At least so many programs that the original takes without error are the same here.
+/// The number of programs that the original assembles without error: at least this many are the
+/// same here, of all.
 const CLEAN: (usize, usize) = (2453, 2461);
-/// At least so many programs with errors have the same letters on the same lines and the same code.
+/// The number of programs with errors: at least this many have the same letters on the same lines
+/// and the same code, of all.
 const FAULTY: (usize, usize) = (2752, 2813);
 
 fn table() -> PathBuf {
@@ -42,9 +44,9 @@ fn every_program_is_as_on_the_original_or_in_the_table_of_differences() {
     let listed: Vec<&str> = listed.lines().collect();
     let found_lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
     let new: Vec<_> = found_lines.iter().filter(|line| !listed.contains(line)).collect();
-    let gone: Vec<_> = listed.iter().filter(|line| !found_lines.contains(line)).collect();
+    let removed: Vec<_> = listed.iter().filter(|line| !found_lines.contains(line)).collect();
     assert!(new.is_empty(), "programs that differ and are not listed: {new:?}");
-    assert!(gone.is_empty(), "programs that are listed and do not differ: {gone:?}");
+    assert!(removed.is_empty(), "programs that are listed and do not differ: {removed:?}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/oracle/listings")
 }
 
-/// A row of `index.tsv`: number, switches, and the answers typed on the console.
+/// A row of `index.tsv`: number, switches, and the console input.
 struct Entry {
     number: String,
     switches: String,
@@ -22,7 +22,7 @@ fn index() -> Vec<Entry> {
     let text = fs::read_to_string(folder().join("index.tsv")).expect("the index");
     let row = |line: &str| {
         let fields: Vec<&str> = line.split('\t').collect();
-        // D and H say where the listing goes and how the object looks.
+        // D and H select the destination of the listing and the form of the object.
         let switches = fields[2].chars().filter(|letter| !"DH".contains(*letter)).collect();
         let answers = fields[3].split_whitespace().map(str::to_owned).collect();
         Entry { number: fields[0].to_owned(), switches, answers }
@@ -39,9 +39,9 @@ fn listed(entry: &Entry) -> Vec<u8> {
     let answers = entry.answers.iter().map(reply).collect();
     let options = Options { listing: true, console_replies: answers, ..Options::default() };
     let found = asm::run(&loader, &["p.asm".into()], &options);
-    let wishes = TdlOptions::default().switches(&entry.switches).expect("known switches");
+    let tdl_options = TdlOptions::default().switches(&entry.switches).expect("known switches");
     let asm::Assembly { listing, sources, diagnostics, modules, .. } = &found;
-    render_tdl(listing, sources, diagnostics, modules, &wishes).into_bytes()
+    render_tdl(listing, sources, diagnostics, modules, &tdl_options).into_bytes()
 }
 
 #[test]
@@ -63,9 +63,9 @@ fn the_heading_is_an_option() {
     let loader = MemoryLoader::new().with("p.asm", source);
     let options = Options { listing: true, ..Options::default() };
     let found = asm::run(&loader, &["p.asm".into()], &options);
-    let wishes = TdlOptions::default().program("MY ASSEMBLER");
+    let tdl_options = TdlOptions::default().program("MY ASSEMBLER");
     let asm::Assembly { listing, sources, diagnostics, modules, .. } = &found;
-    let text = render_tdl(listing, sources, diagnostics, modules, &wishes);
+    let text = render_tdl(listing, sources, diagnostics, modules, &tdl_options);
     assert_eq!(text.lines().nth(3), Some(&*format!("{:<64}PAGE 1", "MY ASSEMBLER")));
     assert!(TdlOptions::default().switches("SQ").is_err());
 }

@@ -8,11 +8,10 @@ use tdlasm::object::{read_tdl, write_tdl};
 use tdlasm::source::MemoryLoader;
 use tdlasm::{Options, asm};
 
-/// Programs that were asked for with switch D alone, which writes plain bytes; the others had D and
-/// H.
+/// Programs assembled with switch D alone, which writes plain bytes; the others had D and H.
 const BINARY: [&str; 4] = ["08", "17", "28", "37"];
 
-/// Programs for which the original writes an object in spite of an error.
+/// Programs for which the original writes an object despite an error.
 const WITH_ERRORS: [&str; 1] = ["07"];
 
 fn folder() -> PathBuf {
@@ -33,7 +32,7 @@ fn assembled(number: &str) -> asm::Assembly {
     asm::run(&loader, &["p.asm".into()], &Options::default())
 }
 
-/// Returns what the original wrote after the end of the text is filling of the last disk record.
+/// Removes the padding of the last disk record, which the original wrote after the end of the text.
 fn without_filling(number: &str, file: &[u8]) -> Vec<u8> {
     let in_digits = !BINARY.contains(&number);
     let end = file.iter().position(|byte| in_digits && *byte == 0x1A).unwrap_or(file.len());

@@ -1,5 +1,5 @@
-//! Programs that one reading is enough for, with faults or without, have the same result when they
-//! are read twice.
+//! Programs for which a single pass suffices, with errors or without, have the same result with two
+//! passes.
 
 use std::io::Read;
 
@@ -10,12 +10,12 @@ use tdlasm::diag::{Code, render};
 use tdlasm::source::MemoryLoader;
 
 const PROGRAMS: &[u8] = include_bytes!("../data/oracle/programs.jsonl.gz");
-/// At least so many of them need one reading only.
+/// The minimum number of programs that need a single pass only.
 const READ_ONCE: usize = 2_000;
-/// At least so many of the spoilt ones have an error and need one reading.
-const SPOILT_READ_ONCE: usize = 700;
-const SPOILT: u64 = 3_000;
-/// Pieces of faults, and of what two readings see otherwise than one.
+/// The minimum number of corrupted programs that have an error and need a single pass.
+const MIN_SINGLE_PASS_ERRORS: usize = 700;
+const CORRUPTED_PROGRAMS: u64 = 3_000;
+/// Fragments with errors, and some whose meaning differs between one and two passes.
 const WORDS: [&[u8]; 22] = [
     b"\n MVI \n",
     b"\n LXI H,NONE\n",
@@ -63,7 +63,7 @@ fn assembled(source: &str, two_passes: bool, references: bool) -> Assembly {
     run(&loader, &["p.asm".into()], &options)
 }
 
-/// Each place of a name in a text: the place, what the name is, and its role there.
+/// Each reference in a text: the place, the kind of the name, and its role there.
 fn mentions(found: &Assembly) -> Vec<String> {
     let names = &found.references.names;
     let shown = found.references.entries.iter().map(|one| {
@@ -72,7 +72,7 @@ fn mentions(found: &Assembly) -> Vec<String> {
         format!("{} {at} {:?} {:?}", text.name, names[one.name as usize], one.role)
     });
     let mut shown: Vec<String> = shown.collect();
-    // Two readings note some places once that one notes twice.
+    // Two passes record some places once that a single pass records twice.
     shown.sort();
     shown.dedup();
     shown
@@ -82,7 +82,7 @@ fn shown(found: &Assembly) -> String {
     render::human(&found.diagnostics, &found.sources, false)
 }
 
-/// The result of a program that is read once, which is compared with that of two readings.
+/// Assembles a program with a single pass, and compares the result with that of two passes.
 fn compare(source: &str) -> Option<Assembly> {
     let once = assembled(source, false, true);
     let without_names = assembled(source, false, false);
@@ -102,33 +102,33 @@ fn compare(source: &str) -> Option<Assembly> {
 }
 
 #[test]
-fn a_program_that_is_read_twice_without_need_is_the_same() {
+fn a_needless_second_pass_changes_nothing() {
     let count = sources().iter().filter(|source| compare(source).is_some()).count();
     assert!(count >= READ_ONCE, "{count}");
 }
 
 #[test]
-fn so_is_one_that_is_spoilt() {
+fn corrupted_programs_are_the_same_in_one_pass_and_two() {
     let sources = sources();
     let inputs: Vec<&[u8]> = sources.iter().map(String::as_bytes).collect();
     let mut count = 0;
-    fuzz(&Corpus { seeds: &inputs, tokens: &WORDS }, SPOILT, |bytes| {
+    fuzz(&Corpus { seeds: &inputs, tokens: &WORDS }, CORRUPTED_PROGRAMS, |bytes| {
         let source = String::from_utf8_lossy(bytes);
         let once = compare(&source);
         count += usize::from(once.is_some_and(|once| once.has_errors()));
     });
-    assert!(count >= SPOILT_READ_ONCE, "{count}");
+    assert!(count >= MIN_SINGLE_PASS_ERRORS, "{count}");
 }
 
 #[test]
-fn a_symbol_with_the_name_of_an_instruction_takes_two_readings_above_its_definition() {
+fn a_symbol_named_like_an_instruction_needs_two_passes_above_its_definition() {
     assert!(compare("\t.WORD SUB\nSUB:\tNOP\n\t.END\n").is_none());
     assert!(compare("\t.WORD SUB\n\t.EXTERN SUB\n\t.END\n").is_none());
     assert!(compare("\t.WORD SUB\n\tNOP\n\t.END\n").is_some());
 }
 
 #[test]
-fn what_takes_two_readings_hides_no_message_of_the_second() {
+fn a_second_pass_hides_no_message() {
     let empty = "\t.ASCII\n\t.END\n";
     let count = |text: &str| {
         let found = assembled(text, false, false).diagnostics;

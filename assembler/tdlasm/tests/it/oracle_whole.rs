@@ -1,5 +1,5 @@
-//! A source as long as the programs of the period: what the original takes without error, one
-//! program after the other as modules of one file. Each module has the code that the original gave
+//! A source as long as the programs of the period: the programs that the original assembles without
+//! error, concatenated as modules of one file. Each module has the code that the original generated
 //! for it alone.
 
 use crate::oracle::cells;
@@ -14,10 +14,10 @@ use tdlasm::source::MemoryLoader;
 use cells::{code_of, expected_code};
 
 const PROGRAMS: &[u8] = include_bytes!("../data/oracle/programs.jsonl.gz");
-/// VEDIT-PLUS, the longest source of the period that is known, has so many lines.
+/// The number of lines of VEDIT-PLUS, the longest known source of the period.
 const LINES: usize = 29_000;
 
-/// A program that the original takes without error, as a module.
+/// A program that the original assembles without error, as a module.
 struct Part {
     id: String,
     /// The source with `.PRGEND` for `.END`.
@@ -25,8 +25,8 @@ struct Part {
     module: Value,
 }
 
-/// The programs that end with `.END` on their last line, one module each, and share no wishes about
-/// the file.
+/// The programs that end with `.END` on their last line, one module each, and set no options for
+/// the whole file.
 fn parts() -> Vec<Part> {
     let mut text = String::new();
     flate2::read::GzDecoder::new(PROGRAMS).read_to_string(&mut text).expect("a text");

@@ -1,4 +1,4 @@
-//! Broken and hostile sources: each ends soon, with messages of bounded length or with success.
+//! Invalid and hostile sources: each ends soon, with messages of bounded length or with success.
 
 use proptest::prelude::*;
 
@@ -41,7 +41,7 @@ fn a_long_chain_of_forward_definitions_has_the_value_of_two_passes() {
     let lines: String = (0..50_000).map(|at| format!("S{at:05}=S{:05}+1\n", at + 1)).collect();
     let outcome = outcome(lines + "S50000=1\n .WORD S00000\n .END\n");
     assert!(!outcome.has_errors());
-    // The first pass knows S50000 only when all others have got 0 + 1.
+    // The first pass defines S50000 only after all others.
     assert_eq!(outcome.modules[0].sections[0].runs[0].bytes, 2u16.to_le_bytes());
     assert!(outcome.diagnostics.iter().any(|one| one.code.id() == "W14"));
 }
@@ -71,7 +71,7 @@ fn files_that_insert_themselves_are_refused() {
 }
 
 #[test]
-fn bytes_that_are_no_text_assemble_in_comments_and_strings() {
+fn invalid_utf8_assembles_in_comments_and_strings() {
     let outcome = outcome(*b" .ASCII '\xFF\xFE' ; caf\xE9\r\n NOP\r HLT\n .END");
     assert!(outcome.diagnostics.is_empty());
     assert_eq!(outcome.modules[0].sections[0].runs[0].bytes, [0xFF, 0xFE, 0, 0x76]);
@@ -93,7 +93,7 @@ fn garbage_is_reported_and_nothing_more() {
 }
 
 #[test]
-fn huge_lines_are_no_matter() {
+fn huge_lines_assemble_in_linear_time() {
     assert!(outcome(vec![b'A'; 10_000_000]).has_errors());
     assert!(
         !outcome(format!(" .WORD {}1{}\n .END\n", "(".repeat(100_000), ")".repeat(100_000)))
@@ -116,7 +116,7 @@ fn errors_of_one_run_are_many_but_bounded() {
     assert_eq!((codes.len(), codes.last()), (101, Some(&"W10")));
 }
 
-/// Words that programs are made of, and pieces of them.
+/// Words of programs, and fragments of them.
 const WORDS: &[&str] = &[
     "A",
     "M",
@@ -275,7 +275,7 @@ fn a_macro_of_fifty_thousand_arguments_is_cut_in_time() {
 
 #[test]
 fn calls_in_a_macro_that_ends_its_module_are_listed() {
-    // The file's text is closed at `.PRGEND`, and the calls that were begun in it go on.
+    // The file's text is closed at `.PRGEND`, and the calls that started in it continue.
     for rest in
         [" ]\n .PRGEND\n .LOC 5\n]\n REC 4\n .END\n", " ] .EXTERN EX5\n .PRGEND S0\n]\n REC 4"]
     {

@@ -1,5 +1,4 @@
-//! TDL's own object files: records counted by hand, round trips, and everything that can be wrong
-//! with a file.
+//! TDL's own object files: records computed by hand, round trips, and all errors in a file.
 
 use std::sync::Arc;
 
@@ -19,7 +18,7 @@ fn assembly(text: &str) -> Assembly {
     assemble(&loader, &["demo.asm".into()], &options).unwrap_or_else(|failure| panic!("{failure}"))
 }
 
-/// The object in digits, as the source wants it otherwise; a line for each record.
+/// The object in digits, a line for each record, with the source's other options.
 fn object(text: &str) -> Vec<String> {
     let assembly = assembly(text);
     let file = write_tdl(&assembly.modules, assembly.object_form).expect("it can be written");
@@ -114,7 +113,7 @@ fn the_records_counted_by_hand_are_the_module() {
 }
 
 #[test]
-fn a_code_goes_on_behind_the_next_control_byte() {
+fn a_code_continues_after_the_next_control_byte() {
     // Seven bytes leave one bit: the word's first; its second stands in the next control byte.
     let records = object(" .BYTE 1,2,3,4,5,6,7\n .WORD .\n .END\n");
     assert_eq!(records[2], ";0B0000010101020304050607070000D0");
@@ -134,7 +133,7 @@ fn words_of_other_bases_carry_the_base() {
     let text = " .LOC 40H\nA1: .WORD B1,C1,.\n .LOC .DATA.\nB1: .BLKB 2\n .LOC .BLNK.\nC1: .BLKB \
     3\n .END\n";
     let records = object(text);
-    // At a fixed address: two words of bases 2 and 3, then one that is what it is.
+    // At a fixed address: two words of bases 2 and 3, then an absolute one.
     assert_eq!(records[1], "\\03.PROG.010000.DATA.020002.BLNK.03000365");
     assert_eq!(records[2], ";09004000D802000003000040009A");
 }
@@ -241,7 +240,7 @@ fn a_byte_that_moves_is_refused_by_name() {
     module.sections[0].relocs[1].kind = RelocKind::Low;
     let error = write_tdl(&[module], LINK).expect_err("no room").to_string();
     assert!(error.starts_with("module DEMO, at START+4: a byte depends on SUB"), "{error}");
-    // Nor do fields fit that end behind the section's bytes or share a byte.
+    // Neither do fields that end after the section's bytes or share a byte.
     for offset in [2, 7] {
         let mut module = without_order(DEMO);
         module.sections[0].relocs[1].offset = offset;
@@ -257,7 +256,7 @@ fn names_that_only_local_symbols_have_are_left_out() {
 }
 
 #[test]
-fn records_of_pasm_are_understood() {
+fn records_of_pasm_are_read() {
     // Program, version 1.2, date and time; then CALL SUB+1 with a code 111 for its byte operand.
     let name = "!A     1F";
     let program = "+PROG  0102010180      9B";
@@ -272,7 +271,7 @@ fn records_of_pasm_are_understood() {
 }
 
 #[test]
-fn a_damaged_file_is_an_error_that_says_where() {
+fn a_damaged_file_is_an_error_with_its_location() {
     let file = |at: usize, record: &str| {
         let mut records = DEMO_RECORDS.map(str::to_owned);
         records[at] = record.to_owned();
@@ -291,9 +290,11 @@ fn a_damaged_file_is_an_error_that_says_where() {
     assert!(problem(file(1, "@01ST*RT 51")).contains("'*' is not valid in a name"));
     assert!(problem(file(1, "@01      3F")).contains("a symbol has no name"));
     assert!(problem(file(5, ";000000")).contains("record 6 (from byte 133 on): the file ends"));
-    assert!(problem(file(5, "")).contains("record 6 (from byte 133 on): the module before has no"));
-    assert!(problem(file(1, "!DEMO  9B")).contains("the module before has no end record"));
-    assert!(problem(file(3, "")).contains("no record before gives the entry point START a value"));
+    assert!(
+        problem(file(5, "")).contains("record 6 (from byte 133 on): the previous module has no")
+    );
+    assert!(problem(file(1, "!DEMO  9B")).contains("the previous module has no end record"));
+    assert!(problem(file(3, "")).contains("no earlier record gives the entry point START a value"));
     assert!(problem(file(3, "#02START 010000START 010000A0")).contains("START is declared or def"));
     assert!(problem(file(2, "")).contains("relocation base 4 is not declared before"));
     assert!(problem(file(2, "\\01.PROG.00000863")).contains("base 0 cannot be declared here"));
@@ -311,7 +312,7 @@ fn later_code_takes_the_place_of_earlier_code_and_its_fields() {
 }
 
 #[test]
-fn what_fills_the_last_sector_is_passed_over_and_small_letters_are_capitals() {
+fn padding_of_the_last_sector_is_ignored_and_lower_case_is_upper_case() {
     let modules = read_tdl(DEMO_RECORDS.concat().as_bytes(), "X");
     let text = format!("{}\r\n\x1A{}\x1A\x1Ajunk", DEMO_RECORDS.join("\r\n"), "\0".repeat(9));
     assert_eq!(read_tdl(text.as_bytes(), "X"), modules);
@@ -352,7 +353,7 @@ fn words_of_symbols_defined_here_move_with_their_sections() {
     }
     let file = write_tdl(&[module], LINK).expect("it can be written");
     let section = read_tdl(&file, "X").expect("an object")[0].sections[0].clone();
-    // TEXT is at 7: 8 in .PROG.; five and one are six, which moves with nothing.
+    // TEXT is at 7: 8 in .PROG.; five and one are six, which is absolute.
     assert_eq!(section.runs[0].bytes, [0x21, 0, 0, 0xCD, 6, 0, 0xC9, 1]);
     let target = Target { base: Base::Section(SectionKind::Prog), addend: 8 };
     assert_eq!(section.relocs, [Reloc { offset: 1, kind: RelocKind::Word, target }]);
@@ -365,7 +366,7 @@ fn what_a_module_cannot_hold_is_an_error() {
     let file = |record: &str| [pool, record, end].join("\n");
     assert!(problem(file(";020000040001F9")).contains("it has code for the shared area POOL"));
     assert!(problem(file("#01A1    04000108")).contains("A1 is a place in a shared area"));
-    assert!(problem("").contains("there is no module in the file"));
+    assert!(problem("").contains("the file contains no module"));
     // The symbols of a module come behind its end record, before the next one begins.
     let symbols = "&01A1    0000000D";
     assert!(read_tdl([end, symbols].concat().as_bytes(), "X").is_ok());
@@ -433,8 +434,8 @@ fn build(kind: SectionKind, pieces: &[Piece], start: u16) -> Option<Section> {
 }
 
 prop_compose! {
-    /// A module as the reader makes them: externals first, then exports, then local symbols, places
-    /// unknown.
+    /// A module as the reader creates it: externals first, then exports, then local symbols,
+    /// without places.
     fn module()(
         sections in (
             section(SectionKind::Absolute),
@@ -512,10 +513,10 @@ proptest! {
         let mut damaged = file.clone();
         damaged[at % file.len()] ^= value;
         let read = read_tdl(&damaged, "X");
-        // The sums notice one wrong field; between the records line ends may change.
+        // The checksums detect one wrong field; line ends between the records may change.
         let harmless = read.is_err() || read.as_ref() == read_tdl(&file, "X").as_ref();
         prop_assert!(harmless, "{:?}", read);
-        // What fills the last disk record may be cut.
+        // The padding of the last disk record may be missing.
         let text = file.iter().rposition(|byte| *byte == 0x1A).unwrap_or(file.len());
         prop_assert!(read_tdl(&file[..cut % text], "X").is_err());
     }

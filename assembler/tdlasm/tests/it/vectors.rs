@@ -1,5 +1,4 @@
-//! The original assembler's own results: tiny sources with the bytes and error letters that it
-//! gave.
+//! The original assembler's results: tiny sources with its bytes and error letters.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +49,7 @@ fn letters(outcome: &Assembly) -> String {
 fn check(kind: &str, source: &str, result: &str, wanted: &str) -> Result<(), String> {
     let text = source.replace("\\n", "\n").replace(" / ", "\n");
     let outcome = assemble(&text);
-    // The original counts a fault twice at times; that is not repeated.
+    // The original sometimes counts an error twice; this is not reproduced.
     let found = letters(&outcome);
     if wanted.chars().next() != found.chars().next() {
         return Err(format!(

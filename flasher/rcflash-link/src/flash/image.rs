@@ -10,7 +10,7 @@ use crate::narrow::narrow;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FlashImageError {
     /// The image has no bytes.
-    #[error("there are no bytes to write")]
+    #[error("the image is empty: no bytes to write")]
     Empty,
     /// The chip is too small.
     #[error("the bytes end at {last:05X}h, the chip at {end:05X}h")]
@@ -21,7 +21,10 @@ pub enum FlashImageError {
         end: u32,
     },
     /// The program is longer than the part of flash that the processor can address.
-    #[error("the program has {0} bytes, flash has room for {capacity}", capacity = flash_program::MAX_PROGRAM_BYTES)]
+    #[error(
+        "the program has {0} bytes, flash has room for {capacity}",
+        capacity = flash_program::MAX_PROGRAM_BYTES
+    )]
     ProgramTooLong(usize),
 }
 

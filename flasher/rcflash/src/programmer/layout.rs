@@ -20,7 +20,7 @@ pub(crate) enum LayoutError {
     Page {
         /// Size of the chip in bytes.
         chip: usize,
-        /// The page's.
+        /// The size of a page in bytes.
         page: usize,
     },
     /// The content is empty.
@@ -30,24 +30,24 @@ pub(crate) enum LayoutError {
     #[error("{name} has {length} bytes, the chip {chip}: {} too many; use a larger chip, or \
     --split over several", length - chip)]
     PassesChip {
-        /// The program that was to be put there.
+        /// The name of the content.
         name: String,
-        /// Its bytes.
+        /// Its length in bytes.
         length: usize,
-        /// The chip's.
+        /// The size of the chip in bytes.
         chip: usize,
     },
-    /// The content passes the end of the chip.
+    /// The content extends beyond the end of the chip.
     #[error("{name} has {length} bytes, the chip {room} from bank {bank}: {} too \
     many", length - room)]
     PassesEnd {
-        /// The program that was to be put there.
+        /// The name of the content.
         name: String,
-        /// Its bytes.
+        /// Its length in bytes.
         length: usize,
-        /// The place.
+        /// The bank.
         bank: usize,
-        /// Bytes from there to the chip's end.
+        /// The bytes from there to the end of the chip.
         room: usize,
     },
     /// Invalid bank.
@@ -55,44 +55,44 @@ pub(crate) enum LayoutError {
     NoBank {
         /// The number.
         bank: usize,
-        /// The number that exists.
+        /// The number of banks.
         banks: usize,
     },
     /// The content takes several pages, and its first one is not aligned.
     #[error("{name} takes {pages} pages, so jumpers can select it only at multiples of {}, not at \
     bank {bank}", pages.next_power_of_two())]
     Unaligned {
-        /// The program that was to be put there.
+        /// The name of the content.
         name: String,
         /// The number of pages that it needs.
         pages: usize,
-        /// The place.
+        /// The bank.
         bank: usize,
     },
     /// The bank is taken.
     #[error("{name} and {other} are both to be in bank {bank}")]
     BankTaken {
-        /// The program that was to be put there.
+        /// The name of the content.
         name: String,
-        /// The program that occupies it.
+        /// The name of the content that occupies it.
         other: String,
-        /// The place.
+        /// The bank.
         bank: usize,
     },
     /// The content is larger than a page.
     #[error("{name} has {length} bytes, too many for pages of {}: set --page to the size that the \
     jumpers select, or --bank to its first page", Size(*.page))]
     PassesPage {
-        /// The program that was to be put there.
+        /// The name of the content.
         name: String,
-        /// Its bytes.
+        /// Its length in bytes.
         length: usize,
-        /// The page's.
+        /// The size of a page in bytes.
         page: usize,
     },
 }
 
-/// Prints a size in KiB or bytes.
+/// Displays a size in KiB or bytes.
 pub(super) struct Size(pub(super) usize);
 
 impl fmt::Display for Size {

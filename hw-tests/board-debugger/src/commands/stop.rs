@@ -92,12 +92,12 @@ pub(super) fn delete(debugger: &mut Debugger, text: &str) -> Result<String, Stri
         return if stops.remove_breakpoint(id) || stops.remove_watchpoint(id) {
             Ok(format!("{id} deleted"))
         } else {
-            Err(format!("there is no breakpoint or watchpoint {id}; B lists them"))
+            Err(format!("no breakpoint or watchpoint {id}; B lists them"))
         };
     }
     let place = location::resolve(debugger, text)?;
     if !place.addresses.iter().any(|at| debugger.stops.has_breakpoint(*at)) {
-        return Err(format!("there is no breakpoint at {text}; B lists them"));
+        return Err(format!("no breakpoint at {text}; B lists them"));
     }
     place.addresses.iter().for_each(|at| debugger.stops.remove_breakpoints_at(*at));
     Ok(format!("breakpoint at {text} deleted"))

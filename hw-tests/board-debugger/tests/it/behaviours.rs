@@ -38,7 +38,7 @@ fn call(bare: &mut RoutineRunner, routine: &str) {
     bare.call(routine).unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Runs all routines on a position and compares with the reference, square by square.
+/// Runs all routines on a position and compares the results with the reference, square by square.
 fn check_position(bare: &mut RoutineRunner, behaviour: Behaviour, position: &Position) {
     let expected = evaluate_as(position, behaviour);
     bare.set_position(position).expect("the evaluator's labels");
@@ -173,7 +173,7 @@ fn is_one_royal_each(position: &Position) -> bool {
 }
 
 #[test]
-fn without_a_pin_and_a_full_slot_the_behaviours_are_one() {
+fn without_a_pin_and_a_full_slot_the_behaviours_are_equal() {
     let mut compared = 0;
     for case in builtin_corpus().unwrap_or_else(|error| panic!("{error}")) {
         let CaseInput::Position { position, .. } = &case.subject else { continue };
@@ -188,8 +188,8 @@ fn without_a_pin_and_a_full_slot_the_behaviours_are_one() {
 }
 
 #[test]
-fn the_fences_hold_as_often_as_they_are_reached() {
-    // White's count, then Black's, promises one more than its section holds.
+fn the_sentinels_end_a_walk_each_time_it_reaches_them() {
+    // White's count, then Black's, is one more than the entries of its section.
     let arrays = [
         [3, 0x11, 0, 0, 0, 0, 0, 2, 0x11, 0, 0, 0, 0, 0],
         [3, 0x11, 0x01, 0, 0, 0, 0, 3, 0x11, 0, 0, 0, 0, 0],
@@ -227,7 +227,7 @@ fn the_index_variables_point_to_the_pages_of_the_calling_contract() {
         }
     }
     assert_eq!((word("T1") as u8, symbol("BOARD")), (7, 0));
-    // Values and steps of the article and of the authors' program, seen from the table page.
+    // Values and steps of the article and of the authors' program, at offsets in the table page.
     let byte = |offset: u16| app.bytes[usize::from(symbol("TBASE") - app.address + offset)];
     let values: Vec<_> = (1..=6).map(|kind| byte(symbol("PVALUE") + kind)).collect();
     assert_eq!(values, [1, 3, 3, 5, 9, 10]);

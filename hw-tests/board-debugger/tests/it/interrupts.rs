@@ -264,8 +264,8 @@ fn compare_results(
     Ok(())
 }
 
-/// Interrupts `routine` in these requests, for the square if one is given; together they pass the
-/// other addresses, too.
+/// Interrupts `routine` at every T-state in these requests, for the square if one is given;
+/// together they execute the other addresses, too.
 fn nothing_changes(
     requests: &[Request],
     routine: &str,
@@ -282,7 +282,7 @@ fn nothing_changes(
         while machine.board.run_for(MAX_ROUTINE_T_STATES) != RunStop::Idle {}
     }
     for other in others {
-        // Several modules may have a label of this name.
+        // Several modules may define a label of this name.
         let mut symbols = machine.app.program.symbols.iter().filter(|one| one.name == *other);
         let passed = symbols.any(|one| places.contains(&one.value));
         assert!(passed, "{routine} without {other}");
@@ -353,8 +353,8 @@ fn the_fast_finding_of_attackers_may_be_interrupted_at_every_t_state() {
     nothing_changes(&battle, "ATTACK", Square::named("e4"), Behaviour::Fast, &[]);
 }
 
-/// Returns the first problem in XCHNG with other lines in the interrupt service; until XCHNG is
-/// entered the service is ours.
+/// Returns the first problem in XCHNG with lines replaced in the interrupt service; until XCHNG is
+/// entered, the original service runs.
 fn problem_with(replaced: &[(&str, &str)]) -> String {
     let driver = firmware::source("acia.asm").expect("it ships");
     let start = driver.find("\nUSERV:").expect("the service");

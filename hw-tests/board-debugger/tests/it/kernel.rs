@@ -112,7 +112,7 @@ fn words(registers: &Registers) -> [u16; 12] {
 }
 
 #[test]
-fn a_program_that_was_held_anywhere_goes_on_as_if_it_had_not_been() {
+fn a_program_stopped_anywhere_resumes_unchanged() {
     // INC HL; EX AF,AF'; EXX; DEC DE; LD A,R; PUSH AF; POP BC; NOP
     let code = [0x23, 0x08, 0xD9, 0x1B, 0xED, 0x5F, 0xF5, 0xC1, 0x00, 0x00];
     let starts = [0, 1, 2, 3, 4, 6, 7, 8, 9];
@@ -181,7 +181,7 @@ fn memory_is_read_and_changed_and_what_is_not_ram_is_refused() {
 }
 
 #[test]
-fn a_request_to_go_that_is_repeated_goes_once_and_wrong_ones_are_refused() {
+fn a_repeated_go_request_runs_once_and_invalid_ones_are_refused() {
     let (mut kernel, started) = Kernel::start("rc2014-classic");
     kernel.board().bus_mut().load(PROGRAM, &[0; 200]);
     kernel.request(&Request::SetRegisters(state(&started, false)));

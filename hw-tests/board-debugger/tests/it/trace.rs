@@ -86,8 +86,8 @@ fn kinds_read_back_have_the_values_and_the_order_of_the_array() {
 
 #[test]
 fn other_values_give_another_end() {
-    // With a queen worth less than a knight she guards the pawn of the third row, and the knight
-    // does not take it.
+    // A queen worth less than a knight guards the pawn of the third row, and the knight does not
+    // capture it.
     let array = with_values(&AttackersArray::from_bytes(&FIGURE_4), |kind| match kind {
         PieceKind::Queen => 2,
         other => other.value(),

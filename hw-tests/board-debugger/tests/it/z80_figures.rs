@@ -1,4 +1,4 @@
-//! The article's figures on the simulated board itself, seen from outside by a probe.
+//! The article's figures on the simulated board itself, observed by a probe.
 
 use board_simulator::board_spec;
 use board_simulator::{BoardModel, Probe, QueueLine, RunStop};

@@ -1,8 +1,8 @@
 ; The ROM under a stand-in: what programs may call of a stock monitor, served by polling a 68B50 at
-; 80H and 81H. RST 08H sends A, RST 10H receives into A, RST 18H tells by NZ that a character waits
+; 80H and 81H. RST 08H sends A, RST 10H receives into A, RST 18H sets NZ if a character waits
 ; (Searle's and feilipu's BASIC). RST 30H with C = 02H sends A, with C = 06H the text at DE that
 ; ends with 0 (Small Computer Monitor). Where HBIOS is set (RomWBW) RST 08H with B = 01H sends E,
-; with B = F0H it starts the system anew.
+; with B = F0H it restarts the system.
 ; CALL 5 with C = 02H sends E, with C = 09H the text at DE that ends with '$' (CP/M). A jump to
 ; 0000H and RST 28H end the program.
 
@@ -39,7 +39,7 @@ START:: MVI     A,3             ; reset; then 8N1, clock / 64
         PUSH    H
         LHLD    ENTRY
         PCHL
-        ; three ends, told apart by the address of their HLT
+        ; three ends, distinguished by the address of their HLT
 BACK::  DI
         HLT
         NOP

@@ -162,14 +162,14 @@ fn a_real_serial_port_reaches_the_board_through_the_pseudo_terminal() {
             .expect("it opens like any port");
         let sent: Vec<u8> = (0..=255).collect();
         port.write_all(&sent).expect("it takes bytes");
-        let mut heard = vec![0; sent.len()];
-        port.read_exact(&mut heard).expect("it answers");
-        assert_eq!(heard, sent);
+        let mut received = vec![0; sent.len()];
+        port.read_exact(&mut received).expect("it answers");
+        assert_eq!(received, sent);
     }
 }
 
 #[test]
-fn a_host_at_another_speed_is_not_understood() {
+fn bytes_at_another_speed_are_corrupted() {
     let server =
         BoardServer::start(spec(), ECHO, ServerOptions::default()).expect("a pseudo-terminal");
     let mut port = serialport::new(server.path().to_string_lossy(), 9_600)
@@ -177,7 +177,7 @@ fn a_host_at_another_speed_is_not_understood() {
         .open()
         .expect("it opens");
     port.write_all(b"hello").expect("it takes bytes");
-    let mut heard = [0; 5];
-    port.read_exact(&mut heard).expect("it answers something");
-    assert_ne!(&heard, b"hello");
+    let mut received = [0; 5];
+    port.read_exact(&mut received).expect("it answers something");
+    assert_ne!(&received, b"hello");
 }

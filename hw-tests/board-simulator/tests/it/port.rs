@@ -20,7 +20,7 @@ fn control_lines_are_unsupported_and_bytes_counted_on_a_pseudo_terminal() {
     port.write(b"three", soon).expect("it goes out");
     far.transmit(b'!');
     far.flush(None);
-    let mut heard = [0; 8];
-    assert_eq!(port.read(&mut heard, Duration::from_secs(5)).expect("it comes"), 1);
+    let mut received = [0; 8];
+    assert_eq!(port.read(&mut received, Duration::from_secs(5)).expect("it comes"), 1);
     assert_eq!(port.byte_counts(), Some(ByteCounts { sent: 5, received: 1 }));
 }

@@ -5,17 +5,17 @@ use crate::{Move, Position};
 /// A position with the operations of its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EpdEntry {
-    /// The position, its clocks set by operations too.
+    /// The position; its clocks may be set by operations.
     pub position: Position,
-    /// The operations in the line's order, none lost.
+    /// All operations, in the line's order.
     pub operations: Vec<Operation>,
-    /// The moves of operations that hold moves, as far as they are legal.
+    /// The legal moves of operations with moves.
     pub moves: Vec<MoveOperands>,
-    /// The question of a suite of exchange values.
+    /// The entry of a suite of exchange values.
     pub suite: Option<SuiteMove>,
     /// Text that is not an operation, unchanged.
     pub rest: Option<String>,
-    /// Remarks on text that was dropped or not understood, though the position is read.
+    /// Remarks on text that was ignored although the position is valid.
     pub notes: Vec<String>,
 }
 
@@ -61,7 +61,7 @@ pub struct MoveOperands {
 /// A line of a suite: position, move, expected exchange value, note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SuiteMove {
-    /// The move as the line has it.
+    /// The move as written in the line.
     pub text: String,
     /// The move.
     pub played: Move,

@@ -6,7 +6,7 @@ use crate::{FenError, ParsedFen, Position};
 
 /// Operations whose operands are moves of the position.
 const MOVES: [&str; 4] = ["bm", "am", "pm", "sm"];
-/// Operations whose operands are moves played one after the other.
+/// Operations whose operands are a sequence of moves.
 const LINES: [&str; 1] = ["pv"];
 
 pub(super) fn read(text: &str) -> Result<EpdEntry, FenError> {
@@ -30,8 +30,8 @@ pub(super) fn read(text: &str) -> Result<EpdEntry, FenError> {
     Ok(entry)
 }
 
-/// Reads `; move; value; note`, with semicolons or bars, if the first part is one move of the
-/// position and nothing else.
+/// Reads `; move; value; note`, with semicolons or bars, if the first part is exactly one legal
+/// move.
 fn suite(position: &Position, rest: &str) -> Option<SuiteMove> {
     let rest = rest.trim_start();
     let separator = rest.chars().next().filter(|c| [';', '|'].contains(c))?;
@@ -82,7 +82,7 @@ impl EpdEntry {
         };
         match number.parse() {
             Ok(number) => *clock = number,
-            Err(_) => self.notes.push(format!("{number} is no number")),
+            Err(_) => self.notes.push(format!("invalid number '{number}'")),
         }
     }
 
@@ -96,8 +96,8 @@ impl EpdEntry {
         let mut uci = Vec::new();
         for text in &operation.operands {
             let Some(found) = position.find_move(text) else {
-                self.notes.push(format!("{text} is no legal move"));
-                // MoveOperands after one that is not understood belong to an unknown position.
+                self.notes.push(format!("{text} is not a legal move"));
+                // Moves after an illegal one belong to an unknown position.
                 if is_line {
                     break;
                 }

@@ -19,7 +19,7 @@ pub(super) struct Word {
 }
 
 impl Segment<'_> {
-    /// Whether it has the form of an operation: a name, then operands.
+    /// Returns `true` if it has the form of an operation: a name, then operands.
     pub(super) fn is_operation(&self) -> bool {
         self.words.first().is_some_and(|word| {
             let mut letters = word.text.chars();
@@ -32,11 +32,11 @@ impl Segment<'_> {
     }
 }
 
-/// Splits a text at semicolons outside strings; empty segments are passed over. `column` is that
+/// Splits a text at semicolons outside strings; empty segments are skipped. `column` is that
 /// of the text's first character.
 ///
 /// # Errors
-/// A string that does not end, with the column of its first quote.
+/// Returns an error for an unterminated string, with the column of its first quote.
 pub(super) fn segments(text: &str, column: usize) -> Result<Vec<Segment<'_>>, FenError> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -62,7 +62,7 @@ fn segment(text: &str, column: usize) -> Result<(Segment<'_>, usize), FenError> 
     while let Some((at, letter)) = letters.next() {
         match (letter, open) {
             ('\\', Some(_)) => {
-                // Only a quote and a backslash need an escape; before others it is text.
+                // A backslash escapes only quotes and backslashes; before others it is text.
                 let escaped = letters.next_if(|(_, next)| ['"', '\\'].contains(next));
                 push(&mut words, escaped.map_or('\\', |(_, next)| next));
             }
@@ -91,7 +91,7 @@ fn segment(text: &str, column: usize) -> Result<(Segment<'_>, usize), FenError> 
     }
     if let Some(at) = open {
         let column = Some(column + text[..at].chars().count());
-        return Err(FenError { column, problem: "a string that does not end".to_owned() });
+        return Err(FenError { column, problem: "unterminated string".to_owned() });
     }
     let segment = Segment { text: text[..end].trim(), words };
     Ok((segment, text.len().min(end + 1)))

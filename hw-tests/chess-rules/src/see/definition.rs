@@ -11,11 +11,11 @@ use crate::see::{ExchangeStart, PieceValues};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SeeDefinition {
-    /// Pseudo-legal: the least valuable attacker, whatever pins and checks there are. A pawn that
-    /// takes on the last rank stays a pawn.
+    /// Pseudo-legal: the least valuable attacker, regardless of pins and checks. A pawn that
+    /// captures on the last rank stays a pawn.
     #[default]
     Swap,
-    /// As [`SeeDefinition::Swap`], but a pawn that takes on the last rank becomes a queen.
+    /// As [`SeeDefinition::Swap`], but a pawn that captures on the last rank becomes a queen.
     SwapPromo,
     /// Every legal capture on the square, in the best order: full minimax.
     Legal,
@@ -41,7 +41,7 @@ impl std::str::FromStr for SeeDefinition {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|definition| definition.to_string() == text);
-        found.ok_or_else(|| "the definitions are swap, swap_promo and legal".to_owned())
+        found.ok_or_else(|| "expected swap, swap_promo or legal".to_owned())
     }
 }
 

@@ -11,14 +11,14 @@ impl ExchangeStart {
     /// pawn on the last rank becomes a queen. A side that has no legal capture there, in check or
     /// not, stops, and stopping costs nothing.
     ///
-    /// `None` if the exchange has more than [`MAX_LEGAL_STATES`] states, which takes more pieces
-    /// around one square than any game brings there.
+    /// `None` if the exchange has more than [`MAX_LEGAL_STATES`] states; no game has so many pieces
+    /// around a square.
     #[must_use]
     pub fn legal_minimax(&self) -> Option<i32> {
         self.legal_minimax_with_limit(MAX_LEGAL_STATES)
     }
 
-    /// Evaluates as [`ExchangeStart::legal_minimax`] with a limit of one's own.
+    /// Evaluates as [`ExchangeStart::legal_minimax`] with a given limit.
     #[must_use]
     pub fn legal_minimax_with_limit(&self, limit: usize) -> Option<i32> {
         let Some(square) = self.square else { return Some(self.won) };
@@ -28,19 +28,19 @@ impl ExchangeStart {
     }
 }
 
-/// The most states that [`ExchangeStart::legal_minimax`] visits.
+/// The maximum number of states that [`ExchangeStart::legal_minimax`] visits.
 pub const MAX_LEGAL_STATES: usize = 100_000;
 
-/// The state that decides the rest of an exchange: the pieces left, and the one on the square.
-/// Whose turn it is follows from the number of those left.
+/// The state of an exchange: the remaining pieces, and the one on the square. The side to move
+/// follows from the number of remaining pieces.
 type State = (BitBoard, Piece);
 
 struct Search {
     values: PieceValues,
     square: Square,
-    /// Gains found already: other orders of the same captures lead to the same state.
+    /// Computed gains: other orders of the same captures lead to the same state.
     known: HashMap<State, i32>,
-    /// The most states to visit.
+    /// The maximum number of states to visit.
     limit: usize,
 }
 
@@ -75,7 +75,7 @@ impl Search {
             let becomes = self.becomes(kind);
             let wins = self.values.of(stands) + self.values.of(becomes) - self.values.of(kind);
             for from in attackers & pieces.kind(kind) {
-                // No answer can make the capture worth more than what it wins at once.
+                // No reply can make the capture worth more than its immediate gain.
                 if best >= wins {
                     break;
                 }

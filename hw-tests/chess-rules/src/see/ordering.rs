@@ -16,10 +16,10 @@ pub struct ValuedCapture {
     pub value: ValuesByDefinition,
 }
 
-/// Counts over captures, by the names that the tutorial gives them.
+/// Counts over captures, by the tutorial's names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct OrderingStats {
-    /// Captures looked at.
+    /// Captures evaluated.
     pub evaluated: usize,
     /// Captures that gain.
     pub winning: usize,
@@ -52,8 +52,8 @@ pub struct OrderedCaptures {
     pub statistics: OrderingStats,
 }
 
-/// Evaluates every legal capture, puts the best by one definition first and sets those apart that
-/// lose by it. En passant is a capture, and a promotion to each piece is one.
+/// Evaluates every legal capture, sorts them by one definition and separates those that lose by
+/// it. En passant counts as a capture, and each promotion of a capturing pawn as a separate one.
 ///
 /// ```
 /// use chess_rules::Position;

@@ -4,12 +4,12 @@ use crate::{BitBoard, Color, Piece, Pieces, Rank, Square};
 
 use crate::see::PieceValues;
 
-/// A piece about to take on a square.
+/// The next piece to capture on a square.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NextCapturer {
     /// The square that it leaves.
     pub from: Square,
-    /// The piece on the square after it has taken.
+    /// The piece on the square after its capture.
     pub becomes: Piece,
     /// The gain of its promotion, 0 without one.
     pub promotion: i32,
@@ -26,7 +26,7 @@ pub(crate) struct RemainingCapturers<'a> {
 }
 
 impl<'a> RemainingCapturers<'a> {
-    /// With `promotes` a pawn that takes on its last rank becomes a queen.
+    /// With `promotes`, a pawn that captures on its last rank becomes a queen.
     pub(crate) fn new(
         pieces: &'a Pieces,
         square: Square,
@@ -38,8 +38,8 @@ impl<'a> RemainingCapturers<'a> {
         Self { pieces, values, square, occupied, promotes: promotes && last }
     }
 
-    /// Takes out the least valuable attacker of a side; of one kind the one on the lowest square.
-    /// A king takes only if, once it has left its square, no piece of the other side attacks.
+    /// Removes the least valuable attacker of a side; of one kind, the one on the lowest square. A
+    /// king captures only if no piece of the other side then attacks the square.
     pub(crate) fn next(&mut self, side: Color) -> Option<NextCapturer> {
         let attackers = self.pieces.attackers(self.square, self.occupied) & self.pieces.side(side);
         let lowest = |kind| (attackers & self.pieces.kind(kind)).next_square();
@@ -64,8 +64,8 @@ impl<'a> RemainingCapturers<'a> {
     }
 }
 
-/// Computes what `side` gains on `square` when it takes with its least valuable attacker first
-/// and may stop at any time; never negative. Pins, checks and promotion are not considered.
+/// Computes the gain of `side` on `square` if it captures with its least valuable attacker first
+/// and may stop at any time; never negative. Pins, checks and promotion are ignored.
 ///
 /// ```
 /// use chess_rules::{Color, Position, Square};
@@ -81,9 +81,8 @@ pub fn pseudo_legal_gain(pieces: &Pieces, square: Square, side: Color, values: P
     gain(&mut RemainingCapturers::new(pieces, square, values, false), side, values.of(stands))
 }
 
-/// Computes what the capture from one square to another gains when it is forced, though the
-/// answers to it are not; negative when it loses. Neither its legality nor that of the answers is
-/// considered. `None` if either square is empty.
+/// Computes the gain of a forced capture from one square to another, with optional recaptures;
+/// negative if it loses. Legality is ignored. `None` if either square is empty.
 #[must_use]
 pub fn pseudo_legal_value(
     pieces: &Pieces,
@@ -99,7 +98,7 @@ pub fn pseudo_legal_value(
     Some(values.of(taken) - pseudo_legal_gain(&after, to, !side, values))
 }
 
-/// The recursion: the better of stopping and of taking what is at stake.
+/// The recursion: the better of stopping and of capturing the piece at stake.
 pub(crate) fn gain(takers: &mut RemainingCapturers<'_>, side: Color, stake: i32) -> i32 {
     let Some(taker) = takers.next(side) else { return 0 };
     let risked = takers.values.of(taker.becomes);

@@ -1,7 +1,7 @@
-//! A plain capture search, to measure on the host what exchange values save a search.
+//! A plain capture search, to measure how much exchange values save in a search.
 //!
-//! The score is material alone. Either side may stop at any time (stand pat), so that the search
-//! ends by itself; [`QuiescenceSearch::limit`] bounds it all the same.
+//! The score is material only. Either side may stop at any time (stand pat), so the search is
+//! finite; [`QuiescenceSearch::limit`] bounds it nevertheless.
 
 use std::cmp::Reverse;
 
@@ -14,16 +14,16 @@ use crate::see::{ExchangeStart, PieceValues, SeeDefinition, move_value};
 pub enum CaptureOrdering {
     /// In the order of generation.
     None,
-    /// The most valuable victim first, of equal ones the least valuable attacker.
+    /// The most valuable victim first; for equal ones, the least valuable attacker first.
     MvvLva,
     /// By exchange value.
     Exchange,
 }
 
-/// A search and what it has done.
+/// A search with its options and statistics.
 #[derive(Debug, Clone)]
 pub struct QuiescenceSearch {
-    /// The worth of pieces.
+    /// The values of pieces.
     pub values: PieceValues,
     /// The order in which captures are tried.
     pub order: CaptureOrdering,
@@ -35,7 +35,7 @@ pub struct QuiescenceSearch {
     pub futility: Option<i32>,
     /// Reuses the values that ordered the captures when deciding which to drop.
     pub remembers: bool,
-    /// The most nodes to visit.
+    /// The maximum number of nodes to visit.
     pub limit: u64,
     /// Positions visited.
     pub nodes: u64,
@@ -44,7 +44,7 @@ pub struct QuiescenceSearch {
 }
 
 impl QuiescenceSearch {
-    /// A search without any pruning but alpha-beta.
+    /// Creates a search without pruning other than alpha-beta.
     #[must_use]
     pub fn new(values: PieceValues, order: CaptureOrdering) -> Self {
         Self {
@@ -105,7 +105,7 @@ impl QuiescenceSearch {
         Some(best)
     }
 
-    /// The captures in order, with their exchange values where the order needs them.
+    /// Returns the captures in order, with their exchange values where the order needs them.
     fn captures(&mut self, position: &Position) -> Vec<(Move, Option<i32>)> {
         let captures = position.legal_captures();
         let mut valued: Vec<_> = captures

@@ -10,7 +10,7 @@ use crate::see::{PieceValues, SeeDefinition, move_value};
 pub struct SomaExchange {
     /// The side that begins it.
     pub side: Color,
-    /// The square that is fought for.
+    /// The square on which the captures happen.
     pub square: Square,
     /// The squares that the capturers leave, in order, sides alternating.
     pub from: Vec<Square>,
@@ -41,7 +41,7 @@ pub fn soma(position: &Position, values: PieceValues) -> Vec<SomaExchange> {
     }
 }
 
-/// The most profitable legal capture, on one square or anywhere; `None` if none pays.
+/// Returns the most profitable legal capture, on one square or anywhere; `None` if none gains.
 fn best(position: &Position, on: Option<Square>, values: PieceValues) -> Option<(Move, i32)> {
     let captures = position.legal_captures().into_iter();
     let captures = captures.filter(|m| on.is_none_or(|square| m.to == square));
@@ -55,8 +55,8 @@ fn best(position: &Position, on: Option<Square>, values: PieceValues) -> Option<
     found
 }
 
-/// Plays the captures on one square as long as each pays the side that makes it. Every capture
-/// takes a piece off the board, so that this and the line end.
+/// Plays the captures on one square as long as each gains for its side. Every capture removes a
+/// piece from the board, so that this terminates.
 fn play_out(position: &mut Position, first: Move, gain: i32, values: PieceValues) -> SomaExchange {
     let side = position.to_move();
     let square = first.to;

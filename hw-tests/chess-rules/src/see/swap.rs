@@ -28,10 +28,10 @@ impl ExchangeStart {
     /// Evaluates by the iterative form of the wiki: a list of speculative gains, then folded from
     /// its end. With `promotes` a pawn that takes on the last rank becomes a queen.
     ///
-    /// `prune` stops as the wiki's code does, as soon as the side to recapture has nothing to
-    /// hope for. According to the wiki this does not influence the result. It keeps the result's
-    /// sign; the result itself may come out too high: a pawn that takes a guarded bishop shows
-    /// the whole bishop, since whether the pawn is lost in turn is never looked at.
+    /// `prune` stops, as the wiki's code does, as soon as the side to recapture cannot gain.
+    /// According to the wiki this does not influence the result. It keeps the result's sign, but
+    /// the result may be too high: a pawn that captures a guarded bishop is evaluated as the whole
+    /// bishop, since the loss of the pawn is not considered.
     #[must_use]
     pub fn list(&self, promotes: bool, prune: bool) -> SwapList {
         let mut gains = vec![self.won];
@@ -63,8 +63,8 @@ impl ExchangeStart {
         self.won - takers.map_or(0, |mut takers| gain(&mut takers, self.recapturing_side, stake))
     }
 
-    /// Evaluates by the iterative form that follows from alpha-beta: what either side is sure of
-    /// bounds the value from both ends, and the exchange ends where the bounds meet.
+    /// Evaluates by the iterative form derived from alpha-beta: the results that each side can
+    /// enforce are bounds of the value, and the exchange ends where the bounds meet.
     #[must_use]
     pub fn swap_value_by_bounds(&self, promotes: bool) -> i32 {
         let Some(mut takers) = self.takers(promotes) else { return self.won };
@@ -89,11 +89,11 @@ impl ExchangeStart {
         }
     }
 
-    /// Returns `true` if the move gains at least `threshold`: the question that move ordering
-    /// asks, answered without a list and mostly without playing the exchange out.
+    /// Returns `true` if the move gains at least `threshold`, as move ordering needs. This requires
+    /// no list, and mostly only a part of the exchange.
     #[must_use]
     pub fn see_ge(&self, threshold: i32, promotes: bool) -> bool {
-        // What the mover has above the threshold if the exchange ends here.
+        // The margin of the mover above the threshold if the exchange ends here.
         let mut balance = self.won - threshold;
         if balance < 0 {
             return false;
@@ -107,7 +107,7 @@ impl ExchangeStart {
             let Some(taker) = next else { return is_content };
             let taken = stands + taker.promotion;
             balance += if is_content { -taken } else { taken };
-            // A side that can't change the answer by taking does not take.
+            // A side whose capture can't change the result does not capture.
             if (balance >= 0) == is_content {
                 return is_content;
             }
@@ -117,13 +117,13 @@ impl ExchangeStart {
         }
     }
 
-    /// The pieces that may answer; `None` after castling.
+    /// Returns the pieces that may recapture; `None` after castling.
     fn takers(&self, promotes: bool) -> Option<RemainingCapturers<'_>> {
         let square = self.square?;
         Some(RemainingCapturers::new(&self.pieces, square, self.values, promotes))
     }
 
-    /// Returns the squares from which the pseudo-legal answers come, sides alternating.
+    /// Returns the squares of the pseudo-legal recapturers, sides alternating.
     #[must_use]
     pub fn recaptures(&self, promotes: bool) -> Vec<(Color, NextCapturer)> {
         let Some(mut takers) = self.takers(promotes) else { return Vec::new() };
@@ -137,8 +137,8 @@ impl ExchangeStart {
     }
 }
 
-/// Negamax over the list: each side takes the better of stopping and continuing. The last gain was
-/// stored in case of one more capture, which there is not, so it takes no part.
+/// Negamax over the list: each side takes the better of stopping and continuing. The last gain
+/// assumes one more capture, which does not exist, so it is ignored.
 fn fold(gains: &[i32]) -> Vec<i32> {
     let mut folded = gains[..gains.len() - 1].to_vec();
     for depth in (1..folded.len()).rev() {

@@ -1,4 +1,4 @@
-//! The worth of each kind of piece.
+//! The values of the kinds of pieces.
 
 use crate::Piece;
 
@@ -7,18 +7,18 @@ use crate::Piece;
 pub struct PieceValues(pub [i32; 6]);
 
 impl PieceValues {
-    /// Pawns, with a king that outweighs everything together.
+    /// In pawns, with a king that outweighs all other pieces together.
     pub const UNITS: Self = Self([1, 3, 3, 5, 9, 20_000]);
-    /// The centipawns of most suites of exchange values.
+    /// In centipawns, as in most suites of exchange values.
     pub const CLASSIC: Self = Self([100, 300, 300, 500, 900, 20_000]);
-    /// The centipawns of the wiki's worked examples.
+    /// In centipawns, as in the wiki's worked examples.
     pub const WIKI: Self = Self([100, 325, 325, 500, 1000, 20_000]);
-    /// The tutorial's centipawns, gathered from its examples.
+    /// In centipawns, as in the tutorial's examples.
     pub const TUTORIAL: Self = Self([100, 300, 325, 500, 900, 20_000]);
     /// Sargon's points (Spracklen, BYTE, September 1978, listing 1: the array PVALUE).
     pub const SARGON: Self = Self([1, 3, 3, 5, 9, 10]);
 
-    /// The values that have names, with their names.
+    /// The named sets of values.
     pub const NAMED: [(&'static str, Self); 5] = [
         ("wiki", Self::WIKI),
         ("tutorial", Self::TUTORIAL),
@@ -27,32 +27,32 @@ impl PieceValues {
         ("sargon", Self::SARGON),
     ];
 
-    /// Returns the worth of one piece.
+    /// Returns the value of a piece.
     #[must_use]
     pub fn of(self, piece: Piece) -> i32 {
         self.0[piece as usize]
     }
 
-    /// Returns all kinds of piece in the order in which an exchange sends them: by worth, equal
-    /// ones as listed, the king last whatever it is worth, since it can't be given up.
+    /// Returns all kinds of pieces in the order in which they capture: by value, equal ones as
+    /// listed, the king last regardless of its value, since it can't be captured.
     #[must_use]
     pub fn kinds_by_value(self) -> [Piece; 6] {
         let mut kinds = Piece::ALL;
-        // The sort is stable: knights stay before bishops of the same worth.
+        // The sort is stable: knights stay before bishops of the same value.
         kinds[..5].sort_by_key(|kind| self.of(*kind));
         kinds
     }
 }
 
-/// Error returned if a text names no values.
+/// Error returned if a text is not a valid set of values.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "'{0}' is none of wiki, tutorial, classic, units and sargon, nor six whole numbers up to \
-     {MAX_PIECE_VALUE} for pawn, knight, bishop, rook, queen and king, with commas between"
+    "invalid values '{0}': expected wiki, tutorial, classic, units, sargon, or six whole numbers \
+     up to {MAX_PIECE_VALUE} for pawn, knight, bishop, rook, queen and king, with commas between"
 )]
 pub struct PieceValuesError(String);
 
-/// The highest worth that may be given; sums over all pieces stay far from overflowing.
+/// The maximum value, so that sums over all pieces can't overflow.
 const MAX_PIECE_VALUE: u16 = 30_000;
 
 impl std::str::FromStr for PieceValues {

@@ -1,4 +1,4 @@
-//! Positions, moves and lines judged by files, by `cozy-chess` and by hand.
+//! Positions, moves and lines, compared with files, with `cozy-chess` and with results by hand.
 
 mod file;
 mod lines;

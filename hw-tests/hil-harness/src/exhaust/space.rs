@@ -127,7 +127,7 @@ pub struct ArrayIndex {
     pub attackers: u16,
     /// Index of the defenders' section.
     pub defenders: u16,
-    /// PieceKind of the piece under attack, the innermost digit.
+    /// Kind of the piece under attack, the innermost digit.
     pub kind: PieceKind,
 }
 

@@ -183,10 +183,10 @@ impl Worker<'_> {
                 return self.retire();
             }
         };
-        let course = self.run_until_done(&mut live);
+        let summary = self.run_until_done(&mut live);
         self.retire();
         live.record_waits();
-        let finished = BoardFinished { member: self.board, summary: course, stats: live.stats() };
+        let finished = BoardFinished { member: self.board, summary, stats: live.stats() };
         self.send_event(FleetEvent::BoardFinished(Box::new(finished)));
     }
 
@@ -212,7 +212,7 @@ impl Worker<'_> {
     }
 
     fn run_until_done(&self, live: &mut LiveBoard) -> RunSummary {
-        let mut course = RunSummary::default();
+        let mut summary = RunSummary::default();
         let mut was_stopped = false;
         while let Some(first) = self.shared.wait_for_case(self.board) {
             let recovered = if was_stopped { live.recover().map(drop) } else { Ok(()) };
@@ -223,21 +223,21 @@ impl Worker<'_> {
                     ..RunSummary::default()
                 },
             };
-            course = course.merge(next);
-            was_stopped = course.ended == RunEnd::Interrupted;
+            summary = summary.merge(next);
+            was_stopped = summary.ended == RunEnd::Interrupted;
             if was_stopped && !self.shared.is_over.load(Ordering::Relaxed) {
                 // Other boards have completed the cases that this one was running.
-                course.ended = RunEnd::Complete;
+                summary.ended = RunEnd::Complete;
                 self.shared.stops[self.board].store(false, Ordering::Relaxed);
             }
-            if course.ended != RunEnd::Complete {
+            if summary.ended != RunEnd::Complete {
                 break;
             }
         }
-        if course.ended != RunEnd::Complete && self.shared.lock().scheduler.is_done() {
-            course.ended = self.verify_at_end(live);
+        if summary.ended != RunEnd::Complete && self.shared.lock().scheduler.is_done() {
+            summary.ended = self.verify_at_end(live);
         }
-        course
+        summary
     }
 
     /// Verifies a board that was stopped when the last case was settled elsewhere: it may have been

@@ -158,8 +158,8 @@ impl fmt::Display for Utilization {
             write!(f, ", {:.1} waits per 100 characters", waits * 100.0)?;
         }
         match self.line {
-            Some(LineUtilization { tx: sending, rx: hearing }) => {
-                write!(f, ", line {} sent, {} received", percent(sending), percent(hearing))
+            Some(LineUtilization { tx: sending, rx: receiving }) => {
+                write!(f, ", line {} sent, {} received", percent(sending), percent(receiving))
             }
             None => Ok(()),
         }
@@ -174,7 +174,8 @@ mod tests {
     fn only_a_resource_that_was_busy_nearly_all_the_time_is_a_bottleneck() {
         use Bottleneck::{LineRx, LineTx, Processor};
         let utilization = |processor, waits, line: Option<(f64, f64)>| {
-            let line = line.map(|(sending, hearing)| LineUtilization { tx: sending, rx: hearing });
+            let line =
+                line.map(|(sending, receiving)| LineUtilization { tx: sending, rx: receiving });
             Utilization { processor, waits, line }
         };
         for (utilization, bottleneck, words) in [

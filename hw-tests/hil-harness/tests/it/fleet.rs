@@ -216,7 +216,7 @@ fn with(report: &Report, cases: &[Case], verdict: Verdict) -> Vec<String> {
 fn a_run_is_distributed_over_boards_and_one_report_has_what_each_did() {
     let cases = cases(120);
     let members = ["a", "b", "c"].map(|name| member(name, None));
-    // None puts all cases before the others are ready.
+    // No board runs all cases before the others are ready.
     let all_ready = Barrier::new(members.len());
     let (done, report) = run_prepared(&members, of(cases.clone()), &|plan| {
         let live = prepare(plan);
@@ -294,13 +294,13 @@ fn a_board_that_does_not_come_back_does_not_delay_the_run_and_is_reported_as_los
 fn a_board_that_is_no_longer_needed_has_no_problem() {
     let cases = cases(20);
     let mut late = member("late", None);
-    let patience = Duration::from_millis(2001); // unlike any other timeout
+    let timeout = Duration::from_millis(2001); // unlike any other timeout
     if let Ok(plan) = &mut late.plan {
-        plan.reconnect_timeout = patience;
+        plan.reconnect_timeout = timeout;
     }
     let members = [member("good", None), late];
     let (done, report) = run_prepared(&members, of(cases.clone()), &|plan| {
-        while plan.reconnect_timeout == patience && !is_over(plan) {
+        while plan.reconnect_timeout == timeout && !is_over(plan) {
             std::thread::yield_now();
         }
         prepare(plan)
@@ -326,7 +326,7 @@ fn a_run_without_a_board_left_has_cases_that_are_not_run() {
     assert_eq!(with(&report, &cases, Verdict::NotRun).len(), cases.len());
 }
 
-/// A results file of a run that ended with its first failure, and the boards for the rest.
+/// A results file of a run that ended with its first failure, for a resumed run.
 fn broken_off(file: &Path) -> RunConfig {
     let settings = RunConfig { fail_fast: true, results: Some(file.to_owned()), ..of(cases(150)) };
     let liars = ["a", "b"].map(|name| member(name, Some(wrong_application(4))));

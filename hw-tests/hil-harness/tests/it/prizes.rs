@@ -10,7 +10,7 @@ use sargon_corpus::encode;
 use sargon_corpus::{CaseInput, builtin_corpus};
 use sargon_reference::{Colour, Position, Square, SquareResult, evaluate, parse_fen};
 
-/// BYTE, September 1978, Figure 5, set up from its text: a knight on c7 forks king and rook.
+/// BYTE, September 1978, Figure 5, constructed from its text: a knight on c7 forks king and rook.
 const FIGURE_5: &str = "r3k3/2N5/8/8/2q5/8/8/4K3 b - -";
 /// The boxed example, likewise: the knight on d5 attacks a rook and a bishop.
 const BOX: &str = "6k1/8/1b6/3N4/5r2/8/8/7K b - -";
@@ -26,10 +26,10 @@ fn gather(position: &Position, moved: Option<Square>) -> Prizes {
 }
 
 #[test]
-fn figure_5s_useless_fork_pays_only_as_long_as_the_forking_piece_is_not_looked_at() {
+fn figure_5s_useless_fork_gains_only_if_the_forking_piece_is_ignored() {
     let position = position(FIGURE_5);
     let blind = gather(&position, None);
-    // Three quarters of the rook's value; minus the knight's value it still looks like a gain.
+    // Three quarters of the rook's value; less the knight's value it is still a gain.
     assert_eq!(f64::from(blind.article().won) / 4.0, 0.75 * 5.0);
     assert_eq!(blind.lost, 3);
     assert_eq!(blind.article().balance(), 0.75);
@@ -54,7 +54,7 @@ fn the_program_counts_a_rook_as_second_prize_as_two_pawns() {
     assert_eq!(f64::from(book.lost) / 2.0, 3.0 - 0.5);
 }
 
-/// A gathering of losses of White, who has just moved to the square of the last.
+/// Prizes from losses of White, who has just moved to the square of the last one.
 fn losses(list: &[(&str, u8)]) -> Prizes {
     let square = |name| Square::named(name).expect("a square");
     let piece = sargon_reference::Piece::from_letter('Q').expect("a queen");
@@ -82,26 +82,26 @@ fn only(fen: &str) -> (RelationGroup, &'static str, bool) {
 }
 
 #[test]
-fn all_eight_relations_of_table_4_are_told_apart() {
+fn all_eight_relations_of_table_4_are_distinguished() {
     use RelationGroup::{Discovered, Transparent};
     // A rook on a1 acts along the first rank; the second piece is one that does not move along it.
     assert_eq!(only("8/8/8/8/8/8/8/R2n3N w - -"), (Discovered, "W1 -> B1 -> W2", false));
     assert_eq!(only("8/8/8/8/8/8/8/R2N3N w - -"), (Discovered, "W1 -> W2 -> W3", false));
     assert_eq!(only("8/8/8/8/8/8/8/R2n3n w - -"), (Discovered, "W1 -> B1 -> B2", true));
     assert_eq!(only("8/8/8/8/8/8/8/R2N3n w - -"), (Discovered, "W1 -> W2 -> B1", false));
-    // Pawns and kings bear on their neighbours along a bishop's line.
+    // Pawns and kings attack or defend their neighbours along a bishop's line.
     assert_eq!(only("8/8/8/8/8/2p5/1N6/B7 w - -").0, Discovered);
     assert_eq!(only("8/8/8/2B5/3p4/4N3/8/8 w - -"), (Transparent, "W1 -> B1 -> W2", false));
     assert_eq!(only("8/8/8/8/8/2N5/1P6/B7 w - -"), (Transparent, "W1 -> W2 -> W3", false));
     assert_eq!(only("8/8/8/8/8/2n5/1k6/B7 w - -"), (Transparent, "W1 -> B1 -> B2", true));
     assert_eq!(only("8/8/8/8/8/2n5/1P6/B7 w - -"), (Transparent, "W1 -> W2 -> B1", false));
-    // A pawn does not bear backwards.
+    // A pawn does not attack backwards.
     assert_eq!(only("8/8/8/2B5/3P4/4N3/8/8 w - -").0, Discovered);
 }
 
 #[test]
 fn figure_1s_bishop_acts_through_the_queen_and_a_bishop_pins_the_knight() {
-    // As the article describes Figure 1, from which the position is set up.
+    // As in the article's description of Figure 1.
     let found = relations(&position("2kr4/6q1/8/5n2/2Kp4/3N3B/5Q2/6B1 w - -"));
     let texts: Vec<_> = found.iter().map(ToString::to_string).collect();
     let through = "Bg1 defends Qf2. Qf2 attacks pd4. Bg1 attacks pd4 through Qf2.";

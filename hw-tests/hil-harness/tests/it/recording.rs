@@ -1,4 +1,4 @@
-//! Transcripts after power cuts, and which existing files they replace.
+//! Transcripts after power cuts, and the existing files that they may replace.
 
 use std::path::Path;
 

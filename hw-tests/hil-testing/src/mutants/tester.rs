@@ -142,13 +142,13 @@ impl MutationTester {
         let options =
             RunOptions { repeat: 1, fail_fast: true, baseline: None, interrupted: &interrupted };
         let mut failure = None;
-        let course = run_cases(&mut live, self.cases.iter().cloned(), options, |result| {
+        let summary = run_cases(&mut live, self.cases.iter().cloned(), options, |result| {
             if failure.is_none() && !matches!(result.verdict, Verdict::Pass | Verdict::NotRun) {
                 let why = result.differences.first().map(ToString::to_string).or(result.reason);
                 failure = Some((result.id, why.unwrap_or_else(|| result.verdict.to_string())));
             }
         });
-        failure.or(match course.ended {
+        failure.or(match summary.ended {
             RunEnd::BoardLost(why) => Some(("the board".to_owned(), why)),
             _ => None,
         })

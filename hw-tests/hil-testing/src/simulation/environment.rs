@@ -267,7 +267,7 @@ impl<'a> Simulation<'a> {
 
     /// Runs the harness without faults. After a power cut between upload and start the board may
     /// execute random RAM and only reset helps: the operator presses it once, if the
-    /// message says to.
+    /// message advises.
     fn last_run(&mut self) -> Result<(), String> {
         self.run(&Episode::default(), true)?;
         if self.outcome.as_ref().is_some_and(requests_reset) {

@@ -41,7 +41,7 @@ pub(super) fn show(
             KeyAction::Command(line) if ["c", "run"].contains(&line.trim()) => {
                 run_on(terminal, view, console)?
             }
-            wish => perform_action(terminal, view, &wish)?,
+            action => perform_action(terminal, view, &action)?,
         };
         if !goes_on {
             return Ok(0);
@@ -62,26 +62,26 @@ fn is_interrupt(key: &KeyEvent) -> bool {
     key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL)
 }
 
-/// Does what a key asked for, and lets Ctrl-C, Esc and `q` stop it; returns whether the session
-/// goes on.
+/// Performs a key's action, which Ctrl-C, Esc and `q` can stop. Returns `true` unless the session
+/// ends.
 fn perform_action(
     terminal: &mut DefaultTerminal,
     view: &mut View,
-    wish: &KeyAction,
+    action: &KeyAction,
 ) -> io::Result<bool> {
     let size = terminal.size()?;
     let mut watcher = Watcher::new(Some((size.width, size.height)));
-    let goes_on = view.execute(wish, &mut |_| watcher.stops());
-    if watcher.has_spoken {
+    let continues = view.execute(action, &mut |_| watcher.should_stop());
+    if watcher.has_written_status {
         watcher.write_status("");
-        // What was written past the drawing is not known to it: everything is drawn anew.
+        // The status row was written without the terminal's buffer, so the screen is redrawn.
         terminal.draw(|frame| frame.render_widget(Clear, frame.area()))?;
     }
-    Ok(goes_on && !watcher.quits)
+    Ok(continues && !watcher.quits)
 }
 
-/// Runs the board on in slices, and shows what it does after each; returns whether the session goes
-/// on.
+/// Runs the board in slices and redraws the screen after each. Returns `true` unless the session
+/// ends.
 fn run_on(
     terminal: &mut DefaultTerminal,
     view: &mut View,
@@ -93,12 +93,11 @@ fn run_on(
         watcher.takes_text = view.shows_console();
         let halt = view.continue_running(&mut |debugger| {
             console.pump(debugger);
-            watcher.stops() || began.elapsed() >= REFRESH_INTERVAL
+            watcher.should_stop() || began.elapsed() >= REFRESH_INTERVAL
         });
         let mut is_idle = false;
         if let Some(halt) = halt {
-            // A board that waits for its host has not ended where there is one that may send
-            // something.
+            // A board that waits for input is idle, not halted, if a host may still send some.
             is_idle = halt == board_debugger::HaltReason::Idle
                 && (view.shows_console() || console.is_shared());
             if !is_idle {
@@ -121,13 +120,13 @@ fn run_on(
     }
 }
 
-/// Looks for keys while the board runs.
+/// Polls keys while the board runs.
 struct Watcher {
     began: Instant,
-    looked: Instant,
-    /// Columns and rows of the terminal, where a motion that takes long is to be mentioned.
+    last_poll: Instant,
+    /// Columns and rows of the terminal, if the status row is to show that the board runs.
     size: Option<(u16, u16)>,
-    has_spoken: bool,
+    has_written_status: bool,
     has_stopped: bool,
     quits: bool,
     /// Whether keys are text for the board.
@@ -140,9 +139,9 @@ impl Watcher {
         let now = Instant::now();
         Self {
             began: now,
-            looked: now,
+            last_poll: now,
             size,
-            has_spoken: false,
+            has_written_status: false,
             has_stopped: false,
             quits: false,
             takes_text: false,
@@ -150,19 +149,19 @@ impl Watcher {
         }
     }
 
-    /// Whether a key has asked the board to stop.
-    fn stops(&mut self) -> bool {
-        if self.looked.elapsed() >= KEY_POLL_INTERVAL {
-            self.looked = Instant::now();
+    /// Returns `true` if a key to stop the board was pressed.
+    fn should_stop(&mut self) -> bool {
+        if self.last_poll.elapsed() >= KEY_POLL_INTERVAL {
+            self.last_poll = Instant::now();
             self.show_running();
             self.poll_keys();
         }
         self.has_stopped
     }
 
-    /// Takes the keys that have come.
+    /// Handles the pending keys.
     fn poll_keys(&mut self) {
-        // A terminal that fails ends the session at the next key, where the failure can be
+        // If the terminal fails, the session ends at the next key, where the error can be
         // reported.
         while event::poll(Duration::ZERO).unwrap_or(false) {
             let Ok(event) = event::read() else { return };
@@ -183,16 +182,20 @@ impl Watcher {
         }
     }
 
-    /// Says in the status row that something runs, once it takes long.
+    /// Shows in the status row that the board runs, after [`RUNNING_NOTICE_DELAY`].
     fn show_running(&mut self) {
-        if self.size.is_none() || self.has_spoken || self.began.elapsed() < RUNNING_NOTICE_DELAY {
+        if self.size.is_none()
+            || self.has_written_status
+            || self.began.elapsed() < RUNNING_NOTICE_DELAY
+        {
             return;
         }
-        self.has_spoken = true;
+        self.has_written_status = true;
         self.write_status("running: Ctrl-C or Esc stops, q quits");
     }
 
-    /// Writes the status row past the drawing, which belongs to the view that runs the board.
+    /// Writes the status row directly to the terminal: the view cannot draw while it runs the
+    /// board.
     fn write_status(&self, text: &str) {
         let Some((columns, rows)) = self.size else { return };
         let text = format!("{text:<width$}", width = usize::from(columns));
@@ -216,12 +219,12 @@ fn key_bytes(key: KeyCode) -> Vec<u8> {
 /// The far end of the board's line.
 pub(super) struct ConsoleSink {
     line: Option<PtyLine>,
-    /// The share of what the board has sent was passed on.
+    /// The number of bytes of the board's output that were forwarded.
     passed: usize,
 }
 
 impl ConsoleSink {
-    /// The pane of the debugger, and nothing else.
+    /// Only the pane of the debugger.
     pub(super) fn pane() -> Self {
         Self { line: None, passed: 0 }
     }
@@ -229,22 +232,22 @@ impl ConsoleSink {
     /// A pseudo-terminal that another program can open; its path goes to standard error.
     pub(super) fn pseudo_terminal() -> io::Result<Self> {
         let line = PtyLine::open(BAUD)?;
-        eprintln!("the board's line is {}; Enter begins", line.path().display());
+        eprintln!("the board's line is {}; press Enter to start", line.path().display());
         let mut enter = String::new();
         io::stdin().read_line(&mut enter)?;
         Ok(Self { line: Some(line), passed: 0 })
     }
 
-    /// Whether another program may send something.
+    /// Returns `true` if another program may send bytes.
     fn is_shared(&self) -> bool {
         self.line.is_some()
     }
 
-    /// Passes on what the board has sent.
+    /// Forwards the board's new output.
     fn forward_output(&mut self, debugger: &Debugger) {
         let Some(line) = &mut self.line else { return };
-        // After a way back the board has sent less, and will send the same again: it is passed on
-        // once.
+        // After stepping back the board's output is shorter, and the same bytes will follow again:
+        // they are forwarded once.
         let sent = debugger.output();
         for byte in sent.get(self.passed..).unwrap_or_default() {
             line.transmit(*byte);
@@ -253,7 +256,7 @@ impl ConsoleSink {
         line.flush(None);
     }
 
-    /// The same, and gives the board what the other program has sent.
+    /// Forwards the board's output, and sends it the bytes of the other program.
     fn pump(&mut self, debugger: &mut Debugger) {
         if debugger.is_searching() {
             return;
@@ -262,7 +265,7 @@ impl ConsoleSink {
         let Some(line) = &mut self.line else { return };
         let arrived: Vec<u8> = std::iter::from_fn(|| line.receive()).collect();
         if !arrived.is_empty() {
-            // Refused only on a way back, which was ruled out above.
+            // Fails only while stepping back, which was excluded above.
             let _ = debugger.send(&arrived);
         }
     }

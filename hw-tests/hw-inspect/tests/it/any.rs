@@ -11,7 +11,7 @@ use assert_cmd::cargo::CommandCargoExt;
 use crate::hw_tests;
 use crate::screen::TerminalSession;
 
-/// Counts down in memory, says `ok` on the 68B50's line, and echoes what comes.
+/// Counts down in memory, sends `ok` over the 68B50's line, and echoes what it receives.
 const PROGRAM: &str = "\
 \t.INTERN START,COUNT
 STATUS\t== 80H
@@ -47,7 +47,7 @@ COUNT:\t.BLKB 1
 \t.END START
 ";
 
-/// A folder with the program in it.
+/// A folder with the program.
 struct Bench {
     folder: tempfile::TempDir,
 }
@@ -69,7 +69,7 @@ impl Bench {
         path
     }
 
-    /// Runs a script of the debugger: what it prints.
+    /// Runs a script of the debugger and returns its output.
     fn script(&self, program: &Path, commands: &str, more: &[&str]) -> String {
         let script = self.write("script", commands);
         let mut arguments = vec!["debug".to_owned(), program.display().to_string()];
@@ -82,7 +82,7 @@ impl Bench {
     }
 }
 
-/// Assembles and links the program to RAM with the library that `tdlasm` is.
+/// Assembles and links the program for RAM by the library `tdlasm`.
 fn linked(source: &Path) -> tdlasm::link::Program {
     let options = tdlasm::Options { lines: true, ..Default::default() };
     let loader = tdlasm::source::DiskLoader;
@@ -180,7 +180,7 @@ fn a_program_for_rom_is_what_the_board_is_powered_up_with() {
 }
 
 #[test]
-fn the_project_file_says_what_a_program_is_made_of() {
+fn the_project_file_defines_the_files_of_a_program() {
     let bench = Bench::new();
     bench.write(
         "tdl.toml",
@@ -198,7 +198,7 @@ fn the_project_file_says_what_a_program_is_made_of() {
 }
 
 #[test]
-fn programs_that_are_none_are_refused_where_they_are_wrong() {
+fn invalid_programs_are_refused_with_the_location() {
     let bench = Bench::new();
     let wrong = bench.write("wrong.asm", "\t.LOC .PROG.\n\tNONSENSE\n\t.END\n");
     let odd = bench.write("odd.txt", "x");
@@ -240,7 +240,7 @@ fn a_mistake_in_a_script_is_located() {
     assert!(said.contains("bad.txt:2") && said.contains("fly"), "{said}");
 }
 
-/// Takes what comes from a terminal, on a thread of its own, so that waiting has an end.
+/// Reads from a terminal on a separate thread, so that waiting can time out.
 fn listen(terminal: &std::fs::File) -> Receiver<u8> {
     let (send, received) = channel();
     let mut reader = terminal.try_clone().expect("another handle");
@@ -251,7 +251,7 @@ fn listen(terminal: &std::fs::File) -> Receiver<u8> {
     received
 }
 
-fn heard(bytes: &Receiver<u8>, count: usize) -> String {
+fn receive_text(bytes: &Receiver<u8>, count: usize) -> String {
     let next = |_| bytes.recv_timeout(Duration::from_secs(60)).map(char::from);
     (0..count).map(next).collect::<Result<_, _>>().expect("the board sends something")
 }
@@ -262,7 +262,7 @@ fn the_boards_line_is_a_pseudo_terminal_for_another_program() {
     let mut command = Command::cargo_bin("hw-inspect").expect("it is built");
     command.args(["debug", "--console", "pty"]).arg(bench.path("prog.asm"));
     let mut screen = TerminalSession::spawn(command);
-    screen.expect("; Enter begins");
+    screen.expect("; press Enter to start");
     let said = screen.seen.clone();
     let path = said.split("line is ").nth(1).and_then(|rest| rest.split(';').next());
     let path = path.expect("its name").to_owned();
@@ -273,9 +273,9 @@ fn the_boards_line_is_a_pseudo_terminal_for_another_program() {
     screen.expect("prog.asm");
     let bytes = listen(&terminal);
     screen.press(b"c");
-    assert_eq!(heard(&bytes, 2), "OK");
+    assert_eq!(receive_text(&bytes, 2), "OK");
     terminal.write_all(b"x").expect("sent");
-    assert_eq!(heard(&bytes, 1), "x", "the program echoes it");
+    assert_eq!(receive_text(&bytes, 1), "x", "the program echoes it");
     screen.press(b"\x1b");
     screen.expect("stopped");
     screen.press(b"q");

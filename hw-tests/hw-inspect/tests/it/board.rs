@@ -1,5 +1,5 @@
-//! The debugger on a board at the end of a line, by the debug kernel: the simulated one here, over
-//! TCP, and from a transcript.
+//! The debugger on a board on a serial line, by the debug kernel: simulated in-process, over TCP,
+//! and from a transcript.
 
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -16,11 +16,11 @@ use crate::gdb::Server;
 use crate::hw_tests;
 use crate::stuck::folder;
 
-/// A session of commands of all kinds, but for those that a real board has not.
+/// A session with all kinds of commands that a real board supports.
 const SESSION: &str = "registers\ncode\nstep 3\nover 2\nbreak NEXTAD if E == 0 hits 2\nrun\nregisters\n\
                        step\nprint [M3]\narray\nset HL = 1234H\nprint HL\nmemory ATKLST\ndelete all\n\
                        out\nto NEXTAD\nnext 4\nset [M4] = 77H\nprint [M4]\n";
-/// A program that counts in a loop and hears nothing.
+/// A program that counts in a loop and ignores its input.
 const LOOP: &str =
     "START::\tLXI SP,0EF00H\n\tMVI B,0\nLOOP:\tINR B\n\tNOP\n\tJMPR LOOP\n\t.END START\n";
 
@@ -63,7 +63,7 @@ fn a_session_on_a_board_is_the_same_as_on_the_simulated_one() {
 }
 
 #[test]
-fn a_session_that_was_recorded_can_be_gone_through_without_the_board() {
+fn a_recorded_session_can_be_replayed_without_the_board() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("line.jsonl").display().to_string();
     let (_server, path) = server("rc2014-classic");
@@ -75,7 +75,7 @@ fn a_session_that_was_recorded_can_be_gone_through_without_the_board() {
 }
 
 #[test]
-fn an_exchange_without_end_is_stopped_looked_at_and_begun_again() {
+fn an_endless_exchange_is_stopped_inspected_and_restarted() {
     let own = folder();
     let own = own.path().display().to_string();
     let text = "registers\nstep\nrun\nprint [XCHNG]\ncalls\nrestart\nrun\n";
@@ -87,15 +87,15 @@ fn an_exchange_without_end_is_stopped_looked_at_and_begun_again() {
     assert!(stops.len() >= 3, "at first, after a step, and after more of it: {said}");
     assert!(said.contains("after 0.5 s of the board's time (--within)"), "{said}");
     assert!(said.contains("0000H = 0"), "NOP is there: {said}");
-    let begun = said.lines().find(|line| line.starts_with("8000H, APP"));
-    assert!(begun.is_some(), "{said}");
-    // StartedSession again, it waits for a request that nobody has sent.
+    let restarted = said.lines().find(|line| line.starts_with("8000H, APP"));
+    assert!(restarted.is_some(), "{said}");
+    // After the restart it waits for a request, and no host sends one.
     let last = said.lines().last().unwrap_or_default();
     assert!(last.contains("IDLE") || last.contains("RXWAIT"), "{last}");
 }
 
 #[test]
-fn what_a_board_can_not_do_is_refused_with_the_reason() {
+fn unsupported_commands_on_a_board_are_refused_with_the_reason() {
     for (line, reason) in [
         ("break 0100H", "0100H is not writable (ROM"),
         ("break 0F100H", "F100H belongs to the debug kernel"),
@@ -110,7 +110,7 @@ fn what_a_board_can_not_do_is_refused_with_the_reason() {
 }
 
 #[test]
-fn back_goes_a_twin_that_says_so_and_forward_it_comes_to_the_board() {
+fn stepping_back_uses_a_reported_twin_and_stepping_forward_returns_to_the_board() {
     let forward = "step 5\nregisters\nback 2\nregisters\nback 3\nwho M3\nrun\nregisters\nstep\n";
     let simulated = session("step 3\nregisters\n", &[]).1;
     let (code, said, problem) = session(forward, &["--kernel"]);
@@ -127,7 +127,7 @@ fn back_goes_a_twin_that_says_so_and_forward_it_comes_to_the_board() {
 }
 
 #[test]
-fn any_program_is_held_on_a_board_and_one_that_hears_nothing_says_so() {
+fn any_program_is_debugged_on_a_board_with_a_notice_if_it_cannot_be_paused() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("loop.asm");
     std::fs::write(&file, LOOP).expect("written");
@@ -143,7 +143,7 @@ fn any_program_is_held_on_a_board_and_one_that_hears_nothing_says_so() {
 }
 
 #[test]
-fn gdb_has_a_board_as_it_has_the_simulated_one() {
+fn gdb_debugs_a_board_like_the_simulated_one() {
     let mut simulated = Server::with(&[]);
     let mut board = Server::with(&["--kernel"]);
     let mut both = |packet: &str| (simulated.ask(packet), board.ask(packet));
@@ -166,7 +166,7 @@ fn gdb_has_a_board_as_it_has_the_simulated_one() {
 }
 
 #[test]
-fn an_editor_has_a_board_over_the_line() {
+fn an_editor_debugs_a_board_over_the_line() {
     let (_server, path) = server("rc2014-classic");
     let mut client = Client::start();
     client.ask("initialize", json!({ "adapterID": "z80" }));
@@ -204,16 +204,16 @@ fn samples_of_a_board_find_the_routines_that_take_the_time() {
     };
     let all: u64 = routines.iter().map(|one| one["samples"].as_u64().expect("a number")).sum();
     assert_eq!(all, 120, "{json}");
-    // ATTACK looks outwards from each of the squares: more than anything else but waiting.
+    // ATTACK scans outwards from each square, which takes most of the time besides waiting.
     assert!(samples("ATTACK") > 120 / 10, "{json}");
     assert!(samples("ATTACK") > samples("POINTS"), "{json}");
 }
 
 #[test]
-fn a_board_that_is_done_before_each_sample_ends_the_profile() {
-    let (_server, path) = server("rc2014-classic"); // as fast as it goes
+fn a_board_that_finishes_before_each_sample_ends_the_profile() {
+    let (_server, path) = server("rc2014-classic"); // not limited to the board's clock
     let (code, _, problem) = hw_tests(&["profile", "--port", &path, "--samples", "20", FIGURE_1]);
-    // A computer with much other work may be slow enough for samples.
+    // On a busy computer the board may be slow enough for samples.
     let is_told = code == Some(3) && problem.contains("it does not keep to its clock");
     assert!(is_told || code == Some(0), "{code:?} {problem}");
 }

@@ -1,4 +1,4 @@
-//! Which lines have run: against what a board was asked, and the command.
+//! Coverage: the lines that run for given requests, and the command.
 
 use board_debugger::Machine;
 use board_debugger::profiling::{Coverage, FileCoverage, StepCounter};

@@ -1,4 +1,4 @@
-//! The Debug Adapter Protocol, as a client of the real program.
+//! The Debug Adapter Protocol: a client of the real program.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 
 use crate::debugger::FIGURE_1;
 
-/// `hw-tests dap` and the streams to it.
+/// A running `hw-tests dap` with its streams.
 pub(crate) struct Client {
     pub(crate) process: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     seq: u64,
-    /// Events that came before the answers that were waited for.
+    /// Events that arrived before an awaited response.
     events: Vec<Value>,
 }
 
@@ -92,7 +92,7 @@ impl Client {
         response["body"].clone()
     }
 
-    /// The response to a request that must succeed, whatever else is answered before it.
+    /// The response to a request that must succeed; skips responses to earlier requests.
     pub(crate) fn ask_after_others(&mut self, command: &str, arguments: Value) {
         self.send(command, arguments);
         loop {
@@ -114,7 +114,8 @@ impl Client {
         }
     }
 
-    /// Runs on in some way; why the board stopped, and the name of where.
+    /// Sends a command that runs the board; returns the reason of the stop and the name of its
+    /// place.
     fn run(&mut self, command: &str, arguments: Value) -> (String, String) {
         self.ask(command, arguments);
         let reason =
@@ -129,7 +130,7 @@ impl Client {
             .unwrap_or_default()
     }
 
-    /// The number of a variable in a scope.
+    /// The reference of a variable in a scope.
     fn variable(&mut self, scope: &str, name: &str) -> u64 {
         let scopes = self.ask("scopes", json!({ "frameId": 0 }));
         let found = scopes["scopes"]
@@ -167,7 +168,7 @@ fn a_client_stops_in_xchng_reads_table_2_and_steps_back_to_atksav() {
     let verdict = verdicts.iter().find(|one| one.square == square).expect("e5");
     let white = u64::from(verdict.array.to_bytes()[0]);
     assert_eq!(client.variable("Attackers array", "White: count"), white);
-    // GUARD is where an attacker is at hand, and the guard is asked for.
+    // At GUARD the attacker is known, and the guard is fetched.
     let names = json!({ "breakpoints": [{ "name": "GUARD", "condition": "E == 0 && L == 3" }] });
     assert_eq!(client.ask("setFunctionBreakpoints", names)["breakpoints"][0]["verified"], true);
     assert_eq!(
@@ -204,7 +205,7 @@ fn a_client_stops_in_xchng_reads_table_2_and_steps_back_to_atksav() {
 fn lines_data_and_ports_stop_the_board() {
     let mut client = Client::launched();
     let source = json!({ "name": "xchng.asm", "path": "/somewhere/XCHNG.ASM" });
-    // The line before XCHNG is a comment; the one after it would do if its condition made sense.
+    // The line before XCHNG is a comment; the one after it is valid but for its condition.
     let text = firmware::source("xchng.asm").expect("it ships");
     let entry = text.lines().position(|line| line.starts_with("XCHNG:")).expect("its entry");
     let lines = json!({ "source": source, "breakpoints": [
@@ -278,7 +279,7 @@ fn memory_registers_and_instructions_are_shown() {
 }
 
 #[test]
-fn a_launch_that_makes_no_sense_is_refused() {
+fn an_invalid_launch_is_refused() {
     let mut client = Client::start();
     assert_eq!(client.response("threads", json!({}))["success"], false, "nothing is launched");
     for arguments in [

@@ -1,4 +1,4 @@
-//! The debugger: forward and back, what it stops at, and the registers by the article's names.
+//! The debugger: motions forward and back, stops, and the registers by the article's names.
 
 use board_debugger::{
     Breakpoint, Debugger, EntryOutcome, ExecCommand, Expression, FLAGS, HaltReason, HitCondition,
@@ -31,7 +31,7 @@ fn at_e5(behaviour: Behaviour) -> Debugger {
     session.debugger
 }
 
-/// Moves the board, and never asks it to stop.
+/// Executes a motion without interrupting it.
 pub(crate) fn run(debugger: &mut Debugger, motion: ExecCommand) -> HaltReason {
     debugger.run(motion, &mut |_| false)
 }
@@ -83,10 +83,10 @@ fn steps_back_go_where_steps_came_from() {
 }
 
 #[test]
-fn conditions_choose_among_passages_forward_and_back() {
+fn conditions_select_passages_forward_and_back() {
     let mut debugger = mended();
     let xchng = break_at(&mut debugger, "XCHNG");
-    // The squares come in the order a1, b1 .. h8: what is behind e5 is what is still to come.
+    // The squares are evaluated in the order a1, b1 .. h8: squares after e5 are still to come.
     let (_, verdicts) = evaluate(&parse_fen(FIGURE_1).expect("a position"));
     let mut squares: Vec<u8> = verdicts.iter().map(|one| encode::square(one.square)).collect();
     squares.sort_unstable();
@@ -188,7 +188,7 @@ fn table_2_names_the_registers_as_the_reference_has_the_values() {
         assert_eq!(value(&debugger, "residue"), 0);
         assert_eq!(value(&debugger, "attackers left"), attackers.len() as u16 - 1);
         assert_eq!(value(&debugger, "defenders left"), defenders.len() as u16);
-        // A knight is dearer than the pawn that it would take.
+        // A knight is worth more than the pawn that it would capture.
         break_at(&mut debugger, "DEARER");
         assert_eq!(run(&mut debugger, ExecCommand::Continue), HaltReason::Breakpoint);
         assert_eq!(value(&debugger, "value of the defender"), u16::from(defenders[0]));
@@ -197,7 +197,7 @@ fn table_2_names_the_registers_as_the_reference_has_the_values() {
 }
 
 #[test]
-fn what_is_changed_by_hand_ends_the_known_past() {
+fn a_manual_change_discards_the_recorded_past() {
     let mut debugger = mended();
     let array = debugger.code().symbol("ATKLST").expect("ATKLST");
     debugger.poke(array, &[0; 14]);
@@ -214,11 +214,11 @@ fn what_is_changed_by_hand_ends_the_known_past() {
     assert_eq!(debugger.dump(array, 14), [0; 14]);
     assert_eq!(run(&mut debugger, ExecCommand::StepOut), HaltReason::Step);
     let residue = register_value(&debugger.registers(), "E").expect("E");
-    assert_eq!(residue, 0, "nobody attacks");
+    assert_eq!(residue, 0, "no attackers");
 }
 
 #[test]
-fn conditions_are_read_as_they_are_meant() {
+fn conditions_are_parsed_with_their_precedence() {
     let code = CodeMap::new(&[]);
     let registers = Registers { af: 0x1240, hl: 0x8003, de_alt: 7, ..Registers::default() };
     let read = |at: u16| (at & 0xFF) as u8;
@@ -242,7 +242,7 @@ fn conditions_are_read_as_they_are_meant() {
 }
 
 #[test]
-fn hit_counts_choose_passages_and_begin_anew_at_a_restart() {
+fn hit_counts_select_passages_and_restart_with_the_program() {
     let mut debugger = mended();
     let address = debugger.code().symbol("ATTACK").expect("ATTACK");
     let hits = HitCondition::parse("== 3").expect("a count");
@@ -282,7 +282,7 @@ fn a_register_is_watched_in_both_directions() {
 }
 
 #[test]
-fn who_wrote_a_byte_is_found_past_writes_of_the_same_value() {
+fn the_last_change_of_a_byte_is_found_despite_writes_of_the_same_value() {
     let mut debugger = mended();
     let array = debugger.code().symbol("ATKLST").expect("ATKLST");
     let count = debugger.peek(array);
@@ -338,7 +338,7 @@ fn every_register_and_flag_is_set_by_name() {
 }
 
 #[test]
-fn what_is_sent_is_part_of_the_past() {
+fn sent_input_is_part_of_the_recorded_past() {
     let mut debugger = mended();
     assert_eq!(run(&mut debugger, ExecCommand::Continue), HaltReason::Idle, "it has answered");
     let answered = debugger.output().len();

@@ -12,11 +12,11 @@ use firmware::profile::BoardProfile;
 
 use crate::debugger::FIGURE_1;
 
-/// `hw-tests gdb` and a line to it.
+/// A running `hw-tests gdb` and a connection to it.
 pub(crate) struct Server {
     process: Child,
     stream: TcpStream,
-    /// A connection that is open and says nothing.
+    /// An open connection that sends nothing.
     silent: Option<TcpStream>,
 }
 
@@ -50,7 +50,7 @@ impl Server {
         Self { process, stream, silent: None }
     }
 
-    /// A server to which a connection was made first that says nothing.
+    /// A server that already has a connection that sends nothing.
     fn silent_first() -> Self {
         let mut server = Self::start();
         let peer = server.stream.peer_addr().expect("an address");
@@ -60,7 +60,7 @@ impl Server {
         server
     }
 
-    /// Sends a packet and returns the answer to it.
+    /// Sends a packet and returns the reply.
     pub(crate) fn ask(&mut self, packet: &str) -> String {
         self.write(&packed(packet));
         assert_eq!(self.byte(), b'+', "{packet}");
@@ -103,7 +103,7 @@ impl Server {
     }
 }
 
-/// A packet with its check.
+/// Encodes a packet with its checksum.
 pub(crate) fn packed(packet: &str) -> Vec<u8> {
     let sum = packet.bytes().fold(0u8, u8::wrapping_add);
     format!("${packet}#{sum:02x}").into_bytes()
@@ -131,13 +131,13 @@ fn a_session_goes_forward_and_back() {
     assert_eq!((gdb.ask("s"), gdb.register(5)), ("S05".to_owned(), xchng + 3));
     assert_eq!(gdb.register(3), symbol("BACT"), "HL");
     assert_eq!((gdb.ask("bs"), gdb.register(5)), ("S05".to_owned(), xchng));
-    // ATKSAV was there before; the past begins before PINFND.
+    // ATKSAV ran before; the recorded past begins before PINFND.
     let atksav = symbol("ATKSAV");
     assert_eq!(gdb.ask(&format!("Z0,{atksav:x},1")), "OK");
     assert_eq!((gdb.ask("bc"), gdb.register(5)), ("S05".to_owned(), atksav));
     assert_eq!(gdb.ask(&format!("z0,{atksav:x},1")), "OK");
     assert_eq!(gdb.ask("bc"), "T05replaylog:begin;");
-    // The residue is what XCHNG leaves in E: watch who writes the first count of the array.
+    // XCHNG returns the residue in E. Watch the first count of the array.
     let array = symbol("ATKLST");
     assert_eq!(gdb.ask(&format!("Z2,{array:x},1")), "OK");
     assert_eq!(gdb.ask("c"), format!("T05watch:{array:04x};"));
@@ -177,7 +177,7 @@ fn registers_and_memory_are_changed_and_nonsense_is_refused() {
 #[test]
 fn a_board_that_runs_is_stopped_and_killed() {
     let mut gdb = Server::start();
-    // A loop without end: JMPR to itself.
+    // An endless loop: JMPR to itself.
     assert_eq!(gdb.ask("M9f00,2:18fe"), "OK");
     assert_eq!(gdb.ask("P5=009f"), "OK");
     let packet = "$c#63";
@@ -218,7 +218,7 @@ fn a_watchpoint_on_both_is_reported_as_one_on_both() {
 }
 
 #[test]
-fn a_second_gdb_is_refused_and_a_silent_connection_keeps_nobody_out() {
+fn a_second_gdb_is_refused_and_a_silent_connection_blocks_no_client() {
     let mut gdb = Server::silent_first();
     assert_eq!(gdb.ask("?"), "S05", "the silent one is not served");
     let peer = gdb.stream.peer_addr().expect("an address");
@@ -228,12 +228,12 @@ fn a_second_gdb_is_refused_and_a_silent_connection_keeps_nobody_out() {
     let mut said = String::new();
     second.read_to_string(&mut said).expect("it hangs up");
     assert!(said.contains("E.another gdb is connected"), "{said}");
-    assert_eq!(gdb.ask("?"), "S05", "the first one goes on");
+    assert_eq!(gdb.ask("?"), "S05", "the first session continues");
     assert_eq!(gdb.ask("D"), "OK");
-    // The line is free again once the server has seen the first one go.
+    // The server accepts a client again once it has noticed that the first one disconnected.
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
-        assert!(Instant::now() < deadline, "nobody is let in any more");
+        assert!(Instant::now() < deadline, "no client is accepted any more");
         let stream = TcpStream::connect(peer).expect("it listens");
         stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a deadline");
         gdb.stream = stream;
@@ -252,8 +252,7 @@ fn an_address_that_others_reach_needs_a_flag() {
     assert!(code == Some(2) && said.contains("--allow-remote"), "{said}");
 }
 
-/// The kernel's word for the timer of the server's end of a connection: 2 stands for keep-alive
-/// (proc(5)).
+/// Returns the kernel's timer of the server's end of a connection: 2 is keep-alive (proc(5)).
 #[cfg(target_os = "linux")]
 fn timer(client: &TcpStream) -> Option<String> {
     let server = client.peer_addr().expect("an address").port();
@@ -270,10 +269,10 @@ fn timer(client: &TcpStream) -> Option<String> {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_connection_whose_other_end_is_gone_is_found_out_by_keep_alive() {
+fn a_broken_connection_is_detected_by_keep_alive() {
     let mut server = Server::start();
     assert_eq!(server.ask("?"), "S05");
-    // The answer is acknowledged, after which no other timer runs.
+    // The reply is acknowledged, after which no other timer runs.
     let deadline = Instant::now() + Duration::from_secs(60);
     while timer(&server.stream).as_deref() != Some("02") {
         assert!(Instant::now() < deadline, "{:?}", timer(&server.stream));

@@ -1,4 +1,4 @@
-//! The arguments of `launch` as the extension of VS Code describes them.
+//! Compares the arguments of `launch` with their description in the extension of VS Code.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ fn the_extension_describes_the_arguments_of_launch() {
     let launch = &manifest["contributes"]["debuggers"][0]["configurationAttributes"]["launch"];
     let described = launch["properties"].as_object().expect("properties");
     let described: BTreeSet<String> = described.keys().cloned().collect();
-    // The fields as the source has them, with the names that serde gives them.
+    // The fields in the source, with the names that serde gives them.
     let source = include_str!("../../../board-debugger/src/dap/types.rs");
     let (_, fields) = source.split_once("pub struct LaunchArguments {").expect("the structure");
     let fields = fields.split_once("\n}").expect("its end").0;

@@ -1,4 +1,4 @@
-//! Looking into the board: profile, coverage, and the debugger with its front ends.
+//! Tests of profile, coverage, and the debugger with its front ends.
 
 mod any;
 mod board;
@@ -20,7 +20,7 @@ use std::process::Command;
 
 use assert_cmd::cargo::CommandCargoExt;
 
-/// Runs the program: exit code, output, and what it says.
+/// Runs the program; returns the exit code, standard output and standard error.
 fn hw_tests(arguments: &[&str]) -> (Option<i32>, String, String) {
     let mut command = Command::cargo_bin("hw-inspect").expect("it is built");
     let output = command.args(arguments).output().expect("it starts");

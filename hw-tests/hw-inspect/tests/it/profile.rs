@@ -14,8 +14,8 @@ use crate::hw_tests;
 
 /// The article's Figure 1: 20 pieces.
 const FIGURE_1: &str = "1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -";
-/// T-states in which a position is done many times over.
-const PATIENCE: u64 = 20_000_000;
+/// Limit of T-states, many times those of a position.
+const MAX_T_STATES: u64 = 20_000_000;
 
 /// A board that was measured while it examined Figure 1, and the T-states that passed.
 fn measured() -> (StepCounter, CodeMap, u64) {
@@ -26,7 +26,7 @@ fn measured() -> (StepCounter, CodeMap, u64) {
     machine.send(&Request::Position { squares: encode::squares(&position) });
     let mut meter = StepCounter::new(&machine.code());
     let began = machine.board.clock() - machine.board.halted_time();
-    assert!(meter.run(&mut machine.board, PATIENCE), "it comes to rest");
+    assert!(meter.run(&mut machine.board, MAX_T_STATES), "it comes to rest");
     assert_eq!(machine.take_replies().len(), 3, "20 pieces, 13 a frame, and the end");
     let passed = machine.board.clock() - machine.board.halted_time() - began;
     (meter, machine.code(), passed)
@@ -39,13 +39,13 @@ fn every_t_state_is_counted_once() {
     let by_line: u64 = line_times(&meter, &code).iter().map(|line| line.t_states).sum();
     let by_routine: u64 = routine_times(&meter, &code).iter().map(|one| one.own).sum();
     assert_eq!(by_line, by_routine);
-    // The rest is the acceptance of interrupts, which is no instruction, and the jump that they
-    // land on.
+    // The rest is the acceptance of interrupts, which is not an instruction, and the jump at their
+    // vector.
     assert!(by_line < passed && by_line > passed * 9 / 10, "{by_line} of {passed}");
 }
 
 #[test]
-fn instructions_take_what_the_table_says() {
+fn instructions_take_the_t_states_of_the_table() {
     let (meter, code, _) = measured();
     let mut looked_at = 0;
     for line in code.lines().filter(|line| line.is_code) {
@@ -73,7 +73,7 @@ fn instructions_take_what_the_table_says() {
 }
 
 #[test]
-fn calls_are_those_that_the_position_asks_for() {
+fn calls_are_those_that_the_position_requires() {
     let (meter, code, _) = measured();
     let all = routine_times(&meter, &code);
     let of =

@@ -1,4 +1,4 @@
-//! Programs that hang: the debugger stops them, says where, and lets them be looked at. Each test
+//! Programs that hang: the debugger stops them, shows where, and they can be inspected. Each test
 //! has a deadline.
 
 use std::io::Write;
@@ -19,7 +19,7 @@ use crate::debugger::FIGURE_1;
 use crate::gdb::Server;
 use crate::screen::TerminalSession;
 
-/// Longer than anything here takes on a busy machine; a frozen debugger takes for ever.
+/// The timeout of each test, long enough for a busy machine.
 const DEADLINE: Duration = Duration::from_secs(120);
 
 /// A routine that never returns.
@@ -39,7 +39,7 @@ fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     done.recv_timeout(DEADLINE).expect("it is frozen")
 }
 
-/// A board that hangs, on its way to e5.
+/// A board that hangs before it reaches e5.
 fn hanging(folder: &Path) -> Debugger {
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let evaluator = Evaluator { own: Some(folder.to_owned()), ..Evaluator::default() };
@@ -71,7 +71,7 @@ fn every_motion_of_a_hanging_program_can_be_stopped() {
                 asked += 1;
                 asked > 20
             });
-            // A line that jumps to itself is left and begun again with each round.
+            // A line that jumps to itself is left and entered again in each round.
             let expected = match motion {
                 ExecCommand::StepLine | ExecCommand::StepLineInto => HaltReason::Step,
                 _ => HaltReason::Paused,
@@ -93,7 +93,7 @@ fn every_motion_of_a_hanging_program_can_be_stopped() {
 }
 
 #[test]
-fn a_call_that_never_returns_is_left_while_it_is_stepped_over() {
+fn stepping_over_a_call_that_never_returns_can_be_stopped() {
     in_time(|| {
         let folder = folder();
         let program = "\t.LOC .PROG.\nSTART:\tCALL HANG\n\tHLT\nHANG:\tJMPR HANG\n\t.END START\n";
@@ -111,7 +111,7 @@ fn a_call_that_never_returns_is_left_while_it_is_stepped_over() {
                 asked > 5
             });
             match motion {
-                // The first one went into the call; a line there is its jump to itself.
+                // The first one entered the call; its next line is the jump to itself.
                 ExecCommand::StepLine => assert_eq!(halt, HaltReason::Step),
                 _ => assert_eq!(halt, HaltReason::Paused, "{motion:?}"),
             }
@@ -181,7 +181,7 @@ fn an_editor_pauses_and_leaves_a_hanging_program() {
         }
         client.event("stopped");
     }
-    // The user's own file is opened as a file.
+    // The user's file is opened from the disk.
     let source = client.frames()[0]["source"].clone();
     let path = folder.path().join("xchng.asm").canonicalize().expect("it is there");
     assert_eq!(source["path"], json!(path), "{source}");

@@ -1,4 +1,4 @@
-//! Editors, clients and readers that others wrote.
+//! External editors, clients and readers.
 
 mod adapter;
 #[path = "../../../../assembler/tdlasm-cli/tests/it/system/debian.rs"]

@@ -1,4 +1,4 @@
-//! The debugger in a terminal: what it draws, and a run on a pseudo-terminal.
+//! The debugger in a terminal: its screen, and a run on a pseudo-terminal.
 
 use std::process::Command;
 
@@ -13,7 +13,7 @@ use sargon_reference::{Square, parse_fen};
 use crate::debugger::FIGURE_1;
 use crate::screen::TerminalSession;
 
-/// Returns what the view draws, row by row.
+/// Returns the rows of the view's screen.
 fn drawn(view: &View) -> Vec<String> {
     view.render_text(110, 40).lines().map(str::to_owned).collect()
 }
@@ -27,7 +27,7 @@ fn view() -> View {
     View::new(session.unwrap_or_else(|error| panic!("{error}")).debugger, None)
 }
 
-/// Presses keys one after the other; returns whether the session goes on.
+/// Presses keys one after the other; returns `true` unless the session ends.
 fn press(view: &mut View, keys: &str) -> bool {
     keys.chars().all(|key| {
         let wish = view.handle_key(if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) });
@@ -50,10 +50,10 @@ fn source_registers_array_and_time_are_drawn() {
     row(&rows, &format!("PC  {pc:04X}"));
     row(&rows, "(while XCHNG runs)");
     row(&rows, "+0 T-states");
-    // A knight, a rook and a queen attack e5, which White reads in this order.
+    // A knight, a rook and a queen attack e5, in this order of capture.
     assert!(row(&rows, "White  3").contains("White  3: N R Q"));
     assert!(row(&rows, "[p]").contains("5 "), "the pawn on e5 is under examination");
-    // The smallest terminal that is promised shows all registers, and the way out.
+    // The smallest supported terminal shows all registers, and the key that quits.
     let small: Vec<String> = view.render_text(80, 24).lines().map(str::to_owned).collect();
     for text in [&format!("PC  {pc:04X}"), "F' ", "White  3: N R Q", "q quit"] {
         row(&small, text);
@@ -94,7 +94,7 @@ fn keys_step_stop_and_go_back() {
 }
 
 #[test]
-fn commands_are_typed_and_mistakes_are_shown() {
+fn commands_are_typed_and_errors_are_shown() {
     let mut view = view();
     press(&mut view, ":set HL = 1234H\n");
     assert_eq!(view.debugger().registers().hl, 0x1234);
@@ -122,15 +122,15 @@ fn eighty_columns_and_24_rows_hold_what_is_needed() {
         let rows: Vec<&str> = text.lines().collect();
         assert_eq!(rows.len(), 24);
         assert!(rows.iter().all(|row| row.chars().count() <= 80), "{text}");
-        assert!(rows[23].ends_with("q quit"), "the way out is in the bottom row:\n{text}");
+        assert!(rows[23].ends_with("q quit"), "the key that quits is in the bottom row:\n{text}");
         assert!(text.contains("Registers") && text.contains("White  3: N R Q"), "{text}");
         assert!(text.contains("T-states"), "{text}");
     }
     assert!(view.render_text(160, 50).contains("Console"), "more panes where there is room");
-    assert!(view.render_text(20, 6).lines().count() == 6, "a small terminal is no mistake");
+    assert!(view.render_text(20, 6).lines().count() == 6, "a small terminal is not an error");
 }
 
-/// Waits until the screen shows this anew.
+/// Waits until the screen shows this again.
 #[track_caller]
 fn expect(screen: &mut TerminalSession, text: &str) {
     screen.expect(text);
@@ -147,7 +147,7 @@ fn a_run_on_a_terminal_steps_and_leaves_it_as_it_was() {
     screen.press(b"sC");
     expect(&mut screen, "recorded");
     screen.press(b":w ATKLST\r");
-    expect(&mut screen, "watchpoint"); // of what is shown, only what changes is sent
+    expect(&mut screen, "watchpoint"); // only changed cells are sent
     screen.press(b"q");
     assert_eq!(screen.wait_for_exit().0, Some(0));
 }
@@ -158,5 +158,5 @@ fn without_a_terminal_the_first_screen_is_printed() {
     assert_eq!(code, Some(0), "{said}");
     assert_eq!(screen, view().render_text(110, 40));
     let (code, _, said) = crate::hw_tests(&["debug", FIGURE_1, "a1"]);
-    assert!(code == Some(4) && said.contains("a1"), "nothing stands there: {said}");
+    assert!(code == Some(4) && said.contains("a1"), "the square is empty: {said}");
 }

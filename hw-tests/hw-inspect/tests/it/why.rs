@@ -1,10 +1,10 @@
-//! From a wrong residue to the first instruction that is wrong.
+//! `why`: from a wrong residue to the first wrong instruction.
 
 use crate::debugger::FIGURE_1;
 use crate::hw_tests;
 
-/// Our evaluator with one line of a routine replaced; the folder holds that routine.
-fn spoilt(file: &str, from: &str, to: &str) -> tempfile::TempDir {
+/// A folder with a routine of the evaluator in which one line is replaced.
+fn corrupted(file: &str, from: &str, to: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let text = firmware::source(file).expect("it ships");
     assert!(text.contains(from), "{from}");
@@ -12,7 +12,7 @@ fn spoilt(file: &str, from: &str, to: &str) -> tempfile::TempDir {
     folder
 }
 
-/// Returns what the command prints for a position with these routines; it must find something.
+/// Returns the output of the command for a position with these routines; it must find a fault.
 fn why(folder: &tempfile::TempDir, case: &str) -> String {
     let own = folder.path().display().to_string();
     let (code, out, said) = hw_tests(&["why", "--within", "1", "--sargon-dir", &own, case]);
@@ -38,7 +38,7 @@ fn a_wrong_entry_of_the_array_leads_to_the_instruction_that_wrote_it() {
     let text = firmware::source("atksav.asm").expect("it ships");
     let line = text.lines().find(|line| line.contains("INR M")).expect("it counts");
     let twice = format!("{}\n\tINR M", line);
-    let folder = spoilt("atksav.asm", line, &twice);
+    let folder = corrupted("atksav.asm", line, &twice);
     let out = why(&folder, FIGURE_1);
     assert!(out.contains("section of the attackers array is"), "{out}");
     assert!(out.contains("atksav.asm:") && out.contains(">"), "{out}");
@@ -46,7 +46,7 @@ fn a_wrong_entry_of_the_array_leads_to_the_instruction_that_wrote_it() {
 
 #[test]
 fn a_wrong_booking_and_a_wrong_residue_lead_to_xchng() {
-    // What is won back is not subtracted but added.
+    // Recaptured points are added instead of subtracted.
     let text = firmware::source("xchng.asm").expect("it ships").replace("SUB B", "ADD B");
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("xchng.asm"), text).expect("written");
@@ -56,7 +56,7 @@ fn a_wrong_booking_and_a_wrong_residue_lead_to_xchng() {
         out.contains("booking") && out.contains("XCBOOK") && out.contains("xchng.asm:"),
         "{out}"
     );
-    // An XCHNG without marks for its bookings: the residue that it returns is what can be seen.
+    // An XCHNG without labels at its bookings: only the residue that it returns can be observed.
     let folder = tempfile::tempdir().expect("a folder");
     let own = "\t.INTERN XCHNG\n\t.LOC .PROG.\nXCHNG:\tMVI E,0FFH\n\tRET\n\t.END\n";
     std::fs::write(folder.path().join("xchng.asm"), own).expect("written");

@@ -12,9 +12,9 @@ use firmware::profile::BoardProfile;
 
 const BOARD: &str = "rc2014-zed";
 
-/// Writes by turns the application of 1978 and the mended one, kills each write at a moment without
-/// pattern, and then lets a plain rerun finish. Tells how many kills came before the write had
-/// ended by itself.
+/// Writes the original and the corrected application in turn, kills each write at a pseudo-random
+/// moment, and reruns it to the end. Returns the number of kills that came before the write had
+/// ended.
 pub(crate) fn kill_and_rerun(program: &Path, times: u32, seed: u64) -> u32 {
     let profile = BoardProfile::named(BOARD).expect("it ships");
     let monitor = build(&profile, ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
@@ -44,7 +44,7 @@ pub(crate) fn kill_and_rerun(program: &Path, times: u32, seed: u64) -> u32 {
     killed
 }
 
-/// A part of a time, by a linear congruence over 64 bits (Knuth, MMIX).
+/// A random fraction of a time, from a 64-bit linear congruential generator (Knuth, MMIX).
 fn fraction(of: Duration, state: &mut u64) -> Duration {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     of.mul_f64((*state >> 32) as f64 / f64::from(u32::MAX))

@@ -29,7 +29,7 @@ pub(super) struct CompareArgs {
     /// Piece values: wiki, tutorial, classic, units, sargon, or P,N,B,R,Q,K
     #[arg(long, value_name = "VALUES", default_value = "units")]
     values: PieceValues,
-    /// SeeDefinition with which the values of the command are compared
+    /// Definition of the values with which those of the command are compared
     #[arg(long, value_name = "swap|swap_promo|legal", default_value_t)]
     by: SeeDefinition,
     /// Format of the input: `FEN; MOVE`, or an object with fen, move, san and values

@@ -1,6 +1,8 @@
 //! `hw-tests explain`: the exchange that yields the residue of a square, on host and board.
 
+mod explanation;
 mod follow;
+mod names;
 mod show;
 
 use std::fmt::Display;
@@ -14,12 +16,12 @@ use hil_harness::live::{BoardConfig, LiveBoard};
 use sargon_analysis::{exchange_steps, with_values};
 use sargon_corpus::encode;
 use sargon_reference::{
-    AttackersArray, Colour, Evaluation, Piece, PieceKind, Pin, Position, Square, SquareResult,
-    evaluate_as,
+    AttackersArray, Colour, Evaluation, Piece, Position, Square, SquareResult, evaluate_as,
 };
 
 use super::BoardArgs;
 use cli_support::output::print;
+use explanation::{ExchangeSteps, Explanation, PointValues};
 use follow::ObservedCalls;
 use sargon_corpus::args::parse_square;
 use sargon_corpus::args::position;
@@ -39,60 +41,6 @@ pub(super) struct ExplainArgs {
     /// The array stores a third knight of a side as a bishop.
     #[arg(long, value_name = "VALUES", default_value = "1,3,3,5,9,10")]
     values: PointValues,
-}
-
-/// The value of each kind of piece, in numbers that fit the attackers array.
-#[derive(Clone, Copy)]
-struct PointValues([u8; 6]);
-
-impl std::str::FromStr for PointValues {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let numbers: Option<Vec<u8>> = (text.split(','))
-            .map(|number| number.trim().parse::<u8>().ok().filter(|value| (1..=15).contains(value)))
-            .collect();
-        let six = numbers.and_then(|numbers| numbers.try_into().ok());
-        six.map(Self).ok_or_else(|| {
-            format!(
-                "invalid values '{text}': expected six numbers from 1 to 15, as in 1,3,3,5,9,10"
-            )
-        })
-    }
-}
-
-impl PointValues {
-    fn of(self, kind: PieceKind) -> u8 {
-        self.0[kind as usize]
-    }
-}
-
-/// The exchange on a square, by host and board.
-struct Explanation {
-    position: Position,
-    square: Square,
-    piece: Piece,
-    values: PointValues,
-    pins: Vec<Pin>,
-    host: ExchangeSteps,
-    board: ExchangeSteps,
-    /// XCHNG's own residue on the board, for the same values.
-    xchng: u8,
-    /// Calls of NEXTAD by XCHNG, if the board can be observed.
-    followed: Option<ObservedCalls>,
-}
-
-/// The array and the steps of the exchange, by host or board.
-struct ExchangeSteps {
-    /// The attackers array, with Sargon's values.
-    array: AttackersArray,
-    steps: Vec<StepRecord>,
-}
-
-impl ExchangeSteps {
-    fn residue(&self) -> u8 {
-        self.steps.last().map_or(0, |step| step.residue)
-    }
 }
 
 pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
@@ -132,7 +80,7 @@ impl Explanation {
             return Err(CommandError::new(USAGE, format!("{square}: {problem}")));
         }
         // The exchange first: if it never ends, no other request hides that.
-        let mut played = BoardExchange::ask(rig, piece, &array, values)?;
+        let mut played = BoardExchange::request(rig, piece, &array, values)?;
         let seen = rig.request_position(&position).map_err(|error| board_error(rig, &error))?;
         let record = seen.squares.iter().find(|record| record.square == encode::square(square));
         let Some(record) = record else {
@@ -143,7 +91,7 @@ impl Explanation {
         };
         let there = AttackersArray::from_bytes(&record.array);
         if there != array {
-            played = BoardExchange::ask(rig, piece, &there, values)?;
+            played = BoardExchange::request(rig, piece, &there, values)?;
         }
         let host = ExchangeSteps { array, steps: host_steps(piece, &array, values) };
         let board = ExchangeSteps { array: there, steps: played.steps };
@@ -172,7 +120,7 @@ struct BoardExchange {
 
 impl BoardExchange {
     /// Requests an exchange from the board. If it does not end, prints the observed calls.
-    fn ask(
+    fn request(
         rig: &mut LiveBoard,
         piece: Piece,
         array: &AttackersArray,

@@ -1,17 +1,17 @@
 //! `hw-tests swap`: Static Exchange Evaluation of moves, in every form, and suites of values.
 
+mod move_value;
 mod show;
 mod suite;
 
-use chess_rules::see::{
-    ExchangeStart, PieceValues, SeeDefinition, ValuesByDefinition, move_values, pseudo_legal_gain,
-};
+use chess_rules::see::{PieceValues, SeeDefinition};
 use chess_rules::{Move, Position};
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, NOTHING_SELECTED};
 use serde::Serialize;
 
 use cli_support::output::print;
+use move_value::{DEFAULT_VALUES, MoveDetail, MoveValue};
 use sargon_corpus::args::{NamedPosition, PositionArgs, PositionList};
 
 #[derive(Clone, Args)]
@@ -55,10 +55,12 @@ impl SwapArgs {
         }
         args
     }
-}
 
-/// Piece values without --values and without a suite.
-const DEFAULT_VALUES: PieceValues = PieceValues::WIKI;
+    /// Returns the piece values for moves that are not a suite's.
+    fn values(&self) -> PieceValues {
+        self.values.unwrap_or(DEFAULT_VALUES)
+    }
+}
 
 pub(super) fn swap_of(args: &SwapArgs) -> CommandResult {
     let args = &args.with_fen_as_position();
@@ -68,7 +70,7 @@ pub(super) fn swap_of(args: &SwapArgs) -> CommandResult {
     };
     let positions = sources.read(args.json)?;
     let outcome = if args.moves.is_empty() && suite::is_suite(&positions) {
-        suite::judge(args, &positions)
+        suite::judge(args.values, args.by, args.json, &positions)
     } else {
         evaluate(args, &positions)
     };
@@ -84,7 +86,7 @@ fn evaluate(args: &SwapArgs, positions: &PositionList) -> CommandResult {
         }
         for text in &args.moves {
             let m = find_move(position, text)?;
-            let detail = MoveDetail::of(position, m, args);
+            let detail = MoveDetail::of(position, m, args.values(), args.at_least);
             let shown = if args.json { named.json(&detail)? } else { detail.text(args.at_least) };
             print(&shown)?;
         }
@@ -102,44 +104,6 @@ fn find_move(position: &Position, text: &str) -> Result<Move, CommandError> {
     })
 }
 
-/// The value of a move by each definition.
-#[derive(Serialize)]
-struct MoveValue {
-    uci: String,
-    san: String,
-    #[serde(flatten)]
-    value: ValuesByDefinition,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    at_least: Option<ThresholdResult>,
-}
-
-/// Whether a move reaches a threshold, by the two definitions that have a threshold form.
-#[derive(Clone, Copy, Serialize)]
-struct ThresholdResult {
-    swap: bool,
-    swap_promo: bool,
-}
-
-impl ThresholdResult {
-    fn of(opening: &ExchangeStart, threshold: i32) -> Self {
-        let [swap, swap_promo] = [false, true].map(|promotes| opening.see_ge(threshold, promotes));
-        Self { swap, swap_promo }
-    }
-}
-
-impl MoveValue {
-    fn of(position: &Position, m: Move, args: &SwapArgs) -> Self {
-        let values = args.values.unwrap_or(DEFAULT_VALUES);
-        let opening = ExchangeStart::after_move(position, m, values);
-        Self {
-            uci: position.uci(m),
-            san: position.san(m),
-            value: move_values(position, m, values),
-            at_least: args.at_least.map(|threshold| ThresholdResult::of(&opening, threshold)),
-        }
-    }
-}
-
 /// Returns the values of all legal moves of a position.
 fn every_move(args: &SwapArgs, named: &NamedPosition) -> Result<String, CommandError> {
     #[derive(Serialize)]
@@ -148,45 +112,7 @@ fn every_move(args: &SwapArgs, named: &NamedPosition) -> Result<String, CommandE
     }
     let position = &named.entry.position;
     let moves = position.legal_moves().into_iter();
-    let values: Vec<_> = moves.map(|m| MoveValue::of(position, m, args)).collect();
+    let values: Vec<_> =
+        moves.map(|m| MoveValue::of(position, m, args.values(), args.at_least)).collect();
     if args.json { named.json(&All { values }) } else { Ok(show::table(&named.id, &values)) }
-}
-
-/// The value of a move in every form.
-#[derive(Serialize)]
-struct MoveDetail {
-    #[serde(flatten)]
-    short: MoveValue,
-    /// The iterative form, pawns staying pawns.
-    gains: Vec<i32>,
-    folded: Vec<i32>,
-    /// The list with the wiki's pruning.
-    pruned_gains: Vec<i32>,
-    pruned_value: i32,
-    /// The recursive form, and the iterative one without a list.
-    recursive: i32,
-    by_bounds: i32,
-    /// The gain of the moving side on the square if its attackers may also decline, pins and checks
-    /// aside.
-    pseudo_legal_gain: i32,
-}
-
-impl MoveDetail {
-    fn of(position: &Position, m: Move, args: &SwapArgs) -> Self {
-        let values = args.values.unwrap_or(DEFAULT_VALUES);
-        let opening = ExchangeStart::after_move(position, m, values);
-        let list = opening.list(false, false);
-        let pruned = opening.list(false, true);
-        let side = position.to_move();
-        Self {
-            short: MoveValue::of(position, m, args),
-            gains: list.gains,
-            folded: list.folded,
-            pruned_value: pruned.value(),
-            pruned_gains: pruned.gains,
-            recursive: opening.swap_value_by_recursion(false),
-            by_bounds: opening.swap_value_by_bounds(false),
-            pseudo_legal_gain: pseudo_legal_gain(position.pieces(), m.to, side, values),
-        }
-    }
 }

@@ -1,5 +1,5 @@
-; An exchange evaluator as somebody might write who knows the calling contract alone: everything in memory,
-; no second register set, and no NEXTAD.
+; An exchange evaluator as a user might write it from the calling contract alone: everything in
+; memory, no second register set, and no NEXTAD.
 
         .IDENT PLAIN
         .INTERN XCHNG
@@ -78,7 +78,8 @@ XCHNG:  LXI H,WACT
         MOV E,A
         RET
 
-; TURN - A = the next piece of the side whose turn it is, Z set for none; then it is the other's turn.
+; TURN - A = the next piece of the side whose turn it is, Z set for none; then it is the other's
+; turn.
 TURN:   LHLD HERE
         LDED THERE
         SDED HERE

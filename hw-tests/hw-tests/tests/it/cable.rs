@@ -1,4 +1,4 @@
-//! A cable between the host and a board that can be pulled while bytes pass.
+//! A cable between the host and a board that can be disconnected while bytes are in transit.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use rcflash_transport::Transport;
 use rcflash_transport::port::Port;
 
 const BAUD: u32 = 115_200;
-/// The time either side is listened to before the other is.
-const LOOK: Duration = Duration::from_millis(1);
-/// The time that the board may take to take in what was sent.
-const TAKEN: Duration = Duration::from_secs(10);
+/// How long each side is polled before the other.
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
+/// The timeout for the board to receive the sent bytes.
+const RECEIVE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The cable: a pseudo-terminal for the host, whose bytes go to the board's.
 pub(crate) struct Cable {
@@ -24,7 +24,7 @@ pub(crate) struct Cable {
 }
 
 impl Cable {
-    /// Joins host and board until the host has sent `at_most` bytes or it is taken away.
+    /// Connects host and board until the host has sent `at_most` bytes or the cable is removed.
     pub(crate) fn new(board: &Path, at_most: usize) -> Self {
         let host = PtyLine::open(BAUD).expect("a pseudo-terminal");
         let path = host.path().to_owned();
@@ -40,8 +40,8 @@ impl Cable {
         self.path.to_string_lossy().into_owned()
     }
 
-    /// Takes it away; how many bytes the host has sent.
-    pub(crate) fn carried(self) -> usize {
+    /// Removes the cable; returns the number of bytes that the host has sent.
+    pub(crate) fn remove(self) -> usize {
         self.stop.store(true, Ordering::Release);
         self.thread.join().expect("it ends")
     }
@@ -50,14 +50,14 @@ impl Cable {
 /// Forwards bytes in both directions. The host's end is closed when this returns.
 fn carry(mut host: PtyLine, mut board: Port, at_most: usize, stop: &AtomicBool) -> usize {
     let mut sent = 0;
-    let mut heard = [0; 256];
+    let mut received = [0; 256];
     while sent < at_most && !stop.load(Ordering::Acquire) {
-        host.flush(Some(LOOK));
+        host.flush(Some(POLL_INTERVAL));
         let bytes: Vec<u8> = std::iter::from_fn(|| host.receive()).take(at_most - sent).collect();
-        board.write(&bytes, Instant::now() + TAKEN).expect("the board listens");
+        board.write(&bytes, Instant::now() + RECEIVE_TIMEOUT).expect("the board listens");
         sent += bytes.len();
-        let count = board.read(&mut heard, LOOK).expect("the board is there");
-        heard[..count].iter().for_each(|byte| host.transmit(*byte));
+        let count = board.read(&mut received, POLL_INTERVAL).expect("the board is there");
+        received[..count].iter().for_each(|byte| host.transmit(*byte));
     }
     sent
 }

@@ -1,4 +1,5 @@
-//! The commands, end to end: real programs, a real serial device, the simulated board behind it.
+//! End-to-end tests of the commands: real programs, a real serial device, a simulated board behind
+//! it.
 
 use crate::sim;
 
@@ -13,8 +14,8 @@ use firmware::profile::BoardProfile;
 
 use sim::ServedBoard;
 
-/// The time that the commands have for a rig that does not work.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The time within which commands must report a broken rig.
+const FAILURE_TIMEOUT: Duration = Duration::from_secs(10);
 
 fn hw_tests(arguments: &[&str]) -> Output {
     let began = Instant::now();
@@ -68,7 +69,7 @@ fn the_whole_corpus_passes_on_both_simulated_boards() {
         let shown = text(&output.stdout);
         assert_eq!(output.status.code(), Some(0), "{board}: {shown}{}", text(&output.stderr));
         assert!(shown.contains("PASS: "), "{board}: {shown}");
-        // Nine pieces around a square are too many for the bytes of queen and king.
+        // Nine pieces around a square overflow the bytes of queen and king.
         assert!(
             shown.contains(
                 "overflow odd.overflow: d5
@@ -112,7 +113,7 @@ fn a_wrong_comparison_in_the_exchange_is_caught() {
         let at = |name| image.program.symbol(name).expect("a label of xchng.asm");
         let range =
             usize::from(at("GUARD") - image.address)..usize::from(at("XCBOOK") - image.address);
-        // JRC: "dearer than what it takes" becomes its opposite.
+        // JRC: "worth more than the captured piece" is inverted.
         let jump =
             range.clone().find(|&place| bytes[place] == 0x38).expect("the comparison's jump");
         bytes[jump] = 0x30;
@@ -138,12 +139,12 @@ fn bad_input_is_located_and_has_its_exit_code() {
     std::fs::write(&path, "8/8/8/8/8/8/8/8 w - -\n8/8/8/8/8/8/8/7x w - -\n").expect("a file");
     let path = path.to_string_lossy().into_owned();
     let cases: [(&[&str], i32, &str); 9] = [
-        (&["residues", &path], 3, "bad.epd:2:16: x is no piece"),
-        (&["residues", "--fen", "rubbish"], 3, "FEN:1:1: no position at all"),
+        (&["residues", &path], 3, "bad.epd:2:16: invalid piece 'x'"),
+        (&["residues", "--fen", "rubbish"], 3, "FEN:1:1: invalid position"),
         (&["residues", "/nonexistent/file"], 3, "can't read /nonexistent/file"),
-        (&["run", "--board", "spectrum"], 2, "there is no board 'spectrum'"),
+        (&["run", "--board", "spectrum"], 2, "unknown board 'spectrum'"),
         (&["run", "--filter", "nothing-like-this"], 4, "no case is selected"),
-        (&["run", "--port", "/dev/nonexistent"], 3, "there is no port /dev/nonexistent"),
+        (&["run", "--port", "/dev/nonexistent"], 3, "port /dev/nonexistent not found"),
         (&["run", "--port", "/dev/null"], 3, "/dev/null is not a serial port"),
         (&["run", "--mame=spectrum"], 2, "expected one of rc2014mini for rc2014-classic"),
         (&["run", "--speed"], 2, "--speed"),
@@ -157,7 +158,7 @@ fn bad_input_is_located_and_has_its_exit_code() {
 }
 
 #[test]
-fn a_board_that_never_answers_is_given_up_in_time() {
+fn a_board_that_never_replies_ends_in_a_timeout() {
     // A pseudo-terminal without a board.
     let line = board_simulator::PtyLine::open(115_200).expect("a pseudo-terminal");
     let began = Instant::now();
@@ -165,11 +166,11 @@ fn a_board_that_never_answers_is_given_up_in_time() {
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{said}");
     assert!(said.contains("no reply while identifying the board"), "{said}");
-    assert!(began.elapsed() < PATIENCE, "{:?}", began.elapsed());
+    assert!(began.elapsed() < FAILURE_TIMEOUT, "{:?}", began.elapsed());
 }
 
 #[test]
-fn a_wrong_rom_is_told_from_the_right_one() {
+fn a_wrong_rom_is_distinguished_from_the_right_one() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let path = folder.path().join("rom.bin");
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
@@ -208,10 +209,12 @@ fn a_board_that_vanishes_at_any_moment_of_upload_or_run_ends_it_in_time() {
     });
 }
 
-/// Cuts the power of a board, and takes its line away, so many milliseconds after a run has begun.
+/// Cuts the power of a board and disconnects its line, `moment` milliseconds after the start of a
+/// run.
 fn vanishes_after(moment: u64) {
-    let board = ServedBoard::start(&[]); // at the board's own clock, the upload takes a third of a second
-    // A name of its own: the system gives the number of a closed pseudo-terminal to the next board.
+    // At the board's own clock, the upload takes a third of a second.
+    let board = ServedBoard::start(&[]);
+    // A separate name: the system reuses the number of a closed pseudo-terminal for the next board.
     let folder = tempfile::tempdir().expect("a scratch folder");
     let port = folder.path().join("port");
     std::os::unix::fs::symlink(&board.path, &port).expect("a name for the port");
@@ -228,9 +231,9 @@ fn vanishes_after(moment: u64) {
     drop(board);
     let began = Instant::now();
     let output = run.wait_with_output().expect("it ends");
-    assert!(began.elapsed() < PATIENCE, "{moment} ms");
+    assert!(began.elapsed() < FAILURE_TIMEOUT, "{moment} ms");
     let said = text(&output.stdout) + &text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{moment} ms: {said}");
-    let known = ["line failed", "there is no port", "can't open"];
+    let known = ["line failed", "not found; `rcflash ports`", "can't open"];
     assert!(known.iter().any(|words| said.contains(words)), "{moment} ms: {said}");
 }

@@ -1,4 +1,4 @@
-//! The output of the analysing commands, each case a file in `golden`; `BLESS=1` rewrites them.
+//! The output of the analysis commands, each case a file in `golden`; `BLESS=1` rewrites them.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,7 +12,7 @@ const POSITION_2: &str = "1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -";
 /// Twelve hundred positions of legal play.
 const PLAY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../sargon-corpus/corpus/generated.epd");
 
-/// Runs a command that must succeed and compares what it prints with a file.
+/// Runs a command that must succeed and compares its output with a file.
 fn golden(name: &str, arguments: &[&str]) {
     let mut command = Command::cargo_bin("hw-tests").expect("it is built");
     let output = command.args(arguments).output().expect("it starts");
@@ -24,7 +24,7 @@ fn golden(name: &str, arguments: &[&str]) {
         std::fs::write(&path, &*found).expect("to write the golden file");
     }
     let wanted = std::fs::read_to_string(&path).expect("the golden file");
-    assert_eq!(found, wanted, "{name}: BLESS=1 writes it anew");
+    assert_eq!(found, wanted, "{name}: BLESS=1 rewrites it");
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn a_capture_is_evaluated_with_its_list_of_gains() {
     golden("swap-1.txt", &["swap", POSITION_1, "e1e5"]);
     golden("swap-2.txt", &["swap", "--at-least", "-225", POSITION_2, "d3e5"]);
     golden("swap-2-sargon.json", &["swap", "--json", "--values", "sargon", POSITION_2, "d3e5"]);
-    // Every definition has its own value here, and the capture gives a discovered check.
+    // The values by the definitions all differ here, and the capture gives a discovered check.
     let apart = "8/8/8/4B3/R2q1p2/RN1k4/1pn4P/qK6 w - - 0 1";
     golden("swap-apart.txt", &["swap", "--values", "units", "--at-least", "6", apart]);
     golden("swap-apart.json", &["swap", "--json", "--values", "units", apart, "Nxa1+"]);
@@ -56,7 +56,7 @@ fn differences_are_a_table_counts_or_json() {
 }
 
 #[test]
-fn prizes_show_both_ways_of_counting_on_host_and_board() {
+fn prizes_show_both_scoring_rules_on_host_and_board() {
     let figure_5 = "r3k3/2N5/8/8/2q5/8/8/4K3 b - -";
     golden("prizes-figure5.txt", &["prizes", "--moved", "c7", figure_5]);
     golden("prizes-figure5.json", &["prizes", "--json", figure_5]);
@@ -80,7 +80,7 @@ fn an_exchange_is_explained_on_host_and_board() {
 }
 
 #[test]
-fn what_can_not_be_analysed_has_its_exit_code() {
+fn input_that_cannot_be_analysed_has_its_exit_code() {
     let cases: [(&[&str], i32, &str); 9] = [
         (&["captures", "--values", "1,2", POSITION_1], 2, "six whole numbers"),
         (&["captures", "/nonexistent"], 3, "can't read /nonexistent"),
@@ -88,7 +88,7 @@ fn what_can_not_be_analysed_has_its_exit_code() {
         (&["swap", POSITION_1, "e1e6"], 4, "invalid move 'e1e6': expected a legal move of 1k1r4/"),
         (&["swap", POSITION_1, "Rxc7"], 4, "in SAN or UCI"),
         (&["explain", POSITION_1, "e4"], 4, "no piece on e4"),
-        (&["explain", POSITION_1, "e9"], 2, "a square is a letter"),
+        (&["explain", POSITION_1, "e9"], 2, "expected a1 to h8"),
         (&["explain", "--values", "0,3,3,5,9,10", POSITION_1, "e5"], 2, "from 1 to 15"),
         (&["prizes", "--moved", "e5", POSITION_1, POSITION_2], 2, "with a single position"),
     ];

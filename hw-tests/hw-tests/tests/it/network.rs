@@ -25,7 +25,7 @@ fn hw_tests() -> Command {
     command
 }
 
-/// A command's exit code and all that it said.
+/// A command's exit code and all of its output.
 fn exit_code_and_output(output: &Output) -> (Option<i32>, String) {
     let text = [&output.stdout[..], &output.stderr[..]].concat();
     (output.status.code(), String::from_utf8_lossy(&text).into_owned())

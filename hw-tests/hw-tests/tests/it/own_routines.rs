@@ -1,5 +1,5 @@
-//! `--sargon-dir` and `--behaviour`: routines of the user's own in place of ours, and both
-//! behaviours of ours.
+//! `--sargon-dir` and `--behaviour`: a user's routines in place of ours, and both behaviours of
+//! ours.
 
 use std::path::Path;
 use std::process::Command;
@@ -25,7 +25,7 @@ const ALL: [(&str, &str); 9] = [
     ("tables.asm", include_str!("../../../../sargon-src/tables.asm")),
 ];
 
-/// An exchange evaluator as a user may write it: plain, with values on the stack and one loop,
+/// An exchange evaluator as a user may write it: simple, with values on the stack and one loop,
 /// XCHNG and NEXTAD in one file. It uses only what the table of the calling contract states.
 const PLAIN: &str = include_str!("../data/plain.asm");
 
@@ -36,7 +36,7 @@ const BY_INDEX: &str = include_str!("../data/by_index.asm");
 /// Names and texts.
 type Files<'a> = &'a [(&'a str, &'a str)];
 
-/// Enough of the corpus for what needs no more: pins, batteries, overflow, arrays.
+/// A part of the corpus with pins, batteries, overflow and arrays.
 const SOME: [&str; 6] = ["--filter", "document", "--filter", "odd", "--filter", "array"];
 
 fn folder(files: Files) -> TempDir {
@@ -110,14 +110,14 @@ fn explain_with(folder: &Path) -> (Option<i32>, String, String) {
     hw_tests(&[&["explain", "--sargon-dir", &folder.to_string_lossy()], &FIGURE_4[..]].concat())
 }
 
-/// The rows of what XCHNG itself did.
+/// The rows of XCHNG's own steps.
 fn rows(shown: &str) -> Vec<&str> {
     shown.lines().filter(|line| line.contains(" fetches ")).collect()
 }
 
 #[test]
 fn explain_marks_the_first_wrong_step_of_the_users_own_xchng() {
-    // As much at stake as the capturer is worth: it stops where it should take.
+    // The stake equals the value of the capturer: it stops where it should capture.
     let wrong = XCHNG.replace("JRC DEARER", "JRC DEARER\n        JRZ DEARER");
     assert_ne!(wrong, XCHNG);
     let (code, shown, said) = explain_with(folder(&[("xchng.asm", &wrong)]).path());
@@ -132,7 +132,7 @@ fn explain_marks_the_first_wrong_step_of_the_users_own_xchng() {
 
 #[test]
 fn explain_shows_a_wrong_booking_where_it_was_made() {
-    // The owner's own capture is booked against him.
+    // The owner's capture is booked as a loss.
     let wrong = XCHNG.replace("WINBAK: MOV A,E\n        SUB B", "WINBAK: MOV A,E\n        ADD B");
     assert_ne!(wrong, XCHNG);
     let (code, shown, _) = explain_with(folder(&[("xchng.asm", &wrong)]).path());
@@ -162,7 +162,7 @@ fn an_exchange_without_nextad_is_explained_by_its_residue() {
 }
 
 #[test]
-fn a_run_ends_with_commands_that_show_the_wrong_answer_again() {
+fn a_run_ends_with_commands_that_reproduce_the_wrong_result() {
     let wrong = XCHNG.replace("JRC DEARER", "JRC DEARER\n        JRZ DEARER");
     let mine = folder(&[("xchng.asm", &wrong)]);
     let report = tempfile::tempdir().expect("a scratch folder");
@@ -185,7 +185,7 @@ fn a_run_ends_with_commands_that_show_the_wrong_answer_again() {
     let again = json["inspect"].as_array().expect("a list").iter();
     let again: Vec<_> = again.flat_map(|one| one["commands"].as_array().expect("a list")).collect();
     assert!(again.iter().any(|command| *command == commands[1]), "{again:?}");
-    // The command as a shell takes it, but for the program's place.
+    // The command in shell syntax, without the program's path.
     let program = assert_cmd::cargo::cargo_bin("hw-tests");
     let line = commands[1].replacen("hw-tests", &format!("'{}'", program.display()), 1);
     let output = Command::new("sh").args(["-c", &line]).output().expect("a shell");
@@ -194,11 +194,12 @@ fn a_run_ends_with_commands_that_show_the_wrong_answer_again() {
 }
 
 #[test]
-fn a_nextad_of_the_users_own_is_called() {
+fn a_users_nextad_is_called() {
     let nextad = ALL[1].1;
-    let deaf = nextad.replace("NEXTAD: INR C", "NEXTAD: XRA A\n        RET\n        INR C");
-    assert_ne!(deaf, nextad);
-    let mine = folder(&[("nextad.asm", &deaf)]);
+    let without_interrupts =
+        nextad.replace("NEXTAD: INR C", "NEXTAD: XRA A\n        RET\n        INR C");
+    assert_ne!(without_interrupts, nextad);
+    let mine = folder(&[("nextad.asm", &without_interrupts)]);
     let (code, shown, _) = run_with(mine.path(), &["--filter", "byte.figure4"]);
     assert_eq!(code, Some(1), "{shown}");
     assert!(shown.contains("residue: board 0, reference 1"), "{shown}");
@@ -290,7 +291,7 @@ fn where_the_behaviours_differ_is_listed_with_square_residues_and_fault() {
     let first: serde_json::Value =
         serde_json::from_str(shown.lines().next().expect("a line")).expect("JSON");
     assert_eq!((&first["square"], &first["faults"][0]), (&"e4".into(), &"flag".into()));
-    // Nine queens around a pawn: too many for the bytes of queen and king.
+    // Nine queens around a pawn overflow the bytes of queen and king.
     let (_, shown, _) = hw_tests(&["behaviours", "8/8/2QQQ3/2QpQ3/2QQQ3/8/7k/K7 b - -"]);
     assert!(shown.contains("d5 p mended 1") && shown.contains("(mended: overflow)"), "{shown}");
 }
@@ -337,7 +338,7 @@ fn pins_are_reached_by_index_as_in_1978() {
 }
 
 #[test]
-fn tables_of_ones_own_are_used_and_have_to_start_a_page() {
+fn a_users_tables_are_used_and_must_start_a_page() {
     let tables = ALL[8].1;
     let dear = tables.replacen("1,3,3,5,9,10", "1,3,4,5,9,10", 1);
     assert_ne!(dear, tables);

@@ -1,5 +1,5 @@
-//! The position commands on the files that chess players have: every form of line, every legal
-//! capture, every definition of a value; and commands of a user's own, well-behaved and hostile.
+//! The position commands on files of positions: every form of line, every legal capture, every
+//! definition of a value; and users' commands, well-behaved and hostile.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -10,14 +10,14 @@ use assert_cmd::cargo::CommandCargoExt;
 use flate2::read::GzDecoder;
 use serde_json::Value;
 
-/// The files that the reader of positions is judged by.
+/// The test files of the parser of positions.
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../chess-rules/tests/data");
 
 /// A command that replies to each line with the same value.
 const ZEROS: &str = "while read line; do echo 0; done";
-/// A position in which every move is worth nothing.
+/// A position in which the value of every move is 0.
 const QUIET: &str = "4k3/8/8/8/8/8/8/4K3 w - -";
-/// A longer wait than any of these commands needs.
+/// The timeout of a command.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn run(arguments: &[&str], input: &str) -> Output {
@@ -44,7 +44,7 @@ fn sample(name: &str) -> String {
     Path::new(DATA).join(name).to_string_lossy().into_owned()
 }
 
-/// Returns what the lines of a sample file that are not empty should be read as.
+/// Returns the expected results of the lines of a sample file that are not empty.
 fn expected(name: &str) -> Vec<Value> {
     let text = std::fs::read_to_string(sample("epd-samples.expect.jsonl")).expect("it is there");
     let all = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
@@ -73,14 +73,14 @@ fn every_line_of_the_samples_is_read_as_stated() {
 }
 
 #[test]
-fn all_position_commands_answer_every_position_of_the_samples() {
+fn all_position_commands_handle_every_position_of_the_samples() {
     let file = sample("epd-samples.epd");
     for command in ["captures", "differences", "relations", "prizes"] {
         let output = run(&[command, "--json", &file], "");
-        let told = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(3), "{command}: {told}");
-        assert!(told.contains("epd-samples.epd:65:44: seven ranks"), "{command}: {told}");
-        assert!(told.contains("10 lines were not understood"), "{command}: {told}");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{command}: {stderr}");
+        assert!(stderr.contains("epd-samples.epd:65:44: seven ranks"), "{command}: {stderr}");
+        assert!(stderr.contains("10 lines were invalid"), "{command}: {stderr}");
         let found = lines(&output.stdout);
         let positions = found.iter().filter(|line| line["kind"] == "position");
         assert_eq!(positions.count(), 58, "{command}");
@@ -91,12 +91,12 @@ fn all_position_commands_answer_every_position_of_the_samples() {
 }
 
 #[test]
-fn strict_stops_at_the_first_line_that_is_not_understood() {
+fn strict_stops_at_the_first_invalid_line() {
     let input = format!("{QUIET}\nrubbish\n{QUIET}\n");
     let output = run(&["positions", "--strict", "-"], &input);
     assert_eq!(output.status.code(), Some(3));
     assert_eq!(text(&output.stdout).lines().count(), 1);
-    assert!(text(&output.stderr).contains("standard input:2:1: no position at all"));
+    assert!(text(&output.stderr).contains("standard input:2:1: invalid position"));
     let lenient = run(&["positions", "-"], &input);
     assert_eq!(lenient.status.code(), Some(3));
     assert_eq!(text(&lenient.stdout).lines().count(), 2);
@@ -112,7 +112,7 @@ fn control_characters_of_a_file_do_not_reach_the_terminal() {
     }
 }
 
-/// Some of the positions whose captures and values two other implementations state.
+/// Some positions with captures and values from two other implementations.
 fn truth() -> Vec<Value> {
     let packed = std::fs::read(sample("truth.jsonl.gz")).expect("it is there");
     let mut text = String::new();
@@ -198,7 +198,7 @@ fn a_suite_is_judged_in_the_values_that_it_was_made_with() {
     let shown = text(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{shown}");
     assert!(shown.contains("3 suite lines, 3 with a value; classic"), "{shown}");
-    // The last holds only where the pawn that takes back becomes a queen.
+    // The last value assumes that the recapturing pawn becomes a queen.
     let output = run(&["swap", "--by", "swap", "-"], suite);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stdout).contains("legal   1100  differs"), "{}", text(&output.stdout));
@@ -212,15 +212,15 @@ fn compare(command: &str, more: &[&str]) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn a_command_of_ones_own_is_compared_move_by_move() {
-    let (code, shown, told) = compare(ZEROS, &[QUIET]);
-    assert_eq!(code, Some(0), "{shown}{told}");
+fn a_users_command_is_compared_move_by_move() {
+    let (code, shown, stderr) = compare(ZEROS, &[QUIET]);
+    assert_eq!(code, Some(0), "{shown}{stderr}");
     assert!(shown.contains("5 moves\n"), "{shown}");
     let taking = "4k3/8/2n5/3p4/4P3/8/6B1/4K3 w - -";
-    let (code, shown, told) = compare(ZEROS, &["--captures", taking]);
-    assert_eq!(code, Some(1), "{shown}{told}");
+    let (code, shown, stderr) = compare(ZEROS, &["--captures", taking]);
+    assert_eq!(code, Some(1), "{shown}{stderr}");
     assert!(shown.contains("exd5\n  theirs 0  swap 1  swap_promo 1  legal 1"), "{shown}");
-    assert!(told.contains("1 value of the command differ from swap"), "{told}");
+    assert!(stderr.contains("1 value of the command differ from swap"), "{stderr}");
 }
 
 #[test]
@@ -234,8 +234,8 @@ fn the_command_gets_text_or_json() {
         ("json", "{\"fen\":\"4k3/8/8/8/8/8/8/4K3 w - - 0 1\",\"move\":\"e1"),
     ] {
         std::fs::write(&log, "").expect("a file");
-        let (code, shown, told) = compare(&script, &["--input", form, QUIET]);
-        assert_eq!(code, Some(0), "{shown}{told}");
+        let (code, shown, stderr) = compare(&script, &["--input", form, QUIET]);
+        assert_eq!(code, Some(0), "{shown}{stderr}");
         let lines = std::fs::read_to_string(&log).expect("the log");
         assert_eq!(lines.lines().filter(|line| line.starts_with(wanted)).count(), 5, "{lines}");
     }
@@ -258,19 +258,19 @@ fn every_failure_of_the_command_ends_the_comparison_with_a_message() {
     for (command, message) in cases {
         // Only commands that send nothing may time out, however busy the computer is.
         let timeout = if command.contains("sleep") { "1" } else { "30" };
-        let (code, shown, told) = compare(command, &["--timeout", timeout, QUIET]);
-        assert_eq!(code, Some(3), "{command}: {shown}{told}");
-        assert!(told.contains(message), "{command}: {told}");
-        assert!(!told.contains('\u{1b}'), "{command}: {told}");
+        let (code, shown, stderr) = compare(command, &["--timeout", timeout, QUIET]);
+        assert_eq!(code, Some(3), "{command}: {shown}{stderr}");
+        assert!(stderr.contains(message), "{command}: {stderr}");
+        assert!(!stderr.contains('\u{1b}'), "{command}: {stderr}");
     }
 }
 
 #[test]
 fn a_banner_is_ignored_and_reported() {
-    let (code, shown, told) = compare(&format!("echo Engine 3; {ZEROS}"), &[QUIET]);
-    assert_eq!(code, Some(0), "{shown}{told}");
+    let (code, shown, stderr) = compare(&format!("echo Engine 3; {ZEROS}"), &[QUIET]);
+    assert_eq!(code, Some(0), "{shown}{stderr}");
     assert!(
-        told.contains("1 lines of the command had no value; its last line: Engine 3"),
-        "{told}"
+        stderr.contains("1 lines of the command had no value; its last line: Engine 3"),
+        "{stderr}"
     );
 }

@@ -20,7 +20,7 @@ fn rcflash(arguments: &[&str], input: &[u8]) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .expect("it starts");
-    // A program that ends without reading closes the pipe; that is no failure of the test.
+    // A program that ends without reading closes the pipe; that is not a failure.
     let _ = child.stdin.take().expect("its input").write_all(input);
     child.wait_with_output().expect("it ends")
 }
@@ -53,7 +53,7 @@ fn the_built_in_application_is_written_verified_and_started_twice() {
 }
 
 #[test]
-fn a_program_of_the_users_own_is_placed_by_its_addresses_and_started() {
+fn a_users_program_is_placed_by_its_addresses_and_started() {
     let (_server, port) = board();
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = folder.path().join("own.hex");

@@ -32,7 +32,7 @@ use hil_harness::results::Record;
 use hil_harness::results::line::decode_line;
 use rustix::process::{Pid, Signal, kill_process};
 
-/// The time that any run of these tests may take: nothing hangs.
+/// The timeout of a run in these tests.
 const PATIENCE: Duration = Duration::from_secs(150);
 
 /// The program with these arguments.
@@ -42,7 +42,7 @@ fn command(arguments: &[&str]) -> Command {
     command
 }
 
-/// Returns what the program does with these arguments.
+/// Runs the program with these arguments.
 fn hw_tests(arguments: &[&str]) -> Output {
     let mut command = command(arguments);
     let run = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
@@ -54,12 +54,12 @@ fn hw_tests(arguments: &[&str]) -> Output {
         kill_process(pid, Signal::KILL).expect("it still runs");
         panic!("{arguments:?} hangs")
     };
-    waiting.join().expect("a thread that waits").expect("somebody listens");
+    waiting.join().expect("a thread that waits").expect("the output");
     output.expect("it ends")
 }
 
-/// Returns its exit code and all of its output.
-fn told(arguments: &[&str]) -> (Option<i32>, String) {
+/// Runs the program; returns its exit code and all of its output.
+fn run_command(arguments: &[&str]) -> (Option<i32>, String) {
     let output = hw_tests(arguments);
     let said = [output.stdout, output.stderr].concat();
     (output.status.code(), String::from_utf8_lossy(&said).into_owned())
@@ -80,7 +80,7 @@ fn records(file: &Path) -> Vec<Record> {
     records
 }
 
-/// Returns how many cases there are.
+/// Returns the number of cases in the corpus.
 fn corpus_size() -> usize {
     sargon_corpus::builtin_corpus().expect("the corpus").len()
 }

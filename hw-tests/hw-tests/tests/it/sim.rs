@@ -1,4 +1,4 @@
-//! A simulated board or a monitor emulator in its own process, for tests in which others use its
+//! A simulated board or a monitor emulator in its own process, for tests of programs that use its
 //! port.
 
 use std::io::{BufRead, BufReader};

@@ -1,4 +1,4 @@
-//! Transcripts: what was recorded is replayed without the board, to the same end.
+//! Transcripts: a recorded run is replayed without the board, with the same results.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -18,7 +18,7 @@ fn run(arguments: &[&str]) -> Output {
     command.arg("run").args(arguments).output().expect("it starts")
 }
 
-/// Returns what was printed of the cases: without the line that tells how long it took, without the
+/// Returns the printed results of the cases: without the line with the duration, without the
 /// one that counts the line's bytes, in which the upload is missing, and without the commands that
 /// look into a case, since a transcript does not know the file of the application.
 fn findings(output: &Output) -> String {
@@ -39,7 +39,7 @@ fn name(path: &Path) -> &str {
     path.to_str().expect("a plain name")
 }
 
-/// An application that takes a rook for worth four points.
+/// An application in which a rook is worth four points.
 fn cheap_rook(folder: &Path) -> PathBuf {
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let image = build(&profile, ProgramKind::Application).unwrap_or_else(|e| panic!("{e}"));
@@ -68,7 +68,7 @@ fn a_failure_on_a_board_is_found_again_without_it() {
 }
 
 #[test]
-fn a_transcript_tells_what_it_was_made_of_and_is_replayed_for_those_cases() {
+fn a_transcript_lists_its_cases_and_is_replayed_for_them() {
     let (_folder, file) = scratch();
     let recorded = run(&["--direct", "--filter", "document", "--record", name(&file)]);
     assert_eq!(recorded.status.code(), Some(0));
@@ -83,7 +83,7 @@ fn a_transcript_tells_what_it_was_made_of_and_is_replayed_for_those_cases() {
 }
 
 #[test]
-fn a_long_run_is_replayed_question_by_question() {
+fn a_long_run_is_replayed_request_by_request() {
     let (_folder, file) = scratch();
     let recorded = run(&["--direct", "--shard", "1/4", "--record", name(&file)]);
     let replayed = run(&["--replay", name(&file)]);
@@ -93,7 +93,7 @@ fn a_long_run_is_replayed_question_by_question() {
 }
 
 #[test]
-fn asking_for_something_else_is_told_from_a_wrong_board() {
+fn other_requests_than_recorded_are_distinguished_from_a_wrong_board() {
     let (_folder, file) = scratch();
     assert_eq!(
         run(&["--direct", "--filter", "array", "--record", name(&file)]).status.code(),
@@ -106,7 +106,7 @@ fn asking_for_something_else_is_told_from_a_wrong_board() {
 }
 
 #[test]
-fn a_transcript_that_broke_off_ends_the_replay_as_a_rig_that_failed() {
+fn a_truncated_transcript_ends_the_replay_as_a_rig_failure() {
     let (_folder, file) = scratch();
     assert_eq!(
         run(&["--direct", "--filter", "document", "--record", name(&file)]).status.code(),
@@ -153,15 +153,15 @@ fn change_replies(file: &Path, change: impl Fn(&mut Frame)) {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let asked = lines.iter().rposition(|line| line.contains("\"sent\"")).expect("a request");
     let mut decoder = Decoder::default();
-    let mut heard = Vec::new();
+    let mut received = Vec::new();
     for line in lines.split_off(asked + 1) {
         let entry: TranscriptEntry = serde_json::from_str(&line).expect("an entry");
         if let TranscriptEvent::Received(bytes) = entry.event {
-            heard.extend(bytes.0);
+            received.extend(bytes.0);
         }
     }
     let mut changed = Vec::new();
-    for byte in heard {
+    for byte in received {
         if let Some(Wire::Frame(mut frame)) = decoder.push(byte) {
             change(&mut frame);
             changed.extend(frame.encode());
@@ -173,7 +173,7 @@ fn change_replies(file: &Path, change: impl Fn(&mut Frame)) {
     std::fs::write(file, lines.join("\n")).expect("the transcript, changed");
 }
 
-/// Spoils a frame.
+/// Corrupts a frame.
 type Change = fn(&mut Frame);
 
 #[test]

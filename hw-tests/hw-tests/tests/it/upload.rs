@@ -1,4 +1,4 @@
-//! Upload, start and question the application on the simulated board, over the pseudo-terminal.
+//! Uploads, starts and uses the application on the simulated board, over the pseudo-terminal.
 
 use crate::background_process;
 use crate::cable;

@@ -1,9 +1,9 @@
-//! The surroundings of a reader who types the command lines of a page in turn: a folder with files,
-//! boards, the programs.
+//! The environment in which the command lines of a page run in order: a folder with files, boards
+//! and programs.
 //!
-//! The lines go to a shell as they are, but for three things: names of ports become those of
-//! simulated boards or stand-ins; programs that are not ours, and `cargo`, are the scripts of
-//! `files/bin`; and long runs are shortened.
+//! The lines are run by a shell, with three changes: names of ports become those of simulated
+//! boards or stand-ins; programs that are not ours, and `cargo`, are the scripts of `files/bin`;
+//! and long runs are shortened.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,16 +16,16 @@ use std::time::{Duration, Instant};
 use crate::programs;
 use crate::sim::ServedBoard;
 
-/// The names of ports on the pages.
+/// The names of ports used on the pages.
 const PORTS: [&str; 4] = ["/dev/ttyUSB0", "/dev/ttyACM0", "/dev/pts/5", "tcp://127.0.0.1:3000"];
 /// The port of a third board in another room.
 const FAR: &str = "tcp://pi.local:3000";
-/// Words that name boards of the rig file.
+/// Options that refer to boards of the rig file.
 const NAMED: [&str; 4] = ["--port bench", "--port shelf", "--rig bench", "--all tag="];
-/// Commands that stay until they are told to end; they are told as soon as they are there.
+/// Commands that run until they are stopped; they are stopped as soon as they are ready.
 const STAYING: [&str; 4] = ["hw-tests sim", "hw-tests standin", "hw-tests gdb", "rcflash serve"];
-/// No command line of a book takes longer, shortened.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// The timeout of a command line.
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(120);
 
 pub(crate) struct Bench {
     folder: tempfile::TempDir,
@@ -42,18 +42,18 @@ impl Bench {
         bench
     }
 
-    /// Runs a command line; what is wrong with how it ended.
+    /// Runs a command line; returns a description of its failure, if any.
     pub(crate) fn run(&mut self, line: &str) -> Option<String> {
         let line = shortened(line);
         let line = self.with_ports(&line).replace("127.0.0.1:3333", "127.0.0.1:0");
         let line = line.replace("--listen 3000", "--listen 0").replace(":2217", ":0");
         let staying = STAYING.iter().any(|command| line.starts_with(command));
-        // a shell that became the program can be killed with it
+        // `exec` makes the shell become the program, so that killing it kills the program
         let mut shell = self.shell(&if staying { format!("exec {line}") } else { line.clone() });
         let child = shell.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let child = child.expect("there is a shell");
         if staying {
-            return stays(child);
+            return check_keeps_running(child);
         }
         let boards = &mut self.boards;
         let asked = |said: &str| {
@@ -61,17 +61,17 @@ impl Bench {
                 press_reset(boards);
             }
         };
-        match ended(child, asked) {
+        match wait_for_end(child, asked) {
             Some(output) if output.status.success() => None,
-            // A line with faults may spoil cases; that none is failed on its account is the
-            // promise.
+            // Injected faults may leave cases without a verdict, but no case may fail because
+            // of them.
             Some(output) if line.contains("--faults") && output.status.code() != Some(1) => None,
             Some(output) => Some(String::from_utf8_lossy(&output.stderr).into_owned()),
-            None => Some(format!("it did not end within {PATIENCE:?}")),
+            None => Some(format!("it did not end within {COMMAND_TIMEOUT:?}")),
         }
     }
 
-    /// The line as typed, with a board behind each name of a port.
+    /// Replaces the names of ports in a line by those of boards, which are started if necessary.
     fn with_ports(&mut self, line: &str) -> String {
         let is_meant = |word: &&str| line.contains(*word);
         if !NAMED.iter().chain(&PORTS).any(is_meant) {
@@ -93,27 +93,27 @@ impl Bench {
         PORTS.iter().fold(line, |line, port| line.replace(port, &path))
     }
 
-    /// The port of the board that a line is about.
+    /// Returns the port of the board that a line uses.
     fn port_of(&mut self, line: &str, model: &str) -> String {
         match argument(line, "--via") {
             Some("monitor") | None if line.contains("rcflash erase") => {
                 self.simulated("to be erased", model, true)
             }
-            // Samples can be taken only of a board that keeps to its clock.
+            // Sampling requires a board that runs at its own clock.
             Some("monitor") | None if line.contains("hw-tests profile") => {
                 self.simulated("at its clock", model, false)
             }
             Some("monitor") | None => self.simulated(model, model, true),
             Some(part) => {
                 let part = if part == "xmodem" { "cpm" } else { part };
-                // what runs after one line does not let go of the port for the next
+                // a program left running by one line would block the port for the next
                 self.boards.insert(part.to_owned(), ServedBoard::start_command("standin", &[part]));
                 self.boards[part].path.clone()
             }
         }
     }
 
-    /// The port of a simulated board that stays for the page's other lines.
+    /// Returns the port of a simulated board that the page's later lines share.
     fn simulated(&mut self, key: &str, model: &str, is_free: bool) -> String {
         let pace = is_free.then_some("--free");
         let options: Vec<_> = ["--board", model].into_iter().chain(pace).collect();
@@ -121,7 +121,7 @@ impl Bench {
         self.boards.entry(key.to_owned()).or_insert_with(start).path.clone()
     }
 
-    /// A shell in the folder that finds our programs first, and nothing at its input.
+    /// A shell in the folder, with our programs first in PATH and empty standard input.
     fn shell(&self, line: &str) -> Command {
         let programs =
             ["tdlasm", "rcflash", "hw-inspect"].map(programs::path)[0].with_file_name("");
@@ -143,7 +143,7 @@ fn entry(name: &str, path: &str, model: &str) -> String {
     format!("[boards.{name}]\nport = \"{path}\"\nboard = \"{model}\"\n{tags}")
 }
 
-/// Presses the buttons that a reader is asked to press.
+/// Presses the reset buttons, which a command may ask the reader to do.
 fn press_reset(boards: &mut BTreeMap<String, ServedBoard>) {
     for board in boards.values_mut() {
         let button = board.process.stdin.as_mut().expect("it is piped");
@@ -151,13 +151,12 @@ fn press_reset(boards: &mut BTreeMap<String, ServedBoard>) {
     }
 }
 
-/// The word behind a flag.
+/// Returns the argument of a flag.
 fn argument<'t>(line: &'t str, flag: &str) -> Option<&'t str> {
     line.split_whitespace().skip_while(|word| *word != flag).nth(1)
 }
 
-/// The words that make a command take a part of what it runs over, unless it has one of them
-/// already.
+/// By command: options that limit its work, and those to add unless it has one of them.
 const SHORTER: [(&str, &[&str], &str); 5] = [
     ("hw-tests exhaust", &["--range"], "--range 0..2000"),
     ("hw-tests run", &["--filter", "--replay"], "--filter document"),
@@ -170,7 +169,7 @@ const SHORTER: [(&str, &[&str], &str); 5] = [
     ),
 ];
 
-/// The same command where a reader's computer takes long.
+/// Limits the work of a command that takes long.
 fn shortened(line: &str) -> String {
     let (command, comment) = line.split_once("  #").unwrap_or((line, ""));
     let short = |(of, unless, _): &&(&str, &[&str], &str)| {
@@ -182,9 +181,9 @@ fn shortened(line: &str) -> String {
     format!("{command} {more} #{comment}")
 }
 
-/// Waits for a program to end, and kills it when that takes too long. `heard` is called with each
-/// line of its messages.
-fn ended(mut child: Child, mut heard: impl FnMut(&str)) -> Option<Output> {
+/// Waits for a program to end, and kills it after the timeout. `on_line` is called with each line
+/// of its standard error.
+fn wait_for_end(mut child: Child, mut on_line: impl FnMut(&str)) -> Option<Output> {
     let mut out = child.stdout.take()?;
     let err = BufReader::new(child.stderr.take()?);
     let read = std::thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()));
@@ -193,11 +192,11 @@ fn ended(mut child: Child, mut heard: impl FnMut(&str)) -> Option<Output> {
         err.split(b'\n').map_while(Result::ok).try_for_each(|l| said.send(l))
     });
     let mut stderr = Vec::new();
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + COMMAND_TIMEOUT;
     loop {
         match lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
             Ok(line) => {
-                heard(&String::from_utf8_lossy(&line));
+                on_line(&String::from_utf8_lossy(&line));
                 stderr.extend(line);
                 stderr.push(b'\n');
             }
@@ -213,8 +212,8 @@ fn ended(mut child: Child, mut heard: impl FnMut(&str)) -> Option<Output> {
     Some(Output { status, stdout: Vec::new(), stderr })
 }
 
-/// Waits for the first line of a program that stays, and ends it.
-fn stays(mut child: Child) -> Option<String> {
+/// Waits for the first line of a program that keeps running, and stops it.
+fn check_keeps_running(mut child: Child) -> Option<String> {
     let out = child.stdout.take()?;
     let mut line = String::new();
     let read = std::io::BufRead::read_line(&mut std::io::BufReader::new(out), &mut line);
@@ -223,11 +222,11 @@ fn stays(mut child: Child) -> Option<String> {
     let _ = child.wait();
     match (read, ended) {
         (Ok(1..), None) => None,
-        (_, status) => Some(format!("it did not stay: {status:?}, {line}")),
+        (_, status) => Some(format!("it did not keep running: {status:?}, {line}")),
     }
 }
 
-/// Copies a folder with all that is in it.
+/// Copies a folder recursively.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a folder");
     for entry in fs::read_dir(from).expect("the files").flatten() {

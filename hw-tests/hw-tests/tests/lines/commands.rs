@@ -1,21 +1,21 @@
-//! The command lines in a page: indented, or fenced as `sh`, and begun by one of the programs.
+//! Finds the command lines in a page: indented, or fenced as `sh`, and starting with a program.
 
-/// The words that begin a command line in these documents.
+/// The programs with which a command line starts in these documents.
 const PROGRAMS: [&str; 8] =
     ["tdlasm", "rcflash", "hw-tests", "cargo", "minipro", "ar", "gdb-multiarch", "git"];
 
-/// A command line, and where it stands.
+/// A command line and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CommandLine {
     /// Counted from 1.
     pub(crate) line: usize,
     pub(crate) text: String,
-    /// Whether it needs a program that is neither ours nor part of a bare system, or a file that
-    /// such a line of the page makes.
+    /// `true` if it needs a program that is neither ours nor part of a base system, or a file that
+    /// such a line of the page creates.
     pub(crate) needs_installed: bool,
 }
 
-/// The file that a line makes with an installed program; `None` if it uses none.
+/// Returns the file that a line creates with an installed program; `None` if it uses none.
 fn made_by_installed(line: &str) -> Option<&str> {
     let mut words = line.split_whitespace();
     match words.next()? {
@@ -28,7 +28,7 @@ fn made_by_installed(line: &str) -> Option<&str> {
     }
 }
 
-/// All that a page tells its readers to type.
+/// Returns all command lines of a page.
 pub(crate) fn command_lines(page: &str) -> Vec<CommandLine> {
     let mut fence = None;
     let mut found = Vec::new();
@@ -55,7 +55,7 @@ pub(crate) fn command_lines(page: &str) -> Vec<CommandLine> {
     found
 }
 
-/// Checks on a page of its own that command lines are found where they are shown as such.
+/// Checks with a sample page that command lines are found.
 pub(crate) fn check() {
     let page = "text `tdlasm asm`\n\n    tdlasm asm a.asm   # why\n    other thing\n\n```sh\nrcflash ports\n```\n\
                 ```toml\n    hw-tests = 1\n```\n    cargo test\n";

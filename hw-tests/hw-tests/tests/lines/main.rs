@@ -1,8 +1,7 @@
-//! Every command line of README and of the pages, each a test of its own: `cargo test -p hw-tests
-//! --test lines BOARDS` runs those of one page.
+//! Runs every command line of README and the pages, each as a test: `cargo test -p hw-tests --test
+//! lines BOARDS` runs those of one page.
 //!
-//! The lines of a page are typed in their order, as its reader does: a line that is asked for alone
-//! runs after those before it.
+//! The lines of a page run in order: a line that is selected alone runs after those before it.
 
 mod bench;
 mod commands;
@@ -24,7 +23,7 @@ use commands::CommandLine;
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let mut trials = vec![commands_found()];
-    // Line by line through all pages, so that several pages are at work at a time.
+    // Sorted by line, so that several pages run in parallel.
     let mut pages: Vec<_> = pages().into_iter().map(|page| trials_of(page).into_iter()).collect();
     while !pages.is_empty() {
         trials.extend(pages.iter_mut().filter_map(Iterator::next));
@@ -46,8 +45,8 @@ fn commands_found() -> Trial {
     })
 }
 
-/// The number of checks that the feature `system-tests` adds: command lines, and tests in modules
-/// called `system`.
+/// Returns the number of checks that the feature `system-tests` adds: command lines, and tests in
+/// modules called `system`.
 fn system_checks() -> usize {
     let lines = pages().into_iter().flat_map(|page| lines_of(&page));
     let lines = lines.filter(|line| line.needs_installed).count();
@@ -60,7 +59,7 @@ fn system_checks() -> usize {
     lines + tests
 }
 
-/// The number of tests below a folder that are in modules called `system`.
+/// Counts the tests below a folder that are in modules called `system`.
 fn system_tests(folder: &Path, is_within: bool) -> usize {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let tests = entries.map(|entry| {
@@ -77,12 +76,12 @@ fn system_tests(folder: &Path, is_within: bool) -> usize {
     tests.sum()
 }
 
-/// The command lines of a page.
+/// Returns the command lines of a page.
 fn lines_of(page: &Path) -> Vec<CommandLine> {
     commands::command_lines(&std::fs::read_to_string(page).expect("the page"))
 }
 
-/// The page names with their paths: README, and all documents.
+/// Returns the paths of README and all pages.
 fn pages() -> Vec<PathBuf> {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let entries = std::fs::read_dir(&docs).expect("the documents").flatten();
@@ -93,12 +92,12 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// A page whose lines are typed so far as they were asked for.
+/// A page, with the results of the lines that have run.
 struct Page {
     lines: Vec<CommandLine>,
-    /// The reader's surroundings, from the first line that is typed.
+    /// The environment of the lines; `None` before the first one.
     bench: Option<Bench>,
-    /// The fault of each line that was typed.
+    /// The failure of each line that has run.
     faults: Vec<Option<String>>,
 }
 
@@ -118,15 +117,15 @@ fn trials_of(path: PathBuf) -> Vec<Trial> {
         let page = Arc::clone(&page);
         Trial::test(name, move || {
             let mut page = page.lock().unwrap_or_else(PoisonError::into_inner);
-            page.fault_of(index).map_or(Ok(()), |fault| Err(Failed::from(fault)))
+            page.failure_of(index).map_or(Ok(()), |fault| Err(Failed::from(fault)))
         })
     };
     names.into_iter().enumerate().map(trial).collect()
 }
 
 impl Page {
-    /// Types the lines up to this one, unless they were typed before, and returns its fault.
-    fn fault_of(&mut self, index: usize) -> Option<String> {
+    /// Runs the lines up to this one, unless they have run, and returns its failure.
+    fn failure_of(&mut self, index: usize) -> Option<String> {
         let bench = self.bench.get_or_insert_with(Bench::new);
         while self.faults.len() <= index {
             let line = &self.lines[self.faults.len()];
@@ -134,7 +133,7 @@ impl Page {
         }
         let fault = self.faults[index].clone();
         if self.faults.len() == self.lines.len() {
-            self.bench = None; // nothing is typed any more
+            self.bench = None; // it was the last line
         }
         fault
     }

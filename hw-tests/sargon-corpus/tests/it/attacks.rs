@@ -1,5 +1,5 @@
-//! The reference's attackers against the attack sets of a chess library, where the two mean the
-//! same: without pins and without a battery on the square.
+//! The reference's attackers against the attack sets of a chess library, where both are defined
+//! alike: without pins and without a battery on the square.
 
 use cozy_chess::{
     BitBoard, Board, Color, Piece as Chess, Square as At, get_bishop_moves, get_king_moves,
@@ -23,7 +23,7 @@ fn direct(board: &Board, at: At, color: Color) -> Option<BitBoard> {
     (seen(board.occupied() ^ first) | first == first).then_some(first)
 }
 
-/// Returns what they are worth, the cheapest first.
+/// Returns the values of pieces, lowest first.
 fn values(board: &Board, attackers: BitBoard) -> Vec<u8> {
     let kinds = [
         (Chess::Pawn, PieceKind::Pawn),
@@ -40,7 +40,7 @@ fn values(board: &Board, attackers: BitBoard) -> Vec<u8> {
     kinds.into_iter().flat_map(of_kind).collect()
 }
 
-/// Compares both sides of a square; how many could be compared.
+/// Compares both sides of a square; returns the number of compared sides.
 fn check(id: &str, board: &Board, verdict: &SquareResult) -> usize {
     let at: At = verdict.square.to_string().parse().expect("a square");
     let sides = [(Colour::White, Color::White), (Colour::Black, Color::Black)];

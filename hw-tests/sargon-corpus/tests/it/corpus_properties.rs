@@ -1,4 +1,4 @@
-//! The corpus itself, and what must hold of the reference on every position of it.
+//! The corpus itself, and invariants of the reference on each of its positions.
 
 use std::collections::HashSet;
 
@@ -59,8 +59,9 @@ fn a_residue_lies_between_nothing_and_the_piece() {
     }
 }
 
-/// Mirrors must not change anything where nothing depends on the order of looking: with two queens
-/// of a colour another one is watched for pins, and what finds no room depends on who came first.
+/// Returns `true` if the results do not depend on the order of scanning, so that mirroring must not
+/// change them: with two queens of a colour a different one is checked for pins, and the piece
+/// without room in the array depends on the order.
 fn is_symmetric(position: &Position) -> bool {
     let count = |colour, kind| {
         position.pieces().filter(|(_, p)| p.colour == colour && p.kind == kind).count()
@@ -71,13 +72,15 @@ fn is_symmetric(position: &Position) -> bool {
     single && evaluate(position).1.iter().all(|verdict| !verdict.overflow)
 }
 
-/// The reference's answer for each square: file, rank, residue, White's and Black's section of the
+/// The reference's result for each square: file, rank, residue, White's and Black's section of the
 /// array.
-type Said = (u8, u8, u8, [u8; 7], [u8; 7]);
+type ReferenceResult = (u8, u8, u8, [u8; 7], [u8; 7]);
 
-/// Returns what it says of a position, after `back` has led each square to where it was before a
-/// mirror.
-fn said(position: &Position, back: fn(Said) -> Said) -> Vec<Said> {
+/// Returns the reference's results of a position, each mapped by `back`, which undoes a mirroring.
+fn results(
+    position: &Position,
+    back: fn(ReferenceResult) -> ReferenceResult,
+) -> Vec<ReferenceResult> {
     let of = |verdict: &SquareResult| {
         let sections: [[u8; 7]; 2] = [0, 7].map(|start| {
             let bytes = verdict.array.to_bytes();
@@ -96,12 +99,12 @@ fn said(position: &Position, back: fn(Said) -> Said) -> Vec<Said> {
 fn mirrors_change_nothing() {
     let mut compared = 0;
     for (id, position) in positions().filter(|(_, position)| is_symmetric(position)) {
-        let plain = said(&position, |all| all);
-        let back = said(&position.files_reversed(), |(file, rank, residue, white, black)| {
+        let plain = results(&position, |all| all);
+        let back = results(&position.files_reversed(), |(file, rank, residue, white, black)| {
             (7 - file, rank, residue, white, black)
         });
         assert_eq!(back, plain, "{id}: files reversed");
-        let back = said(&position.colours_swapped(), |(file, rank, residue, white, black)| {
+        let back = results(&position.colours_swapped(), |(file, rank, residue, white, black)| {
             (file, 7 - rank, residue, black, white)
         });
         assert_eq!(back, plain, "{id}: colours swapped");

@@ -58,7 +58,7 @@ fn a_pinned_guard_guards_for_the_swap_algorithm_only() {
 
 #[test]
 fn a_guard_behind_an_enemys_rook_is_seen_by_the_swap_algorithm_only() {
-    // When the rook d3 has taken on d5, Black's rook d2, which stood behind it, takes back.
+    // After the rook d3 captures on d5, Black's rook d2 behind it recaptures.
     let (residue, minimax, swap, reason) = verdict("7k/8/8/3p4/8/3R4/3r4/7K w - -", "d5");
     assert_eq!((residue, minimax, swap), (1, 1, 0));
     assert_eq!(reason, "x-ray");
@@ -87,8 +87,8 @@ fn more_queens_than_the_array_has_room_for_are_a_reason_too() {
 
 #[test]
 fn the_wikis_positions_have_no_difference() {
-    // Its values of 1 and -2 for the forced captures are residues of 1 and, since nobody has to
-    // capture, 0.
+    // Its values of 1 and -2 for the forced captures are residues of 1 and, since captures are
+    // optional, 0.
     let first = verdict("1k1r4/1pp4p/p7/4p3/8/P5P1/1PP4P/2K1R3 w - -", "e5");
     let second = verdict("1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -", "e5");
     assert_eq!(first, (1, 1, 1, String::new()));
@@ -96,7 +96,7 @@ fn the_wikis_positions_have_no_difference() {
 }
 
 #[test]
-fn with_sargons_rules_the_model_says_what_the_reference_says() {
+fn with_sargons_rules_the_model_agrees_with_the_reference() {
     for (fen, position) in positions() {
         let (pins, verdicts) = evaluate(&position);
         let pieces = convert::pieces(&position);
@@ -110,7 +110,7 @@ fn with_sargons_rules_the_model_says_what_the_reference_says() {
 }
 
 #[test]
-fn with_modern_rules_the_model_says_what_the_swap_algorithm_says() {
+fn with_modern_rules_the_model_agrees_with_the_swap_algorithm() {
     for (fen, position) in positions() {
         let pieces = convert::pieces(&position);
         let pins = find_pins(&position);

@@ -1,6 +1,6 @@
-//! The processor beside the crate `zilog_z80`, which others wrote: every opcode behind every prefix
-//! from random states, with random instructions after it and interrupts in between. Where the two
-//! are known to differ, [`known`] says in what and why, and the exercisers judge instead.
+//! Compares the processor with the independent crate `zilog_z80`: every opcode with every prefix
+//! from random states, followed by random instructions and interrupts. [`known`] lists the
+//! differences and their causes; for these the exercisers decide.
 
 use std::cell::RefCell;
 
@@ -10,8 +10,7 @@ use zilog_z80::cpu::CPU as Other;
 
 /// Random states for each opcode.
 const STATES: u64 = 60;
-/// Instructions of a program: IM, EI or DI, the opcode in question, and what chance has it followed
-/// by.
+/// Instructions of a program: IM, EI or DI, the opcode under test, and random ones after it.
 const STEPS: usize = 6;
 
 /// The bits that all opcodes RST have: in mode 0 a device puts one on the bus.
@@ -41,19 +40,19 @@ impl Random {
     }
 }
 
-/// An act of a processor outside itself.
+/// A bus access of a processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Act {
-    Wrote(u16, u8),
-    Asked(u16),
-    Told(u16, u8),
+enum BusAccess {
+    Write(u16, u8),
+    In(u16),
+    Out(u16, u8),
 }
 
-/// Memory that holds anything, and devices that answer anything.
+/// Memory and devices with pseudo-random contents.
 struct World {
     seed: u64,
     program: Vec<(u16, u8)>,
-    acts: RefCell<Vec<Act>>,
+    accesses: RefCell<Vec<BusAccess>>,
 }
 
 impl World {
@@ -61,29 +60,29 @@ impl World {
         Random(self.seed ^ of).number() as u8
     }
 
-    fn act(&self, act: Act) {
-        self.acts.borrow_mut().push(act);
+    fn record(&self, access: BusAccess) {
+        self.accesses.borrow_mut().push(access);
     }
 
     fn peek(&self, address: u16) -> u8 {
-        let written = self.acts.borrow().iter().rev().find_map(|act| match *act {
-            Act::Wrote(at, value) if at == address => Some(value),
+        let written = self.accesses.borrow().iter().rev().find_map(|access| match *access {
+            BusAccess::Write(at, value) if at == address => Some(value),
             _ => None,
         });
         let loaded = || self.program.iter().find(|(at, _)| *at == address).map(|(_, byte)| *byte);
         written.or_else(loaded).unwrap_or_else(|| self.any(address.into()))
     }
 
-    /// All acts so far, sorted: the other core always writes the low byte of a word first, the chip
-    /// does so only where it does not push (UM0080).
-    fn sorted_acts(&self) -> Vec<Act> {
-        let mut acts = self.acts.borrow().clone();
-        acts.sort_unstable();
-        acts
+    /// All accesses so far, sorted: the other core always writes the low byte of a word first, the
+    /// chip only if it does not push (UM0080).
+    fn sorted_accesses(&self) -> Vec<BusAccess> {
+        let mut accesses = self.accesses.borrow().clone();
+        accesses.sort_unstable();
+        accesses
     }
 
     fn ask(&self, port: u16) -> u8 {
-        self.act(Act::Asked(port));
+        self.record(BusAccess::In(port));
         self.any(0x1_0000 | u64::from(port))
     }
 }
@@ -94,7 +93,7 @@ impl Bus for World {
     }
 
     fn write(&mut self, address: u16, value: u8) {
-        self.act(Act::Wrote(address, value));
+        self.record(BusAccess::Write(address, value));
     }
 
     fn input(&self, port: u16) -> u8 {
@@ -102,7 +101,7 @@ impl Bus for World {
     }
 
     fn output(&mut self, port: u16, value: u8) {
-        self.act(Act::Told(port, value));
+        self.record(BusAccess::Out(port, value));
     }
 }
 
@@ -112,7 +111,7 @@ impl OtherBus for World {
     }
 
     fn write_byte(&mut self, address: u16, value: u8) {
-        self.act(Act::Wrote(address, value));
+        self.record(BusAccess::Write(address, value));
     }
 
     fn read_io(&self, port: u16) -> u8 {
@@ -120,35 +119,36 @@ impl OtherBus for World {
     }
 
     fn write_io(&mut self, port: u16, value: u8) {
-        self.act(Act::Told(port, value));
+        self.record(BusAccess::Out(port, value));
     }
 }
 
-/// All that is compared after an instruction.
+/// The state that is compared after an instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Outcome {
     registers: Registers,
     memptr: u16,
     halted: bool,
     t_states: u32,
-    acts: Vec<Act>,
+    accesses: Vec<BusAccess>,
 }
 
-/// Both processors, each in a world of its own.
+/// Both processors, each with its own memory and devices.
 struct Pair {
     ours: (Cpu, World),
     other: (Other, World),
 }
 
 impl Pair {
-    /// Both in the same random state before a program that sets interrupts and goes on with `code`.
+    /// Both in the same random state before a program that sets interrupts and continues with
+    /// `code`.
     fn new(random: &mut Random, code: &[u8]) -> Self {
         let (seed, pc) = (random.number(), random.word());
         let mode = [0x46, 0x56, 0x5E][random.number() as usize % 3];
         let switch = if random.one_in(3) { 0xF3 } else { 0xFB };
         let bytes = [&[0xED, mode, switch], code].concat();
         let program: Vec<_> = (0..).map(|at| pc.wrapping_add(at)).zip(bytes).collect();
-        let world = || World { seed, program: program.clone(), acts: RefCell::default() };
+        let world = || World { seed, program: program.clone(), accesses: RefCell::default() };
         let mut ours = Cpu::new();
         let mut other = Other::new();
         let start = random_registers(random, pc);
@@ -165,7 +165,7 @@ impl Pair {
             memptr: cpu.memptr(),
             halted: cpu.is_halted(),
             t_states,
-            acts: world.sorted_acts(),
+            accesses: world.sorted_accesses(),
         };
         let (cpu, world) = &mut self.other;
         match interrupt {
@@ -174,7 +174,7 @@ impl Pair {
         }
         let before = cpu.reg.pc;
         let mut t_states = cpu.execute(world);
-        // It makes a step of its own of DD and FD also where an instruction follows.
+        // It executes DD and FD as separate steps even if an instruction follows.
         let lone =
             cpu.reg.pc == before.wrapping_add(1) && matches!(world.peek(before), 0xDD | 0xFD);
         if lone && t_states == 4 && !matches!(world.peek(cpu.reg.pc), 0xDD | 0xED | 0xFD) {
@@ -186,7 +186,7 @@ impl Pair {
             memptr: cpu.reg.wz,
             halted: cpu.is_halted(),
             t_states,
-            acts: world.sorted_acts(),
+            accesses: world.sorted_accesses(),
         };
         [ours, other]
     }
@@ -251,7 +251,7 @@ fn registers(cpu: &Other) -> Registers {
     }
 }
 
-/// The flags that an opcode is known to set differently there, and whether MEMPTR is another.
+/// Returns the flags that the other core sets differently, and whether MEMPTR differs.
 fn known(code: &[u8]) -> (u8, bool) {
     match code {
         // While they repeat, Y and X are bits of PC (tests/interrupts.rs).
@@ -259,15 +259,15 @@ fn known(code: &[u8]) -> (u8, bool) {
         // H and P/V are those of the count changed once more, and MEMPTR follows PC (there, and
         // z80memptr).
         [0xED, 0xB2 | 0xB3 | 0xBA | 0xBB, ..] => (YX | H | PV, true),
-        // P/V is 0 if an interrupt is accepted right after, but there already if one is asked for.
+        // P/V is 0 if an interrupt is accepted right after; there, if one is requested.
         [0xED, 0x57 | 0x5F, ..] => (PV, false),
-        // There the prefix is an instruction that leaves F alone; no exerciser asks for it.
+        // There the prefix is an instruction that does not change F; no exerciser tests it.
         [0xDD | 0xFD, 0x37 | 0x3F, ..] => (YX, false),
         _ => (0, false),
     }
 }
 
-/// Every opcode, plain and behind each prefix.
+/// Every opcode, without and with each prefix.
 fn opcodes() -> impl Iterator<Item = Vec<u8>> {
     let prefixes: [&[u8]; 7] =
         [&[], &[0xCB], &[0xED], &[0xDD], &[0xFD], &[0xDD, 0xCB, 0x85], &[0xFD, 0xCB, 0x7A]];
@@ -285,7 +285,7 @@ fn compare(random: &mut Random, code: &[u8]) -> usize {
         let code = [0, 1, 2, 3].map(|at| pair.ours.1.peek(pc.wrapping_add(at)));
         let before = pair.ours.0.registers();
         let [ours, mut other] = pair.step(interrupt);
-        // The other core accepts interrupts between two prefixes, and leaves P/V alone when it
+        // The other core accepts interrupts between two prefixes, and does not clear P/V when it
         // accepts one after LD A,I or LD A,R; the chip does neither (UM0080).
         let is_lone_prefix = ours.t_states == 4 && matches!(code[0], 0xDD | 0xFD);
         apart = is_lone_prefix || matches!(code, [0xED, 0x57 | 0x5F, ..]);
@@ -303,7 +303,7 @@ fn compare(random: &mut Random, code: &[u8]) -> usize {
 }
 
 #[test]
-fn every_opcode_does_what_it_does_there() {
+fn every_opcode_behaves_as_in_the_other_core() {
     let mut random = Random(0x5A80);
     let states = |code: Vec<u8>| (0..STATES).map(|_| compare(&mut random, &code)).sum::<usize>();
     let compared: usize = opcodes().map(states).sum();

@@ -1,6 +1,6 @@
 //! The exercisers of z80test, whose expected values were taken from real chips, run to their end.
 //!
-//! They are in `tests/data/z80test`, under the MIT licence. ZEXALL (GPL) isn't carried along:
+//! They are in `tests/data/z80test`, under the MIT licence. ZEXALL (GPL) is not included:
 //! `system` runs its last tests from the package of the crate `iz80`.
 
 mod machine;

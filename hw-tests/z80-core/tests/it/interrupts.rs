@@ -1,5 +1,4 @@
-//! Interrupts, HALT and copies of the processor: times and registers as Zilog's manual (UM0080) has
-//! them.
+//! Interrupts, HALT and clones of the processor: times and registers by Zilog's manual (UM0080).
 
 use z80_core::{Bus, Cpu, Registers};
 
@@ -36,13 +35,13 @@ const MODE_2: [u8; 2] = [0xED, 0x5E];
 const EI: u8 = 0xFB;
 const HALT: u8 = 0x76;
 
-/// The T-states of the next steps while a device asks, with 40h on the bus.
+/// The T-states of the next steps while a device requests an interrupt, with 40h on the bus.
 fn times(cpu: &mut Cpu, memory: &mut Memory, steps: usize) -> Vec<u32> {
     (0..steps).map(|_| cpu.step(memory, Some(0x40))).collect()
 }
 
 #[test]
-fn ei_lets_one_more_instruction_by() {
+fn ei_delays_interrupts_by_one_instruction() {
     let (mut cpu, mut memory) = with(&[&MODE_1[..], &[EI, EI, 0x00]].concat());
     assert_eq!(times(&mut cpu, &mut memory, 5), [8, 4, 4, 4, 13]);
     assert!(cpu.accepted_interrupt());
@@ -149,7 +148,7 @@ fn between_two_bytes_undocumented_flags_are_bits_of_the_address() {
 }
 
 /// By David Banks' measurements of the chip: H and P/V are those of B changed once more, up or down
-/// by the sign of the byte, if the sum of the byte and L has a carry. Worked out by hand.
+/// by the sign of the byte, if the sum of the byte and L has a carry. Computed by hand.
 #[test]
 fn between_two_bytes_of_otir_half_carry_and_parity_are_those_of_another_count() {
     let cases = [

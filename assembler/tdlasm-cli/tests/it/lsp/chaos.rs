@@ -1,4 +1,4 @@
-//! Whatever is typed, every request is answered, and the server has the text that the editor has.
+//! Random edits: every request gets a reply, and the server's text equals the editor's.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use super::client::{Client, position};
 
 const FILE: &str = "file:///nowhere/a.asm";
 
-/// Pieces that programs are made of, whole and broken.
+/// Fragments of programs, valid and invalid.
 const PIECES: [&str; 48] = [
     "\n",
     "\n",
@@ -76,13 +76,13 @@ const TEXTS: [&str; 4] = ["documentSymbol", "foldingRange", "semanticTokens/full
 fn keystroke(client: &mut Client, dice: &mut Rng) {
     let text = client.text(FILE);
     let start = dice.char_boundary(text);
-    // Now and then something goes; a text that grew long shrinks.
+    // Sometimes text is deleted, and more of it if the text is long.
     let most = if text.len() > 400 { 60 } else { 6 };
     let mut end = (start + dice.below(most)).min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    // Between the two bytes of a line's end the protocol knows no place.
+    // The protocol has no position between the two bytes of a line end.
     let splits = |at: usize| text[..at].ends_with('\r');
     if splits(start) || splits(end) {
         return;
@@ -115,13 +115,13 @@ fn every_request_is_answered_whatever_the_text_is() {
             ),
         };
         let refused = client.request(&format!("textDocument/{method}"), parameters).err();
-        // A refusal is for the user to read.
+        // The message of an error is shown to the user.
         assert!(refused.is_none_or(|(code, _)| code == -32803), "{method} about {text:?}");
     }
     assert_eq!(client.end(), Some(0));
 }
 
-/// Returns what `tdlasm fmt` makes of a text, if it takes it.
+/// Formats a text by `tdlasm fmt`; `None` if it refuses the text.
 fn laid_out(text: &str) -> Option<String> {
     let mut fmt = Command::new(env!("CARGO_BIN_EXE_tdlasm"))
         .arg("fmt")
@@ -136,7 +136,7 @@ fn laid_out(text: &str) -> Option<String> {
 }
 
 #[test]
-fn the_server_has_the_text_that_was_typed_and_lays_it_out_once() {
+fn the_server_has_the_typed_text_and_formats_it_once() {
     let mut client = Client::new(None);
     client.open(FILE, " .END\n");
     let mut dice = Rng::from_seed(1979);
@@ -144,7 +144,7 @@ fn the_server_has_the_text_that_was_typed_and_lays_it_out_once() {
         for _ in 0..5 {
             keystroke(&mut client, &mut dice);
         }
-        // A line more makes the whole text one edit.
+        // If the number of lines changes, the whole text is one edit.
         let end = client.text(FILE).len();
         client.splice(FILE, end..end, "\nX");
         let asked = json!({ "textDocument": { "uri": FILE }, "options": { "tabSize": 8, "insertSpaces": true } });
@@ -157,7 +157,7 @@ fn the_server_has_the_text_that_was_typed_and_lays_it_out_once() {
             (Ok(edits), Some(expected)) if expected.ends_with('\n') => {
                 assert_eq!(edits[0]["newText"], expected.as_str())
             }
-            // What follows .END stays without an end of its line, and lines are edited one by one.
+            // A last line after .END has no line end, so lines are edited one by one.
             (Ok(_), Some(_)) => {}
             (answer, expected) => assert!(answer.is_err() && expected.is_none()),
         }

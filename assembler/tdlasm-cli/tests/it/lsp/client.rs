@@ -1,5 +1,4 @@
-//! A little language client: it speaks the protocol's bytes with the real program, and knows
-//! nothing of the server's.
+//! A minimal language client, which runs the real program and shares no code with the server.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -12,17 +11,17 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// Nothing takes this long, on a busy machine either.
+/// The timeout of every wait, long enough for a busy machine.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// A message, when all of it was there, and its length.
+/// A message with its time of arrival and length.
 struct Received {
     message: Value,
     at: Instant,
     bytes: usize,
 }
 
-/// The program, started and spoken to.
+/// A session with the running program.
 pub(crate) struct Client {
     server: Child,
     input: Option<ChildStdin>,
@@ -30,11 +29,11 @@ pub(crate) struct Client {
     next: i64,
     /// The text and version of each open document by its URI.
     documents: HashMap<String, (String, i64)>,
-    /// The messages about each document, as they came last.
+    /// The last diagnostics of each document.
     pub(crate) diagnostics: HashMap<String, Value>,
-    /// The time at which the last message went out.
+    /// The time at which the last message was sent.
     pub(crate) sent: Instant,
-    /// The time at which the last message was there, and its length.
+    /// The time at which the last message was complete, and its length.
     pub(crate) arrived: Instant,
     pub(crate) bytes: usize,
 }
@@ -50,7 +49,7 @@ fn spawn(arguments: &[&str]) -> Child {
         .expect("the program starts")
 }
 
-/// Reads messages as long as there are any.
+/// Reads messages to the end of the output.
 fn listen(output: impl Read + Send + 'static) -> Receiver<Received> {
     let (sender, messages) = channel();
     thread::spawn(move || {
@@ -82,7 +81,7 @@ fn listen(output: impl Read + Send + 'static) -> Receiver<Received> {
     messages
 }
 
-/// The end of a server.
+/// The outputs and exit code of a server.
 pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
     /// The text on standard output.
@@ -91,13 +90,13 @@ pub(crate) struct Ended {
     pub(crate) said: String,
 }
 
-/// Returns what becomes of a server that is sent these bytes and nothing more.
+/// Runs a server with these bytes as input.
 pub(crate) fn raw(input: &[u8], close: bool) -> Ended {
     let mut server = spawn(&[]);
     let mut stdin = server.stdin.take().expect("a pipe");
     let mut stdout = server.stdout.take().expect("a pipe");
     let mut stderr = server.stderr.take().expect("a pipe");
-    // It may have gone before all is written.
+    // It may have ended before all is written.
     let _ = stdin.write_all(input).and_then(|()| stdin.flush());
     let kept = if close {
         drop(stdin);
@@ -134,13 +133,13 @@ pub(crate) fn framed(message: &Value) -> Vec<u8> {
     format!("Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
 }
 
-/// Returns what a file is called in the protocol.
+/// Returns the URI of a file.
 pub(crate) fn uri(path: &Path) -> String {
     format!("file://{}", path.display())
 }
 
 impl Client {
-    /// Starts a session about a folder.
+    /// Starts a session in a folder.
     pub(crate) fn new(folder: Option<&Path>) -> Self {
         Self::with(&[], folder, Value::Null)
     }
@@ -191,7 +190,7 @@ impl Client {
         self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": parameters }));
     }
 
-    /// The result of a request, or the code and message of its refusal.
+    /// Sends a request and returns its result, or the code and message of the error.
     pub(crate) fn request(
         &mut self,
         method: &str,
@@ -215,7 +214,7 @@ impl Client {
         }
     }
 
-    /// The next message; those about what is wrong with documents are kept.
+    /// Returns the next message; stores diagnostics.
     fn receive(&mut self) -> Value {
         let received = self.messages.recv_timeout(DEADLINE).expect("the server answers");
         let Received { message, at, bytes } = received;
@@ -234,7 +233,7 @@ impl Client {
         self.notify("textDocument/didOpen", json!({ "textDocument": document }));
     }
 
-    /// Replaces the `nth` occurrence of `old` in a document, told as the change of a range.
+    /// Replaces the `nth` occurrence of `old` in a document by an incremental change.
     pub(crate) fn replace(&mut self, uri: &str, old: &str, nth: usize, new: &str) {
         let text = self.text(uri);
         let start = text.match_indices(old).nth(nth).expect("it occurs").0;
@@ -246,7 +245,7 @@ impl Client {
         &self.documents[uri].0
     }
 
-    /// Replaces a stretch of a document, told as the change of a range.
+    /// Replaces a range of a document by an incremental change.
     pub(crate) fn splice(&mut self, uri: &str, stretch: Range<usize>, new: &str) {
         let (text, version) = self.documents.get_mut(uri).expect("an open document");
         let range = json!({
@@ -262,7 +261,7 @@ impl Client {
         );
     }
 
-    /// The messages about the present state of a document: `line:character: code message`, in the
+    /// The diagnostics of the current version of a document: `line:character: code message`, in the
     /// order of places.
     pub(crate) fn messages(&mut self, uri: &str) -> Vec<String> {
         let version = self.documents[uri].1;
@@ -279,7 +278,7 @@ impl Client {
         shown.collect()
     }
 
-    /// Asks about the place of the `nth` occurrence of `word` in an open document.
+    /// Sends a request for the position of the `nth` occurrence of `word` in an open document.
     pub(crate) fn ask(
         &mut self,
         method: &str,
@@ -297,14 +296,14 @@ impl Client {
         self.request(method, parameters)
     }
 
-    /// Ends the session as the protocol has it; returns the exit code.
+    /// Ends the session by the protocol; returns the exit code.
     pub(crate) fn end(mut self) -> Option<i32> {
         assert_eq!(self.request("shutdown", Value::Null), Ok(Value::Null));
         self.notify("exit", Value::Null);
         wait(&mut self.server).code()
     }
 
-    /// Closes the input without a word; returns the exit code.
+    /// Closes the input without a message; returns the exit code.
     pub(crate) fn hang_up(mut self) -> Option<i32> {
         drop(self.input.take());
         wait(&mut self.server).code()
@@ -313,7 +312,7 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // It has ended already if all went well.
+        // On success it has ended already.
         let _ = self.server.kill();
         let _ = self.server.wait();
     }

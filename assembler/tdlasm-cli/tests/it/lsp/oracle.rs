@@ -1,5 +1,5 @@
-//! The programs that were put to the original assembler, in the editor: each is read without an
-//! end of the server, and its messages are those of the assembler.
+//! Opens the programs recorded with the original assembler in an editor: the server survives each,
+//! and its diagnostics equal the assembler's.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -15,7 +15,7 @@ use tdlasm::source::MemoryLoader;
 use super::client::Client;
 
 const PROGRAMS: &[u8] = include_bytes!("../../../../tdlasm/tests/data/oracle/programs.jsonl.gz");
-/// So many programs are in the record.
+/// The number of recorded programs.
 const COUNT: usize = 5_500;
 const FILE: &str = "/nowhere/p.asm";
 /// The requests of an editor as soon as it shows a file.

@@ -31,7 +31,7 @@ fn rename(client: &mut Client, word: (&str, usize), new: &str) -> Result<Value, 
     result.map(|edit| edit["changes"].clone()).map_err(|(_, message)| message)
 }
 
-/// The text with the name at `word` changed, or why not.
+/// The text with the name at `word` changed, or the error message.
 fn renamed(text: &str, word: (&str, usize), new: &str) -> Result<String, String> {
     let mut client = Client::new(None);
     client.open(FILE, text);
@@ -79,7 +79,7 @@ fn text_that_is_not_assembled_changes_too() {
 }
 
 #[test]
-fn names_that_the_language_does_not_take_are_refused() {
+fn invalid_names_are_refused() {
     let text = "START: NOP\n..L: JMPR ..L\n .END\n";
     for (word, new, why) in [
         ("START", "9TO5", "no symbol"),
@@ -107,10 +107,10 @@ fn names_that_clash_are_refused_as_far_as_letters_count() {
     let text = "COUNTER == 1\nSTART: MVI A,COUNTER\n .IFNDEF LATER,[NOP]\n .END\n";
     let why = renamed(text, ("START", 0), "COUNTED").unwrap_err();
     assert!(why.ends_with(": there is COUNTE already, and six characters count"), "{why}");
-    // Equal values would not be noticed as two definitions.
+    // Two definitions with equal values are not an error.
     let equal = "ONE == 1\nUNO == 1\n MVI A,ONE\n .END\n";
     assert!(renamed(equal, ("ONE", 0), "UNO").unwrap_err().contains("there is UNO already"));
-    // The symbol that the program finds undefined would be defined.
+    // An undefined symbol would become defined.
     assert!(renamed(text, ("START", 0), "LATER").is_err());
     let mut client = Client::with(&["--long-symbols"], None, Value::Null);
     client.open(FILE, text);
@@ -118,14 +118,14 @@ fn names_that_clash_are_refused_as_far_as_letters_count() {
 }
 
 #[test]
-fn a_name_that_a_macro_joins_of_pieces_is_refused() {
+fn a_name_that_a_macro_joins_from_parts_is_refused() {
     let text = " .DEFINE GO[WHERE]=[\n JMP TO.'WHERE\n]\nTO.END: NOP\n GO END\n .END\n";
     let why = renamed(text, ("TO.END", 0), "THERE").unwrap_err();
     assert!(why.contains("joins") && why.ends_with("a.asm, line 2"), "{why}");
 }
 
 #[test]
-fn symbols_from_the_command_line_have_no_name_to_change() {
+fn symbols_from_the_command_line_cannot_be_renamed() {
     let mut client = Client::with(&["--define", "DEBUG=1"], None, Value::Null);
     client.open(FILE, " MVI A,DEBUG\n .END\n");
     assert!(

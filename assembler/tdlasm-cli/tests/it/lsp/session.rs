@@ -1,4 +1,4 @@
-//! The way sessions begin and end.
+//! The start and end of sessions.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn shutdown_and_exit_end_with_0_anything_else_with_1() {
 }
 
 #[test]
-fn unknown_requests_are_refused_and_unknown_notifications_passed_over() {
+fn unknown_requests_are_refused_and_unknown_notifications_ignored() {
     let mut client = Client::new(None);
     client.notify("$/setTrace", json!({ "value": "off" }));
     client.notify("nonsense", json!(5));
@@ -32,7 +32,7 @@ fn unknown_requests_are_refused_and_unknown_notifications_passed_over() {
 }
 
 #[test]
-fn nothing_is_answered_before_the_session_begins() {
+fn no_request_is_answered_before_initialize() {
     let early = framed(&json!({ "jsonrpc": "2.0", "id": 1, "method": "shutdown" }));
     let ended = raw(&early, true);
     assert_eq!(ended.code, Some(1));
@@ -40,7 +40,7 @@ fn nothing_is_answered_before_the_session_begins() {
 }
 
 #[test]
-fn what_is_no_message_ends_the_program_with_an_error() {
+fn an_invalid_message_ends_the_program_with_an_error() {
     let broken: [&[u8]; 6] = [
         b"Content-Length: 5\r\n\r\n{\"a\":",
         b"Content-Length: 2\r\n\r\n{}",
@@ -54,7 +54,7 @@ fn what_is_no_message_ends_the_program_with_an_error() {
         assert_eq!((code, &*answered), (Some(3), ""), "{}: {said}", String::from_utf8_lossy(bytes));
         assert!(said.starts_with("error: ") && said.contains("help: "), "{said}");
     }
-    // The message is cut off.
+    // The message is truncated.
     assert_eq!(raw(b"Content-Length: 50\r\n\r\n{", true).code, Some(3));
 }
 

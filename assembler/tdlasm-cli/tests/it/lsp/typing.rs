@@ -32,14 +32,14 @@ fn positions_count_units_of_utf16() {
     client.replace(FILE, "[OOPS]", 0, "/\u{1F600}/");
     assert_eq!(client.messages(FILE), [""; 0]);
     client.replace(FILE, "\u{1F600}/", 0, "\u{1F600}");
-    // The slash behind the picture is gone: the text goes on to the end, over the .END, which is
-    // reported once, where it begins.
+    // The slash after the picture is deleted: the text extends to the end, beyond the .END, which
+    // is reported once, where it begins.
     let open = "0:18: A04 the text that begins here is not closed";
     assert_eq!(client.messages(FILE), [open]);
 }
 
 #[test]
-fn several_changes_of_one_message_come_one_behind_the_other() {
+fn several_changes_of_one_message_are_applied_in_order() {
     let mut client = Client::new(None);
     client.open(FILE, "NOP\r\nNOP\r\n");
     let at = |line, character| json!({ "line": line, "character": character });
@@ -84,7 +84,7 @@ fn inserted_files_are_read_as_the_editor_has_them() {
 }
 
 #[test]
-fn what_is_wrong_in_macro_text_is_shown_at_the_call() {
+fn errors_in_macro_text_are_shown_at_the_call() {
     let mut client = Client::new(None);
     client.open(
         FILE,

@@ -12,14 +12,14 @@ fn client(text: &str) -> Client {
     client
 }
 
-/// Returns what is said of a word.
+/// Returns the hover text of a word.
 fn hover(client: &mut Client, word: (&str, usize)) -> String {
     let result = client.ask("textDocument/hover", FILE, word, Value::Null).unwrap();
     result["contents"]["value"].as_str().unwrap_or_default().to_owned()
 }
 
 #[test]
-fn of_an_instruction_its_encoding_bytes_and_t_states_are_told() {
+fn hover_shows_the_encoding_bytes_and_t_states_of_an_instruction() {
     let mut client = client(
         "        .LOC 100H\n        MOV A,5(X)\nLOOP:   DJNZ LOOP\n        JNO \
          1234H\n        .END\n",
@@ -46,7 +46,7 @@ fn instructions_in_macros_and_conditionals_have_bytes_too() {
 }
 
 #[test]
-fn of_a_symbol_its_kind_value_and_remark_are_told() {
+fn hover_shows_the_kind_value_and_comment_of_a_symbol() {
     let mut client = client(
         "; PRINT - prints.\n;   Entry: A\nPRINT:: RET\nTWO     == 2     ; a pair\n        .EXTERN \
          FAR\n\x20       LXI H,TWO+PRINT\n        CALL FAR\n        CALL NONE\n        .END\n",
@@ -66,12 +66,12 @@ fn of_a_symbol_its_kind_value_and_remark_are_told() {
 }
 
 #[test]
-fn of_a_directive_the_manual_is_quoted() {
+fn hover_quotes_the_manual_for_a_directive() {
     let mut client = client("        .RADIX 16\n        .END\n");
     assert_eq!(hover(&mut client, (".RADIX", 0)), "`.RADIX n`: 2, 8, 10 or 16, written in decimal");
 }
 
-/// The labels offered at a place, and what each would be typed as.
+/// The labels of the completions at a place, and the text that each inserts.
 fn offered(client: &mut Client, word: (&str, usize)) -> Vec<String> {
     let found = client.ask("textDocument/completion", FILE, word, Value::Null).unwrap();
     let labels = found.as_array().unwrap().iter();
@@ -96,9 +96,9 @@ fn operators_are_offered_where_operators_stand_and_symbols_in_operands() {
 }
 
 #[test]
-fn what_is_offered_takes_the_place_of_the_word_so_far() {
+fn a_completion_replaces_the_word_so_far() {
     let mut client = client("        .BY\n        .END\n");
-    // The place is behind the word.
+    // The position is after the word.
     let found = client.ask("textDocument/completion", FILE, ("\n", 0), Value::Null).unwrap();
     let byte = found.as_array().unwrap().iter().find(|one| one["label"] == ".BYTE").unwrap();
     let at = |character| json!({ "line": 0, "character": character });
@@ -134,7 +134,7 @@ fn tokens(client: &mut Client, text: &str) -> Vec<String> {
         .iter()
         .map(|one| one.as_u64().unwrap() as usize)
         .collect();
-    // The order in which the server says that it numbers them.
+    // The order of the server's legend.
     let legend = [
         "keyword",
         "decorator",
@@ -162,7 +162,7 @@ fn tokens(client: &mut Client, text: &str) -> Vec<String> {
 }
 
 #[test]
-fn words_are_told_apart_by_what_they_are() {
+fn words_are_distinguished_by_their_kind() {
     let text = " .DEFINE M[N]=[\n MVI A,N\n]\nLB: M 5 ; \u{1F600} x\nTWO==2\n LXI H,TWO+LB+NONE\n \
     .ASCII /MVI/[TWO]\n .ASCII 'one\ntwo'\n .END\n";
     let mut client = client(text);

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::debian;
 
-/// A folder with a source that has one error and is not laid out.
+/// A folder with a source that has one error and is not formatted.
 fn source() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("prog.asm");
@@ -17,7 +17,7 @@ fn here(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// Runs an editor in a folder, with the program on its path; it must say that all has passed.
+/// Runs an editor in a folder, with the program on its path, and checks that it reports success.
 fn passes(mut editor: Command, folder: &Path) {
     let programs = Path::new(env!("CARGO_BIN_EXE_tdlasm")).parent().expect("a folder");
     let path = std::env::var("PATH").unwrap_or_default();
@@ -29,7 +29,7 @@ fn passes(mut editor: Command, folder: &Path) {
 }
 
 #[test]
-fn neovim_shows_mends_lays_out_and_makes() {
+fn neovim_shows_fixes_formats_and_builds() {
     let mut editor = debian::program("nvim");
     let (folder, source) = source();
     let stand_in =
@@ -41,7 +41,7 @@ fn neovim_shows_mends_lays_out_and_makes() {
 }
 
 #[test]
-fn emacs_shows_finds_and_lays_out() {
+fn emacs_shows_finds_and_formats() {
     let mut editor = debian::program("emacs");
     let (folder, source) = source();
     editor.args(["--batch", "-l"]).arg(here("../../docs/editors/tdl-mode.el")).arg("-l");

@@ -25,7 +25,7 @@ pub(crate) fn node(folder: &str, script: &str) -> Command {
 
 /// Runs a script of Node's own test runner, whose tests must all pass.
 pub(crate) fn passes(mut command: Command) {
-    // A runner that this one runs within would change the output.
+    // An outer test runner's environment would change the output.
     let output = command.env_remove("NODE_OPTIONS").output().expect("node starts");
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));

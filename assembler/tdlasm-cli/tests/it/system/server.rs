@@ -1,4 +1,4 @@
-//! The language server, judged by Microsoft's side of the protocol, and the extension of VS Code.
+//! The language server with Microsoft's client library, and the extension of VS Code.
 
 use super::node::{node, passes};
 
@@ -10,7 +10,7 @@ fn the_server_does_what_microsofts_client_and_the_protocols_types_expect() {
 }
 
 #[test]
-fn the_extension_is_packaged_and_does_what_its_manifest_says() {
+fn the_extension_is_packaged_and_does_what_its_manifest_declares() {
     let mut node = node("docs/editors/vscode", "extension.test.js");
     node.env("VSIX", concat!(env!("CARGO_TARGET_TMPDIR"), "/tdl.vsix"));
     passes(node);

@@ -9,7 +9,8 @@ use super::spelling::Visibility;
 /// The number of a scope; the first, before any global symbol, is 0.
 pub(in super::super) type Scope = u32;
 
-/// Names that seem local are looked at this often before none is taken for local.
+/// The number of rounds in which candidates for local names are refined; if they still change
+/// afterwards, no name is local.
 const MAX_ROUNDS: usize = 50;
 
 /// The role of a name in a statement.
@@ -34,8 +35,8 @@ pub(in super::super) struct Scopes {
 }
 
 impl Scopes {
-    /// In TDL a local symbol begins with two periods. Those with one definition are no different
-    /// from others.
+    /// Returns the scopes of a TDL source, in which a local symbol begins with two periods. Those
+    /// with a single definition count as global.
     pub(super) fn of_tdl(program: &Program<'_>, facts: &SourceScan) -> Self {
         let mut definitions: FxHashMap<Vec<u8>, Scope> = FxHashMap::default();
         let mut several = FxHashSet::default();
@@ -54,8 +55,8 @@ impl Scopes {
         scopes
     }
 
-    /// On the other side `__L`, and `G__L` behind the symbol G, are local if they stay within one
-    /// scope.
+    /// Returns the scopes of a Zilog source, in which `__L`, and `G__L` after the symbol G, are
+    /// local if all uses are within one scope.
     pub(super) fn of_zilog(program: &Program<'_>) -> Self {
         let mut global: FxHashSet<Vec<u8>> = FxHashSet::default();
         for round in 0.. {
@@ -82,8 +83,7 @@ impl Scopes {
         Self::default()
     }
 
-    /// The scopes, if `is_local` tells local symbols by their names and the global symbol of the
-    /// scope.
+    /// Finds the scopes; `is_local` gets a symbol's name and the global symbol of the scope.
     fn found(
         program: &Program<'_>,
         is_local: impl Fn(&[u8], &[u8]) -> bool,
@@ -123,7 +123,7 @@ impl Scopes {
         self.globals.get(scope as usize).map(Vec::as_slice).filter(|name| !name.is_empty())
     }
 
-    /// The scope that a name counts in: that of its place if it is local, else the first for all.
+    /// The scope in which a name is looked up: that of its place if it is local, else the first.
     pub(super) fn scope_of(&self, key: &[u8], scope: Scope) -> Scope {
         if self.locals.contains(key) { scope } else { Scope::default() }
     }

@@ -14,7 +14,7 @@ const RESERVED: [&str; 32] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Visibility<'n> {
     Global,
-    /// The name without what says that it is local.
+    /// The name without its local prefix.
     Local(&'n [u8]),
 }
 
@@ -41,7 +41,7 @@ fn is_tdl_word(name: &[u8]) -> bool {
         || mnemonics::is_section(name)
 }
 
-/// Whether a name of Zilog's side would be misread without an underscore before it: one of the
+/// Returns `true` if a name needs a leading underscore in Zilog's dialect: one of the
 /// assemblers takes the `B` of `B_OVER` for the register.
 fn needs_escape(name: &[u8]) -> bool {
     let first = name.split(|byte| *byte == b'_').next().unwrap_or_default();
@@ -79,13 +79,13 @@ pub(super) fn global(from: Dialect, name: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The spelling of a local name, given without what says so.
+/// The spelling of a local name, given without its local prefix.
 pub(super) fn local(from: Dialect, rest: &[u8]) -> Vec<u8> {
     let mark: &[u8] = if from == Dialect::Tdl { b"__" } else { b".." };
     [mark, &letters(from, rest)].concat()
 }
 
-/// The letters that the other dialect has for these.
+/// Replaces the characters that the other dialect does not allow.
 fn letters(from: Dialect, name: &[u8]) -> Vec<u8> {
     let letter = |byte: &u8| match (from, *byte) {
         (Dialect::Tdl, b'.' | b'$' | b'%') => b'_',
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_tdl_are_no_names_there() {
+    fn keywords_of_tdl_are_not_names_in_zilogs_dialect() {
         for (name, there) in
             [("X", "X."), ("mov", "mov."), ("_END", "END"), (".end", ".end."), ("a?b", "a%b")]
         {

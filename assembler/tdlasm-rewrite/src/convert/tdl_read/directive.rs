@@ -38,7 +38,7 @@ impl<'t> Reading<'t, '_> {
         Ok(Body::Bytes(list.into_iter().map(byte).collect()))
     }
 
-    /// Texts and bytes in brackets. `ending` is empty, the byte behind them, or 80H for the top bit
+    /// Texts and bytes in brackets. `ending` is empty, the byte after them, or 80H for the top bit
     /// of the last.
     pub(super) fn texts(&mut self, at: usize, ending: &[u8]) -> ConvertResult<Body<'t>> {
         let mut items = Vec::new();
@@ -99,7 +99,7 @@ impl<'t> Reading<'t, '_> {
         let name = rest[..length].trim_ascii_end();
         self.cursor.advance(name.len());
         if name.is_empty() || name.contains(&b'"') {
-            return Unconverted::fail(at, "this is no name of a file that all assemblers take");
+            return Unconverted::fail(at, "this is not a file name that all assemblers accept");
         }
         if self.facts.inserted_radix {
             self.mode.radix = None;
@@ -116,7 +116,7 @@ impl<'t> Reading<'t, '_> {
                 return Unconverted::fail(at, "a symbol is missing");
             };
             if mnemonics::tdl_register(item).is_some() {
-                return Unconverted::fail(at, "a register is no symbol that modules could share");
+                return Unconverted::fail(at, "a register is not a symbol that modules can share");
             }
             list.push(Spaced { blanks, item });
             if !self.cursor.eat_behind_blanks(b',') {

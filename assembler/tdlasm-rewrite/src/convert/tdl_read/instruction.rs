@@ -1,4 +1,4 @@
-//! Reads the instructions of TDL source: operands, and the form that takes them.
+//! Parses the instructions of TDL source: operands, and the matching form.
 
 use tdlasm::isa::{Form, Prefix, Register, Slot};
 use tdlasm::syntax::lex;
@@ -66,12 +66,13 @@ impl<'t> Reading<'t, '_> {
         }
     }
 
-    /// An operand as the slot of the chosen form takes it.
+    /// Converts an operand to the kind that the slot of the chosen form requires.
     fn settled_operand(&self, operand: Operand<'t>, slot: Slot) -> ConvertResult<Operand<'t>> {
         match operand {
             Operand::Value(node) if is_register_slot(slot) => {
                 let register = register(&node).map(Operand::Register);
-                register.map_or_else(|| Unconverted::fail(self.here(), "no register"), Ok)
+                register
+                    .map_or_else(|| Unconverted::fail(self.here(), "this is not a register"), Ok)
             }
             Operand::Value(node) => self.settled(node).map(Operand::Value),
             other => Ok(other),
@@ -92,7 +93,7 @@ impl Operand<'_> {
     }
 }
 
-/// The register that an expression names, by its number too.
+/// Returns the register that an expression names or has the number of.
 fn register(node: &Node<'_>) -> Option<Register> {
     match node.without_parentheses() {
         Node::Name(name) => mnemonics::tdl_register(name),
@@ -101,7 +102,7 @@ fn register(node: &Node<'_>) -> Option<Register> {
     }
 }
 
-/// Whether registers stand there, and nothing else.
+/// Returns `true` if a slot takes only registers.
 fn is_register_slot(slot: Slot) -> bool {
     use Slot::{Bit, Byte, Index, None, Relative, Restart, Word};
     !matches!(slot, Bit | Byte | Index | None | Relative | Restart | Word)

@@ -1,4 +1,4 @@
-//! Macros and repetitions, whose lines up to `ENDM` stay as they are.
+//! Macros and repetitions, whose lines up to `ENDM` are copied unchanged.
 
 use rustc_hash::FxHashMap;
 
@@ -38,7 +38,7 @@ mod tests {
     use super::find;
 
     #[test]
-    fn blocks_may_be_nested_and_unclosed_ones_are_none() {
+    fn blocks_may_be_nested_and_unclosed_ones_are_ignored() {
         let text = b"M1: MACRO A\n REPT 3\n ENDM ;\n endm\n IRP X\n";
         let mut found: Vec<(usize, usize)> = find(text).into_iter().collect();
         found.sort_unstable();

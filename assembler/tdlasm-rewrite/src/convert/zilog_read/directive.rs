@@ -1,4 +1,4 @@
-//! Reads the directives of Zilog's side that have a counterpart.
+//! Parses the directives of Zilog's dialect that have a counterpart.
 
 use std::borrow::Cow;
 
@@ -29,7 +29,7 @@ impl<'t> Reading<'t, '_> {
             [b'.', ..] => Unconverted::fail(at, "directives with a period stay as they are"),
             _ => Unconverted::fail(
                 at,
-                "this is no instruction or directive with a counterpart; a label needs a colon",
+                "this is not an instruction or directive with a counterpart; a label needs a colon",
             ),
         }
     }
@@ -78,7 +78,7 @@ impl<'t> Reading<'t, '_> {
         self.list(symbol, |_| false)
     }
 
-    /// A text if a comma or the end follows it, else an expression.
+    /// Reads a text if a comma or the end follows it, else an expression.
     fn item(&mut self) -> ConvertResult<Item<'t>> {
         let before = self.cursor.clone();
         if let Some(quote @ (b'\'' | b'"')) = self.cursor.peek() {
@@ -109,7 +109,7 @@ impl<'t> Reading<'t, '_> {
         self.cursor.advance(operand.len());
         let name = file_name(operand);
         if name.is_empty() || name.iter().any(|byte| matches!(byte, b'"' | b'\'')) {
-            return Unconverted::fail(at, "this is no name of a file");
+            return Unconverted::fail(at, "this is not a file name");
         }
         if self.facts.inserted_radix {
             self.mode.radix = None;
@@ -118,7 +118,7 @@ impl<'t> Reading<'t, '_> {
     }
 }
 
-/// Room in bytes, or in words if it is twice something.
+/// Reserves bytes, or words if the size is a multiplication by two.
 fn reserve(size: Node<'_>) -> Body<'_> {
     match size {
         Node::Binary(BinaryOp::Multiply, sides, _) if sides[1].constant() == Some(2) => {

@@ -1,4 +1,4 @@
-//! Reads instructions in Zilog's mnemonics: operands, and the form whose template they fit.
+//! Parses instructions in Zilog's mnemonics: operands, and the form whose template they match.
 
 use tdlasm::isa::{Form, Prefix, Register, Slot};
 use tdlasm::syntax::expr::BinaryOp;
@@ -9,7 +9,7 @@ use super::super::mnemonics;
 use super::super::program::{Body, ConvertResult, Operand, Spaced, Unconverted};
 use super::Reading;
 
-/// An operand as it stands in the source.
+/// An operand as written in the source.
 #[derive(Debug, Clone)]
 enum Given<'t> {
     /// A register or condition.
@@ -77,7 +77,7 @@ impl<'t> Reading<'t, '_> {
         Given::Word(if primed { b"AF'" } else { word })
     }
 
-    /// Behind a register that follows an open parenthesis.
+    /// Reads the rest of an operand after an open parenthesis and a register.
     fn indirect(&mut self, word: &'t [u8]) -> ConvertResult<Given<'t>> {
         self.cursor.skip_blanks();
         let prefix = index_prefix(word);
@@ -117,9 +117,12 @@ fn index_prefix(word: &[u8]) -> Option<Prefix> {
     }
 }
 
-/// Brings second spellings to the one that the table has.
+/// Replaces alternative spellings by the one in the table.
 fn normalise(mnemonic: &[u8], operands: &mut Vec<Spaced<'_, Given<'_>>>) {
-    let is = |operand: &Spaced<'_, Given<'_>>, name: &str| matches!(operand.item, Given::Word(word) if word.eq_ignore_ascii_case(name.as_bytes()));
+    let is = |operand: &Spaced<'_, Given<'_>>, name: &str| match operand.item {
+        Given::Word(word) => word.eq_ignore_ascii_case(name.as_bytes()),
+        _ => false,
+    };
     let plain = |item| Spaced { blanks: &b""[..], item };
     match (mnemonic, operands.len()) {
         (b"ADD" | b"ADC" | b"SBC", 1) => operands.insert(0, plain(Given::Word(b"A"))),
@@ -158,7 +161,7 @@ fn fit<'t>(form: &Form, given: &[Spaced<'t, Given<'t>>]) -> Option<Vec<Spaced<'t
         }
     }
     for (operand, slot) in operands.iter_mut().zip(form.slots) {
-        // The two undocumented forms of M have no operand for it here.
+        // The two undocumented forms with M have no operand for it in Zilog's dialect.
         if matches!(slot, Slot::SourceMem | Slot::DestMem) && operand.is_none() {
             *operand = Some(Spaced { blanks: b"", item: Operand::Register(Register::M) });
         }
@@ -190,7 +193,7 @@ fn is_literal(token: &str, given: &Given<'_>) -> bool {
     }
 }
 
-/// The operand as the slot takes it.
+/// Converts an operand to the kind that the slot requires.
 fn bind<'t>(slot: Slot, inside: bool, given: &Given<'t>) -> Option<Operand<'t>> {
     match (slot, given) {
         (Slot::SourceMem | Slot::DestMem, Given::Indirect(word)) => {
@@ -213,7 +216,7 @@ fn bind<'t>(slot: Slot, inside: bool, given: &Given<'t>) -> Option<Operand<'t>> 
     }
 }
 
-/// The register in TDL; pairs have two letters here and one there.
+/// Returns the register in TDL, where pairs have one letter instead of two.
 fn register<'t>(slot: Slot, word: &[u8]) -> Option<Operand<'t>> {
     let single = matches!(slot, Slot::Source | Slot::Dest);
     let register = match word.to_ascii_uppercase().as_slice() {
@@ -231,7 +234,7 @@ fn register<'t>(slot: Slot, word: &[u8]) -> Option<Operand<'t>> {
         .then_some(Operand::Register(register))
 }
 
-/// The operand of RST, an address here and its eighth in TDL.
+/// Converts the operand of RST, an address in Zilog's dialect and an eighth of it in TDL.
 fn restart_number<'t>(node: &Node<'t>) -> Node<'t> {
     if let (Some(address @ 0..=0x38), true) =
         (node.constant(), node.constant().is_some_and(|n| n % 8 == 0))

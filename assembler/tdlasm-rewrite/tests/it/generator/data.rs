@@ -55,7 +55,7 @@ impl Program {
         let value = Expression::byte(&mut self.random);
         let text = value.text;
         let byte = value.value as u8;
-        // An argument that begins with a parenthesis ends where that closes.
+        // An argument that begins with a parenthesis ends at the closing one.
         let whole = if text.starts_with('(') { format!("({text})") } else { text.clone() };
         match self.random.below(5) {
             0 => self.code(&format!(" PAIR {whole}"), &[byte, 7]),
@@ -70,8 +70,8 @@ impl Program {
         }
     }
 
-    /// A condition with both texts; the one that does not hold has no bytes. Inside such a one
-    /// nothing has.
+    /// A conditional with both branches; the false one has no bytes, and neither has anything
+    /// nested in it.
     pub(super) fn conditional(&mut self, depth: usize, skipped: bool) {
         let value = Expression::random(&mut self.random, 2);
         let signed = value.value as i16;
@@ -102,7 +102,7 @@ impl Program {
         }
     }
 
-    /// Adds what programs have now and then: another radix, space, a place further on.
+    /// Adds rare statements: another radix, reserved space, a higher address.
     pub(super) fn rarity(&mut self) {
         let value = self.random.below(256) as u8;
         match self.random.below(4) {

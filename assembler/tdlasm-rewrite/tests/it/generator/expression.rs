@@ -43,7 +43,7 @@ impl Expression {
             _ => Self::random(random, depth - 1),
         };
         let value = apply(operator, left.value, right.value);
-        // What binds less than the operator, or as much on its right, needs parentheses.
+        // An operand that binds less than the operator, or equally on its right, needs parentheses.
         let text = format!("{}{operator}{}", left.within(rank), right.within(rank - 1));
         Self { text, value, rank }
     }
@@ -67,7 +67,7 @@ impl Expression {
         Self::written(random, value)
     }
 
-    /// Returns how far to shift: 0 to 16, or the other way.
+    /// Returns a shift count: 0 to 16, or negative.
     fn small(random: &mut Random) -> Self {
         let value = random.below(17) as u16;
         if random.below(4) == 0 {
@@ -76,7 +76,7 @@ impl Expression {
         Self::written(random, value)
     }
 
-    /// A value in one of the ways to write numbers.
+    /// A value in one of the notations of numbers.
     pub(super) fn written(random: &mut Random, value: u16) -> Self {
         let letter = (value as u8) as char;
         let text = match random.below(8) {
@@ -108,7 +108,7 @@ fn apply(operator: char, left: u16, right: u16) -> u16 {
     }
 }
 
-/// To the left, or by a negative count to the right; 16 places or more leave nothing.
+/// Shifts to the left, or by a negative count to the right; 16 places or more give 0.
 fn shift(value: u16, count: u16) -> u16 {
     let places = u32::from((count as i16).unsigned_abs());
     let shifted =

@@ -1,4 +1,4 @@
-//! The statements that generated programs are made of, each with the bytes that it is.
+//! The statements of generated programs, each with its bytes.
 
 use super::Program;
 use super::expression::Expression;
@@ -111,7 +111,7 @@ impl Program {
         }
     }
 
-    /// A loop with a local label, which begins anew behind each global one.
+    /// A loop with a local label, whose scope ends at the next global one.
     fn loop_back(&mut self) {
         let label = self.new_label();
         let global = self.define(label);
@@ -128,7 +128,7 @@ impl Program {
         self.code(&text, &[0x38, byte]);
     }
 
-    /// A new label, and some that were used before.
+    /// A new label, and some pending ones.
     fn labels(&mut self) {
         let label = self.new_label();
         let mut text = self.define(label);
@@ -140,7 +140,7 @@ impl Program {
         self.line(&text);
     }
 
-    /// `J` counts on, and sometimes is a byte.
+    /// Increments `J`, and sometimes emits it as a byte.
     fn count(&mut self) {
         let step = self.random.below(50) as u16;
         self.counter = self.counter.wrapping_add(step);

@@ -1,5 +1,5 @@
-//! Programs with macros and conditionals, converted for each assembler: it makes
-//! the bytes that the original made.
+//! Programs with macros and conditionals, converted for each assembler, which must produce the
+//! original's bytes.
 
 use std::io::Read;
 
@@ -13,12 +13,12 @@ use super::peer::Peer;
 const PROGRAMS: &[u8] = include_bytes!("../../../../tdlasm/tests/data/oracle/programs.jsonl.gz");
 /// The classes of programs that need expansion.
 const CLASSES: [&str; 6] = ["macros", "brackets", "synonyms", "numbers", "symbols", "realistic"];
-/// Of these programs one in so many is given to each assembler.
+/// Each assembler gets one in this number of programs.
 const STEP: usize = 4;
-/// At least so many are written without anything left.
+/// The minimum number of completely converted programs.
 const COMPARED: usize = 200;
-/// At most so many have expressions that an assembler does not take: GNU's has no product of a
-/// label.
+/// The maximum number of programs with expressions that an assembler rejects: GNU's has no product
+/// of a label.
 const REFUSED: usize = 4;
 
 fn sources() -> Vec<(String, String)> {
@@ -84,7 +84,7 @@ fn expanded_programs_have_the_same_bytes_elsewhere() {
                     let text = String::from_utf8_lossy(&conversion.text);
                     different.push(format!("{peer:?} {id}:\n{text}"));
                 }
-                // What the assembler itself refuses goes wrong at least not in silence.
+                // A program that the assembler rejects at least causes no silent error.
                 Err(said) => refused.push(format!("{peer:?} {id}: {said}")),
             }
         }

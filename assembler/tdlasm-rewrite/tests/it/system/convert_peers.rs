@@ -11,13 +11,13 @@ use super::peer::Peer;
 use crate::convert_targets::converted_for;
 use crate::converted_programs::{Taste, converted, image, instruction, program, sources};
 
-/// Operands whose value all assemblers know.
+/// Operands with the same value in all assemblers.
 const NUMBERS: &[&str] = &[
     "0", "1", "255", "0FFH", "101B", "17Q", "09", "9.", "'A'", "''''", "'AB'", "^H1F", "0FF80H",
     "K0", "K1", "KD", "B", "JMP", "300", "'\\'",
 ];
 impl Peer {
-    /// The operators of TDL's whose counterparts it knows.
+    /// The operators of TDL with a counterpart in this assembler.
     fn operators(self) -> &'static [&'static str] {
         match self {
             Peer::Gnu => &["+", "-", "*", "/", "@", "&", "!", "^"],
@@ -28,7 +28,7 @@ impl Peer {
         }
     }
 
-    /// Whether a converted source has something that it does not know.
+    /// Returns `true` if a converted source uses a feature that it lacks.
     fn lacks_part_of(self, source: &str) -> bool {
         let lacks: &[&str] = match self {
             Peer::Gnu => &[],
@@ -40,13 +40,13 @@ impl Peer {
         code.any(|code| lacks.iter().any(|part| code.contains(part)))
     }
 
-    /// Whether it knows an instruction that Zilog does not document.
+    /// Returns `true` if it supports an undocumented instruction.
     fn takes(self, status: Status) -> bool {
         status != Status::Undocumented || self == Peer::Z80asm
     }
 }
 
-/// Checks that each assembler makes the same of the converted source as ours of the
+/// Checks that an assembler produces the same bytes from the converted source as ours from the
 /// source.
 fn compare(peer: Peer, source: &str, origin: u16) {
     let conversion = converted(source, Dialect::Zilog);
@@ -57,7 +57,7 @@ fn compare(peer: Peer, source: &str, origin: u16) {
     agree(peer, &conversion.text, &wanted, origin);
 }
 
-/// Checks that an assembler makes these bytes of a source in Zilog's mnemonics.
+/// Checks the bytes that an assembler produces from a source in Zilog's mnemonics.
 fn agree(peer: Peer, source: &[u8], wanted: &[u8], origin: u16) {
     let found = peer.try_assemble(source, origin).unwrap_or_else(|said| {
         panic!("{peer:?}: {said}\n{}", String::from_utf8_lossy(source));
@@ -104,7 +104,7 @@ fn other_assemblers_make_the_same_of_programs() {
             let tree = strategy.new_tree(&mut runner).expect("a program");
             let mut source = tree.current();
             if peer == Peer::Z80asm {
-                // It knows no DEFL.
+                // It has no DEFL.
                 source = source.replace("KV = KV+1", "");
             }
             compare(peer, &convertible(&source, Dialect::Zilog), 0x100);
@@ -112,7 +112,7 @@ fn other_assemblers_make_the_same_of_programs() {
     }
 }
 
-/// A file of the evaluator as a program of its own: what other modules define are constants.
+/// A file of the evaluator as a separate program, with the symbols of other modules as constants.
 fn alone(definitions: &str, text: &str) -> String {
     const LINKAGE: [&str; 7] = [".IDENT", ".INTERN", ".EXTERN", ".INSERT", ".IFN", ".LOC", ".END"];
     let externals = text.lines().filter_map(|line| line.trim().strip_prefix(".EXTERN "));
@@ -129,7 +129,7 @@ fn other_assemblers_make_the_same_of_the_evaluator() {
     let files = sources("sargon-src");
     let definitions = &files.iter().find(|(name, _)| name == "sargon.asm").expect("the file").1;
     let files = files.iter().filter(|(name, _)| name != "sargon.asm");
-    // Without the lines of conditionals both alternatives are there, which not every file bears.
+    // Without the lines of conditionals both branches are assembled, which some files do not allow.
     let programs = files.map(|(_, text)| convertible(&alone(definitions, text), Dialect::Zilog));
     let programs: Vec<String> = programs.filter(|text| image(text.as_str()).is_some()).collect();
     assert!(programs.len() > 4, "{} programs", programs.len());
@@ -139,7 +139,7 @@ fn other_assemblers_make_the_same_of_the_evaluator() {
     }
 }
 
-/// Expressions in the syntax of Zilog's side, right and doubtful ones.
+/// Expressions in Zilog's syntax, portable and ambiguous ones.
 fn zilog_expression(
     operators: &'static [&'static str],
     signs: &'static [&'static str],
@@ -170,7 +170,7 @@ fn what_is_read_of_the_other_sides_expressions_has_the_value_that_others_give_it
             Peer::Z80asm => &["+", "-", "*", "/", "&", "|", "^", "<<", ">>"],
             Peer::Pasmo => &["+", "-", "*", "/", "|", "<<", ">>"],
         };
-        // Pasmo wants parentheses around signs behind an operator.
+        // Pasmo requires parentheses around signs after an operator.
         let signs: &[&str] =
             if peer == Peer::Pasmo { &["(-x)", "(~x)"] } else { &["-x", "~x", "(-x)", "(~x)"] };
         let mut runner = TestRunner::deterministic();
@@ -178,7 +178,7 @@ fn what_is_read_of_the_other_sides_expressions_has_the_value_that_others_give_it
         let lines = strategy.new_tree(&mut runner).expect("expressions").current();
         let lines: String = lines.iter().map(|line| format!("\tDW {line}\n")).collect();
         let start = "\tORG 100H\nK0: EQU 3\nK1: EQU -2\nKD: EQU 7\nLAB: NOP\n";
-        // A sum with a label in it is all that GNU's relocations take.
+        // GNU's relocations support only a sum with one label.
         let lines = if peer == Peer::Gnu { lines.replace("LAB", "K0") } else { lines };
         let source = convertible(&format!("{start}{lines}\tEND\n"), Dialect::Tdl);
         assert!(source.lines().count() > 300, "{}", source.lines().count());
@@ -189,8 +189,7 @@ fn what_is_read_of_the_other_sides_expressions_has_the_value_that_others_give_it
     }
 }
 
-/// Operators and forms that assemblers say differently, or would take for something else in
-/// silence.
+/// Operators and forms that assemblers spell differently, or would silently misread.
 const PARTICULAR: &str = "\
         .LOC 100H
 HIGH    = LOW+1

@@ -16,7 +16,7 @@ pub(crate) enum Peer {
 impl Peer {
     pub(crate) const ALL: [Peer; 3] = [Peer::Gnu, Peer::Pasmo, Peer::Z80asm];
 
-    /// Returns what it takes from a source to its bytes.
+    /// Returns the commands from a source to its bytes.
     fn commands(self) -> &'static [&'static [&'static str]] {
         match self {
             Peer::Gnu => &[
@@ -39,7 +39,7 @@ impl Peer {
         }
     }
 
-    /// The bytes that it makes of a source which begins at `origin`, or what it says.
+    /// The bytes of a source that begins at `origin`, or the error messages.
     pub(crate) fn try_assemble(self, text: &[u8], origin: u16) -> Result<Vec<u8>, String> {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("a.asm"), text).expect("to write the source");

@@ -50,10 +50,10 @@ pub enum TdlProblem {
     #[error("{0} is declared or defined twice")]
     Twice(String),
     /// An entry point without a value.
-    #[error("no record before gives the entry point {0} a value")]
+    #[error("no earlier record gives the entry point {0} a value")]
     Entry(String),
     /// A record that must precede the code of its module, or follow its end.
-    #[error("the module before has no end record")]
+    #[error("the previous module has no end record")]
     NotEnded,
     /// Intel HEX instead of relocatable code.
     #[error(
@@ -62,7 +62,7 @@ pub enum TdlProblem {
     )]
     Hex,
     /// The file has no modules.
-    #[error("there is no module in the file")]
+    #[error("the file contains no module")]
     Empty,
 }
 

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::{INNER, Lines, MACRO, evaluator, linked, read_lines, small};
 
-/// A folder with an executable and its sources, for a program that is not ours.
+/// A folder with an executable and its sources, for an external program.
 fn folder_for(program: &Program) -> TempDir {
     let folder = TempDir::new().expect("a temporary folder");
     for (name, content) in [
@@ -34,7 +34,7 @@ fn output_of(command: &mut Command, hint: &str) -> String {
 }
 
 #[test]
-fn gdb_knows_the_lines_of_tdl_source() {
+fn gdb_shows_the_lines_of_tdl_source() {
     let folder = folder_for(&small());
     let mut gdb = Command::new("gdb-multiarch");
     gdb.args([

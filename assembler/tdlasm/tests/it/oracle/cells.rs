@@ -1,15 +1,15 @@
-//! Code as cells: a byte or a word that moves, by base and address; a later one takes the place of
-//! an earlier one.
+//! Code as cells: a byte or a relocatable word, by base and address; a later one replaces an
+//! earlier one.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 use tdlasm::module::SourceOrderModule;
 
-/// The content of each place, as the record writes it.
+/// The content of each address, in the notation of the record.
 pub(crate) type Cells = BTreeMap<(u32, u16), String>;
 
-/// The code of a module; in HEX files words that move are plain.
+/// The code of a module; in HEX files relocatable words are plain bytes.
 pub(crate) fn code_of(module: &SourceOrderModule, hex: bool) -> Cells {
     let mut cells = Cells::new();
     for stretch in &module.code {
@@ -36,7 +36,7 @@ pub(crate) fn code_of(module: &SourceOrderModule, hex: bool) -> Cells {
     cells
 }
 
-/// The code that the record has.
+/// The recorded code.
 pub(crate) fn expected_code(module: &Value) -> Cells {
     let mut cells = Cells::new();
     for run in module["code"].as_array().expect("runs") {

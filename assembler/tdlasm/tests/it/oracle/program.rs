@@ -1,4 +1,4 @@
-//! One program of the record, and how ours compares.
+//! A recorded program, and the comparison with our result.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -12,16 +12,16 @@ use tdlasm::{Assembly, ConsoleReply, Options};
 use super::cells::{code_of, expected_code};
 
 const PROGRAMS: &[u8] = include_bytes!("../../data/oracle/programs.jsonl.gz");
-/// A question without a reply is answered by return alone.
+/// The number of empty replies for requests without a recorded one.
 const SPARE_ANSWERS: usize = 20;
 
 /// The letters of the original's listing, by source line.
 type Letters = BTreeMap<u32, BTreeSet<char>>;
 
-/// A program with the original's answers and ours.
+/// A program with the original's results and ours.
 pub(crate) struct Program {
     pub(crate) id: String,
-    /// The original's last words, if it made no object.
+    /// The original's final message, if it wrote no object.
     pub(crate) fatal: Option<String>,
     source: String,
     /// The original's table of symbols, and what its console showed.
@@ -68,12 +68,12 @@ impl Program {
         }
     }
 
-    /// Whether the original takes the program without a letter.
+    /// Returns `true` if the original assembles the program without an error letter.
     pub(crate) fn is_clean(&self) -> bool {
         self.fatal.is_none() && self.letters.is_empty()
     }
 
-    /// The reason why ours is not as the original's, if it is not.
+    /// The reason why our result differs from the original's; `None` if it does not.
     pub(crate) fn difference(&self) -> Option<&'static str> {
         let letters = self.our_letters();
         if self.fatal.is_some() {
@@ -107,7 +107,7 @@ impl Program {
             && (self.source.contains(".EXTERN") || self.source.contains('#'))
     }
 
-    /// The reason for which a program is taken at which the original stops.
+    /// The reason why a program is accepted at which the original stops.
     fn taken(&self) -> &'static str {
         let no_end = self.ours.diagnostics.iter().any(|one| one.code.id() == "W02");
         if no_end { "end" } else { "taken" }
@@ -124,8 +124,9 @@ impl Program {
         letters
     }
 
-    /// Whether the table of symbols has what the original's has. Names that the source does not
-    /// have are of its damaged memory; of several modules it is not told which had which.
+    /// Returns `true` if the table of symbols equals the original's. Names that are not in the
+    /// source come from its damaged memory; with several modules, it does not record which module
+    /// a symbol belongs to.
     fn same_symbols(&self) -> bool {
         let [module] = &self.ours.modules[..] else { return true };
         let source = self.source.to_ascii_uppercase();
@@ -140,7 +141,7 @@ impl Program {
     }
 
     fn same_code(&self) -> bool {
-        // Each module is written when it ends, in the form that was asked for by then.
+        // Each module is written when it ends, in the form requested by then.
         let mut hex = false;
         let mut texts = self.source.split(".PRGEND");
         let same = |(theirs, ours): (&Value, &Module)| {
@@ -154,8 +155,8 @@ impl Program {
     }
 }
 
-/// A symbol as the original's table shows it: value, what it moves with, and class; `None` for one
-/// that the table does not have.
+/// A symbol in the notation of the original's table: value, base and class; `None` for one that
+/// the table does not have.
 fn shown_symbol(module: &Module, name: &str) -> Option<String> {
     let assembled = module.source_order.as_ref()?;
     let section = [".PROG.", ".DATA.", ".BLNK."].iter().position(|section| *section == name);
@@ -173,7 +174,7 @@ fn shown_symbol(module: &Module, name: &str) -> Option<String> {
     Some(format!("{:04X}{}{class}", symbol.value.number, flag(symbol.value.base)))
 }
 
-/// The mark of what a value moves with.
+/// The mark of a value's base.
 fn flag(base: u32) -> String {
     match base {
         0 => String::new(),

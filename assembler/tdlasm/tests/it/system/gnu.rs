@@ -36,8 +36,7 @@ impl Gnu {
         std::fs::write(self.path(name), content).expect("a file in the temporary folder");
     }
 
-    /// Runs a tool in the folder, which must have nothing to complain of, and returns what it
-    /// prints.
+    /// Runs a tool in the folder, checks that it prints no warning, and returns its output.
     fn run(&self, tool: &str, arguments: &[&str]) -> String {
         let mut command = Command::new(self.bin.join(tool));
         let output = command.args(arguments).current_dir(self.folder.path()).output();
@@ -48,15 +47,15 @@ impl Gnu {
         String::from_utf8(output.stdout).expect("UTF-8")
     }
 
-    /// The object that GNU as makes of a source; it is also left in the folder as `gnu.o`.
+    /// Assembles a source by GNU as; the object is also in the folder as `gnu.o`.
     fn assemble(&self, text: &str) -> Module {
         self.file("gnu.s", text);
         self.run("as", &["-o", "gnu.o", "gnu.s"]);
         read_object(&read(&self.path("gnu.o")), "GNU").expect("an object of GNU as")
     }
 
-    /// Returns what GNU ld makes of objects in the folder, from the first address of the script to
-    /// the last byte; also left in the folder as `gnu.elf`.
+    /// Links objects in the folder by GNU ld, and returns the bytes from the first address of the
+    /// script to the last byte; the program is also in the folder as `gnu.elf`.
     fn link(&self, script: &str, objects: &[&str]) -> Vec<u8> {
         self.file("script.ld", script);
         for output in [["-o", "gnu.elf"].as_slice(), &["--oformat", "binary", "-o", "gnu.bin"]] {
@@ -180,7 +179,7 @@ const INSTRUCTIONS: [(u16, &str, &[u8]); 17] = [
 const DATA: [u8; 14] =
     [5, 0x00, 0x80, 0x46, 0x80, 0x83, 0x80, 0x1D, 0x80, 0x00, 0x80, 0x40, 0x80, 0x5A];
 
-/// The bytes from 8000H on; the gap before the data holds zeros.
+/// The bytes from 8000H on; the gap before the data is zeros.
 fn expected() -> Vec<u8> {
     let mut image: Vec<u8> = INSTRUCTIONS.iter().flat_map(|(.., bytes)| bytes.to_vec()).collect();
     image.resize(0x40, 0);
@@ -222,7 +221,7 @@ fn objdump_names_code_after_our_labels() {
 }
 
 #[test]
-fn our_linker_knows_every_relocation_of_gnu_as() {
+fn our_linker_supports_every_relocation_of_gnu_as() {
     let gnu = Gnu::find();
     let module = gnu.assemble(THEIRS);
     let code = module.section(SectionKind::Prog).expect("code");
@@ -270,7 +269,7 @@ fn gnu_ld_fills_every_kind_of_field_as_we_do() {
 }
 
 #[test]
-fn gnu_ld_puts_absolute_code_where_its_script_says() {
+fn gnu_ld_places_absolute_code_by_its_script() {
     let gnu = Gnu::find();
     let module = ours(" .LOC 66H\n JMP NMI\n .LOC .PROG.\nNMI: RETN\n .END\n");
     gnu.file("nmi.o", write_object(&module));
@@ -297,7 +296,7 @@ fn readelf_reads_objects_and_executables_without_a_warning() {
     assert_eq!(field(&text, "Entry point address"), "0x8000");
 }
 
-/// The first line `name: value` of what readelf prints.
+/// The value in the first line `name: value` of readelf's output.
 fn field<'t>(text: &'t str, name: &str) -> &'t str {
     let mut lines = text.lines().filter_map(|line| line.trim().split_once(':'));
     lines.find(|(found, _)| *found == name).map_or("", |(_, value)| value.trim())

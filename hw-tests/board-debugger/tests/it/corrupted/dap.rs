@@ -103,7 +103,7 @@ fn session(lines: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn any_requests_are_answered_until_one_is_no_message() {
+fn any_requests_are_answered_until_one_is_invalid() {
     fuzz(&Corpus { seeds: SESSIONS, tokens: WORDS }, TIMES, |lines| {
         played(session(lines));
     });

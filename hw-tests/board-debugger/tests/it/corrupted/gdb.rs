@@ -112,7 +112,7 @@ fn any_packets_are_answered() {
 }
 
 #[test]
-fn any_bytes_are_passed_over() {
+fn any_bytes_are_ignored() {
     let sessions: Vec<Vec<u8>> = SESSIONS.iter().map(|lines| session(lines)).collect();
     let inputs: Vec<&[u8]> = sessions.iter().map(Vec::as_slice).collect();
     fuzz(&Corpus { seeds: &inputs, tokens: WORDS }, TIMES, |bytes| {
@@ -121,7 +121,7 @@ fn any_bytes_are_passed_over() {
 }
 
 #[test]
-fn a_packet_that_is_too_long_is_refused_with_words_and_the_next_one_answered() {
+fn a_packet_that_is_too_long_is_refused_with_a_message_and_the_next_one_answered() {
     let long = packed(&[b'M'; 0x1001]);
     let packets = played([long, packed(b"?")].concat());
     assert_eq!(packets, ["E.packet too long: 4097 bytes, maximum 4096", "S05"]);

@@ -1,5 +1,5 @@
-//! The monitor's requests about flash against docs/PROTOCOL.md, and what it does with a program in
-//! flash, on the simulated rc2014-zed.
+//! The monitor's flash requests against docs/PROTOCOL.md, and its start of a program in flash, on
+//! the simulated rc2014-zed.
 
 use board_simulator::board_spec;
 use board_simulator::{BoardSpec, ChipKind, SECTOR_BYTES, Sst39sf, SstModel};
@@ -251,15 +251,15 @@ fn the_boot_sector_is_replaced_by_what_waits_in_ram() {
     assert_eq!((board.chip().wear()[0], board.chip().unerased()), (1, 0));
 }
 
-/// The monitor and, behind a header, the application.
-fn with_application(autostart: bool, spoil: Option<usize>) -> Board {
+/// The monitor and, after a header, the application.
+fn with_application(autostart: bool, corrupted_offset: Option<usize>) -> Board {
     let spec = board_spec(&profile());
     let mut chip = spec.programmed(&image(ProgramKind::Monitor).bytes);
     let app = image(ProgramKind::FlashApplication);
     let header =
         flash_program::program_header(&app.bytes, app.address, autostart).expect("it fits");
     let mut content = [&header[..], &app.bytes].concat();
-    if let Some(at) = spoil {
+    if let Some(at) = corrupted_offset {
         content[at] ^= 0x10;
     }
     chip.load(flash_program::HEADER_ADDRESS.into(), &content);

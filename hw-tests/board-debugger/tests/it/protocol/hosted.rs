@@ -13,8 +13,8 @@ use tdlasm::{Options, assemble};
 use crate::protocol::board::{Board, image};
 use crate::protocol::requests::BOARDS;
 
-/// Words of the ROM's: flags and register I as each start finds them, the number of starts, a mark
-/// without which it does nothing, and the address to go on at.
+/// Variables of the ROM: flags and register I at each start, the number of starts, a mark
+/// without which it does nothing, and the address at which to continue.
 const FOUND: u16 = 0xFB00;
 const STARTS: u16 = 0xFB02;
 const MARK: u8 = 0xA5;
@@ -25,8 +25,8 @@ const HBIOS: u16 = 0xFE00;
 /// The ROM's value of register I.
 const I: u8 = 0x5A;
 
-/// In mode 1 it sends back each character by which it is interrupted. With `AWAY` it does not stay
-/// at 0000h; what is there then leads nowhere.
+/// In mode 1 it echoes each character by which it is interrupted. With `AWAY` it is unmapped from
+/// 0000h, and the code there then is invalid.
 const ROM: &str = "
         .LOC 0
         LDAI
@@ -106,7 +106,7 @@ fn rom(profile: &BoardProfile, is_on: bool) -> Vec<u8> {
     program.image.flat(0)
 }
 
-/// A board whose ROM starts the application, at once or by way of `AWAY`.
+/// A board whose ROM starts the application, directly or through `AWAY`.
 fn started(name: &str, is_on: bool, version: [u8; 3], is_away: bool) -> Board {
     starting(name, &image(name, ProgramKind::HostedApplication), is_on, version, is_away)
 }
@@ -133,7 +133,7 @@ fn starting(name: &str, image: &BuiltImage, is_on: bool, version: [u8; 3], is_aw
 }
 
 #[test]
-fn reset_gives_the_board_back_with_register_interrupts_and_mode_as_they_were() {
+fn reset_restores_the_interrupt_register_enable_and_mode() {
     for name in BOARDS {
         for is_on in [false, true] {
             let mut board = started(name, is_on, [0; 3], false);

@@ -61,7 +61,7 @@ fn an_idle_board_reports_its_wait_loop_and_continues() {
         for (mut board, kind) in programs {
             let wait = symbol(name, kind, "IDLE");
             for _ in 0..40 {
-                // In each round the pages of the receive ring end at another zero.
+                // In each round the pages of the receive ring end at a different zero.
                 let replies = board.replies(&LOCATE_SEQUENCE);
                 let [(0, Reply::ProgramCounter(at))] = replies[..] else {
                     panic!("{name}: {replies:?}")
@@ -78,11 +78,11 @@ fn as_many_zeros_as_a_request_may_contain_get_no_reply() {
     for name in BOARDS {
         let mut board = Board::application(name);
         for zeros in 0..LOCATE_SEQUENCE.len() - 2 {
-            board.answers(); // its first delimiter is one more in the row
+            board.answers(); // its first delimiter is one more zero
             assert_eq!(board.replies(&LOCATE_SEQUENCE[..=zeros]), [], "{name}");
         }
         board.answers();
-        let zeros = [0; 50]; // once more than needed, and many more
+        let zeros = [0; 50]; // more than needed
         assert!(matches!(board.replies(&zeros)[..], [(0, Reply::ProgramCounter(_))]), "{name}");
         board.answers();
     }
@@ -119,7 +119,7 @@ fn however_many_zeros_come_the_stack_stays_as_it_is() {
 }
 
 #[test]
-fn a_question_in_the_midst_of_work_changes_nothing_that_comes_of_it() {
+fn a_program_counter_request_during_work_does_not_change_results() {
     for name in BOARDS {
         let mut board = Board::application(name);
         let quiet = board.request(&WORK);
@@ -137,7 +137,7 @@ fn a_question_in_the_midst_of_work_changes_nothing_that_comes_of_it() {
 }
 
 #[test]
-fn a_reply_that_is_broken_off_by_the_question_is_sent_once_more() {
+fn a_reply_interrupted_by_a_program_counter_request_is_sent_again() {
     let pieces: [u8; 32] = std::array::from_fn(|at| if at % 2 == 0 { 0xA2 } else { 0x35 });
     let request = Request::Position { squares: pieces };
     for name in BOARDS {
@@ -150,7 +150,7 @@ fn a_reply_that_is_broken_off_by_the_question_is_sent_once_more() {
             let frame = request.frame(3).expect("it fits a frame").encode();
             board.0.line_mut().to_board.extend(frame);
             board.0.run_for(30_000 + moment * 7_001);
-            let replies = board.replies(&LOCATE_SEQUENCE); // and what the board has sent before
+            let replies = board.replies(&LOCATE_SEQUENCE); // with the earlier output of the board
             places.extend(replies.iter().position(is_place));
             let (located, others): (Vec<_>, Vec<_>) = replies.into_iter().partition(is_place);
             assert_eq!((located.len(), others), (1, quiet.clone()), "{name}, {moment}");
@@ -160,7 +160,7 @@ fn a_reply_that_is_broken_off_by_the_question_is_sent_once_more() {
 }
 
 #[test]
-fn a_board_without_interrupts_says_nothing() {
+fn a_board_without_interrupts_does_not_report_its_program_counter() {
     let mut board = stuck("rc2014-classic", &STUCK_WITHOUT_INTERRUPTS);
     assert_eq!(board.replies_within(&LOCATE_SEQUENCE, LOCATE_T_STATES), []);
 }

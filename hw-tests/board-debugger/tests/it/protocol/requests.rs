@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use crate::protocol::board::{Board, image};
 
-/// Everything here holds on each.
+/// The boards of all tests here.
 pub(crate) const BOARDS: [&str; 2] = ["rc2014-classic", "rc2014-zed"];
 
 impl Board {
@@ -92,7 +92,7 @@ fn the_monitor_refuses_what_the_protocol_forbids() {
 }
 
 #[test]
-fn the_application_refuses_pieces_that_are_none() {
+fn the_application_refuses_invalid_pieces() {
     for name in BOARDS {
         let mut board = Board::application(name);
         use ErrorCode::{BadArgument, BadLength, UnknownType};
@@ -113,7 +113,7 @@ fn the_application_refuses_pieces_that_are_none() {
 }
 
 #[test]
-fn the_application_refuses_sides_and_values_that_are_none() {
+fn the_application_refuses_invalid_sides_and_values() {
     for name in BOARDS {
         let mut board = Board::application(name);
         use ErrorCode::{BadArgument, BadLength};
@@ -137,7 +137,7 @@ fn the_application_refuses_sides_and_values_that_are_none() {
 }
 
 #[test]
-fn damaged_frames_are_told_and_forgotten() {
+fn corrupted_frames_are_reported_and_dropped() {
     for name in BOARDS {
         let good = Frame::empty(9, kind::IDENT).encode();
         let too_long = [&[0][..], &[1; 300], &[0]].concat();
@@ -175,7 +175,7 @@ fn crowded_positions(count: u8) -> Vec<u8> {
     (1..=count).flat_map(|seq| frame(seq).encode()).collect()
 }
 
-/// The numbers of the positions that were examined to the end.
+/// The numbers of the positions with complete results.
 fn examined(replies: &[(u8, Reply)]) -> Vec<u8> {
     let ended = |(seq, reply): &(u8, Reply)| matches!(reply, Reply::PositionEnd(_)).then_some(*seq);
     replies.iter().filter_map(ended).collect()
@@ -187,7 +187,7 @@ fn requests_within_the_window_lose_nothing_without_flow_control() {
         let mut board = Board::start(name, false).with_application(name);
         let Reply::Identity(identity) = board.request(&Request::Identify) else { panic!() };
         let fit = (usize::from(identity.window) / crowded_positions(1).len()) as u8;
-        // Several rounds, so that the receive ring is met in every state.
+        // Several rounds, so that the receive ring is in every state.
         for _ in 0..7 {
             let replies = board.replies(&crowded_positions(fit));
             assert_eq!(examined(&replies), (1..=fit).collect::<Vec<_>>());
@@ -196,19 +196,19 @@ fn requests_within_the_window_lose_nothing_without_flow_control() {
 }
 
 #[test]
-fn a_host_that_sends_without_end_is_held_off() {
-    // Not so by the SIO, which lets RTS go high only when it has nothing left to send.
+fn a_host_that_sends_without_end_is_throttled() {
+    // The SIO does not: it lets RTS go high only when its transmitter is empty.
     let mut board = Board::start("rc2014-classic", true).with_application("rc2014-classic");
     assert_eq!(examined(&board.replies(&crowded_positions(60))), (1..=60).collect::<Vec<_>>());
 }
 
 #[test]
-fn what_is_lost_without_flow_control_beyond_the_window_is_told() {
+fn losses_without_flow_control_beyond_the_window_are_reported() {
     for name in BOARDS {
         let mut board = Board::start(name, false).with_application(name);
         let done = examined(&board.replies(&crowded_positions(60)));
         assert!(done.len() < 60 && done.starts_with(&[1, 2, 3]), "{done:?}");
-        // The frame that was cut off ends where the next begins.
+        // The truncated frame ends where the next begins.
         let next = Frame::empty(61, kind::IDENT).encode();
         let is_overrun = |(_, reply): &(u8, Reply)| matches!(reply, Reply::Error(error) if error.code == ErrorCode::Overrun);
         assert!(board.replies(&next).iter().any(is_overrun), "{name}");
@@ -222,7 +222,7 @@ proptest! {
     fn whatever_was_on_the_line_the_second_request_is_answered(noise in prop::collection::vec(any::<u8>(), 0..600)) {
         let both = |name| [Board::monitor(name), Board::application(name)];
         for mut board in BOARDS.into_iter().flat_map(both) {
-            // RESET and RUN in the noise would need a right check of 16 bits.
+            // RESET and RUN in the noise would need a valid 16-bit checksum.
             board.send_bytes(&noise);
             let request = Frame::empty(3, kind::IDENT).encode();
             let first = board.replies(&request);

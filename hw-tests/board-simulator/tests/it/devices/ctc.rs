@@ -33,7 +33,7 @@ fn a_counter_without_input_stands() {
 }
 
 #[test]
-fn the_count_is_read_on_its_way_down() {
+fn the_count_is_read_while_it_decreases() {
     let mut ctc = Ctc::new();
     ctc.write(3, TIMER_16, 100);
     ctc.write(3, 3, 100);

@@ -144,7 +144,8 @@ fn quoted_end(text: &str) -> usize {
 
 /// Blocks of XMODEM, files of records, and the like, as the records describe them.
 fn described(text: &str, heading: &str) -> Vec<u8> {
-    // In the records with a program it says HELLO; in the other one a block is full of its number.
+    // In the records with a program it prints HELLO; in the other one a block is filled with its
+    // number.
     let runs = !heading.starts_with("CP/M and XM");
     let hello = b"\x0e\x09\x11\x09\x01\xcd\x05\x00\xc9HELLO\r\n$";
     let block = |number: u8, size: usize| {
@@ -181,7 +182,7 @@ fn described(text: &str, heading: &str) -> Vec<u8> {
     }
 }
 
-/// A file of Intel HEX: how many bytes, or how many records, the text says.
+/// A file of Intel HEX, by the number of bytes or records in the text.
 fn records(text: &str) -> Vec<u8> {
     let number = |word: &str| word.replace(',', "").parse::<usize>().ok();
     let bytes = match text.split_once(" bytes as ") {

@@ -1,4 +1,4 @@
-//! The positions of `truth.jsonl.gz`, whose fields its makers describe in `data/README.md`.
+//! The positions of `truth.jsonl.gz`; `data/README.md` describes its fields.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -6,7 +6,7 @@ use std::io::Read;
 use flate2::read::GzDecoder;
 use serde_json::Value;
 
-/// A position and what is true of it.
+/// A position with its expected moves and values.
 pub(crate) struct Entry {
     pub(crate) id: String,
     pub(crate) fen: String,

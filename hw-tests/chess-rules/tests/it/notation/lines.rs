@@ -1,4 +1,4 @@
-//! Lines beyond the samples: what is carried along, and what is refused where.
+//! Lines beyond the samples: the text that is kept, and the columns of errors.
 
 use chess_rules::epd::{EpdEntry, EpdLine, read, read_line};
 
@@ -15,13 +15,16 @@ fn entry(rest: &str) -> EpdEntry {
 fn an_illegal_move_costs_neither_the_others_nor_the_position() {
     let found = entry(" bm Qh7 Bb5 zz9;");
     assert_eq!(found.moves[0].uci, ["f1b5"]);
-    assert_eq!(found.warning().as_deref(), Some("Qh7 is no legal move; zz9 is no legal move"));
+    assert_eq!(
+        found.warning().as_deref(),
+        Some("Qh7 is not a legal move; zz9 is not a legal move")
+    );
     let line = entry(" pv Bb5 Qh1 a6;");
     assert_eq!(line.moves[0].uci, ["f1b5"]);
 }
 
 #[test]
-fn a_comment_named_like_a_square_is_no_suite() {
+fn a_comment_named_like_a_square_is_not_a_suite() {
     let comment = entry("; c4 \"a pawn; here\";");
     assert_eq!(comment.suite, None);
     assert_eq!(comment.operands("c4"), Some(&["a pawn; here".to_owned()][..]));
@@ -38,7 +41,7 @@ fn a_suite_may_lack_its_value_and_may_have_a_long_note() {
 }
 
 #[test]
-fn what_is_no_operation_is_carried_along() {
+fn text_that_is_not_an_operation_is_kept() {
     assert_eq!(entry(" 1-0").rest.as_deref(), Some("1-0"));
     assert_eq!(entry(" bm Bb5; [0.5]; 7").rest.as_deref(), Some("[0.5]; 7"));
     assert_eq!(entry(" | nothing | 5").rest.as_deref(), Some("| nothing | 5"));
@@ -55,14 +58,14 @@ fn strings_keep_what_is_escaped_and_what_is_not() {
 }
 
 #[test]
-fn what_leaves_the_position_in_doubt_is_refused_at_its_column() {
+fn an_ambiguous_position_is_refused_at_its_column() {
     let cases = [
         ("8/8/8/8/8/8/8/8/8 w - -", Some(17), "nine ranks"),
         ("8/8/8/8/8/8/8/7 w - -", Some(16), "a rank of seven squares"),
         ("8/8/8/8/8/8/8/44K w - -", Some(17), "a rank of nine squares"),
-        ("8/8/8/8/8/8/8/9 w - -", Some(15), "9 is no piece"),
-        ("8/8/8/8/8/8/8/8 w - - 99999999999 1", Some(23), "a clock beyond counting"),
-        ("8/8/8/8/8/8/8/8 w - - c0 \"ä\" \"", Some(30), "a string that does not end"),
+        ("8/8/8/8/8/8/8/9 w - -", Some(15), "invalid piece '9': expected one of KQRBNPkqrbnp"),
+        ("8/8/8/8/8/8/8/8 w - - 99999999999 1", Some(23), "the move clock is out of range"),
+        ("8/8/8/8/8/8/8/8 w - - c0 \"ä\" \"", Some(30), "unterminated string"),
         ("", None, ""),
         ("8/8/8/8/8/8/8/8 w -", None, "three of four fields"),
         ("8/8/8/8/8/8/8/8 w; bm e4;", None, "two of four fields"),

@@ -1,4 +1,4 @@
-//! Move generation beside that of `cozy-chess`, and on positions that it refuses.
+//! Move generation compared with that of `cozy-chess`, and on positions that it rejects.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use crate::notation::file::truth;
 use chess_rules::{Move, Position};
 use cozy_chess::Board;
 
-/// Moves are written in the same way by both: castling takes the own rook.
+/// Both write moves in the same way: castling as the king taking its own rook.
 fn moves_of(board: &Board) -> BTreeSet<String> {
     let mut moves = BTreeSet::new();
     board.generate_moves(|some| {
@@ -52,7 +52,7 @@ fn odd_positions_have_moves_too_and_no_king_is_taken() {
     assert_eq!(count("8/8/8/8/3Q4/8/8/8 w - -"), 27);
     // Pawns on the last rank stand still; one on the first steps once.
     assert_eq!(count("P7/8/8/8/8/8/8/P7 w - -"), 1);
-    // The queen attacks the king that is not to move: it is no capture.
+    // The queen attacks the king that is not to move: this is not a capture.
     let position = Position::from_fen("4k3/8/8/8/4Q3/8/8/4K3 w - -").expect("a FEN");
     assert!(position.legal_captures().is_empty());
 }

@@ -4,14 +4,14 @@ use chess_rules::epd::{EpdLine, read};
 use seeded_fuzz::{Corpus, fuzz};
 
 const SEED: &[u8] = include_bytes!("../../data/epd-samples.epd");
-/// Texts that are tried; each is the samples with some changes.
+/// The number of texts; each is the samples with some changes.
 const TEXTS: u64 = 400;
-/// Words that mean something to the reader, and some that should not be there.
+/// Words with a meaning for the parser, and some invalid ones.
 const WORDS: &[&[u8]] =
     &[b" w KQkq", b" b - e3", b"; bm ", b"x", b"=Q+", b"acd 99999999999;", b"9/", b"\xef\xbb\xbf"];
 
 #[test]
-fn spoilt_lines_are_read_or_refused_with_a_column_in_them() {
+fn corrupted_lines_are_read_or_refused_with_a_column() {
     let mut positions = 0;
     let mut refused = 0;
     fuzz(&Corpus { seeds: &[SEED], tokens: WORDS }, TEXTS, |bytes| {

@@ -1,5 +1,5 @@
-//! Legal moves, captures and their notation on thousands of positions, judged by a file that two
-//! other implementations made.
+//! Legal moves, captures and their notation on thousands of positions, compared with a file from
+//! two other implementations.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -39,7 +39,7 @@ fn second_worked_example_gives_the_printed_gains_and_fold() {
 
 #[test]
 fn sargons_points_give_the_examples_one_and_minus_two() {
-    // Worked out by hand from the printed traces, with 1, 3, 5 and 9 in place of the centipawns.
+    // Computed by hand from the printed traces, with 1, 3, 5 and 9 in place of the centipawns.
     let first = list(POSITION_1, "Rxe5", PieceValues::SARGON, false);
     assert_eq!((first.gains.as_slice(), first.value()), ([1, 4].as_slice(), 1));
     let second = list(POSITION_2, "Nxe5", PieceValues::SARGON, false);
@@ -92,8 +92,8 @@ fn a_king_takes_only_what_is_not_guarded() {
 }
 
 #[test]
-fn the_worth_decides_who_takes_first() {
-    // With a queen worth less than a rook, she takes back first and the rook behind her last.
+fn the_value_decides_which_piece_captures_first() {
+    // A queen worth less than a rook recaptures first, and the rook behind her last.
     let position = position("4k3/8/8/3p4/8/3R4/3Q4/3rK3 b - - 0 1");
     let cheap = PieceValues([1, 3, 3, 5, 2, 20_000]);
     let answers = |values: PieceValues| {
@@ -134,8 +134,8 @@ fn swapping_off_takes_what_hangs_and_stops() {
 
 #[test]
 fn swapping_off_never_takes_a_king_nor_leaves_one_attacked() {
-    // The rook gives check along the e file: White may not take the queen, and Black, who would
-    // move next, finds no king among his captures.
+    // The rook gives check along the e file: White may not capture the queen, and Black, to move
+    // next, must not capture a king.
     let line = soma(&position("4r1k1/8/8/8/3q4/2P5/8/4K3 w - - 0 1"), PieceValues::UNITS);
     assert!(line.iter().all(|exchange| exchange.square != Square::E1), "{line:?}");
     assert!(line.iter().all(|exchange| exchange.side != Color::White), "{line:?}");

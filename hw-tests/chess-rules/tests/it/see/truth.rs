@@ -1,5 +1,5 @@
 //! The value of every legal move of thousands of positions, by each definition and in each form,
-//! judged by a file that two other implementations made.
+//! compared with a file from two other implementations.
 
 use std::io::Read;
 
@@ -40,7 +40,7 @@ fn every_move_has_its_value_by_every_definition() {
         let found = move_values(position, m, PieceValues::UNITS);
         let found = SeeDefinition::ALL.map(|definition| i64::from(found.by(definition)));
         assert_eq!(found, expected, "{} {m}: {position}", entry["id"]);
-        // By law as well, not with what stands in for it.
+        // The legal value itself, not its replacement.
         assert!(move_values(position, m, PieceValues::UNITS).legal.is_some(), "{}", entry["id"]);
     });
     assert_eq!(moves, 103_751);
@@ -59,7 +59,7 @@ fn every_form_agrees_on_every_move() {
                 let reached = opening.see_ge(threshold, promotes);
                 assert_eq!(reached, expected >= threshold, "{threshold}, {place}");
             }
-            // The wiki's pruning keeps the sign of what it cuts short.
+            // The wiki's pruning keeps the sign of the result.
             let pruned = opening.list(promotes, true).value();
             assert_eq!(pruned > 0, expected > 0, "pruned, {place}");
         }

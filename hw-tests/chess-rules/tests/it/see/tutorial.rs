@@ -1,6 +1,6 @@
 //! The tutorial "Static Exchange Evaluation (SEE)" of the Chess Programming Guide: its numbers, and
 //! the places where it contradicts itself (`CLAIMS.md`). Its examples give no positions;
-//! these are set up from its words.
+//! these are constructed from its text.
 
 use chess_rules::see::{
     ExchangeStart, PieceValues, SeeDefinition, order_captures, pseudo_legal_gain,
@@ -36,8 +36,8 @@ fn simple_capture_of_a_knight_gains_300() {
 
 #[test]
 fn equal_trade_gains_25_and_not_325() {
-    // Knight takes bishop, pawn takes knight: "+25", says the tutorial, and then that the pawn does
-    // not recapture. It does: it wins a knight, and nothing takes it.
+    // Knight takes bishop, pawn takes knight: the tutorial's value is +25, and then its pawn does
+    // not recapture. It does: it wins a knight without loss.
     assert_eq!(gain("4k3/8/2p5/3b4/8/2N5/8/4K3 w - -", Square::C3, Square::D5), 325 - 300);
 }
 
@@ -54,8 +54,8 @@ fn losing_capture_is_worth_minus_800_and_not_100() {
 
 #[test]
 fn the_x_ray_example_stands_on_no_line() {
-    // "Rook a1, bishop b2, target c3": a rook does not move along the diagonal, so nothing stands
-    // behind.
+    // "Rook a1, bishop b2, target c3": a rook does not move along the diagonal, so there is no
+    // x-ray.
     let pieces = *position("4k3/8/8/8/8/2p5/1B6/R3K3 w - -").pieces();
     let behind = pieces.attackers(Square::C3, pieces.occupied() - Square::B2.bitboard());
     assert!(!behind.has(Square::A1));
@@ -79,8 +79,8 @@ fn statistics_count_every_capture_once_and_prune_the_losing_ones() {
     assert_eq!((counts.losing, counts.pruned), (1, 1));
 }
 
-/// The fold of the tutorial's iterative version, over the gains that it would gather if it took
-/// each capturer off the board, which it forgets: `others` are the values of those who recapture.
+/// The fold of the tutorial's iterative version, over the gains that it would have if it removed
+/// each capturer from the board, which it omits: `others` are the values of the recapturers.
 fn tutorials_iterative(captured: i32, capturer: i32, others: &[i32]) -> i32 {
     let mut gain = vec![captured];
     let mut attacker = capturer;

@@ -250,7 +250,7 @@ fn a_reported_cp_m_transfer_is_on_the_disk() {
 }
 
 #[test]
-fn a_probe_ends_whatever_replies() {
+fn a_probe_ends_with_any_reply() {
     let all: [fn() -> Box<dyn MonitorModel>; 6] = [
         || Box::new(Scm::new(ScmRelease::R1)),
         || Box::<Romwbw>::default(),

@@ -1,4 +1,4 @@
-//! The debug adapter, judged by Microsoft's client for tests of debug adapters.
+//! The debug adapter with Microsoft's client for tests of debug adapters.
 
 use assert_cmd::cargo::cargo_bin;
 

@@ -26,7 +26,7 @@ fn linked(folder: &Path) {
     let source = folder.join("prog.asm");
     std::fs::write(&source, SOURCE).expect("written");
     let options = tdlasm::Options { lines: true, ..Default::default() };
-    // The name without a folder, which gdb looks for where it runs.
+    // The name has no folder; gdb searches in its working folder.
     let loader = tdlasm::source::MemoryLoader::new().with("prog.asm", SOURCE);
     let assembly = tdlasm::assemble(&loader, &["prog.asm".into()], &options);
     let assembly = assembly.unwrap_or_else(|error| panic!("{error}"));
@@ -37,8 +37,8 @@ fn linked(folder: &Path) {
     std::fs::write(folder.join("prog.elf"), elf).expect("written");
 }
 
-/// The commands of gdb 16.3 that work on a Z80. It aborts where it unwinds the stack: `stepi`,
-/// `next`, `bt` and `finish` are left out here.
+/// The commands of gdb 16.3 that work on a Z80. It aborts when it unwinds the stack, so `stepi`,
+/// `next`, `bt` and `finish` are not tested.
 #[test]
 fn gdb_of_debian_13_stops_at_lines_both_ways_and_sees_registers_and_memory() {
     let mut gdb = program("gdb-multiarch");
@@ -106,7 +106,7 @@ fn emacs_dape_stops_steps_and_ends() {
     let source =
         "START:  MVI A,1\n        INR A\nNEXT:   INR A\n        JMP START\n        .END START\n";
     std::fs::write(folder.path().join("prog.asm"), source).expect("written");
-    // The configuration names hw-tests, which hands this command over.
+    // The configuration names hw-tests, which runs hw-inspect.
     std::os::unix::fs::symlink(cargo_bin("hw-inspect"), folder.path().join("hw-tests"))
         .expect("made");
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));

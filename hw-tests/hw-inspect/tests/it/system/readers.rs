@@ -1,4 +1,4 @@
-//! Readers that others wrote, of the files that `profile` and `coverage` write.
+//! External readers of the files that `profile` and `coverage` write.
 
 use std::process::Command;
 

@@ -7,7 +7,7 @@ use hil_harness::responses::{ObservedExchange, ObservedFetch};
 use sargon_analysis::{PieceFetch, piece_fetches};
 use sargon_reference::{AttackersArray, Colour, Piece};
 
-use super::show::side;
+use super::names::side;
 
 /// Rows shown: enough for 24 pieces and the calls that find none. More occur only if XCHNG does not
 /// return.

@@ -5,9 +5,11 @@ use std::fmt::Write;
 
 use firmware_wire::{StepRecord, step};
 use sargon_analysis::{capturer_kinds, with_values};
-use sargon_reference::{AttackersArray, Colour, PieceKind, Position, Square};
+use sargon_reference::{AttackersArray, PieceKind, Position, Square};
 
-use super::{ExchangeSteps, Explanation, follow};
+use super::explanation::{ExchangeSteps, Explanation};
+use super::follow;
+use super::names::{kind, side};
 
 pub(super) fn explanation(battle: &Explanation) -> String {
     let Explanation { square, piece, .. } = battle;
@@ -153,15 +155,4 @@ fn action(battle: &Explanation, record: &StepRecord, taker: Option<&PieceKind>) 
         _ => "does an unknown action",
     };
     format!("{who}'s {taker} {what}")
-}
-
-pub(super) fn side(colour: Colour) -> &'static str {
-    match colour {
-        Colour::White => "White",
-        Colour::Black => "Black",
-    }
-}
-
-fn kind(kind: PieceKind) -> &'static str {
-    ["pawn", "knight", "bishop", "rook", "queen", "king"][kind as usize]
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use chess_rules::see::ValuesByDefinition;
 
-use super::{MoveDetail, MoveValue, ThresholdResult};
+use super::move_value::{MoveDetail, MoveValue, ThresholdResult};
 
 /// Returns a table of moves.
 pub(super) fn table(id: &str, values: &[MoveValue]) -> String {

@@ -7,7 +7,7 @@ use chess_rules::see::{PieceValues, SeeDefinition, ValuesByDefinition, move_valu
 use cli_support::exit::{CommandError, CommandResult, FAILED};
 use serde::Serialize;
 
-use super::{DEFAULT_VALUES, SwapArgs};
+use super::move_value::DEFAULT_VALUES;
 use cli_support::output::{json_line, pluralize, print};
 use sargon_corpus::args::{NamedPosition, PositionList};
 
@@ -39,24 +39,25 @@ struct SuiteCounts {
 }
 
 /// Evaluates the move of each line and compares it with the value that the line states.
-pub(super) fn judge(args: &SwapArgs, positions: &PositionList) -> CommandResult {
-    let (name, values) = match args.values {
+pub(super) fn judge(
+    values: Option<PieceValues>,
+    by: Option<SeeDefinition>,
+    json: bool,
+    positions: &PositionList,
+) -> CommandResult {
+    let (name, values) = match values {
         Some(values) => ("the given values", values),
         None => best_values(positions),
     };
     let mut counts = SuiteCounts::default();
-    positions.for_each(args.json, |named| {
+    positions.for_each(json, |named| {
         let Some(suite) = &named.entry.suite else { return Ok(()) };
         let found = SuiteLine::of(named, suite, values);
-        let is_right = counts.add(suite, &found.agrees, args.by);
-        if args.json {
-            print(&named.json(&found)?)
-        } else {
-            print(&row(named, suite, &found, is_right))
-        }
+        let is_right = counts.add(suite, &found.agrees, by);
+        if json { print(&named.json(&found)?) } else { print(&row(named, suite, &found, is_right)) }
     })?;
     let SuiteCounts { stated, differ, .. } = counts;
-    if args.json {
+    if json {
         #[derive(Serialize)]
         struct Total {
             counts: SuiteCounts,

@@ -15,7 +15,7 @@ fn targets(page: &str) -> Vec<(String, Option<String>)> {
     after.map(target).filter(|target| !target.contains("://")).map(split).collect()
 }
 
-/// Returns what a heading is called in a link: small letters, words joined by hyphens.
+/// Returns the anchor of a heading: lower case, words joined by hyphens.
 fn anchor(heading: &str) -> String {
     let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
     heading.trim().to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-")

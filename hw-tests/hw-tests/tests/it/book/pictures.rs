@@ -1,5 +1,5 @@
-//! The pictures of docs/EVALUATOR.md: drawn from the reference's results for their positions, so
-//! they can't be wrong. `BLESS=1` redraws them.
+//! The pictures of docs/EVALUATOR.md, generated from the reference's results for their positions.
+//! `BLESS=1` redraws them.
 
 use std::fmt::Write;
 
@@ -14,14 +14,14 @@ use crate::book::docs;
 const SIDE: i32 = 44;
 const EDGE: i32 = 22;
 
-/// The boards on the page: name of the picture, position, square in question.
+/// The boards on the page: name of the picture, position, evaluated square.
 const BOARDS: [(&str, &str, &str); 3] = [
     ("exchange", "6k1/4q3/8/3p4/4n3/2N5/3N2B1/6K1 w - -", "e4"),
     ("pin", "2kr4/6q1/8/5n2/2Kp4/3N3B/5Q2/6B1 w - -", "d4"),
     ("fault", "r3q2r/2p1k1p1/p5p1/1p2Nb2/1P2nB2/P7/2PNQbPP/R2R3K w - -", "e4"),
 ];
 
-/// Colours for light and dark surroundings alike.
+/// Colours for light and dark themes.
 const STYLE: &str = "<style>\
     text{font-family:system-ui,sans-serif;text-anchor:middle;dominant-baseline:central}\
     .light{fill:#eee6d6}.dark{fill:#b5a183}.mark{fill:none;stroke:#c2410c;stroke-width:3}\
@@ -38,12 +38,12 @@ fn centre(square: Square) -> (i32, i32) {
     (EDGE + file * SIDE + SIDE / 2, (7 - rank) * SIDE + SIDE / 2 + 4)
 }
 
-/// The outlines of pieces, which the page `docs/try` draws, too: name, and data of an SVG path.
+/// The outlines of pieces, also used by the page `docs/try`: name, and data of an SVG path.
 const PIECES: &str = include_str!("../../../../../docs/pictures/pieces.txt");
 
 /// Returns the outline of a piece around the middle of its square, as the data of an SVG path.
 ///
-/// Drawn for this project, so that no font decides how a picture looks.
+/// Drawn for this project, so that pictures do not depend on a font.
 fn outline(kind: PieceKind) -> &'static str {
     let name = match kind {
         PieceKind::Pawn => "pawn",
@@ -57,9 +57,9 @@ fn outline(kind: PieceKind) -> &'static str {
     lines.find(|(piece, _)| *piece == name).expect("the file has every piece").1
 }
 
-/// Whoever would capture or guard on the square, by looking outwards from it; also who stands
-/// behind such a one.
-fn hands(position: &Position, target: Square) -> Vec<(Square, Piece)> {
+/// Returns the attackers and defenders of a square, including those behind others, by scanning
+/// outwards from it.
+fn attackers_and_defenders(position: &Position, target: Square) -> Vec<(Square, Piece)> {
     let reaches = |piece: Piece, direction: Direction, near: bool| {
         let diagonal = Direction::DIAGONAL.contains(&direction);
         match piece.kind {
@@ -111,7 +111,7 @@ fn board(position: &Position, target: Square) -> String {
             ),
         );
     }
-    for (square, piece) in hands(position, target) {
+    for (square, piece) in attackers_and_defenders(position, target) {
         let from = centre(square);
         let to = centre(target);
         let pinned = pins.iter().any(|pin| pin.square == square);
@@ -155,8 +155,7 @@ fn names(svg: &mut String) {
     }
 }
 
-/// The 14 bytes of a square's attackers array as they lie in memory, each with its high and its low
-/// half.
+/// The 14 bytes of a square's attackers array in memory, each with its high and low half.
 fn array(array: &AttackersArray) -> String {
     const CELL: i32 = 52;
     let labels = ["count", "pawns", "knights", "bishops", "rooks", "queen", "king"];
@@ -201,7 +200,7 @@ fn verdict(position: &Position, square: Square) -> SquareResult {
 }
 
 #[test]
-fn the_pictures_show_what_the_reference_says() {
+fn the_pictures_show_the_references_results() {
     for (name, fen, square) in BOARDS {
         let position = parse_fen(fen).expect("it is a position");
         let target = Square::named(square).expect("it is a square");
@@ -214,7 +213,7 @@ fn the_pictures_show_what_the_reference_says() {
                 std::fs::write(&path, &svg).expect("the folder is there");
             }
             let there = std::fs::read_to_string(&path).unwrap_or_default();
-            assert!(there == svg, "{}: draw it anew with BLESS=1", path.display());
+            assert!(there == svg, "{}: redraw it with BLESS=1", path.display());
         }
     }
 }

@@ -34,8 +34,8 @@ fn board_reference_and_second_model_agree_wherever_a_range_begins_and_ends() {
         let sections = model::sections(bishops, queens);
         let end = (sections.len() * sections.len() * 6) as u32;
         let row = sections.len() as u32 * 6;
-        // From the first array, over a change of attackers from piece to piece, one alone, and up
-        // to the last.
+        // From the first array, over changes of attackers between kinds, a single one, and up to
+        // the last.
         for range in [0..4000, 40 * row - 2051..40 * row + 4, 77_777..77_778, end - 3001..end] {
             for owner in [Colour::White, Colour::Black] {
                 let arrays = ArraySpace::new(space, owner);
@@ -59,7 +59,7 @@ fn board_reference_and_second_model_agree_wherever_a_range_begins_and_ends() {
 }
 
 #[test]
-fn several_boards_come_to_what_one_comes_to() {
+fn several_boards_have_the_results_of_one() {
     let arrays = ArraySpace::new(Space::Core, Colour::Black);
     let goal = ExhaustPlan { arrays, range: 0..20_000, crc: 0 };
     let right = BoardConfig {
@@ -71,10 +71,10 @@ fn several_boards_come_to_what_one_comes_to() {
         let boards = LiveBoard::prepare_pool(plan, most);
         let mut boards = boards.unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(boards.len(), most);
-        let mut heard = Vec::new();
+        let mut reported = Vec::new();
         let checked =
-            check_arrays(&mut boards, &goal, &AtomicBool::new(false), |done| heard.push(done));
-        (checked.0, format!("{:?}", checked.1), heard)
+            check_arrays(&mut boards, &goal, &AtomicBool::new(false), |done| reported.push(done));
+        (checked.0, format!("{:?}", checked.1), reported)
     };
     let one = checked(&right, 1);
     assert_eq!((&*one.1, one.2.last()), ("Complete", Some(&20_000)));
@@ -84,7 +84,7 @@ fn several_boards_come_to_what_one_comes_to() {
     assert_eq!(checked(&wrong, 3), one);
 }
 
-/// An evaluator that takes a queen for 8 points.
+/// An evaluator in which a queen is worth 8 points.
 fn cheap_queen() -> (u16, Vec<u8>) {
     let image = build(&classic(), ProgramKind::Application).unwrap_or_else(|e| panic!("{e}"));
     let values = image.program.symbol("TBASE").expect("the table page") - image.address;
@@ -94,7 +94,7 @@ fn cheap_queen() -> (u16, Vec<u8>) {
     (image.address, bytes)
 }
 
-/// The last arrays of the core space but for two.
+/// The last arrays of the core space, except two.
 const LAST: ExhaustRequest =
     ExhaustRequest { space: 0, attackers: 377, defenders: 377, piece: 0x85, count: 2, crc: 0 };
 
@@ -122,7 +122,7 @@ fn the_board_stops_where_the_space_does() {
 }
 
 #[test]
-fn the_board_refuses_what_is_in_no_space() {
+fn the_board_refuses_arrays_outside_every_space() {
     let mut rig = rig();
     let refused = [
         (0, ExhaustRequest { space: 3, ..LAST }),
@@ -153,7 +153,7 @@ fn the_z80_computes_the_check_value_of_crc_32() {
     let mut board = BoardModel::new(board_spec(&classic()), &[0xC3, 0, 0x80], QueueLine::default());
     board.bus_mut().load(app.address, &app.bytes);
     while board.registers().pc != symbol("TABLE") {
-        board.step(); // until it is set up and begins to listen
+        board.step(); // until it is initialized and polls its input
     }
     board.bus_mut().load(symbol("CHECK"), &[0xFF; 4]);
     board.bus_mut().load(HERE, b"123456789");
@@ -163,6 +163,7 @@ fn the_z80_computes_the_check_value_of_crc_32() {
     while board.registers().sp <= sp {
         board.step();
     }
-    // The catalogue's check of CRC-32/ISO-HDLC, lowest byte first; the board keeps it complemented.
+    // The catalogue's check value of CRC-32/ISO-HDLC, lowest byte first; the board stores its
+    // complement.
     assert_eq!(board.bus().dump(symbol("CHECK"), 4), (!0xCBF4_3926_u32).to_le_bytes());
 }

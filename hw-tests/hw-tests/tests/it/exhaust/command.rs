@@ -1,4 +1,4 @@
-//! The command `hw-tests exhaust`, end to end: what it prints, what it finds, and how it ends.
+//! End-to-end tests of `hw-tests exhaust`: output, differences found, and exit codes.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -29,7 +29,7 @@ fn exhaust(arguments: &[&str]) -> (Option<i32>, String, String) {
     exit_and_output(&command(arguments).output().expect("it starts"))
 }
 
-/// Returns what stands behind a word on the line that it begins.
+/// Returns the text after a word that begins a line.
 fn after<'a>(text: &'a str, word: &str) -> &'a str {
     let line = text.lines().find_map(|line| line.trim().strip_prefix(word));
     line.unwrap_or_else(|| panic!("no {word} in {text}")).trim()
@@ -63,7 +63,7 @@ fn a_wrong_comparison_in_the_exchange_is_found_and_shown() {
     let file = changed(folder.path(), |bytes, image| {
         let at = |name| image.program.symbol(name).expect("a label of xchng.asm") - image.address;
         let mut range = usize::from(at("GUARD"))..usize::from(at("XCBOOK"));
-        // JRC: "dearer than what it takes" becomes its opposite.
+        // JRC: "worth more than the captured piece" is inverted.
         let jump = range.find(|&place| bytes[place] == 0x38).expect("the comparison's jump");
         bytes[jump] = 0x30;
     });
@@ -72,7 +72,7 @@ fn a_wrong_comparison_in_the_exchange_is_found_and_shown() {
     let array = after(&shown, "array ");
     let (number, _) = array.split_once(':').expect("its number");
     let number: u32 = number.parse().expect("a number");
-    // All before it are the same on both, and it is not.
+    // All arrays before it are equal on both, and this one is not.
     let (code, ..) = exhaust(&["--app", &file, "--range", &format!("0..{number}")]);
     assert_eq!(code, Some(0));
     let (code, alone, _) =
@@ -90,7 +90,7 @@ fn a_wrong_value_is_found_at_the_first_array_that_it_changes() {
         let values = image.program.symbol("TBASE").expect("the table page") - image.address;
         let queen = usize::from(values) + 5;
         assert_eq!(bytes[queen], 9);
-        bytes[queen] = 10; // as dear as a king
+        bytes[queen] = 10; // worth as much as a king
     });
     let sections = model::sections(1, 1);
     let residue = |number: u32, stake| {
@@ -111,14 +111,14 @@ fn a_wrong_value_is_found_at_the_first_array_that_it_changes() {
 }
 
 #[test]
-fn what_can_not_be_gone_through_has_its_exit_code() {
+fn invalid_ranges_have_their_exit_code() {
     let cases: [(&[&str], i32, &str); 6] = [
         (&["--space", "queens"], 2, "two-queens"),
         (&["--range", "5"], 2, "invalid range '5'"),
         (&["--range", "0..857305"], 2, "the space core ends at 857304"),
         (&["--crc", "xyz"], 2, "hexadecimal"),
         (&["--range", "7..7"], 4, "the range A..B is empty"),
-        (&["--port", "/dev/nonexistent"], 3, "there is no port /dev/nonexistent"),
+        (&["--port", "/dev/nonexistent"], 3, "port /dev/nonexistent not found"),
     ];
     for (arguments, code, message) in cases {
         let (ended, _, said) = exhaust(arguments);
@@ -134,7 +134,8 @@ fn start_and_wait_for_progress(board: &ServedBoard) -> Child {
     let mut check = command.spawn().expect("it starts");
     let mut said = String::new();
     let err = check.stderr.as_mut().expect("its messages");
-    BufReader::new(err).read_line(&mut said).expect("who answers"); // said when all is ready
+    // The identity is printed when the board is ready.
+    BufReader::new(err).read_line(&mut said).expect("the identity");
     assert!(said.contains("Sargon exchange evaluator"), "{said}");
     // Enough for the replies to several requests.
     let enough = bytes_received(&check) + 200;
@@ -154,7 +155,7 @@ fn bytes_received(process: &Child) -> u64 {
 }
 
 #[test]
-fn an_interruption_tells_where_to_go_on() {
+fn an_interruption_reports_where_to_resume() {
     let board = ServedBoard::start(&[]);
     let check = start_and_wait_for_progress(&board);
     let id = rustix::process::Pid::from_child(&check);

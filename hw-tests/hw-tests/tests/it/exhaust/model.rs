@@ -1,4 +1,4 @@
-//! A second, simpler program: exchange and minimax over lists of values, and the spaces as nested
+//! A second, simpler model: exchange and minimax over lists of values, and the spaces as nested
 //! loops.
 
 use std::ops::Range;
@@ -29,7 +29,7 @@ pub(crate) fn exchange(mut stake: i32, attackers: &[u8], defenders: &[u8]) -> i3
     }
 }
 
-/// Returns what either side can force when it may stop at any time: the gains of a swap list,
+/// Returns the minimax value, in which either side may stop at any time: the gains of a swap list,
 /// folded from its end.
 pub(crate) fn minimax(stake: i32, attackers: &[u8], defenders: &[u8]) -> i32 {
     let mut gains = Vec::new();
@@ -76,11 +76,11 @@ pub(crate) fn sections(most_bishops: usize, most_queens: usize) -> Vec<Vec<u8>> 
 pub(crate) struct Folded {
     pub(crate) crc: u32,
     pub(crate) histogram: [u64; 11],
-    /// Residues above and below what minimax gives.
+    /// Numbers of residues above and below minimax.
     pub(crate) off_minimax: (u32, u32),
 }
 
-/// Plays out the arrays of a range.
+/// Evaluates the arrays of a range.
 pub(crate) fn fold(sections: &[Vec<u8>], range: Range<u32>) -> Folded {
     let mut residues = Vec::new();
     let mut histogram = [0; 11];

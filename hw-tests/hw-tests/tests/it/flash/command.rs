@@ -42,7 +42,7 @@ fn write<'a>(port: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn from_the_programmers_file_to_the_corpus_on_both_boards() {
+fn a_programmed_rom_runs_the_corpus_on_both_boards() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     for (name, in_flash) in [("rc2014-classic", false), ("rc2014-zed", true)] {
         let file = folder.path().join(name);
@@ -71,7 +71,7 @@ fn from_the_programmers_file_to_the_corpus_on_both_boards() {
 }
 
 #[test]
-fn a_dry_run_tells_what_differs_and_writes_nothing() {
+fn a_dry_run_reports_differences_and_writes_nothing() {
     let (_server, port) = zed();
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = folder.path().join("data.bin");
@@ -91,7 +91,7 @@ fn a_dry_run_tells_what_differs_and_writes_nothing() {
 }
 
 #[test]
-fn a_program_is_started_after_reset_if_that_is_asked_for() {
+fn a_program_is_started_after_reset_on_request() {
     let (server, port) = zed();
     rcflash(&write(&port, &["--autostart"]), 0, "running: Sargon exchange evaluator");
     server.reset();
@@ -104,7 +104,7 @@ fn a_program_is_started_after_reset_if_that_is_asked_for() {
 }
 
 #[test]
-fn files_go_where_they_say_and_programs_behind_their_header() {
+fn files_go_to_their_addresses_and_programs_after_their_header() {
     let (_server, port) = zed();
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = |name: &str, bytes: &[u8]| {
@@ -122,7 +122,7 @@ fn files_go_where_they_say_and_programs_behind_their_header() {
 }
 
 #[test]
-fn the_boot_sector_is_replaced_only_when_asked_for() {
+fn the_boot_sector_is_replaced_only_on_request() {
     let monitor = image(ProgramKind::Monitor);
     let name = usize::from(monitor.program.symbol("NAME").expect("it has one"));
     let mut other = monitor.bytes.clone();
@@ -140,7 +140,7 @@ fn the_boot_sector_is_replaced_only_when_asked_for() {
 }
 
 #[test]
-fn what_can_not_be_is_said_with_its_exit_code() {
+fn invalid_requests_are_reported_with_their_exit_code() {
     let eprom = BoardSpec { writable: false, ..spec() };
     let (_protected, port) = board(eprom, &image(ProgramKind::Monitor).bytes);
     rcflash(&write(&port, &[]), 3, "check the write-protect jumper");

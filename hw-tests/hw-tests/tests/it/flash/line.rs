@@ -1,5 +1,4 @@
-//! A Zed in the test's own thread, at the end of a line on which nothing waits: time is the
-//! board's.
+//! A Zed in the test's thread, on a line without real-time waits: time is the board's.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -14,7 +13,7 @@ use firmware_wire::Identity;
 use rcflash_link::Link;
 use rcflash_transport::Transport;
 
-/// T-states between two looks at what the board has sent.
+/// T-states between two polls of the board's output.
 const SLICE: u64 = 500;
 const BAUD: u32 = 115_200;
 
@@ -35,14 +34,14 @@ pub(crate) fn programmed() -> RomChip {
     spec().programmed(&image(ProgramKind::Monitor).bytes)
 }
 
-/// The board and its time, which line and test share.
+/// The board and its time, shared by line and test.
 #[derive(Clone)]
 pub(crate) struct BoardNearby(Arc<Mutex<World>>);
 
 pub(crate) struct World {
     pub(crate) board: BoardModel<QueueLine>,
     began: Instant,
-    /// T-states for which the host has listened to an idle board.
+    /// T-states for which the host has polled an idle board.
     idle: u64,
     /// Moments at which power is cut, as T-states of the board, the last one first.
     cuts: Vec<u64>,
@@ -59,13 +58,13 @@ impl BoardNearby {
         Self(Arc::new(Mutex::new(World { board, began: Instant::now(), idle: 0, cuts, left })))
     }
 
-    /// Notes from now on what cuts at these T-states, in their order, would leave.
+    /// From now on, records the content that power cuts at these T-states, in order, would leave.
     pub(crate) fn note_cuts(&self, mut at: Vec<u64>) {
         at.reverse();
         self.world().cuts = at;
     }
 
-    /// Returns what they would leave at the chip's start; all behind it must be blank.
+    /// Returns the recorded contents of the chip's start; all after it must be blank.
     pub(crate) fn take_left(&self) -> Vec<Vec<u8>> {
         std::mem::take(&mut self.world().left)
     }
@@ -75,14 +74,14 @@ impl BoardNearby {
     }
 
     pub(crate) fn world(&self) -> MutexGuard<'_, World> {
-        self.0.lock().expect("nobody has failed with it")
+        self.0.lock().expect("not poisoned")
     }
 
     pub(crate) fn link(&self) -> Link {
         Link::new(Box::new(self.clone()), BAUD)
     }
 
-    /// A link to the board, and the monitor at its end.
+    /// A link to the board, and the monitor's identity.
     pub(crate) fn monitor(&self) -> (Link, Identity) {
         let mut link = self.link();
         let monitor =
@@ -96,7 +95,7 @@ impl BoardNearby {
     }
 }
 
-/// Bytes that are looked at after a cut.
+/// Bytes that are examined after a cut.
 pub(crate) const START: usize = 0x4000;
 
 impl World {
@@ -110,7 +109,7 @@ impl World {
             + Duration::from_nanos((u128::from(self.time()) * 1_000_000_000 / clock_hz) as u64)
     }
 
-    /// Lets the board run until it has sent something or so many T-states have passed.
+    /// Runs the board until it has sent a byte or this number of T-states has passed.
     fn listen(&mut self, t_states: u64) {
         let end = self.time() + t_states;
         while self.board.line_mut().from_board.is_empty() && self.time() < end {
@@ -150,9 +149,9 @@ impl Transport for BoardNearby {
         let mut world = self.world();
         let t_states = timeout.as_nanos() * u128::from(spec().clock_hz) / 1_000_000_000 + 1;
         world.listen(t_states as u64);
-        let heard = &mut world.board.line_mut().from_board;
-        let count = heard.len().min(buffer.len());
-        for (place, byte) in buffer.iter_mut().zip(heard.drain(..count)) {
+        let from_board = &mut world.board.line_mut().from_board;
+        let count = from_board.len().min(buffer.len());
+        for (place, byte) in buffer.iter_mut().zip(from_board.drain(..count)) {
             *place = byte;
         }
         Ok(count)

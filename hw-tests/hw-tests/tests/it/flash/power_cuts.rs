@@ -14,11 +14,11 @@ use crate::flash::line::{BoardNearby, START, programmed, spec};
 
 /// The number of cuts.
 const CUTS: usize = 1000;
-/// T-states in which the monitor waits for the host before it starts a program, and more.
+/// More T-states than the monitor waits for the host before it starts a program.
 const GRACE: u64 = 12_000_000;
 
-/// A program that says who it is by its last byte: it fills A with it and halts. It begins and ends
-/// in another sector, and asks to be started after a reset.
+/// A program that identifies itself by `mark`: it loads it into A and halts. It starts and ends in
+/// different sectors, and its header requests a start after reset.
 fn program(mark: u8) -> FlashImage {
     let mut bytes = vec![0xFF; SECTOR_BYTES + 300];
     bytes[..4].copy_from_slice(&[0x3E, mark, 0xF3, 0x76]); // MVI A,mark; DI; HLT
@@ -52,7 +52,8 @@ fn updated(note: impl FnOnce(&BoardNearby)) -> (BoardNearby, u64, u64) {
     (near, began, ended)
 }
 
-/// Moments without pattern, the same in each run: a linear congruence over 64 bits (Knuth, MMIX).
+/// Pseudo-random moments, the same in each run: a 64-bit linear congruential generator (Knuth,
+/// MMIX).
 fn moments(began: u64, ended: u64) -> Vec<u64> {
     let mut state = 1_u64;
     let mut next = || {
@@ -65,7 +66,7 @@ fn moments(began: u64, ended: u64) -> Vec<u64> {
     all
 }
 
-/// The outcome for a board that is left alone after power comes back.
+/// The outcome of a board after power is restored.
 #[derive(Debug, PartialEq, Eq)]
 enum CutOutcome {
     /// The monitor waits for the host.
@@ -85,7 +86,7 @@ fn left_alone(cells: &[u8]) -> CutOutcome {
     }
 }
 
-/// Checks what must hold of the content that a cut left.
+/// Checks the invariants of the content that a cut left.
 fn check(cells: &[u8], before: &[u8], after: &[u8], at: u64) {
     assert_eq!(
         cells[..SECTOR_BYTES],
@@ -105,14 +106,14 @@ fn check(cells: &[u8], before: &[u8], after: &[u8], at: u64) {
     let monitor = identify(&mut link).unwrap_or_else(|error| panic!("after {at}: {error}"));
     assert_eq!(monitor.role, Role::Monitor);
     update(&mut link, &program(5));
-    assert_eq!(near.cells(START), after, "the update goes on after {at} T-states");
+    assert_eq!(near.cells(START), after, "the update resumes after {at} T-states");
     let world = near.world();
     let chip = world.board.bus().chip().as_sst().expect("a flash chip");
     assert_eq!((chip.unerased(), chip.ignored()), (0, 0));
 }
 
 #[test]
-fn after_a_cut_at_any_moment_the_monitor_boots_and_the_update_goes_on() {
+fn after_a_power_cut_at_any_moment_the_monitor_boots_and_the_update_resumes() {
     let (_, began, ended) = updated(|_| {});
     let at = moments(began, ended);
     let mut before = Vec::new();
@@ -125,7 +126,7 @@ fn after_a_cut_at_any_moment_the_monitor_boots_and_the_update_goes_on() {
     assert_eq!(left.len(), CUTS);
     let damaged = left.iter().filter(|cells| **cells != before && **cells != after).count();
     assert!(damaged > CUTS / 4, "only {damaged} cuts hit the chip at work");
-    // Cuts that leave the same bytes come to the same.
+    // Cuts that leave the same bytes have the same outcome.
     let distinct: BTreeMap<_, _> = left.iter().zip(&at).collect();
     let distinct: Vec<_> = distinct.into_iter().collect();
     println!("{CUTS} cuts, {damaged} of them at work, {} different outcomes", distinct.len());
@@ -141,7 +142,7 @@ fn after_a_cut_at_any_moment_the_monitor_boots_and_the_update_goes_on() {
 }
 
 #[test]
-fn a_program_asked_for_runs_until_the_host_comes_back() {
+fn a_requested_program_runs_until_the_host_returns() {
     let (near, ..) = updated(|_| {});
     assert_eq!(left_alone(&near.cells(START)), CutOutcome::Running(5));
     let (mut link, _) = near.monitor();

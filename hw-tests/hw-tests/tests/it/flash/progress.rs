@@ -6,8 +6,8 @@ use rcflash_link::flash::{self, FlashImage, Progress, SECTOR, WriteSummary};
 
 use crate::flash::line::{BoardNearby, programmed, spec};
 
-/// The progress of a step of some sectors, each in pieces of so many bytes.
-fn told(step: &'static str, sectors: usize, piece: usize) -> Vec<Progress> {
+/// The progress of a step over sectors, in chunks of a size.
+fn expected_progress(step: &'static str, sectors: usize, piece: usize) -> Vec<Progress> {
     let total = sectors * SECTOR;
     let pieces = |sector| {
         let done = (piece..SECTOR).step_by(piece).chain([SECTOR]);
@@ -17,36 +17,39 @@ fn told(step: &'static str, sectors: usize, piece: usize) -> Vec<Progress> {
 }
 
 #[test]
-fn every_step_is_told_piece_by_piece() {
+fn every_step_reports_progress_in_chunks() {
     let near = BoardNearby::new(spec(), programmed());
     let (mut link, monitor) = near.monitor();
     let chip = flash::chip(&mut link, &monitor).unwrap_or_else(|error| panic!("{error}"));
     let content = FlashImage::raw(0x2_0000, vec![0x55; 3 * SECTOR]);
-    let mut heard = Vec::new();
-    let sectors = flash::changed_sectors(&mut link, &chip, &content, false, |at| heard.push(at));
-    assert_eq!(heard, told("comparing", 3, SECTOR));
-    heard.clear();
+    let mut progress = Vec::new();
+    let sectors = flash::changed_sectors(&mut link, &chip, &content, false, |at| progress.push(at));
+    assert_eq!(progress, expected_progress("comparing", 3, SECTOR));
+    progress.clear();
     let sectors = sectors.unwrap_or_else(|error| panic!("{error}"));
     let asked = link.stats().requests;
-    let written = flash::write(&mut link, &sectors, |at| heard.push(at));
+    let written = flash::write(&mut link, &sectors, |at| progress.push(at));
     assert_eq!(
         written.unwrap_or_else(|e| panic!("{e}")),
         WriteSummary { erased: 0, programmed: 3 }
     );
-    // Each block once, and a check of each sector; what the board must refuse does not count.
+    // Each block once, and a check of each sector; refused requests do not count.
     let blocks = 3 * SECTOR.div_ceil(MAX_BLOCK) as u64;
     assert_eq!(link.stats().requests - asked, blocks + 3);
     // A sector is reported once more when it is verified.
-    heard.dedup();
-    assert_eq!(heard, told("writing", 3, MAX_BLOCK));
-    heard.clear();
-    let used = flash::used_sectors(&mut link, 0x1F..=0x24, |at| heard.push(at));
+    progress.dedup();
+    assert_eq!(progress, expected_progress("writing", 3, MAX_BLOCK));
+    progress.clear();
+    let used = flash::used_sectors(&mut link, 0x1F..=0x24, |at| progress.push(at));
     let used = used.unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!((&*used, &heard), (&[0x20, 0x21, 0x22][..], &told("comparing", 6, SECTOR)));
-    heard.clear();
-    let erased = flash::erase_sectors(&mut link, &used[1..], |at| heard.push(at));
+    assert_eq!(
+        (&*used, &progress),
+        (&[0x20, 0x21, 0x22][..], &expected_progress("comparing", 6, SECTOR))
+    );
+    progress.clear();
+    let erased = flash::erase_sectors(&mut link, &used[1..], |at| progress.push(at));
     erased.unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(heard, told("erasing", 2, SECTOR));
+    assert_eq!(progress, expected_progress("erasing", 2, SECTOR));
     let cells = near.cells(0x2_3000);
     assert_eq!(cells[0x2_0000..0x2_1000], [0x55; SECTOR]);
     assert_eq!(cells[0x2_1000..0x2_3000], [0xFF; 2 * SECTOR]);
@@ -73,7 +76,8 @@ fn a_sector_with_a_header_is_erased_once_and_counted() {
     assert_eq!(wear[1..3], [1, 1]);
 }
 
-/// Compares content with the chip; the number of sectors that differ, and of bytes from the board.
+/// Compares content with the chip; returns the numbers of differing sectors and of bytes from the
+/// board.
 fn compared(near: &BoardNearby, content: &FlashImage, force: bool) -> (usize, u64) {
     let (mut link, monitor) = near.monitor();
     let chip = flash::chip(&mut link, &monitor).unwrap_or_else(|error| panic!("{error}"));
@@ -103,8 +107,8 @@ fn a_sector_is_read_only_if_some_of_it_must_survive() {
         ("a part of a blank sector", &part(0x3_0100, 0x54), false, 1, true),
     ];
     for (what, content, force, differ, is_short) in cases {
-        let (found, heard) = compared(&near, content, force);
-        assert_eq!((found, few.contains(&heard)), (differ, is_short), "{what}: {heard} bytes");
-        assert!(is_short || heard > SECTOR as u64, "{what}: {heard} bytes");
+        let (found, read) = compared(&near, content, force);
+        assert_eq!((found, few.contains(&read)), (differ, is_short), "{what}: {read} bytes");
+        assert!(is_short || read > SECTOR as u64, "{what}: {read} bytes");
     }
 }

@@ -10,7 +10,7 @@ use rcflash_link::loader;
 
 use crate::flash::line::{BoardNearby, image, programmed, spec};
 
-/// Compares and writes; the numbers of the sectors, and what it came to.
+/// Compares and writes; returns the numbers of the sectors and the result.
 fn put(
     near: &BoardNearby,
     content: &FlashImage,
@@ -115,7 +115,7 @@ fn a_chip_with_a_dead_cell_fails_its_verification() {
     let content = FlashImage::raw(0x5000, content);
     let sectors = flash::changed_sectors(&mut link, &chip, &content, false, |_| {});
     let sectors = sectors.unwrap_or_else(|error| panic!("{error}"));
-    // A cell that lost a bit between comparing and verifying, where nothing is programmed.
+    // A cell outside the programmed range lost a bit between comparing and verifying.
     near.world().board.bus_mut().chip_mut().load(0x5800, &[0xFE]);
     let error = flash::write(&mut link, &sectors, |_| {}).expect_err("it differs");
     let mut there = vec![0xFF; SECTOR];
@@ -148,8 +148,8 @@ fn a_program_that_fails_its_verification_has_no_header() {
     assert_eq!(near.cells(header.end)[header], [0xFF; flash_program::HEADER_BYTES]);
 }
 
-/// A monitor without the request VERIFY's comparison: it agrees to everything.
-fn credulous() -> RomChip {
+/// A monitor whose VERIFY skips the comparison and reports success for all data.
+fn always_verifying() -> RomChip {
     let monitor = image(ProgramKind::Monitor);
     let at = |name| usize::from(monitor.program.symbol(name).expect("it is there"));
     let mut bytes = monitor.bytes.clone();
@@ -159,14 +159,14 @@ fn credulous() -> RomChip {
 }
 
 #[test]
-fn a_board_that_agrees_to_everything_is_not_believed() {
-    let near = BoardNearby::new(spec(), credulous());
+fn a_board_that_accepts_a_wrong_check_is_reported_as_unreliable() {
+    let near = BoardNearby::new(spec(), always_verifying());
     let error = put(&near, &application(), false).expect_err("a wrong check was accepted");
     assert!(matches!(error, FlashError::VerifyUnreliable), "{error}");
 }
 
 #[test]
-fn the_boot_sector_is_replaced_when_asked_for_and_proven() {
+fn the_boot_sector_is_replaced_on_request_and_verified() {
     let near = BoardNearby::new(spec(), programmed());
     let monitor = image(ProgramKind::Monitor);
     let name = usize::from(monitor.program.symbol("NAME").expect("it has one"));
@@ -182,7 +182,7 @@ fn the_boot_sector_is_replaced_when_asked_for_and_proven() {
 }
 
 #[test]
-fn a_monitor_that_can_not_write_flash_says_so() {
+fn a_monitor_that_cannot_write_flash_is_reported() {
     let classic = firmware::profile::BoardProfile::named("rc2014-classic").expect("it ships");
     let rom = firmware::build::build(&classic, ProgramKind::Monitor);
     let spec = board_simulator::board_spec(&classic);

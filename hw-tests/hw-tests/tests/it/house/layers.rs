@@ -42,8 +42,8 @@ fn every_crate_uses_what_the_table_of_layers_lists() {
         let row = table.get(name).unwrap_or_else(|| panic!("the table has no row for {name}"));
         assert_eq!(row, uses, "{name}: the table (left) and Cargo.toml (right) differ");
     }
-    let gone: Vec<_> = table.keys().filter(|name| !manifests.contains_key(*name)).collect();
-    assert!(gone.is_empty(), "the table names {gone:?}, which are no crates");
+    let removed: Vec<_> = table.keys().filter(|name| !manifests.contains_key(*name)).collect();
+    assert!(removed.is_empty(), "the table names {removed:?}, which are no crates");
 }
 
 /// Returns whether `from` reaches `to` by any path of dependencies.
@@ -52,7 +52,7 @@ fn reaches(uses: &Uses, from: &str, to: &str) -> bool {
 }
 
 #[test]
-fn judges_know_nothing_of_what_they_judge() {
+fn the_reference_does_not_depend_on_the_firmware() {
     let uses = manifests();
     assert_eq!(uses["sargon-reference"], BTreeSet::new(), "the reference uses nothing of ours");
     assert_eq!(uses["tdlasm"], BTreeSet::new(), "the language uses nothing of ours");

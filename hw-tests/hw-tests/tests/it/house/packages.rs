@@ -6,8 +6,8 @@ use crate::house::{crates, files, read, root};
 
 /// The crates for tests only, which are not published.
 const UNPUBLISHED: [&str; 2] = ["seeded-fuzz", "hil-testing"];
-/// The most keywords and categories that crates.io takes.
-const MOST: usize = 5;
+/// The maximum number of keywords and categories on crates.io.
+const MAX_KEYWORDS: usize = 5;
 
 /// The manifests of the crates that can be published, with their folders.
 fn packages() -> Vec<(PathBuf, toml::Table)> {
@@ -23,15 +23,15 @@ fn packages() -> Vec<(PathBuf, toml::Table)> {
 }
 
 #[test]
-fn every_package_says_what_it_is_and_carries_its_licences() {
+fn every_package_has_a_description_and_its_licences() {
     for (folder, manifest) in packages() {
         let package = manifest["package"].as_table().expect("a table");
         let at = folder.display();
         let words = package["description"].as_str().expect("a text").split_whitespace().count();
-        assert!(words >= 4, "{at}: the description says too little");
+        assert!(words >= 4, "{at}: the description is too short");
         let categories = package.get("categories").and_then(toml::Value::as_array);
         let count = categories.unwrap_or_else(|| panic!("{at}: no categories")).len();
-        assert!((1..=MOST).contains(&count), "{at}: {count} categories");
+        assert!((1..=MAX_KEYWORDS).contains(&count), "{at}: {count} categories");
         assert!(package.contains_key("include"), "{at}: does not say what belongs to the package");
         for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
             let own = std::fs::read(folder.join(licence)).unwrap_or_default();
@@ -50,8 +50,9 @@ fn belongs(manifest: &toml::Table) -> Vec<String> {
     list.iter().filter_map(|one| one.as_str().map(str::to_owned)).collect()
 }
 
-/// Whether a pattern such as `/src/**` or `/boards/*.toml` is meant for a path within the folder.
-fn is_meant(pattern: &str, path: &Path) -> bool {
+/// Returns `true` if a pattern such as `/src/**` or `/boards/*.toml` matches a path within the
+/// folder.
+fn matches_pattern(pattern: &str, path: &Path) -> bool {
     let path = format!("/{}", path.display());
     match pattern.split_once('*') {
         None => path == pattern,
@@ -74,8 +75,9 @@ fn no_package_needs_a_file_that_does_not_belong_to_it() {
             |path: &PathBuf| !["tests", "benches"].iter().any(|part| below(path, &folder, part));
         for path in sources.into_iter().filter(own) {
             let is_there = |file: &PathBuf| {
-                within(file, &folder)
-                    .is_some_and(|path| patterns.iter().any(|pattern| is_meant(pattern, &path)))
+                within(file, &folder).is_some_and(|path| {
+                    patterns.iter().any(|pattern| matches_pattern(pattern, &path))
+                })
             };
             outside.extend(included(&path).filter(|file| !is_there(file)));
         }
@@ -103,7 +105,7 @@ fn included(path: &Path) -> impl Iterator<Item = PathBuf> {
     found.into_iter().map(move |file| path.with_file_name(file))
 }
 
-/// The path of a file within a folder; `None` if it stands elsewhere.
+/// The path of a file within a folder; `None` if it is elsewhere.
 fn within(file: &Path, folder: &Path) -> Option<PathBuf> {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|e| panic!("{path:?}: {e}"));
     real(file).strip_prefix(real(folder)).ok().map(Path::to_owned)
@@ -116,7 +118,7 @@ fn the_manual_that_the_language_server_carries_is_the_page() {
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(&copy, &page).expect("the copy can be written");
     }
-    assert!(read(&copy) == page, "set BLESS=1 to copy docs/LANGUAGE.md anew");
+    assert!(read(&copy) == page, "set BLESS=1 to copy docs/LANGUAGE.md again");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! One place for what differs from system to system: the crate `host-platform`.
+//! Code for a certain operating system is only in the crate `host-platform`.
 
 use crate::house::language::sources;
 use crate::house::{read, root};
@@ -6,8 +6,7 @@ use crate::house::{read, root};
 /// Words by which source selects an operating system, or uses what only one has.
 const WORDS: [&str; 6] =
     ["cfg(unix", "cfg(windows", "cfg(not(unix", "std::os::", "rustix::", "target_os"];
-/// The crate whose business that is, tests, and a question that has no better place: whether a file
-/// is a block device.
+/// The exceptions: that crate, tests, and the check whether a file is a block device.
 const ALLOWED: [&str; 5] = [
     "assembler/host-platform/",
     "/tests/",
@@ -17,7 +16,7 @@ const ALLOWED: [&str; 5] = [
 ];
 
 #[test]
-fn only_the_platform_crate_asks_which_system_it_runs_on() {
+fn only_the_platform_crate_depends_on_the_operating_system() {
     let mut found = Vec::new();
     for path in sources(".rs") {
         let name = path.strip_prefix(root()).unwrap_or(&path).to_string_lossy().into_owned();
@@ -25,7 +24,7 @@ fn only_the_platform_crate_asks_which_system_it_runs_on() {
             continue;
         }
         let text = read(&path);
-        // What stands below is a test, which may make links and send signals.
+        // The rest of the file is tests, which may create links and send signals.
         let program = text.split("#[cfg(test)]").next().unwrap_or_default();
         let asks = |line: &&str| WORDS.iter().any(|word| line.contains(word));
         found.extend(program.lines().filter(asks).map(|line| format!("{name}: {}", line.trim())));
@@ -33,7 +32,7 @@ fn only_the_platform_crate_asks_which_system_it_runs_on() {
     assert!(found.is_empty(), "these belong into host-platform:\n{}", found.join("\n"));
 }
 
-/// The crates that a page's worker runs: the standard library's clock and rests panic there.
+/// The crates that run in a page's worker, where the standard library's clock and sleep panic.
 const IN_A_PAGE: [&str; 7] = [
     "flasher/rcflash-transport/",
     "flasher/rcflash-link/",

@@ -41,7 +41,7 @@ fn without_flow_control_nothing_is_lost() {
 }
 
 #[test]
-fn lines_that_are_damaged_go_again_at_once() {
+fn corrupted_lines_are_resent_at_once() {
     // After the hex loader was typed in: 57 lines of 60 characters and some.
     let fault = FaultOptions {
         corruption_odds: Some(150),
@@ -70,7 +70,7 @@ fn a_damaged_byte_of_the_hex_loader_is_typed_again() {
 }
 
 #[test]
-fn a_hex_loader_that_is_not_there_is_not_started() {
+fn a_missing_hex_loader_is_not_started() {
     let mut peer = basic();
     peer.memory().expect("it has some").protect(0x8910..=0x8910);
     let bench = Bench::new(peer, MonitorOptions::default());
@@ -89,7 +89,7 @@ fn memory_that_keeps_what_it_holds_is_named() {
 }
 
 #[test]
-fn a_loader_left_over_from_before_is_sent_back_to_basic() {
+fn a_loader_left_running_is_returned_to_basic() {
     let bench = Bench::new(basic(), MonitorOptions::default());
     let mut child = bench.start("basic", &["--pace", "slowest"]);
     bench.wait_for_first_line(&mut child);
@@ -112,7 +112,7 @@ fn programs_on_basics_own_memory_and_other_basics_are_refused() {
 }
 
 #[test]
-fn silence_and_other_monitors_are_told() {
+fn silence_and_other_monitors_are_reported() {
     let silent = faults(FaultOptions { silent: true, ..FaultOptions::default() });
     Bench::new(basic(), silent)
         .write("basic", &[])

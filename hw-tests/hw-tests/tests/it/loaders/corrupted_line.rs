@@ -60,11 +60,11 @@ fn is_named(via: &str, peer: Box<dyn MonitorModel>, heard: &str) {
 }
 
 #[test]
-fn the_small_computer_monitor_says_file_error() {
+fn the_small_computer_monitor_reports_a_file_error() {
     is_named("scm", Box::<Scm>::default(), "File error");
 }
 
 #[test]
-fn romwbw_says_checksum_error() {
+fn romwbw_reports_a_checksum_error() {
     is_named("romwbw", Box::new(Romwbw::in_monitor()), "Checksum Error");
 }

@@ -69,28 +69,28 @@ fn a_file_arrives_is_read_back_and_runs() {
 }
 
 #[test]
-fn a_receiver_that_knows_only_checksums_gets_them() {
+fn a_receiver_that_supports_only_checksums_gets_them() {
     let disk = Disk::new(Cpm::quick().with_checksums_only(), MonitorOptions::default());
     disk.write(&["--name", "other.txt"]).assert_ends(0, &["3 blocks with checksum", "verified"]);
     assert!(disk.holds("OTHER.TXT"));
 }
 
 #[test]
-fn a_receiver_that_waits_already_gets_the_file_without_a_word() {
+fn a_receiver_that_waits_already_gets_the_file_at_once() {
     let disk = Disk::new(Cpm::quick().with_pending_upload("X.COM"), MonitorOptions::default());
     disk.write(&["--waiting"]).assert_ends(0, &["3 blocks with CRC", "not read back"]);
     assert!(disk.holds("X.COM"));
 }
 
 #[test]
-fn a_receiver_left_over_from_before_is_told_to_give_up() {
+fn a_receiver_left_running_is_cancelled() {
     let disk = Disk::new(Cpm::quick().with_pending_upload("OLD.COM"), MonitorOptions::default());
     disk.write(&["--no-run"]).assert_ends(0, &["which was ended", "verified"]);
     assert!(disk.holds("PROG.COM"));
 }
 
 #[test]
-fn lost_and_changed_characters_make_blocks_go_again() {
+fn lost_and_changed_characters_cause_blocks_to_be_resent() {
     let fault =
         FaultOptions { corruption_odds: Some(60), max_faults: 3, ..FaultOptions::default() };
     // The first two replies and the command line have 25 characters, which this seed does not
@@ -116,7 +116,7 @@ fn a_slow_receiver_without_flow_control_gets_its_blocks_slowly() {
 }
 
 #[test]
-fn a_full_disk_and_a_bad_one_are_told() {
+fn a_full_disk_and_a_bad_one_are_reported() {
     let disk = Disk::new(Cpm::quick().with_room(2), MonitorOptions::default());
     disk.write(&[]).assert_ends(3, &["the XMODEM receiver refused", "XMODEM aborted"]);
     let disk = Disk::new(Cpm::quick().with_bad_disk(), MonitorOptions::default());
@@ -124,13 +124,13 @@ fn a_full_disk_and_a_bad_one_are_told() {
 }
 
 #[test]
-fn what_cpm_says_instead_of_receiving_is_shown() {
+fn the_output_of_cpm_is_shown_if_it_does_not_receive() {
     let disk = Disk::new(Cpm::quick(), MonitorOptions::default());
     disk.write(&["--xm", "RX"]).assert_ends(3, &["the XMODEM receiver refused", "RX?"]);
 }
 
 #[test]
-fn silence_and_names_that_cpm_does_not_take_are_told() {
+fn silence_and_invalid_names_in_cpm_are_reported() {
     let silent = faults(FaultOptions { silent: true, ..FaultOptions::default() });
     let disk = Disk::new(Cpm::quick(), silent);
     disk.write(&[]).assert_ends(3, &["no reply within", "looking for CP/M's prompt"]);
@@ -169,7 +169,7 @@ fn an_interruption_makes_the_receiver_give_up() {
 }
 
 #[test]
-fn a_dry_run_tells_what_is_typed_and_how_many_blocks() {
+fn a_dry_run_prints_the_commands_and_the_number_of_blocks() {
     let disk = Disk::new(Cpm::quick(), MonitorOptions::default());
     let said = disk.write(&["--dry-run"]);
     said.assert_ends(0, &["these 5 lines would be sent"]);

@@ -67,7 +67,7 @@ impl Transport for UnwiredLine {
 struct RecordingObserver(Vec<LoadEvent>, Vec<(LoadStage, usize, usize)>);
 
 impl RecordingObserver {
-    /// Whether both stages went on to their ends, and never back.
+    /// Returns `true` if the progress of both stages never decreases and ends at `end`.
     fn completed_to(&self, end: usize) -> bool {
         [LoadStage::Sending, LoadStage::ReadingBack].into_iter().all(|stage| {
             let steps = self.1.iter().filter(|step| step.0 == stage);
@@ -106,7 +106,7 @@ fn load(flow: FlowControlMode, keeps: bool) -> (Result<(), LoaderError>, Vec<Loa
 }
 
 #[test]
-fn a_host_that_may_not_send_goes_on_without_flow_control_and_says_so() {
+fn a_blocked_host_continues_without_flow_control_and_reports_it() {
     for keeps in [true, false] {
         let (outcome, notes) = load(FlowControlMode::Auto, keeps);
         assert!(outcome.is_ok(), "{outcome:?}");
@@ -117,7 +117,7 @@ fn a_host_that_may_not_send_goes_on_without_flow_control_and_says_so() {
 }
 
 #[test]
-fn flow_control_that_was_asked_for_is_kept_and_the_error_says_what_to_try() {
+fn requested_flow_control_is_kept_and_the_error_has_advice() {
     for keeps in [true, false] {
         let (outcome, _) = load(FlowControlMode::RtsCts, keeps);
         let message = outcome.expect_err("nothing goes out").to_string();
@@ -145,7 +145,7 @@ fn a_file_goes_to_cpm_without_flow_control_too() {
 }
 
 #[test]
-fn progress_is_told_to_the_end() {
+fn progress_is_reported_to_the_end() {
     let bytes: Vec<u8> = (0..3000_u32).map(|at| (at * 7 + at / 256) as u8).collect();
     let image = Image::new([Run { address: 0x9000, bytes }]);
     let order = LoadRequest {

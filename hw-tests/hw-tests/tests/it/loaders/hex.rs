@@ -115,7 +115,7 @@ fn a_dry_run_prints_the_lines_and_opens_no_port() {
 }
 
 #[test]
-fn what_is_not_to_be_verified_is_not_said_to_be() {
+fn skipped_verification_is_not_reported_as_done() {
     for via in ["scm", "romwbw"] {
         let bench = Bench::new(peer(via), MonitorOptions::default());
         bench.write(via, &["--no-verify", "--no-run"]).assert_ends(0, &["700 bytes, not verified"]);
@@ -155,17 +155,17 @@ fn arrives_despite(via: &str, fault: FaultOptions) {
 }
 
 #[test]
-fn characters_lost_on_the_way_to_scm_are_found_and_sent_again() {
+fn characters_lost_in_transit_to_scm_are_detected_and_resent() {
     arrives_despite("scm", FaultOptions { loss_odds: Some(200), ..FaultOptions::default() });
 }
 
 #[test]
-fn characters_changed_on_the_way_to_scm_are_found_and_sent_again() {
+fn characters_changed_in_transit_to_scm_are_detected_and_resent() {
     arrives_despite("scm", FaultOptions { corruption_odds: Some(200), ..FaultOptions::default() });
 }
 
 #[test]
-fn characters_lost_on_the_way_to_romwbw_are_found_and_sent_again() {
+fn characters_lost_in_transit_to_romwbw_are_detected_and_resent() {
     arrives_despite(
         "romwbw",
         FaultOptions {
@@ -177,7 +177,7 @@ fn characters_lost_on_the_way_to_romwbw_are_found_and_sent_again() {
 }
 
 #[test]
-fn characters_changed_on_the_way_to_romwbw_are_found_and_sent_again() {
+fn characters_changed_in_transit_to_romwbw_are_detected_and_resent() {
     arrives_despite(
         "romwbw",
         FaultOptions {
@@ -208,12 +208,12 @@ fn dies_in_mid_load(via: &str) {
 }
 
 #[test]
-fn an_scm_that_stops_answering_ends_in_an_error_soon() {
+fn an_scm_that_stops_replying_ends_in_an_error_soon() {
     dies_in_mid_load("scm");
 }
 
 #[test]
-fn a_romwbw_that_stops_answering_ends_in_an_error_soon() {
+fn a_romwbw_that_stops_replying_ends_in_an_error_soon() {
     dies_in_mid_load("romwbw");
 }
 
@@ -278,7 +278,7 @@ fn programs_that_do_not_fit_and_options_that_do_not_apply_are_refused() {
 }
 
 #[test]
-fn a_slow_monitor_without_a_buffer_gets_a_rest_after_each_character() {
+fn a_slow_monitor_without_a_buffer_gets_a_pause_after_each_character() {
     let bytes = (0..100).map(|i| i * 2 + 1).collect();
     let image = Image::new([Run { address: 0x8000, bytes }]);
     let slow = Box::new(Scm::with_load_character_time(Duration::from_micros(500)));

@@ -78,7 +78,7 @@ fn start_run(server: &MonitorServer) -> (Child, BufReader<std::process::ChildStd
 }
 
 #[test]
-fn a_run_that_is_stopped_gives_the_board_back() {
+fn a_stopped_run_releases_the_board() {
     let server = standin(Box::<Scm>::default());
     let (run, mut said) = start_run(&server);
     kill_process(Pid::from_child(&run), Signal::INT).expect("it is there");

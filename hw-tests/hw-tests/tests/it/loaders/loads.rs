@@ -59,7 +59,7 @@ fn programs_are_loaded_and_read_back_in_every_state() {
 
 /// The first state of each monitor; `system` has all states.
 #[test]
-fn the_corpus_runs_on_every_monitor_and_the_board_is_given_back() {
+fn the_corpus_runs_on_every_monitor_and_the_board_is_released() {
     let is_first = |index: usize| index == 0 || TABLE[index - 1].monitor != TABLE[index].monitor;
     each_row(is_first, |index, row| {
         let (line, options) = lines()[index % lines().len()];

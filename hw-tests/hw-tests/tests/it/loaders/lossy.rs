@@ -177,7 +177,7 @@ fn send(
 }
 
 #[test]
-fn what_the_sender_thinks_has_arrived_is_there() {
+fn data_that_the_sender_counts_as_received_is_there() {
     let mut arrived = 0;
     let mut repeated = 0;
     for seed in 0..150 {
@@ -206,7 +206,7 @@ fn what_the_sender_thinks_has_arrived_is_there() {
 }
 
 #[test]
-fn over_a_good_line_no_block_is_repeated() {
+fn over_a_good_line_no_block_is_resent() {
     for by_crc in [true, false] {
         let form = if by_crc { CheckMode::Crc } else { CheckMode::Checksum };
         let (sent, outcome) = send(1, by_crc, (0, 0));

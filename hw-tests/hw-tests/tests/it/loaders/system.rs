@@ -42,7 +42,7 @@ fn programs_are_loaded_and_read_back_in_every_state_on_every_line() {
 }
 
 #[test]
-fn the_corpus_runs_in_every_state_and_the_board_is_given_back() {
+fn the_corpus_runs_in_every_state_and_the_board_is_released() {
     each_row(
         |_| true,
         |index, row| {

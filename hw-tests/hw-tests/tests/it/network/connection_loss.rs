@@ -33,7 +33,7 @@ impl RunWithLoss {
 }
 
 #[test]
-fn a_run_goes_on_when_its_server_is_reached_again() {
+fn a_run_resumes_when_its_server_is_reached_again() {
     let board = ServedBoard::start(&[]);
     let server = servers::ours(&board.path, &[]);
     let losing = RunWithLoss::new(server.place(), "rfc2217", &[]);
@@ -44,7 +44,7 @@ fn a_run_goes_on_when_its_server_is_reached_again() {
 }
 
 #[test]
-fn a_run_whose_server_stays_away_ends_after_the_time_that_was_given() {
+fn a_run_whose_server_stays_unreachable_ends_after_the_timeout() {
     let board = ServedBoard::start(&["--listen", "0"]);
     let place = board.path.trim_start_matches("tcp://").to_owned();
     let (code, said) = RunWithLoss::new(&place, "tcp", &["--reconnect", "1"]).ended();

@@ -50,7 +50,7 @@ impl Proxy {
     /// Ends all connections, and closes new ones at once.
     pub(crate) fn cut(&self) {
         self.shared.is_cut.store(true, Ordering::SeqCst);
-        for stream in self.shared.open.lock().expect("nobody failed").drain(..) {
+        for stream in self.shared.open.lock().expect("not poisoned").drain(..) {
             let _ = stream.shutdown(Shutdown::Both); // it may be gone
         }
     }
@@ -87,7 +87,7 @@ impl Shared {
             let two = |stream: &TcpStream| stream.try_clone().expect("it can");
             forward(two(from), two(to), self.way);
         }
-        self.open.lock().expect("nobody failed").extend([host, server]);
+        self.open.lock().expect("not poisoned").extend([host, server]);
     }
 }
 

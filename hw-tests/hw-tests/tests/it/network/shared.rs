@@ -46,7 +46,7 @@ impl Terminal {
 }
 
 #[test]
-fn whoever_comes_second_is_refused_and_told_who_has_the_port() {
+fn a_second_client_is_refused_with_the_name_of_the_first() {
     let board = ServedBoard::start(&[]);
     let server = servers::ours(&board.path, &[]);
     let first = Terminal::on(&server.address);
@@ -71,7 +71,7 @@ fn whoever_comes_second_is_refused_and_told_who_has_the_port() {
 }
 
 #[test]
-fn what_words_alone_are_heard_from_a_raw_port_is_shown() {
+fn a_refusal_received_from_a_raw_port_is_shown() {
     let board = ServedBoard::start(&[]);
     let server = servers::ours(&board.path, &["--raw"]);
     let first = Terminal::on(&server.address);
@@ -84,7 +84,7 @@ fn what_words_alone_are_heard_from_a_raw_port_is_shown() {
 }
 
 #[test]
-fn other_computers_are_served_only_where_that_is_asked_for() {
+fn other_computers_are_served_only_on_request() {
     let board = ServedBoard::start(&[]);
     let serve = |more: &[&str]| {
         let mut command = rcflash();
@@ -96,7 +96,7 @@ fn other_computers_are_served_only_where_that_is_asked_for() {
 }
 
 #[test]
-fn a_place_where_nobody_listens_is_named() {
+fn an_address_without_a_server_is_named() {
     let gone = {
         let board = ServedBoard::start(&["--listen", "0"]);
         board.path.clone()

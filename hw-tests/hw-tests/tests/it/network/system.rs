@@ -38,8 +38,8 @@ fn a_board_behind_websockify_is_used_near_and_over_a_slow_network() {
 
 #[test]
 fn a_websocket_that_leads_to_no_board_is_reported_with_what_is_wrong() {
-    let nobody = servers::free_port();
-    let server = servers::websockify(&format!("127.0.0.1:{nobody}"));
+    let unused_port = servers::free_port();
+    let server = servers::websockify(&format!("127.0.0.1:{unused_port}"));
     let said = run(rcflash().args(["probe", "--port", &server.address]), 3);
     assert!(said.contains(&server.address) && said.contains("closed the connection"), "{said}");
     let place = server.place().to_owned();
@@ -117,8 +117,8 @@ fn pyserials_client_uses_what_rcflash_serves() {
     assert_eq!(baud, "9600");
     let mut decoder = Decoder::default();
     let bytes = (0..answer.len() / 2).map(|at| u8::from_str_radix(&answer[2 * at..][..2], 16));
-    let heard = bytes.filter_map(|byte| decoder.push(byte.expect("figures")));
-    let frames: Vec<DecoderEvent> = heard.collect();
+    let received = bytes.filter_map(|byte| decoder.push(byte.expect("figures")));
+    let frames: Vec<DecoderEvent> = received.collect();
     let [DecoderEvent::Frame(frame)] = &frames[..] else { panic!("{frames:?}") };
     assert_eq!(frame.seq, 255, "a byte that Telnet doubles");
     let reply = Reply::parse(frame.kind, &frame.payload);
@@ -126,7 +126,7 @@ fn pyserials_client_uses_what_rcflash_serves() {
 }
 
 #[test]
-fn a_run_goes_on_through_ser2net_and_through_bytes_alone() {
+fn a_run_resumes_through_ser2net_and_through_a_raw_connection() {
     for is_raw in [false, true] {
         let board = ServedBoard::start(&[]);
         let server = servers::ser2net(&board.path, is_raw);
@@ -140,7 +140,7 @@ fn a_run_goes_on_through_ser2net_and_through_bytes_alone() {
 }
 
 #[test]
-fn a_run_goes_on_through_a_websocket() {
+fn a_run_resumes_through_a_websocket() {
     let board = ServedBoard::start(&["--listen", "0"]);
     let place = board.path.trim_start_matches("tcp://");
     let server = servers::websockify(place);

@@ -4,12 +4,12 @@ use hil_harness::report::Report;
 use hil_harness::runner::{Conclusion, Verdict};
 
 use super::reports::{WrittenReport, suites};
-use super::told;
+use super::run_command;
 
-/// The cases of documents, in some of which the cheap rook causes a wrong result.
+/// The documented cases, in some of which the wrong value of a rook causes a wrong result.
 const DOCUMENTS: [&str; 2] = ["--tag", "document"];
 
-/// A run with the cheap rook against this baseline.
+/// A run with the wrong value of a rook against this baseline.
 fn cheap_after(baseline: &WrittenReport, file: &str, cases: &[&str]) -> WrittenReport {
     let path = baseline.path(file);
     WrittenReport::of_a_cheap_rook(&[&["--baseline", &path.to_string_lossy()], cases].concat())
@@ -25,7 +25,7 @@ fn printed(written: &WrittenReport) -> String {
 }
 
 #[test]
-fn what_failed_before_in_the_same_way_is_known_and_no_failure() {
+fn a_failure_equal_to_the_baseline_is_not_a_failure() {
     let before = WrittenReport::of_a_cheap_rook(&DOCUMENTS);
     let wrong = before.report();
     assert_eq!(wrong.outcome, Conclusion::Fail);
@@ -47,7 +47,7 @@ fn what_failed_before_in_the_same_way_is_known_and_no_failure() {
 }
 
 #[test]
-fn a_case_that_the_baseline_lacks_fails_and_so_does_another_wrong_answer() {
+fn a_case_missing_in_the_baseline_fails_and_so_does_another_wrong_result() {
     let before = WrittenReport::of_a_cheap_rook(&DOCUMENTS);
     let known = failed(&before.report()).len();
     let after = cheap_after(&before, "report.json", &["--tag", "document", "--tag", "play"]);
@@ -68,7 +68,7 @@ fn a_case_that_the_baseline_lacks_fails_and_so_does_another_wrong_answer() {
 }
 
 #[test]
-fn a_results_file_is_a_baseline_and_what_passes_again_is_told() {
+fn a_results_file_is_a_baseline_and_newly_passing_cases_are_reported() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let file = scratch.path().join("before.jsonl").to_string_lossy().into_owned();
     let before = WrittenReport::of_a_cheap_rook(&["--tag", "document", "--results", &file]);
@@ -84,7 +84,7 @@ fn a_results_file_is_a_baseline_and_what_passes_again_is_told() {
 }
 
 #[test]
-fn known_failures_do_not_end_a_run_that_ends_with_the_first() {
+fn known_failures_do_not_end_a_fail_fast_run() {
     let cases = ["--tag", "document", "--tag", "play"];
     let before = WrittenReport::of_a_cheap_rook(&cases);
     let more = [&cases[..], &["--fail-fast"]].concat();
@@ -95,7 +95,7 @@ fn known_failures_do_not_end_a_run_that_ends_with_the_first() {
 }
 
 #[test]
-fn a_run_that_is_broken_off_is_incomplete_whatever_the_baseline_knows() {
+fn an_interrupted_run_is_incomplete_regardless_of_the_baseline() {
     let before = WrittenReport::of_a_cheap_rook(&DOCUMENTS);
     let path = before.path("report.json").to_string_lossy().into_owned();
     let lost = WrittenReport::from_run(&[
@@ -111,7 +111,7 @@ fn a_run_that_is_broken_off_is_incomplete_whatever_the_baseline_knows() {
 }
 
 #[test]
-fn what_is_no_baseline_is_refused_before_any_case_is_run() {
+fn an_invalid_baseline_is_refused_before_any_case_is_run() {
     let before = WrittenReport::from_run(&["--direct", "byte.*"]);
     let file = |name: &str| before.path(name).to_string_lossy().into_owned();
     let json = file("report.json");
@@ -127,7 +127,7 @@ fn what_is_no_baseline_is_refused_before_any_case_is_run() {
         (vec!["--baseline", &*gone], 3, "can't read the baseline"),
     ];
     for (more, code, why) in refusals.into_iter().chain(others) {
-        let (found, said) = told(&[&["run", "--direct", "byte.*"], &more[..]].concat());
+        let (found, said) = run_command(&[&["run", "--direct", "byte.*"], &more[..]].concat());
         assert_eq!(found, Some(code), "{said}");
         assert!(said.contains(why) && !said.contains("agree on"), "{said}");
     }

@@ -9,7 +9,7 @@ use hil_harness::results::Record;
 use hil_harness::runner::CaseResult;
 
 use super::error_messages::changed;
-use super::{records, told};
+use super::{records, run_command};
 
 /// A change of the application at an address that is found by a label and a byte after it.
 struct Change {
@@ -39,12 +39,12 @@ fn with(folder: &Path, change: &Change) -> String {
     changed(folder, change.label, offset, &[change.to]).to_string_lossy().into_owned()
 }
 
-/// The exit code, and what is reported of each case, in the order of their names.
+/// Returns the exit code, and the report of each case, sorted by name.
 fn verdicts(arguments: &[&str], folder: &Path) -> (Option<i32>, Vec<String>) {
     let file = folder.join("results");
     let results = ["--force", "--results", &file.to_string_lossy()].map(str::to_owned);
     let results = results.each_ref().map(String::as_str);
-    let (code, _) = told(&[arguments, &results].concat());
+    let (code, _) = run_command(&[arguments, &results].concat());
     let cases = records(&file).into_iter().filter_map(|record| match record {
         Record::Case(case) => Some(case),
         _ => None,
@@ -59,7 +59,7 @@ fn verdicts(arguments: &[&str], folder: &Path) -> (Option<i32>, Vec<String>) {
 }
 
 #[test]
-fn wrong_programs_get_the_same_verdicts_in_the_same_words() {
+fn wrong_programs_get_the_same_verdicts_and_messages() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     for change in &WRONG {
         let file = with(folder.path(), change);
@@ -81,22 +81,22 @@ fn a_check_that_is_wrong_by_itself_makes_a_case_flaky() {
     // In the routine of the check: another register.
     let file = with(folder.path(), &Change { label: "CRC32", from: 0xAC, to: 0xAD });
     let run = ["run", "--direct", "--app", &file, "--filter", "pin"];
-    let (code, said) = told(&run);
+    let (code, said) = run_command(&run);
     assert_eq!(code, Some(5), "{said}");
     assert!(said.contains("passed on a retry: the CRC of its replies was "), "{said}");
-    let (code, said) = told(&[&run[..], &["--full"]].concat());
+    let (code, said) = run_command(&[&run[..], &["--full"]].concat());
     assert_eq!(code, Some(0), "{said}");
 }
 
 #[test]
-fn a_transcript_is_replayed_in_the_way_in_which_it_was_recorded() {
+fn a_transcript_is_replayed_with_the_options_of_its_recording() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     for more in [&[][..], &["--full"]] {
         let tape = folder.path().join("tape").to_string_lossy().into_owned();
         let run = ["run", "--direct", "--filter", "document", "--record", &tape];
-        let (code, said) = told(&[&run[..], more].concat());
+        let (code, said) = run_command(&[&run[..], more].concat());
         assert_eq!(code, Some(0), "{said}");
-        let (code, said) = told(&["run", "--replay", &tape]);
+        let (code, said) = run_command(&["run", "--replay", &tape]);
         assert_eq!(code, Some(0), "{more:?}: {said}");
     }
 }

@@ -1,5 +1,5 @@
-//! Common complaints about harnesses like this, each with its test. Of results lost when set-up
-//! fails see `results`.
+//! Common complaints about test harnesses, each with a test. For results lost when set-up fails,
+//! see `results`.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -15,7 +15,7 @@ use hil_harness::runner::{CaseResult, RunEnd, RunOptions, Verdict, run_cases};
 use sargon_corpus::builtin_corpus;
 
 use super::program_counter::over_a_port;
-use super::{PATIENCE, records, told};
+use super::{PATIENCE, records, run_command};
 
 /// The application with these bytes at a symbol.
 pub(super) fn changed(folder: &Path, symbol: &str, offset: usize, with: &[u8]) -> PathBuf {
@@ -36,7 +36,7 @@ pub(super) fn run(application: &Path, more: &[&str]) -> (Option<i32>, String, Ca
     let file = application.with_extension("results");
     let names = [application, &file].map(|path| path.to_string_lossy().into_owned());
     let arguments = ["run", "byte.figure4", "--app", &names[0], "--results", &names[1]];
-    let (code, said) = told(&[&arguments, more].concat());
+    let (code, said) = run_command(&[&arguments, more].concat());
     let result = records(&file).into_iter().find_map(|record| match record {
         Record::Case(result) => Some(*result),
         _ => None,
@@ -45,7 +45,7 @@ pub(super) fn run(application: &Path, more: &[&str]) -> (Option<i32>, String, Ca
 }
 
 #[test]
-fn a_board_that_hangs_does_not_hang_the_run_and_a_timeout_tells_where_it_was() {
+fn a_board_that_hangs_does_not_hang_the_run_and_a_timeout_reports_its_program_counter() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let hung = changed(folder.path(), "XCHNG", 0, &[0x18, 0xFE]); // a jump to itself
     let began = Instant::now();
@@ -78,10 +78,10 @@ fn a_board_that_is_pulled_out_ends_the_run_and_no_case_lacks_a_verdict() {
     };
     let cases = builtin_corpus().expect("the corpus");
     let mut verdicts = Vec::new();
-    let course = run_cases(&mut rig, cases.into_iter().take(9), options, |result| {
+    let summary = run_cases(&mut rig, cases.into_iter().take(9), options, |result| {
         verdicts.push(result.verdict);
     });
-    assert!(matches!(&course.ended, RunEnd::BoardLost(_)), "{course:?}");
+    assert!(matches!(&summary.ended, RunEnd::BoardLost(_)), "{summary:?}");
     assert_eq!(verdicts, [Verdict::NotRun; 9]);
 }
 
@@ -97,18 +97,19 @@ fn no_failure_is_reported_as_success() {
 #[test]
 fn no_success_is_reported_as_failure() {
     for way in ["--direct", "--real-time"] {
-        let (code, said) = told(&["run", way, "byte.*", "odd.*"]);
+        let (code, said) = run_command(&["run", way, "byte.*", "odd.*"]);
         assert_eq!(code, Some(0), "{said}");
     }
 }
 
 #[test]
-fn a_flake_is_told_from_pass_and_fail_with_its_cause() {
+fn a_flake_is_distinguished_from_pass_and_fail_with_its_cause() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = folder.path().join("results");
     let name = file.to_string_lossy();
     let soak = ["--count", "400", "--faults", "5", "--results", &name];
-    let (code, said) = told(&[&["run", "--direct", "--full", "byte.figure5"], &soak[..]].concat());
+    let (code, said) =
+        run_command(&[&["run", "--direct", "--full", "byte.figure5"], &soak[..]].concat());
     assert_ne!(code, Some(0), "{said}");
     assert_ne!(code, Some(1), "{said}");
     let flakes = records(&file).into_iter().filter_map(|record| match record {

@@ -1,4 +1,4 @@
-//! Cases on a line that makes faults: each ends in one verdict, and none in a wrong one.
+//! Cases on a line with injected faults: each has exactly one verdict, and none a wrong one.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,9 +10,9 @@ use hil_harness::residues::SquareEntry;
 use hil_harness::results::Record;
 use hil_harness::runner::{Verdict, VerdictCounts};
 
-use super::{records, told};
+use super::{records, run_command};
 
-/// Seeds, each another story.
+/// Seeds of the injected faults.
 const SEEDS: [&str; 3] = ["1", "1978", "314159"];
 
 /// Returns the verdict of each case, with the squares that the board reported.
@@ -35,7 +35,7 @@ fn counts(file: &Path) -> VerdictCounts {
 fn run(file: &Path, more: &[&str]) -> (Option<i32>, String) {
     let name = file.to_string_lossy();
     let arguments = ["run", "--direct", "--seed", "1", "--shard", "1/12", "--results", &name];
-    told(&[&arguments, more].concat())
+    run_command(&[&arguments, more].concat())
 }
 
 #[test]
@@ -91,21 +91,22 @@ fn a_wrong_program_is_caught_through_faults_too() {
         let (code, said) = run(&file, &["--app", &wrong, "--faults", seed]);
         assert_eq!(code, Some(1), "{seed}: {said}");
         for (id, (verdict, _)) in outcomes(&file) {
-            let spoilt = matches!(verdict, Verdict::Timeout | Verdict::Error | Verdict::Flaky);
-            assert!(spoilt || verdict == quiet[&id].0, "{seed}: {id} {verdict}");
+            let is_inconclusive =
+                matches!(verdict, Verdict::Timeout | Verdict::Error | Verdict::Flaky);
+            assert!(is_inconclusive || verdict == quiet[&id].0, "{seed}: {id} {verdict}");
             assert!(verdict != Verdict::Flaky || quiet[&id].0 == Verdict::Pass, "{seed}: {id}");
         }
     }
 }
 
 #[test]
-fn a_seed_tells_the_same_story_each_time_and_how_to_hear_it_again() {
+fn a_seed_reproduces_its_run_and_is_printed_with_the_command_to_repeat_it() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let files = ["one", "two"].map(|name| folder.path().join(name));
-    let told = files.each_ref().map(|file| run(file, &["--full", "--faults", "7"]));
+    let outcomes = files.each_ref().map(|file| run(file, &["--full", "--faults", "7"]));
     let [one, two] = files.each_ref().map(|file| std::fs::read(file).expect("results"));
     assert!(one == two, "the same seed, other results");
-    let (code, said) = &told[0];
+    let (code, said) = &outcomes[0];
     assert!(said.contains("injected by seed 7: "), "{said}");
     assert!(said.contains("board: lost and reconnected "), "{said}");
     assert!(said.contains("board: restarted "), "{said}");
@@ -119,7 +120,8 @@ fn a_seed_tells_the_same_story_each_time_and_how_to_hear_it_again() {
 
 #[test]
 fn every_kind_of_fault_is_made() {
-    let (_, said) = told(&["run", "--direct", "byte.figure4", "--faults", "3", "--count", "2500"]);
+    let (_, said) =
+        run_command(&["run", "--direct", "byte.figure4", "--faults", "3", "--count", "2500"]);
     let line = said.lines().find(|line| line.starts_with("faults: ")).expect("the faults");
     let (_, kinds) = line.split_once(": ").expect("counts");
     let (_, kinds) = kinds.split_once(": ").expect("counts by kind");

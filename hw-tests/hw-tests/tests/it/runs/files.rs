@@ -1,14 +1,14 @@
-//! Files of others are safe: nothing is replaced, cut off or written to that is not recognised as
-//! this program's own, and full disks end a run with whole lines.
+//! Other programs' files are safe: no file is replaced, truncated or written unless it is
+//! recognised as this program's, and full disks end a run with whole lines.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Stdio;
 
-use super::{command, records, told};
+use super::{command, records, run_command};
 
-/// Positions of one name.
+/// A file with one position.
 const ONE: &str = "r3k3/2N5/8/8/2q5/8/8/4K3 b - - id \"same\";\n";
 const OTHER: &str = "4k3/8/8/3p4/4N3/8/8/4K3 w - - id \"same\";\n";
 
@@ -26,7 +26,7 @@ fn a_file_that_is_not_a_results_file_is_never_changed() {
     for content in [&b"a letter without a line break"[..], b"one\ntwo\n", b"\0\0\0\0", b"{}\n"] {
         let (_folder, name) = with_file(content);
         let run = |more: &[&str]| {
-            told(&[&["run", "--direct", "byte.figure4", "--results", &name], more].concat())
+            run_command(&[&["run", "--direct", "byte.figure4", "--results", &name], more].concat())
         };
         let (code, said) = run(&["--resume"]);
         assert_eq!(code, Some(2), "{said}");
@@ -48,7 +48,7 @@ fn a_position_that_was_never_run_has_no_result_by_its_name() {
     let [corpus, results] = [&corpus, &results].map(|path| path.to_string_lossy().into_owned());
     let run = |more: &[&str]| {
         let arguments = ["run", "--direct", "--corpus", &corpus, "--results", &results];
-        told(&[&arguments, more].concat())
+        run_command(&[&arguments, more].concat())
     };
     fs::write(&corpus, ONE).expect("a scratch file");
     assert_eq!(run(&[]).0, Some(0));
@@ -65,10 +65,10 @@ fn an_edited_result_is_found() {
     let results = folder.path().join("results");
     let name = results.to_string_lossy();
     let run = ["run", "--direct", "byte.figure4", "--results", &name];
-    assert_eq!(told(&run).0, Some(0));
+    assert_eq!(run_command(&run).0, Some(0));
     let edited = fs::read_to_string(&results).expect("text").replace("\"board\":1", "\"board\":2");
     fs::write(&results, &edited).expect("a scratch file");
-    let (code, said) = told(&[&run[..], &["--resume"]].concat());
+    let (code, said) = run_command(&[&run[..], &["--resume"]].concat());
     assert_eq!(code, Some(3), "{said}");
     assert!(said.contains("results:3: a damaged line"), "{said}");
     assert_eq!(fs::read_to_string(&results).expect("text"), edited);
@@ -78,7 +78,7 @@ fn an_edited_result_is_found() {
 fn a_transcript_replaces_transcripts_only() {
     let (_folder, name) = with_file(b"a letter\n");
     let run = |more: &[&str]| {
-        told(&[&["run", "--direct", "byte.figure4", "--record", &name], more].concat())
+        run_command(&[&["run", "--direct", "byte.figure4", "--record", &name], more].concat())
     };
     let (code, said) = run(&[]);
     assert_eq!(code, Some(2), "{said}");
@@ -86,7 +86,7 @@ fn a_transcript_replaces_transcripts_only() {
     assert_eq!(fs::read(&name).expect("it is there"), b"a letter\n");
     assert_eq!(run(&["--force"]).0, Some(0));
     assert_eq!(run(&[]).0, Some(0), "an earlier transcript is replaced");
-    assert_eq!(told(&["run", "--replay", &name]).0, Some(0));
+    assert_eq!(run_command(&["run", "--replay", &name]).0, Some(0));
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn a_report_replaces_reports_only() {
     fs::write(&precious, "# My thesis\n").expect("a scratch file");
     let name = folder.path().to_string_lossy();
     let run = |more: &[&str]| {
-        told(&[&["run", "--direct", "byte.figure4", "--report-dir", &name], more].concat())
+        run_command(&[&["run", "--direct", "byte.figure4", "--report-dir", &name], more].concat())
     };
     let (code, said) = run(&[]);
     assert_eq!(code, Some(2), "{said}");
@@ -116,7 +116,7 @@ fn files_without_end_are_read_up_to_a_limit() {
     let see = ["swap", zeros];
     let app = ["run", "--direct", "--app", zeros];
     for arguments in [&rig[..], &replay, &corpus, &positions, &see, &app] {
-        let (code, said) = told(arguments);
+        let (code, said) = run_command(arguments);
         assert_eq!(code, Some(3), "{arguments:?}: {said}");
         assert!(said.contains(zeros) && said.contains("bytes"), "{arguments:?}: {said}");
     }
@@ -126,14 +126,15 @@ fn files_without_end_are_read_up_to_a_limit() {
 }
 
 #[test]
-fn devices_folders_and_links_that_lead_nowhere_are_no_files() {
+fn devices_folders_and_dangling_links_are_not_files() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let dangling = folder.path().join("dangling");
     symlink("nowhere", &dangling).expect("a link");
     let inside = folder.path().to_string_lossy();
     for name in ["/dev/full", "/dev/null", &inside, &dangling.to_string_lossy()] {
         for option in ["--results", "--record"] {
-            let (code, said) = told(&["run", "--direct", "byte.figure4", "--force", option, name]);
+            let (code, said) =
+                run_command(&["run", "--direct", "byte.figure4", "--force", option, name]);
             assert!(matches!(code, Some(2 | 3)), "{option} {name}: {said}");
             assert!(said.contains(name), "{option} {name}: {said}");
         }

@@ -8,7 +8,7 @@ use hil_testing::mutants::{
 };
 use sargon_corpus::builtin_corpus;
 
-/// Changes of all sorts in all routines, and in what only POINTS or TRACE shows.
+/// Changes of all kinds in all routines, some with an effect only in POINTS or TRACE.
 const CHANGES: [&str; 10] = [
     "tables.asm: .BYTE +9,+11,-11,-9 -> .BYTE +9+1,+11,-11,-9",
     "newlst.asm: LXI H,0 -> LXI H,0+1",
@@ -96,5 +96,9 @@ fn the_figures_of_the_page_add_up() {
     // Those that do not assemble, and those that make the same program.
     let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("44 more do not assemble, and 6 make the same program"));
-    assert_eq!(all_mutants().len(), numbers[0] + 44 + 6, "judge them anew, sargon-src has changed");
+    assert_eq!(
+        all_mutants().len(),
+        numbers[0] + 44 + 6,
+        "judge them again, sargon-src has changed"
+    );
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::reports::WrittenReport;
 
-/// Returns what the page's script draws from.
+/// Returns the data of the page's script.
 fn data(page: &str) -> Value {
     let (_, rest) =
         page.split_once("<script id=\"data\" type=\"application/json\">").expect("data");
@@ -17,12 +17,12 @@ fn data(page: &str) -> Value {
 }
 
 #[test]
-fn the_page_holds_every_wrong_square_and_asks_for_nothing() {
+fn the_page_has_every_wrong_square_and_loads_nothing() {
     let written = WrittenReport::of_a_cheap_rook(&["--tag", "document"]);
     let page = written.text("report.html");
     let report = written.report();
-    let told = data(&page);
-    for (case, drawn) in report.cases.iter().zip(told["cases"].as_array().expect("cases")) {
+    let shown = data(&page);
+    for (case, drawn) in report.cases.iter().zip(shown["cases"].as_array().expect("cases")) {
         assert_eq!(drawn[0], case.id.as_str());
         for (at, square) in case.squares.iter().zip(drawn[5].as_array().expect("squares")) {
             let right = at.reference_array.map(|array| array.map(|byte| format!("{byte:02X}")));
@@ -33,11 +33,11 @@ fn the_page_holds_every_wrong_square_and_asks_for_nothing() {
         assert_eq!(drawn[6].as_array().map(Vec::len), Some(case.differences.len()));
     }
     let limit = report.limit.expect("the board has a clock").to_string();
-    let facts = told["facts"].as_array().expect("facts");
+    let facts = shown["facts"].as_array().expect("facts");
     assert!(facts.contains(&json!(["limit", limit])), "{facts:?}");
     let markup = page.replace("http://www.w3.org/2000/svg", "");
     assert!(!markup.contains("http:") && !markup.contains("https:"), "it stands for itself");
-    let (_, silent) = page.split_once("<noscript>").expect("what is told without a script");
+    let (_, silent) = page.split_once("<noscript>").expect("a text without script");
     let (silent, _) = silent.split_once("</noscript>").expect("its end");
     for case in report.cases.iter().filter(|case| case.verdict == Verdict::Fail) {
         assert!(silent.contains(&case.id) && silent.contains(&case.differences[0].board));

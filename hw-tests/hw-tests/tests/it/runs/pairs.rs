@@ -1,15 +1,15 @@
-//! Two boards side by side, and the doctor's rounds.
+//! `diff` of two boards, and `doctor`.
 
 use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
 
-use super::told;
+use super::run_command;
 
 #[test]
 fn boards_of_two_kinds_agree_to_the_t_state() {
     let boards = ["--board", "direct", "--board", "direct,profile=rc2014-zed"];
-    let (code, said) = told(&[&["diff", "byte.*", "odd.*"], &boards[..]].concat());
+    let (code, said) = run_command(&[&["diff", "byte.*", "odd.*"], &boards[..]].concat());
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("PASS: A, B and the reference agree on "), "{said}");
     assert!(!said.contains("compared on 0"), "{said}");
@@ -18,7 +18,7 @@ fn boards_of_two_kinds_agree_to_the_t_state() {
 #[test]
 fn the_first_difference_is_shown() {
     let printed = "direct,behaviour=1978";
-    let (code, said) = told(&["diff", "--board", "direct", "--board", printed]);
+    let (code, said) = run_command(&["diff", "--board", "direct", "--board", printed]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("FAIL: ") && said.contains(": A ") && said.contains(", B "), "{said}");
 }
@@ -26,20 +26,20 @@ fn the_first_difference_is_shown() {
 #[test]
 fn boards_that_are_not_two_are_refused() {
     for arguments in [&["diff", "--board", "direct"][..], &["diff", "--board", "direct,speed=9"]] {
-        assert_eq!(told(arguments).0, Some(2), "{arguments:?}");
+        assert_eq!(run_command(arguments).0, Some(2), "{arguments:?}");
     }
 }
 
 #[test]
-fn the_doctor_finds_a_good_board_good_and_measures_its_clock() {
-    let (code, said) = told(&["doctor", "--direct"]);
+fn the_doctor_passes_a_good_board_and_measures_its_clock() {
+    let (code, said) = run_command(&["doctor", "--direct"]);
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("ok  clock        7.373 MHz; 7.3728 in the profile"), "{said}");
     assert!(said.contains("ok  ROM") && said.contains("ok  line"), "{said}");
 }
 
 #[test]
-fn the_doctor_says_what_is_wrong_and_what_to_do() {
+fn the_doctor_reports_faults_with_advice() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let rom = folder.path().join("rom.bin");
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
@@ -54,7 +54,7 @@ fn the_doctor_says_what_is_wrong_and_what_to_do() {
         (&["--direct", "--rom", &rom], "BAD ROM", "program the current image"),
     ];
     for (arguments, what, advice) in cases {
-        let (code, said) = told(&[&["doctor"], arguments].concat());
+        let (code, said) = run_command(&[&["doctor"], arguments].concat());
         assert!(said.contains(what) && said.contains(advice), "{said}");
         assert_eq!(code, Some(3), "{said}");
     }

@@ -7,7 +7,7 @@ type At = (i8, i8);
 
 const DIRECTIONS: [At; 8] = [(1, 1), (1, -1), (-1, 1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1)];
 
-/// The pieces that squares need: none, or a piece of White (`true`) or Black.
+/// The required contents of squares: none, or a piece of White (`true`) or Black.
 type Squares = HashMap<At, Option<bool>>;
 
 /// A line from a royal piece outwards, and the piece's colour.
@@ -18,10 +18,10 @@ fn line(from: At, (right, up): At) -> Vec<At> {
     squares.take_while(|(file, rank)| (0..8).contains(file) && (0..8).contains(rank)).collect()
 }
 
-/// Arrangements of a friend and then an enemy next on a line, that agree with the squares decided
-/// so far.
-fn ways((line, colour): &Line, decided: &Squares) -> Vec<Squares> {
-    let mut ways = Vec::new();
+/// Returns the arrangements of a friend and then an enemy on a line that agree with the squares
+/// decided so far.
+fn arrangements((line, colour): &Line, decided: &Squares) -> Vec<Squares> {
+    let mut arrangements = Vec::new();
     for enemy in 1..line.len() {
         for friend in 0..enemy {
             let piece = |place| match place {
@@ -29,31 +29,40 @@ fn ways((line, colour): &Line, decided: &Squares) -> Vec<Squares> {
                 _ if place == enemy => Some(!colour),
                 _ => None,
             };
-            let way: Squares = (0..=enemy).map(|place| (line[place], piece(place))).collect();
-            if way.iter().all(|(at, piece)| decided.get(at).is_none_or(|other| other == piece)) {
-                ways.push(way);
+            let arrangement: Squares =
+                (0..=enemy).map(|place| (line[place], piece(place))).collect();
+            if arrangement
+                .iter()
+                .all(|(at, piece)| decided.get(at).is_none_or(|other| other == piece))
+            {
+                arrangements.push(arrangement);
             }
         }
     }
-    ways
+    arrangements
 }
 
-/// Whether all lines can have a pin at once: the line with the fewest ways is decided first.
+/// Returns `true` if all lines can have a pin at once; the line with the fewest arrangements is
+/// decided first.
 fn can_all_be_pins(lines: &[Line], decided: &Squares) -> bool {
-    let ways_of = |line| ways(line, decided);
-    let fewest = lines.iter().map(ways_of).enumerate().min_by_key(|(_, ways)| ways.len());
-    let Some((place, ways)) = fewest else { return true };
+    let arrangements_of = |line| arrangements(line, decided);
+    let fewest = lines
+        .iter()
+        .map(arrangements_of)
+        .enumerate()
+        .min_by_key(|(_, arrangements)| arrangements.len());
+    let Some((place, arrangements)) = fewest else { return true };
     let mut others = lines.to_vec();
     others.remove(place);
-    ways.into_iter().any(|way| {
+    arrangements.into_iter().any(|arrangement| {
         let mut decided = decided.clone();
-        decided.extend(way);
+        decided.extend(arrangement);
         can_all_be_pins(&others, &decided)
     })
 }
 
-/// A royal piece with two squares or more in all directions stands on c3 to f6. Colours are all
-/// that is looked at: that not every enemy pins only makes pins rarer.
+/// A royal piece with two squares or more in all directions is on c3 to f6. Only colours are
+/// considered: not every enemy pins, which only reduces the number of pins.
 #[test]
 fn no_position_has_32_pins() {
     let inner: Vec<At> = (2..6).flat_map(|file| (2..6).map(move |rank| (file, rank))).collect();

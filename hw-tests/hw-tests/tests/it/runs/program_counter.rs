@@ -15,11 +15,11 @@ use hil_harness::board::BoardKind;
 use hil_harness::live::{BoardConfig, LiveBoard};
 
 use super::error_messages::{changed, run};
-use super::{PATIENCE, told};
+use super::{PATIENCE, run_command};
 
 /// A jump to itself, and the same with interrupts off.
 const STUCK: [u8; 2] = [0x18, 0xFE];
-const DEAF: [u8; 3] = [0xF3, 0x18, 0xFE];
+const WITHOUT_INTERRUPTS: [u8; 3] = [0xF3, 0x18, 0xFE];
 
 /// A board of which nothing is known but its port.
 pub(super) fn over_a_port(
@@ -37,7 +37,7 @@ pub(super) fn over_a_port(
 }
 
 #[test]
-fn a_board_behind_a_port_tells_where_it_is_stuck() {
+fn a_stuck_board_behind_a_port_reports_its_program_counter() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let application = std::fs::read(changed(folder.path(), "XCHNG", 0, &STUCK)).expect("a file");
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
@@ -63,15 +63,15 @@ fn a_board_behind_a_port_tells_where_it_is_stuck() {
     assert!(at.contains("H, XCHNG (") && at.contains("xchng.asm:") && at.ends_with(')'), "{at}");
 }
 
-/// Returns what a run of this application on `--direct` says of the place, and what a replay of its
-/// transcript does.
+/// Returns the reported location of a run of this application on `--direct`, and that of a replay
+/// of its transcript does.
 fn run_and_replay(code: &[u8]) -> [String; 2] {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let changed = changed(folder.path(), "XCHNG", 0, code);
     let tape = folder.path().join("tape");
     let tape = tape.to_string_lossy();
     let (_, then, _) = run(&changed, &["--direct", "--record", &tape]);
-    let (code, now) = told(&["run", "--replay", &tape]);
+    let (code, now) = run_command(&["run", "--replay", &tape]);
     assert_eq!(code, Some(3), "{now}");
     [then, now].map(|said| {
         let line = said.lines().find(|line| line.contains("no reply")).expect("a timeout");
@@ -82,15 +82,15 @@ fn run_and_replay(code: &[u8]) -> [String; 2] {
 }
 
 #[test]
-fn a_transcript_tells_what_the_board_told() {
+fn a_transcript_replays_the_reported_program_counter() {
     let [then, now] = run_and_replay(&STUCK);
     assert!(then.contains("H, XCHNG (") && !then.contains("interrupts"), "{then}");
     assert_eq!(then, now);
 }
 
 #[test]
-fn a_board_that_takes_no_interrupts_is_looked_into_or_said_to_be_silent() {
-    let [seen, silent] = run_and_replay(&DEAF);
+fn a_board_without_interrupts_is_probed_or_reported_as_silent() {
+    let [seen, silent] = run_and_replay(&WITHOUT_INTERRUPTS);
     assert!(seen.contains("H, XCHNG+1 ("), "{seen}");
     assert!(seen.ends_with("; interrupts are disabled"), "{seen}");
     assert!(

@@ -31,7 +31,7 @@ impl WrittenReport {
         Self { scratch, output }
     }
 
-    /// The report of a run with a rook that the board takes for 4 points, and that is worth 5.
+    /// The report of a run in which a rook is worth 4 points on the board instead of 5.
     pub(super) fn of_a_cheap_rook(arguments: &[&str]) -> Self {
         Self::of_a_cheap_rook_on(&["--direct"], arguments)
     }
@@ -43,7 +43,7 @@ impl WrittenReport {
         Self::from_run(&[boards, &["--app", &file], arguments].concat())
     }
 
-    /// Returns where a file of the report is.
+    /// Returns the path of a file of the report.
     pub(super) fn path(&self, file: &str) -> PathBuf {
         folder_in(&self.scratch).join(file)
     }
@@ -61,12 +61,12 @@ impl WrittenReport {
     }
 }
 
-/// The program makes the folder.
+/// The path of a folder that the program creates.
 fn folder_in(scratch: &TempDir) -> PathBuf {
     scratch.path().join("made/by/us")
 }
 
-/// A file in this folder with an evaluator that takes a rook for 4 points.
+/// Creates a file in this folder with an evaluator in which a rook is worth 4 points.
 pub(super) fn cheap_rook_in(folder: &Path) -> String {
     let file = folder.join("cheap.bin");
     std::fs::write(&file, application_with_a_cheap_rook()).expect("a scratch file");
@@ -117,18 +117,18 @@ fn a_run_that_passes_is_reported_square_by_square() {
 }
 
 #[test]
-fn what_limited_a_run_is_told_in_every_form_and_only_where_time_means_something() {
+fn the_bottleneck_of_a_run_is_in_every_report_only_if_its_times_are_real() {
     // Often enough that the latency of the first request does not count.
     let times = |count| ["--direct", "--full", "--tag", "document", "--repeat", count];
     let written = WrittenReport::from_run(&times("40"));
     let report = written.report();
     let load = report.limit.expect("the board has a clock");
-    // Replies of 350 bytes to requests of 40: the line from the board is what they wait for.
+    // Replies of 350 bytes to requests of 40: the line from the board is the bottleneck.
     assert!(written.text("report.json").contains(r#""limit":{"by":"in","#), "{load}");
     assert!(load.processor.is_some_and(|busy| (0.5..=1.0).contains(&busy)), "{load}");
     assert!(load.waits.is_some_and(|waits| (0.01..1.0).contains(&waits)), "{load}");
     let line = load.line.expect("it has a speed");
-    // What the same cases add when they are put once more has nothing of the upload in it.
+    // The difference of repeating the same cases does not include the upload.
     let twice = WrittenReport::from_run(&times("80")).report();
     let passed = twice.link.expect("a line").since(&report.link.expect("a line"));
     let characters = report.board.expect("a board").baud as f64 / 10.0 * passed.busy.as_secs_f64();
@@ -185,7 +185,7 @@ fn a_wrong_residue_stands_beside_the_right_one() {
 }
 
 #[test]
-fn a_set_up_that_fails_leaves_a_report_that_says_so() {
+fn a_failed_set_up_is_in_the_report() {
     let no_port = ["--port", "/dev/no-such-board", "--filter", "document"];
     let no_file = ["--app", "/no/such/image.hex", "--filter", "document"];
     for (arguments, what) in [(no_port, "no-such-board"), (no_file, "/no/such/image.hex")] {
@@ -223,7 +223,7 @@ fn routines_that_do_not_build_end_with_one_and_a_report_without_a_failure() {
 }
 
 #[test]
-fn an_interrupted_run_has_all_that_it_found_and_a_killed_one_says_that_it_was() {
+fn an_interrupted_run_reports_its_results_and_a_killed_one_is_marked_as_killed() {
     for (sent, why) in [(Signal::INT, "interrupted"), (Signal::KILL, "has not ended")] {
         let scratch = tempfile::tempdir().expect("a scratch folder");
         let folder = folder_in(&scratch);
@@ -242,7 +242,7 @@ fn an_interrupted_run_has_all_that_it_found_and_a_killed_one_says_that_it_was() 
         run.wait().expect("it ends");
         let text = std::fs::read_to_string(folder_in(&scratch).join("report.json"));
         let report: Report = serde_json::from_str(&text.expect("it is there")).expect("a report");
-        assert!(report.incomplete.is_some_and(|told| told.contains(why)));
+        assert!(report.incomplete.is_some_and(|reason| reason.contains(why)));
         let all = sargon_corpus::builtin_corpus().expect("it ships").len() as u64;
         assert_eq!((report.outcome, report.counts.cases), (Conclusion::Incomplete, all));
         assert!(report.counts.is_consistent() && report.counts.not_run > 0);
@@ -264,7 +264,7 @@ fn a_resumed_run_reports_the_cases_of_both_and_a_long_one_each_case_once() {
 }
 
 #[test]
-fn a_report_that_can_t_be_written_is_told_before_the_run() {
+fn a_report_that_can_t_be_written_is_reported_before_the_run() {
     let output = hw_tests(&["run", "--direct", "byte.*", "--report-dir", "/dev/null/x"]);
     assert_eq!(output.status.code(), Some(3));
     assert!(output.stdout.is_empty(), "no case was run");
@@ -272,7 +272,7 @@ fn a_report_that_can_t_be_written_is_told_before_the_run() {
 }
 
 #[test]
-fn names_that_mean_something_elsewhere_mean_nothing_here() {
+fn case_names_with_markup_are_escaped() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let name = "</script><script>alert(1)</script>&|`x";
     let file = case_called(name, scratch.path());

@@ -10,7 +10,7 @@ use hil_harness::results::{Record, RunEndRecord};
 use hil_harness::runner::Verdict;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{PATIENCE, command, corpus_size, records, told};
+use super::{PATIENCE, command, corpus_size, records, run_command};
 
 fn end(file: &Path) -> Option<RunEndRecord> {
     records(file).into_iter().rev().find_map(|record| match record {
@@ -19,7 +19,7 @@ fn end(file: &Path) -> Option<RunEndRecord> {
     })
 }
 
-/// Returns how often each case has a result, and the last.
+/// Returns the number of results of each case, and the last one.
 fn verdicts(file: &Path) -> BTreeMap<String, (u32, Verdict)> {
     let mut verdicts = BTreeMap::new();
     for record in records(file) {
@@ -50,7 +50,7 @@ fn signal(run: &Child, signal: Signal) {
 
 /// Resumes a run, and checks that all cases have passed, each once.
 fn resumes(file: &str) {
-    let (code, said) = told(&["run", "--direct", "--results", file, "--resume"]);
+    let (code, said) = run_command(&["run", "--direct", "--results", file, "--resume"]);
     assert_eq!(code, Some(0), "{said}");
     let size = corpus_size();
     assert!(said.contains(&format!("PASS: {size} of {size} cases")), "{said}");
@@ -66,12 +66,13 @@ fn results_are_not_lost_when_set_up_fails() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = folder.path().join("results");
     let name = file.to_string_lossy();
-    let (code, _) = told(&["run", "--port", "/dev/nonexistent", "byte.*", "--results", &name]);
+    let (code, _) =
+        run_command(&["run", "--port", "/dev/nonexistent", "byte.*", "--results", &name]);
     assert_eq!(code, Some(3));
     let end = end(&file).expect("the end");
     assert!(!end.complete && end.counts.not_run == 4, "{end:?}");
     let why = end.why.expect("a reason");
-    assert!(why.starts_with("set-up failed: there is no port /dev/nonexistent"), "{why}");
+    assert!(why.starts_with("set-up failed: port /dev/nonexistent not found"), "{why}");
 }
 
 #[test]
@@ -108,7 +109,7 @@ fn a_killed_run_keeps_what_it_had_and_is_resumed() {
     run.wait().expect("it ends");
     assert_eq!(end(&file), None);
     let mut bytes = fs::read(&file).expect("the results");
-    bytes.extend(b"{\"case\":{\"id\":\"byte.fig"); // as if the power had gone while a line was written
+    bytes.extend(b"{\"case\":{\"id\":\"byte.fig"); // as after a power cut during a write
     fs::write(&file, bytes).expect("the results");
     resumes(&name);
 }
@@ -118,7 +119,8 @@ fn results_of_different_runs_are_not_mixed() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = folder.path().join("results");
     let name = file.to_string_lossy();
-    let run = |more: &[&str]| told(&[&["run", "--direct", "--results", &name], more].concat());
+    let run =
+        |more: &[&str]| run_command(&[&["run", "--direct", "--results", &name], more].concat());
     assert_eq!(run(&["byte.*"]).0, Some(0));
     let other_board = ["byte.*", "--resume", "--board", "rc2014-zed"];
     let cases: [(&[&str], &str); 5] = [
@@ -138,7 +140,8 @@ fn results_of_different_runs_are_not_mixed() {
 
 #[test]
 fn results_that_cannot_be_written_end_the_run() {
-    let (code, said) = told(&["run", "--direct", "byte.*", "--results", "/nonexistent/results"]);
+    let (code, said) =
+        run_command(&["run", "--direct", "byte.*", "--results", "/nonexistent/results"]);
     assert_eq!(code, Some(3), "{said}");
     assert!(said.contains("can't write the results to /nonexistent/results"), "{said}");
 }

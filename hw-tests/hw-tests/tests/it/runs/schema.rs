@@ -1,5 +1,5 @@
-//! docs/report.schema.json against real reports: all that is written is described, and all that
-//! must be there is.
+//! Validates real reports against docs/report.schema.json: all fields are described, and all
+//! required ones are present.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,12 +17,12 @@ fn document(name: &str) -> String {
 /// Validates reports against the schema. Supports only the keywords that the schema uses.
 struct Checker {
     schema: Value,
-    /// The properties that were found, as KIND.NAME.
-    met: BTreeSet<String>,
+    /// The properties found, as KIND.NAME.
+    found: BTreeSet<String>,
 }
 
 impl Checker {
-    /// Returns what is wrong with a value.
+    /// Checks a value; returns a description of the violation.
     fn check(&mut self, rule: &Value, value: &Value, at: &str) -> Result<(), String> {
         let wrong = |what: &str| Err(format!("{at}: {what}: {value} against {rule}"));
         for (word, operand) in rule.as_object().expect("a rule") {
@@ -71,7 +71,7 @@ impl Checker {
         let kind = at.rsplit(['|', '.']).next().unwrap_or_default().to_owned();
         for (name, inner) in value.as_object().into_iter().flatten() {
             let rule = rules.get(name).ok_or(format!("{at}: {name} is not described"))?;
-            self.met.insert(format!("{kind}.{name}"));
+            self.found.insert(format!("{kind}.{name}"));
             self.check(rule, inner, &format!("{at}.{name}"))?;
         }
         Ok(())
@@ -92,8 +92,8 @@ fn is_any_of(kinds: &Value, value: &Value) -> bool {
     kinds.as_str().map_or_else(several, is)
 }
 
-/// Fields that these runs can't have: boards that get lost or differ, full disks, and a seed with a
-/// shard.
+/// Fields that do not occur in these runs: for lost or differing boards, full disks, and a seed
+/// with a shard.
 const ELSEWHERE: [&str; 8] = [
     "course.last_restart",
     "end.why",
@@ -106,9 +106,9 @@ const ELSEWHERE: [&str; 8] = [
 ];
 
 #[test]
-fn real_reports_are_as_the_schema_says() {
+fn real_reports_conform_to_the_schema() {
     let schema: Value = serde_json::from_str(&document("report.schema.json")).expect("JSON");
-    let mut checker = Checker { schema, met: BTreeSet::new() };
+    let mut checker = Checker { schema, found: BTreeSet::new() };
     let cheap = WrittenReport::of_a_cheap_rook(&["--tag", "document"]);
     let baseline = cheap.path("report.json").to_string_lossy().into_owned();
     let runs = [
@@ -131,8 +131,8 @@ fn real_reports_are_as_the_schema_says() {
     for (kind, rule) in &kinds {
         for name in rule["properties"].as_object().into_iter().flat_map(|all| all.keys()) {
             let field = format!("{kind}.{name}");
-            let is_met = checker.met.contains(&field) || ELSEWHERE.contains(&field.as_str());
-            assert!(is_met || field == "case.why", "{field} is described, but in no report");
+            let is_present = checker.found.contains(&field) || ELSEWHERE.contains(&field.as_str());
+            assert!(is_present || field == "case.why", "{field} is described, but in no report");
         }
     }
 }

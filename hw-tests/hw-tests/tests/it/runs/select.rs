@@ -1,10 +1,10 @@
-//! Choosing cases on the command line, and how often and how long they are run.
+//! Selection of cases on the command line, and the number and duration of their runs.
 
 use std::collections::BTreeSet;
 
 use hil_harness::results::Record;
 
-use super::{corpus_size, hw_tests, records, told};
+use super::{corpus_size, hw_tests, records, run_command};
 
 fn list(arguments: &[&str]) -> Vec<String> {
     let output = hw_tests(&[&["run", "--list"], arguments].concat());
@@ -26,15 +26,15 @@ fn names_tags_and_shards_choose_from_the_corpus() {
 }
 
 #[test]
-fn nothing_selected_is_no_success() {
+fn nothing_selected_is_not_a_success() {
     for arguments in [["run", "nothing.like.this"], ["run", "--tag=nothing"]] {
         for list in [&[][..], &["--list"]] {
-            let (code, said) = told(&[&arguments, list].concat());
+            let (code, said) = run_command(&[&arguments, list].concat());
             assert_eq!(code, Some(4), "{arguments:?}: {said}");
             assert!(said.contains("no case is selected"), "{said}");
         }
     }
-    assert_eq!(told(&["run", "--shard", "6/5"]).0, Some(2));
+    assert_eq!(run_command(&["run", "--shard", "6/5"]).0, Some(2));
 }
 
 #[test]
@@ -42,7 +42,8 @@ fn repeated_cases_have_one_verdict_each() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = folder.path().join("results");
     let name = file.to_string_lossy();
-    let (code, said) = told(&["run", "--direct", "byte.*", "--repeat", "3", "--results", &name]);
+    let (code, said) =
+        run_command(&["run", "--direct", "byte.*", "--repeat", "3", "--results", &name]);
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("PASS: 4 of 4 cases"), "{said}");
     let attempts = records(&file).into_iter().filter_map(|record| match record {
@@ -53,15 +54,16 @@ fn repeated_cases_have_one_verdict_each() {
 }
 
 #[test]
-fn a_soak_run_goes_over_the_cases_until_its_time_is_over_and_writes_only_what_matters() {
+fn a_soak_run_repeats_the_cases_until_its_time_is_over_and_writes_only_changes() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = folder.path().join("results");
     let name = file.to_string_lossy();
-    let (code, said) = told(&["run", "--direct", "byte.*", "--for", "1s", "--results", &name]);
+    let (code, said) =
+        run_command(&["run", "--direct", "byte.*", "--for", "1s", "--results", &name]);
     assert_eq!(code, Some(0), "{said}");
     let records = records(&file);
     assert_eq!(records.len(), 3, "head, ready and end: {records:?}");
     let Some(Record::End(end)) = records.last() else { panic!("no end") };
     assert!(end.complete && end.counts.pass > 8 && end.counts.pass == end.counts.cases, "{end:?}");
-    assert_eq!(told(&["run", "--direct", "--for", "8x"]).0, Some(2));
+    assert_eq!(run_command(&["run", "--direct", "--for", "8x"]).0, Some(2));
 }

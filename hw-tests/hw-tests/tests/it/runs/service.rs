@@ -6,7 +6,7 @@ use std::process::Command;
 use super::reports::cheap_rook_in;
 use tempfile::TempDir;
 
-/// A job in a folder of its own.
+/// A job in a separate folder.
 struct Job(TempDir);
 
 impl Job {
@@ -18,7 +18,7 @@ impl Job {
         self.0.path().join(file)
     }
 
-    /// Runs the job with these variables; its exit code, and how often power was cycled.
+    /// Runs the job with these variables; returns its exit code and the number of power cycles.
     fn run(&self, variables: &[(&str, &str)]) -> (Option<i32>, usize) {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/ci/board-job");
         let program = Path::new(env!("CARGO_BIN_EXE_hw-tests")).parent().expect("a folder");
@@ -50,7 +50,7 @@ fn a_job_leaves_its_artefacts_and_ends_with_the_code_of_the_run() {
 }
 
 #[test]
-fn a_wrong_answer_is_not_tried_again_and_a_baseline_knows_it() {
+fn a_wrong_result_is_not_retried_and_a_baseline_accepts_it() {
     let job = Job::new();
     let app = cheap_rook_in(job.0.path());
     let options = format!("--tag document --app {app}");
@@ -62,7 +62,7 @@ fn a_wrong_answer_is_not_tried_again_and_a_baseline_knows_it() {
 }
 
 #[test]
-fn a_rig_that_fails_is_tried_once_more_after_a_power_cycle() {
+fn a_failing_rig_is_retried_once_after_a_power_cycle() {
     let job = Job::new();
     assert_eq!(job.run(&[("RIG", "/dev/no-such-board")]), (Some(3), 2));
 }

@@ -7,10 +7,10 @@ use hil_harness::results::Record;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::reports::WrittenReport;
-use super::{command, records, told};
+use super::{command, records, run_command};
 
 #[test]
-fn two_boards_share_a_run_and_the_table_says_what_each_did() {
+fn two_boards_share_a_run_and_the_table_shows_the_work_of_each() {
     let written = WrittenReport::from_run(&["--rig", "direct", "--rig", "direct", "--tag", "play"]);
     let said = String::from_utf8_lossy(&written.output.stdout).into_owned();
     assert_eq!(written.output.status.code(), Some(0), "{said}");
@@ -36,18 +36,18 @@ fn the_boards_of_the_rig_file_with_a_tag_are_one_fleet() {
         entry("one", "\"classic\"") + &entry("two", "") + &entry("three", "\"x\", \"classic\"");
     std::fs::write(&rig, text).expect("a file");
     let rig = rig.to_string_lossy();
-    let (code, said) = told(&["run", "--rig-file", &rig, "--all", "tag=classic", "byte.*"]);
+    let (code, said) = run_command(&["run", "--rig-file", &rig, "--all", "tag=classic", "byte.*"]);
     assert_eq!(code, Some(3), "{said}");
     assert!(said.contains("/dev/no-one") && said.contains("/dev/no-three"), "{said}");
     assert!(!said.contains("no-two"), "{said}");
-    let (code, said) = told(&["run", "--rig-file", &rig, "--all", "tag=zed", "byte.*"]);
+    let (code, said) = run_command(&["run", "--rig-file", &rig, "--all", "tag=zed", "byte.*"]);
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("has the tag 'zed'"), "{said}");
-    assert_eq!(told(&["run", "--all", "classic"]).0, Some(2), "it takes tag=");
+    assert_eq!(run_command(&["run", "--all", "classic"]).0, Some(2), "it takes tag=");
 }
 
 #[test]
-fn a_board_that_is_not_there_is_told_and_the_others_do_its_work() {
+fn a_missing_board_is_reported_and_the_others_do_its_work() {
     let written =
         WrittenReport::from_run(&["--rig", "direct", "--rig", "/dev/no-such-board", "byte.*"]);
     assert_eq!(written.output.status.code(), Some(0));
@@ -69,24 +69,24 @@ fn what_is_for_one_board_is_refused_with_a_reason() {
         (vec!["--real-time"], "--real-time works with a single board only"),
     ];
     for (more, why) in refused {
-        let (code, said) = told(&[&["run", "byte.*"], &two[..], &more[..]].concat());
+        let (code, said) = run_command(&[&["run", "byte.*"], &two[..], &more[..]].concat());
         assert_eq!(code, Some(2), "{said}");
         assert!(said.contains(why), "{said}");
     }
-    let (code, said) = told(&["run", "--rig", "/dev/a", "--rig", "/dev/a"]);
+    let (code, said) = run_command(&["run", "--rig", "/dev/a", "--rig", "/dev/a"]);
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("'/dev/a' is given twice"), "{said}");
-    let (code, said) = told(&[&["doctor"], &two[..]].concat());
+    let (code, said) = run_command(&[&["doctor"], &two[..]].concat());
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("needs a single board"), "{said}");
 }
 
 #[test]
 fn one_rig_is_one_board_like_a_port() {
-    let (code, said) = told(&["run", "--rig", "direct", "byte.*"]);
+    let (code, said) = run_command(&["run", "--rig", "direct", "byte.*"]);
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("within this program") && !said.contains("at fault"), "{said}");
-    assert_eq!(told(&["run", "--rig", "direct", "--direct", "byte.*"]).0, Some(2));
+    assert_eq!(run_command(&["run", "--rig", "direct", "--direct", "byte.*"]).0, Some(2));
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn ctrl_c_ends_all_boards_and_leaves_whole_lines_that_are_continued() {
     let before = records(&file);
     assert!(matches!(before.last(), Some(Record::End(end)) if !end.complete), "{before:?}");
     let direct = ["run", "--rig", "direct", "--rig", "direct", "--results", &name, "--resume"];
-    let (code, said) = told(&direct);
+    let (code, said) = run_command(&direct);
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("the list of boards is real-time, real-time 2 there"), "{said}");
     assert_eq!(records(&file), before);

@@ -1,5 +1,5 @@
-//! Text from outside in messages, tables and reports: none of it moves a terminal's cursor, turns
-//! the order of letters around, or begins a line of its own.
+//! External text in messages, tables and reports: it can't move a terminal's cursor, reverse the
+//! order of letters, or begin a new line.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -10,9 +10,9 @@ use cli_support::text::is_unsafe_for_terminals;
 
 use super::programs::{path, rcflash};
 use super::reports::WrittenReport;
-use super::{command, told};
+use super::{command, run_command};
 
-/// A forged verdict on a cleared screen, a title, letters turned around, a C1 control and invalid
+/// A forged verdict on a cleared screen, a title, reversed letters, a C1 control and invalid
 /// UTF-8.
 const HOSTILE: &[u8] =
     b"x\x1B[2J\x1B[H\nPASS: 99 of 99 cases agree\n\x1B]0;t\x07\xE2\x80\xAE\xC2\x9B1m\r\xFF";
@@ -26,7 +26,7 @@ fn hostile_text() -> String {
     String::from_utf8_lossy(HOSTILE).into_owned()
 }
 
-/// Checks that nothing of what was printed is hidden, and that no line is forged.
+/// Checks that no printed text is hidden and no line is forged.
 fn check(shown: &[u8], what: &str) {
     let text = std::str::from_utf8(shown).unwrap_or_else(|_| panic!("{what}: no UTF-8: {shown:?}"));
     let is_bad = |letter: char| is_unsafe_for_terminals(letter) && letter != '\n' && letter != '\t';
@@ -34,7 +34,7 @@ fn check(shown: &[u8], what: &str) {
     assert!(!text.lines().any(|line| line.starts_with("PASS: 99 of 99")), "{what}: {text}");
 }
 
-/// Runs a program with a hostile word and checks all that it prints.
+/// Runs a program with a hostile argument and checks its output.
 fn run(mut program: Command, before: &[&str]) {
     let output = program.args(before).arg(hostile()).output().expect("it starts");
     let what = format!("{program:?}");
@@ -84,7 +84,7 @@ fn no_argument_of_the_other_programs_reaches_the_terminal_as_it_is() {
 /// A file of positions whose name, tags and position are hostile.
 fn corpus(folder: &Path) -> String {
     let file = folder.join("hostile.epd");
-    // What ends a line or a name in EPD can't be part of one.
+    // Characters that end a line or a name in EPD can't be in a name.
     let name = hostile_text().replace(['\n', '\r', ';'], "");
     let line = format!("4k3/8/8/3p4/4N3/8/8/4K3 w - - id \"{name}\"; tags \"{name}\";\n");
     std::fs::write(&file, line).expect("a scratch file");
@@ -97,7 +97,7 @@ fn names_of_cases_are_shown_in_tables_lists_and_messages() {
     let corpus = corpus(folder.path());
     for more in [&["--list"][..], &[], &["--shard", "2/2"], &["--filter", "nothing"]] {
         let arguments = [&["run", "--direct", "--corpus", &corpus], more].concat();
-        let (_, said) = told(&arguments);
+        let (_, said) = run_command(&arguments);
         check(said.as_bytes(), &format!("{more:?}"));
     }
 }

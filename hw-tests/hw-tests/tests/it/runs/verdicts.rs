@@ -1,5 +1,5 @@
-//! A correct response has no difference, and every error is reported as what it is: each field of
-//! each response is corrupted in turn.
+//! A correct response has no difference, and every error is reported as such: each field of each
+//! response is corrupted in turn.
 
 use firmware_wire::{Pin, PointsReply, PositionEnd, SquareRecord, danger, status};
 use hil_harness::compare::{
@@ -63,7 +63,7 @@ fn matching_response(position: &Position) -> PositionResponse {
     PositionResponse { squares: verdicts.iter().map(record).collect(), end, t_states: None }
 }
 
-/// Differences in words, without the arrays.
+/// Differences as text, without the arrays.
 fn difference_lines(found: &[Difference]) -> Vec<String> {
     found.iter().map(|one| Difference { arrays: None, ..one.clone() }.to_string()).collect()
 }
@@ -84,7 +84,7 @@ fn right_answers_of_the_whole_corpus_have_no_difference() {
 }
 
 #[test]
-fn each_wrong_thing_about_a_square_is_told_with_both_words() {
+fn each_wrong_field_of_a_square_is_reported_with_both_values() {
     let right = matching_response(&position());
     let e2 = right.squares.iter().position(|at| at.square == encode::square(square("e2")));
     let e2 = e2.expect("a bishop");
@@ -118,7 +118,7 @@ fn arrays_are_shown_beside_what_differs_but_not_beside_themselves() {
 }
 
 #[test]
-fn each_wrong_thing_about_a_position_is_told_with_both_words() {
+fn each_wrong_field_of_a_position_is_reported_with_both_values() {
     let right = matching_response(&position());
     let with = |change: fn(&mut PositionResponse)| {
         let mut seen = right.clone();
@@ -141,7 +141,7 @@ fn each_wrong_thing_about_a_position_is_told_with_both_words() {
 }
 
 #[test]
-fn a_document_is_held_against_the_reference_and_an_empty_square_loses_nothing() {
+fn documented_residues_are_compared_with_the_reference_and_an_empty_square_has_none() {
     let stated = [(square("e2"), 2), (square("a8"), 0), (square("b8"), 1)];
     let found = compare_position(&position(), CORRECTED, &stated, &matching_response(&position()));
     let expected = [
@@ -178,7 +178,7 @@ const POINTS: PointsReply = PointsReply {
 };
 
 #[test]
-fn each_wrong_thing_about_points_is_told() {
+fn each_wrong_field_of_points_is_reported() {
     let found = |seen: PointsReply| difference_lines(&compare_points(&PRIZES, &seen));
     assert_eq!(found(POINTS), [""; 0]);
     let wrong = [
@@ -206,7 +206,7 @@ fn each_wrong_thing_about_points_is_told() {
 }
 
 #[test]
-fn points_are_held_against_the_residues_of_the_side_that_moved() {
+fn points_are_compared_with_the_residues_of_the_side_that_moved() {
     let (_, verdicts) = evaluate(&position());
     let residue = |colour: Colour| {
         let of = verdicts.iter().filter(|verdict| verdict.piece.colour == colour);
@@ -249,7 +249,7 @@ fn exchange() -> (Piece, AttackersArray) {
 }
 
 #[test]
-fn each_wrong_thing_about_an_exchange_is_told_with_its_array() {
+fn each_wrong_field_of_an_exchange_is_reported_with_its_array() {
     let (piece, array) = exchange();
     let found = |stated, seen| compare_exchange(piece, &array, CORRECTED, stated, seen);
     assert_eq!(found(None, (4, 0)), [], "5 points for the rook, 1 back for the pawn");
@@ -268,7 +268,7 @@ fn each_wrong_thing_about_an_exchange_is_told_with_its_array() {
 }
 
 #[test]
-fn a_wrong_step_is_told_and_the_outcome_besides() {
+fn a_wrong_step_is_reported_together_with_the_outcome() {
     let (piece, array) = exchange();
     let mut steps: Vec<_> = exchange_steps(5, &[1], &[10]).iter().map(encode::step).collect();
     assert_eq!(steps.len(), 2, "the pawn takes, the king takes back");

@@ -1,4 +1,4 @@
-//! Boards that are places of labgrid: acquired, used, reset and given back, however a run ends.
+//! Boards as places of labgrid: acquired, used, reset and released, however a run ends.
 //! labgrid's coordinator and exporter are the real ones, of `.ci/install/labgrid`.
 
 mod lab;
@@ -22,7 +22,7 @@ use background_process::BackgroundProcess;
 use lab::Lab;
 use sim::ServedBoard;
 
-/// A command's exit code and all that it said.
+/// A command's exit code and all of its output.
 fn ended(output: &Output) -> (Option<i32>, String) {
     let text = [&output.stdout[..], &output.stderr[..]].concat();
     (output.status.code(), String::from_utf8_lossy(&text).into_owned())
@@ -83,7 +83,7 @@ fn four_places_make_one_run_of_which_one_is_unplugged_one_lies_and_one_is_slow()
 }
 
 #[test]
-fn a_place_is_given_back_also_after_ctrl_c_and_when_the_program_is_killed() {
+fn a_place_is_released_also_after_ctrl_c_and_when_the_program_is_killed() {
     let board = ServedBoard::start(&[]);
     let lab = Lab::with(&[("bench", &board.path)]);
     for (sent, code) in [(Signal::INT, Some(130)), (Signal::KILL, None)] {
@@ -98,7 +98,7 @@ fn a_place_is_given_back_also_after_ctrl_c_and_when_the_program_is_killed() {
 }
 
 #[test]
-fn a_place_that_somebody_else_has_is_refused_with_labgrids_words_and_left_to_them() {
+fn a_place_acquired_by_another_user_is_refused_with_labgrids_message_and_not_released() {
     let board = ServedBoard::start(&[]);
     let lab = Lab::with(&[("bench", &board.path)]);
     lab.client_of("somebody", &["-p", "bench", "acquire"]);

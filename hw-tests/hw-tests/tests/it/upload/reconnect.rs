@@ -40,9 +40,9 @@ impl Losing {
         command.env_remove("RCFLASH_BOARD").env("XDG_CONFIG_HOME", "/nonexistent");
         let mut run = BackgroundProcess::start(command);
         run.wait_for_message("Sargon exchange evaluator");
-        // The name goes first: the device's own may be another test's by then.
+        // The link is removed first: the device's name may be reused by another test.
         std::fs::remove_file(&port).expect("it is there");
-        cable.carried();
+        cable.remove();
         run.wait_for_message("port disconnected; waiting up to");
         Self { run, port, server, _folder: folder }
     }
@@ -55,7 +55,7 @@ impl Losing {
 }
 
 #[test]
-fn a_run_waits_for_its_adapter_and_goes_on() {
+fn a_run_waits_for_its_adapter_and_resumes() {
     let losing = Losing::new(&[]);
     let cable = Cable::new(losing.server.path(), usize::MAX);
     symlink(cable.port(), &losing.port).expect("a link");
@@ -64,11 +64,11 @@ fn a_run_waits_for_its_adapter_and_goes_on() {
     assert_eq!(output.status.code(), Some(0), "{printed}{rest}");
     assert!(rest.contains("port reconnected"), "{rest}");
     assert!(printed.contains("PASS: 100 of 100 cases"), "{printed}");
-    cable.carried();
+    cable.remove();
 }
 
 #[test]
-fn a_run_whose_adapter_stays_away_ends_after_the_time_that_was_given() {
+fn a_run_whose_adapter_stays_disconnected_ends_after_the_timeout() {
     let (output, rest, _) = Losing::new(&["--reconnect", "1"]).ended();
     let printed = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(3), "{printed}{rest}");

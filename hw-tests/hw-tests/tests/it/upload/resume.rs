@@ -1,4 +1,4 @@
-//! Uploads that are broken off: a rerun, or the same run after a reset, sends only what is missing.
+//! Interrupted uploads: a rerun, or the same run after a reset, sends only the missing bytes.
 
 use std::path::Path;
 use std::process::Output;
@@ -23,16 +23,16 @@ use crate::upload::programs;
 /// Load address of the program: clear of what an application in flash uses.
 const ADDRESS: u16 = 0x8000;
 const SIZE: usize = 0x4000;
-/// Bytes that a request carries, and of a request that carries as many on the line
-/// (docs/PROTOCOL.md, "Frames").
+/// Data bytes of a request, and the length of such a request on the line (docs/PROTOCOL.md,
+/// "Frames").
 const BLOCK: usize = 236;
 const WRITE: usize = 4 + 2 + BLOCK + 2 + 2;
 /// Bytes of a request for a check on the line.
 const CHECK: usize = 4 + 4 + 2 + 2;
-/// Requests before and after: who is there, the first block again, the check of all.
+/// Requests before and after: identification, the first block again, the check of all.
 const AROUND: usize = 100;
 
-/// Bytes without a pattern that a block's length divides.
+/// Bytes with a period that does not divide the length of a block.
 fn bytes() -> Vec<u8> {
     (0..SIZE as u32).map(|at| ((at * at) >> 7) as u8).collect()
 }
@@ -52,24 +52,24 @@ fn link(server: &BoardServer) -> Link {
     Link::new(Box::new(port), 115_200)
 }
 
-/// Writes a file over a cable; how many bytes the host has sent, and how it ended.
+/// Writes a file over a cable; returns the number of sent bytes and the end of the run.
 fn write(server: &BoardServer, file: &Path, at_most: usize, more: &[&str]) -> (usize, Output) {
     let cable = Cable::new(server.path(), at_most);
     let mut command = programs::rcflash();
     command.args(["write", "--no-run", "--address", "8000", "--port", &cable.port()]);
     let output = command.args(more).arg(file).output().expect("it starts");
-    (cable.carried(), output)
+    (cable.remove(), output)
 }
 
-/// Presses the button, again if a byte in flight has kept the application from being
-/// started.
+/// Presses the button, and again if a byte in flight has prevented the start of the
+/// application.
 fn reset_into_application(server: &BoardServer) {
     let end = Instant::now() + Duration::from_secs(20);
     let is_running = || server.program_counter() >= flash_program::PROGRAM_ADDRESS;
     while !is_running() {
         assert!(Instant::now() < end, "the application does not start");
         server.reset();
-        // The board runs free, many times faster than its 0.8 s until then.
+        // The board is not limited to its clock, so this takes far less than 0.8 s.
         let next = Instant::now() + Duration::from_secs(2);
         while !is_running() && Instant::now() < next {
             std::thread::sleep(Duration::from_millis(5));
@@ -131,7 +131,7 @@ fn what_is_missing_is_found_wherever_it_is() {
 }
 
 #[test]
-fn a_reset_in_the_middle_of_an_upload_costs_only_what_was_under_way() {
+fn a_reset_during_an_upload_costs_only_what_was_in_flight() {
     let server = board("rc2014-classic", &monitor("rc2014-classic"));
     let mut link = link(&server);
     let monitor = enter_monitor(&mut link).unwrap_or_else(|error| panic!("{error}"));

@@ -14,7 +14,7 @@ const UPPER: u16 = 0x8000;
 /// The byte that a Spectrum without a key pressed reads from a port.
 const NO_KEY: u8 = 0xBF;
 
-/// Memory, a clock, and the moment at which to look up from the work.
+/// Memory, a clock, and the time at which to return from a run.
 pub(super) struct Memory {
     bytes: Box<[u8; 0x1_0000]>,
     clock: u64,
@@ -48,15 +48,15 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Loads an exerciser, whose name says for which system it is.
+    /// Loads an exerciser; its name determines the system.
     pub(crate) fn with(name: &str, program: &[u8]) -> Self {
         let mut bytes = Box::new([0; 0x1_0000]);
         let is_cpm = name.ends_with(".com");
         let (start, service) = if is_cpm { (TRANSIENT, BDOS) } else { (UPPER, PRINT) };
         bytes[usize::from(start)..][..program.len()].copy_from_slice(program);
         if is_cpm {
-            // CP/M's programs take the end of memory from the jump at 0005h, which comes to lie
-            // behind the RET that the system is here.
+            // CP/M's programs take the end of memory from the jump at 0005h. Its target here is a
+            // RET, which replaces the system.
             bytes[usize::from(BDOS) + 2] = 0xF0;
         }
         for routine in [service, OPEN_CHANNEL] {
@@ -91,7 +91,7 @@ impl Machine {
         &self.printed
     }
 
-    /// Whether the output tells of no failure, and of a success.
+    /// Returns `true` if the output reports success and no failure.
     pub(crate) fn passed(&self) -> bool {
         let complained = ["ERROR", "FAILED"].iter().any(|word| self.printed.contains(word));
         let done =

@@ -25,7 +25,7 @@ fn the_last_tests_of_zexall() {
 }
 
 impl Machine {
-    /// Has ZEXALL or ZEXDOC run its last tests only, which are short.
+    /// Makes ZEXALL or ZEXDOC run its last tests only, which are short.
     pub(crate) fn keep_last(&mut self, tests: u16) {
         let word = |at: u16| u16::from_le_bytes([self.memory.read(at), self.memory.read(at + 1)]);
         let table = word(FIRST_TEST);

@@ -9,7 +9,7 @@ use hil_harness::runner::Verdict;
 use super::data;
 use crate::runs::reports::{WrittenReport, case_called};
 
-/// The page after its script has run, at an address that ends so.
+/// The page after its script has run, at an address with this suffix.
 fn drawn(page: &Path, address: &str) -> String {
     let profile = tempfile::tempdir().expect("a scratch folder");
     let mut browser = Command::new("chromium");
@@ -71,7 +71,7 @@ fn a_browser_shows_why_no_board_was_ready() {
 }
 
 #[test]
-fn the_page_of_several_boards_says_what_each_did_and_who_is_at_fault() {
+fn the_page_of_several_boards_shows_the_work_of_each_and_the_faulty_one() {
     let boards = ["--rig", "direct", "--rig", "direct"];
     let written = WrittenReport::of_a_cheap_rook_on(&boards, &["--tag", "document"]);
     let wrong = written.report().counts.fail as usize;

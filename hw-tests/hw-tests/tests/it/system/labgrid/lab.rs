@@ -10,28 +10,28 @@ use assert_cmd::cargo::CommandCargoExt;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-/// The time that anything of labgrid may take.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// The time between two looks at it.
-const LOOK: Duration = Duration::from_millis(100);
+/// The timeout of labgrid's programs.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// The interval of polling.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A coordinator and an exporter; ended when dropped.
 pub(super) struct Lab {
     programs: PathBuf,
     processes: Vec<Child>,
     coordinator: String,
-    /// A folder for the test's own files.
+    /// A folder for the test's files.
     pub(super) folder: TempDir,
 }
 
 impl Drop for Lab {
     fn drop(&mut self) {
-        // The exporter has ser2net to end, so that it is asked.
+        // SIGINT, so that the exporter ends its ser2net.
         for process in self.processes.iter_mut().rev() {
             let _ = kill_process(Pid::from_child(process), Signal::INT);
-            let deadline = Instant::now() + PATIENCE;
+            let deadline = Instant::now() + TIMEOUT;
             while matches!(process.try_wait(), Ok(None)) && Instant::now() < deadline {
-                std::thread::sleep(LOOK);
+                std::thread::sleep(POLL_INTERVAL);
             }
             let _ = process.kill();
             let _ = process.wait();
@@ -100,10 +100,10 @@ impl Lab {
 
     #[track_caller]
     fn wait(&self, what: &str, is_so: impl Fn(&Self) -> bool) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while !is_so(self) {
             assert!(Instant::now() < deadline, "waited in vain for {what}");
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 
@@ -112,7 +112,7 @@ impl Lab {
         self.client_of("tester", arguments)
     }
 
-    /// The same of another user.
+    /// The same as another user.
     pub(super) fn client_of(&self, user: &str, arguments: &[&str]) -> String {
         let mut client = self.in_lab(Command::new(self.programs.join("labgrid-client")));
         let output = client.args(arguments).env("LG_USERNAME", user).output().expect("it starts");

@@ -1,4 +1,4 @@
-//! FaultOptions, what `rcflash` prints for them, and its exit code: runs every row of the table in
+//! Faults, the messages of `rcflash` for them, and its exit codes: runs every row of the table in
 //! `tests/data/fault-messages.md`.
 
 use std::any::Any;
@@ -19,11 +19,11 @@ use firmware::profile::BoardProfile;
 use rustix::process::{Pid, Signal, kill_process};
 use tdlasm::image::{Image, Run, intel_hex};
 
-use crate::everyday::bench::{Bench, Folder, RunEnd, program};
-use crate::everyday::cable::Cable;
+use crate::cable::Cable;
+use crate::rcflash_commands::bench::{Bench, Folder, RunEnd, program};
 
-/// Bytes that pass before a cable is pulled: in the middle of sending the program, whoever takes
-/// it.
+/// Bytes that pass before a cable is disconnected: in the middle of the program, for every
+/// receiver.
 const BYTES_BEFORE_DISCONNECT: usize = 480;
 /// Load address of the program.
 const PROGRAM: u16 = 0x9000;
@@ -32,8 +32,8 @@ const PROGRAM: u16 = 0x9000;
 struct Row {
     what: String,
     command: String,
-    /// Parts of the message, in their order.
-    says: Vec<String>,
+    /// Parts of the message, in order.
+    message_parts: Vec<String>,
     code: i32,
 }
 
@@ -43,26 +43,26 @@ fn rows() -> Vec<Row> {
     let rows = table.lines().filter(|line| line.starts_with("| ")).skip(1);
     rows.map(|line| {
         let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
-        let [what, command, says, code] = cells[..] else { panic!("four cells: {line}") };
+        let [what, command, message, code] = cells[..] else { panic!("four cells: {line}") };
         Row {
             what: what.to_owned(),
             command: command.trim_matches('`').to_owned(),
-            says: says.split("...").map(|part| part.trim().to_owned()).collect(),
+            message_parts: message.split("...").map(|part| part.trim().to_owned()).collect(),
             code: code.parse().expect("a number"),
         }
     })
     .collect()
 }
 
-/// A place to try a command.
+/// The setup for a command.
 #[derive(Default)]
 struct FaultScene {
     port: Option<String>,
-    /// Standard output goes there.
+    /// The file for standard output.
     out: Option<&'static str>,
-    /// It is pulled in the middle.
+    /// A cable that is disconnected during the command.
     cable: Option<Cable>,
-    /// The stand-in that listens.
+    /// The running stand-in.
     server: Option<MonitorServer>,
     /// The values that must live as long as the command.
     _kept: Vec<Box<dyn Any>>,
@@ -86,7 +86,7 @@ impl FaultScene {
     }
 }
 
-/// Returns who takes what the command sends.
+/// Returns the stand-in that a command loads to.
 fn peer(command: &str) -> Box<dyn MonitorModel> {
     match command.split_whitespace().skip_while(|word| *word != "--via").nth(1) {
         Some("romwbw") => Box::<Romwbw>::default(),
@@ -109,13 +109,13 @@ fn ours(baud: u32) -> FaultScene {
     }
 }
 
-/// The stand-in that a command is meant for.
+/// A setup with the stand-in that a command requires.
 fn theirs(command: &str, options: MonitorOptions) -> FaultScene {
     let server = MonitorServer::start(peer(command), options).expect("a pseudo-terminal");
     FaultScene::of(server)
 }
 
-/// The board that a command is meant for.
+/// A setup with the board that a command requires.
 fn good(command: &str) -> FaultScene {
     if command.contains("--via") {
         theirs(command, MonitorOptions::default())
@@ -161,7 +161,7 @@ fn port_in_use(command: &str) -> FaultScene {
     }
 }
 
-/// Returns what a row's name means.
+/// Returns the setup of a row by its name.
 fn scene(row: &Row) -> FaultScene {
     let named = |port: &str| FaultScene { port: Some(port.to_owned()), ..FaultScene::default() };
     match row.what.as_str() {
@@ -227,7 +227,7 @@ fn try_row(row: &Row) -> RunEnd {
     }
     let ended = RunEnd::from_output(child.wait_with_output().expect("it ends"));
     if let Some(cable) = scene.cable {
-        assert_eq!(cable.carried(), BYTES_BEFORE_DISCONNECT, "it was pulled in the middle");
+        assert_eq!(cable.remove(), BYTES_BEFORE_DISCONNECT, "it was disconnected in the middle");
     }
     ended
 }
@@ -247,11 +247,11 @@ fn every_row_of_the_table_is_true() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Returns what differs from the row.
+/// Returns the difference from the row, if there is one.
 fn mismatch(row: &Row, ended: &RunEnd) -> Option<String> {
     let mut rest = ended.said.as_str();
     let mut missing = None;
-    for part in &row.says {
+    for part in &row.message_parts {
         match rest.split_once(part.as_str()) {
             Some((_, behind)) => rest = behind,
             None => missing = Some(part),

@@ -11,9 +11,9 @@ use board_simulator::monitors::{
 };
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::everyday::bench::{Bench, Folder, RunEnd, finish, program, rcflash};
+use crate::rcflash_commands::bench::{Bench, Folder, RunEnd, finish, program, rcflash};
 
-/// Bytes of a program that a board at its own pace takes for seconds.
+/// Bytes of a program whose upload takes seconds at the board's clock.
 const LONG: usize = 0x6000;
 
 fn interrupt(child: &Child) {
@@ -29,14 +29,14 @@ fn wait(until: impl Fn() -> bool) {
     }
 }
 
-/// Whether the program has the device open.
+/// Returns `true` if the program has the device open.
 fn has_open(child: &Child, port: &str) -> bool {
     let files = std::fs::read_dir(format!("/proc/{}/fd", child.id())).into_iter().flatten();
     files.flatten().any(|file| std::fs::read_link(file.path()).is_ok_and(|at| at.ends_with(port)))
 }
 
-/// Runs a command and presses Ctrl-C: once it has said this, or, if that is nothing, once it has
-/// the port open.
+/// Runs a command and presses Ctrl-C after this message, or if that is empty, once it has opened
+/// the port.
 fn run_until_interrupted(port: &str, arguments: &[&str], once: &str) -> RunEnd {
     let arguments = [arguments, &["--port", port]].concat();
     let mut child = program().args(&arguments).spawn().expect("it starts");
@@ -54,7 +54,7 @@ fn run_until_interrupted(port: &str, arguments: &[&str], once: &str) -> RunEnd {
     RunEnd { said, ..ended }
 }
 
-/// The same, and what must be said then; the port must have been let go.
+/// The same, and the expected message; the port must be free afterwards.
 #[track_caller]
 fn check(port: &str, arguments: &[&str], once: &str, state: &str) {
     run_until_interrupted(port, arguments, once).assert_ends(130, &["interrupted while ", state]);
@@ -63,7 +63,7 @@ fn check(port: &str, arguments: &[&str], once: &str, state: &str) {
 }
 
 #[test]
-fn commands_that_only_look_have_changed_nothing() {
+fn read_only_commands_change_nothing() {
     let bench = Bench::new("rc2014-zed", Pace::RealTime);
     let folder = Folder::new();
     let output = folder.name("chip.bin");
@@ -81,7 +81,7 @@ fn commands_that_only_look_have_changed_nothing() {
 }
 
 #[test]
-fn a_broken_off_write_says_how_to_go_on() {
+fn an_interrupted_write_reports_how_to_resume() {
     let bench = Bench::new("rc2014-zed", Pace::RealTime);
     let folder = Folder::new();
     let file = folder.file("own.bin", vec![0x5A; LONG]);
@@ -97,7 +97,7 @@ fn a_broken_off_write_says_how_to_go_on() {
 }
 
 #[test]
-fn waiting_for_a_person_can_be_ended() {
+fn waiting_for_a_manual_reset_can_be_interrupted() {
     let bench = Bench::classic();
     check(
         &bench.port,
@@ -108,7 +108,7 @@ fn waiting_for_a_person_can_be_ended() {
 }
 
 #[test]
-fn stock_monitors_are_left_at_their_prompt_or_that_is_said() {
+fn stock_monitors_are_left_at_their_prompt_or_a_failure_is_reported() {
     let folder = Folder::new();
     let file = folder.file("own.bin", vec![0x5A; LONG]);
     let cases: [(Box<dyn MonitorModel>, &str, &str); 2] = [
@@ -126,7 +126,7 @@ fn stock_monitors_are_left_at_their_prompt_or_that_is_said() {
 }
 
 #[test]
-fn silence_can_be_ended_too() {
+fn waiting_for_a_silent_board_can_be_interrupted() {
     let faults = FaultOptions { silent: true, ..FaultOptions::default() };
     let options = MonitorOptions { faults, ..MonitorOptions::default() };
     for command in [&["probe"][..], &["verify"], &["write"], &["write", "--via", "scm"]] {

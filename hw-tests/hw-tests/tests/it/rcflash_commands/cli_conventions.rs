@@ -1,11 +1,11 @@
-//! Common traits of all commands of all programs: help, completions, manual pages, and plain text
-//! where no terminal is.
+//! Conventions of all commands of all programs: help, completions, manual pages, and plain text
+//! without a terminal.
 
 use std::process::{Command, Stdio};
 
-use crate::everyday::bench::{Bench, Folder, RunEnd, finish, rcflash};
-use crate::everyday::programs;
-use crate::everyday::screen::TerminalSession;
+use crate::programs;
+use crate::rcflash_commands::bench::{Bench, Folder, RunEnd, finish, rcflash};
+use crate::screen::TerminalSession;
 
 const PROGRAMS: [&str; 3] = ["tdlasm", "rcflash", "hw-tests"];
 
@@ -95,7 +95,7 @@ fn at_terminal(name: &str, arguments: &[&str], no_color: Option<&str>) -> String
 }
 
 #[test]
-fn no_color_is_honoured_at_a_terminal() {
+fn no_color_is_respected_at_a_terminal() {
     let folder = Folder::new();
     let wrong = folder.file("wrong.asm", "\tNOSUCH\n");
     for (name, arguments) in [

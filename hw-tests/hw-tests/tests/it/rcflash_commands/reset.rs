@@ -1,4 +1,4 @@
-//! `rcflash reset`: by the rig's method, or by a person.
+//! `rcflash reset`: by the rig's method, or manually.
 
 use std::io::{BufRead, BufReader, Read};
 use std::thread;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use board_simulator::Pace;
 
-use crate::everyday::bench::{Bench, Folder, finish, program, rcflash};
+use crate::rcflash_commands::bench::{Bench, Folder, finish, program, rcflash};
 
 /// Writes a rig file with this reset method.
 fn rig(folder: &Folder, port: &str, reset: &str) -> String {
@@ -14,7 +14,7 @@ fn rig(folder: &Folder, port: &str, reset: &str) -> String {
 }
 
 #[test]
-fn a_person_is_asked_to_press_the_button_and_the_monitor_is_waited_for() {
+fn a_manual_reset_prompts_the_user_and_waits_for_the_monitor() {
     let bench = Bench::classic();
     rcflash(&["write", "--port", &bench.port]).assert_ends(0, &["running"]);
     let mut child = program().args(["reset", "--port", &bench.port]).spawn().expect("it starts");
@@ -51,7 +51,7 @@ fn a_command_of_the_users_resets_the_board() {
 }
 
 #[test]
-fn ways_that_do_not_work_are_said() {
+fn failing_reset_methods_are_reported() {
     let bench = Bench::classic();
     let folder = Folder::new();
     let try_by = |reset: &str, text: &str| {

@@ -1,11 +1,11 @@
-//! Two programs and one port.
+//! Locks: two programs and one port.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command};
 
 use assert_cmd::cargo::CommandCargoExt;
 
-use crate::everyday::bench::{Bench, RunEnd, finish, program, rcflash};
+use crate::rcflash_commands::bench::{Bench, RunEnd, finish, program, rcflash};
 
 /// Starts a terminal, and waits until it has opened the port.
 fn terminal(port: &str) -> Child {
@@ -18,7 +18,7 @@ fn terminal(port: &str) -> Child {
 }
 
 #[test]
-fn the_second_ends_at_once_and_names_the_first() {
+fn the_second_program_ends_at_once_and_names_the_first() {
     let bench = Bench::classic();
     let first = terminal(&bench.port);
     let holder = format!("`rcflash monitor --port {}` (process {}, for ", bench.port, first.id());
@@ -34,7 +34,7 @@ fn the_second_ends_at_once_and_names_the_first() {
 }
 
 #[test]
-fn the_lock_of_a_killed_program_is_taken_over_and_its_name_told() {
+fn the_lock_of_a_killed_program_is_taken_over_and_its_owner_reported() {
     let bench = Bench::classic();
     let mut first = terminal(&bench.port);
     first.kill().expect("it runs");

@@ -10,7 +10,7 @@ use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
 
-use crate::everyday::bench::{Bench, RunEnd, rcflash};
+use crate::rcflash_commands::bench::{Bench, RunEnd, rcflash};
 
 fn probe(port: &str) -> RunEnd {
     rcflash(&["probe", "--port", port])
@@ -23,7 +23,7 @@ fn standin(peer: Box<dyn MonitorModel>, options: MonitorOptions) -> (MonitorServ
 }
 
 #[test]
-fn our_monitor_and_our_application_tell_who_they_are() {
+fn our_monitor_and_our_application_identify_themselves() {
     for board in ["rc2014-classic", "rc2014-zed"] {
         let bench = Bench::new(board, Pace::Free);
         let found = probe(&bench.port).assert_ends(0, &[]);
@@ -36,7 +36,7 @@ fn our_monitor_and_our_application_tell_who_they_are() {
 }
 
 #[test]
-fn stock_monitors_are_known_by_their_prompts() {
+fn stock_monitors_are_recognized_by_their_prompts() {
     let cases: [(Box<dyn MonitorModel>, &str, &str); 5] = [
         (Box::<Scm>::default(), "Small Computer Monitor 1.3.0", "--via scm"),
         (Box::<Romwbw>::default(), "RomWBW 3.5's boot loader", "--via romwbw"),
@@ -68,7 +68,7 @@ fn a_board_at_another_speed_is_found_and_its_speed_reported() {
 }
 
 #[test]
-fn silence_and_noise_are_no_answer() {
+fn silence_and_noise_are_not_a_reply() {
     let fault = |silent, noise| {
         let faults = FaultOptions { silent, noise, ..FaultOptions::default() };
         let (server, port) =

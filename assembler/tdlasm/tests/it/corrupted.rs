@@ -1,5 +1,5 @@
-//! Files that are spoilt at random: layouts, objects, archives, images and sources are read or
-//! refused with a message.
+//! Randomly corrupted files: layouts, objects, archives, images and sources are read or refused
+//! with a message.
 
 use seeded_fuzz::{Corpus, fuzz};
 use tdlasm::archive::{pull, read_library};
@@ -87,7 +87,7 @@ fn layouts_are_read_or_refused_and_what_is_linked_is_within_their_regions() {
             Ok(layout) => {
                 let ends = layout.regions.iter().map(|at| u64::from(at.start) + u64::from(at.size));
                 assert!(ends.max().is_none_or(|end| end <= 0x1_0000), "{:?}", layout.regions);
-                let _ = link(&modules, &layout); // `C` is missing, and whatever else
+                let _ = link(&modules, &layout); // it fails, since at least `C` is missing
                 linked += 1;
             }
         }
@@ -112,7 +112,7 @@ fn objects() -> Vec<Vec<u8>> {
 fn library(member: &[u8]) -> Vec<u8> {
     let head =
         format!("{:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n", "a.rel/", 0, 0, 0, 644, member.len());
-    // Members begin at even places.
+    // Members begin at even offsets.
     let gap = if member.len().is_multiple_of(2) { &b""[..] } else { b"\n" };
     [b"!<arch>\n", head.as_bytes(), member, gap].concat()
 }

@@ -1,11 +1,11 @@
-//! Board profiles: what each was tested on is true, and agrees with docs/BOARDS.md.
+//! Board profiles: their records of tests are correct, and agree with docs/BOARDS.md.
 
 use std::process::Command;
 
 use assert_cmd::cargo::CommandCargoExt;
 use firmware::profile::{BoardProfile, TestedOn};
 
-use crate::everyday::bench::{RunEnd, rcflash};
+use crate::rcflash_commands::bench::{RunEnd, rcflash};
 
 const DOCUMENT: &str = include_str!("../../../../../docs/BOARDS.md");
 

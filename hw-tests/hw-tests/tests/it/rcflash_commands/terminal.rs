@@ -1,5 +1,4 @@
-//! `rcflash monitor` with and without a terminal: keys, log, hex dump, files, and every way
-//! out.
+//! `rcflash monitor` with and without a terminal: keys, log, hex dump, files, and every exit.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -8,13 +7,13 @@ use std::time::{Duration, Instant};
 use board_simulator::{PtyLine, SerialLine};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::everyday::bench::{Folder, RunEnd, finish, program};
-use crate::everyday::screen::TerminalSession;
+use crate::rcflash_commands::bench::{Folder, RunEnd, finish, program};
+use crate::screen::TerminalSession;
 
-/// Longer than anything here takes.
+/// The timeout of every wait.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A board whose output the test sends, and whose input it checks.
+/// A board whose output the test writes, and whose input it checks.
 struct Board(PtyLine);
 
 impl Board {
@@ -35,14 +34,14 @@ impl Board {
     #[track_caller]
     fn expect(&mut self, text: &[u8]) {
         let deadline = Instant::now() + TIMEOUT;
-        let mut heard = Vec::new();
-        while heard.len() < text.len() && Instant::now() < deadline {
+        let mut received = Vec::new();
+        while received.len() < text.len() && Instant::now() < deadline {
             match self.0.receive() {
-                Some(byte) => heard.push(byte),
+                Some(byte) => received.push(byte),
                 None => self.0.flush(Some(Duration::from_millis(10))),
             }
         }
-        assert_eq!(String::from_utf8_lossy(&heard), String::from_utf8_lossy(text));
+        assert_eq!(String::from_utf8_lossy(&received), String::from_utf8_lossy(text));
     }
 
     fn is_silent(&mut self) -> bool {
@@ -55,7 +54,7 @@ fn session(board: &Board, more: &[&str]) -> TerminalSession {
     start_session(&board.port(), more)
 }
 
-/// The same at a port of this name.
+/// The same on a port of this name.
 fn start_session(port: &str, more: &[&str]) -> TerminalSession {
     let mut command = program();
     command.args(["monitor", "--port", port]).args(more);
@@ -69,7 +68,7 @@ fn start_session(port: &str, more: &[&str]) -> TerminalSession {
     session
 }
 
-/// Waits for the end with this exit code: what was seen.
+/// Waits for the end with this exit code; returns the output.
 #[track_caller]
 fn ended(session: TerminalSession, code: i32) -> String {
     let (ended, seen) = session.wait_for_exit();
@@ -78,7 +77,7 @@ fn ended(session: TerminalSession, code: i32) -> String {
 }
 
 #[test]
-fn keys_go_to_the_board_and_its_words_to_the_screen() {
+fn keys_go_to_the_board_and_its_output_to_the_screen() {
     let mut board = Board::new();
     let mut session = session(&board, &[]);
     session.press(b"LIST\r\x03\x04\x1A");
@@ -91,7 +90,7 @@ fn keys_go_to_the_board_and_its_words_to_the_screen() {
 }
 
 #[test]
-fn every_way_out_puts_the_terminal_back() {
+fn every_exit_restores_the_terminal() {
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 130), (Signal::HUP, 130)] {
         let board = Board::new();
         let session = session(&board, &[]);
@@ -111,7 +110,7 @@ fn a_port_that_vanishes_ends_the_session_with_its_name() {
 }
 
 #[test]
-fn a_port_that_comes_back_is_gone_on_with_and_keys_reach_the_board_again() {
+fn a_reconnected_port_is_resumed_and_keys_reach_the_board_again() {
     let folder = Folder::new();
     let port = folder.name("port");
     let board = Board::new();
@@ -132,10 +131,10 @@ fn a_port_that_comes_back_is_gone_on_with_and_keys_reach_the_board_again() {
 }
 
 #[test]
-fn a_port_that_stays_away_is_left_by_the_usual_key_or_given_up_in_time() {
+fn a_disconnected_port_is_left_by_the_usual_key_or_after_a_timeout() {
     let folder = Folder::new();
     let port = folder.name("port");
-    // The link goes with the board: its number may be given to another pseudo-terminal at once.
+    // The link is removed with the board: its number may be reused by another pseudo-terminal.
     let unplugged = |options: &[&str]| {
         let board = Board::new();
         std::os::unix::fs::symlink(board.port(), &port).expect("a link");
@@ -171,7 +170,7 @@ fn a_file_is_sent_by_its_name_with_returns_at_its_line_ends() {
 }
 
 #[test]
-fn a_file_that_is_sent_with_rests_can_be_stopped() {
+fn a_file_that_is_sent_with_pauses_can_be_stopped() {
     let folder = Folder::new();
     let file = folder.file("long.txt", "x".repeat(5000));
     let mut board = Board::new();
@@ -197,8 +196,8 @@ fn figures_show_both_directions_and_the_log_keeps_them() {
     let sent = format!("> 00000000  41{:45}  A", "");
     session.expect(&sent);
     board.send(b"0123456789ABCDEF\x00");
-    let heard = "< 00000000  30 31 32 33 34 35 36 37 38 39 41 42 43 44 45 46  0123456789ABCDEF";
-    session.expect(heard);
+    let received = "< 00000000  30 31 32 33 34 35 36 37 38 39 41 42 43 44 45 46  0123456789ABCDEF";
+    session.expect(received);
     let rest = format!("< 00000010  00{:45}  .", "");
     session.expect(&rest);
     session.press(b"\x1D");
@@ -206,10 +205,10 @@ fn figures_show_both_directions_and_the_log_keeps_them() {
     let kept = std::fs::read_to_string(log).expect("the log");
     assert!(kept.starts_with("earlier\n\n--- "), "{kept}");
     assert!(kept.contains(&format!(" UTC, {} at 115200 baud\n", board.port())), "{kept}");
-    assert!(kept.ends_with(&format!("{sent}\n{heard}\n{rest}\n")), "{kept}");
+    assert!(kept.ends_with(&format!("{sent}\n{received}\n{rest}\n")), "{kept}");
 }
 
-/// `rcflash monitor` with pipes, while the board does something.
+/// Runs `rcflash monitor` with pipes while `act` operates the board.
 fn piped(board: &mut Board, more: &[&str], input: &[u8], act: impl FnOnce(&mut Board)) -> RunEnd {
     let mut command = program();
     command.args(["monitor", "--port", &board.port()]).args(more);
@@ -237,17 +236,17 @@ fn a_pipe_is_sent_to_its_end_and_the_answer_waited_for() {
 }
 
 #[test]
-fn line_ends_are_kept_and_rests_taken_where_that_is_asked_for() {
+fn line_ends_are_kept_and_pauses_made_on_request() {
     let mut board = Board::new();
     let began = Instant::now();
     let more = ["--keep-line-ends", "--pace", "10,50"];
     piped(&mut board, &more, b"a\nb\r\n", |board| board.expect(b"a\nb\r\n")).assert_ends(0, &[]);
-    // Four rests after characters and two after lines lie before the last character.
+    // Four pauses after characters and two after lines come before the last character.
     assert!(began.elapsed() >= Duration::from_millis(4 * 10 + 2 * 50), "{:?}", began.elapsed());
 }
 
 #[test]
-fn what_can_not_be_opened_is_told_before_anything_is_sent() {
+fn files_that_cannot_be_opened_are_reported_before_anything_is_sent() {
     let mut board = Board::new();
     let port = board.port();
     for (more, code, part) in [

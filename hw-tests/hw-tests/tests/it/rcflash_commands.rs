@@ -1,9 +1,8 @@
-//! The everyday use of `rcflash`: the real program, real serial devices, simulated boards behind
+//! End-to-end tests of `rcflash`: the real program, real serial devices, simulated boards behind
 //! them.
 
 mod bench;
 mod boards;
-use crate::cable;
 mod cli_conventions;
 mod erase;
 mod faults;
@@ -12,8 +11,6 @@ mod locks;
 mod probe;
 mod program_files;
 mod programmer;
-use crate::programs;
 mod reset;
 mod rig_file;
-use crate::screen;
 mod terminal;

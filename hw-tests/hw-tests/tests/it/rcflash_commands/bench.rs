@@ -10,7 +10,7 @@ use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
 
-use crate::everyday::programs;
+use crate::programs;
 
 /// The program, with pipes on all sides.
 pub(crate) fn program() -> Command {
@@ -55,7 +55,7 @@ pub(crate) fn rcflash(arguments: &[&str]) -> RunEnd {
 
 /// Sends a running program its input and waits until it exits.
 pub(crate) fn finish(mut child: Child, input: &[u8]) -> RunEnd {
-    // A program that ends without reading closes the pipe; that is no failure of the test.
+    // A program that ends without reading closes the pipe; that is not a failure.
     let _ = child.stdin.take().expect("its input").write_all(input);
     RunEnd::from_output(child.wait_with_output().expect("it ends"))
 }

@@ -2,13 +2,13 @@
 
 use board_simulator::Pace;
 
-use crate::everyday::bench::{Bench, Folder, RunEnd, rcflash};
+use crate::rcflash_commands::bench::{Bench, Folder, RunEnd, rcflash};
 
 fn zed(port: &str, arguments: &[&str]) -> RunEnd {
     rcflash(&[arguments, &["--board", "rc2014-zed", "--port", port]].concat())
 }
 
-/// A board with the evaluator in flash and something in sectors 16 and 17.
+/// A board with the evaluator in flash and data in sectors 16 and 17.
 fn filled(folder: &Folder, pace: Pace) -> Bench {
     let bench = Bench::new("rc2014-zed", pace);
     let data = folder.file("data.bin", [0x55; 0x1800]);
@@ -37,9 +37,9 @@ fn only_the_given_sectors_are_erased() {
 }
 
 #[test]
-fn the_boot_sector_is_erased_only_when_asked_for() {
+fn the_boot_sector_is_erased_only_on_request() {
     let folder = Folder::new();
-    // A board without a monitor runs at random, which at full speed keeps a processor busy.
+    // A board without a monitor executes random code, which at full speed uses a whole processor.
     let bench = filled(&folder, Pace::RealTime);
     let erase = |more: &[&str]| zed(&bench.port, &[&["erase"][..], more].concat());
     erase(&["--range", "0-1FFF"]).assert_ends(2, &["the boot sector", "--boot-sector"]);

@@ -1,11 +1,11 @@
-//! Files for EPROM programmers, and having chips written by a program that stands in for `minipro`.
+//! Files for EPROM programmers, and writing chips through a stand-in for `minipro`.
 
 use std::path::Path;
 
-use crate::everyday::bench::{Folder, RunEnd, finish, program, rcflash};
+use crate::rcflash_commands::bench::{Folder, RunEnd, finish, program, rcflash};
 
 /// Folder of the stand-in, first in `PATH`.
-const STAND_IN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/everyday/stand-in");
+const STAND_IN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/rcflash_commands/stand-in");
 
 /// A folder for the file and the chip.
 struct Bench(Folder);
@@ -53,7 +53,7 @@ fn a_chip_is_written_read_back_and_compared() {
 }
 
 #[test]
-fn protection_and_device_are_as_they_are_said() {
+fn protection_and_device_are_set_by_options() {
     let bench = Bench::new();
     bench
         .image("", &[&RUN[..], &["--protect", "--no-unprotect", "--device", "X28C256"]].concat())

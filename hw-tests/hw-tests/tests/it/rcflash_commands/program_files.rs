@@ -5,7 +5,7 @@ use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
 
-use crate::everyday::bench::{Bench, Folder, RunEnd, rcflash};
+use crate::rcflash_commands::bench::{Bench, Folder, RunEnd, rcflash};
 
 /// Bytes that depend on their position.
 fn pattern(count: usize) -> Vec<u8> {
@@ -57,7 +57,7 @@ fn the_rom_is_read_as_binary_and_as_hex() {
 }
 
 #[test]
-fn each_byte_that_differs_is_told_until_there_are_too_many() {
+fn each_differing_byte_is_reported_up_to_a_limit() {
     let bench = Bench::classic();
     let folder = Folder::new();
     let bytes = pattern(9000);
@@ -128,7 +128,7 @@ fn flash_is_read_in_part_and_whole() {
 }
 
 #[test]
-fn what_can_not_be_read_is_said_and_no_file_is_made() {
+fn memory_that_cannot_be_read_is_reported_and_no_file_is_created() {
     let bench = zed();
     let folder = Folder::new();
     let refused = |more: &[&str], code, text| {
@@ -157,7 +157,7 @@ fn a_dry_run_for_flash_needs_no_port() {
 }
 
 #[test]
-fn a_full_disk_and_a_read_only_file_are_said() {
+fn a_full_disk_and_a_read_only_file_are_reported() {
     let bench = Bench::classic();
     let folder = Folder::new();
     let full = folder.path("full.bin");

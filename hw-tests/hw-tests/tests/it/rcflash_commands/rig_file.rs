@@ -1,10 +1,10 @@
-//! The rig file and the variables by which a board is named.
+//! Board names from the rig file and environment variables.
 
 use std::process::Command;
 
 use assert_cmd::cargo::CommandCargoExt;
 
-use crate::everyday::bench::{Bench, Folder, RunEnd, finish, program, rcflash};
+use crate::rcflash_commands::bench::{Bench, Folder, RunEnd, finish, program, rcflash};
 
 #[test]
 fn a_board_goes_by_its_name_for_both_programs() {
@@ -19,7 +19,7 @@ fn a_board_goes_by_its_name_for_both_programs() {
 }
 
 #[test]
-fn the_usual_file_and_variables_are_looked_at() {
+fn the_default_file_and_variables_are_used() {
     let bench = Bench::classic();
     let folder = Folder::new();
     std::fs::create_dir(folder.path("rcflash")).expect("a folder");
@@ -36,7 +36,7 @@ fn the_usual_file_and_variables_are_looked_at() {
 }
 
 #[test]
-fn mistakes_in_the_file_and_names_that_are_not_in_it_are_told() {
+fn errors_in_the_file_and_unknown_names_are_reported() {
     let folder = Folder::new();
     let rig = folder.file("rig.toml", "[boards.bench]\nport = \"/dev/none\"\nspeed = 9600\n");
     rcflash(&["write", "--rig", &rig, "--port", "bench"])
@@ -45,7 +45,7 @@ fn mistakes_in_the_file_and_names_that_are_not_in_it_are_told() {
     rcflash(&["write", "--rig", &rig, "--port", "bnech"])
         .assert_ends(2, &["'bnech'", "which has bench"]);
     rcflash(&["write", "--rig", &rig, "--port", "bench"])
-        .assert_ends(3, &["there is no port /dev/none"]);
+        .assert_ends(3, &["port /dev/none not found"]);
     rcflash(&["write", "--rig", "/nonexistent/rig.toml", "--port", "bench"])
         .assert_ends(3, &["can't read /nonexistent/rig.toml"]);
 }
