@@ -1,7 +1,7 @@
 //! Decides by the first bytes of a connection whether its client may use a board.
 //!
-//! A page in a browser can send HTTP requests to any port of this computer, with bytes of its choice
-//! in the body. So every server of a board judges the first bytes before it passes any on.
+//! A page in a browser can send HTTP requests to any port of this computer, with bytes of its
+//! choice in the body. So every server of a board judges the first bytes before it passes any on.
 //!
 //! | client | accepted | refused |
 //! |---|---|---|

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use host_platform::net::enable_keepalive;
+use host_platform::time::{Duration, Instant};
 use rcflash_transport::network::{ClientKind, Judgement, Refusal, judge_first_bytes, refuse};
 
 use super::packet::encode_packet;
@@ -168,7 +168,7 @@ fn judge_received(stream: &TcpStream, deadline: Instant) -> Judgement {
             return Judgement::Refused(Refusal::NotGdb); // no packet is that long
         }
         if count == previous {
-            thread::sleep(PEEK_INTERVAL);
+            host_platform::time::sleep(PEEK_INTERVAL);
         }
         previous = count;
     }
