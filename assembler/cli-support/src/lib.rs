@@ -5,8 +5,8 @@
 //! - [`files`]: atomic writes and limited reads.
 //! - [`text`]: escaping of untrusted text before it reaches a terminal.
 //! - [`version`]: the version with the commit, for build scripts.
-//! - `interrupt`, `manual`, `output` (feature `program`): Ctrl-C; arguments, completions and manual
-//!   pages; text and JSON on standard output.
+//! - `interrupt`, `listen`, `manual`, `output` (feature `program`): Ctrl-C; addresses of servers;
+//!   arguments, completions and manual pages; text and JSON on standard output.
 //!
 //! ```
 //! use cli_support::text::Escape;
@@ -18,6 +18,8 @@ pub mod exit;
 pub mod files;
 #[cfg(feature = "program")]
 pub mod interrupt;
+#[cfg(feature = "program")]
+pub mod listen;
 #[cfg(feature = "program")]
 pub mod manual;
 #[cfg(feature = "program")]

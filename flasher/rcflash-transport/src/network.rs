@@ -11,8 +11,10 @@
 //! | client of RFC 2217 | `rfc2217_client` |
 //! | client of a WebSocket | `web_socket` |
 //! | server for raw TCP and RFC 2217 | `server` |
+//! | which clients a server accepts | `admission` |
 
 mod address;
+mod admission;
 mod comport;
 mod rfc2217_client;
 mod server;
@@ -23,6 +25,7 @@ mod telnet;
 mod web_socket;
 
 pub use address::{NetworkAddress, Protocol, parse_listen_address};
+pub use admission::{ClientKind, Judgement, RawGate, Refusal, judge_first_bytes, refuse};
 pub use rfc2217_client::Rfc2217Port;
 pub use server::{Server, ServerError, ServerEvent};
 pub use tcp::TcpTransport;

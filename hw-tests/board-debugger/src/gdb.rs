@@ -17,7 +17,7 @@ use super::registers;
 use super::stops::{Breakpoint, WatchHit, WatchTarget, WatchTrigger, Watchpoint};
 use board_simulator::{AccessKind, Registers};
 
-pub use connections::{GdbConnection, accept_connections};
+pub use connections::{GdbConnection, GdbRefusal, accept_connections};
 pub use packet::{GdbClient, GdbStream};
 
 use packet::{Packet, decode_hex, encode_hex, parse_hex};
@@ -39,7 +39,8 @@ pub enum SessionEnd {
 /// Serves gdb until it detaches, kills the session or disconnects.
 ///
 /// # Errors
-/// Returns the error of the line to gdb if it fails.
+/// Returns the error of the line to gdb if it fails, or one of kind `InvalidData` for a byte that
+/// begins no packet.
 pub fn serve(debugger: &mut Debugger, client: &mut GdbClient<'_>) -> io::Result<SessionEnd> {
     let mut session = Session { debugger, client, acknowledges: true };
     while let Some(packet) = session.client.receive(session.acknowledges, MAX_PACKET)? {

@@ -5,7 +5,7 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 
 use rcflash_transport::Transport;
-use rcflash_transport::network::TcpTransport;
+use rcflash_transport::network::{RawGate, Refusal, TcpTransport, refuse};
 use rcflash_transport::time::{Duration, Instant};
 
 use super::line::SerialLine;
@@ -13,14 +13,38 @@ use super::line::SerialLine;
 /// How long a write to the host may block before the connection is closed.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The board's end of the line. It accepts one host at a time. Without a host, the characters that
-/// the board sends are lost, as on an unconnected cable.
+/// The board's end of the line. It accepts one host at a time; others are told which one. A host
+/// whose first bytes are a web request is refused before the board receives any. Without a host,
+/// the characters that the board sends are lost, as on an unconnected cable.
 pub struct NetworkLine {
     listener: TcpListener,
     name: String,
-    host: Option<TcpTransport>,
+    host: Option<Host>,
     arrived: VecDeque<u8>,
     unsent: Vec<u8>,
+}
+
+/// A connected host.
+struct Host {
+    transport: TcpTransport,
+    address: SocketAddr,
+    gate: RawGate,
+}
+
+/// Why a host is disconnected.
+enum HostError {
+    Disconnected,
+    Refused(Refusal),
+}
+
+impl Host {
+    /// Receives bytes for the board, waiting up to `wait` for the first.
+    fn receive(&mut self, wait: Duration) -> Result<Vec<u8>, HostError> {
+        let mut buffer = [0; 256];
+        let count = self.transport.read(&mut buffer, wait);
+        let received = &buffer[..count.map_err(|_| HostError::Disconnected)?];
+        self.gate.pass(received, Instant::now()).map_err(HostError::Refused)
+    }
 }
 
 impl NetworkLine {
@@ -41,21 +65,30 @@ impl NetworkLine {
         &self.name
     }
 
-    /// Accepts a waiting connection, and closes it at once if a host is already connected.
+    /// Accepts a waiting connection, and refuses it if a host is already connected.
     fn accept_host(&mut self) {
         let Ok((stream, from)) = self.listener.accept() else { return };
-        if self.host.is_none() {
-            self.host = TcpTransport::new(from.to_string(), stream).ok();
+        self.receive_from_host(Duration::ZERO); // the present host may have disconnected
+        if let Some(host) = &self.host {
+            refuse(stream, format!("the board is in use by {}\r\n", host.address).as_bytes());
+            return;
         }
+        let transport = TcpTransport::new(from.to_string(), stream);
+        let gate = RawGate::default();
+        self.host = transport.ok().map(|transport| Host { transport, address: from, gate });
     }
 
     /// Receives from the host, waiting up to `wait` for the first byte.
     fn receive_from_host(&mut self, wait: Duration) {
         let Some(host) = &mut self.host else { return };
-        let mut buffer = [0; 256];
-        match host.read(&mut buffer, wait) {
-            Ok(count) => self.arrived.extend(&buffer[..count]),
-            Err(_) => self.host = None, // disconnected; the next host may connect
+        match host.receive(wait) {
+            Ok(received) => self.arrived.extend(received),
+            Err(HostError::Disconnected) => self.host = None, // the next host may connect
+            Err(HostError::Refused(why)) => {
+                if let Some(host) = self.host.take() {
+                    host.transport.refuse(&why.reply());
+                }
+            }
         }
     }
 }
@@ -78,7 +111,7 @@ impl SerialLine for NetworkLine {
         self.accept_host();
         let unsent = std::mem::take(&mut self.unsent);
         if let Some(host) = &mut self.host
-            && host.write(&unsent, Instant::now() + WRITE_TIMEOUT).is_err()
+            && host.transport.write(&unsent, Instant::now() + WRITE_TIMEOUT).is_err()
         {
             self.host = None;
         }

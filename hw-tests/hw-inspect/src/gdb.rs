@@ -3,9 +3,10 @@
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::AtomicBool;
 
-use board_debugger::gdb::{GdbClient, SessionEnd, accept_connections, serve};
+use board_debugger::gdb::{GdbClient, GdbRefusal, SessionEnd, accept_connections, serve};
 use clap::Args;
-use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, USAGE};
+use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT};
+use cli_support::listen::ListenProtection;
 
 use super::session::SessionArgs;
 use cli_support::output::print;
@@ -17,20 +18,12 @@ pub(super) struct GdbArgs {
     /// Address on which to wait for gdb; port 0 selects a free port
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:3333")]
     listen: SocketAddr,
-    /// Allow an address that other computers can reach; every client can control the board
-    #[arg(long)]
-    allow_remote: bool,
+    #[command(flatten)]
+    protection: ListenProtection,
 }
 
 pub(super) fn gdb(args: &GdbArgs) -> CommandResult {
-    if !args.listen.ip().is_loopback() && !args.allow_remote {
-        let problem = format!(
-            "{} can be reached by other computers, and every client can control the board; \
-             add --allow-remote if that is meant",
-            args.listen
-        );
-        return Err(CommandError::new(USAGE, problem));
-    }
+    args.protection.check(args.listen)?;
     let mut session = args.session.start(&AtomicBool::new(false))?;
     if let Some(message) = &session.message {
         cli_support::eprint_message!("{message}");
@@ -39,10 +32,11 @@ pub(super) fn gdb(args: &GdbArgs) -> CommandResult {
     let listener = TcpListener::bind(args.listen).map_err(failed)?;
     print(&format!("{}\n", listener.local_addr().map_err(failed)?))?;
     cli_support::eprint_message!(
-        "waiting for gdb; `kill` in gdb ends the server, after `detach` it waits for the next one"
+        "waiting for gdb; `kill` in gdb ends this, `detach` waits for the next"
     );
-    let refused =
-        |peer| cli_support::eprint_message!("{peer} was refused, since another gdb is connected");
+    let refused = |peer: SocketAddr, why: &GdbRefusal| {
+        cli_support::eprint_message!("{peer} rejected: {why}");
+    };
     let accept_connections = accept_connections(listener, refused).map_err(failed)?;
     for visitor in accept_connections {
         let mut visitor = visitor.map_err(failed)?;
@@ -51,7 +45,7 @@ pub(super) fn gdb(args: &GdbArgs) -> CommandResult {
         let mut client = GdbClient::new(&mut visitor.stream);
         match serve(&mut session.debugger, &mut client) {
             Ok(SessionEnd::Killed) => return Ok(0),
-            Ok(SessionEnd::Detached) => cli_support::eprint_message!("{peer} has disconnected"),
+            Ok(SessionEnd::Detached) => cli_support::eprint_message!("{peer} has gone"),
             Err(error) => cli_support::eprint_message!("{peer}: {error}"),
         }
     }

@@ -1,10 +1,11 @@
 //! The server: gives clients on other computers access to a port of this one, one client at a time.
+//! A client is judged before it may use the port, by `pending`.
 //!
 //! The port is opened for each client, so local programs can use it in between, and a replugged
 //! adapter is found for the next client.
 
 use std::fmt::Display;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -12,17 +13,22 @@ use std::time::Duration;
 use crate::Transport;
 
 use crate::network::Protocol;
-use crate::network::socket::Socket;
+use crate::network::admission::refuse;
 
+mod pending;
 mod port_state;
 mod session;
+#[cfg(test)]
+mod tests;
 
+use pending::{Connection, PendingClient, PendingError, text_reply};
 use session::{Session, SessionEnd};
 
 /// How often a listening server checks for a client.
 const ACCEPT_POLL_INTERVAL: Duration = Duration::from_millis(20);
-/// How long a refused client may take to receive the reason.
-const REFUSAL_TIMEOUT: Duration = Duration::from_secs(1);
+/// How often it checks the clients that are negotiating, and the maximum number of them.
+const PENDING_POLL_INTERVAL: Duration = Duration::from_millis(1);
+const MAX_PENDING_CLIENTS: usize = 8;
 
 /// A listening server.
 pub struct Server {
@@ -35,8 +41,8 @@ pub struct Server {
 pub enum ServerEvent<'a> {
     /// A client connected, and the port is open.
     Connected(SocketAddr),
-    /// A client was refused because another one uses the port.
-    Refused(SocketAddr),
+    /// A client was refused: the reason.
+    Refused(SocketAddr, &'a dyn Display),
     /// A client was refused because the port can't be opened: the reason.
     PortUnavailable(SocketAddr, &'a dyn Display),
     /// The client disconnected: the error of its connection.
@@ -84,17 +90,43 @@ impl Server {
         stop: &AtomicBool,
         mut on_event: impl FnMut(ServerEvent),
     ) -> io::Result<()> {
+        let mut pending = Vec::new();
         while !stop.load(Ordering::Relaxed) {
-            match self.accept()? {
-                None => crate::time::sleep(ACCEPT_POLL_INTERVAL),
-                Some((client, client_address)) => match open() {
-                    Ok(port) => self.serve(client, client_address, port, stop, &mut on_event),
-                    Err(error) => {
-                        refuse(client, &error);
-                        on_event(ServerEvent::PortUnavailable(client_address, &error));
-                    }
-                },
+            self.accept_pending(&mut pending, &mut on_event)?;
+            let Some(client) = next_admitted(&mut pending, &mut on_event) else {
+                let is_idle = pending.is_empty();
+                crate::time::sleep(if is_idle {
+                    ACCEPT_POLL_INTERVAL
+                } else {
+                    PENDING_POLL_INTERVAL
+                });
+                continue;
+            };
+            let client_address = client.address;
+            match open() {
+                Ok(port) => self.serve(client, pending.drain(..), port, stop, &mut on_event),
+                Err(error) => {
+                    client.socket.refuse(&text_reply(&error));
+                    on_event(ServerEvent::PortUnavailable(client_address, &error));
+                }
             }
+        }
+        Ok(())
+    }
+
+    /// Adds a waiting client to those whose first bytes are judged.
+    fn accept_pending(
+        &self,
+        pending: &mut Vec<PendingClient>,
+        on_event: &mut impl FnMut(ServerEvent),
+    ) -> io::Result<()> {
+        let Some((client, address)) = self.accept()? else { return Ok(()) };
+        if pending.len() >= MAX_PENDING_CLIENTS {
+            let reason = "too many connections are negotiating";
+            refuse(client, &text_reply(&reason));
+            on_event(ServerEvent::Refused(address, &reason));
+        } else if let Ok(client) = PendingClient::new(client, address, self.protocol) {
+            pending.push(client);
         }
         Ok(())
     }
@@ -116,24 +148,33 @@ impl Server {
 
     fn serve(
         &self,
-        client: TcpStream,
-        client_address: SocketAddr,
+        client: Connection,
+        others: impl Iterator<Item = PendingClient>,
         port: Box<dyn Transport + Send>,
         stop: &AtomicBool,
         on_event: &mut impl FnMut(ServerEvent),
     ) {
-        let Ok(socket) = Socket::new(client) else { return }; // it has disconnected already
+        let client_address = client.address;
         on_event(ServerEvent::Connected(client_address));
-        let mut session = Session::new(socket, port, self.protocol, self.baud);
+        let in_use = format!("the port is in use by {client_address}");
+        for other in others {
+            on_event(ServerEvent::Refused(other.address(), &in_use));
+            other.refuse(&text_reply(&in_use));
+        }
+        let mut session = Session::new(client, port, self.baud);
         let end = session.run(stop, || {
             if let Ok(Some((second_client, second_address))) = self.accept() {
-                refuse(second_client, &format_args!("the port is in use by {client_address}"));
-                on_event(ServerEvent::Refused(second_address));
+                refuse(second_client, &text_reply(&in_use));
+                on_event(ServerEvent::Refused(second_address, &in_use));
             }
         });
         match end {
             SessionEnd::ClientDisconnected(error) => {
                 on_event(ServerEvent::Disconnected(client_address, &error))
+            }
+            SessionEnd::Refused(why) => {
+                session.refuse_client(&why.reply());
+                on_event(ServerEvent::Refused(client_address, &why));
             }
             SessionEnd::Stopped => {}
             SessionEnd::PortFailed(error) => {
@@ -143,10 +184,28 @@ impl Server {
     }
 }
 
-/// Sends the reason of a refusal as text, which terminals and this crate's client show.
-fn refuse(mut client: TcpStream, reason: &dyn Display) {
-    let _ = client.set_nonblocking(false);
-    let _ = client.set_write_timeout(Some(REFUSAL_TIMEOUT));
-    let _ = write!(client, "{reason}\r\n"); // it may have disconnected
-    let _ = client.shutdown(std::net::Shutdown::Write);
+/// Returns the first client that may use the port, and refuses those that never may.
+fn next_admitted(
+    pending: &mut Vec<PendingClient>,
+    on_event: &mut impl FnMut(ServerEvent),
+) -> Option<Connection> {
+    let mut index = 0;
+    while index < pending.len() {
+        match pending[index].poll(crate::time::Instant::now()) {
+            Ok(true) => return Some(pending.remove(index).into_connection()),
+            Ok(false) => index += 1,
+            Err(error) => {
+                let client = pending.remove(index);
+                match error {
+                    PendingError::Refused(why) => {
+                        on_event(ServerEvent::Refused(client.address(), &why));
+                        client.refuse(&why.reply());
+                    }
+                    // Nothing was opened for it.
+                    PendingError::Disconnected => {}
+                }
+            }
+        }
+    }
+    None
 }

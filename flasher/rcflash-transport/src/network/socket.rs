@@ -5,6 +5,7 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
 
 use crate::ByteCounts;
@@ -29,6 +30,13 @@ const MAX_QUEUED_CHUNKS: usize = 64;
 const MAX_CHUNK_BYTES: usize = 4096;
 /// The maximum length of a server's message before it closes the connection.
 const MAX_MESSAGE_BYTES: usize = 200;
+
+/// How long a refused client may take to receive the reply, and the maximum number of such clients;
+/// further ones get no reply.
+const REFUSAL_TIMEOUT: Duration = Duration::from_secs(1);
+const MAX_REFUSALS: usize = 32;
+/// The number of refused clients whose connections are being closed.
+static REFUSALS: AtomicUsize = AtomicUsize::new(0);
 
 /// A TCP connection, closed on drop.
 pub(crate) struct Socket {
@@ -113,6 +121,31 @@ impl Socket {
             }
         }
         Ok(())
+    }
+
+    /// Sends the reply to a refused client and closes the connection, in a thread. Received bytes
+    /// are discarded until the client closes: unread ones would reset the connection, and the
+    /// client might lose the reply.
+    pub(crate) fn refuse(mut self, reply: &[u8]) {
+        if REFUSALS.fetch_add(1, Ordering::AcqRel) >= MAX_REFUSALS {
+            REFUSALS.fetch_sub(1, Ordering::AcqRel);
+            return;
+        }
+        let reply = reply.to_vec();
+        let close = move || {
+            let deadline = Instant::now() + REFUSAL_TIMEOUT;
+            let _ = self.write(&reply, deadline); // it may have disconnected
+            let _ = self.stream.shutdown(Shutdown::Write);
+            while let Some(left) = deadline.checked_duration_since(Instant::now())
+                && self.next_chunk(left).is_ok_and(|chunk| chunk.is_some())
+            {}
+            drop(self);
+            REFUSALS.fetch_sub(1, Ordering::AcqRel);
+        };
+        let thread = std::thread::Builder::new().name("refused client".into());
+        if thread.spawn(close).is_err() {
+            REFUSALS.fetch_sub(1, Ordering::AcqRel);
+        }
     }
 
     fn next_chunk(&self, timeout: Duration) -> io::Result<Option<Vec<u8>>> {

@@ -44,6 +44,11 @@ impl TcpTransport {
     pub fn new(name: String, stream: TcpStream) -> io::Result<Self> {
         Ok(Self { name, socket: Socket::new(stream)?, lock: None })
     }
+
+    /// Sends a reply to a refused client and closes the connection, in a thread.
+    pub fn refuse(self, reply: &[u8]) {
+        self.socket.refuse(reply);
+    }
 }
 
 impl Transport for TcpTransport {

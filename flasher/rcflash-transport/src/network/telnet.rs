@@ -4,7 +4,7 @@
 //! Input is untrusted: nothing here fails or grows without limit.
 
 /// Interpret as command.
-const IAC: u8 = 255;
+pub(crate) const IAC: u8 = 255;
 const DONT: u8 = 254;
 const DO: u8 = 253;
 const WONT: u8 = 252;

@@ -3,7 +3,8 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use clap::Args;
-use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, INTERRUPTED, USAGE};
+use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, INTERRUPTED};
+use cli_support::listen::ListenProtection;
 use cli_support::text::print;
 use rcflash_transport::network::{Protocol, Server, ServerEvent, parse_listen_address};
 
@@ -25,23 +26,15 @@ pub(super) struct ServeArgs {
         default_value_t = SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_TCP_PORT))
     )]
     listen: SocketAddr,
-    /// Listen at an address that other computers can reach
-    #[arg(long)]
-    unprotected: bool,
+    #[command(flatten)]
+    protection: ListenProtection,
     /// Serve raw bytes, for tcp://host:port, instead of RFC 2217
     #[arg(long)]
     raw: bool,
 }
 
 pub(super) fn serve(args: &ServeArgs) -> CommandResult {
-    if !args.listen.ip().is_loopback() && !args.unprotected {
-        let problem = format!(
-            "other computers can connect to {}, without authentication; pass --unprotected to \
-             allow that, or use a tunnel (docs/NETWORK.md)",
-            args.listen
-        );
-        return Err(CommandError::new(USAGE, problem));
-    }
+    args.protection.check(args.listen)?;
     let target = args.board.target()?;
     let stop = stop_on_interrupt()?;
     // Report a missing or busy port now, not to the first client.
@@ -62,11 +55,8 @@ pub(super) fn serve(args: &ServeArgs) -> CommandResult {
 fn print_event(event: &ServerEvent) {
     match event {
         ServerEvent::Connected(client) => cli_support::eprint_message!("{client} connected"),
-        ServerEvent::Refused(client) => {
-            cli_support::eprint_message!("{client} rejected: another client is connected");
-        }
-        ServerEvent::PortUnavailable(client, why) => {
-            cli_support::eprint_message!("{client} rejected: {why}")
+        ServerEvent::Refused(client, why) | ServerEvent::PortUnavailable(client, why) => {
+            cli_support::eprint_message!("{client} rejected: {why}");
         }
         ServerEvent::Disconnected(client, how) => {
             cli_support::eprint_message!("{client} disconnected: {how}")

@@ -1,14 +1,16 @@
-//! Accepts connections of gdb, one at a time; a silent connection does not block others.
+//! Accepts connections of gdb, one at a time; a silent connection does not block others. Clients
+//! whose first bytes are not gdb's are refused, such as a browser.
 
-use std::io::{self, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
 
 use host_platform::net::enable_keepalive;
+use host_platform::time::{Duration, Instant};
+use rcflash_transport::network::{ClientKind, Judgement, Refusal, judge_first_bytes, refuse};
 
 use super::packet::encode_packet;
 
@@ -16,48 +18,86 @@ use super::packet::encode_packet;
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(30);
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
 const KEEPALIVE_COUNT: u32 = 6;
-/// How long to wait for the first byte; gdb sends at once.
-const FIRST_BYTE_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a refused gdb may take to close, and how many reads are made meanwhile.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
-const MAX_CLOSE_READS: usize = 64;
-/// The error text sent to a second gdb, which shows it.
-const BUSY_ERROR: &str = "E.another gdb is connected to this board; detach it first";
+/// How long to wait for the first bytes; gdb sends at once.
+const FIRST_BYTES_TIMEOUT: Duration = Duration::from_secs(10);
+/// How often first bytes that do not suffice for a decision are read again.
+const PEEK_INTERVAL: Duration = Duration::from_millis(10);
+/// The maximum number of connections whose first bytes are awaited; further ones are closed.
+const MAX_PENDING: usize = 16;
 
-/// A connection from which a first byte has arrived. While it is alive, others are refused.
+/// A connection whose first bytes are gdb's. While it is alive, others are refused.
 pub struct GdbConnection {
     /// The connection.
     pub stream: TcpStream,
     /// Its network address.
     pub peer: SocketAddr,
-    is_busy: Arc<AtomicBool>,
+    shared: Arc<Shared>,
+}
+
+/// State of all connections.
+#[derive(Default)]
+struct Shared {
+    /// The address of the gdb that is connected.
+    holder: Mutex<Option<SocketAddr>>,
+    /// The number of connections whose first bytes are awaited.
+    pending: AtomicUsize,
+}
+
+impl Shared {
+    /// Makes `peer` the holder. Returns the present one if there is one.
+    fn claim(&self, peer: SocketAddr) -> Result<(), SocketAddr> {
+        let mut holder = self.holder.lock().unwrap_or_else(PoisonError::into_inner);
+        match *holder {
+            Some(present) => Err(present),
+            None => {
+                *holder = Some(peer);
+                Ok(())
+            }
+        }
+    }
 }
 
 impl Drop for GdbConnection {
     fn drop(&mut self) {
-        self.is_busy.store(false, Ordering::Release);
+        *self.shared.holder.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
-/// Accepts connections on a thread and sends each to the returned channel once its first byte has
-/// arrived. While one is in use, others are refused, and `on_refused` is called.
+/// Why a connection was refused.
+#[derive(Debug, thiserror::Error)]
+pub enum GdbRefusal {
+    /// Another gdb is connected, from this address.
+    #[error("another gdb is connected from {0}")]
+    Busy(SocketAddr),
+    /// The first bytes are not gdb's.
+    #[error(transparent)]
+    FirstBytes(Refusal),
+}
+
+/// Accepts connections on a thread and sends each to the returned channel once its first bytes are
+/// known to be gdb's. While one is in use, others are refused. `on_refused` is called for each that
+/// is refused.
 ///
 /// # Errors
 /// Returns the system's error if the thread can't be started.
 pub fn accept_connections(
     listener: TcpListener,
-    on_refused: impl Fn(SocketAddr) + Send + Sync + 'static,
+    on_refused: impl Fn(SocketAddr, &GdbRefusal) + Send + Sync + 'static,
 ) -> io::Result<Receiver<io::Result<GdbConnection>>> {
     let (send, receive) = channel();
-    let is_busy = Arc::new(AtomicBool::new(false));
+    let shared = Arc::new(Shared::default());
     let on_refused = Arc::new(on_refused);
     thread::Builder::new().name("gdb connections".into()).spawn(move || {
         for stream in listener.incoming() {
-            let is_busy = Arc::clone(&is_busy);
+            if shared.pending.load(Ordering::Acquire) >= MAX_PENDING {
+                continue;
+            }
+            shared.pending.fetch_add(1, Ordering::AcqRel);
+            let shared = Arc::clone(&shared);
             let refused = Arc::clone(&on_refused);
             let send = send.clone();
             // One thread per connection, so that a silent one does not delay the next.
-            let wait = move || admit(stream, is_busy, &*refused, &send);
+            let wait = move || admit(stream, shared, &*refused, &send);
             if thread::Builder::new().spawn(wait).is_err() {
                 break;
             }
@@ -68,47 +108,68 @@ pub fn accept_connections(
 
 fn admit(
     stream: io::Result<TcpStream>,
-    is_busy: Arc<AtomicBool>,
-    refused: &dyn Fn(SocketAddr),
+    shared: Arc<Shared>,
+    refused: &dyn Fn(SocketAddr, &GdbRefusal),
     send: &Sender<io::Result<GdbConnection>>,
 ) {
-    let (mut stream, peer) = match stream.and_then(first_byte) {
-        Ok(Some(accepted)) => accepted,
-        Ok(None) => return,
+    let judged = stream.and_then(judge);
+    shared.pending.fetch_sub(1, Ordering::AcqRel);
+    let (stream, peer, judgement) = match judged {
+        Ok(judged) => judged,
         Err(error) => {
             let _ = send.send(Err(error));
             return;
         }
     };
-    if is_busy.swap(true, Ordering::AcqRel) {
-        refuse(&mut stream);
-        refused(peer);
-    } else {
-        let _ = send.send(Ok(GdbConnection { stream, peer, is_busy }));
-    }
-}
-
-/// Sends `BUSY_ERROR` and closes. Reads what gdb has sent first: closing with unread bytes would
-/// reset the connection before gdb receives the error.
-fn refuse(stream: &mut TcpStream) {
-    let _ = stream.write_all(format!("+{}", encode_packet(BUSY_ERROR)).as_bytes());
-    let _ = stream.shutdown(Shutdown::Write);
-    let _ = stream.set_read_timeout(Some(CLOSE_TIMEOUT));
-    let mut left = [0; 256];
-    for _ in 0..MAX_CLOSE_READS {
-        if !stream.read(&mut left).is_ok_and(|count| count > 0) {
-            break;
+    match judgement {
+        Judgement::Undecided => refuse(stream, &Refusal::Idle.reply()),
+        Judgement::Refused(why) => {
+            refuse(stream, &why.reply());
+            refused(peer, &GdbRefusal::FirstBytes(why));
         }
+        Judgement::Accepted => match shared.claim(peer) {
+            Ok(()) => drop(send.send(Ok(GdbConnection { stream, peer, shared }))),
+            Err(holder) => {
+                refuse(stream, busy_reply(holder).as_bytes());
+                refused(peer, &GdbRefusal::Busy(holder));
+            }
+        },
     }
 }
 
-/// Waits for the first byte; returns `None` if none arrives in time or the peer closes.
-fn first_byte(stream: TcpStream) -> io::Result<Option<(TcpStream, SocketAddr)>> {
+/// Returns the reply to a second gdb, which shows the text.
+fn busy_reply(holder: SocketAddr) -> String {
+    let text = format!("E.another gdb, at {holder}, is connected to this board; detach it first");
+    format!("+{}", encode_packet(&text))
+}
+
+/// Waits for the first bytes, and leaves them unread.
+fn judge(stream: TcpStream) -> io::Result<(TcpStream, SocketAddr, Judgement)> {
     let peer = stream.peer_addr()?;
     stream.set_nodelay(true)?;
     enable_keepalive(&stream, KEEPALIVE_IDLE, KEEPALIVE_INTERVAL, KEEPALIVE_COUNT);
-    stream.set_read_timeout(Some(FIRST_BYTE_TIMEOUT))?;
-    let has_sent = stream.peek(&mut [0]).is_ok_and(|count| count > 0);
+    stream.set_read_timeout(Some(FIRST_BYTES_TIMEOUT))?;
+    let judgement = judge_received(&stream, Instant::now() + FIRST_BYTES_TIMEOUT);
     stream.set_read_timeout(None)?;
-    Ok(has_sent.then_some((stream, peer)))
+    Ok((stream, peer, judgement))
+}
+
+fn judge_received(stream: &TcpStream, deadline: Instant) -> Judgement {
+    let mut first = [0; 4096];
+    let mut previous = 0;
+    loop {
+        // The first call waits for a byte; the following ones return what has arrived so far.
+        let count = stream.peek(&mut first).unwrap_or(0);
+        let judgement = judge_first_bytes(ClientKind::Gdb, &first[..count]);
+        if judgement != Judgement::Undecided || count == 0 || Instant::now() > deadline {
+            return judgement;
+        }
+        if count == first.len() {
+            return Judgement::Refused(Refusal::NotGdb); // no packet is that long
+        }
+        if count == previous {
+            host_platform::time::sleep(PEEK_INTERVAL);
+        }
+        previous = count;
+    }
 }

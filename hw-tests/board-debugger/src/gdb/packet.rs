@@ -78,6 +78,10 @@ impl<'s> GdbClient<'s> {
 
     /// Waits for the next packet with a valid checksum; returns `None` if gdb has disconnected.
     /// Only the length is returned of a packet with more than `max_bytes`.
+    ///
+    /// # Errors
+    /// Returns the error of the stream, or one of kind `InvalidData` for a byte that begins no
+    /// packet.
     pub(super) fn receive(
         &mut self,
         acknowledges: bool,
@@ -87,7 +91,10 @@ impl<'s> GdbClient<'s> {
             match self.byte()? {
                 None => return Ok(None),
                 Some(PACKET_START) => {}
-                Some(_) => continue,
+                Some(b'+' | b'-' | INTERRUPT) => continue,
+                // The first bytes were judged as they arrived; what is not gdb's ends the session
+                // later too, so that no packets in the body of a web request are executed.
+                Some(byte) => return Err(not_a_packet(byte)),
             }
             let Some((packet, good)) = self.body(max_bytes)? else { return Ok(None) };
             if acknowledges {
@@ -139,6 +146,11 @@ impl<'s> GdbClient<'s> {
         self.stream.write_all(encode_packet(text).as_bytes())?;
         self.stream.flush()
     }
+}
+
+fn not_a_packet(byte: u8) -> io::Error {
+    let problem = format!("byte {byte:02x} begins no packet of gdb; the connection is closed");
+    io::Error::new(ErrorKind::InvalidData, problem)
 }
 
 /// Encodes a packet with its checksum.

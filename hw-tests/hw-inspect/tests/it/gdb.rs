@@ -1,7 +1,7 @@
 //! gdb's remote protocol, packet by packet, against the real program.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -227,7 +227,8 @@ fn a_second_gdb_is_refused_and_a_silent_connection_blocks_no_client() {
     second.write_all(&packed("qSupported:x")).expect("sent");
     let mut said = String::new();
     second.read_to_string(&mut said).expect("it hangs up");
-    assert!(said.contains("E.another gdb is connected"), "{said}");
+    let holder = gdb.stream.local_addr().expect("an address");
+    assert!(said.contains(&format!("E.another gdb, at {holder}, is connected")), "{said}");
     assert_eq!(gdb.ask("?"), "S05", "the first session continues");
     assert_eq!(gdb.ask("D"), "OK");
     // The server accepts a client again once it has noticed that the first one disconnected.
@@ -245,11 +246,59 @@ fn a_second_gdb_is_refused_and_a_silent_connection_blocks_no_client() {
     }
 }
 
+/// A page's request whose body writes memory, and one whose method begins with a packet, as a page
+/// can send it after it has bound its own name to this computer.
+#[test]
+fn a_web_page_reads_and_writes_nothing() {
+    let memory = "m9000,4";
+    let before = Server::start().ask(memory);
+    assert_ne!(before, "5ac3963c");
+    let mut gdb = Server::start();
+    let peer = gdb.stream.peer_addr().expect("an address");
+    for method in ["POST", "$g#67", "$x"] {
+        let head = format!(
+            "{method} / HTTP/1.1\r\nHost: {peer}\r\nOrigin: https://evil.example\r\n\
+             Content-Type: text/plain\r\nContent-Length: 22\r\n\r\n"
+        );
+        let body = [&b"#00+"[..], &packed("M9000,4:5ac3963c")].concat();
+        let whole = [head.as_bytes(), &body].concat();
+        let pieces: [Vec<&[u8]>; 3] =
+            [vec![&whole], vec![head.as_bytes(), &body], whole.chunks(1).collect()];
+        for pieces in pieces {
+            // A method that begins with a whole packet is one of gdb's until its next byte.
+            if method == "$g#67" && pieces.len() > 2 {
+                continue;
+            }
+            let reply = send_pieces(peer, &pieces);
+            let count = pieces.len();
+            assert!(reply.starts_with("HTTP/1.1 400 "), "{method}, {count} pieces: {reply}");
+        }
+    }
+    let tls = [0x16, 0x03, 0x01, 0x00, 0xc4, 0x01];
+    assert_eq!(send_pieces(peer, &[&tls]), "");
+    assert_eq!(gdb.ask(memory), before);
+}
+
+/// Sends pieces, as far as the server receives them, and returns all that it sends.
+fn send_pieces(peer: SocketAddr, pieces: &[&[u8]]) -> String {
+    let mut client = TcpStream::connect(peer).expect("it listens");
+    client.set_read_timeout(Some(Duration::from_secs(60))).expect("a deadline");
+    client.set_nodelay(true).expect("a socket option");
+    for piece in pieces {
+        if client.write_all(piece).is_err() {
+            break;
+        }
+    }
+    let mut reply = Vec::new();
+    let _ = client.read_to_end(&mut reply); // it may end with a reset
+    String::from_utf8_lossy(&reply).into_owned()
+}
+
 #[test]
 fn an_address_that_others_reach_needs_a_flag() {
     let arguments = ["gdb", "--listen", "0.0.0.0:0", FIGURE_1, "e5"];
     let (code, _, said) = crate::hw_tests(&arguments);
-    assert!(code == Some(2) && said.contains("--allow-remote"), "{said}");
+    assert!(code == Some(2) && said.contains("--unprotected"), "{said}");
 }
 
 /// Returns the kernel's timer of the server's end of a connection: 2 is keep-alive (proc(5)).

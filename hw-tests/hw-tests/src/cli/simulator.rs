@@ -11,6 +11,7 @@ use board_simulator::board_spec;
 use board_simulator::{BoardServer, Pace, ServerOptions, UsbPacketing};
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, INTERRUPTED, USAGE};
+use cli_support::listen::ListenProtection;
 use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
@@ -46,7 +47,7 @@ pub(super) struct SimArgs {
     stuck: Option<(u16, u8)>,
     /// Listen at a TCP port instead of a pseudo-terminal; 0 selects a free port
     ///
-    /// Other computers can connect only if an address of this computer is given.
+    /// Other computers can connect only to an address of this computer, with --unprotected.
     #[arg(
         long,
         value_name = "[ADDRESS:]PORT",
@@ -54,9 +55,14 @@ pub(super) struct SimArgs {
         conflicts_with = "usb"
     )]
     listen: Option<SocketAddr>,
+    #[command(flatten)]
+    protection: ListenProtection,
 }
 
 pub(super) fn serve(args: &SimArgs) -> CommandResult {
+    if let Some(address) = args.listen {
+        args.protection.check(address)?;
+    }
     let profile =
         BoardProfile::named(&args.board).map_err(|error| CommandError::new(USAGE, error))?;
     let rom = match &args.rom {

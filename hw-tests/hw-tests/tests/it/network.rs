@@ -2,6 +2,7 @@
 //! of RFC 2217, with delay, loss of the connection and reconnection.
 
 use crate::background_process;
+mod browser;
 mod connection_loss;
 use crate::programs;
 pub(crate) mod proxy;

@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::Transport;
 use crate::time::{Duration, Instant};
 
+use super::pending::Connection;
 use super::port_state::{PortReply, PortState};
-use crate::network::Protocol;
+use crate::network::admission::{RawGate, Refusal};
 use crate::network::comport::{self, SERVER_OFFSET, encode};
 use crate::network::socket::Socket;
 use crate::network::telnet::{COM_PORT, Decoder, OptionNegotiation, TelnetEvent, escape};
@@ -32,6 +33,8 @@ const MAX_OUTBOX: usize = 1 << 16;
 pub(super) enum SessionEnd {
     /// The client disconnected, or its connection failed.
     ClientDisconnected(io::Error),
+    /// The first bytes of a raw client are no bytes for a board.
+    Refused(Refusal),
     /// The port failed.
     PortFailed(io::Error),
     /// The stop flag was set.
@@ -42,6 +45,10 @@ pub(super) struct Session {
     socket: Socket,
     port: Box<dyn Transport + Send>,
     telnet: Option<Telnet>,
+    /// Judges the first bytes of a client without Telnet.
+    gate: RawGate,
+    /// Bytes of the client that were received before the session.
+    unread: Vec<u8>,
     /// Bytes of the client that the port has not accepted yet.
     outbox: VecDeque<u8>,
 }
@@ -58,30 +65,29 @@ struct Telnet {
 }
 
 impl Session {
-    pub(super) fn new(
-        socket: Socket,
-        port: Box<dyn Transport + Send>,
-        protocol: Protocol,
-        baud: u32,
-    ) -> Self {
-        let telnet = (protocol == Protocol::Rfc2217).then(|| Telnet {
-            decoder: Decoder::default(),
-            options: OptionNegotiation::default(),
+    pub(super) fn new(client: Connection, port: Box<dyn Transport + Send>, baud: u32) -> Self {
+        let Connection { socket, unread, telnet, gate, .. } = client;
+        let telnet = telnet.map(|(decoder, options)| Telnet {
+            decoder,
+            options,
             port_state: PortState::new(baud),
             client_suspended: false,
             server_suspended: false,
         });
-        Self { socket, port, telnet, outbox: VecDeque::new() }
+        Self { socket, port, telnet, gate, unread, outbox: VecDeque::new() }
+    }
+
+    /// Sends a reply and closes the connection.
+    pub(super) fn refuse_client(self, reply: &[u8]) {
+        self.socket.refuse(reply);
     }
 
     /// Transfers bytes and executes requests until a side disconnects or `stop` is set. `on_poll`
     /// is called regularly.
     pub(super) fn run(&mut self, stop: &AtomicBool, mut on_poll: impl FnMut()) -> SessionEnd {
-        if let Some(telnet) = &mut self.telnet {
-            let requests = telnet.options.initial_requests();
-            if let Err(error) = self.send(&requests) {
-                return SessionEnd::ClientDisconnected(error);
-            }
+        let unread = std::mem::take(&mut self.unread);
+        if let Err(end) = self.handle_received(&unread).and_then(|()| self.forward_to_port()) {
+            return end;
         }
         while !stop.load(Ordering::Relaxed) {
             if let Err(end) = self.poll() {
@@ -132,11 +138,16 @@ impl Session {
             .socket
             .read(&mut received, Duration::ZERO)
             .map_err(SessionEnd::ClientDisconnected)?;
+        self.handle_received(&received[..count])
+    }
+
+    fn handle_received(&mut self, received: &[u8]) -> Result<(), SessionEnd> {
         if self.telnet.is_none() {
-            self.outbox.extend(&received[..count]);
+            let passed = self.gate.pass(received, Instant::now());
+            self.outbox.extend(passed.map_err(SessionEnd::Refused)?);
             return Ok(());
         }
-        for byte in &received[..count] {
+        for byte in received {
             self.handle_byte(*byte).map_err(SessionEnd::ClientDisconnected)?;
         }
         Ok(())
