@@ -171,6 +171,18 @@ impl RequestQueue {
         self.pending.push_back(pending);
     }
 
+    /// Returns the sequence number after `last` that no request in flight has; `None` if there is
+    /// none left. 0 is the board's, for frames that it can't match to a request.
+    pub(super) fn next_seq(&self, last: u8) -> Option<u8> {
+        let is_used = |seq: u8| {
+            self.pending.iter().any(|pending| pending.seq == seq)
+                || self.queue.iter().any(|sent| sent.seq == seq)
+        };
+        let following = (1..=u8::MAX).map(|step| last.wrapping_add(step));
+        // After `last` comes its successor; the number `last` itself is the last resort.
+        following.chain([last]).find(|seq| *seq != 0 && !is_used(*seq))
+    }
+
     pub(super) fn find(&mut self, seq: u8) -> Option<&mut PendingRequest> {
         self.pending.iter_mut().find(|pending| pending.seq == seq)
     }
@@ -267,7 +279,7 @@ impl RequestQueue {
                 self.finish(frame.seq, Err(LinkError::Refused { operation, error }))
             }
             Err(error) => {
-                self.finish(frame.seq, Err(LinkError::unexpected_reply(operation, error)))
+                self.finish(frame.seq, Err(LinkError::InvalidReply { operation, error }))
             }
             Ok(reply) => {
                 pending.replies.push(reply);
