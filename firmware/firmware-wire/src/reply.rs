@@ -123,9 +123,7 @@ impl Reply {
                 Self::Memory { address: u16::from_le_bytes([*low, *high]), data: data.to_vec() }
             }
             (kind::RUN, &[low, high]) => Self::Running(u16::from_le_bytes([low, high])),
-            (kind::CHIP..=kind::BOOT, _) => {
-                Self::Flash(FlashReply::parse(kind_byte, payload)?)
-            }
+            (kind::CHIP..=kind::BOOT, _) => Self::Flash(FlashReply::parse(kind_byte, payload)?),
             (kind::EXCHANGE, &[residue, status]) => Self::Residue { residue, status },
             (kind::POSITION, _) => {
                 let (part, records) = position::parse_squares(payload).ok_or_else(length)?;

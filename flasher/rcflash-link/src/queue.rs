@@ -278,9 +278,7 @@ impl RequestQueue {
             Ok(Reply::Error(error)) => {
                 self.finish(frame.seq, Err(LinkError::Refused { operation, error }))
             }
-            Err(error) => {
-                self.finish(frame.seq, Err(LinkError::InvalidReply { operation, error }))
-            }
+            Err(error) => self.finish(frame.seq, Err(LinkError::InvalidReply { operation, error })),
             Ok(reply) => {
                 pending.replies.push(reply);
                 match (pending.classify)(&pending.replies) {

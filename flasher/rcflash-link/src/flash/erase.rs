@@ -6,7 +6,8 @@ use firmware_wire::{ChipIdentity, FlashReply, FlashRequest, Identity, crc32};
 
 use super::boot::{REBOOT_TIMEOUT, STAGING_ADDRESS};
 use super::{
-    BOOT_SECTOR, CRC_TIME_PER_BYTE, ERASED, FlashError, Progress, REPLY_TIMEOUT, SECTOR, SECTOR_SPAN, Sector,
+    BOOT_SECTOR, CRC_TIME_PER_BYTE, ERASED, FlashError, Progress, REPLY_TIMEOUT, SECTOR,
+    SECTOR_SPAN, Sector,
 };
 use super::{erase, flash_crc, flash_request, unexpected_flash_reply, verify};
 use crate::loader;

@@ -135,7 +135,8 @@ impl Board {
             Fault::OtherLength(length) => reply.payload = payload(vec![0; length.into()]),
             Fault::OtherContent(bits) => reply.payload[1] ^= bits,
             Fault::Refuse(code) => {
-                reply = Frame::new(request.seq, 0xFF, vec![code, request.kind, 0, 0]).expect("fits");
+                reply =
+                    Frame::new(request.seq, 0xFF, vec![code, request.kind, 0, 0]).expect("fits");
             }
             _ => {}
         }

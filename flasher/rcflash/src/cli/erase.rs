@@ -108,8 +108,8 @@ fn sectors_to_erase(
     let boot = args.boot_sector && (args.all || range.first == 0);
     let sectors = flash::erasable_sectors(&chip, range.first, range.last).map_err(plan_error)?;
     if sectors.is_empty() && !boot {
-        let problem = format!("all {} are protected", sector_count(chip.sectors().into()));
-        return Err(CommandError::new(ENVIRONMENT, format!("nothing can be erased: {problem}")));
+        let problem = "nothing can be erased: the board protects the whole chip";
+        return Err(CommandError::new(ENVIRONMENT, problem));
     }
     let compared = sectors.len();
     let mut bar = StepBar::default();
@@ -136,7 +136,9 @@ fn unprotected(chip: &ChipIdentity) -> AddressRange {
 /// Returns the error for a range that this chip does not have, or protects.
 fn plan_error(error: FlashError) -> CommandError {
     match error {
-        FlashError::OutsideChip { .. } | FlashError::Protected(_) => CommandError::new(USAGE, error),
+        FlashError::OutsideChip { .. } | FlashError::Protected(_) => {
+            CommandError::new(USAGE, error)
+        }
         error => error.into(),
     }
 }
