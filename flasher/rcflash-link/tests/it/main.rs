@@ -203,6 +203,11 @@ fn no_bytes_are_no_proof_and_are_not_requested() {
     let error = verify(&mut link, 0x8000, &[]).expect_err("there is nothing to verify");
     assert!(matches!(error, LoadError::Empty), "{error}");
     assert_eq!(link.stats().bytes, (0, 0));
+    let monitor = monitor(&mut link);
+    let sent = link.stats().bytes.0;
+    let missing = upload_missing(&mut link, &monitor, 0x8000, &[], |_| {});
+    assert!(matches!(missing, Err(LoadError::Empty)), "{missing:?}");
+    assert_eq!(link.stats().bytes.0, sent);
     // The values before any byte: of CRC-16/IBM-3740 the start FFFFh, of the sums 0.
     assert_eq!((crc16(&[]), memory_checksum(&[])), (0xFFFF, 0x0000_FFFF));
 }
