@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::PROTOCOL_VERSION;
+use super::{MAX_BLOCK, MAX_FLASH_SECTORS, MIN_WINDOW, PROTOCOL_VERSION};
 
 /// The error reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,9 @@ pub enum MessageError {
     Length(u8, usize),
     /// Another version of the protocol.
     #[error(
-        "the board speaks version {0} of the protocol, this program version {PROTOCOL_VERSION}"
+        "the board uses version {0} of the protocol, this program version {PROTOCOL_VERSION}; \
+         {hint}",
+        hint = version_hint(*.0)
     )]
     Version(u8),
     /// An undefined role.
@@ -34,6 +36,62 @@ pub enum MessageError {
         "the board calls itself {0:02X}h, which is neither monitor, application nor debug kernel"
     )]
     Role(u8),
+    /// A field of a reply of this type has a value that the protocol excludes.
+    #[error("invalid reply of type {0:02X}h: {1}")]
+    Field(u8, FieldError),
+}
+
+/// Error returned for a field that the protocol excludes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum FieldError {
+    /// The flash chip has no sectors, or more than an address reaches.
+    #[error("a flash chip of {0} sectors, expected 1 to {MAX_FLASH_SECTORS}")]
+    Sectors(u16),
+    /// The boot sector is not protected, or more sectors are than the chip has.
+    #[error("{protected} protected sectors, expected 1 to the chip's {sectors}")]
+    ProtectedSectors {
+        /// Protected sectors.
+        protected: u8,
+        /// Sectors of the chip.
+        sectors: u16,
+    },
+    /// A number of a sector that no chip has.
+    #[error("sector {0}, expected 0 to {last}", last = MAX_FLASH_SECTORS - 1)]
+    Sector(u16),
+    /// A block has no bytes, or more than fit a request.
+    #[error("a block of {0} bytes, expected 1 to {MAX_BLOCK}")]
+    BlockLength(u8),
+    /// A block of flash crosses the end of the sector or page that a request is limited to.
+    #[error("{length} bytes at {address:06X}h, which cross a multiple of {unit:X}h")]
+    BlockEnd {
+        /// First address.
+        address: u32,
+        /// Bytes.
+        length: u8,
+        /// Bytes of a sector or a page.
+        unit: u32,
+    },
+    /// The longest frame does not fit the receive window.
+    #[error("a receive window of {0} bytes, expected at least {MIN_WINDOW}")]
+    Window(u16),
+    /// The last address that WRITE accepts is below the first.
+    #[error("a reversed range of addresses for WRITE, {first:04X}h to {last:04X}h")]
+    LoadRange {
+        /// First address.
+        first: u16,
+        /// Last address.
+        last: u16,
+    },
+}
+
+/// Returns what to do about another version of the protocol.
+fn version_hint(version: u8) -> &'static str {
+    if version > PROTOCOL_VERSION {
+        "use a later release of this program, or put the monitor of this release into the board's \
+         ROM"
+    } else {
+        "put the monitor of this release into the board's ROM"
+    }
 }
 
 impl ErrorReply {

@@ -4,7 +4,8 @@ use std::fmt;
 
 use crc::{CRC_32_ISO_HDLC, Crc};
 
-use super::{MAX_BLOCK, REPLY_BIT, kind};
+use super::error::{FieldError, MessageError};
+use super::{FLASH_PAGE_BYTES, FLASH_SECTOR_BYTES, MAX_BLOCK, MAX_FLASH_SECTORS, REPLY_BIT, kind};
 
 /// Returns the CRC-32 (zlib's) of some bytes, the checksum of flash.
 ///
@@ -106,20 +107,68 @@ fn address_bytes(address: u32) -> [u8; 3] {
     [low, middle, high]
 }
 
-/// The identity and size of a flash chip.
+/// The identity and size of a flash chip: 1 to [`MAX_FLASH_SECTORS`] sectors, of which the boot
+/// sector at least is protected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChipIdentity {
-    /// The manufacturer's code.
-    pub manufacturer: u8,
-    /// The device code.
-    pub device: u8,
-    /// Sectors of 4 KiB.
-    pub sectors: u16,
-    /// The number of sectors at the start that ERASE and PROGRAM refuse to change.
-    pub protected_sectors: u8,
+    manufacturer: u8,
+    device: u8,
+    sectors: u16,
+    protected_sectors: u8,
 }
 
 impl ChipIdentity {
+    /// Creates an identity from the codes of manufacturer and device, the number of sectors, and
+    /// the number of protected ones at the start.
+    ///
+    /// # Errors
+    /// Returns [`FieldError::Sectors`] or [`FieldError::ProtectedSectors`] if no chip can have so
+    /// many.
+    ///
+    /// # Examples
+    /// ```
+    /// use firmware_wire::{ChipIdentity, FieldError};
+    ///
+    /// let chip = ChipIdentity::new(0xBF, 0xB5, 32, 1)?;
+    /// assert_eq!((chip.name(), chip.last_address()), ("SST39SF010A", 0x1_FFFF));
+    /// assert_eq!(ChipIdentity::new(0xBF, 0xB5, 0, 1), Err(FieldError::Sectors(0)));
+    /// # Ok::<(), FieldError>(())
+    /// ```
+    pub fn new(
+        manufacturer: u8,
+        device: u8,
+        sectors: u16,
+        protected_sectors: u8,
+    ) -> Result<Self, FieldError> {
+        if !(1..=MAX_FLASH_SECTORS).contains(&sectors) {
+            return Err(FieldError::Sectors(sectors));
+        }
+        // The monitor runs from the boot sector: erasing it by ERASE would end in the middle.
+        if protected_sectors == 0 || u16::from(protected_sectors) > sectors {
+            return Err(FieldError::ProtectedSectors { protected: protected_sectors, sectors });
+        }
+        Ok(Self { manufacturer, device, sectors, protected_sectors })
+    }
+
+    /// Returns the number of sectors of 4 KiB, at least 1.
+    #[must_use]
+    pub fn sectors(&self) -> u16 {
+        self.sectors
+    }
+
+    /// Returns the number of sectors at the start that ERASE and PROGRAM refuse to change: at least
+    /// 1, the boot sector, and at most all.
+    #[must_use]
+    pub fn protected_sectors(&self) -> u16 {
+        self.protected_sectors.into()
+    }
+
+    /// Returns the address of the last byte.
+    #[must_use]
+    pub fn last_address(&self) -> u32 {
+        u32::from(self.sectors) * FLASH_SECTOR_BYTES - 1
+    }
+
     /// Returns the part number of a chip that the monitor supports.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -170,29 +219,53 @@ pub enum FlashReply {
 }
 
 impl FlashReply {
-    /// Decodes the payload of a reply; `None` if its length does not fit the type.
-    pub(super) fn parse(kind_byte: u8, payload: &[u8]) -> Option<Self> {
+    /// Decodes the payload of a reply.
+    pub(super) fn parse(kind_byte: u8, payload: &[u8]) -> Result<Self, MessageError> {
         let address = |low, middle, high| u32::from_le_bytes([low, middle, high, 0]);
-        Some(match (kind_byte - REPLY_BIT, payload) {
-            (kind::CHIP, &[manufacturer, device, low, high, kept]) => {
+        let invalid = |error| MessageError::Field(kind_byte, error);
+        Ok(match (kind_byte - REPLY_BIT, payload) {
+            (kind::CHIP, &[manufacturer, device, low, high, protected]) => {
                 let sectors = u16::from_le_bytes([low, high]);
-                Self::Chip(ChipIdentity { manufacturer, device, sectors, protected_sectors: kept })
+                let chip = ChipIdentity::new(manufacturer, device, sectors, protected);
+                Self::Chip(chip.map_err(invalid)?)
             }
-            (kind::ERASE, &[low, high]) => Self::Erased(u16::from_le_bytes([low, high])),
+            (kind::ERASE, &[low, high]) => {
+                let sector = u16::from_le_bytes([low, high]);
+                if sector >= MAX_FLASH_SECTORS {
+                    return Err(invalid(FieldError::Sector(sector)));
+                }
+                Self::Erased(sector)
+            }
             (kind::PROGRAM, &[low, middle, high, count]) => {
-                Self::Programmed { address: address(low, middle, high), count }
+                let address = address(low, middle, high);
+                check_block(address, count, FLASH_SECTOR_BYTES).map_err(invalid)?;
+                Self::Programmed { address, count }
             }
             (kind::FLASH_CRC, &[a, b, c, d]) => Self::Crc(u32::from_le_bytes([a, b, c, d])),
             (kind::FLASH_VERIFY, []) => Self::Verified,
             (kind::FLASH_READ, [low, middle, high, data @ ..])
                 if (1..=MAX_BLOCK).contains(&data.len()) =>
             {
-                Self::Memory { address: address(*low, *middle, *high), data: data.to_vec() }
+                let address = address(*low, *middle, *high);
+                let length = u8::try_from(data.len()).unwrap_or(u8::MAX);
+                check_block(address, length, FLASH_PAGE_BYTES).map_err(invalid)?;
+                Self::Memory { address, data: data.to_vec() }
             }
             (kind::BOOT, []) => Self::Booting,
-            _ => return None,
+            _ => return Err(MessageError::Length(kind_byte, payload.len())),
         })
     }
+}
+
+/// Checks that a block has 1 to [`MAX_BLOCK`] bytes and does not cross a multiple of `unit`.
+fn check_block(address: u32, length: u8, unit: u32) -> Result<(), FieldError> {
+    if !(1..=MAX_BLOCK).contains(&usize::from(length)) {
+        return Err(FieldError::BlockLength(length));
+    }
+    if address % unit + u32::from(length) > unit {
+        return Err(FieldError::BlockEnd { address, length, unit });
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -230,8 +303,7 @@ mod tests {
 
     #[test]
     fn replies_are_read_as_the_protocol_lays_them_out() {
-        let chip =
-            ChipIdentity { manufacturer: 0xBF, device: 0xB7, sectors: 128, protected_sectors: 1 };
+        let chip = ChipIdentity::new(0xBF, 0xB7, 128, 1).expect("a chip of that size is made");
         let cases: [(u8, &[u8], FlashReply); 7] = [
             (0x94, &[0xBF, 0xB7, 128, 0, 1], FlashReply::Chip(chip)),
             (0x95, &[5, 0], FlashReply::Erased(5)),
@@ -242,8 +314,54 @@ mod tests {
             (0x9A, &[], FlashReply::Booting),
         ];
         for (kind, payload, reply) in cases {
-            assert_eq!(FlashReply::parse(kind, payload), Some(reply), "{kind:02X}");
-            assert_eq!(FlashReply::parse(kind, &vec![0; 240]), None, "{kind:02X}");
+            assert_eq!(FlashReply::parse(kind, payload), Ok(reply), "{kind:02X}");
+            let error = MessageError::Length(kind, 240);
+            assert_eq!(FlashReply::parse(kind, &[0; 240]), Err(error), "{kind:02X}");
         }
+    }
+
+    /// Returns the error of a field.
+    fn invalid(kind: u8, payload: &[u8]) -> FieldError {
+        match FlashReply::parse(kind, payload) {
+            Err(MessageError::Field(of, error)) if of == kind => error,
+            other => panic!("{kind:02X}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn chips_have_sectors_that_an_address_reaches_and_protect_the_boot_sector() {
+        // Three bytes of address reach 2^24 bytes: 4096 sectors of 4 KiB.
+        for sectors in [0_u16, 4097, 65_535] {
+            for protected in 0..=u8::MAX {
+                let [low, high] = sectors.to_le_bytes();
+                let error = invalid(0x94, &[0xBF, 0xB7, low, high, protected]);
+                assert_eq!(error, FieldError::Sectors(sectors));
+            }
+        }
+        for (sectors, protected) in [(1, 0), (1, 2), (128, 0), (128, 129), (4096, 0)] {
+            let error = ChipIdentity::new(0xBF, 0xB7, sectors, protected);
+            assert_eq!(error, Err(FieldError::ProtectedSectors { protected, sectors }));
+        }
+        for (sectors, protected, last) in
+            [(1, 1, 0xFFF), (128, 128, 0x7_FFFF), (4096, 255, 0xFF_FFFF)]
+        {
+            let chip = ChipIdentity::new(0xBF, 0xB7, sectors, protected).expect("it is valid");
+            let fields = (chip.sectors(), chip.protected_sectors(), chip.last_address());
+            assert_eq!(fields, (sectors, protected.into(), last));
+        }
+    }
+
+    #[test]
+    fn blocks_of_flash_stay_within_their_sector_or_page() {
+        assert_eq!(invalid(0x95, &[0, 0x10]), FieldError::Sector(4096));
+        for count in [0, 237, 255] {
+            assert_eq!(invalid(0x96, &[0, 0, 0, count]), FieldError::BlockLength(count));
+        }
+        let end = FieldError::BlockEnd { address: 0xFF_FFFF, length: 2, unit: 0x1000 };
+        assert_eq!(invalid(0x96, &[0xFF, 0xFF, 0xFF, 2]), end);
+        let page = FieldError::BlockEnd { address: 0x3FFF, length: 2, unit: 0x4000 };
+        assert_eq!(invalid(0x99, &[0xFF, 0x3F, 0, 7, 7]), page);
+        assert!(FlashReply::parse(0x96, &[0xFF, 0x0F, 0, 1]).is_ok());
+        assert!(FlashReply::parse(0x99, &[0xFF, 0x0F, 0, 7, 7]).is_ok(), "a page has 16 KiB");
     }
 }

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::error::MessageError;
-use super::{PROTOCOL_VERSION, REPLY_BIT, kind};
+use super::error::{FieldError, MessageError};
+use super::{MIN_WINDOW, PROTOCOL_VERSION, REPLY_BIT, kind};
 
 /// The kind of program on the board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,17 +19,19 @@ pub enum Role {
     Kernel,
 }
 
-/// The reply to IDENT.
+/// The reply to IDENT. Only a decoder creates one, so its fields are within their ranges.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Identity {
     /// Monitor, application or debug kernel.
     pub role: Role,
     /// CRC-32 of the program.
     #[serde(rename = "build")]
     pub build_id: u32,
-    /// Most bytes of requests that may be in flight.
+    /// Most bytes of requests that may be in flight, at least [`MIN_WINDOW`].
     pub window: u16,
-    /// The addresses that the monitor's WRITE accepts, first and last; 0 in the application.
+    /// The addresses that WRITE of the monitor or the debug kernel accepts: the first, and the last,
+    /// which is not below it; 0 in the application.
     #[serde(rename = "loads")]
     pub load_range: (u16, u16),
     /// Bits of [`super::capability`].
@@ -67,10 +69,18 @@ impl Identity {
             Role::Monitor | Role::Kernel => ((first, last), 0),
             Role::Application => ((0, last), first),
         };
+        let invalid = |error| MessageError::Field(kind::IDENT + REPLY_BIT, error);
+        if loads.0 > loads.1 {
+            return Err(invalid(FieldError::LoadRange { first, last }));
+        }
+        let window = u16::from_le_bytes([w0, w1]);
+        if window < MIN_WINDOW {
+            return Err(invalid(FieldError::Window(window)));
+        }
         Ok(Self {
             role,
             build_id: u32::from_le_bytes([b0, b1, b2, b3]),
-            window: u16::from_le_bytes([w0, w1]),
+            window,
             load_range: loads,
             capabilities,
             extended_capabilities: further,

@@ -35,7 +35,7 @@ mod reply;
 mod request;
 mod trace;
 
-pub use error::{ErrorCode, ErrorReply, MessageError};
+pub use error::{ErrorCode, ErrorReply, FieldError, MessageError};
 pub use exhaust::{ExhaustReply, ExhaustRequest};
 pub use flash::{ChipIdentity, FlashReply, FlashRequest, crc32};
 pub use frame::{
@@ -61,6 +61,15 @@ pub const MAX_PAYLOAD: usize = 240;
 pub const MAX_ENCODED: usize = 246;
 /// Maximum data of one WRITE or READ in bytes.
 pub const MAX_BLOCK: usize = 236;
+/// The smallest receive window in bytes: the longest frame, with both delimiters.
+pub const MIN_WINDOW: u16 = 248;
+const _: () = assert!(MIN_WINDOW as usize == MAX_ENCODED + 2);
+/// Bytes of a sector of flash.
+pub const FLASH_SECTOR_BYTES: u32 = 0x1000;
+/// Bytes of a page of flash, which FLASH READ, CRC and VERIFY do not cross.
+pub const FLASH_PAGE_BYTES: u32 = 0x4000;
+/// Most sectors of a flash chip: its addresses have three bytes.
+pub const MAX_FLASH_SECTORS: u16 = 0x1000;
 /// Bytes of a frame's body besides its payload: LEN, SEQ, TYPE and CRC.
 pub const BODY_OVERHEAD: usize = 5;
 /// Bytes of one square in a reply to POSITION.

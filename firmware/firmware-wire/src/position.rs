@@ -73,7 +73,7 @@ pub(super) fn parse_squares(payload: &[u8]) -> Option<(u8, Vec<SquareRecord>)> {
     let (records, odd) = rest.as_chunks::<SQUARE_RECORD_BYTES>();
     if !odd.is_empty()
         || records.len() != usize::from(count)
-        || records.len() > MAX_SQUARES_PER_FRAME
+        || !(1..=MAX_SQUARES_PER_FRAME).contains(&records.len())
     {
         return None;
     }

@@ -8,7 +8,7 @@ use super::kernel::StoppedState;
 use super::points::PointsReply;
 use super::position::{self, PositionEnd, SquareRecord};
 use super::trace::StepRecord;
-use super::{ERROR_REPLY, MAX_BLOCK, REPLY_BIT, kind};
+use super::{ERROR_REPLY, FieldError, MAX_BLOCK, MAX_POSITIONS, REPLY_BIT, kind};
 
 /// A reply of the board.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,8 +87,12 @@ pub enum Reply {
 impl Reply {
     /// Reads the payload of a reply of a type.
     ///
+    /// Fields that the board's own firmware fills in are within their ranges in what is returned.
+    /// Values that the evaluator under test computes, such as residues, are not checked: they are
+    /// what a test judges.
+    ///
     /// # Errors
-    /// Returns `MessageError` if the type is unknown or the length wrong.
+    /// Returns `MessageError` if the type is unknown, or the length or a field invalid.
     ///
     /// # Examples
     /// ```
@@ -109,6 +113,9 @@ impl Reply {
             (kind::RESET, []) => Self::Resetting,
             (kind::IDLE, &[a, b, c, d]) => Self::IdleCount(u32::from_le_bytes([a, b, c, d])),
             (kind::WRITE, &[low, high, count]) => {
+                if !(1..=MAX_BLOCK).contains(&usize::from(count)) {
+                    return Err(MessageError::Field(kind_byte, FieldError::BlockLength(count)));
+                }
                 Self::Written { address: u16::from_le_bytes([low, high]), count }
             }
             (kind::CRC, &[a, b, c, d]) => Self::Crc(u32::from_le_bytes([a, b, c, d])),
@@ -116,9 +123,7 @@ impl Reply {
                 Self::Memory { address: u16::from_le_bytes([*low, *high]), data: data.to_vec() }
             }
             (kind::RUN, &[low, high]) => Self::Running(u16::from_le_bytes([low, high])),
-            (kind::CHIP..=kind::BOOT, _) => {
-                Self::Flash(FlashReply::parse(kind_byte, payload).ok_or_else(length)?)
-            }
+            (kind::CHIP..=kind::BOOT, _) => Self::Flash(FlashReply::parse(kind_byte, payload)?),
             (kind::EXCHANGE, &[residue, status]) => Self::Residue { residue, status },
             (kind::POSITION, _) => {
                 let (part, records) = position::parse_squares(payload).ok_or_else(length)?;
@@ -129,6 +134,9 @@ impl Reply {
             }
             (kind::CHECKS, checks) => {
                 let (checks, []) = checks.as_chunks() else { return Err(length()) };
+                if !(1..=MAX_POSITIONS).contains(&checks.len()) {
+                    return Err(length());
+                }
                 Self::Checks(checks.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect())
             }
             (kind::EXHAUST, _) => Self::Exhaust(ExhaustReply::parse(payload).ok_or_else(length)?),
@@ -176,8 +184,68 @@ mod tests {
         assert_eq!((identity.role, identity.build_id), (Role::Monitor, 0x1234_5678));
         assert_eq!((identity.window, identity.load_range), (250, (0x8000, 0xEFFF)));
         assert_eq!((identity.capabilities, identity.name.as_str()), (1, "name"));
-        payload[1] = 2;
-        assert_eq!(Reply::parse(0x81, &payload), Err(MessageError::Version(2)));
+    }
+
+    /// Returns the reply to IDENT of a role, with these bytes from an offset of its payload.
+    fn identity(role: u8, offset: usize, bytes: &[u8]) -> Result<Reply, MessageError> {
+        let mut payload = [role, 1, 0, 0, 0, 0, 248, 0, 0, 0x80, 0xFF, 0xEF, 1, b'n'];
+        payload[offset..][..bytes.len()].copy_from_slice(bytes);
+        Reply::parse(0x81, &payload)
+    }
+
+    #[test]
+    fn another_version_is_reported_with_what_to_do() {
+        for (version, hint) in [(0, "; put the monitor of"), (2, "a later release"), (255, "later")]
+        {
+            let error = identity(b'M', 1, &[version]).expect_err("another version");
+            assert_eq!(error, MessageError::Version(version));
+            let message = error.to_string();
+            assert!(message.contains(&format!("version {version} of the protocol")), "{message}");
+            assert!(message.contains(hint), "{message}");
+        }
+    }
+
+    #[test]
+    fn an_identity_has_a_window_for_a_frame_and_addresses_in_order() {
+        assert!(identity(b'M', 6, &[248, 0]).is_ok());
+        for window in [0_u16, 1, 247] {
+            let error = FieldError::Window(window);
+            let refused = identity(b'A', 6, &window.to_le_bytes());
+            assert_eq!(refused, Err(MessageError::Field(0x81, error)));
+        }
+        let reversed = [0xFF, 0xEF, 0x00, 0x80];
+        let error = FieldError::LoadRange { first: 0xEFFF, last: 0x8000 };
+        for role in [b'M', b'K'] {
+            assert_eq!(identity(role, 8, &reversed), Err(MessageError::Field(0x81, error)));
+            assert!(identity(role, 8, &[0, 0x80, 0, 0x80]).is_ok(), "one address");
+        }
+        assert!(identity(b'A', 8, &[3, 0, 0, 0]).is_ok(), "extended capabilities");
+    }
+
+    #[test]
+    fn no_character_of_a_name_controls_a_terminal() {
+        let name = |byte| match identity(b'M', 13, &[byte]) {
+            Ok(Reply::Identity(identity)) => identity.name,
+            other => panic!("{other:?}"),
+        };
+        for byte in 0..=u8::MAX {
+            let is_printable = (b' '..=b'~').contains(&byte);
+            let expected = if is_printable { char::from(byte) } else { '?' };
+            assert_eq!(name(byte), expected.to_string());
+        }
+    }
+
+    #[test]
+    fn counts_of_zero_or_beyond_a_frame_are_rejected() {
+        for count in [0, 237] {
+            let error = MessageError::Field(0x90, FieldError::BlockLength(count));
+            assert_eq!(Reply::parse(0x90, &[0, 0x80, count]), Err(error));
+        }
+        assert_eq!(Reply::parse(0xA1, &[0, 0]), Err(MessageError::Length(0xA1, 2)));
+        for count in [0, 8] {
+            let payload = vec![0; 4 * count];
+            assert_eq!(Reply::parse(0xA6, &payload), Err(MessageError::Length(0xA6, 4 * count)));
+        }
     }
 
     #[test]

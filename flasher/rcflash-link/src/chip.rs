@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use firmware_wire::{FlashReply, FlashRequest, Reply, Request};
+use firmware_wire::{FLASH_SECTOR_BYTES, FlashReply, FlashRequest, Reply, Request};
 
 use crate::narrow::narrow;
 use crate::{Link, LinkError};
@@ -10,7 +10,7 @@ use crate::{Link, LinkError};
 /// The size of a sector in bytes.
 pub const SECTOR: usize = 0x1000;
 /// [`SECTOR`] as an address offset.
-pub(crate) const SECTOR_SPAN: u32 = 0x1000;
+pub(crate) const SECTOR_SPAN: u32 = FLASH_SECTOR_BYTES;
 /// The processing time of a request without an erasure, which includes programming a block.
 pub(crate) const REPLY_TIMEOUT: Duration = Duration::from_millis(100);
 /// The processing time of a CRC per byte: 120 T-states at 3.6864 MHz.

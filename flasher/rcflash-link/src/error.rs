@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-use firmware_wire::ErrorReply;
+use firmware_wire::{ErrorReply, MessageError};
 
 use crate::traffic::RecentTraffic;
 
@@ -67,6 +67,14 @@ pub enum LinkError {
         /// The board's error.
         error: ErrorReply,
     },
+    /// The reply is not one that the protocol has.
+    #[error("invalid reply while {operation}: {error}{}", invalid_reply_hint(error))]
+    InvalidReply {
+        /// The operation that failed.
+        operation: &'static str,
+        /// What is wrong with the reply.
+        error: MessageError,
+    },
     /// The reply does not fit the request.
     #[error("unexpected reply while {operation}: {cause}")]
     UnexpectedReply {
@@ -81,6 +89,17 @@ pub enum LinkError {
 /// cable's fault.
 fn io_hint(source: &io::Error) -> &'static str {
     if source.kind() == io::ErrorKind::StorageFull { "" } else { "; is it still plugged in?" }
+}
+
+/// Returns a hint for an invalid reply. The message about another version has its own.
+fn invalid_reply_hint(error: &MessageError) -> &'static str {
+    match error {
+        MessageError::Version(_) => "",
+        _ => {
+            "; press reset and try again, and if that does not help, put the monitor of this \
+             release into the board's ROM"
+        }
+    }
 }
 
 /// The start of the banner of this project's monitor.

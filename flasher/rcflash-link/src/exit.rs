@@ -17,7 +17,9 @@ impl From<LoadError> for CommandError {
     fn from(error: LoadError) -> Self {
         match error {
             LoadError::Link(error) => error.into(),
-            LoadError::Verify { .. } => Self::new(FAILED, error),
+            LoadError::Verify { .. }
+            | LoadError::NotStarted { .. }
+            | LoadError::OtherBuild { .. } => Self::new(FAILED, error),
             error => Self::new(ENVIRONMENT, error),
         }
     }

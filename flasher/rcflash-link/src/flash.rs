@@ -29,10 +29,12 @@ use crate::{Link, LinkError};
 
 pub use crate::chip::SECTOR;
 pub use boot::{boot_sector_differs, replace_boot_sector};
-pub use erase::{erase_boot_sector, erase_sectors, used_sectors};
+pub use erase::{erasable_sectors, erase_boot_sector, erase_sectors, used_sectors};
 pub use error::FlashError;
 pub use image::{FlashImage, FlashImageError};
 
+/// The number of the sector that holds the monitor.
+const BOOT_SECTOR: u16 = 0;
 /// The value of an erased byte.
 const ERASED: u8 = 0xFF;
 /// The processing time of an erasure. The board itself gives up after 0.4 s at 7.37 MHz and after
@@ -101,11 +103,13 @@ pub fn chip(link: &mut Link, monitor: &Identity) -> Result<ChipIdentity, FlashEr
     }
 }
 
-/// Returns the sectors that differ from `image`; with `force`, all that it touches. If the image
-/// contains only a part of a sector, the other bytes stay unchanged. The boot sector is left out.
+/// Returns the sectors that differ from `image`; with `force`, all that it touches and that can be
+/// written. If the image contains only a part of a sector, the other bytes stay unchanged. The boot
+/// sector is left out ([`boot_sector_differs`] compares it).
 ///
 /// # Errors
-/// Returns [`FlashError::Image`] if the image does not fit the chip, or [`FlashError::Link`].
+/// Returns [`FlashError::Image`] if the image does not fit the chip, [`FlashError::Protected`] if
+/// a protected sector other than the boot sector differs, or [`FlashError::Link`].
 pub fn changed_sectors(
     link: &mut Link,
     chip: &ChipIdentity,
@@ -114,12 +118,15 @@ pub fn changed_sectors(
     mut progress: impl FnMut(Progress),
 ) -> Result<Vec<Sector>, FlashError> {
     image.check_fits(chip)?;
-    let numbers: Vec<u16> =
-        image.sectors().filter(|number| *number >= u16::from(chip.protected_sectors)).collect();
+    let numbers: Vec<u16> = image.sectors().filter(|number| *number != BOOT_SECTOR).collect();
     let total = numbers.len() * SECTOR;
     let mut changed = Vec::new();
     for (index, number) in numbers.into_iter().enumerate() {
-        changed.extend(diff_sector(link, image, number, force)?);
+        let is_protected = number < chip.protected_sectors();
+        match diff_sector(link, image, number, force && !is_protected)? {
+            Some(_) if is_protected => return Err(FlashError::Protected(number..=number)),
+            differing => changed.extend(differing),
+        }
         progress(Progress { step: "comparing", done: (index + 1) * SECTOR, total });
     }
     Ok(changed)

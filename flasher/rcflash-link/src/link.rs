@@ -275,15 +275,23 @@ impl Link {
     pub fn has_room(&self, request: &Request) -> bool {
         let line = request.payload().len() + (MAX_FRAME - MAX_PAYLOAD);
         let ahead = self.rtt.extra_window(request, narrow(u64::from(self.baud) / BITS_PER_CHAR));
-        self.queue.is_empty() || self.queue.bytes() + line <= self.window + ahead
+        self.queue.is_empty()
+            || self.queue.bytes() + line <= self.window + ahead
+                && self.queue.next_seq(self.seq).is_some()
     }
 
-    /// Sends a request without waiting for its reply; [`Self::next_completion`] returns it.
+    /// Sends a request without waiting for its reply; [`Self::next_completion`] returns it. If all
+    /// 255 sequence numbers are in flight, waits for one of them first.
     ///
     /// # Errors
     /// Returns [`LinkError::Io`] if the port fails.
     pub fn submit(&mut self, spec: &RequestSpec) -> Result<RequestId, LinkError> {
-        self.seq = self.seq.wrapping_add(1).max(1);
+        self.seq = loop {
+            match self.queue.next_seq(self.seq) {
+                Some(seq) => break seq,
+                None => self.poll()?,
+            }
+        };
         self.last_id += 1;
         let id = RequestId(self.last_id);
         let processing_time = spec.processing_time * self.timeout_scale;

@@ -49,6 +49,28 @@ pub enum LoadError {
     /// The program has no bytes.
     #[error("the program has no bytes")]
     Empty,
+    /// The program that was started led back to the monitor.
+    #[error(
+        "the program (build {expected:08X}) did not start: RUN led back to {found}; send it again \
+         with --force, and if that does not help, try `hw-tests doctor`"
+    )]
+    NotStarted {
+        /// The build id of the program that was started.
+        expected: u32,
+        /// The monitor that replies.
+        found: Box<Identity>,
+    },
+    /// Another program than the one that was started replies.
+    #[error(
+        "{found} replies instead of the program that was started (build {expected:08X}); press \
+         reset, and send it again with --force"
+    )]
+    OtherBuild {
+        /// The build id of the program that was started.
+        expected: u32,
+        /// The program that replies.
+        found: Box<Identity>,
+    },
     /// The board's memory differs from what was sent.
     #[error(
         "verify failed: the board computes checksum {actual:08X}h, it should be {expected:08X}h"
@@ -155,8 +177,12 @@ fn upload(
 /// Verifies memory by the checksum that the board computes.
 ///
 /// # Errors
-/// Returns [`LoadError::Verify`] if the checksum differs, or [`LoadError::Link`].
+/// Returns [`LoadError::Verify`] if the checksum differs, [`LoadError::Empty`] if there is nothing
+/// to verify, [`LoadError::DoesNotFit`] for more than FFFFh bytes, or [`LoadError::Link`].
 pub fn verify(link: &mut Link, address: u16, bytes: &[u8]) -> Result<(), LoadError> {
+    if bytes.is_empty() {
+        return Err(LoadError::Empty); // a checksum of no bytes is not a request of the protocol
+    }
     let length = u16::try_from(bytes.len()).map_err(|_| LoadError::DoesNotFit {
         first: address,
         last: u16::MAX,
@@ -182,7 +208,30 @@ pub(crate) fn request_memory_checksum(
     }
 }
 
-/// Starts a program that speaks the protocol, and returns its identity.
+/// Starts a program that speaks the protocol, and checks that it replies with its build id.
+///
+/// # Errors
+/// Returns [`LoadError::NotStarted`] if the monitor replies instead, [`LoadError::OtherBuild`] if
+/// another program does, or [`LoadError::Link`] if the monitor does not start it or nothing replies.
+pub fn run_build(link: &mut Link, address: u16, build_id: u32) -> Result<Identity, LoadError> {
+    check_build(run(link, address)?, build_id)
+}
+
+/// Returns the identity of a program that was just started, if it has this build id.
+///
+/// # Errors
+/// Returns [`LoadError::NotStarted`] or [`LoadError::OtherBuild`] if it has another one.
+pub fn check_build(running: Identity, build_id: u32) -> Result<Identity, LoadError> {
+    let expected = build_id;
+    let found = Box::new(running);
+    match found.role {
+        Role::Monitor => Err(LoadError::NotStarted { expected, found }),
+        _ if found.build_id != expected => Err(LoadError::OtherBuild { expected, found }),
+        _ => Ok(*found),
+    }
+}
+
+/// Starts a program that speaks the protocol, and returns the identity of whatever replies then.
 ///
 /// # Errors
 /// Returns [`LoadError::Link`] if the monitor does not start it, or the program does not reply.

@@ -171,6 +171,18 @@ impl RequestQueue {
         self.pending.push_back(pending);
     }
 
+    /// Returns the sequence number after `last` that no request in flight has; `None` if there is
+    /// none left. 0 is the board's, for frames that it can't match to a request.
+    pub(super) fn next_seq(&self, last: u8) -> Option<u8> {
+        let is_used = |seq: u8| {
+            self.pending.iter().any(|pending| pending.seq == seq)
+                || self.queue.iter().any(|sent| sent.seq == seq)
+        };
+        let following = (1..=u8::MAX).map(|step| last.wrapping_add(step));
+        // After `last` comes its successor; the number `last` itself is the last resort.
+        following.chain([last]).find(|seq| *seq != 0 && !is_used(*seq))
+    }
+
     pub(super) fn find(&mut self, seq: u8) -> Option<&mut PendingRequest> {
         self.pending.iter_mut().find(|pending| pending.seq == seq)
     }
@@ -266,9 +278,7 @@ impl RequestQueue {
             Ok(Reply::Error(error)) => {
                 self.finish(frame.seq, Err(LinkError::Refused { operation, error }))
             }
-            Err(error) => {
-                self.finish(frame.seq, Err(LinkError::unexpected_reply(operation, error)))
-            }
+            Err(error) => self.finish(frame.seq, Err(LinkError::InvalidReply { operation, error })),
             Ok(reply) => {
                 pending.replies.push(reply);
                 match (pending.classify)(&pending.replies) {
@@ -323,7 +333,7 @@ mod tests {
     fn queue(requests: &[Request], max_frames: usize, classify: ReplyClassifier) -> RequestQueue {
         let now = Instant::now();
         let mut queue = RequestQueue::new(now);
-        for (seq, request) in (1..).zip(requests) {
+        for (seq, request) in (1..=u8::MAX).zip(requests) {
             let spec = RequestSpec {
                 max_frames,
                 classify,
@@ -371,6 +381,8 @@ mod tests {
     const SQUARES: u8 = kind::POSITION + REPLY_BIT;
     const END: u8 = kind::POSITION_END + REPLY_BIT;
     const CRC: u8 = kind::CRC + REPLY_BIT;
+    /// A frame of one square.
+    const SQUARE: [u8; 20] = [0, 1, 21, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
     fn position(max_frames: usize, classify: ReplyClassifier) -> RequestQueue {
         queue(&[Request::Position { squares: [0; 32] }], max_frames, classify)
@@ -390,15 +402,15 @@ mod tests {
     fn an_answer_of_more_frames_than_it_may_have_is_asked_for_again() {
         let mut asked = position(3, |_| ReplyStatus::Incomplete);
         for _ in 0..2 {
-            assert!(on_frame_names(&mut asked, 1, SQUARES, &[0, 0]).is_empty());
+            assert!(on_frame_names(&mut asked, 1, SQUARES, &SQUARE).is_empty());
         }
-        assert_eq!(on_frame_names(&mut asked, 1, SQUARES, &[0, 0]), ["missing"]);
+        assert_eq!(on_frame_names(&mut asked, 1, SQUARES, &SQUARE), ["missing"]);
     }
 
     #[test]
     fn an_answer_with_parts_missing_is_asked_for_again() {
         let mut asked = position(6, |_| ReplyStatus::PartMissing);
-        assert_eq!(on_frame_names(&mut asked, 1, SQUARES, &[0, 0]), ["missing"]);
+        assert_eq!(on_frame_names(&mut asked, 1, SQUARES, &SQUARE), ["missing"]);
     }
 
     #[test]
@@ -409,11 +421,11 @@ mod tests {
             _ => ReplyStatus::PartMissing,
         };
         let mut asked = position(6, classify);
-        assert!(on_frame_names(&mut asked, 1, SQUARES, &[0, 0]).is_empty());
+        assert!(on_frame_names(&mut asked, 1, SQUARES, &SQUARE).is_empty());
         assert_eq!(action_names(asked.on_timeout()), ["silence"]);
         asked.transmitted(1, Instant::now());
         for _ in 0..2 {
-            assert!(on_frame_names(&mut asked, 1, SQUARES, &[0, 0]).is_empty());
+            assert!(on_frame_names(&mut asked, 1, SQUARES, &SQUARE).is_empty());
         }
         assert_eq!(on_frame_names(&mut asked, 1, END, &[0; 8]), ["finished"]);
     }
@@ -461,6 +473,57 @@ mod tests {
         let timeouts: Vec<_> = asked.pending.iter().map(|pending| pending.timeouts).collect();
         assert_eq!(timeouts, [0, 1, 0]);
         assert_eq!(asked.bytes(), 0, "nothing counts as in flight");
+    }
+
+    #[test]
+    fn a_request_that_is_no_longer_in_flight_still_times_out() {
+        let mut asked = identify(2);
+        asked.queue.clear();
+        assert_eq!(action_names(asked.on_timeout()), ["silence"; 2]);
+        let timeouts: Vec<_> = asked.pending.iter().map(|pending| pending.timeouts).collect();
+        assert_eq!(timeouts, [1, 0], "the oldest");
+    }
+
+    #[test]
+    fn a_report_of_corruption_restarts_the_deadline() {
+        let mut asked = identify(2);
+        let later = asked.last_progress + 5 * TIME;
+        let frame = Frame::new(0, ERROR_REPLY, damaged(ErrorCode::Overrun).to_vec());
+        let actions = asked.on_frame(&frame.expect("it fits"), later);
+        assert_eq!(action_names(actions), ["overrun"]);
+        assert_eq!(asked.last_progress, later);
+        assert_eq!(asked.deadline(|_| Duration::ZERO) - later, TIME);
+    }
+
+    #[test]
+    fn a_stray_frame_does_not_extend_the_deadline_and_a_reply_does() {
+        let mut asked = identify(1);
+        let sent = asked.last_progress;
+        let stray = Frame::empty(9, kind::IDENT + REPLY_BIT);
+        assert_eq!(action_names(asked.on_frame(&stray, sent + TIME)), ["stray"]);
+        assert_eq!(asked.last_progress, sent);
+        asked.transmitted(1, sent + TIME);
+        assert_eq!(asked.last_progress, sent, "only an idle board starts at a transmission");
+        let part = Frame::new(1, kind::IDENT + REPLY_BIT, vec![0]).expect("it fits");
+        asked.on_frame(&part, sent + 2 * TIME);
+        assert_eq!(asked.last_progress, sent + 2 * TIME);
+    }
+
+    #[test]
+    fn sequence_numbers_follow_each_other_skip_zero_and_those_in_flight() {
+        let mut asked = identify(3);
+        assert_eq!(asked.next_seq(3), Some(4));
+        assert_eq!(asked.next_seq(255), Some(4), "0 is the board's, 1 to 3 are in flight");
+        asked.take(2); // cancelled, but its transmission may still be replied to
+        assert_eq!(asked.next_seq(1), Some(4));
+        asked.queue.retain(|sent| sent.seq != 2);
+        assert_eq!(asked.next_seq(1), Some(2));
+        let all = identify(255);
+        assert!((0..=255).all(|last| all.next_seq(last).is_none()));
+        let mut all_but_one = identify(255);
+        all_but_one.take(7);
+        all_but_one.queue.remove(6);
+        assert!((0..=255).all(|last| all_but_one.next_seq(last) == Some(7)));
     }
 
     #[test]

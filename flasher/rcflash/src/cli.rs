@@ -43,7 +43,7 @@ struct Cli {
 const EXIT_CODES: &str = "\
 Exit codes:
     0  success
-    1  failed verification
+    1  failed verification, or a program that did not start
     2  invalid command line
     3  a port, board or file failed
     4  no port found

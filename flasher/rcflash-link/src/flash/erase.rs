@@ -2,15 +2,40 @@
 
 use std::ops::RangeInclusive;
 
-use firmware_wire::{FlashReply, FlashRequest, Identity, crc32};
+use firmware_wire::{ChipIdentity, FlashReply, FlashRequest, Identity, crc32};
 
 use super::boot::{REBOOT_TIMEOUT, STAGING_ADDRESS};
 use super::{
-    CRC_TIME_PER_BYTE, ERASED, FlashError, Progress, REPLY_TIMEOUT, SECTOR, SECTOR_SPAN, Sector,
+    BOOT_SECTOR, CRC_TIME_PER_BYTE, ERASED, FlashError, Progress, REPLY_TIMEOUT, SECTOR,
+    SECTOR_SPAN, Sector,
 };
 use super::{erase, flash_crc, flash_request, unexpected_flash_reply, verify};
 use crate::loader;
+use crate::narrow::narrow;
 use crate::{Link, LinkError};
+
+/// Returns the sectors in a range of addresses, both ends included, without the boot sector; none if
+/// that is all of it.
+///
+/// # Errors
+/// Returns [`FlashError::OutsideChip`] if the range passes the end of the chip, or
+/// [`FlashError::Protected`] if it contains protected sectors besides the boot sector.
+pub fn erasable_sectors(
+    chip: &ChipIdentity,
+    first: u32,
+    last: u32,
+) -> Result<RangeInclusive<u16>, FlashError> {
+    if last > chip.last_address() {
+        return Err(FlashError::OutsideChip { last, end: chip.last_address() });
+    }
+    let sector = |address: u32| narrow::<_, u16>(address / SECTOR_SPAN);
+    let sectors = sector(first).max(BOOT_SECTOR + 1)..=sector(last);
+    let last_protected = (chip.protected_sectors() - 1).min(*sectors.end());
+    if *sectors.start() <= last_protected {
+        return Err(FlashError::Protected(*sectors.start()..=last_protected));
+    }
+    Ok(sectors)
+}
 
 /// Returns the sectors that are not blank.
 ///

@@ -1,5 +1,7 @@
 //! Errors of writing flash.
 
+use std::ops::RangeInclusive;
+
 use firmware_wire::{ErrorCode, Identity};
 
 use super::image::FlashImageError;
@@ -27,6 +29,20 @@ pub enum FlashError {
          replaced leaves a board that only a programmer can repair; to write it, add --boot-sector"
     )]
     BootSector,
+    /// Protected sectors other than the boot sector would have to change.
+    #[error(
+        "the board protects {}, which would have to change; leave those addresses out, or write \
+         them with a programmer", name_sectors(.0)
+    )]
+    Protected(RangeInclusive<u16>),
+    /// A range of addresses passes the end of the chip.
+    #[error("{last:05X}h: the chip ends at {end:05X}h")]
+    OutsideChip {
+        /// The last address of the range.
+        last: u32,
+        /// The last address of the chip.
+        end: u32,
+    },
     /// Uploading the new boot sector to RAM failed.
     #[error(transparent)]
     Load(#[from] LoadError),
@@ -63,6 +79,14 @@ impl FlashError {
             }
             _ => false,
         }
+    }
+}
+
+/// Returns the numbers of sectors as text.
+fn name_sectors(sectors: &RangeInclusive<u16>) -> String {
+    match (sectors.start(), sectors.end()) {
+        (first, last) if first == last => format!("sector {first}"),
+        (first, last) => format!("sectors {first} to {last}"),
     }
 }
 

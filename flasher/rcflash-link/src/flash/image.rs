@@ -90,13 +90,17 @@ impl FlashImage {
         self.len() == 0
     }
 
-    pub(super) fn check_fits(&self, chip: &ChipIdentity) -> Result<(), FlashImageError> {
-        let size = usize::from(chip.sectors) * SECTOR;
+    /// Checks that all bytes lie within a chip.
+    ///
+    /// # Errors
+    /// Returns [`FlashImageError::TooLong`], or [`FlashImageError::Empty`] if there are no bytes.
+    pub fn check_fits(&self, chip: &ChipIdentity) -> Result<(), FlashImageError> {
+        let size = usize::from(chip.sectors()) * SECTOR;
         let end = |(address, bytes): &(u32, Vec<u8>)| *address as usize + bytes.len();
         let last = self.runs.iter().filter(|(_, bytes)| !bytes.is_empty()).map(end).max();
         match last.ok_or(FlashImageError::Empty)? {
             end if end > size => {
-                Err(FlashImageError::TooLong { last: narrow(end - 1), end: narrow(size - 1) })
+                Err(FlashImageError::TooLong { last: narrow(end - 1), end: chip.last_address() })
             }
             _ => Ok(()),
         }
@@ -142,8 +146,9 @@ impl FlashImage {
 mod tests {
     use super::*;
 
-    const CHIP: ChipIdentity =
-        ChipIdentity { manufacturer: 0xBF, device: 0xB5, sectors: 32, protected_sectors: 1 };
+    fn chip() -> ChipIdentity {
+        ChipIdentity::new(0xBF, 0xB5, 32, 1).expect("it is made")
+    }
 
     #[test]
     fn bytes_are_cut_at_the_borders_of_sectors() {
@@ -168,11 +173,11 @@ mod tests {
 
     #[test]
     fn the_chip_has_to_be_large_enough() {
-        assert_eq!(FlashImage::raw(0x1_FFFF, vec![1]).check_fits(&CHIP), Ok(()));
+        assert_eq!(FlashImage::raw(0x1_FFFF, vec![1]).check_fits(&chip()), Ok(()));
         let refused = FlashImageError::TooLong { last: 0x2_0000, end: 0x1_FFFF };
-        assert_eq!(FlashImage::raw(0x1_FFFF, vec![1, 2]).check_fits(&CHIP), Err(refused));
-        assert_eq!(FlashImage::default().check_fits(&CHIP), Err(FlashImageError::Empty));
-        assert_eq!(FlashImage::raw(0, Vec::new()).check_fits(&CHIP), Err(FlashImageError::Empty));
+        assert_eq!(FlashImage::raw(0x1_FFFF, vec![1, 2]).check_fits(&chip()), Err(refused));
+        assert_eq!(FlashImage::default().check_fits(&chip()), Err(FlashImageError::Empty));
+        assert_eq!(FlashImage::raw(0, Vec::new()).check_fits(&chip()), Err(FlashImageError::Empty));
     }
 
     #[test]

@@ -1,6 +1,10 @@
 //! Link and loader against a minimal model of a board.
 
+mod flash_chip;
+mod flash_peer;
 mod garbage;
+mod kernel_link;
+mod lying_board;
 mod noisy_peer;
 mod peer;
 mod waits;
@@ -9,10 +13,12 @@ use std::collections::HashMap;
 use std::io;
 use std::time::{Duration, Instant};
 
+use cli_support::exit::{CommandError, ENVIRONMENT, FAILED};
 use firmware_wire::{Identity, Reply, Request, Role, crc16, memory_checksum};
 use rcflash_link::flash::{FlashError, erase_sectors};
 use rcflash_link::loader::{
-    LoadError, UploadSummary, enter_monitor, identify, run, upload_all, upload_missing, verify,
+    LoadError, UploadSummary, enter_monitor, identify, run, run_build, upload_all, upload_missing,
+    verify,
 };
 use rcflash_link::{Link, LinkError, RequestSpec};
 use rcflash_transport::Transport;
@@ -162,6 +168,48 @@ fn a_program_whose_start_nobody_heard_of_is_found_running() {
     monitor(&mut link);
     assert_eq!(run(&mut link, 0x8000).expect("it runs").role, Role::Application);
     assert_eq!(link.stats().retries.timeout, 1);
+}
+
+/// The build id of the peer's application.
+const BUILD: u32 = 1;
+
+#[test]
+fn a_program_has_started_if_its_build_id_is_the_reply() {
+    let outcome = |leads_back, build_id| {
+        let mut peer = Peer::new(&[]);
+        peer.leads_back = leads_back;
+        let mut link = link(peer);
+        monitor(&mut link);
+        run_build(&mut link, 0x8000, build_id)
+    };
+    assert_eq!(outcome(false, BUILD).expect("it has started").build_id, BUILD);
+    let error = outcome(false, BUILD + 1).expect_err("another build");
+    assert!(matches!(error, LoadError::OtherBuild { expected: 2, .. }), "{error}");
+    assert_eq!(CommandError::from(error).code, FAILED);
+    for build_id in [BUILD, BUILD + 1] {
+        let error = outcome(true, build_id).expect_err("the monitor replies, whatever its build");
+        assert!(matches!(error, LoadError::NotStarted { .. }), "{error}");
+        assert_eq!(CommandError::from(error).code, FAILED);
+    }
+    let mut gone = link(Peer::new(&[None, None, Some(Fault::Vanish)]));
+    monitor(&mut gone);
+    let error = run_build(&mut gone, 0x8000, BUILD).expect_err("the line is gone");
+    assert_eq!(CommandError::from(error).code, ENVIRONMENT);
+}
+
+#[test]
+fn no_bytes_are_no_proof_and_are_not_requested() {
+    let mut link = link(Peer::new(&[]));
+    let error = verify(&mut link, 0x8000, &[]).expect_err("there is nothing to verify");
+    assert!(matches!(error, LoadError::Empty), "{error}");
+    assert_eq!(link.stats().bytes, (0, 0));
+    let monitor = monitor(&mut link);
+    let sent = link.stats().bytes.0;
+    let missing = upload_missing(&mut link, &monitor, 0x8000, &[], |_| {});
+    assert!(matches!(missing, Err(LoadError::Empty)), "{missing:?}");
+    assert_eq!(link.stats().bytes.0, sent);
+    // The values before any byte: of CRC-16/IBM-3740 the start FFFFh, of the sums 0.
+    assert_eq!((crc16(&[]), memory_checksum(&[])), (0xFFFF, 0x0000_FFFF));
 }
 
 /// Requests the CRCs of eight ranges, as many at a time as fit the window, and checks each.

@@ -38,6 +38,8 @@ pub(crate) struct Peer {
     pub(crate) resets: VecDeque<usize>,
     /// The error returned for WRITE and RUN.
     pub(crate) refuses: Option<u8>,
+    /// Whether RUN leads back to the monitor.
+    pub(crate) leads_back: bool,
     faults: VecDeque<Option<Fault>>,
     decoder: Decoder,
     to_host: VecDeque<u8>,
@@ -56,6 +58,7 @@ impl Peer {
             starts: None,
             resets: VecDeque::new(),
             refuses: None,
+            leads_back: false,
             faults: faults.iter().copied().collect(),
             decoder: Decoder::default(),
             to_host: VecDeque::new(),
@@ -130,7 +133,7 @@ impl Peer {
                 (check ^ self.wrong_bits).to_le_bytes().to_vec()
             }
             _ => {
-                self.role = b'A';
+                self.role = if self.leads_back { b'M' } else { b'A' };
                 let given = frame.payload.to_vec();
                 self.starts.map_or(given, |at| at.to_le_bytes().to_vec())
             }

@@ -21,12 +21,12 @@ const CHARACTER: Duration = Duration::from_nanos(86_806);
 
 /// A transport that delivers scripted bytes at scripted times, and records its calls.
 #[derive(Clone)]
-struct Script(Arc<Mutex<Kept>>);
+pub(crate) struct Script(Arc<Mutex<Kept>>);
 
-struct Kept {
-    now: Instant,
+pub(crate) struct Kept {
+    pub(crate) now: Instant,
     says: VecDeque<(Instant, Vec<u8>)>,
-    sent: Vec<u8>,
+    pub(crate) sent: Vec<u8>,
     /// The deadline of each write.
     patience: Vec<Duration>,
     obeys_rts: bool,
@@ -35,7 +35,7 @@ struct Kept {
 }
 
 impl Script {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Arc::new(Mutex::new(Kept {
             now: Instant::now(),
             says: VecDeque::new(),
@@ -47,18 +47,18 @@ impl Script {
         })))
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    pub(crate) fn kept(&self) -> MutexGuard<'_, Kept> {
         self.0.lock().expect("not poisoned")
     }
 
     /// Schedules bytes for delivery after a delay.
-    fn say(&self, after: Duration, bytes: &[u8]) {
+    pub(crate) fn say(&self, after: Duration, bytes: &[u8]) {
         let mut kept = self.kept();
         let at = kept.now + after;
         kept.says.push_back((at, bytes.to_vec()));
     }
 
-    fn link(&self) -> Link {
+    pub(crate) fn link(&self) -> Link {
         Link::new(Box::new(self.clone()), 115_200)
     }
 }

@@ -1,12 +1,10 @@
 //! `rcflash erase`.
 
-use std::ops::RangeInclusive;
-
 use clap::Args;
-use cli_support::exit::{CommandError, CommandResult, USAGE};
+use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, USAGE};
 use firmware_wire::{ChipIdentity, Identity};
 use rcflash_link::Link;
-use rcflash_link::flash::{self, SECTOR};
+use rcflash_link::flash::{self, FlashError, SECTOR};
 
 use super::flash::{INTERRUPTED_BOOT_WRITE, StepBar, sector_count};
 use super::read::{AddressRange, parse_range};
@@ -39,9 +37,12 @@ pub(super) struct EraseArgs {
     dry_run: bool,
 }
 
-/// The sectors to erase: the range excludes the boot sector, for which `boot` is set.
+/// The sectors to erase that are not blank, without the boot sector.
 struct ErasePlan {
-    sectors: RangeInclusive<u16>,
+    used: Vec<u16>,
+    /// The number of sectors that were compared with blank ones.
+    compared: usize,
+    /// Erase the boot sector, too.
     boot: bool,
 }
 
@@ -49,7 +50,7 @@ pub(super) fn erase(args: &EraseArgs) -> CommandResult {
     check_range(args)?;
     let (mut link, monitor) = args.board.target()?.connect_to_monitor()?;
     let looked = sectors_to_erase(args, &mut link, &monitor);
-    let (used, boot) = with_state_if_interrupted(looked, BOARD_UNCHANGED)?;
+    let ErasePlan { used, compared, boot } = with_state_if_interrupted(looked, BOARD_UNCHANGED)?;
     if args.dry_run {
         print_sectors_to_erase(&used, boot);
         return Ok(0);
@@ -59,6 +60,7 @@ pub(super) fn erase(args: &EraseArgs) -> CommandResult {
     bar.clear();
     with_state_if_interrupted(erased, INTERRUPTED_ERASE)?;
     match used.len() {
+        0 if compared == 0 => {}
         0 => cli_support::eprint_message!("the sectors are already blank, nothing was erased"),
         count => cli_support::eprint_message!(
             "{} erased, verified blank on the board",
@@ -94,37 +96,51 @@ fn check_range(args: &EraseArgs) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Returns the sectors to erase that are not blank, and whether to erase the boot sector.
+/// Returns the sectors to erase, and prints the chip.
 fn sectors_to_erase(
     args: &EraseArgs,
     link: &mut Link,
     monitor: &Identity,
-) -> Result<(Vec<u16>, bool), CommandError> {
+) -> Result<ErasePlan, CommandError> {
     let chip = flash::chip(link, monitor)?;
     cli_support::eprint_message!("{chip}");
-    let ErasePlan { sectors, boot } = plan(args, &chip)?;
+    let range = args.range.unwrap_or_else(|| unprotected(&chip));
+    let boot = args.boot_sector && (args.all || range.first == 0);
+    let sectors = flash::erasable_sectors(&chip, range.first, range.last).map_err(plan_error)?;
+    if sectors.is_empty() && !boot {
+        let problem = "nothing can be erased: the board protects the whole chip";
+        return Err(CommandError::new(ENVIRONMENT, problem));
+    }
+    let compared = sectors.len();
     let mut bar = StepBar::default();
     let used = flash::used_sectors(link, sectors, |at| bar.show(at));
     bar.clear();
-    Ok((used?, boot))
+    Ok(ErasePlan { used: used?, compared, boot })
 }
 
-fn plan(args: &EraseArgs, chip: &ChipIdentity) -> Result<ErasePlan, CommandError> {
-    let end = chip.sectors - 1;
-    let Some(range) = args.range else {
-        return Ok(ErasePlan {
-            sectors: chip.protected_sectors.into()..=end,
-            boot: args.boot_sector,
-        });
-    };
-    let sector = |address: u32| address / SECTOR as u32;
-    if sector(range.last) > end.into() {
-        let last = range.last;
-        let size = usize::from(chip.sectors) * SECTOR - 1;
-        return Err(CommandError::new(USAGE, format!("{last:05X}h: the chip ends at {size:05X}h")));
+/// Returns the addresses of all sectors that can be erased, and prints which ones can't.
+fn unprotected(chip: &ChipIdentity) -> AddressRange {
+    let protected = chip.protected_sectors();
+    if protected > 1 {
+        cli_support::eprint_message!(
+            "sectors 1 to {} are protected and stay as they are",
+            protected - 1
+        );
     }
-    let first = (sector(range.first) as u16).max(chip.protected_sectors.into());
-    Ok(ErasePlan { sectors: first..=sector(range.last) as u16, boot: range.first == 0 })
+    // If all are protected, this is the boot sector, which `erasable_sectors` leaves out.
+    let first = if protected == chip.sectors() { 0 } else { u32::from(protected) * SECTOR as u32 };
+    let last = if first == 0 { SECTOR as u32 - 1 } else { chip.last_address() };
+    AddressRange { first, last }
+}
+
+/// Returns the error for a range that this chip does not have, or protects.
+fn plan_error(error: FlashError) -> CommandError {
+    match error {
+        FlashError::OutsideChip { .. } | FlashError::Protected(_) => {
+            CommandError::new(USAGE, error)
+        }
+        error => error.into(),
+    }
 }
 
 fn print_sectors_to_erase(used: &[u16], boot: bool) {

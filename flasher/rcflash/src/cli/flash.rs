@@ -76,14 +76,16 @@ pub(super) fn write(
         print_changed_sectors(&program.name, &sectors, boot.is_some());
         return Ok(0);
     }
-    program_sectors(&mut link, &program.name, &sectors)?;
+    if !sectors.is_empty() || boot.is_none() {
+        program_sectors(&mut link, &program.name, &sectors)?;
+    }
     if let Some(bytes) = boot {
         let replaced = flash::replace_boot_sector(&mut link, &monitor, &bytes);
         let running = with_state_if_interrupted(replaced, INTERRUPTED_BOOT_WRITE)?;
         cli_support::eprint_message!("the boot sector is replaced and verified: {running}");
     }
     match program.entry {
-        Some((entry, speaks)) if order.run => start(&mut link, entry, speaks)?,
+        Some((entry, build_id)) if order.run => start(&mut link, entry, build_id)?,
         _ => {}
     }
     Ok(0)

@@ -44,16 +44,17 @@ pub(super) struct Program {
     pub(super) name: String,
     pub(super) image: Image,
     pub(super) entry: u16,
-    /// Whether it replies to IDENT once it runs.
-    pub(super) replies_to_ident: bool,
+    /// The build id that it replies to IDENT with once it runs; `None` if it does not speak the
+    /// protocol.
+    pub(super) build_id: Option<u32>,
 }
 
 /// A program for flash.
 pub(super) struct FlashProgram {
     pub(super) name: String,
     pub(super) content: FlashImage,
-    /// Its entry address, and whether it then replies to IDENT.
-    pub(super) entry: Option<(u16, bool)>,
+    /// Its entry address, and its build id if it speaks the protocol.
+    pub(super) entry: Option<(u16, Option<u32>)>,
 }
 
 /// How a program is stored in flash.
@@ -82,8 +83,9 @@ impl ProgramArgs {
                 };
                 let image = self.evaluator.build(profile, kind)?;
                 let entry = image.address;
+                let build_id = Some(image.build);
                 let image = Image::new([Run { address: entry, bytes: image.bytes }]);
-                Ok(Program { name: BUILT_IN.to_owned(), image, entry, replies_to_ident: true })
+                Ok(Program { name: BUILT_IN.to_owned(), image, entry, build_id })
             }
         }
     }
@@ -112,7 +114,7 @@ impl ProgramArgs {
             sector.resize(SECTOR, 0xFF);
             content = content.merged_with(FlashImage::raw(0, sector));
         }
-        let entry = Some((image.address, true));
+        let entry = Some((image.address, Some(image.build)));
         Ok(FlashProgram { name: BUILT_IN.to_owned(), content, entry })
     }
 }
@@ -136,7 +138,7 @@ pub(super) fn read_program(path: &Path, address: Option<u32>) -> Result<Program,
         ProgramFile::Image(..) if address.is_some() => return Err(address_conflict(path)),
         ProgramFile::Image(image, entry) => (image, entry),
     };
-    Ok(Program { name, image, entry, replies_to_ident: false })
+    Ok(Program { name, image, entry, build_id: None })
 }
 
 fn address_conflict(path: &Path) -> CommandError {
@@ -164,7 +166,7 @@ fn file_for_flash(
     };
     if first == u32::from(flash_program::PROGRAM_ADDRESS) {
         let content = flash_image(&bytes, entry, how.autostart)?;
-        return Ok(FlashProgram { name, content, entry: Some((entry, false)) });
+        return Ok(FlashProgram { name, content, entry: Some((entry, None)) });
     }
     if how.autostart {
         let place = flash_program::PROGRAM_ADDRESS;

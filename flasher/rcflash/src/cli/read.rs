@@ -8,7 +8,7 @@ use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, USAGE};
 use firmware_wire::Identity;
 use rcflash_link::Link;
-use rcflash_link::flash::{self, SECTOR};
+use rcflash_link::flash;
 use rcflash_link::inspect::{self, AddressSpace};
 
 use super::image;
@@ -96,7 +96,7 @@ fn resolve_range(
     }
     let chip = flash::chip(link, monitor)?;
     cli_support::eprint_message!("{chip}");
-    let end = u32::from(chip.sectors) * SECTOR as u32 - 1;
+    let end = chip.last_address();
     if args.range.is_some_and(|range| range.last > end) {
         let problem = format!("{:05X}h: the chip ends at {end:05X}h", range.last);
         return Err(CommandError::new(USAGE, problem));

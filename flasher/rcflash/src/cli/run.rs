@@ -102,7 +102,7 @@ fn assemble_program(
         .bounds()
         .ok_or_else(|| CommandError::new(FAILED, format!("{name}: the program has no bytes")))?;
     let entry = linked.entry.unwrap_or(first);
-    Ok(Program { name, image: linked.image, entry, replies_to_ident: false })
+    Ok(Program { name, image: linked.image, entry, build_id: None })
 }
 
 /// Reads the layout. Without a file, all sections follow each other from the first address that the

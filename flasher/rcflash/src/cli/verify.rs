@@ -5,8 +5,9 @@ use std::fmt::Write;
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, FAILED};
 use firmware_wire::Identity;
-use rcflash_link::flash;
+use rcflash_link::flash::{self, FlashError};
 use rcflash_link::inspect::{self, AddressSpace, Mismatch};
+use rcflash_link::loader::LoadError;
 use rcflash_link::{Link, LinkError};
 
 use super::program::{FlashPlacement, ProgramArgs};
@@ -36,9 +37,16 @@ type Runs = Vec<(u32, Vec<u8>)>;
 pub(super) fn verify(args: &VerifyArgs) -> CommandResult {
     let (name, choices) =
         if args.flash { flash_candidates(args)? } else { memory_candidate(args)? };
+    let total = choices.first().map_or(0, |runs| runs.iter().map(|(_, bytes)| bytes.len()).sum());
+    if total == 0 {
+        return Err(LoadError::Empty.into()); // to call nothing verified would be a false pass
+    }
     let (mut link, monitor) = args.board.target()?.connect_to_monitor()?;
     let place = if args.flash { AddressSpace::Flash } else { AddressSpace::Memory };
-    with_state_if_interrupted(report_chip(place, &mut link, &monitor), BOARD_UNCHANGED)?;
+    if place == AddressSpace::Flash {
+        let checked = check_chip(&choices, &mut link, &monitor);
+        with_state_if_interrupted(checked, BOARD_UNCHANGED)?;
+    }
     let mut found = Vec::new();
     for (index, runs) in choices.iter().enumerate() {
         let differences =
@@ -47,7 +55,6 @@ pub(super) fn verify(args: &VerifyArgs) -> CommandResult {
             found = differences;
         }
     }
-    let total = choices.first().map_or(0, |runs| runs.iter().map(|(_, bytes)| bytes.len()).sum());
     match found.as_slice() {
         [] => cli_support::eprint_message!("{name}: verified, all {total} bytes are on the board"),
         found => return Err(CommandError::new(FAILED, mismatch_report(&name, found, total))),
@@ -79,14 +86,18 @@ fn flash_candidates(args: &VerifyArgs) -> Result<(String, Vec<Runs>), CommandErr
     Ok((program.name, choices.iter().map(runs).collect()))
 }
 
-/// Prints the flash chip, if that is compared.
-fn report_chip(
-    place: AddressSpace,
-    link: &mut Link,
-    monitor: &Identity,
-) -> Result<(), flash::FlashError> {
-    if place == AddressSpace::Flash {
-        cli_support::eprint_message!("{}", flash::chip(link, monitor)?);
+/// Prints the flash chip, and checks that it has all addresses to compare.
+fn check_chip(choices: &[Runs], link: &mut Link, monitor: &Identity) -> Result<(), FlashError> {
+    let chip = flash::chip(link, monitor)?;
+    cli_support::eprint_message!("{chip}");
+    let last_address = |(address, bytes): &(u32, Vec<u8>)| {
+        Some(u64::from(*address) + bytes.len().checked_sub(1)? as u64)
+    };
+    let last = choices.iter().flatten().filter_map(last_address).max().unwrap_or(0);
+    let end = chip.last_address();
+    if last > end.into() {
+        let last = u32::try_from(last).unwrap_or(u32::MAX);
+        return Err(FlashError::OutsideChip { last, end });
     }
     Ok(())
 }

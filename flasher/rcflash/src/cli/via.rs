@@ -19,7 +19,7 @@ use rcflash_transport::Transport;
 use super::program::Program;
 use super::stop_on_interrupt;
 use super::target::BoardArgs;
-use super::write::progress_bar;
+use super::write::{print_started, progress_bar};
 
 /// Heading of the help.
 const LOADER: &str = "Loader";
@@ -199,24 +199,24 @@ pub(super) fn write(
     let delivered = outcome?;
     let how = if delivered.verified { "verified by reading it back" } else { "not verified" };
     cli_support::eprint_message!("{}: {} bytes, {how}", program.name, delivered.bytes);
-    match order.entry {
-        Some(entry) if program.replies_to_ident => {
-            wait_for_identity(Link::new(session.into_transport(), baud), entry)?;
+    match (order.entry, program.build_id) {
+        (Some(entry), Some(build_id)) => {
+            wait_for_identity(Link::new(session.into_transport(), baud), entry, build_id)?;
             Ok(Started::Nothing)
         }
-        Some(entry) => {
-            cli_support::eprint_message!("running at {entry:04X}h");
+        (Some(entry), None) => {
+            print_started(entry);
             let (line, received) = session.into_parts();
             Ok(Started::Line(line, received))
         }
-        None => Ok(Started::Nothing),
+        (None, _) => Ok(Started::Nothing),
     }
 }
 
-/// Waits for the IDENT reply of the started program, and prints its identity.
-fn wait_for_identity(mut link: Link, entry: u16) -> Result<(), LoadError> {
+/// Waits for the IDENT reply of the started program, checks its build id, and prints its identity.
+fn wait_for_identity(mut link: Link, entry: u16, build_id: u32) -> Result<(), LoadError> {
     link.drain_banner("starting the program", START_TIMEOUT)?;
-    let running = loader::identify(&mut link)?;
+    let running = loader::check_build(loader::identify(&mut link)?, build_id)?;
     cli_support::eprint_message!("running at {entry:04X}h: {running}");
     Ok(())
 }

@@ -119,7 +119,7 @@ fn load_through_monitor(
     if !order.run {
         return Ok(Started::Nothing);
     }
-    start(&mut link, program.entry, program.replies_to_ident)?;
+    start(&mut link, program.entry, program.build_id)?;
     let received = link.take_unframed();
     Ok(Started::Link(link, received))
 }
@@ -136,16 +136,24 @@ fn upload_note(updated: UploadSummary, count: usize) -> String {
     sent + reset
 }
 
-/// Starts a program. If it replies to IDENT (`speaks`), prints its identity.
-pub(super) fn start(link: &mut Link, entry: u16, speaks: bool) -> Result<(), LoadError> {
-    if speaks {
-        let running = loader::run(link, entry)?;
+/// Starts a program. If it speaks the protocol, checks that it replies with its build id, and prints
+/// its identity.
+pub(super) fn start(link: &mut Link, entry: u16, build_id: Option<u32>) -> Result<(), LoadError> {
+    if let Some(build_id) = build_id {
+        let running = loader::run_build(link, entry, build_id)?;
         cli_support::eprint_message!("running: {running}");
     } else {
         loader::jump(link, entry)?;
-        cli_support::eprint_message!("running at {entry:04X}h");
+        print_started(entry);
     }
     Ok(())
+}
+
+/// Prints that a program was started that does not speak the protocol.
+pub(super) fn print_started(entry: u16) {
+    cli_support::eprint_message!(
+        "started at {entry:04X}h; nothing is known of it, since it does not speak the protocol"
+    );
 }
 
 /// Creates a progress bar, which is drawn on a terminal only.

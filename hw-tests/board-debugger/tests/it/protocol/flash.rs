@@ -74,7 +74,7 @@ fn the_chip_reports_its_identity_and_size() {
     {
         let spec = board_spec(&profile());
         let mut board = Board::of(BoardSpec { chip: ChipKind::Sst(model), ..spec });
-        let expected = ChipIdentity { manufacturer: 0xBF, device, sectors, protected_sectors: 1 };
+        let expected = ChipIdentity::new(0xBF, device, sectors, 1).expect("it is made");
         assert_eq!(board.flash(FlashRequest::Chip), FlashReply::Chip(expected));
     }
 }

@@ -23,7 +23,7 @@ fn a_program_is_loaded_read_back_and_started_in_every_basic() {
         let found = format!("ROM BASIC, USR's address at {usr}");
         bench.write("basic", &[]).assert_ends(
             0,
-            &[found.as_str(), "700 bytes, verified by reading it back", "running at 9000h"],
+            &[found.as_str(), "700 bytes, verified by reading it back", "started at 9000h; nothing is known of it"],
         );
         assert!(bench.has_loaded());
     }

@@ -42,7 +42,7 @@ fn scm_takes_a_program_shows_it_and_starts_it() {
             "Small Computer Monitor 1.3.0",
             "was received correctly",
             "700 bytes, verified by reading it back",
-            "running at 9000h",
+            "started at 9000h; nothing is known of it",
         ],
     );
     assert!(bench.has_loaded());
@@ -69,7 +69,7 @@ fn romwbw_takes_a_program_from_the_boot_loader_on() {
         &[
             "RomWBW 3.5.1's debug monitor",
             "at full speed was received correctly",
-            "running at 9000h",
+            "started at 9000h; nothing is known of it",
         ],
     );
     assert!(bench.has_loaded());
