@@ -34,7 +34,7 @@ mod xmodem;
 use std::time::Duration;
 
 pub use basic::Basic;
-pub use cpm::Cpm;
+pub use cpm::{Cpm, EarlyEnd};
 pub use cpm_monitor::CpmMonitor;
 pub use engine::{FaultOptions, MonitorOptions};
 pub use machine::{GuestExit, GuestProgram, Memory};
@@ -86,6 +86,11 @@ pub trait MonitorModel: Send {
     /// Returns the content of a file on the emulated disk.
     fn file(&self, _name: &str) -> Option<&[u8]> {
         None
+    }
+
+    /// Returns what was typed at CP/M's prompt since a program was started that transfers files.
+    fn typed_at_prompt(&self) -> &[u8] {
+        &[]
     }
 
     /// Returns the lines of the stored BASIC program.

@@ -13,8 +13,8 @@ use rcflash_transport::time::{Duration, Instant};
 use super::board::{BoardModel, BoardSpec, RunStop};
 use super::line::SerialLine;
 use super::network::NetworkLine;
-use super::probe::{CallRecord, Probe};
 use super::packets::UsbPacketing;
+use super::probe::{CallRecord, Probe};
 use super::pty::PtyLine;
 use z80_core::Registers;
 

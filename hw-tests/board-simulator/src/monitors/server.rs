@@ -43,8 +43,7 @@ impl MonitorServer {
         let lost = AtomicU64::new(0);
         let shared = Arc::new(Shared { stop, lost, peer: Mutex::new(peer) });
         let seen = Arc::clone(&shared);
-        let mut server =
-            Server { line, engine, began: Instant::now(), last_poll: Duration::ZERO };
+        let mut server = Server { line, engine, began: Instant::now(), last_poll: Duration::ZERO };
         let run = move || server.serve(&seen);
         let thread = std::thread::Builder::new().name("monitor emulator".into()).spawn(run)?;
         Ok(Self { shared, thread: Some(thread), path })

@@ -1,5 +1,5 @@
-//! A monitor on a line within this process. Time is virtual: it passes only while the host waits, so
-//! the same requests always give the same session, however busy the computer is.
+//! A monitor on a line within this process. Time is virtual: it passes only while the host waits,
+//! so the same requests always give the same session, however busy the computer is.
 
 use std::collections::VecDeque;
 use std::io;
@@ -12,12 +12,11 @@ use super::engine::MonitorEngine;
 use super::{MonitorModel, MonitorOptions};
 use crate::packets::PacketTimer;
 
-/// Poll interval of an idle monitor.
+/// Poll interval of an idle monitor, and how soon a guest program runs after a character has
+/// arrived.
 const IDLE_POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// Poll interval of a guest program without input: as long as it runs for at a poll.
 const GUEST_POLL_INTERVAL: Duration = Duration::from_millis(27);
-/// How soon a guest program runs after a character has arrived.
-const GUEST_INPUT_DELAY: Duration = Duration::from_millis(1);
 /// Bits of a character on the line: start bit, 8 data bits, stop bit.
 const BITS_PER_CHARACTER: u32 = 10;
 
@@ -46,6 +45,7 @@ struct LineState {
     to_host: VecDeque<u8>,
     next_poll: Duration,
     guest_runs: bool,
+    read_delay: Duration,
 }
 
 impl MonitorLine {
@@ -68,7 +68,16 @@ impl MonitorLine {
             to_host: VecDeque::new(),
             next_poll: Duration::ZERO,
             guest_runs: false,
+            read_delay: Duration::ZERO,
         })))
+    }
+
+    /// Makes each read return that long after the first character, with what has arrived by then,
+    /// as on a computer that wakes up late.
+    #[must_use]
+    pub fn with_read_delay(self, delay: Duration) -> Self {
+        self.lock().read_delay = delay;
+        self
     }
 
     /// Returns how much time has passed on the line.
@@ -141,7 +150,7 @@ impl LineState {
                 self.engine.receive(character, at, speed_matches, &mut *self.peer);
             }
             if self.guest_runs {
-                self.next_poll = self.next_poll.min(self.now + GUEST_INPUT_DELAY);
+                self.next_poll = self.next_poll.min(self.now + IDLE_POLL_INTERVAL);
             }
         }
     }
@@ -196,6 +205,10 @@ impl Transport for MonitorLine {
         let mut state = self.lock();
         let end = state.now + timeout;
         while state.to_host.is_empty() && state.now < end {
+            state.step(end);
+        }
+        let end = end.min(state.now + state.read_delay);
+        while state.now < end {
             state.step(end);
         }
         let count = state.to_host.len().min(buffer.len());
