@@ -75,8 +75,8 @@ impl Row {
     }
 }
 
-/// The lines on which all of it is tried in virtual time: characters as they come, in packets as an adapter sends
-/// them, and both without flow control.
+/// The lines on which all of it is tried in virtual time: characters as they come, in packets as an
+/// adapter sends them, and both without flow control.
 pub(crate) fn lines() -> [(&'static str, MonitorOptions); 4] {
     let usb = MonitorOptions { packets: UsbPacketing::Usb, ..MonitorOptions::default() };
     let deaf = |options| MonitorOptions { host_obeys_rts: false, ..options };
