@@ -46,6 +46,8 @@ const NAKS_BEFORE_SLOWER: usize = 3;
 /// The maximum number of bytes before the start request: more than any program prints. More is
 /// noise.
 const MAX_NOISE_BYTES: usize = 4096;
+/// The last bytes in which a program's message is looked for: more than any message has.
+const MAX_MESSAGE_BYTES: usize = 512;
 /// How long nothing follows a start request; a letter of a text is followed by others.
 const START_QUIET: Duration = Duration::from_millis(200);
 const RECEIVER_NAME: &str = "the XMODEM receiver";
@@ -343,6 +345,7 @@ fn check_refusal(
     session: &mut MonitorSession,
     operation: &'static str,
 ) -> Result<()> {
+    let received = &received[received.len().saturating_sub(MAX_MESSAGE_BYTES)..];
     let text = match received {
         [.., CAN, CAN] => "it cancelled the transfer".to_owned(),
         _ if is_disk_error(received) => exchange::escape_tail(received),
