@@ -14,6 +14,8 @@ use crate::xmodem::{self, BLOCK_BYTES, CheckMode, PAD, TransferSummary, XmodemSe
 
 const NAME: &str = "CP/M";
 const FINDING: &str = "looking for CP/M's prompt";
+/// How long XM 12.5 waits between two start requests, and some more.
+const CALL_INTERVAL: Duration = Duration::from_millis(5500);
 /// How long closing a file may take, which may move a floppy's head.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The maximum number of times a command is typed whose echo is wrong, and the key that erases it.
@@ -121,7 +123,9 @@ pub fn transfer_file(
         return Err(LoaderError::Empty);
     }
     let outcome = run_steps(session, file, observer);
-    if let Err(LoaderError::Interrupted { operation, .. }) = outcome {
+    if let Err(LoaderError::Interrupted { operation, .. }) = outcome
+        && operation != FINDING
+    {
         session.ignore_stop();
         return Err(LoaderError::Interrupted { operation, state: abandon(session) });
     }
@@ -258,11 +262,11 @@ fn reach(session: &mut MonitorSession, observer: &mut dyn LoadObserver) -> Resul
     };
     let received = match found {
         Some(found) if found.peer == Some(Peer::Cpm) => found.received,
-        _ => {
-            let received = cancel_receiver(session, FINDING)?;
-            if identify_prompt(&received) != Some(Peer::Cpm) {
+        waiting => {
+            let in_transfer = waiting.is_some();
+            let Some(received) = end_transfer(session, FINDING, in_transfer, CALL_INTERVAL)? else {
                 return Err(exchange::no_peer_error(session, FINDING));
-            }
+            };
             observer.on_event(LoadEvent::PromptRecovered);
             received
         }
@@ -278,18 +282,38 @@ fn drive(received: &[u8]) -> char {
     last.chars().next().unwrap_or('A')
 }
 
-/// Cancels a receiver and returns the reply.
-fn cancel_receiver(session: &mut MonitorSession, operation: &'static str) -> Result<Vec<u8>> {
-    session.take_received();
-    xmodem::cancel(session, operation)?;
-    match session.receive_until(operation, 3 * REPLY_TIMEOUT, |received| {
-        identify_prompt(received) == Some(Peer::Cpm)
-    }) {
-        Ok(received) => Ok(received),
-        // CP/M itself has received the characters as a command line.
-        Err(LoaderError::NoReply { .. }) => exchange::send_keys(session, operation, b"\r"),
-        Err(error) => Err(error),
+/// Ends the transfer of a program in CP/M, and returns the text with CP/M's prompt; `None` if there
+/// is none. Nothing is sent unless the program is known to be in a transfer: `in_transfer`, or it
+/// requests or sends something within `timeout`. CP/M's prompt would take CAN for a key.
+fn end_transfer(
+    session: &mut MonitorSession,
+    operation: &'static str,
+    mut in_transfer: bool,
+    timeout: Duration,
+) -> Result<Option<Vec<u8>>> {
+    let at_prompt = |received: &[u8]| identify_prompt(received) == Some(Peer::Cpm);
+    for _ in 0..MAX_ATTEMPTS {
+        if !in_transfer {
+            session.receives_within(operation, timeout)?;
+            let received =
+                session.receive_until_quiet(operation, exchange::REPLY_QUIET, CLOSE_TIMEOUT)?;
+            match received.is_empty() {
+                _ if at_prompt(&received) => return Ok(Some(received)),
+                true => return Ok(None),
+                false => in_transfer = xmodem::is_in_transfer(&received),
+            }
+        }
+        if std::mem::take(&mut in_transfer) {
+            session.take_received();
+            xmodem::cancel(session, operation)?;
+            match session.receive_until(operation, 3 * REPLY_TIMEOUT, at_prompt) {
+                Ok(received) => return Ok(Some(received)),
+                Err(LoaderError::NoReply { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
+    Ok(None)
 }
 
 /// Reads the file back and compares it, a second time if it differs: a checksum misses one
@@ -303,6 +327,7 @@ fn verify(
     let mut retry = true;
     loop {
         command(session, "requesting the file", &format!("{program} S {}", file.name))?;
+        wait_for_sender(session, file.reply_timeout)?;
         let compared = compare(session, file, observer);
         wait_for_prompt(session, "waiting for the sender to end")?;
         match compared {
@@ -310,6 +335,25 @@ fn verify(
             other => return other,
         }
     }
+}
+
+/// Waits until the sending program has printed what it prints at its start. A request sent before
+/// that is taken by CP/M, which keeps it for its next prompt.
+fn wait_for_sender(session: &mut MonitorSession, timeout: Duration) -> Result<()> {
+    const OPERATION: &str = "waiting for the sender to start";
+    let is_text = |received: &[u8]| received.iter().any(u8::is_ascii_graphic);
+    let started = match session.receive_until(OPERATION, timeout, is_text) {
+        Ok(received) => received,
+        Err(LoaderError::NoReply { .. }) => return Ok(()), // a program that prints nothing
+        Err(error) => return Err(error),
+    };
+    session.unread(&started);
+    let text = session.receive_until_quiet(OPERATION, exchange::REPLY_QUIET, timeout)?;
+    if identify_prompt(&text) == Some(Peer::Cpm) {
+        let text = exchange::escape_tail(&text);
+        return Err(LoaderError::Refused { peer: NAME, operation: OPERATION, text });
+    }
+    Ok(())
 }
 
 /// Types a command, and sends its carriage return once the echo is correct.
@@ -357,20 +401,16 @@ fn compare(
     }
 }
 
+/// Cancels the program that receives or sends, once it is known to be in a transfer.
 fn abandon(session: &mut MonitorSession) -> &'static str {
     const OPERATION: &str = "cancelling the receiver";
-    let mut recover = || -> Result<bool> {
+    let mut recover = || {
         session.discard_unsent()?;
-        for _ in 0..3 {
-            if identify_prompt(&cancel_receiver(session, OPERATION)?) == Some(Peer::Cpm) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        end_transfer(session, OPERATION, false, CALL_INTERVAL)
     };
     match recover() {
-        Ok(true) => "CP/M is at its prompt again, the file is not complete: write it again",
-        _ => "the receiver was cancelled, but may still wait: press Ctrl-X there",
+        Ok(Some(_)) => "CP/M is at its prompt again, the file is not complete: write it again",
+        _ => "the receiver may still wait: press Ctrl-X there",
     }
 }
 

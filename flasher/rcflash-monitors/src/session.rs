@@ -160,18 +160,28 @@ impl MonitorSession {
         pace: Pace,
     ) -> Result<()> {
         self.check_stop(operation)?;
-        if pace.char_delay.is_zero() {
-            self.send(operation, line)?;
-        } else {
-            for byte in line {
-                self.send(operation, std::slice::from_ref(byte))?;
-                self.pause(operation, pace.char_delay)?;
-            }
-        }
+        self.send_delayed(operation, line, pace.char_delay)?;
         let lead = self.tx_done_at.saturating_duration_since(self.transport.now() + MAX_TX_LEAD);
         let delay =
             if pace.line_delay.is_zero() { lead } else { self.tx_remaining() + pace.line_delay };
         self.pause(operation, delay)
+    }
+
+    /// Sends bytes with a delay after each, and receives meanwhile.
+    pub(crate) fn send_delayed(
+        &mut self,
+        operation: &'static str,
+        bytes: &[u8],
+        char_delay: Duration,
+    ) -> Result<()> {
+        if char_delay.is_zero() {
+            return self.send(operation, bytes);
+        }
+        for byte in bytes {
+            self.send(operation, std::slice::from_ref(byte))?;
+            self.pause(operation, char_delay)?;
+        }
+        Ok(())
     }
 
     /// Sends lines of Intel HEX, each followed by `line_end`. If something is received, returns the

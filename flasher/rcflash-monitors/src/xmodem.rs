@@ -5,9 +5,10 @@
 //! block, which a lossy line needs.
 
 use std::fmt;
-use std::time::Duration;
 
+use cli_support::text::Escape;
 use crc::{CRC_16_XMODEM, Crc};
+use rcflash_transport::time::{Duration, Instant};
 
 use crate::error::{LoaderError, Result};
 use crate::event::{LoadEvent, LoadObserver, LoadStage};
@@ -32,7 +33,12 @@ const CROSSED_START_TIMEOUT: Duration = Duration::from_secs(1);
 /// Pads the last block: CP/M's end-of-file character.
 pub(crate) const PAD: u8 = 0x1A;
 const CRC: Crc<u16> = Crc::<u16>::new(&CRC_16_XMODEM);
-/// The maximum number of transmissions of a block, and of consecutive timeouts.
+/// A block is sent in pieces of this many bytes, at most one ahead of the line: once the receiver
+/// has ended, the bytes in flight are typed into the program that follows it.
+const PIECE_BYTES: usize = 16;
+/// How many character times after a reply to look for a text that follows it.
+const FOLLOWING_CHARS: usize = 3;
+/// The maximum number of transmissions of a block, and of timeouts without a reply.
 const MAX_ATTEMPTS: usize = 10;
 const MAX_TIMEOUTS: usize = 3;
 /// The number of NAKs after which a block is sent more slowly.
@@ -40,6 +46,8 @@ const NAKS_BEFORE_SLOWER: usize = 3;
 /// The maximum number of bytes before the start request: more than any program prints. More is
 /// noise.
 const MAX_NOISE_BYTES: usize = 4096;
+/// The last bytes in which a program's message is looked for: more than any message has.
+const MAX_MESSAGE_BYTES: usize = 512;
 /// How long nothing follows a start request; a letter of a text is followed by others.
 const START_QUIET: Duration = Duration::from_millis(200);
 const RECEIVER_NAME: &str = "the XMODEM receiver";
@@ -74,13 +82,15 @@ pub struct TransferSummary {
 }
 
 /// The receiver's reply to a block.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum BlockReply {
     Ack,
     Nak,
-    Timeout,
 }
 
-/// Sends files by XMODEM.
+/// Sends files by XMODEM. The receiver sets the rhythm: a block or EOT is sent only after its start
+/// request, ACK or NAK, and nothing is repeated after a timeout. A receiver that is still there
+/// sends NAK by itself; if it has ended, the program after it would take the bytes for commands.
 pub struct XmodemSender<'a> {
     /// The session with the receiver, which is waiting or about to.
     pub session: &'a mut MonitorSession,
@@ -154,42 +164,70 @@ impl XmodemSender<'_> {
     /// Sends a block until it is acknowledged, and returns the number of retransmissions.
     fn send_block(&mut self, encoded: &[u8], number: usize) -> Result<usize> {
         const OPERATION: &str = "sending blocks";
-        let mut naks = 0;
-        let mut timeouts = 0;
+        let is_first = number == 1;
+        self.check_still_receiving(OPERATION, is_first)?;
         for attempt in 0..MAX_ATTEMPTS {
-            self.session.take_received();
-            self.session.send_paced(OPERATION, encoded, self.pace)?;
-            match self.receive_block_reply(OPERATION, number == 1)? {
-                BlockReply::Ack => {
-                    // Each transmission may have been acknowledged, late. An extra ACK would be
-                    // taken for the next block's, and all later replies would be off by one.
-                    if attempt > 0 {
-                        self.discard_duplicate_acks(OPERATION)?;
-                    }
-                    return Ok(attempt);
+            self.send_pieces(OPERATION, encoded)?;
+            if self.receive_block_reply(OPERATION, is_first)? == BlockReply::Ack {
+                // Each transmission may have been acknowledged, late. An extra ACK would be taken
+                // for the next block's, and all later replies would be off by one.
+                if attempt > 0 {
+                    self.discard_duplicate_acks(OPERATION)?;
                 }
-                BlockReply::Nak => {
-                    naks += 1;
-                    timeouts = 0;
-                }
-                BlockReply::Timeout => timeouts += 1,
+                return Ok(attempt);
             }
-            // NAK and timeout differ: a receiver that sends NAK may be helped by a lower pace; one
-            // that times out is not there.
-            if timeouts == MAX_TIMEOUTS {
-                return Err(self
-                    .session
-                    .timeout_error(OPERATION, self.reply_timeout * MAX_TIMEOUTS as u32));
-            }
-            if naks == NAKS_BEFORE_SLOWER {
+            if (attempt + 1) % NAKS_BEFORE_SLOWER == 0 {
                 self.slow_down(number);
-                naks = 0;
             }
+            self.check_still_receiving(OPERATION, is_first)?;
         }
         let text = format!(
             "block {number} was refused {MAX_ATTEMPTS} times; check cable and flow control"
         );
         Err(LoaderError::Refused { peer: RECEIVER_NAME, operation: OPERATION, text })
+    }
+
+    /// Sends a block, or the part of it before anything but a reply is received. An interruption
+    /// takes effect between blocks only.
+    fn send_pieces(&mut self, operation: &'static str, encoded: &[u8]) -> Result<()> {
+        self.session.check_stop(operation)?;
+        let lead = self.session.line_time(PIECE_BYTES);
+        for piece in encoded.chunks(PIECE_BYTES) {
+            self.session.send_delayed(operation, piece, self.pace.char_delay)?;
+            let excess = self.session.tx_remaining().saturating_sub(lead);
+            self.session.pause(operation, excess)?;
+            if !self.session.received().iter().all(is_reply) {
+                return Ok(());
+            }
+        }
+        if self.pace.line_delay.is_zero() {
+            return Ok(());
+        }
+        self.session.pause(operation, self.session.tx_remaining() + self.pace.line_delay)
+    }
+
+    /// Returns if the receiver still waits for what its last reply requested. After text that
+    /// follows the reply, it has ended, which is an error, or its next NAK must come first.
+    fn check_still_receiving(&mut self, operation: &'static str, first: bool) -> Result<()> {
+        let window = self.session.line_time(FOLLOWING_CHARS);
+        if !self.session.receives_within(operation, window)? {
+            return Ok(());
+        }
+        let quiet = START_QUIET.min(self.reply_timeout);
+        let received = match self.session.received().iter().all(is_reply) {
+            true => self.session.take_received(),
+            false => self.session.receive_until_quiet(operation, quiet, self.reply_timeout)?,
+        };
+        if received.iter().all(is_reply) {
+            return Ok(());
+        }
+        check_refusal(&received, self.session, operation)?;
+        for _ in 0..MAX_ATTEMPTS {
+            if self.receive_block_reply(operation, first)? == BlockReply::Nak {
+                return Ok(());
+            }
+        }
+        Err(self.session.noise_error(operation))
     }
 
     fn slow_down(&mut self, number: usize) {
@@ -213,59 +251,71 @@ impl XmodemSender<'_> {
     /// Receives the reply to a block. Other characters are noise. A start request after the first
     /// block may have crossed it on the line; then the reply still follows.
     fn receive_block_reply(&mut self, operation: &'static str, first: bool) -> Result<BlockReply> {
+        let waited = self.reply_timeout * MAX_TIMEOUTS as u32;
+        let mut deadline = self.session.now() + self.session.tx_remaining() + waited;
         let mut received = Vec::new();
-        let mut timeout = self.session.tx_remaining() + self.reply_timeout;
-        let mut start_repeated = false;
-        while let Some(byte) = self.session.read_byte(operation, timeout)? {
+        while let Some(byte) = self.read_byte_before(operation, deadline)? {
             received.push(byte);
             match byte {
                 ACK => return Ok(BlockReply::Ack),
                 NAK => return Ok(BlockReply::Nak),
-                CRC_START | K_SUFFIX if first => {
-                    start_repeated = true;
-                    timeout = timeout.min(CROSSED_START_TIMEOUT);
+                CRC_START | K_SUFFIX if first && received.iter().all(is_reply) => {
+                    deadline = deadline.min(self.session.now() + CROSSED_START_TIMEOUT);
                 }
                 _ => check_refusal(&received, self.session, operation)?,
             }
-            if received.len() > BLOCK_BYTES {
-                return Ok(BlockReply::Nak);
+            if received.len() > MAX_NOISE_BYTES {
+                return Err(self.session.noise_error(operation));
             }
         }
-        Ok(if start_repeated { BlockReply::Nak } else { BlockReply::Timeout })
+        if first && !received.is_empty() && received.iter().all(is_reply) {
+            return Ok(BlockReply::Nak);
+        }
+        Err(self.session.timeout_error(operation, waited))
+    }
+
+    fn read_byte_before(
+        &mut self,
+        operation: &'static str,
+        deadline: Instant,
+    ) -> Result<Option<u8>> {
+        let remaining = deadline.saturating_duration_since(self.session.now());
+        self.session.read_byte(operation, remaining)
     }
 
     /// A block that was sent twice is acknowledged twice, and the second ACK must not count for the
-    /// next block.
+    /// next block. Other characters remain unread.
     fn discard_duplicate_acks(&mut self, operation: &'static str) -> Result<()> {
-        self.session
-            .receive_until_quiet(operation, self.reply_timeout / 50, self.reply_timeout)
-            .map(drop)
+        let quiet = self.reply_timeout / 50;
+        let received = self.session.receive_until_quiet(operation, quiet, self.reply_timeout)?;
+        if !received.iter().all(is_reply) {
+            self.session.unread(&received);
+        }
+        Ok(())
     }
 
     /// Sends EOT until it is acknowledged. Many receivers reject the first one, to be sure.
     fn end_transfer(&mut self) -> Result<()> {
         const OPERATION: &str = "ending the transfer";
-        let mut timeouts = 0;
+        self.check_still_receiving(OPERATION, false)?;
         for _ in 0..MAX_ATTEMPTS {
-            self.session.take_received();
             self.session.send(OPERATION, &[EOT])?;
-            match self.receive_end_reply(OPERATION)? {
-                BlockReply::Ack => return Ok(()),
-                BlockReply::Nak => timeouts = 0,
-                BlockReply::Timeout => timeouts += 1,
-            }
-            if timeouts == MAX_TIMEOUTS {
-                break;
+            if self.receive_end_reply(OPERATION)? == BlockReply::Ack {
+                return Ok(());
             }
         }
-        Err(self.session.timeout_error(OPERATION, self.reply_timeout * MAX_TIMEOUTS as u32))
+        let text =
+            format!("the end was refused {MAX_ATTEMPTS} times; check cable and flow control");
+        Err(LoaderError::Refused { peer: RECEIVER_NAME, operation: OPERATION, text })
     }
 
     /// Receives the reply to EOT. A prompt also shows that the receiver has ended, if its reply was
     /// lost.
     fn receive_end_reply(&mut self, operation: &'static str) -> Result<BlockReply> {
+        let waited = self.reply_timeout * MAX_TIMEOUTS as u32;
         let mut received = Vec::new();
-        while let Some(byte) = self.session.read_byte(operation, self.reply_timeout)? {
+        let deadline = self.session.now() + waited;
+        while let Some(byte) = self.read_byte_before(operation, deadline)? {
             received.push(byte);
             match byte {
                 ACK => return Ok(BlockReply::Ack),
@@ -274,12 +324,19 @@ impl XmodemSender<'_> {
                     self.session.unread(&received);
                     return Ok(BlockReply::Ack);
                 }
-                _ if received.len() > BLOCK_BYTES => return Ok(BlockReply::Nak),
+                _ if received.len() > MAX_NOISE_BYTES => {
+                    return Err(self.session.noise_error(operation));
+                }
                 _ => {}
             }
         }
-        Ok(BlockReply::Timeout)
+        Err(self.session.timeout_error(operation, waited))
     }
+}
+
+/// Returns `true` for the characters that a receiver sends: ACK, NAK, `C` and `K`.
+fn is_reply(byte: &u8) -> bool {
+    matches!(*byte, ACK | NAK | CRC_START | K_SUFFIX)
 }
 
 /// Returns an error if the receiver cancels: by CAN twice, or by the prompt that returns.
@@ -288,13 +345,15 @@ fn check_refusal(
     session: &mut MonitorSession,
     operation: &'static str,
 ) -> Result<()> {
+    let received = &received[received.len().saturating_sub(MAX_MESSAGE_BYTES)..];
     let text = match received {
         [.., CAN, CAN] => "it cancelled the transfer".to_owned(),
         _ if is_disk_error(received) => exchange::escape_tail(received),
         _ if identify_prompt(received) == Some(Peer::Cpm)
             && !session.receives_within(operation, START_QUIET)? =>
         {
-            String::from_utf8_lossy(received).split_whitespace().collect::<Vec<_>>().join(" ")
+            let text = String::from_utf8_lossy(received);
+            text.split_whitespace().collect::<Vec<_>>().join(" ").escaped()
         }
         _ => return Ok(()),
     };
@@ -325,9 +384,15 @@ pub(crate) fn is_disk_error(received: &[u8]) -> bool {
     error.is_some_and(|rest| ["Bad Sector", "Select", "R/O"].iter().any(|end| rest.ends_with(end)))
 }
 
-/// Cancels a receiver in any state.
+/// Returns `true` if a program that sends this is in a transfer and between two blocks: a reply of
+/// a receiver is at the end, or it is a whole block of a sender.
+pub(crate) fn is_in_transfer(received: &[u8]) -> bool {
+    received.last().is_some_and(is_reply) || received.len() > BLOCK_BYTES
+}
+
+/// Cancels the transfer of a program that is known to be in one, and between two blocks.
 pub(crate) fn cancel(session: &mut MonitorSession, operation: &'static str) -> Result<()> {
-    session.send(operation, &[CAN; 5])
+    session.send(operation, &[CAN; 2])
 }
 
 /// Encodes a block: its number from 1, the padded data, and the check.
@@ -364,6 +429,7 @@ pub fn receive_file(
     let mut file = Vec::new();
     let mut error_count = 0;
     let mut request = first;
+    let mut is_sending = false;
     while error_count < MAX_ATTEMPTS {
         session.send(OPERATION, &[request])?;
         match receive_block(
@@ -384,13 +450,17 @@ pub fn receive_file(
                 session.send(OPERATION, &[ACK])?;
                 return Ok(file);
             }
-            ReceivedBlock::Invalid => {
+            invalid @ (ReceivedBlock::Invalid | ReceivedBlock::Silence) => {
+                is_sending = matches!(invalid, ReceivedBlock::Invalid);
                 error_count += 1;
                 request = if file.is_empty() { first } else { NAK };
             }
         }
     }
-    cancel(session, OPERATION)?;
+    // A sender that was silent may have ended.
+    if is_sending {
+        cancel(session, OPERATION)?;
+    }
     Err(session.timeout_error(OPERATION, timeout * MAX_ATTEMPTS as u32))
 }
 
@@ -400,7 +470,10 @@ enum ReceivedBlock {
     /// The previous block: its ACK was lost.
     Duplicate,
     End,
+    /// A block that is corrupted or incomplete.
     Invalid,
+    /// No block has begun.
+    Silence,
 }
 
 fn receive_block(
@@ -413,7 +486,7 @@ fn receive_block(
     let mut received = Vec::new();
     loop {
         let Some(byte) = session.read_byte(operation, timeout)? else {
-            return Ok(ReceivedBlock::Invalid);
+            return Ok(ReceivedBlock::Silence);
         };
         received.push(byte);
         match byte {

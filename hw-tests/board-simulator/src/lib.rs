@@ -20,7 +20,7 @@
 //! | memory and port decoding | `bus`, `memory`, `banks` |
 //! | chips for the ROM socket | `eprom`, `sst39sf`, `at28c256` |
 //! | serial chips and their clock | `uart`, `acia`, `sio`, `ctc` |
-//! | the far end of the serial line | `line`, `pty`, `network` |
+//! | the far end of the serial line | `line`, `pty`, `network`, `packets` |
 //! | processor, bus and clock together | `board`, `clock` |
 //! | durations of chosen routines | `probe` |
 //! | a board in a thread, reached through a pseudo-terminal or a TCP port | `server` |
@@ -38,6 +38,7 @@ mod memory;
 pub mod monitors;
 mod network;
 mod noise;
+mod packets;
 mod probe;
 mod pty;
 mod server;
@@ -56,8 +57,9 @@ pub use eprom::Eprom;
 pub use line::{QueueLine, SerialLine, corrupt_by_baud_mismatch};
 pub use memory::{ChipKind, MemoryMap, RomChip};
 pub use network::NetworkLine;
+pub use packets::UsbPacketing;
 pub use probe::{CallRecord, Probe};
-pub use pty::{PtyLine, UsbPacketing};
+pub use pty::PtyLine;
 pub use server::{BoardServer, Pace, ServerOptions};
 pub use sio::{Sio, SioPort};
 pub use spec::board_spec;

@@ -12,12 +12,15 @@
 //! | sender and receiver of XMODEM | `xmodem` |
 //! | memory, and guest programs that run on a simulated board | `machine` |
 //! | serial receivers with finite buffers | `receiver` |
-//! | the pseudo-terminal, and fault injection | `server` |
+//! | output at line speed, and fault injection | `engine` |
+//! | a monitor behind a pseudo-terminal, in real time | `server` |
+//! | a monitor on a line within the process, in virtual time | `virtual_line` |
 
 mod basic;
 mod basic_statements;
 mod cpm;
 mod cpm_monitor;
+mod engine;
 mod hload;
 mod machine;
 mod receiver;
@@ -25,19 +28,22 @@ mod romwbw;
 mod romwbw2;
 mod scm;
 mod server;
+mod virtual_line;
 mod xmodem;
 
 use std::time::Duration;
 
 pub use basic::Basic;
-pub use cpm::Cpm;
+pub use cpm::{Cpm, EarlyEnd};
 pub use cpm_monitor::CpmMonitor;
+pub use engine::{FaultOptions, MonitorOptions};
 pub use machine::{GuestExit, GuestProgram, Memory};
 pub use receiver::{Receiver, ReceiverSpec};
 pub use romwbw::Romwbw;
 pub use romwbw2::Romwbw2;
 pub use scm::{Scm, ScmRelease};
-pub use server::{FaultOptions, MonitorOptions, MonitorServer};
+pub use server::MonitorServer;
+pub use virtual_line::MonitorLine;
 pub use xmodem::{TransferEnd, XmodemCheck, XmodemReceiver, XmodemSender, XmodemTiming};
 
 /// The behaviour of a stock monitor. Its banner has been sent before the host opens the port.
@@ -47,6 +53,10 @@ pub trait MonitorModel: Send {
 
     /// Presses the reset button. Appends the output to `out`.
     fn reset(&mut self, _out: &mut Vec<u8>) {}
+
+    /// Sets the time by the line's clock, from the start of the line. It is set before each
+    /// character and each call of [`Self::idle`].
+    fn set_time(&mut self, _now: Duration) {}
 
     /// Ends the window in which input is discarded.
     fn end_ignore_window(&mut self) {}
@@ -76,6 +86,11 @@ pub trait MonitorModel: Send {
     /// Returns the content of a file on the emulated disk.
     fn file(&self, _name: &str) -> Option<&[u8]> {
         None
+    }
+
+    /// Returns what was typed at CP/M's prompt since a program was started that transfers files.
+    fn typed_at_prompt(&self) -> &[u8] {
+        &[]
     }
 
     /// Returns the lines of the stored BASIC program.

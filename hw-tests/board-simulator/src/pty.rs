@@ -8,25 +8,11 @@ use host_platform::pty::Pty;
 use rcflash_transport::time::{Duration, Instant};
 
 use super::line::SerialLine;
+use super::packets::{PacketTimer, UsbPacketing};
 
 /// The number of unread characters that are buffered for the host; then the oldest are lost, as on
 /// a real line.
 const MAX_UNREAD: usize = 1 << 16;
-
-/// How the serial adapter delivers characters to the host.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum UsbPacketing {
-    /// Each character at once.
-    #[default]
-    None,
-    /// In packets of 62 characters, or fewer after 16 ms, as FTDI's USB adapters do.
-    Usb,
-}
-
-/// The characters in a full USB packet: 64 bytes, two of which are status.
-const PACKET_CHARACTERS: usize = 62;
-/// The adapter's latency timer, after which a partial packet is sent.
-const LATENCY_TIMER: Duration = Duration::from_millis(16);
 
 /// The master side of a pseudo-terminal.
 pub struct PtyLine {
@@ -35,8 +21,8 @@ pub struct PtyLine {
     speed_matches: bool,
     arrived: VecDeque<u8>,
     unread: VecDeque<u8>,
-    packets: UsbPacketing,
-    last_packet: Instant,
+    packets: PacketTimer,
+    began: Instant,
 }
 
 impl PtyLine {
@@ -52,15 +38,15 @@ impl PtyLine {
             speed_matches: true,
             arrived: VecDeque::new(),
             unread: VecDeque::new(),
-            packets: UsbPacketing::None,
-            last_packet: Instant::now(),
+            packets: PacketTimer::default(),
+            began: Instant::now(),
         })
     }
 
     /// Sets how the simulated adapter delivers characters.
     #[must_use]
     pub fn with_packets(self, packets: UsbPacketing) -> Self {
-        Self { packets, ..self }
+        Self { packets: PacketTimer::new(packets), ..self }
     }
 
     /// Returns the path that the host opens.
@@ -79,26 +65,19 @@ impl PtyLine {
 
     /// Delivers the characters that the adapter would have delivered by now.
     fn write_some(&mut self) {
+        let now = self.began.elapsed();
         while !self.unread.is_empty() {
-            let is_due = self.last_packet.elapsed() >= LATENCY_TIMER;
-            let limit = match self.packets {
-                UsbPacketing::None => usize::MAX,
-                UsbPacketing::Usb if self.unread.len() < PACKET_CHARACTERS && !is_due => return,
-                UsbPacketing::Usb => PACKET_CHARACTERS,
-            };
+            let limit = self.packets.packet_length(self.unread.len(), now);
             let front = self.unread.as_slices().0;
             let front = &front[..front.len().min(limit)];
-            let count = self.pty.write(front);
+            let count = if front.is_empty() { 0 } else { self.pty.write(front) };
             if count == 0 {
                 return;
             }
             self.unread.drain(..count);
-            self.last_packet = Instant::now();
+            self.packets.restart(now);
         }
-        if self.packets == UsbPacketing::Usb && self.last_packet.elapsed() >= LATENCY_TIMER {
-            // The timer of the adapter is periodic, with or without characters.
-            self.last_packet = Instant::now();
-        }
+        self.packets.expire(now);
     }
 }
 

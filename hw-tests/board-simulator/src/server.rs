@@ -13,8 +13,9 @@ use rcflash_transport::time::{Duration, Instant};
 use super::board::{BoardModel, BoardSpec, RunStop};
 use super::line::SerialLine;
 use super::network::NetworkLine;
+use super::packets::UsbPacketing;
 use super::probe::{CallRecord, Probe};
-use super::pty::{PtyLine, UsbPacketing};
+use super::pty::PtyLine;
 use z80_core::Registers;
 
 /// T-states between two polls of the line and of the owner's requests.

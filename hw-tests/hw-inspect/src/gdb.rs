@@ -32,7 +32,7 @@ pub(super) fn gdb(args: &GdbArgs) -> CommandResult {
     let listener = TcpListener::bind(args.listen).map_err(failed)?;
     print(&format!("{}\n", listener.local_addr().map_err(failed)?))?;
     cli_support::eprint_message!(
-        "waiting for gdb; `kill` in gdb ends this, `detach` waits for the next"
+        "waiting for gdb; `kill` in gdb ends the server, after `detach` it waits for the next one"
     );
     let refused = |peer: SocketAddr, why: &GdbRefusal| {
         cli_support::eprint_message!("{peer} rejected: {why}");
@@ -45,7 +45,7 @@ pub(super) fn gdb(args: &GdbArgs) -> CommandResult {
         let mut client = GdbClient::new(&mut visitor.stream);
         match serve(&mut session.debugger, &mut client) {
             Ok(SessionEnd::Killed) => return Ok(0),
-            Ok(SessionEnd::Detached) => cli_support::eprint_message!("{peer} has gone"),
+            Ok(SessionEnd::Detached) => cli_support::eprint_message!("{peer} has disconnected"),
             Err(error) => cli_support::eprint_message!("{peer}: {error}"),
         }
     }

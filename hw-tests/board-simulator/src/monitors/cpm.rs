@@ -40,10 +40,33 @@ pub struct Cpm {
     room: usize,
     /// Whether files are read back with a wrong byte.
     bad_disk: bool,
+    /// How the next receiver ends early.
+    early_end: Option<EarlyEnd>,
+    /// How long a program is loaded from the disk.
+    load_time: Duration,
+    /// The time by the line's clock.
+    now: Duration,
+    /// The characters that arrived while a program was loaded.
+    type_ahead: Vec<u8>,
+    /// The characters typed at the prompt since the last receiver or sender was started.
+    typed: Vec<u8>,
+}
+
+/// A receiver that ends in the middle of a transfer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EarlyEnd {
+    /// The number of characters that it receives before.
+    pub after: usize,
+    /// What is printed then, before the prompt: the message of a receiver, or of a restart.
+    pub message: &'static str,
+    /// Whether the message and the prompt are sent, or lost.
+    pub is_seen: bool,
 }
 
 enum State {
     Prompt,
+    /// A program with this command line is being loaded until that time.
+    Loading(Duration, String),
     Receiving(String, XmodemReceiver),
     Sending(XmodemSender),
     GuestProgram(Box<GuestProgram>),
@@ -65,6 +88,11 @@ impl Default for Cpm {
             busy: Duration::from_micros(20),
             room: usize::MAX,
             bad_disk: false,
+            early_end: None,
+            load_time: Duration::ZERO,
+            now: Duration::ZERO,
+            type_ahead: Vec::new(),
+            typed: Vec::new(),
         }
     }
 }
@@ -106,6 +134,19 @@ impl Cpm {
         Self { bad_disk: true, ..self }
     }
 
+    /// Makes the next receiver end early.
+    #[must_use]
+    pub fn with_early_end(self, end: EarlyEnd) -> Self {
+        Self { early_end: Some(end), ..self }
+    }
+
+    /// Sets how long XM is loaded from the disk. What arrives meanwhile is kept for the next
+    /// prompt, as recorded.
+    #[must_use]
+    pub fn with_load_time(self, time: Duration) -> Self {
+        Self { load_time: time, ..self }
+    }
+
     /// Selects the RAM drive.
     #[must_use]
     pub fn on_drive_a(self) -> Self {
@@ -124,9 +165,13 @@ impl Cpm {
     pub(super) fn prompt(&mut self, out: &mut Vec<u8>) {
         self.state = State::Prompt;
         out.extend(format!("\r\n{}>", self.drive).bytes());
+        for character in std::mem::take(&mut self.type_ahead) {
+            self.type_in(character, out);
+        }
     }
 
     fn type_in(&mut self, character: u8, out: &mut Vec<u8>) {
+        self.typed.push(character);
         match character & 0x7F {
             b'\r' | b'\n' => {
                 out.push(b'\r');
@@ -185,9 +230,13 @@ impl Cpm {
                 let file = self.place(file);
                 self.files.remove(&file);
             }
-            ("XM", [letters, file]) if drive == 'B' => {
+            ("XM", [letters, file]) if drive == 'B' && self.load_time.is_zero() => {
                 out.extend(b"\r\n");
                 return self.xm(letters, file, out);
+            }
+            ("XM", [letters, file]) if drive == 'B' => {
+                let end = self.now + self.load_time;
+                return self.state = State::Loading(end, format!("{letters} {file}"));
             }
             _ => match self.files.get(&format!("{drive}:{name}.COM")).cloned() {
                 Some(program) => {
@@ -240,6 +289,7 @@ impl Cpm {
             _ => "",
         };
         let release = self.release.xm;
+        self.typed.clear();
         out.extend(format!("\r\nXMODEM v12.5 - 07/13/86\r\n{protocol}{release}\r\n").bytes());
         if letters == "S" {
             return self.send(&place, name, out);
@@ -290,6 +340,24 @@ impl Cpm {
         read
     }
 
+    /// Counts a character of a receiver. Returns `true` if it was the last one.
+    fn is_early_end(&mut self) -> bool {
+        let Some(end) = &mut self.early_end else { return false };
+        end.after = end.after.saturating_sub(1);
+        end.after == 0
+    }
+
+    /// Returns to the prompt in the middle of a transfer, after the receiver's reply.
+    fn end_early(&mut self, out: &mut Vec<u8>) {
+        let Some(EarlyEnd { message, is_seen, .. }) = self.early_end.take() else { return };
+        let replied = out.len();
+        out.extend(message.bytes());
+        self.prompt(out);
+        if !is_seen {
+            out.truncate(replied);
+        }
+    }
+
     /// Handles the end of a transfer.
     fn ended(&mut self, name: Option<String>, end: TransferEnd, out: &mut Vec<u8>) {
         match (name, end) {
@@ -314,6 +382,10 @@ impl MonitorModel for Cpm {
         let (name, end) = match &mut state {
             State::Prompt => return self.type_in(character, out),
             State::DiskError => return self.prompt(out),
+            State::Loading(..) => {
+                self.type_ahead.push(character);
+                (None, None)
+            }
             State::GuestProgram(running) => {
                 running.receive(character);
                 (None, None)
@@ -323,10 +395,22 @@ impl MonitorModel for Cpm {
             }
             State::Sending(sender) => (None, sender.receive(character, out)),
         };
+        let ends_early = name.is_some() && self.is_early_end();
         match end {
             Some(end) => self.ended(name, end, out),
             None => self.state = state,
         }
+        if ends_early {
+            self.end_early(out);
+        }
+    }
+
+    fn set_time(&mut self, now: Duration) {
+        self.now = now;
+    }
+
+    fn typed_at_prompt(&self) -> &[u8] {
+        &self.typed
     }
 
     fn idle(&mut self, since: Duration, out: &mut Vec<u8>) -> bool {
@@ -335,6 +419,14 @@ impl MonitorModel for Cpm {
                 let name = name.clone();
                 if let Some(end) = receiver.idle(since, out) {
                     self.ended(Some(name), end, out);
+                }
+                false
+            }
+            State::Loading(end, arguments) if *end <= self.now => {
+                let arguments = std::mem::take(arguments);
+                out.extend(b"\r\n");
+                if let Some((letters, file)) = arguments.split_once(' ') {
+                    self.xm(letters, file, out);
                 }
                 false
             }

@@ -54,16 +54,29 @@ impl Receiver {
         self.lost
     }
 
+    /// Sets whether the host obeys RTS from now on.
+    pub fn set_host_obeys_rts(&mut self, obeys: bool) {
+        self.host_obeys_rts = obeys;
+    }
+
+    /// Returns when the next character arrives that the host sends so that it would arrive at
+    /// `now`: later if the line is in use, or while RTS suspends the host.
+    pub fn arrival(&mut self, now: Duration) -> Duration {
+        let at = now.max(self.arrived + self.character);
+        let (true, Some((stop, go))) = (self.host_obeys_rts, self.receiver_spec.rts) else {
+            return at;
+        };
+        self.remove_processed(at);
+        if self.leaves.len() < stop {
+            return at;
+        }
+        at.max(self.leaves[self.leaves.len() - go])
+    }
+
     /// Receives a character at `now`. Returns `false` if it is lost; otherwise [`Self::process`]
     /// must be called next.
     pub fn receive(&mut self, now: Duration) -> bool {
-        let mut at = now.max(self.arrived + self.character);
-        if let (true, Some((stop, go))) = (self.host_obeys_rts, self.receiver_spec.rts) {
-            self.remove_processed(at);
-            if self.leaves.len() >= stop {
-                at = at.max(self.leaves[self.leaves.len() - go]);
-            }
-        }
+        let at = self.arrival(now);
         self.arrived = at;
         self.remove_processed(at);
         if self.leaves.len() >= self.receiver_spec.buffer {

@@ -2,7 +2,7 @@
 //! that checks the checksum of each Intel HEX record, and after an error executes further input as
 //! commands.
 
-use rcflash_transport::time::{Duration, Instant};
+use rcflash_transport::time::Duration;
 
 use super::machine::{CallAbi, InitialRegisters};
 use super::{Basic, Cpm, GuestExit, GuestProgram, Memory, MonitorModel, ReceiverSpec, machine};
@@ -40,7 +40,9 @@ pub struct Romwbw {
     memory: Memory,
     state: State,
     line: Vec<u8>,
-    prompted: Option<Instant>,
+    prompted: Option<Duration>,
+    /// The time by the line's clock.
+    now: Duration,
     /// Whether the board has a front panel whose switches the loader shows.
     panel: bool,
 }
@@ -95,13 +97,13 @@ impl Romwbw {
         let line = Vec::new();
         let prompted = None;
         let panel = false;
-        Self { memory, state, line, prompted, panel }
+        Self { memory, state, line, now: Duration::ZERO, prompted, panel }
     }
 
     fn boot_prompt(&mut self, out: &mut Vec<u8>) {
         out.extend(BOOT);
         self.state = State::Loader;
-        self.prompted = Some(Instant::now());
+        self.prompted = Some(self.now);
     }
 
     fn back_to_loader(&mut self, out: &mut Vec<u8>) {
@@ -306,7 +308,7 @@ impl MonitorModel for Romwbw {
             State::Monitor => self.key(character, out),
             State::Loader => {
                 self.state = State::Loader;
-                if self.prompted.is_none_or(|at| at.elapsed() >= IGNORE_WINDOW) {
+                if self.prompted.is_none_or(|at| self.now >= at + IGNORE_WINDOW) {
                     self.boot_key(character, out);
                 }
             }
@@ -317,6 +319,10 @@ impl MonitorModel for Romwbw {
         self.line.clear();
         out.extend(HBIOS);
         self.back_to_loader(out);
+    }
+
+    fn set_time(&mut self, now: Duration) {
+        self.now = now;
     }
 
     fn end_ignore_window(&mut self) {

@@ -1,9 +1,10 @@
-//! `rcflash write --via` end to end: the real program against stand-ins of stock monitors, over a
-//! serial device.
+//! Loading through stock monitors: in virtual time every state on every line, and the real programs
+//! end to end over a serial device.
 
 mod basic;
 mod bench;
 mod contact;
+mod early_end;
 mod files;
 mod flow;
 mod hex;
@@ -13,5 +14,7 @@ mod lossy;
 use crate::programs;
 mod corrupted_line;
 mod states;
+mod virtual_bench;
+mod virtual_time;
 #[cfg(feature = "system-tests")]
 mod system;

@@ -1,16 +1,12 @@
-//! The first contact with every monitor in every state of the records: `probe` names monitor and
-//! version within five seconds, and changes neither memory nor programs.
-
-use std::time::{Duration, Instant};
+//! The first contact of the real program with every monitor: `probe` names monitor and version, and
+//! changes neither memory nor programs.
 
 use board_simulator::monitors::{Basic, MonitorModel, MonitorOptions, MonitorServer};
 
 use super::bench::CommandOutput;
-use super::states::{Row, each_row, lines};
+use super::states::{Row, each_row, is_first, wired_lines};
 use crate::loaders::programs;
 
-/// The longest that a probe may take at the right speed.
-const LONGEST: Duration = Duration::from_secs(5);
 /// Memory at which no state of the table is at work.
 const USERS: std::ops::Range<u16> = 0x9000..0xB000;
 
@@ -27,16 +23,11 @@ pub(super) fn probe(row: &Row, line: &str, options: MonitorOptions) -> Vec<Strin
     let server = MonitorServer::start(peer, options).expect("a pseudo-terminal");
     let mut command = programs::rcflash();
     command.args(["probe", "--port"]).arg(server.path());
-    let began = Instant::now();
     let run = CommandOutput::from_output(&command.output().expect("it starts"));
-    let took = began.elapsed();
     let name = format!("{}, {}, {line}", row.monitor, row.state);
     let mut problems = Vec::new();
     if run.data != format!("{} at 115200 baud\n", row.prints) {
         problems.push(format!("{name}: {}{}", run.data, run.text));
-    }
-    if took > LONGEST {
-        problems.push(format!("{name}: took {took:?}"));
     }
     let after = server.memory(users.start, users.end - users.start);
     if before.is_some_and(|before| before != after) {
@@ -48,17 +39,14 @@ pub(super) fn probe(row: &Row, line: &str, options: MonitorOptions) -> Vec<Strin
     problems
 }
 
-/// Each state on one of the lines, so that each monitor has all of them; `system` has all states on
-/// all lines.
+/// The first state of each monitor on a line with flow control. `virtual_time` has all states on
+/// all lines, and `system` all states with the real program.
 #[test]
-fn every_monitor_is_named_with_its_version_in_every_state_and_left_as_it_was() {
-    each_row(
-        |_| true,
-        |index, row| {
-            let (line, options) = lines()[index % lines().len()];
-            probe(row, line, options)
-        },
-    );
+fn every_monitor_is_named_with_its_version_and_left_as_it_was() {
+    each_row(is_first, |index, row| {
+        let (line, options) = wired_lines()[index % 2];
+        probe(row, line, options)
+    });
 }
 
 #[test]

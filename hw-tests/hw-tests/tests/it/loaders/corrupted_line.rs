@@ -6,7 +6,7 @@ use std::time::Duration;
 use board_simulator::monitors::{Memory, MonitorModel, MonitorOptions, ReceiverSpec, Romwbw, Scm};
 use tdlasm::image::{Image, Run};
 
-use super::bench::Bench;
+use super::virtual_bench::VirtualBench;
 
 /// Prefix of the third line of the program: 8 bytes for 9020h.
 const THIRD: &[u8] = b":08902000";
@@ -50,10 +50,11 @@ impl MonitorModel for Spoilt {
 fn is_named(via: &str, peer: Box<dyn MonitorModel>, heard: &str) {
     let bytes = (0x10..0x38).collect();
     let image = Image::new([Run { address: 0x9000, bytes }]);
-    let bench = Bench::with(Box::new(Spoilt { peer, passed: 0 }), MonitorOptions::default(), image);
+    let bench =
+        VirtualBench::with(Box::new(Spoilt { peer, passed: 0 }), MonitorOptions::default(), image);
     // The line's 8, 90h, 20h and its bytes, 30h to 37h, add up to 254h; to 300h ACh is missing.
     let third = "rejects line 3 (:089020003031323334353637AC) even with 10 ms after each character";
-    bench.write(via, &[]).assert_ends(
+    bench.write(via).assert_ends(
         3,
         &["at full speed, ", "continuing ", third, heard, "check cable, speed and flow control"],
     );

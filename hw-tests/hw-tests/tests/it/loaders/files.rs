@@ -6,9 +6,12 @@ use std::time::Duration;
 
 use board_simulator::monitors::{Cpm, FaultOptions, MonitorOptions, MonitorServer};
 
+use rcflash_monitors::FileTransfer;
+
 use crate::loaders::programs;
 
 use super::bench::{CommandOutput, faults};
+use super::virtual_bench::{VirtualBench, file_transfer};
 
 /// CP/M, and a file for it of 300 bytes: three blocks, the last with filler.
 struct Disk {
@@ -105,14 +108,12 @@ fn lost_and_changed_characters_cause_blocks_to_be_resent() {
 #[test]
 fn a_slow_receiver_without_flow_control_gets_its_blocks_slowly() {
     let slow = Cpm::quick().with_processing_time(Duration::from_micros(200));
-    let disk =
-        Disk::new(slow, MonitorOptions { host_obeys_rts: false, ..MonitorOptions::default() });
-    disk.write(&[]).assert_ends(
-        0,
-        &["block 1 was refused 3 times", "continuing with 2 ms after each character", "verified"],
-    );
-    assert!(disk.holds("PROG.COM"));
-    assert!(disk.server.lost() > 0);
+    let options = MonitorOptions { host_obeys_rts: false, ..MonitorOptions::default() };
+    let bench = VirtualBench::new(Box::new(slow), options);
+    let words = ["block 1 was refused 3 times", "continuing with 2 ms after each character"];
+    bench.write("cpm").assert_verified(&words);
+    assert!(bench.has_loaded());
+    assert!(bench.line.lost() > 0);
 }
 
 #[test]
@@ -132,10 +133,12 @@ fn the_output_of_cpm_is_shown_if_it_does_not_receive() {
 #[test]
 fn silence_and_invalid_names_in_cpm_are_reported() {
     let silent = faults(FaultOptions { silent: true, ..FaultOptions::default() });
+    let bench = VirtualBench::new(Box::new(Cpm::quick()), silent);
+    bench.write("cpm").assert_ends(3, &["no reply within", "looking for CP/M's prompt"]);
+    let waiting = FileTransfer { xmodem_program: None, ..file_transfer(b"x") };
+    let words = ["no reply within 30.0 s while waiting for the receiver's start request"];
+    bench.send(&waiting).assert_ends(3, &words);
     let disk = Disk::new(Cpm::quick(), silent);
-    disk.write(&[]).assert_ends(3, &["no reply within", "looking for CP/M's prompt"]);
-    disk.write(&["--waiting", "--patience", "1"])
-        .assert_ends(3, &["waiting for the receiver's start request"]);
     disk.write(&["--name", "far-too-long.com"]).assert_ends(2, &["invalid CP/M name"]);
     let mut command = programs::rcflash();
     command.args(["write", "--via", "xmodem", "--port", "/dev/nonexistent"]);
@@ -146,9 +149,8 @@ fn silence_and_invalid_names_in_cpm_are_reported() {
 #[test]
 fn a_receiver_that_dies_ends_in_an_error() {
     let dies = faults(FaultOptions { silent_after: Some(200), ..FaultOptions::default() });
-    let disk = Disk::new(Cpm::quick(), dies);
-    disk.write(&["--patience", "1"])
-        .assert_ends(3, &["no reply within 3.0 s while sending blocks"]);
+    let bench = VirtualBench::new(Box::new(Cpm::quick()), dies);
+    bench.write("cpm").assert_ends(3, &["no reply within 30.0 s while sending blocks"]);
 }
 
 #[test]

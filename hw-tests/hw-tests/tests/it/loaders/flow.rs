@@ -19,6 +19,8 @@ struct UnwiredLine {
     peer: Box<dyn MonitorModel>,
     to_host: Vec<u8>,
     obeyed: bool,
+    /// The virtual time, which passes only while the host waits.
+    now: Instant,
     /// The time for which nothing was sent.
     quiet: Duration,
     /// Whether what can't go out is kept for a while, as drivers do, instead of refused at once.
@@ -30,13 +32,17 @@ impl Transport for UnwiredLine {
         "unwired"
     }
 
+    fn now(&self) -> Instant {
+        self.now
+    }
+
     fn capabilities(&self) -> Capabilities {
         Capabilities { flow_control: true, ..Capabilities::default() }
     }
 
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
         if self.to_host.is_empty() {
-            std::thread::sleep(timeout);
+            self.now += timeout;
             self.quiet += timeout;
             self.peer.idle(self.quiet, &mut self.to_host);
         }
@@ -89,8 +95,8 @@ impl LoadObserver for RecordingObserver {
 }
 
 fn talk(peer: Box<dyn MonitorModel>, keeps: bool) -> MonitorSession {
-    let line =
-        UnwiredLine { peer, to_host: Vec::new(), obeyed: false, quiet: Duration::ZERO, keeps };
+    let (now, quiet) = (Instant::now(), Duration::ZERO);
+    let line = UnwiredLine { peer, to_host: Vec::new(), obeyed: false, now, quiet, keeps };
     MonitorSession::new(Box::new(line), 115_200, Arc::new(AtomicBool::new(false)))
 }
 

@@ -2,17 +2,18 @@
 //! and whoever does not answer.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use board_simulator::monitors::{
     FaultOptions, MonitorModel, MonitorOptions, MonitorServer, Romwbw, Scm,
 };
-use rcflash_monitors::Pace;
+use rcflash_monitors::{LoadRequest, Pace};
 use tdlasm::image::{Image, Run};
 
 use crate::loaders::programs;
 
 use super::bench::{Bench, CommandOutput, faults};
+use super::virtual_bench::VirtualBench;
 
 /// More characters than the first contact and the trial of the flow control have.
 const AFTER_TRIAL: u64 = 150;
@@ -79,14 +80,11 @@ fn romwbw_takes_a_program_from_the_boot_loader_on() {
 #[test]
 fn without_flow_control_romwbw_loses_a_burst_and_gets_short_lines() {
     let options = MonitorOptions { host_obeys_rts: false, ..MonitorOptions::default() };
-    let bench = Bench::new(romwbw(), options);
-    let said = bench.write("romwbw", &[]);
-    said.assert_ends(
-        0,
-        &["flow control is ineffective", "sending in lines of 8 bytes", "verified"],
-    );
+    let bench = VirtualBench::new(romwbw(), options);
+    let words = ["flow control is ineffective", "sending in lines of 8 bytes"];
+    bench.write("romwbw").assert_verified(&words);
     assert!(bench.has_loaded());
-    assert!(bench.server.lost() > 0);
+    assert!(bench.line.lost() > 0);
 }
 
 #[test]
@@ -148,9 +146,8 @@ fn memory_that_keeps_what_it_holds_is_named_by_romwbw() {
 /// A few characters of a load go wrong; all of it has to be there in the end.
 #[track_caller]
 fn arrives_despite(via: &str, fault: FaultOptions) {
-    let bench = Bench::new(peer(via), faults(FaultOptions { max_faults: 2, ..fault }));
-    let said = bench.write(via, &["--no-run"]);
-    said.assert_ends(0, &["continuing in lines of 8 bytes", "verified by reading it back"]);
+    let bench = VirtualBench::new(peer(via), faults(FaultOptions { max_faults: 2, ..fault }));
+    bench.write(via).assert_verified(&["continuing in lines of 8 bytes"]);
     assert!(bench.has_loaded());
 }
 
@@ -198,13 +195,13 @@ fn dies_while(via: &str) -> &'static str {
 
 #[track_caller]
 fn dies_in_mid_load(via: &str) {
-    let bench = Bench::new(
+    let bench = VirtualBench::new(
         peer(via),
         faults(FaultOptions { silent_after: Some(600), ..FaultOptions::default() }),
     );
-    let began = Instant::now();
-    bench.write(via, &[]).assert_ends(3, &["no reply within", dies_while(via)]);
-    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+    bench.write(via).assert_ends(3, &["no reply within", dies_while(via)]);
+    let took = bench.line.elapsed();
+    assert!(took < Duration::from_secs(15), "{took:?}");
 }
 
 #[test]
@@ -282,9 +279,9 @@ fn a_slow_monitor_without_a_buffer_gets_a_pause_after_each_character() {
     let bytes = (0..100).map(|i| i * 2 + 1).collect();
     let image = Image::new([Run { address: 0x8000, bytes }]);
     let slow = Box::new(Scm::with_load_character_time(Duration::from_micros(500)));
-    let bench = Bench::with(slow, MonitorOptions::default(), image);
-    let words = ["at full speed, ", "continuing with 2 ms after each character", "verified"];
-    bench.write("scm", &["--no-run"]).assert_ends(0, &words);
+    let bench = VirtualBench::with(slow, MonitorOptions::default(), image);
+    let words = ["at full speed, ", "continuing with 2 ms after each character"];
+    bench.load("scm", &LoadRequest { entry: None, ..bench.request() }).assert_verified(&words);
     assert!(bench.has_loaded());
 }
 

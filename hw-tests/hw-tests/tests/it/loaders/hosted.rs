@@ -28,13 +28,18 @@ fn without_via_the_message_names_monitor_version_and_command() {
         (Box::new(Cpm::quick()), "found CP/M 2.2", "--via cpm"),
         (Box::<CpmMonitor>::default(), "boot CP/M there (X, then Y), then", "--via cpm"),
     ];
-    for (peer, who, way) in peers {
-        let server = standin(peer);
-        let port = server.path().to_string_lossy().into_owned();
-        let ran = CommandOutput::from_output(&run(&server).output().expect("it starts"));
-        let how = format!("`hw-tests run {way} --port {port}`");
-        ran.assert_ends(3, &[who, &how]);
-    }
+    // Each probe waits for seconds, so they run side by side.
+    std::thread::scope(|scope| {
+        for (peer, who, way) in peers {
+            scope.spawn(move || {
+                let server = standin(peer);
+                let port = server.path().to_string_lossy().into_owned();
+                let ran = CommandOutput::from_output(&run(&server).output().expect("it starts"));
+                let how = format!("`hw-tests run {way} --port {port}`");
+                ran.assert_ends(3, &[who, &how]);
+            });
+        }
+    });
 }
 
 #[test]

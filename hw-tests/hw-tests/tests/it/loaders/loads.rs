@@ -1,10 +1,10 @@
-//! Programs for every monitor in every state of the records: `write --via` brings them there, and
-//! `run --via` runs the corpus and gives the board back.
+//! The real programs with every monitor: `write --via` loads a program, and `run --via` runs the
+//! corpus and gives the board back.
 
 use board_simulator::monitors::{MonitorOptions, MonitorServer};
 
 use super::bench::{Bench, CommandOutput, run_via};
-use super::states::{ExpectedResult, Row, TABLE, each_row, lines};
+use super::states::{ExpectedResult, Row, each_row, is_first, wired_lines};
 
 /// The problems of a command that was to load a program.
 fn problems(name: &str, way: ExpectedResult, ran: &CommandOutput, words: &[&str]) -> Vec<String> {
@@ -44,25 +44,21 @@ pub(super) fn run(row: &Row, line: &str, options: MonitorOptions) -> Vec<String>
     problems(&name, row.way, &ran, &["PASS: 3 of 3 cases agree", &back])
 }
 
-/// Each state on one of the lines, so that each monitor has all of them; `system` has all states on
-/// all lines.
+/// The first state of each monitor on a line with flow control. `virtual_time` has all states on
+/// all lines, and `system` all states with the real programs.
 #[test]
-fn programs_are_loaded_and_read_back_in_every_state() {
-    each_row(
-        |_| true,
-        |index, row| {
-            let (line, options) = lines()[index % lines().len()];
-            write(row, line, options)
-        },
-    );
+fn programs_are_loaded_and_read_back_by_every_monitor() {
+    each_row(is_first, |index, row| {
+        let (line, options) = wired_lines()[index % 2];
+        write(row, line, options)
+    });
 }
 
-/// The first state of each monitor; `system` has all states.
+/// As above.
 #[test]
 fn the_corpus_runs_on_every_monitor_and_the_board_is_released() {
-    let is_first = |index: usize| index == 0 || TABLE[index - 1].monitor != TABLE[index].monitor;
     each_row(is_first, |index, row| {
-        let (line, options) = lines()[index % lines().len()];
+        let (line, options) = wired_lines()[index % 2];
         run(row, line, options)
     });
 }

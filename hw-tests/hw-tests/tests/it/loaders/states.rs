@@ -75,8 +75,8 @@ impl Row {
     }
 }
 
-/// The lines on which all of it is tried: characters as they come, in packets as an adapter sends
-/// them, and both without flow control.
+/// The lines on which all of it is tried in virtual time: characters as they come, in packets as an
+/// adapter sends them, and both without flow control.
 pub(crate) fn lines() -> [(&'static str, MonitorOptions); 4] {
     let usb = MonitorOptions { packets: UsbPacketing::Usb, ..MonitorOptions::default() };
     let deaf = |options| MonitorOptions { host_obeys_rts: false, ..options };
@@ -86,6 +86,18 @@ pub(crate) fn lines() -> [(&'static str, MonitorOptions); 4] {
         ("no flow control", deaf(MonitorOptions::default())),
         ("packets, no flow control", deaf(usb)),
     ]
+}
+
+/// The lines with flow control, for tests of the real programs: on the others the pace matters, and
+/// on a busy computer that is not kept.
+pub(crate) fn wired_lines() -> [(&'static str, MonitorOptions); 2] {
+    let [plain, packets, ..] = lines();
+    [plain, packets]
+}
+
+/// Returns `true` for the first row of a monitor.
+pub(crate) fn is_first(index: usize) -> bool {
+    index == 0 || TABLE[index - 1].monitor != TABLE[index].monitor
 }
 
 /// Tries the rows that `is_chosen` chooses by their index, some at a time; the problems.

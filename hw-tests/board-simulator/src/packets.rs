@@ -1,0 +1,79 @@
+//! How a serial adapter groups the characters that it delivers to the host. Times are relative to
+//! the start of the line, so that real and virtual clocks work alike.
+
+use std::time::Duration;
+
+/// How the serial adapter delivers characters to the host.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum UsbPacketing {
+    /// Each character at once.
+    #[default]
+    None,
+    /// In packets of 62 characters, or fewer after 16 ms, as FTDI's USB adapters do.
+    Usb,
+}
+
+/// The characters in a full USB packet: 64 bytes, two of which are status.
+const PACKET_CHARACTERS: usize = 62;
+/// The adapter's latency timer, after which a partial packet is sent. It is periodic, with or
+/// without characters.
+const LATENCY_TIMER: Duration = Duration::from_millis(16);
+
+/// Decides when an adapter delivers buffered characters.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PacketTimer {
+    packets: UsbPacketing,
+    last_packet: Duration,
+}
+
+impl PacketTimer {
+    pub(crate) fn new(packets: UsbPacketing) -> Self {
+        Self { packets, last_packet: Duration::ZERO }
+    }
+
+    /// Returns how many of `buffered` characters are delivered at `now` in one packet.
+    pub(crate) fn packet_length(&self, buffered: usize, now: Duration) -> usize {
+        match self.packets {
+            UsbPacketing::None => buffered,
+            UsbPacketing::Usb if buffered < PACKET_CHARACTERS && now < self.expiry() => 0,
+            UsbPacketing::Usb => buffered.min(PACKET_CHARACTERS),
+        }
+    }
+
+    /// Restarts the timer after a packet was sent at `now`.
+    pub(crate) fn restart(&mut self, now: Duration) {
+        self.last_packet = now;
+    }
+
+    /// Restarts the timer if it has expired by `now` without characters.
+    pub(crate) fn expire(&mut self, now: Duration) {
+        while self.packets == UsbPacketing::Usb && now >= self.expiry() {
+            self.last_packet = self.expiry();
+        }
+    }
+
+    /// Returns when the timer expires.
+    pub(crate) fn expiry(&self) -> Duration {
+        self.last_packet + LATENCY_TIMER
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn a_full_packet_is_sent_at_once_and_a_partial_one_when_the_timer_expires() {
+        let mut timer = PacketTimer::new(UsbPacketing::Usb);
+        assert_eq!(timer.packet_length(61, 15 * MS), 0);
+        assert_eq!(timer.packet_length(61, 16 * MS), 61);
+        assert_eq!(timer.packet_length(100, MS), 62);
+        timer.restart(MS);
+        assert_eq!((timer.packet_length(38, 16 * MS), timer.packet_length(38, 17 * MS)), (0, 38));
+        timer.expire(40 * MS);
+        assert_eq!(timer.expiry(), 49 * MS, "the timer is periodic: 1, 17, 33, 49 ms");
+        assert_eq!(PacketTimer::new(UsbPacketing::None).packet_length(3, MS), 3);
+    }
+}

@@ -1,0 +1,110 @@
+//! Every monitor in every recorded state on every line, in virtual time: what the probe reports, a
+//! program that is loaded, read back and started, and a hosted program that returns.
+
+use std::time::Duration;
+
+use board_simulator::monitors::{MonitorLine, MonitorOptions};
+use rcflash_monitors::{HostMonitor, HostedProgram, LoaderError, ProbedPeer, probe};
+use tdlasm::image::{Image, Run};
+
+use super::states::{ExpectedResult, Row, TABLE, lines};
+use super::virtual_bench::{BAUD, EventLines, LoadOutcome, VirtualBench};
+
+/// The longest that a probe may take at the right speed.
+const MAX_PROBE_TIME: Duration = Duration::from_secs(5);
+/// Memory at which no state of the table is at work.
+const USER_MEMORY: std::ops::Range<u16> = 0x9000..0xB000;
+
+/// Tries every row on every line, and reports all problems together.
+fn each_row_and_line(test: impl Fn(&Row, MonitorOptions) -> Result<(), String> + Sync) {
+    let problems: Vec<String> = std::thread::scope(|scope| {
+        let test = &test;
+        let shares = lines().map(|(line, options)| {
+            scope.spawn(move || {
+                let problem = |row: &Row| {
+                    let name = format!("{}, {}, {line}", row.monitor, row.state);
+                    test(row, options).err().map(|problem| format!("{name}: {problem}"))
+                };
+                TABLE.iter().filter_map(problem).collect::<Vec<_>>()
+            })
+        });
+        shares.into_iter().flat_map(|share| share.join().expect("no test panics")).collect()
+    });
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+fn expect(is_met: bool, problem: impl FnOnce() -> String) -> Result<(), String> {
+    if is_met { Ok(()) } else { Err(problem()) }
+}
+
+#[test]
+fn a_probe_names_every_monitor_in_every_state_within_five_seconds_and_changes_nothing() {
+    each_row_and_line(|row, options| {
+        // A load that HLOAD has cut short has its own record there.
+        let users = if row.state.contains("HLOAD") { 0xA000..USER_MEMORY.end } else { USER_MEMORY };
+        let bench = VirtualBench::new(row.prepared(), options);
+        let contents = |line: &MonitorLine| {
+            let lines = line.with_monitor(|peer| peer.lines());
+            (line.memory(users.start, users.end - users.start), lines)
+        };
+        let before = contents(&bench.line);
+        let found = probe(&mut bench.session(), &[]).map_err(|error| error.to_string())?;
+        let took = bench.line.elapsed();
+        let name = match &found.peer {
+            ProbedPeer::Known(_, name) => name.as_str(),
+            _ => "",
+        };
+        expect(name == row.prints && found.baud == BAUD, || format!("{found:?}"))?;
+        expect(took <= MAX_PROBE_TIME, || format!("took {took:?}"))?;
+        expect(contents(&bench.line) == before, || "memory or program changed".to_owned())
+    });
+}
+
+#[test]
+fn a_program_is_loaded_read_back_and_started_in_every_state() {
+    each_row_and_line(|row, options| {
+        let bench = VirtualBench::new(row.prepared(), options);
+        let outcome = bench.write(row.way.loader());
+        let LoadOutcome { code, text, verified } = &outcome;
+        if let ExpectedResult::Refused(_, _, message) = row.way {
+            expect(*code == 3 && text.contains(message), || format!("code {code}: {text}"))?;
+            return expect(!bench.has_loaded(), || "it was loaded all the same".to_owned());
+        }
+        expect(*code == 0 && *verified, || format!("code {code}: {text}"))?;
+        expect(bench.has_loaded(), || format!("the memory differs: {text}"))?;
+        expect(bench.has_run(), || format!("it was not started: {text}"))
+    });
+}
+
+/// A program that leaves for the monitor at once: JP 0000h.
+fn returning_program() -> Image {
+    Image::new([Run { address: 0x9000, bytes: vec![0xC3, 0x00, 0x00] }])
+}
+
+#[test]
+fn a_hosted_program_returns_to_every_monitor_that_can_take_it_back() {
+    each_row_and_line(|row, options| {
+        let host = HostMonitor::from_name(row.way.loader()).expect("a monitor that hosts");
+        let bench = VirtualBench::with(row.prepared(), options, returning_program());
+        let program = HostedProgram { image: &bench.image, entry: 0x9000, top: 0x9003 };
+        let mut session = bench.session();
+        let started = host.start(&mut session, program, &mut EventLines::default());
+        match row.way {
+            ExpectedResult::Refused(_, _, message) => {
+                let error = started.err().map_or(String::new(), |error| error.to_string());
+                expect(error.contains(message), || format!("'{error}'"))
+            }
+            ExpectedResult::Back(_, peer) => {
+                started.map_err(|error| error.to_string())?;
+                let back = host.wait_for_return(&mut session).map_err(|error| error.to_string())?;
+                expect(back.to_string() == peer, || format!("back in {back}"))
+            }
+            ExpectedResult::Reset(_) => {
+                started.map_err(|error| error.to_string())?;
+                let back = host.wait_for_return(&mut session);
+                let waits = matches!(back, Err(LoaderError::NoReply { .. }));
+                expect(waits, || format!("{back:?}"))
+            }
+        }
+    });
+}
