@@ -14,7 +14,7 @@ mod lossy;
 use crate::programs;
 mod corrupted_line;
 mod states;
-mod virtual_bench;
-mod virtual_time;
 #[cfg(feature = "system-tests")]
 mod system;
+mod virtual_bench;
+mod virtual_time;

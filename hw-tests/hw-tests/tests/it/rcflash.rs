@@ -65,7 +65,11 @@ fn a_users_program_is_placed_by_its_addresses_and_started() {
     std::fs::write(&file, tdlasm::image::intel_hex(&image, None)).expect("a file");
     let output = rcflash(&["write", "--port", &port, &file.to_string_lossy()], b"");
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    assert!(said(&output).contains("started at 9000h; nothing is known of it"), "{}", said(&output));
+    assert!(
+        said(&output).contains("started at 9000h; nothing is known of it"),
+        "{}",
+        said(&output)
+    );
 }
 
 #[test]
