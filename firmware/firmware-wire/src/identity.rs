@@ -30,8 +30,8 @@ pub struct Identity {
     pub build_id: u32,
     /// Most bytes of requests that may be in flight, at least [`MIN_WINDOW`].
     pub window: u16,
-    /// The addresses that WRITE of the monitor or the debug kernel accepts: the first, and the last,
-    /// which is not below it; 0 in the application.
+    /// The first and last address that WRITE of the monitor or the debug kernel accepts, in this
+    /// order; 0 in the application.
     #[serde(rename = "loads")]
     pub load_range: (u16, u16),
     /// Bits of [`super::capability`].

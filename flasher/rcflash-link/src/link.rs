@@ -227,7 +227,8 @@ impl Link {
     ///     fn write(&mut self, bytes: &[u8], _: Instant) -> io::Result<()> {
     ///         for byte in bytes {
     ///             if let Some(DecoderEvent::Frame(request)) = self.decoder.push(*byte) {
-    ///                 self.tx.extend(Frame::empty(request.seq, request.kind + REPLY_BIT).encode());
+    ///                 let reply = Frame::empty(request.seq, request.kind + REPLY_BIT);
+    ///                 self.tx.extend(reply.encode());
     ///             }
     ///         }
     ///         Ok(())

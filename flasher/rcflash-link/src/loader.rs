@@ -212,7 +212,7 @@ pub(crate) fn request_memory_checksum(
 ///
 /// # Errors
 /// Returns [`LoadError::NotStarted`] if the monitor replies instead, [`LoadError::OtherBuild`] if
-/// another program does, or [`LoadError::Link`] if the monitor does not start it or nothing replies.
+/// another program does, or [`LoadError::Link`] if nothing replies or RUN is refused.
 pub fn run_build(link: &mut Link, address: u16, build_id: u32) -> Result<Identity, LoadError> {
     check_build(run(link, address)?, build_id)
 }

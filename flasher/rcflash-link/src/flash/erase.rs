@@ -14,8 +14,7 @@ use crate::loader;
 use crate::narrow::narrow;
 use crate::{Link, LinkError};
 
-/// Returns the sectors in a range of addresses, both ends included, without the boot sector; none if
-/// that is all of it.
+/// Returns the sectors in a range of addresses, both ends included, without the boot sector.
 ///
 /// # Errors
 /// Returns [`FlashError::OutsideChip`] if the range passes the end of the chip, or

@@ -412,7 +412,7 @@ fn no_two_requests_in_flight_have_the_same_sequence_number() {
         requests.insert(link.submit(&spec).expect("it is sent"), address);
     };
     let mut address = 0;
-    while link.has_room(&read_request(0)) {
+    while address < 1000 && link.has_room(&read_request(0)) {
         submit(&mut link, address);
         address += 1;
     }

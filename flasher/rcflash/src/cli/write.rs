@@ -136,8 +136,8 @@ fn upload_note(updated: UploadSummary, count: usize) -> String {
     sent + reset
 }
 
-/// Starts a program. If it speaks the protocol, checks that it replies with its build id, and prints
-/// its identity.
+/// Starts a program. If it speaks the protocol, checks that it replies with its build id, and
+/// prints its identity.
 pub(super) fn start(link: &mut Link, entry: u16, build_id: Option<u32>) -> Result<(), LoadError> {
     if let Some(build_id) = build_id {
         let running = loader::run_build(link, entry, build_id)?;
