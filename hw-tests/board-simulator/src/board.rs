@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use super::bus::{BoardBus, BusAccess, RecordingBus};
 use super::ctc::Ctc;
+use super::guard::{APPLICATION_STOPS, Guard, Seen, Violation};
 use super::line::{SerialLine, corrupt_by_baud_mismatch};
 use super::memory::{ChipKind, Memory, MemoryMap, RomChip};
 use super::probe::Probe;
@@ -14,6 +15,9 @@ use z80_core::{Bus, Cpu, Registers};
 const IDLE_LINE_POLL_T_STATES: u64 = 10_000;
 /// The reset button is pressed for 1 / 10 of a second.
 const RESET_HOLD_DIVISOR: u64 = 10;
+/// T-states from the EI of a program to the read of the character: the instruction after EI (up to
+/// 23), the acknowledge cycle (19), the jump to the service (10) and its first instructions (62).
+const SERVICE_T_STATES: u64 = 114;
 /// A value that no 16-bit stack pointer has.
 const NO_STACK_POINTER: u32 = 0x1_0000;
 
@@ -51,6 +55,20 @@ impl BoardSpec {
     /// Returns the processor clocks per clock of the serial chip.
     fn clock_period(&self) -> u32 {
         self.clock_hz.div_ceil(self.uart_clock_hz.max(1)) as u32
+    }
+
+    /// Returns the most T-states for which a program may turn interrupts off without losing a
+    /// character that arrives meanwhile. The 68B50 keeps one character and receives the next in its
+    /// shift register (Motorola MC6850 data sheet, "Receive"); the SIO keeps three (Zilog UM0081,
+    /// "Receive Data FIFO"). A character has ten bits.
+    #[must_use]
+    pub fn max_interrupt_latency(&self) -> u64 {
+        let characters = match self.uart {
+            UartModel::Acia => 1,
+            UartModel::Sio => 3,
+        };
+        let character = 10 * self.clock_hz / u64::from(self.baud.max(1));
+        (characters * character).saturating_sub(SERVICE_T_STATES)
     }
 
     /// Returns a chip for the ROM socket, programmed with `bytes` from its start. Bytes beyond its
@@ -107,6 +125,7 @@ pub struct BoardModel<L> {
     service_time: u64,
     halted_time: u64,
     probe: Option<Probe>,
+    guard: Option<Box<Guard>>,
     line: L,
 }
 
@@ -145,6 +164,7 @@ impl<L: SerialLine> BoardModel<L> {
             halted_time: 0,
             device_served: false,
             probe: None,
+            guard: None,
             line,
         }
     }
@@ -163,6 +183,9 @@ impl<L: SerialLine> BoardModel<L> {
         self.interrupt = false;
         self.service = None;
         self.device_served = false;
+        if let Some(guard) = &mut self.guard {
+            guard.reset();
+        }
     }
 
     /// Returns the specification of the board.
@@ -179,9 +202,20 @@ impl<L: SerialLine> BoardModel<L> {
         chip
     }
 
-    /// Attaches a probe.
-    pub fn set_probe(&mut self, probe: Probe) {
+    /// Attaches a probe, and its guard if it has one.
+    pub fn set_probe(&mut self, mut probe: Probe) {
+        self.guard = probe.take_guard().map(Box::new);
+        if let Some(guard) = &mut self.guard {
+            guard.set_max_latency(self.spec.max_interrupt_latency());
+            let watched = probe.watched();
+            guard.set_probed(|at| watched.get(usize::from(at)).is_some_and(Option::is_some));
+        }
         self.probe = Some(probe);
+    }
+
+    /// Takes the violations that the guard has recorded.
+    pub fn take_violations(&mut self) -> Vec<Violation> {
+        self.guard.as_mut().map(|guard| guard.take()).unwrap_or_default()
     }
 
     /// Returns the attached probe.
@@ -218,6 +252,13 @@ impl<L: SerialLine> BoardModel<L> {
         self.observe_probe();
         let begun = self.clock;
         self.bus.begin(begun, end);
+        if self.service.is_none()
+            && let Some(guard) = self.guard.take()
+        {
+            self.guard = Some(self.run_with(guard));
+            self.clock = self.bus.clock.now();
+            return self.update_devices(self.cpu.sp(), false, self.clock - begun);
+        }
         let probe = self.probe.as_ref().filter(|_| self.service.is_none());
         let ends = probe.map_or(self.service, Probe::ends_call);
         let watched = probe.map_or(&[][..], Probe::watched);
@@ -233,6 +274,65 @@ impl<L: SerialLine> BoardModel<L> {
         }
         self.clock = self.bus.clock.now();
         self.update_devices(self.cpu.sp(), false, self.clock - begun);
+    }
+
+    /// Runs instructions outside interrupt handling, with a guard, up to the end that the bus has
+    /// been given, a device access, an address at which probe or guard observe the processor, or a
+    /// violation.
+    fn run_with(&mut self, mut guard: Box<Guard>) -> Box<Guard> {
+        guard.observe(&self.cpu, &self.bus);
+        let probe_ends = self.probe.as_ref().and_then(Probe::ends_call);
+        let probe_ends = probe_ends.map_or(NO_STACK_POINTER, u32::from);
+        let mut pc = self.cpu.pc();
+        let mut seen = Seen::default();
+        if guard.is_under_test() {
+            let mut bus = guard.guarded(&mut self.bus);
+            self.cpu.run(&mut bus, |cpu, bus, time| {
+                let continues = bus.bus.clock.tick(time)
+                    && u32::from(cpu.sp()) != probe_ends
+                    && bus.may_continue(cpu);
+                if continues {
+                    pc = cpu.pc();
+                }
+                continues
+            });
+            seen = bus.seen;
+        } else {
+            let (flags, ends) = guard.application_stops();
+            let ends = ends.map_or(NO_STACK_POINTER, u32::from);
+            self.cpu.run(&mut self.bus, |cpu, bus, time| {
+                let sp = u32::from(cpu.sp());
+                bus.clock.tick(time)
+                    && sp != ends
+                    && sp != probe_ends
+                    && flags[usize::from(cpu.pc())] & APPLICATION_STOPS == 0
+            });
+        }
+        guard.check(pc, &self.cpu, &self.bus, &seen);
+        guard
+    }
+
+    /// Runs one instruction with a guard, or accepts an interrupt.
+    fn step_with(&mut self, mut guard: Box<Guard>) {
+        guard.observe(&self.cpu, &self.bus);
+        let pc = self.cpu.pc();
+        let mut seen = Seen::default();
+        if guard.is_under_test() {
+            self.step_on(|cpu, bus, vector| {
+                let mut bus = guard.guarded(bus);
+                let time = cpu.step(&mut bus, vector);
+                seen = bus.seen;
+                time
+            });
+        } else {
+            self.step_on(|cpu, bus, vector| cpu.step(bus, vector));
+        }
+        if self.cpu.accepted_interrupt() {
+            guard.check_accepted(pc, &self.cpu, self.clock);
+        } else {
+            guard.check(pc, &self.cpu, &self.bus, &seen);
+        }
+        self.guard = Some(guard);
     }
 
     /// Updates the devices and runs one instruction; or, while the processor waits, advances to the
@@ -282,6 +382,11 @@ impl<L: SerialLine> BoardModel<L> {
 
     /// Runs one instruction.
     pub fn step(&mut self) {
+        if self.service.is_none()
+            && let Some(guard) = self.guard.take()
+        {
+            return self.step_with(guard);
+        }
         self.step_on(|cpu, bus, vector| cpu.step(bus, vector));
     }
 

@@ -23,6 +23,7 @@
 //! | the far end of the serial line | `line`, `pty`, `network` |
 //! | processor, bus and clock together | `board`, `clock` |
 //! | durations of chosen routines | `probe` |
+//! | what code under test must not do | `guard` |
 //! | a board in a thread, reached through a pseudo-terminal or a TCP port | `server` |
 
 mod acia;
@@ -33,6 +34,7 @@ mod bus;
 mod clock;
 mod ctc;
 mod eprom;
+mod guard;
 mod line;
 mod memory;
 pub mod monitors;
@@ -53,6 +55,7 @@ pub use board::{BoardModel, BoardSpec, RunStop, StepOutcome};
 pub use bus::{AccessKind, BoardBus, BusAccess};
 pub use ctc::Ctc;
 pub use eprom::Eprom;
+pub use guard::{Guard, GuardConfig, Violation, ViolationKind};
 pub use line::{QueueLine, SerialLine, corrupt_by_baud_mismatch};
 pub use memory::{ChipKind, MemoryMap, RomChip};
 pub use network::NetworkLine;

@@ -11,6 +11,7 @@ use std::thread::JoinHandle;
 use rcflash_transport::time::{Duration, Instant};
 
 use super::board::{BoardModel, BoardSpec, RunStop};
+use super::guard::Violation;
 use super::line::SerialLine;
 use super::network::NetworkLine;
 use super::probe::{CallRecord, Probe};
@@ -68,6 +69,7 @@ struct Shared {
 struct Measured {
     records: Vec<CallRecord>,
     hits: Vec<Registers>,
+    violations: Vec<Violation>,
 }
 
 impl BoardServer {
@@ -171,6 +173,13 @@ impl BoardServer {
     pub fn take_hits(&self) -> Vec<Registers> {
         std::mem::take(&mut self.shared.measured().hits)
     }
+
+    /// Takes the violations that the guard has recorded, with the same guarantee as
+    /// [`Self::take_records`].
+    #[must_use]
+    pub fn take_violations(&self) -> Vec<Violation> {
+        std::mem::take(&mut self.shared.measured().violations)
+    }
 }
 
 impl Drop for BoardServer {
@@ -207,6 +216,10 @@ fn serve(board: &mut BoardModel<impl SerialLine>, shared: &Shared, pace: Pace, c
         shared.pc.store(board.registers().pc, Ordering::Release);
         shared.clock.store(board.clock(), Ordering::Release);
         shared.halted.store(board.halted_time(), Ordering::Release);
+        let violations = board.take_violations();
+        if !violations.is_empty() {
+            append(&mut shared.measured().violations, violations);
+        }
         if let Some(probe) = board.probe_mut() {
             let mut measured = shared.measured();
             append(&mut measured.records, probe.take());

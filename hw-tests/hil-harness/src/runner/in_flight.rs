@@ -7,7 +7,7 @@ use rcflash_link::{LinkError, RequestId, RequestSpec};
 
 use super::judge::judge_by_crc;
 use super::{CaseJob, Runner, is_unknown_request, with_timing};
-use crate::live::CaseReply;
+use crate::live::{CaseReply, Finding};
 use crate::responses::{CaseResponse, ObservedCheck};
 use rcflash_link::RetryCounts;
 use sargon_corpus::Case;
@@ -15,6 +15,8 @@ use sargon_corpus::Case;
 /// A request that the board has not replied to.
 pub(super) struct InFlightRequest {
     pub(super) id: RequestId,
+    /// Its sequence number.
+    pub(super) seq: u8,
     /// The jobs that it covers; several only for [`RequestKind::Checks`].
     pub(super) jobs: Vec<CaseJob>,
     pub(super) kind: RequestKind,
@@ -32,12 +34,18 @@ pub(super) enum RequestKind {
 }
 
 impl InFlightRequest {
-    pub(super) fn for_case(id: RequestId, job: CaseJob) -> Self {
-        Self { id, jobs: vec![job], kind: RequestKind::Case }
+    pub(super) fn identity(id: RequestId, seq: u8) -> Self {
+        Self { id, seq, jobs: Vec::new(), kind: RequestKind::Identity }
     }
 
-    pub(super) fn identity(id: RequestId) -> Self {
-        Self { id, jobs: Vec::new(), kind: RequestKind::Identity }
+    /// Adds what code under test did wrong during this request to the case of each position.
+    pub(super) fn add_findings(&mut self, findings: Vec<Finding>) {
+        let jobs = self.jobs.len();
+        for finding in findings {
+            if let Some(index) = finding.position.checked_rem(jobs) {
+                self.jobs[index].finding.get_or_insert(finding.reason);
+            }
+        }
     }
 
     /// Returns the case of a [`RequestKind::Case`].
@@ -65,7 +73,7 @@ impl Runner<'_> {
         while jobs.len() < max
             && let Some(job) = self.next_job(cases)
         {
-            if !job.use_crc || job.loss_limit_result().is_some() {
+            if !job.use_crc || job.early_result().is_some() {
                 self.pending.push_front(job);
                 break;
             }
@@ -129,7 +137,9 @@ impl Runner<'_> {
             return None;
         }
         job.use_crc = false;
-        job.attempts = 0; // not sent by itself yet
+        if job.finding.is_none() {
+            job.attempts = 0; // not sent by itself yet
+        }
         job.flaky_reason.get_or_insert_with(|| {
             format!("the CRC of its replies was {:08X}h, expected {:08X}h", seen.crc, expected.crc)
         });
