@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::ops::Range;
 
 use super::bus::BoardBus;
+use super::violation::{Violation, ViolationKind};
 use z80_core::{Bus, Cpu, Signal};
 
 /// Violations kept until they are taken; later ones are discarded, since the first is the cause.
@@ -58,98 +59,6 @@ pub struct GuardConfig {
     pub request_tag: u16,
     /// Bytes by which the program is recognized. With other bytes there, nothing is checked.
     pub identity: Option<(u16, [u8; 4])>,
-}
-
-/// What code under test did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ViolationKind {
-    /// It wrote outside its data.
-    Write {
-        /// The address.
-        address: u16,
-        /// The value.
-        value: u8,
-    },
-    /// It wrote into the program's code.
-    CodeWrite {
-        /// The address.
-        address: u16,
-        /// The value.
-        value: u8,
-    },
-    /// The stack pointer left the stack that it may use.
-    StackPointer {
-        /// The stack pointer.
-        sp: u16,
-    },
-    /// The stack pointer after its return is not that before the call.
-    StackNotRestored {
-        /// The stack pointer.
-        sp: u16,
-        /// The stack pointer before the call.
-        expected: u16,
-    },
-    /// It returned to another address than the caller's.
-    WrongReturn {
-        /// The address.
-        address: u16,
-        /// The return address of the caller.
-        expected: u16,
-    },
-    /// It returned with interrupts off.
-    InterruptsOff,
-    /// Interrupts were off for too long.
-    InterruptLatency {
-        /// T-states so far.
-        t_states: u64,
-        /// The most that the serial chip can bear.
-        max: u64,
-    },
-    /// It changed the interrupt mode or register I.
-    InterruptVectoring {
-        /// The interrupt mode.
-        mode: u8,
-        /// Register I.
-        i: u8,
-    },
-    /// It wrote to a port.
-    Output {
-        /// The low byte of the port address.
-        port: u8,
-        /// The value.
-        value: u8,
-    },
-    /// It read a port.
-    Input {
-        /// The low byte of the port address.
-        port: u8,
-    },
-    /// It executed HALT.
-    Halt,
-    /// It left the program's code.
-    LeftCode {
-        /// The address that it reached.
-        address: u16,
-    },
-    /// It reached address 0000H, where a board starts after a reset.
-    Restart,
-}
-
-/// A violation by code under test.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Violation {
-    /// What was done.
-    pub kind: ViolationKind,
-    /// The routine under test that the application had called.
-    pub routine: u16,
-    /// The address of the instruction.
-    pub pc: u16,
-    /// T-states since power-up.
-    pub clock: u64,
-    /// The sequence number of the request, as it was when the routine was called.
-    pub request_tag: u8,
-    /// The index of the position within the request, counted on if the board repeats a request.
-    pub position: usize,
 }
 
 /// An open call.
@@ -304,8 +213,7 @@ impl Guard {
             return;
         }
         self.count_position(routine, bus);
-        let return_address =
-            u16::from_le_bytes([bus.peek(sp), bus.peek(sp.wrapping_add(1))]);
+        let return_address = u16::from_le_bytes([bus.peek(sp), bus.peek(sp.wrapping_add(1))]);
         self.flags[usize::from(return_address)] |= flag::RETURN;
         self.frames.push(Frame {
             routine,
@@ -367,9 +275,7 @@ impl Guard {
         if returns && sp == expected && pc != frame.return_address {
             return Some(match pc {
                 0 => ViolationKind::Restart,
-                _ => {
-                    ViolationKind::WrongReturn { address: pc, expected: frame.return_address }
-                }
+                _ => ViolationKind::WrongReturn { address: pc, expected: frame.return_address },
             });
         }
         if returns && pc == frame.return_address && sp != expected {
@@ -388,9 +294,8 @@ impl Guard {
     /// Closes the calls that have returned. Returns `true` if there were any.
     fn close_calls(&mut self, pc: u16, cpu: &Cpu, now: u64) -> bool {
         let mut has_closed = false;
-        let is_back = |frame: &mut Frame| {
-            cpu.sp() == frame.returned_sp() && cpu.pc() == frame.return_address
-        };
+        let is_back =
+            |frame: &mut Frame| cpu.sp() == frame.returned_sp() && cpu.pc() == frame.return_address;
         while let Some(frame) = self.frames.pop_if(is_back) {
             has_closed = true;
             if !self.frames.iter().any(|other| other.return_address == frame.return_address) {
@@ -447,7 +352,7 @@ impl Guard {
     }
 
     fn add(&mut self, kind: ViolationKind, pc: u16, clock: u64) {
-        let routine = self.frames.first().map_or(pc, |frame| frame.routine);
+        let routine = self.frames.last().map_or(pc, |frame| frame.routine);
         self.add_of(routine, kind, pc, clock);
     }
 
@@ -455,9 +360,8 @@ impl Guard {
     /// the same once more.
     fn add_of(&mut self, routine: u16, kind: ViolationKind, pc: u16, clock: u64) {
         let (request_tag, position) = (self.request_tag, self.positions.saturating_sub(1));
-        let is_known = |known: &Violation| {
-            (known.request_tag, known.position) == (request_tag, position)
-        };
+        let is_known =
+            |known: &Violation| (known.request_tag, known.position) == (request_tag, position);
         if self.violations.len() < MAX_VIOLATIONS && !self.violations.last().is_some_and(is_known) {
             self.violations.push(Violation { kind, routine, pc, clock, request_tag, position });
         }
@@ -530,9 +434,7 @@ impl Bus for GuardedBus<'_> {
 
     #[inline(always)]
     fn write(&mut self, address: u16, value: u8) {
-        if !self.is_in_frame(address)
-            && self.flags[usize::from(address)] & flag::WRITABLE == 0
-        {
+        if !self.is_in_frame(address) && self.flags[usize::from(address)] & flag::WRITABLE == 0 {
             self.note_write(address, value);
         }
         self.bus.write(address, value);

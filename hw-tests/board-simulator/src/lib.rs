@@ -23,7 +23,7 @@
 //! | the far end of the serial line | `line`, `pty`, `network` |
 //! | processor, bus and clock together | `board`, `clock` |
 //! | durations of chosen routines | `probe` |
-//! | what code under test must not do | `guard` |
+//! | what code under test must not do | `guard`, `violation` |
 //! | a board in a thread, reached through a pseudo-terminal or a TCP port | `server` |
 
 mod acia;
@@ -47,6 +47,7 @@ mod sio;
 mod spec;
 mod sst39sf;
 mod uart;
+mod violation;
 
 pub use acia::Acia;
 pub use at28c256::{At28c256, PAGE_BYTES};
@@ -55,7 +56,7 @@ pub use board::{BoardModel, BoardSpec, RunStop, StepOutcome};
 pub use bus::{AccessKind, BoardBus, BusAccess};
 pub use ctc::Ctc;
 pub use eprom::Eprom;
-pub use guard::{Guard, GuardConfig, Violation, ViolationKind};
+pub use guard::{Guard, GuardConfig};
 pub use line::{QueueLine, SerialLine, corrupt_by_baud_mismatch};
 pub use memory::{ChipKind, MemoryMap, RomChip};
 pub use network::NetworkLine;
@@ -66,4 +67,5 @@ pub use sio::{Sio, SioPort};
 pub use spec::board_spec;
 pub use sst39sf::{SECTOR_BYTES, Sst39sf, SstModel};
 pub use uart::UartModel;
+pub use violation::{Violation, ViolationKind};
 pub use z80_core::{Bus, Cpu, Registers, Signal};

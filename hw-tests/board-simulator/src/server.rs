@@ -11,11 +11,11 @@ use std::thread::JoinHandle;
 use rcflash_transport::time::{Duration, Instant};
 
 use super::board::{BoardModel, BoardSpec, RunStop};
-use super::guard::Violation;
 use super::line::SerialLine;
 use super::network::NetworkLine;
 use super::probe::{CallRecord, Probe};
 use super::pty::{PtyLine, UsbPacketing};
+use super::violation::Violation;
 use z80_core::Registers;
 
 /// T-states between two polls of the line and of the owner's requests.

@@ -8,6 +8,7 @@ mod baseline;
 mod case_requests;
 mod conclusion;
 mod divergence;
+mod findings;
 mod in_flight;
 mod judge;
 mod result;
@@ -455,24 +456,6 @@ impl Runner<'_> {
         was_unchanged
     }
 
-    /// Adds the findings that no reply has claimed to the cases whose requests ran; if a request is
-    /// unknown, to the oldest one.
-    fn add_unclaimed_findings(&mut self) {
-        for finding in self.live.take_findings() {
-            let is_match = |request: &InFlightRequest| request.seq == finding.seq;
-            let index = self.in_flight.iter().position(is_match).unwrap_or(0);
-            match self.in_flight.get_mut(index).filter(|request| !request.jobs.is_empty()) {
-                Some(request) => request.add_findings(vec![finding]),
-                None => {
-                    let oldest = self.in_flight.iter_mut().flat_map(|request| &mut request.jobs);
-                    if let Some(job) = oldest.chain(&mut self.pending).next() {
-                        job.finding.get_or_insert(finding.reason);
-                    }
-                }
-            }
-        }
-    }
-
     /// Stops using the board. A run that was ending anyway keeps its reason.
     fn abandon_board(&mut self, ended: RunEnd) {
         self.board_abandoned = true;
@@ -542,7 +525,7 @@ impl Runner<'_> {
             result = judge::merge_repetitions(before, result);
         }
         if let Some(finding) = &job.finding {
-            result = judge::with_finding(result, finding);
+            result = findings::with_finding(result, finding);
         }
         let is_known = |baseline: &Baseline| baseline.compare(&result) == BaselineStatus::Known;
         let passed = matches!(result.verdict, Verdict::Pass | Verdict::Skipped)

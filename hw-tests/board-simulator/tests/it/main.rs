@@ -4,6 +4,7 @@ mod acia;
 mod board;
 mod devices;
 mod dialogues;
+mod guard;
 mod port;
 mod z80_crc16;
 mod z80_times;

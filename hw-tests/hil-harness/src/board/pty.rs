@@ -7,9 +7,7 @@ use rcflash_transport::Transport;
 
 use super::{Board, BoardError, Instrumentation, ResetFn};
 use board_simulator::board_spec;
-use board_simulator::{
-    BoardServer, CallRecord, Pace, Probe, Registers, ServerOptions, Violation,
-};
+use board_simulator::{BoardServer, CallRecord, Pace, Probe, Registers, ServerOptions, Violation};
 
 /// A simulated board behind a pseudo-terminal. Dropping it cuts its power.
 pub struct PtyBoard {

@@ -171,6 +171,16 @@ mod tests {
     }
 
     #[test]
+    fn a_fail_for_another_reason_is_new() {
+        let found = |why: &str| CaseResult::with_reason(&case(0), Verdict::Fail, why);
+        let before = baseline(vec![found("XCHNG executed HLT")]);
+        assert_eq!(before.compare(&found("XCHNG executed HLT")), BaselineStatus::Known);
+        assert_eq!(before.compare(&found("XCHNG read port 81H")), BaselineStatus::New);
+        let values_only = baseline(vec![wrong(&["a1"])]);
+        assert_eq!(values_only.compare(&found("XCHNG executed HLT")), BaselineStatus::New);
+    }
+
+    #[test]
     fn a_case_that_the_baseline_lacks_or_has_with_another_position_is_new() {
         let before = baseline(vec![ended(Verdict::Fail)]);
         assert_eq!(before.compare(&CaseResult::new(&case(1), Verdict::Fail)), BaselineStatus::New);

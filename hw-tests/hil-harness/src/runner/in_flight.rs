@@ -7,7 +7,7 @@ use rcflash_link::{LinkError, RequestId, RequestSpec};
 
 use super::judge::judge_by_crc;
 use super::{CaseJob, Runner, is_unknown_request, with_timing};
-use crate::live::{CaseReply, Finding};
+use crate::live::CaseReply;
 use crate::responses::{CaseResponse, ObservedCheck};
 use rcflash_link::RetryCounts;
 use sargon_corpus::Case;
@@ -36,16 +36,6 @@ pub(super) enum RequestKind {
 impl InFlightRequest {
     pub(super) fn identity(id: RequestId, seq: u8) -> Self {
         Self { id, seq, jobs: Vec::new(), kind: RequestKind::Identity }
-    }
-
-    /// Adds what code under test did wrong during this request to the case of each position.
-    pub(super) fn add_findings(&mut self, findings: Vec<Finding>) {
-        let jobs = self.jobs.len();
-        for finding in findings {
-            if let Some(index) = finding.position.checked_rem(jobs) {
-                self.jobs[index].finding.get_or_insert(finding.reason);
-            }
-        }
     }
 
     /// Returns the case of a [`RequestKind::Case`].

@@ -100,16 +100,6 @@ pub(super) fn missing_reply(
     CaseResult::with_reason(case, Verdict::Timeout, format!("{error}; {}", program_counter()))
 }
 
-/// Returns the result of a case during which code under test did what it must not do. It fails,
-/// whatever the values are.
-pub(super) fn with_finding(result: CaseResult, finding: &str) -> CaseResult {
-    let reason = match result.reason {
-        Some(other) if !other.contains(finding) => format!("{finding}; {other}"),
-        _ => finding.to_owned(),
-    };
-    CaseResult { verdict: Verdict::Fail, reason: Some(reason), ..result }
-}
-
 /// Merges the results of both requests of a case, of which the first passed.
 pub(super) fn merge_requests(mut first: CaseResult, second: CaseResult) -> CaseResult {
     first.retries += second.retries;
