@@ -1,9 +1,12 @@
 //! A board: processor, bus and serial line on one clock.
 
+mod guarded;
+
 use std::cell::RefCell;
 
 use super::bus::{BoardBus, BusAccess, RecordingBus};
 use super::ctc::Ctc;
+use super::guard::Guard;
 use super::line::{SerialLine, corrupt_by_baud_mismatch};
 use super::memory::{ChipKind, Memory, MemoryMap, RomChip};
 use super::probe::Probe;
@@ -14,6 +17,9 @@ use z80_core::{Bus, Cpu, Registers};
 const IDLE_LINE_POLL_T_STATES: u64 = 10_000;
 /// The reset button is pressed for 1 / 10 of a second.
 const RESET_HOLD_DIVISOR: u64 = 10;
+/// T-states from the EI of a program to the read of the character: the instruction after EI (up to
+/// 23), the acknowledge cycle (19), the jump to the service (10) and its first instructions (62).
+const SERVICE_T_STATES: u64 = 114;
 /// A value that no 16-bit stack pointer has.
 const NO_STACK_POINTER: u32 = 0x1_0000;
 
@@ -51,6 +57,20 @@ impl BoardSpec {
     /// Returns the processor clocks per clock of the serial chip.
     fn clock_period(&self) -> u32 {
         self.clock_hz.div_ceil(self.uart_clock_hz.max(1)) as u32
+    }
+
+    /// Returns the most T-states for which a program may turn interrupts off without losing a
+    /// character that arrives meanwhile. The 68B50 keeps one character and receives the next in its
+    /// shift register (Motorola MC6850 data sheet, "Receive"); the SIO keeps three (Zilog UM0081,
+    /// "Receive Data FIFO"). A character has ten bits.
+    #[must_use]
+    pub fn max_interrupt_latency(&self) -> u64 {
+        let characters = match self.uart {
+            UartModel::Acia => 1,
+            UartModel::Sio => 3,
+        };
+        let character = 10 * self.clock_hz / u64::from(self.baud.max(1));
+        (characters * character).saturating_sub(SERVICE_T_STATES)
     }
 
     /// Returns a chip for the ROM socket, programmed with `bytes` from its start. Bytes beyond its
@@ -107,6 +127,7 @@ pub struct BoardModel<L> {
     service_time: u64,
     halted_time: u64,
     probe: Option<Probe>,
+    guard: Option<Box<Guard>>,
     line: L,
 }
 
@@ -145,6 +166,7 @@ impl<L: SerialLine> BoardModel<L> {
             halted_time: 0,
             device_served: false,
             probe: None,
+            guard: None,
             line,
         }
     }
@@ -163,6 +185,9 @@ impl<L: SerialLine> BoardModel<L> {
         self.interrupt = false;
         self.service = None;
         self.device_served = false;
+        if let Some(guard) = &mut self.guard {
+            guard.reset();
+        }
     }
 
     /// Returns the specification of the board.
@@ -177,11 +202,6 @@ impl<L: SerialLine> BoardModel<L> {
         let mut chip = self.bus.chip().clone();
         chip.power_cut(self.clock);
         chip
-    }
-
-    /// Attaches a probe.
-    pub fn set_probe(&mut self, probe: Probe) {
-        self.probe = Some(probe);
     }
 
     /// Returns the attached probe.
@@ -218,6 +238,13 @@ impl<L: SerialLine> BoardModel<L> {
         self.observe_probe();
         let start = self.clock;
         self.bus.begin(start, end);
+        if self.service.is_none()
+            && let Some(guard) = self.guard.take()
+        {
+            self.guard = Some(self.run_with(guard));
+            self.clock = self.bus.clock.now();
+            return self.update_devices(self.cpu.sp(), false, self.clock - start);
+        }
         let probe = self.probe.as_ref().filter(|_| self.service.is_none());
         let ends = probe.map_or(self.service, Probe::ends_call);
         let watched = probe.map_or(&[][..], Probe::watched);
@@ -282,6 +309,11 @@ impl<L: SerialLine> BoardModel<L> {
 
     /// Runs one instruction.
     pub fn step(&mut self) {
+        if self.service.is_none()
+            && let Some(guard) = self.guard.take()
+        {
+            return self.step_with(guard);
+        }
         self.step_on(|cpu, bus, vector| cpu.step(bus, vector));
     }
 

@@ -257,8 +257,11 @@ impl Bus for BoardBus {
         }
     }
     fn signal(&mut self, signal: Signal) {
-        if signal == Signal::Returned {
-            self.reti_executed.set(true);
+        match signal {
+            // It delays what the devices do next, and causes nothing.
+            Signal::Disabled => return,
+            Signal::Returned => self.reti_executed.set(true),
+            Signal::Enabled | Signal::Halted => {}
         }
         self.clock.stop();
     }

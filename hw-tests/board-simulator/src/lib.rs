@@ -23,6 +23,7 @@
 //! | the far end of the serial line | `line`, `pty`, `network`, `packets` |
 //! | processor, bus and clock together | `board`, `clock` |
 //! | durations of chosen routines | `probe` |
+//! | what code under test must not do | `guard`, `violation` |
 //! | a board in a thread, reached through a pseudo-terminal or a TCP port | `server` |
 
 mod acia;
@@ -33,6 +34,7 @@ mod bus;
 mod clock;
 mod ctc;
 mod eprom;
+mod guard;
 mod line;
 mod memory;
 pub mod monitors;
@@ -46,6 +48,7 @@ mod sio;
 mod spec;
 mod sst39sf;
 mod uart;
+mod violation;
 
 pub use acia::Acia;
 pub use at28c256::{At28c256, PAGE_BYTES};
@@ -54,6 +57,7 @@ pub use board::{BoardModel, BoardSpec, RunStop, StepOutcome};
 pub use bus::{AccessKind, BoardBus, BusAccess};
 pub use ctc::Ctc;
 pub use eprom::Eprom;
+pub use guard::{Guard, GuardConfig};
 pub use line::{QueueLine, SerialLine, corrupt_by_baud_mismatch};
 pub use memory::{ChipKind, MemoryMap, RomChip};
 pub use network::NetworkLine;
@@ -65,4 +69,5 @@ pub use sio::{Sio, SioPort};
 pub use spec::board_spec;
 pub use sst39sf::{SECTOR_BYTES, Sst39sf, SstModel};
 pub use uart::UartModel;
+pub use violation::{Violation, ViolationKind};
 pub use z80_core::{Bus, Cpu, Registers, Signal};

@@ -1,6 +1,7 @@
 //! Measures chosen routines in T-states, and records the registers at chosen addresses, while a
 //! board runs.
 
+use super::guard::Guard;
 use z80_core::Registers;
 
 /// The number of unread records, and of unread hits, above which the oldest may be discarded.
@@ -55,6 +56,7 @@ pub struct Probe {
     open_calls: Vec<OpenCall>,
     records: Vec<CallRecord>,
     hits: Vec<Registers>,
+    guard: Option<Guard>,
 }
 
 /// A call that has not returned.
@@ -109,6 +111,18 @@ impl Probe {
             *watch = Some(if is_measured { Watch::MeasuredCall } else { Watch::Call });
         }
         self
+    }
+
+    /// Attaches a guard to the same board.
+    #[must_use]
+    pub fn with_guard(mut self, guard: Guard) -> Self {
+        self.guard = Some(guard);
+        self
+    }
+
+    /// Takes the guard, for the board.
+    pub(super) fn take_guard(&mut self) -> Option<Guard> {
+        self.guard.take()
     }
 
     /// Takes the records of the calls completed so far.

@@ -16,6 +16,7 @@ use super::network::NetworkLine;
 use super::packets::UsbPacketing;
 use super::probe::{CallRecord, Probe};
 use super::pty::PtyLine;
+use super::violation::Violation;
 use z80_core::Registers;
 
 /// T-states between two polls of the line and of the owner's requests.
@@ -69,6 +70,7 @@ struct Shared {
 struct Measured {
     records: Vec<CallRecord>,
     hits: Vec<Registers>,
+    violations: Vec<Violation>,
 }
 
 impl BoardServer {
@@ -172,6 +174,13 @@ impl BoardServer {
     pub fn take_hits(&self) -> Vec<Registers> {
         std::mem::take(&mut self.shared.measured().hits)
     }
+
+    /// Takes the violations that the guard has recorded, with the same guarantee as
+    /// [`Self::take_records`].
+    #[must_use]
+    pub fn take_violations(&self) -> Vec<Violation> {
+        std::mem::take(&mut self.shared.measured().violations)
+    }
 }
 
 impl Drop for BoardServer {
@@ -208,6 +217,10 @@ fn serve(board: &mut BoardModel<impl SerialLine>, shared: &Shared, pace: Pace, c
         shared.pc.store(board.registers().pc, Ordering::Release);
         shared.clock.store(board.clock(), Ordering::Release);
         shared.halted.store(board.halted_time(), Ordering::Release);
+        let violations = board.take_violations();
+        if !violations.is_empty() {
+            append(&mut shared.measured().violations, violations);
+        }
         if let Some(probe) = board.probe_mut() {
             let mut measured = shared.measured();
             append(&mut measured.records, probe.take());

@@ -33,7 +33,7 @@ use firmware::profile::BoardProfile;
 use rcflash_transport::Transport;
 use rcflash_transport::port::OpenError;
 
-use board_simulator::{CallRecord, Pace, Probe, Registers};
+use board_simulator::{CallRecord, Pace, Probe, Registers, Violation};
 
 /// A board and its connection.
 pub trait Board: Send {
@@ -105,6 +105,11 @@ pub trait Instrumentation {
     /// Takes the registers at the addresses that the probe watches, once
     /// [`Self::take_records`] has returned its records.
     fn take_hits(&self) -> Vec<Registers>;
+
+    /// Takes what the guard has recorded, with the same guarantee as [`Self::take_records`].
+    fn take_violations(&self) -> Vec<Violation> {
+        Vec::new()
+    }
 }
 
 /// The kind of board, with what starts or opens it.

@@ -4,6 +4,7 @@
 //! [`LiveBoard::submit`] sends a request and [`LiveBoard::next_reply`] receives the replies;
 //! [`LiveBoard::recover`] restarts a board that was lost.
 
+mod guard;
 mod instrumentation;
 mod pipeline;
 mod programs;
@@ -12,6 +13,7 @@ mod requests;
 mod stock_monitor;
 mod utilization;
 
+pub use guard::Finding;
 pub use pipeline::CaseReply;
 pub use recover::Recovery;
 pub use stock_monitor::end_address;
@@ -38,7 +40,7 @@ use crate::board::{
 };
 use crate::compare::Criteria;
 use crate::file_system::{FileSystem, OsFileSystem};
-use board_simulator::{Pace, Probe};
+use board_simulator::{Pace, Probe, Violation};
 use firmware::code_map::CodeMap;
 use instrumentation::EvaluatorProbe;
 pub use programs::Programs;
@@ -265,6 +267,8 @@ pub struct LiveBoard {
     pub overrides: Vec<&'static str>,
     behaviour: Behaviour,
     probe: EvaluatorProbe,
+    /// Violations of requests whose replies have not been received.
+    violations: Vec<Violation>,
     baseline_counters: CounterSnapshot,
     /// The board's count of waits at the last [`Self::record_waits`].
     waits: Option<u32>,
@@ -319,7 +323,7 @@ impl LiveBoard {
         disk: &dyn FileSystem,
         wrap: impl FnOnce(Box<dyn Board>) -> Box<dyn Board>,
     ) -> Result<Self, SetupError> {
-        let probe = EvaluatorProbe::new(&programs.application.program);
+        let probe = EvaluatorProbe::new(&programs.application);
         let board = wrap(config.power_up(&programs, &probe)?);
         let mut board = config.wrap(board, disk)?;
         let mut link = config.link(&mut *board)?;
@@ -346,6 +350,7 @@ impl LiveBoard {
             behaviour: encode::behaviour(programs::behaviour(&ready.application)),
             application: ready.application,
             probe,
+            violations: Vec::new(),
             baseline_counters: CounterSnapshot::default(),
             waits: None,
             config: config.clone(),

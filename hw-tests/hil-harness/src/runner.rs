@@ -8,6 +8,7 @@ mod baseline;
 mod case_requests;
 mod conclusion;
 mod divergence;
+mod findings;
 mod in_flight;
 mod judge;
 mod result;
@@ -162,6 +163,9 @@ struct CaseJob {
     losses: (u32, String),
     /// Why a pass of this repetition counts as flaky, such as a restart of the board.
     flaky_reason: Option<String>,
+    /// What code under test did wrong while a request of the case ran. It outlives retries,
+    /// repetitions and the recovery of the board.
+    finding: Option<String>,
     /// Whether the CRC of the position is requested before every byte of it.
     use_crc: bool,
 }
@@ -179,6 +183,7 @@ impl CaseJob {
             attempts: 0,
             losses: (0, String::new()),
             flaky_reason: None,
+            finding: None,
             use_crc,
         }
     }
@@ -213,6 +218,13 @@ impl CaseJob {
         self.remaining_repetitions = repeat.max(1);
         self.use_crc = false;
         self.flaky_reason.get_or_insert_with(|| why.to_owned());
+    }
+
+    /// Returns the result of a case that need not be sent again: its verdict is known, or the board
+    /// was lost too often.
+    fn early_result(&self) -> Option<CaseResult> {
+        let fail = |why: &String| CaseResult::with_reason(&self.case, Verdict::Fail, why);
+        self.finding.as_ref().map(fail).or_else(|| self.loss_limit_result())
     }
 
     /// Returns the result of a case during which the board was lost too often.
@@ -294,7 +306,7 @@ impl Runner<'_> {
         let Some(job) = self.next_job(cases) else { return false };
         let result = match self.live.unsupported_reason(&job.case.subject) {
             Some(why) => Some(CaseResult::with_reason(&job.case, Verdict::Skipped, why)),
-            None => job.loss_limit_result(),
+            None => job.early_result(),
         };
         if let Some(result) = result {
             self.handle_result(job, result);
@@ -317,7 +329,8 @@ impl Runner<'_> {
             Ok(id) => {
                 jobs.iter_mut()
                     .for_each(|job| job.attempts += u32::from(job.first_result.is_none()));
-                self.in_flight.push(InFlightRequest { id, jobs, kind });
+                let seq = self.live.last_seq();
+                self.in_flight.push(InFlightRequest { id, seq, jobs, kind });
             }
             Err(error) => {
                 self.push_front_all(jobs);
@@ -341,12 +354,15 @@ impl Runner<'_> {
     }
 
     /// Handles one reply.
-    fn handle_reply(&mut self, reply: CaseReply) {
+    fn handle_reply(&mut self, mut reply: CaseReply) {
         let id = reply.request_id;
         let is_match = |request: &InFlightRequest| request.id == reply.request_id;
         let Some(index) = self.in_flight.iter().position(is_match) else { return };
         let mut request = self.in_flight.remove(index);
-        match request.kind {
+        request.add_findings(std::mem::take(&mut reply.findings));
+        let (seq, kind) = (request.seq, request.kind);
+        let for_case = |job| InFlightRequest { id, seq, jobs: vec![job], kind };
+        match kind {
             RequestKind::Checks => return self.handle_checks_reply(request, reply),
             RequestKind::Identity => return self.handle_identity_reply(&reply),
             RequestKind::Case => {}
@@ -368,14 +384,14 @@ impl Runner<'_> {
                     return self.handle_result(job, result);
                 }
                 // Recovery finds out which program replied.
-                self.in_flight.insert(0, InFlightRequest::for_case(id, job));
+                self.in_flight.insert(0, for_case(job));
                 let was_unchanged = self.recover("another program may have answered");
                 if was_unchanged && let Some(job) = self.pending.pop_front() {
                     self.handle_result(job, result);
                 }
             }
             Err(error) if is_unknown_request(&error) => {
-                self.in_flight.insert(0, InFlightRequest::for_case(id, job));
+                self.in_flight.insert(0, for_case(job));
                 self.recover(&error.to_string());
             }
             Err(error) => {
@@ -398,6 +414,7 @@ impl Runner<'_> {
         // Before the jobs are drained: a reply received before the loss belongs to a request that
         // is still in flight, which would otherwise be sent again and counted as one more attempt.
         self.judge_received(was_unchanged);
+        self.add_unclaimed_findings();
         let mut jobs: Vec<CaseJob> =
             self.in_flight.drain(..).flat_map(InFlightRequest::into_single_case_jobs).collect();
         // The board works strictly in order, so only the oldest request can have crashed it.
@@ -464,9 +481,10 @@ impl Runner<'_> {
     /// Judges the replies received before the board was lost. If another program may have sent
     /// them, only passes count.
     fn judge_received(&mut self, was_unchanged: bool) {
-        for reply in self.live.take_replies() {
+        for mut reply in self.live.take_replies() {
             let is_match = |request: &InFlightRequest| request.id == reply.request_id;
             let Some(index) = self.in_flight.iter().position(is_match) else { continue };
+            self.in_flight[index].add_findings(std::mem::take(&mut reply.findings));
             match self.in_flight[index].kind {
                 RequestKind::Checks if reply.result.is_ok() => {
                     let request = self.in_flight.remove(index);
@@ -505,6 +523,9 @@ impl Runner<'_> {
         self.count_unanswered(&result);
         if let Some(before) = job.combined.take() {
             result = judge::merge_repetitions(before, result);
+        }
+        if let Some(finding) = &job.finding {
+            result = findings::with_finding(result, finding);
         }
         let is_known = |baseline: &Baseline| baseline.compare(&result) == BaselineStatus::Known;
         let passed = matches!(result.verdict, Verdict::Pass | Verdict::Skipped)

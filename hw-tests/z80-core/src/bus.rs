@@ -24,4 +24,6 @@ pub enum Signal {
     Returned,
     /// EI or RETN: interrupts may be accepted that were not before.
     Enabled,
+    /// DI: no interrupt is accepted until the next EI or RETN.
+    Disabled,
 }

@@ -144,6 +144,12 @@ impl Cpu {
         self.iff1
     }
 
+    /// Returns the interrupt mode, 0 to 2, and register I.
+    #[must_use]
+    pub fn interrupt_vectoring(&self) -> (u8, u8) {
+        (self.mode, self.i)
+    }
+
     /// Waits in HALT for at least `t_states`, which end with an instruction, and returns the time.
     pub fn wait(&mut self, t_states: u64) -> u64 {
         let instructions = t_states.div_ceil(HALT_T_STATES);

@@ -154,7 +154,7 @@ impl Cpu {
 
             0xD3 => self.output_a(bus),
             0xDB => self.input_a(bus),
-            0xF3 => { (self.iff1, self.iff2) = (false, false); 4 }
+            0xF3 => self.disable(bus),
             0xFB => self.enable(bus),
 
             0xCB if X == HL => self.bits(bus),
@@ -348,6 +348,13 @@ impl Cpu {
         self.halted = true;
         self.pc = self.pc.wrapping_sub(1);
         bus.signal(Signal::Halted);
+        4
+    }
+
+    #[inline(always)]
+    fn disable<B: Bus>(&mut self, bus: &mut B) -> u32 {
+        (self.iff1, self.iff2) = (false, false);
+        bus.signal(Signal::Disabled);
         4
     }
 

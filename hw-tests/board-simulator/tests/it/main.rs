@@ -4,6 +4,7 @@ mod acia;
 mod board;
 mod devices;
 mod dialogues;
+mod guard;
 mod network_line;
 mod port;
 mod z80_crc16;

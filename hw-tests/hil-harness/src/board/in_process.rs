@@ -10,7 +10,9 @@ use rcflash_transport::{ControlLine, Transport};
 
 use super::{Board, BoardError, Instrumentation, ResetFn};
 use board_simulator::board_spec;
-use board_simulator::{BoardModel, BoardSpec, CallRecord, Probe, QueueLine, Registers, RunStop};
+use board_simulator::{
+    BoardModel, BoardSpec, CallRecord, Probe, QueueLine, Registers, RunStop, Violation,
+};
 
 /// T-states simulated between two checks of the board's output.
 const SLICE_T_STATES: u64 = 2_000;
@@ -30,6 +32,8 @@ struct BoardState {
     board: BoardModel<QueueLine>,
     /// The probe as it was at power-on; a power cut restores it.
     probe: Probe,
+    /// Violations before the last power cut.
+    violations: Vec<Violation>,
     clock_hz: u64,
     /// T-states skipped because the board waited in HALT for the host.
     skipped_t_states: u64,
@@ -49,8 +53,14 @@ impl InProcessBoard {
         let mut board = BoardModel::new(spec, rom, QueueLine::default());
         board.set_probe(probe.clone());
         let clock_hz = profile.clock_hz.max(1);
-        let state =
-            BoardState { board, probe, clock_hz, skipped_t_states: 0, began: Instant::now() };
+        let state = BoardState {
+            board,
+            probe,
+            violations: Vec::new(),
+            clock_hz,
+            skipped_t_states: 0,
+            began: Instant::now(),
+        };
         let name = format!("simulated {} within this program", profile.name);
         Self { name, shared: SharedBoard(Arc::new(Mutex::new(state))) }
     }
@@ -70,8 +80,9 @@ impl InProcessBoard {
         let spec = state.board.spec().clone();
         let board = BoardModel::with_chip(spec, chip, QueueLine::default());
         let BoardState { clock_hz, began, .. } = *state;
-        let other =
-            BoardState { board, probe: state.probe.clone(), clock_hz, skipped_t_states: 0, began };
+        let probe = state.probe.clone();
+        let violations = Vec::new();
+        let other = BoardState { board, probe, violations, clock_hz, skipped_t_states: 0, began };
         Self { name: self.name.clone(), shared: SharedBoard(Arc::new(Mutex::new(other))) }
     }
 
@@ -121,6 +132,7 @@ impl BoardState {
     /// Keeps the chip in the ROM socket as it is, loses RAM, and keeps the clock running.
     fn cut_power(&mut self) {
         let chip = self.board.chip_after_power_cut();
+        self.violations.extend(self.board.take_violations());
         self.skipped_t_states = self.time();
         let spec = self.board.spec().clone();
         self.board = BoardModel::with_chip(spec, chip, QueueLine::default());
@@ -183,6 +195,13 @@ impl Instrumentation for SharedBoard {
 
     fn take_hits(&self) -> Vec<Registers> {
         self.lock().board.probe_mut().map(Probe::take_hits).unwrap_or_default()
+    }
+
+    fn take_violations(&self) -> Vec<Violation> {
+        let mut state = self.lock();
+        let mut violations = std::mem::take(&mut state.violations);
+        violations.extend(state.board.take_violations());
+        violations
     }
 }
 

@@ -7,7 +7,7 @@ use rcflash_transport::Transport;
 
 use super::{Board, BoardError, Instrumentation, ResetFn};
 use board_simulator::board_spec;
-use board_simulator::{BoardServer, CallRecord, Pace, Probe, Registers, ServerOptions};
+use board_simulator::{BoardServer, CallRecord, Pace, Probe, Registers, ServerOptions, Violation};
 
 /// A simulated board behind a pseudo-terminal. Dropping it cuts its power.
 pub struct PtyBoard {
@@ -72,5 +72,9 @@ impl Instrumentation for BoardServer {
 
     fn take_hits(&self) -> Vec<Registers> {
         self.take_hits()
+    }
+
+    fn take_violations(&self) -> Vec<Violation> {
+        self.take_violations()
     }
 }

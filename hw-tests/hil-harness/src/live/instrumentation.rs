@@ -1,11 +1,12 @@
 //! T-states of the evaluator's routines, and the bookings of XCHNG, as recorded by a simulated
 //! board.
 
+use firmware::build::BuiltImage;
 use firmware_wire::SquareRecord;
-use tdlasm::link::Program;
 
+use super::guard::guard;
 use crate::responses::ObservedExchange;
-use board_simulator::{CallRecord, Probe, Registers};
+use board_simulator::{CallRecord, Guard, Probe, Registers};
 
 /// Labels at which XCHNG has just booked points, with the residue in E. A user's XCHNG may lack
 /// them.
@@ -26,12 +27,15 @@ pub(super) struct EvaluatorProbe {
     bookings: Vec<u16>,
     /// NEXTAD, which fetches the next capturer for XCHNG.
     fetch: Option<u16>,
+    /// Checks the evaluator.
+    guard: Guard,
     /// Calls of requests whose replies have not been received.
     records: Vec<CallRecord>,
 }
 
 impl EvaluatorProbe {
-    pub(super) fn new(application: &Program) -> Self {
+    pub(super) fn new(built: &BuiltImage) -> Self {
+        let application = &built.program;
         let symbol = |name| application.symbol(name).unwrap_or(0);
         Self {
             pin_finder: symbol("PINFND"),
@@ -41,15 +45,17 @@ impl EvaluatorProbe {
             seq: symbol("REQ").wrapping_add(1),
             fetch: application.symbol("NEXTAD"),
             bookings: BOOKING_LABELS.iter().filter_map(|name| application.symbol(name)).collect(),
+            guard: guard(built),
             records: Vec::new(),
         }
     }
 
-    /// Returns the probe for the simulated board. With `record_exchange_calls` it records entries
+    /// Returns the probe for the simulated board, with the guard. With `record_exchange_calls` it records entries
     /// and returns of XCHNG and NEXTAD instead of the bookings.
     pub(super) fn probe(&self, record_exchange_calls: bool) -> Probe {
         let probe = Probe::new([self.pin_finder, self.attack, self.exchange], self.square)
-            .with_request_tag(self.seq);
+            .with_request_tag(self.seq)
+            .with_guard(self.guard.clone());
         if record_exchange_calls {
             return probe.with_call_hits([self.exchange].into_iter().chain(self.fetch));
         }

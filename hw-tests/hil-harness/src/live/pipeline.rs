@@ -7,7 +7,7 @@ use firmware_wire::{
 };
 use rcflash_link::{Completion, LinkError, RequestId, RequestSpec, RetryCounts};
 
-use super::LiveBoard;
+use super::{Finding, LiveBoard};
 use crate::responses::CaseResponse;
 use sargon_corpus::CaseInput;
 
@@ -22,6 +22,8 @@ pub struct CaseReply {
     pub retries: RetryCounts,
     /// Time from the first transmission to the reply, by the clock of the line.
     pub elapsed: Duration,
+    /// What code under test did wrong during the request.
+    pub findings: Vec<Finding>,
 }
 
 impl LiveBoard {
@@ -75,6 +77,11 @@ impl LiveBoard {
         self.link.submit(request)
     }
 
+    /// Returns the sequence number of the last request.
+    pub(crate) fn last_seq(&self) -> u8 {
+        self.link.seq()
+    }
+
     /// Waits for the next reply. Returns `None` if no request is in flight.
     ///
     /// # Errors
@@ -101,6 +108,7 @@ impl LiveBoard {
             result,
             retries: completion.retries,
             elapsed: completion.elapsed,
+            findings: self.claim_findings(completion.seq),
         }
     }
 

@@ -46,7 +46,7 @@ impl Programs {
     /// Returns the probe that records calls of the evaluator's routines on a simulated board.
     #[must_use]
     pub fn probe(&self) -> Probe {
-        EvaluatorProbe::new(&self.application.program).probe(false)
+        EvaluatorProbe::new(&self.application).probe(false)
     }
 
     /// Loads and starts the application, unless the board has it already, as in a replay.
@@ -63,7 +63,7 @@ impl Programs {
         board.on_ready(&ready);
         // Calls recorded during the set-up belong to no request.
         if let Some(instruments) = board.instrumentation() {
-            let _ = instruments.take_records();
+            let _ = (instruments.take_records(), instruments.take_violations());
         }
         Ok(ready)
     }

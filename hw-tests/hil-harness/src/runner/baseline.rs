@@ -94,8 +94,8 @@ impl Baseline {
     }
 }
 
-/// Returns `true` if the verdicts are the same, and a failed case has no difference that the
-/// baseline lacks.
+/// Returns `true` if the verdicts are the same, and a failed case has no difference and no reason
+/// that the baseline lacks.
 fn has_same_failure(then: &CaseResult, now: &CaseResult) -> bool {
     let kind = |verdict| match verdict {
         verdict if NO_REPLY_VERDICTS.contains(&verdict) => Verdict::Timeout,
@@ -103,7 +103,9 @@ fn has_same_failure(then: &CaseResult, now: &CaseResult) -> bool {
     };
     let is_known = |found| then.differences.contains(found);
     kind(then.verdict) == kind(now.verdict)
-        && (now.verdict != Verdict::Fail || now.differences.iter().all(is_known))
+        && (now.verdict != Verdict::Fail
+            || now.differences.iter().all(is_known)
+                && (now.reason.is_none() || now.reason == then.reason))
 }
 
 #[cfg(test)]
@@ -166,6 +168,16 @@ mod tests {
         let mut other = wrong(&["a1"]);
         other.differences[0].board = "2".to_owned();
         assert_eq!(before.compare(&other), BaselineStatus::New, "a different residue");
+    }
+
+    #[test]
+    fn a_fail_for_another_reason_is_new() {
+        let found = |why: &str| CaseResult::with_reason(&case(0), Verdict::Fail, why);
+        let before = baseline(vec![found("XCHNG executed HLT")]);
+        assert_eq!(before.compare(&found("XCHNG executed HLT")), BaselineStatus::Known);
+        assert_eq!(before.compare(&found("XCHNG read port 81H")), BaselineStatus::New);
+        let values_only = baseline(vec![wrong(&["a1"])]);
+        assert_eq!(values_only.compare(&found("XCHNG executed HLT")), BaselineStatus::New);
     }
 
     #[test]

@@ -15,6 +15,8 @@ use sargon_corpus::Case;
 /// A request that the board has not replied to.
 pub(super) struct InFlightRequest {
     pub(super) id: RequestId,
+    /// Its sequence number.
+    pub(super) seq: u8,
     /// The jobs that it covers; several only for [`RequestKind::Checks`].
     pub(super) jobs: Vec<CaseJob>,
     pub(super) kind: RequestKind,
@@ -32,12 +34,8 @@ pub(super) enum RequestKind {
 }
 
 impl InFlightRequest {
-    pub(super) fn for_case(id: RequestId, job: CaseJob) -> Self {
-        Self { id, jobs: vec![job], kind: RequestKind::Case }
-    }
-
-    pub(super) fn identity(id: RequestId) -> Self {
-        Self { id, jobs: Vec::new(), kind: RequestKind::Identity }
+    pub(super) fn identity(id: RequestId, seq: u8) -> Self {
+        Self { id, seq, jobs: Vec::new(), kind: RequestKind::Identity }
     }
 
     /// Returns the case of a [`RequestKind::Case`].
@@ -65,7 +63,7 @@ impl Runner<'_> {
         while jobs.len() < max
             && let Some(job) = self.next_job(cases)
         {
-            if !job.use_crc || job.loss_limit_result().is_some() {
+            if !job.use_crc || job.early_result().is_some() {
                 self.pending.push_front(job);
                 break;
             }
@@ -129,7 +127,9 @@ impl Runner<'_> {
             return None;
         }
         job.use_crc = false;
-        job.attempts = 0; // not sent by itself yet
+        if job.finding.is_none() {
+            job.attempts = 0; // not sent by itself yet
+        }
         job.flaky_reason.get_or_insert_with(|| {
             format!("the CRC of its replies was {:08X}h, expected {:08X}h", seen.crc, expected.crc)
         });

@@ -16,7 +16,7 @@ use sargon_corpus::{Case, CaseInput};
 pub enum Verdict {
     /// Board, reference and documents agree.
     Pass,
-    /// They differ. Failures are never retried.
+    /// They differ, or code under test damaged the board. Failures are never retried.
     Fail,
     /// No reply within the timeout.
     Timeout,
@@ -117,7 +117,7 @@ pub struct CaseResult {
     /// Whether the baseline has the same failure.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub known: bool,
-    /// The reason, of a verdict other than pass and fail.
+    /// The reason, of a verdict other than pass, and of a fail that is not only one of values.
     #[serde(rename = "why", default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The board whose reply was judged, in a run on several boards.

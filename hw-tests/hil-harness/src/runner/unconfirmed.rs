@@ -66,7 +66,9 @@ impl Runner<'_> {
             return false;
         }
         match self.live.submit(&request) {
-            Ok(id) => self.in_flight.push(InFlightRequest::identity(id)),
+            Ok(id) => {
+                self.in_flight.push(InFlightRequest::identity(id, self.live.last_seq()));
+            }
             Err(error) => drop(self.recover(&error.to_string())),
         }
         true

@@ -5,6 +5,7 @@ mod board;
 mod corrupted;
 mod distance;
 mod fleet;
+mod guard;
 mod prizes;
 mod recording;
 mod report_files;
