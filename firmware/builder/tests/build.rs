@@ -144,6 +144,7 @@ fn both_sides_of_the_wire_have_the_same_constants() {
         ("T.IDNT", kind::IDENT),
         ("T.RSET", kind::RESET),
         ("T.IDLE", kind::IDLE),
+        ("T.STUS", kind::STATUS),
         ("T.WRIT", kind::WRITE),
         ("T.CRC", kind::CRC),
         ("T.READ", kind::READ),
@@ -192,6 +193,7 @@ fn both_sides_of_the_wire_have_the_same_constants() {
         ("POSLEN", wire::POSITION_BYTES as u8),
         ("C.CHKS", wire::extended_capability::CHECKS as u8),
         ("C.IDLE", wire::extended_capability::IDLE as u8),
+        ("C.STUS", wire::extended_capability::STATUS as u8),
     ];
     for (name, value) in bytes {
         for program in [&image.program, &monitor.program] {

@@ -9,11 +9,13 @@ mod pipeline;
 mod programs;
 mod recover;
 mod requests;
+mod status;
 mod stock_monitor;
 mod utilization;
 
 pub use pipeline::CaseReply;
 pub use recover::Recovery;
+pub use status::StatusFinding;
 pub use stock_monitor::end_address;
 pub use utilization::{Bottleneck, LineUtilization, Utilization};
 
@@ -45,6 +47,7 @@ pub use programs::Programs;
 pub use rcflash_monitors::HostMonitor;
 use sargon_corpus::encode;
 use sargon_reference::Behaviour;
+use status::StatusBaseline;
 use utilization::CounterSnapshot;
 
 /// How long to wait for a simulated board's port to reappear.
@@ -268,6 +271,8 @@ pub struct LiveBoard {
     baseline_counters: CounterSnapshot,
     /// The board's count of waits at the last [`Self::record_waits`].
     waits: Option<u32>,
+    /// The last good status; `None` if the application has none.
+    status: Option<StatusBaseline>,
     config: BoardConfig,
     programs: Arc<Programs>,
     /// Dropped after `link`, whose line it owns.
@@ -348,11 +353,13 @@ impl LiveBoard {
             probe,
             baseline_counters: CounterSnapshot::default(),
             waits: None,
+            status: None,
             config: config.clone(),
             programs,
             board,
         };
         live.record_waits();
+        live.record_status();
         live.baseline_counters = live.counters();
         live
     }

@@ -94,8 +94,8 @@ impl Baseline {
     }
 }
 
-/// Returns `true` if the verdicts are the same, and a failed case has no difference that the
-/// baseline lacks.
+/// Returns `true` if the verdicts are the same, and a failed case has no difference, nor damage to
+/// the board, that the baseline lacks.
 fn has_same_failure(then: &CaseResult, now: &CaseResult) -> bool {
     let kind = |verdict| match verdict {
         verdict if NO_REPLY_VERDICTS.contains(&verdict) => Verdict::Timeout,
@@ -103,7 +103,9 @@ fn has_same_failure(then: &CaseResult, now: &CaseResult) -> bool {
     };
     let is_known = |found| then.differences.contains(found);
     kind(then.verdict) == kind(now.verdict)
-        && (now.verdict != Verdict::Fail || now.differences.iter().all(is_known))
+        && (now.verdict != Verdict::Fail
+            || now.differences.iter().all(is_known)
+                && (now.reason.is_none() || then.reason.is_some()))
 }
 
 #[cfg(test)]

@@ -117,7 +117,7 @@ pub struct CaseResult {
     /// Whether the baseline has the same failure.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub known: bool,
-    /// The reason, of a verdict other than pass and fail.
+    /// The reason, of a verdict other than pass; of a fail only if it damaged the board.
     #[serde(rename = "why", default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The board whose reply was judged, in a run on several boards.
