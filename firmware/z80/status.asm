@@ -2,7 +2,7 @@
 ; cases, and compares the check with that of the program it has loaded.
 
         .IDENT STATS
-        .INTERN DOSTUS,STINI,OFFS,LENGTH
+        .INTERN DOSTUS,STINI,OFFS,IMGLEN
         .EXTERN APP,CRC16,LOSSES,FULLS,STKEND,NEWRPL,PUTFRM,P.LEN,P.DATA
         .INSERT wire.asm
 
@@ -38,7 +38,7 @@ STINI:  LXI H,0
 ;   Clobbers: AF, BC, DE, HL
 ;   Stack:    18 bytes
 ;   Cycles:   3000..900000
-DOSTUS: LBCD LENGTH
+DOSTUS: LBCD IMGLEN
         LXI H,APP               ; the program's first byte
         CALL CRC16
         CALL NEWRPL
@@ -65,5 +65,5 @@ DOSTUS: LBCD LENGTH
         STA P.LEN
         JMP PUTFRM
 
-LENGTH: .WORD 1                 ; the builder puts the number of the program's bytes here
+IMGLEN: .WORD 1                 ; the builder puts the number of the program's bytes here
         .END

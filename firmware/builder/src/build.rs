@@ -20,7 +20,7 @@ const BUILD_CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 const BUILD_SYMBOL: &str = "BUILD";
 
 /// The symbol of the application's 2 bytes for its length, which STATUS checks.
-const LENGTH_SYMBOL: &str = "LENGTH";
+const LENGTH_SYMBOL: &str = "IMGLEN";
 
 /// The layout beside a stock monitor, the same on all boards.
 const HOSTED_LAYOUT_NAME: &str = "hosted-app";

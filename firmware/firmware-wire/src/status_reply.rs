@@ -37,7 +37,6 @@ impl StatusReply {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::Reply;
 
     #[test]

@@ -4,18 +4,18 @@
 //! [`LiveBoard::submit`] sends a request and [`LiveBoard::next_reply`] receives the replies;
 //! [`LiveBoard::recover`] restarts a board that was lost.
 
+mod damage;
 mod instrumentation;
 mod pipeline;
 mod programs;
 mod recover;
 mod requests;
-mod status;
 mod stock_monitor;
 mod utilization;
 
+pub use damage::StatusFinding;
 pub use pipeline::CaseReply;
 pub use recover::Recovery;
-pub use status::StatusFinding;
 pub use stock_monitor::end_address;
 pub use utilization::{Bottleneck, LineUtilization, Utilization};
 
@@ -41,13 +41,13 @@ use crate::board::{
 use crate::compare::Criteria;
 use crate::file_system::{FileSystem, OsFileSystem};
 use board_simulator::{Pace, Probe};
+use damage::StatusBaseline;
 use firmware::code_map::CodeMap;
 use instrumentation::EvaluatorProbe;
 pub use programs::Programs;
 pub use rcflash_monitors::HostMonitor;
 use sargon_corpus::encode;
 use sargon_reference::Behaviour;
-use status::StatusBaseline;
 use utilization::CounterSnapshot;
 
 /// How long to wait for a simulated board's port to reappear.

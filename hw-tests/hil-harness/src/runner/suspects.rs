@@ -4,7 +4,7 @@
 use rcflash_link::LinkError;
 
 use super::{CaseJob, CaseResult, InFlightRequest, RunEnd, Runner, Verdict};
-use crate::live::StatusFinding;
+use crate::live::{SetupError, StatusFinding};
 
 impl CaseJob {
     /// Marks the job to run again by itself.
@@ -97,9 +97,14 @@ impl Runner<'_> {
             job.first_result = None;
             job
         }));
-        if let Err(error) = self.live.reload() {
-            self.recover(&format!("{reason}; then {error}"));
+        match self.live.reload() {
+            Ok(()) => self.summary.restarts += 1,
+            Err(SetupError::Link(LinkError::Interrupted { .. })) => {
+                self.abandon_board(RunEnd::Interrupted);
+            }
+            Err(error) => self.abandon_board(RunEnd::BoardLost(format!("{reason}; then {error}"))),
         }
+        self.summary.last_restart = Some(reason.to_owned());
     }
 }
 

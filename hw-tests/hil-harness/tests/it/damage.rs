@@ -136,7 +136,7 @@ fn an_evaluator_that_writes_into_the_program_fails() {
 
 #[test]
 fn an_evaluator_that_outgrows_the_stack_fails() {
-    let grow = "MVI B,0\nGROW: PUSH H\n DJNZ GROW\nBACK: POP H\n DJNZ BACK";
+    let grow = "MVI B,126\nGROW: PUSH H\n DJNZ GROW\n MVI B,126\nBACK: POP H\n DJNZ BACK";
     assert_found(&at_some_calls(grow), 1, "the stack");
 }
 

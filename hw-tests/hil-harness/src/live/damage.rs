@@ -3,6 +3,7 @@
 use firmware_wire::{Reply, Request, StatusReply, extended_capability};
 use rcflash_link::{LinkStats, RequestSpec};
 
+use super::programs::START_TIMEOUT;
 use super::{LiveBoard, SetupError};
 
 /// Processing time of STATUS: the CRC takes 64 T-states for a byte, the stack's 256 bytes 40 each.
@@ -81,6 +82,12 @@ impl LiveBoard {
     pub(crate) fn reload(&mut self) -> Result<(), SetupError> {
         self.link.cancel_all();
         self.probe.clear();
+        // A stock monitor's loader starts nothing while the application answers.
+        if self.config.stock_monitor.is_some() {
+            let operation = "returning to the monitor";
+            self.link.request(operation, &Request::Reset, START_TIMEOUT)?;
+            self.link.drain_banner(operation, START_TIMEOUT)?;
+        }
         self.restart_application()
     }
 }
