@@ -109,8 +109,7 @@ fn damage(
     match since(then.interrupts_off, now.interrupts_off) {
         0 => {}
         times => {
-            let reason =
-                format!("interrupts were off when the evaluator returned, {times} times");
+            let reason = format!("interrupts were off when the evaluator returned, {times} times");
             return finding(reason, false);
         }
     }
