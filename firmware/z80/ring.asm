@@ -57,9 +57,9 @@ RINIT:  LXI H,RXRING
 ;   Exit:     C set: the next page is being emptied, and the byte is lost; C clear: H = it,
 ;             and the host is stopped when the page after it is being emptied
 ;   Errors:   none
-;   Clobbers: AF; HL if C is set
+;   Clobbers: AF, HL
 ;   Stack:    2 bytes
-;   Cycles:   87..149
+;   Cycles:   71..150
 NEWPGE: INR H
         RES B.WRAP,H            ; from the last page to the first
         LDA RXOUT+1             ; the page that the program is emptying
