@@ -5,7 +5,7 @@
         .INTERN DOPNTS,DOTRCE
         .EXTERN UNPACK,REFUSE,PINFND,POINTS,MOVER,PTSL,ALLST,STATUS
         .EXTERN SETPCE,XCHNG,TRACE,NEWARR,TBASE,T3
-        .EXTERN NEWRPL,PUTFRM,R.DATA,P.LEN,P.DATA
+        .EXTERN CHKINT,NEWRPL,PUTFRM,R.DATA,P.LEN,P.DATA
         .INSERT wire.asm
         .INSERT sargon.asm
 
@@ -28,6 +28,7 @@ DOPNTS: LDA R.DATA+32
         CALL PINFND             ; before POINTS: pins bar attackers
         LXI H,XCHNG
         CALL POINTS             ; with the battles played out by XCHNG alone
+        CALL CHKINT
         CALL NEWRPL
         XCHG                    ; DE = P.DATA
         LXI H,PTSL
@@ -60,6 +61,7 @@ DOTRCE: LDA R.DATA
         LXI H,R.DATA+1-PVALUE   ; the points at stake in place of the table's
         SHLD T3
         CALL XCHNG
+        CALL CHKINT
         LXI H,TBASE             ; the table again
         SHLD T3
         CALL NEWRPL

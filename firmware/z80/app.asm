@@ -3,9 +3,9 @@
 ; monitor of another make, to which it goes back (hosted.asm).
 
         .IDENT APP
-        .INTERN IDENT,IDLEN,BUILD,NAME
+        .INTERN APP,CHKINT,IDENT,IDLEN,BUILD,NAME
         .EXTERN UINIT,USERV,TABLE,BANNER,DOIDNT,DOHOME,DOXCHG,DOPOSN,DOXHST,DOPNTS,DOTRCE,DOCHKS,DOIDLE
-        .EXTERN SETUP,NOSPCE,CRCINI,C16INI,STACK
+        .EXTERN DOSTUS,STINI,OFFS,SETUP,NOSPCE,CRCINI,C16INI,STACK
         .IFN HOSTED,[
         .EXTERN HOST,UOTHER
         ]
@@ -57,6 +57,7 @@ APP:    .IFN HOSTED,[
         MVI A,IMPAGE
         STAI                    ; high byte of the table's address
         IM2
+        CALL STINI
         CALL UINIT              ; before EI: it may interrupt at once
 ; The chip listens: whatever comes while tables are made must be taken in.
         EI
@@ -86,14 +87,46 @@ SERVED: .BYTE T.CHKS,1+POSLEN,1+7*POSLEN
         .WORD DOHOME
         .BYTE T.IDLE,0,0
         .WORD DOIDLE
+        .BYTE T.STUS,0,0
+        .WORD DOSTUS
         .BYTE 0
+
+; CHKINT - for what has called the evaluator: counts if interrupts are off or register I is another
+; one, and puts both right. Without that the receiver would lose bytes.
+;   Entry:    nothing
+;   Exit:     interrupts on
+;   Errors:   none
+;   Clobbers: nothing
+;   Stack:    4 bytes
+;   Cycles:   64..160
+CHKINT: PUSH PSW
+        LDAI                    ; P/V: interrupts are on
+        JPO ..LOOK
+..ON:   CPI IMPAGE
+        JRNZ ..BAD
+        POP PSW
+        RET
+..LOOK: LDAI                    ; P/V is clear, too, if one came just then (Zilog's CPU manual)
+        JPE ..ON
+..BAD:  DI
+        PUSH H
+        LHLD OFFS
+        INX H
+        SHLD OFFS
+        POP H
+        MVI A,IMPAGE
+        STAI
+        IM2                     ; the mode can't be read
+        POP PSW
+        EI
+        RET
 
 ; The window: two of the longest frames. With the three that the ring has room for it would hold
 ; the host off in most runs, and with it the 68B50's transmitter, in the midst of replies.
 ASKING  == 500
 IDENT:  .BYTE ROLE.A,PROTO
 BUILD:  .BYTE 0,0,0,0           ; the builder puts the CRC-32 of the image here
-        .WORD ASKING,C.CHKS+C.IDLE,0
+        .WORD ASKING,C.CHKS+C.IDLE+C.STUS,0
         .BYTE C.XCHG+C.POSN+C.XHST+C.PNTS+C.TRCE+FAULT78*C.1978
 NAME:   .ASCII /Sargon exchange evaluator 1/
         .BYTE 0                 ; ends the name for BANNER

@@ -4,7 +4,7 @@
         .IDENT EXHAUS
         .INTERN DOXHST
         .EXTERN SECTNS,SECADR,SECNXT,CRC32,CHECK,FLIP,SETPCE,NOPINS,NEWLST,XCHNG,ATKLST,STATUS,P1,T3
-        .EXTERN NEWRPL,PUTFRM,PUTERR,R.DATA,P.LEN,P.DATA
+        .EXTERN CHKINT,NEWRPL,PUTFRM,PUTERR,R.DATA,P.LEN,P.DATA
         .INSERT wire.asm
         .INSERT sargon.asm
 
@@ -75,6 +75,7 @@ DOXHST: LDA R.DATA+X.SPCE
         LXI D,CHECK
         CALL FLIP               ; CHECK continues from the request's CRC
         CALL EXHAUS
+        CALL CHKINT
         CALL NEWRPL
         JMPR TELL
 ..ATKS: LXI D,X.ATKS            ; falls into XREFUS

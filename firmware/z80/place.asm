@@ -5,7 +5,7 @@
 ; return address: the program enters PLACE before it resumes.
 
         .IDENT PLACE
-        .INTERN ZEROS,MISSED,ASKED,TOLD
+        .INTERN ZEROS,MISSED,ASKED,TOLD,LOSSES
         .EXTERN RXIN,OVRUN,SENDFM,UDRAIN
         .INSERT wire.asm
 
@@ -16,17 +16,21 @@ FOUND:  .BLKW 1         ; the interrupted program counter
 ASKED:  .BLKB 1         ; not 0 while a report is pending
 TOLD:   .BLKB 1         ; set after a report: a frame being sent was interrupted
 PLCFRM: .BLKB BODY+3    ; the report's frame
+LOSSES: .BLKW 1         ; how often MISSED was called; STINI clears it
 
         .LOC .PROG.
 ; MISSED - for the interrupt handler: a byte is lost.
 ;   Entry:    RXIN points to the byte for which there is no room; interrupts off
-;   Exit:     OVRUN is not 0
+;   Exit:     OVRUN is not 0, LOSSES one more
 ;   Errors:   none
 ;   Clobbers: AF, HL
 ;   Stack:    0 bytes
-;   Cycles:   58..79
+;   Cycles:   96..117
 MISSED: MVI A,1
         STA OVRUN
+        LHLD LOSSES
+        INX H
+        SHLD LOSSES
         LHLD RXIN
         MOV A,M
         ORA A

@@ -5,7 +5,7 @@
         .INTERN DOXCHG,DOPOSN,DOCHKS,DOIDLE,SETUP,SETPCE,NOPINS,UNPACK,REFUSE,NEWARR,ENDING
         .EXTERN XCHNG,NEWLST,PINFND,TBASE,BOARDA,ATKLST,STATUS,NPINS,PLISTA,POSK,M1,M3,T1,T3,P1,PINPAG
         .EXTERN POINTS,ALLST,MOVER,PTSL,CRCARR,CRCTAL,CRC32,CHECK,FLIP
-        .EXTERN WAITS,NEWRPL,PUTFRM,PUTERR,R.LEN,R.DATA,P.LEN,P.TYPE,P.DATA
+        .EXTERN CHKINT,WAITS,NEWRPL,PUTFRM,PUTERR,R.LEN,R.DATA,P.LEN,P.TYPE,P.DATA
         .INSERT wire.asm
         .INSERT sargon.asm
 
@@ -81,6 +81,7 @@ DOXCHG: LDA R.DATA
         LXI H,R.DATA+1
         CALL NEWARR             ; with the fence, which XCHNG needs
         CALL XCHNG
+        CALL CHKINT             ; before PUTFRM, which turns interrupts on
         CALL NEWRPL             ; leaves E alone
         MOV M,E                 ; the residue
         INX H
@@ -173,6 +174,7 @@ DOPOSN: LXI D,R.DATA
         JNZ REFUSE
         SHLD MOVER
 ..SET:  CALL PINFND             ; before ATTACK: pins bar attackers
+        CALL CHKINT
         CALL NEWRPL             ; before records go there
         XRA A
         STA COUNT               ; of squares, for the end
@@ -181,6 +183,7 @@ DOPOSN: LXI D,R.DATA
         SHLD SPOT
         LXI H,ADDREC            ; POINTS calls it for each occupied square
         CALL POINTS
+        CALL CHKINT
         CALL FLUSH              ; what does not fill a frame
         MVI A,T.PEND+T.REPL     ; the end has its own type
         STA P.TYPE
@@ -215,6 +218,7 @@ ADDREC: LHLD SPOT               ; where the next record goes
 FLUSH:  LDA P.LEN
         ORA A                   ; none gathered
         RZ
+        CALL CHKINT             ; before PUTFRM turns interrupts on; leaves the count
         STA P.DATA+1            ; records in this frame
         LDA PARTS               ; which frame of the position, from 0
         STA P.DATA
@@ -388,8 +392,10 @@ ONECHK: LDED FROM               ; UNPACK reads at DE
         SHLD CHECK
         SHLD CHECK+2
         CALL PINFND
+        CALL CHKINT
         LXI H,FOLD              ; POINTS calls it for each occupied square
         CALL POINTS
+        CALL CHKINT
         LXI H,ENDING
         CALL PUTEND             ; what POSITION END would contain
         LXI D,ENDING

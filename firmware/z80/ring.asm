@@ -9,7 +9,7 @@
 
         .IDENT RING
         .INTERN RXIN,RXOUT,TXIN,TXOUT,OVRUN,WINDOW,RINIT,NEWPGE,TXNEXT,UTEST,GETC,RXWAIT,RXPAGE
-        .INTERN PUTC,IDLE,WAITS
+        .INTERN PUTC,IDLE,WAITS,FULLS
         .EXTERN HOLDUP,LETGO,ASKED,TXGO,TXREST
 
 ; What the host may send before it has an answer: three of the longest frames.
@@ -27,6 +27,7 @@ TXOUT:  .BLKW 1
 OVRUN:  .BLKB 1         ; not 0 when a byte was lost since this was last cleared
 WAITS:  .BLKB 4         ; how often the program has waited in IDLE
         .BLKB 1         ; what these carry, after 2^32 times
+FULLS:  .BLKW 1         ; how often NEWPGE found no room; STINI clears it
 
         .LOC .PROG.
 ; RINIT - empties the rings.
@@ -56,19 +57,23 @@ RINIT:  LXI H,RXRING
 ;   Exit:     C set: the next page is being emptied, and the byte is lost; C clear: H = it,
 ;             and the host is stopped when the page after it is being emptied
 ;   Errors:   none
-;   Clobbers: AF
+;   Clobbers: AF, HL
 ;   Stack:    2 bytes
-;   Cycles:   44..152
+;   Cycles:   71..150
 NEWPGE: INR H
         RES B.WRAP,H            ; from the last page to the first
         LDA RXOUT+1             ; the page that the program is emptying
         SUB H                   ; how far away is the program?
-        STC
-        RZ                      ; it is in the next page: no room
+        JRZ ..FULL              ; it is in the next page
         ANI 3                   ; pages between them, as the ring goes round
         DCR A
         CZ HOLDUP               ; the program is in the page after it: stop the host
         ORA A                   ; carry clear: there is room
+        RET
+..FULL: LHLD FULLS
+        INX H
+        SHLD FULLS
+        STC                     ; no room
         RET
 
 ; TXNEXT - takes the next byte to send.

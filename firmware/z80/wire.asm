@@ -7,6 +7,7 @@ PROTO   == 1            ; version
 T.IDNT  == 01H
 T.RSET  == 02H
 T.IDLE  == 03H
+T.STUS  == 04H
 T.WRIT  == 10H
 T.CRC   == 11H
 T.READ  == 12H
@@ -81,3 +82,4 @@ C.TRCE  == 80H
 ; The application's extended capabilities, in place of the monitor's range for WRITE.
 C.CHKS  == 01H
 C.IDLE  == 02H
+C.STUS  == 04H

@@ -19,6 +19,9 @@ const BUILD_CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 /// The symbol of a program's 4 bytes for its build id.
 const BUILD_SYMBOL: &str = "BUILD";
 
+/// The symbol of the application's 2 bytes for its length, which STATUS checks.
+const LENGTH_SYMBOL: &str = "IMGLEN";
+
 /// The layout beside a stock monitor, the same on all boards.
 const HOSTED_LAYOUT_NAME: &str = "hosted-app";
 /// The debug kernel's layout, the same on all boards.
@@ -292,9 +295,14 @@ fn layout(profile: &BoardProfile, kind: ProgramKind) -> Result<Layout, BuildErro
     Layout::parse(text).map_err(|error| BuildError::Layout(name.to_owned(), error))
 }
 
-/// Writes the build id into the image; `None` if it has no bytes there.
+/// Writes length and build id into the image; `None` if it has no bytes there.
 fn embed_build_id(mut program: Program, at: u16, fill: u8) -> Option<BuiltImage> {
-    let (address, _) = program.image.bounds()?;
+    let (address, last) = program.image.bounds()?;
+    if let Some(at) = program.symbol(LENGTH_SYMBOL) {
+        for (place, byte) in (at..).zip((last - address + 1).to_le_bytes()) {
+            program.image.set_byte(place, byte).then_some(())?;
+        }
+    }
     let build = build_id(&program.image.flat(fill), usize::from(at.checked_sub(address)?));
     for (place, byte) in (at..).zip(build.to_le_bytes()) {
         program.image.set_byte(place, byte).then_some(())?;

@@ -53,6 +53,7 @@ const APPLICATION: &[(&str, &str)] = &[
     ("crc32.asm", include_str!("../../z80/crc32.asm")),
     ("crcrec.asm", include_str!("../../z80/crcrec.asm")),
     ("analys.asm", include_str!("../../z80/analys.asm")),
+    ("status.asm", include_str!("../../z80/status.asm")),
     sargon_src::TABLES,
     sargon_src::DATA,
     sargon_src::NEWLST,

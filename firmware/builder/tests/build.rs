@@ -125,6 +125,23 @@ fn the_build_id_is_in_the_image_and_is_its_crc() {
 }
 
 #[test]
+fn the_application_has_its_length_and_256_bytes_of_stack() {
+    use ProgramKind::{Application, FlashApplication, HostedApplication};
+    for name in BoardProfile::names() {
+        let profile = BoardProfile::named(name).expect("it ships");
+        for kind in [Application, FlashApplication, HostedApplication] {
+            let Ok(image) = build(&profile, kind) else { continue };
+            let at = |symbol| image.program.symbol(symbol).expect("status.asm's");
+            let length = usize::from(at("IMGLEN") - image.address);
+            let stored = u16::from_le_bytes([image.bytes[length], image.bytes[length + 1]]);
+            assert_eq!(usize::from(stored), image.bytes.len(), "{name}, {kind:?}");
+            assert_eq!(at("APP"), image.address, "{name}, {kind:?}");
+            assert_eq!(at("STACK") - at("STKEND"), 256, "{name}, {kind:?}");
+        }
+    }
+}
+
+#[test]
 fn the_build_id_is_zlibs_crc_with_the_field_as_zeros() {
     // CRC-32 of "12340000" + 4 zeros would need a table; the catalogue's check is of "123456789".
     let bytes = b"123456789";
@@ -145,6 +162,7 @@ fn both_sides_of_the_wire_have_the_same_constants() {
         ("T.IDNT", kind::IDENT),
         ("T.RSET", kind::RESET),
         ("T.IDLE", kind::IDLE),
+        ("T.STUS", kind::STATUS),
         ("T.WRIT", kind::WRITE),
         ("T.CRC", kind::CRC),
         ("T.READ", kind::READ),
@@ -193,6 +211,7 @@ fn both_sides_of_the_wire_have_the_same_constants() {
         ("POSLEN", wire::POSITION_BYTES as u8),
         ("C.CHKS", wire::extended_capability::CHECKS as u8),
         ("C.IDLE", wire::extended_capability::IDLE as u8),
+        ("C.STUS", wire::extended_capability::STATUS as u8),
     ];
     for (name, value) in bytes {
         for program in [&image.program, &monitor.program] {

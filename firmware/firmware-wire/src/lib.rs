@@ -33,6 +33,7 @@ mod points;
 mod position;
 mod reply;
 mod request;
+mod status_reply;
 mod trace;
 
 pub use error::{ErrorCode, ErrorReply, FieldError, MessageError};
@@ -47,6 +48,7 @@ pub use points::PointsReply;
 pub use position::{Pin, PositionEnd, SquareRecord};
 pub use reply::Reply;
 pub use request::{PositionWithMove, Request};
+pub use status_reply::StatusReply;
 pub use trace::StepRecord;
 
 /// The protocol's version.
@@ -99,6 +101,8 @@ pub mod kind {
     pub const RESET: u8 = 0x02;
     /// Return how often the program has waited.
     pub const IDLE: u8 = 0x03;
+    /// Return the CRC of the application in memory, and what may have been damaged.
+    pub const STATUS: u8 = 0x04;
     /// Store bytes.
     pub const WRITE: u8 = 0x10;
     /// Compute the checksum of memory.
@@ -173,6 +177,8 @@ pub mod extended_capability {
     pub const CHECKS: u16 = 0x01;
     /// Answers IDLE.
     pub const IDLE: u16 = 0x02;
+    /// Answers STATUS.
+    pub const STATUS: u16 = 0x04;
 }
 
 /// Bits of a square's status.

@@ -7,6 +7,7 @@ use super::identity::Identity;
 use super::kernel::StoppedState;
 use super::points::PointsReply;
 use super::position::{self, PositionEnd, SquareRecord};
+use super::status_reply::StatusReply;
 use super::trace::StepRecord;
 use super::{ERROR_REPLY, FieldError, MAX_BLOCK, MAX_POSITIONS, REPLY_BIT, kind};
 
@@ -19,6 +20,8 @@ pub enum Reply {
     Resetting,
     /// To IDLE: how often the program has waited, halted until the next interrupt.
     IdleCount(u32),
+    /// To STATUS.
+    Status(StatusReply),
     /// To WRITE.
     Written {
         /// First address.
@@ -112,6 +115,7 @@ impl Reply {
             (kind::IDENT, _) => return Identity::parse(payload).map(Self::Identity),
             (kind::RESET, []) => Self::Resetting,
             (kind::IDLE, &[a, b, c, d]) => Self::IdleCount(u32::from_le_bytes([a, b, c, d])),
+            (kind::STATUS, _) => Self::Status(StatusReply::parse(payload).ok_or_else(length)?),
             (kind::WRITE, &[low, high, count]) => {
                 if !(1..=MAX_BLOCK).contains(&usize::from(count)) {
                     return Err(MessageError::Field(kind_byte, FieldError::BlockLength(count)));
@@ -153,7 +157,7 @@ impl Reply {
             }
             (kind::POINTS, _) => Self::Points(PointsReply::parse(payload).ok_or_else(length)?),
             (
-                kind::IDENT..=kind::IDLE
+                kind::IDENT..=kind::STATUS
                 | kind::WRITE..=kind::RUN
                 | kind::EXCHANGE
                 | kind::TRACE

@@ -14,6 +14,8 @@ pub enum Request {
     Reset,
     /// Return how often the program has waited.
     Idle,
+    /// Return the CRC of the application in memory, and what may have been damaged.
+    Status,
     /// Store bytes in memory.
     Write {
         /// First address.
@@ -125,6 +127,7 @@ impl Request {
             Self::Identify => kind::IDENT,
             Self::Reset => kind::RESET,
             Self::Idle => kind::IDLE,
+            Self::Status => kind::STATUS,
             Self::Write { .. } => kind::WRITE,
             Self::Crc { .. } => kind::CRC,
             Self::Read { .. } => kind::READ,
@@ -165,7 +168,7 @@ impl Request {
     pub fn payload(&self) -> Vec<u8> {
         let at = |address: &u16| address.to_le_bytes();
         match self {
-            Self::Identify | Self::Reset | Self::Idle | Self::State => Vec::new(),
+            Self::Identify | Self::Reset | Self::Idle | Self::Status | Self::State => Vec::new(),
             Self::Write { address, data } => [&at(address)[..], data].concat(),
             Self::Crc { address, length } => [at(address), at(length)].concat(),
             Self::Read { address, count } => [&at(address)[..], &[*count]].concat(),

@@ -4,6 +4,7 @@
 //! [`LiveBoard::submit`] sends a request and [`LiveBoard::next_reply`] receives the replies;
 //! [`LiveBoard::recover`] restarts a board that was lost.
 
+mod damage;
 mod guard;
 mod instrumentation;
 mod pipeline;
@@ -13,6 +14,7 @@ mod requests;
 mod stock_monitor;
 mod utilization;
 
+pub use damage::StatusFinding;
 pub use guard::Finding;
 pub use pipeline::CaseReply;
 pub use recover::Recovery;
@@ -41,6 +43,7 @@ use crate::board::{
 use crate::compare::Criteria;
 use crate::file_system::{FileSystem, OsFileSystem};
 use board_simulator::{Pace, Probe, Violation};
+use damage::StatusBaseline;
 use firmware::code_map::CodeMap;
 use instrumentation::EvaluatorProbe;
 pub use programs::Programs;
@@ -272,6 +275,8 @@ pub struct LiveBoard {
     baseline_counters: CounterSnapshot,
     /// The board's count of waits at the last [`Self::record_waits`].
     waits: Option<u32>,
+    /// The last good status; `None` if the application has none.
+    status: Option<StatusBaseline>,
     config: BoardConfig,
     programs: Arc<Programs>,
     /// Dropped after `link`, whose line it owns.
@@ -353,11 +358,13 @@ impl LiveBoard {
             violations: Vec::new(),
             baseline_counters: CounterSnapshot::default(),
             waits: None,
+            status: None,
             config: config.clone(),
             programs,
             board,
         };
         live.record_waits();
+        live.record_status();
         live.baseline_counters = live.counters();
         live
     }

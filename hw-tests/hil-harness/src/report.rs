@@ -265,6 +265,9 @@ pub fn summary_text(
     if course.reconnects > 0 {
         let _ = writeln!(text, "board: lost and reconnected {} times", course.reconnects);
     }
+    if let Some(what) = &course.unobserved {
+        let _ = writeln!(text, "board: not observed: {}", what.escaped());
+    }
     text + &line_statistics_text(stats)
 }
 

@@ -1,7 +1,9 @@
 //! Decoded replies of a board, and what a simulated board records beside them.
 
 use board_simulator::Registers;
-use firmware_wire::{ExhaustReply, PointsReply, PositionEnd, SquareRecord, StepRecord};
+use firmware_wire::{
+    ExhaustReply, PointsReply, PositionEnd, SquareRecord, StatusReply, StepRecord,
+};
 
 /// Mask of the Z flag in AF.
 const ZERO_FLAG: u16 = 0x40;
@@ -61,6 +63,8 @@ pub enum CaseResponse {
     Steps(u8, u8, Vec<StepRecord>),
     /// To IDENT: whether the loaded application replied.
     Identity(bool),
+    /// To STATUS.
+    Status(StatusReply),
 }
 
 /// A booking of points, as recorded in XCHNG.

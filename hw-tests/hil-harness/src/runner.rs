@@ -12,6 +12,7 @@ mod findings;
 mod in_flight;
 mod judge;
 mod result;
+mod suspects;
 mod unconfirmed;
 
 pub use baseline::{Baseline, BaselineStatus, BaselineSummary};
@@ -37,6 +38,11 @@ use unconfirmed::UnconfirmedResults;
 
 /// A case gets [`Verdict::Error`] when the board was lost this often while it was in flight.
 const MAX_LOSSES_PER_CASE: u32 = 3;
+/// A case fails when the board restarted without a known cause this often while it ran by itself.
+const MAX_LONE_RESTARTS: u32 = 2;
+/// What an application without STATUS does not report.
+const UNOBSERVED: &str = "writes to program memory, stack and interrupts, since the application on \
+                          the board has no STATUS request";
 /// The verdicts of cases that were sent but got no valid reply.
 const NO_REPLY_VERDICTS: [Verdict; 2] = [Verdict::Timeout, Verdict::Error];
 /// The run ends when this many consecutive cases got no valid reply.
@@ -84,11 +90,15 @@ pub struct RunSummary {
     /// Why the application was last restarted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_restart: Option<String>,
+    /// What the evaluator may have done to the board that the run could not observe.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unobserved: Option<String>,
 }
 
 impl Default for RunSummary {
     fn default() -> Self {
-        Self { ended: RunEnd::Complete, reconnects: 0, restarts: 0, last_restart: None }
+        let (ended, last_restart, unobserved) = (RunEnd::Complete, None, None);
+        Self { ended, reconnects: 0, restarts: 0, last_restart, unobserved }
     }
 }
 
@@ -101,6 +111,7 @@ impl RunSummary {
             reconnects: self.reconnects + next.reconnects,
             restarts: self.restarts + next.restarts,
             last_restart: next.last_restart.or(self.last_restart),
+            unobserved: next.unobserved.or(self.unobserved),
         }
     }
 }
@@ -138,6 +149,7 @@ pub fn run_cases_from(
         board_abandoned: false,
         on_result,
     };
+    runner.summary.unobserved = (!runner.live.supports_status()).then(|| UNOBSERVED.to_owned());
     runner.run(cases);
     runner.confirm_all();
     let Runner { summary, pending, .. } = runner;
@@ -168,6 +180,10 @@ struct CaseJob {
     finding: Option<String>,
     /// Whether the CRC of the position is requested before every byte of it.
     use_crc: bool,
+    /// Whether it may have damaged the board, and runs by itself with a status after it.
+    is_suspect: bool,
+    /// Restarts without a known cause while it ran by itself.
+    lone_restarts: u32,
 }
 
 impl CaseJob {
@@ -185,6 +201,8 @@ impl CaseJob {
             flaky_reason: None,
             finding: None,
             use_crc,
+            is_suspect: false,
+            lone_restarts: 0,
         }
     }
 
@@ -227,9 +245,14 @@ impl CaseJob {
         self.finding.as_ref().map(fail).or_else(|| self.loss_limit_result())
     }
 
-    /// Returns the result of a case during which the board was lost too often.
+    /// Returns the result of a case during which the board was lost too often: a fail if the case
+    /// restarted the board each time that it ran by itself.
     fn loss_limit_result(&self) -> Option<CaseResult> {
         let (times, why) = &self.losses;
+        if self.lone_restarts >= MAX_LONE_RESTARTS {
+            let why = format!("the board restarts whenever this case runs: {why}");
+            return Some(CaseResult::with_reason(&self.case, Verdict::Fail, why));
+        }
         let why =
             format!("the board was lost {times} times while running this case; last reason: {why}");
         (*times >= MAX_LOSSES_PER_CASE)
@@ -269,7 +292,7 @@ impl Runner<'_> {
                 return self.requeue_in_flight();
             }
             if self.in_flight.is_empty() || self.source_exhausted && self.pending.is_empty() {
-                self.request_identity();
+                self.request_confirmation();
             }
             match self.live.next_reply() {
                 Ok(Some(reply)) => self.handle_reply(reply),
@@ -303,6 +326,9 @@ impl Runner<'_> {
 
     /// Sends one more request. Returns `false` if there is none, or the window is full.
     fn submit_next(&mut self, cases: &mut dyn Iterator<Item = Case>) -> bool {
+        if self.must_wait_for_suspects() {
+            return false;
+        }
         let Some(job) = self.next_job(cases) else { return false };
         let result = match self.live.unsupported_reason(&job.case.subject) {
             Some(why) => Some(CaseResult::with_reason(&job.case, Verdict::Skipped, why)),
@@ -365,6 +391,7 @@ impl Runner<'_> {
         match kind {
             RequestKind::Checks => return self.handle_checks_reply(request, reply),
             RequestKind::Identity => return self.handle_identity_reply(&reply),
+            RequestKind::Status => return self.handle_status_reply(&reply),
             RequestKind::Case => {}
         }
         let Some(job) = request.jobs.pop() else { return };
@@ -380,7 +407,7 @@ impl Runner<'_> {
                     return self.handle_result(job, result);
                 }
                 if self.live.is_expected_application().is_ok_and(|is_expected| is_expected) {
-                    self.confirm_all();
+                    self.confirm_identity();
                     return self.handle_result(job, result);
                 }
                 // Recovery finds out which program replied.
@@ -423,7 +450,7 @@ impl Runner<'_> {
         match recovered {
             Ok(Recovery::Unchanged) => {
                 self.summary.reconnects += 1;
-                self.confirm_all();
+                self.confirm_identity();
             }
             Ok(Recovery::Replaced(why)) => {
                 self.summary.restarts += 1;
@@ -438,6 +465,7 @@ impl Runner<'_> {
                 if let Some(first) = first {
                     first.flaky_reason.get_or_insert_with(|| why.clone());
                 }
+                self.suspect_after_restart(&why, &mut jobs);
                 self.summary.last_restart = Some(why);
                 self.count_restart();
             }
@@ -467,7 +495,9 @@ impl Runner<'_> {
     /// Abandons a board that replies to no case at all: each case has its timeout, but those of a
     /// whole corpus would take hours.
     fn count_unanswered(&mut self, result: &CaseResult) {
-        let has_no_reply = NO_REPLY_VERDICTS.contains(&result.verdict);
+        // A case that damages the board has differences only by chance.
+        let is_damage = result.verdict == Verdict::Fail && result.differences.is_empty();
+        let has_no_reply = is_damage || NO_REPLY_VERDICTS.contains(&result.verdict);
         self.unanswered = if has_no_reply { self.unanswered + 1 } else { 0 };
         if self.unanswered >= MAX_CONSECUTIVE_UNANSWERED {
             let why = result.reason.as_deref().unwrap_or("unknown");
@@ -491,7 +521,7 @@ impl Runner<'_> {
                     self.handle_checks_reply(request, reply);
                     continue;
                 }
-                RequestKind::Checks | RequestKind::Identity => continue,
+                RequestKind::Checks | RequestKind::Identity | RequestKind::Status => continue,
                 RequestKind::Case => {}
             }
             let Ok(response) = reply.result else { continue };
@@ -520,7 +550,10 @@ impl Runner<'_> {
                 (Verdict::Flaky, Some(format!("passed on a retry: {why}")));
         }
         result.attempts = std::mem::take(&mut job.attempts);
-        self.count_unanswered(&result);
+        // A suspect's pass counts when its status is good.
+        if !(job.is_suspect && result.is_answered()) {
+            self.count_unanswered(&result);
+        }
         if let Some(before) = job.combined.take() {
             result = judge::merge_repetitions(before, result);
         }
@@ -570,6 +603,7 @@ mod tests {
             reconnects,
             restarts,
             last_restart: why.map(str::to_owned),
+            unobserved: None,
         };
         let both = summary(2, 3, Some("first")).merge(summary(5, 7, None));
         assert_eq!(both, summary(7, 10, Some("first")));

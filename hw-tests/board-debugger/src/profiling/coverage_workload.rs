@@ -299,6 +299,7 @@ impl MeasuredBoard {
         self.frame(kind::TRACE, vec![1; 15]);
         self.frame(kind::WRITE, vec![0; 3]);
         self.request(&Request::Idle);
+        self.request(&Request::Status);
         // LOCATE while a reply is being sent: its answer is not part of a frame.
         let request = Request::Position { squares: [0xA2; 32] }.frame(1).expect("it fits");
         for wait in [150, 300, 450] {

@@ -29,6 +29,9 @@ const SOURCES: &[(&str, &str)] = &[
     ("XCHNG", include_str!("../../../../sargon-src/xchng.asm")),
     ("POINTS", include_str!("../../../../sargon-src/points.asm")),
     ("SETUP", include_str!("../../../../firmware/z80/positn.asm")),
+    ("STINI", include_str!("../../../../firmware/z80/status.asm")),
+    ("CHKINT", include_str!("../../../../firmware/z80/app.asm")),
+    ("DOSTUS", include_str!("../../../../firmware/z80/status.asm")),
     ("TRACE", include_str!("../../../../sargon-src/trace.asm")),
     ("RINIT", include_str!("../../../../firmware/z80/ring.asm")),
     ("GETC", include_str!("../../../../firmware/z80/ring.asm")),
@@ -55,7 +58,7 @@ const FAST: &[(&str, &str)] = &[
     ("XCHNG", include_str!("../../../../sargon-src/xchfst.asm")),
 ];
 /// Routines that wait for the line, on which their T-states depend.
-const WAITING: &[&str] = &["GETC", "PUTC", "PUTFRM", "DOXHST"];
+const WAITING: &[&str] = &["GETC", "PUTC", "PUTFRM", "DOXHST", "DOSTUS"];
 /// Every position is sent with POINTS, whose reply is short; one in this many also with POSITION.
 const STRIDE: usize = 12;
 
@@ -267,6 +270,7 @@ fn check(evaluator: &Evaluator, is_judged: impl Fn(&str) -> bool) {
             }
         };
     }
+    bench.request(kind::STATUS, Vec::new());
     for request in STRETCHES {
         let request = Request::Exhaust(request);
         bench.request(request.kind(), request.payload());

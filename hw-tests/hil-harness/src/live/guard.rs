@@ -11,9 +11,9 @@ use tdlasm::module::SectionKind;
 use super::LiveBoard;
 
 /// Modules of the application that are not part of the evaluator.
-const APPLICATION_MODULES: [&str; 16] = [
+const APPLICATION_MODULES: [&str; 17] = [
     "APP", "POSITN", "EXHAUS", "SECTNS", "CRC32", "CRCREC", "ANALYS", "TRACE", "COMMON", "FRAME",
-    "RING", "PLACE", "CRC16", "ACIA", "SIO", "HOSTED",
+    "RING", "PLACE", "CRC16", "ACIA", "SIO", "HOSTED", "STATUS",
 ];
 /// Routines of the evaluator whose calls are checked one by one.
 const ROUTINES: [&str; 4] = ["POINTS", "PINFND", "ATTACK", "XCHNG"];

@@ -120,6 +120,7 @@ impl LiveBoard {
                 CaseResponse::Steps(*residue, *status, std::mem::take(steps))
             }
             [Reply::Identity(identity)] => CaseResponse::Identity(*identity == self.application),
+            [Reply::Status(status)] => CaseResponse::Status(*status),
             [Reply::Checks(checks)] => {
                 return Ok(CaseResponse::Checks(self.observed_checks(checks, seq)));
             }

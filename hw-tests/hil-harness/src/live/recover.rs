@@ -88,6 +88,11 @@ impl LiveBoard {
             Err(error) => return Err(error.into()),
         };
         recovery.get_or_insert(cause);
+        self.restart_application()
+    }
+
+    /// Loads and starts the application.
+    pub(super) fn restart_application(&mut self) -> Result<(), SetupError> {
         let ready = self.programs.load_and_start(&self.config, &mut self.link)?;
         // The build id of a user's application is not known before it runs. Since the same bytes
         // were loaded as the first time, its identity must be the same.
@@ -97,6 +102,7 @@ impl LiveBoard {
         self.link.set_window(ready.application.window);
         self.baseline_counters.forget_waits();
         self.board.on_ready(&ready);
+        self.record_status();
         Ok(())
     }
 

@@ -243,7 +243,7 @@ impl LiveBoard {
         self.link.request(request.operation, &request.request, request.processing_time)
     }
 
-    fn time_of(&self, t_states: u64) -> Duration {
+    pub(super) fn time_of(&self, t_states: u64) -> Duration {
         Duration::from_micros(t_states * 1_000_000 / self.clock_hz.max(1))
     }
 }

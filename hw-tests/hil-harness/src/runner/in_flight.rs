@@ -31,11 +31,19 @@ pub(super) enum RequestKind {
     Checks,
     /// Name and build id of the program on the board.
     Identity,
+    /// What the evaluator may have damaged.
+    Status,
 }
 
 impl InFlightRequest {
-    pub(super) fn identity(id: RequestId, seq: u8) -> Self {
-        Self { id, seq, jobs: Vec::new(), kind: RequestKind::Identity }
+    /// A request about the program, for no case.
+    pub(super) fn for_program(id: RequestId, seq: u8, kind: RequestKind) -> Self {
+        Self { id, seq, jobs: Vec::new(), kind }
+    }
+
+    /// Returns `true` if its reply confirms buffered results.
+    pub(super) fn confirms(&self) -> bool {
+        matches!(self.kind, RequestKind::Identity | RequestKind::Status)
     }
 
     /// Returns the case of a [`RequestKind::Case`].
@@ -70,8 +78,7 @@ impl Runner<'_> {
             jobs.push(job);
         }
         // The IDENT request takes the room of the last one.
-        let is_confirming =
-            self.in_flight.iter().any(|request| request.kind == RequestKind::Identity);
+        let is_confirming = self.in_flight.iter().any(InFlightRequest::confirms);
         if is_confirming && jobs.len() > 1 && !self.live.has_room(&self.checks_request(&jobs)) {
             jobs.pop().into_iter().for_each(|job| self.pending.push_front(job));
         }
@@ -104,7 +111,9 @@ impl Runner<'_> {
                 self.recover(&error.to_string());
             }
             Err(error) => {
-                self.push_front_all(request.into_single_case_jobs());
+                let mut jobs = request.into_single_case_jobs();
+                self.suspect_after_timeout(&error, &mut jobs);
+                self.push_front_all(jobs);
                 if matches!(error, LinkError::Timeout { .. }) {
                     self.recover(&error.to_string());
                 }

@@ -1,5 +1,6 @@
-//! Results buffered until the board confirms its build id. After an unnoticed reset another build
-//! may answer, and may be right where the build under test is wrong.
+//! Results buffered until the board confirms its build id and a good status. After an unnoticed
+//! reset another build may answer, and may be right where the build under test is wrong; and an
+//! evaluator may damage the board while its replies are right.
 
 use rcflash_link::loader::identify_request;
 
@@ -8,17 +9,20 @@ use super::{CaseJob, CaseResult, MAX_LOSSES_PER_CASE, Runner, Verdict};
 use crate::live::CaseReply;
 use crate::responses::CaseResponse;
 
-/// The board is identified when this many results are buffered, about once a second. A count, not a
-/// time, so that the replay of a transcript sends the same requests.
-const MAX_UNCONFIRMED: usize = 64;
+/// The board is identified and its status requested when this many results are buffered, every
+/// three seconds: the status takes as long as three cases. A count, not a time, so that the replay
+/// of a transcript sends the same requests.
+const MAX_UNCONFIRMED: usize = 192;
 
-/// Results of completed cases that wait for the next identity check.
+/// Results of completed cases that wait for the next check of identity and status.
 #[derive(Default)]
 pub(super) struct UnconfirmedResults {
     /// The oldest first.
     results: Vec<(CaseJob, CaseResult)>,
     /// Restarts of the board since the last check.
     restarts: u32,
+    /// Whether the identity is confirmed, and the status not yet.
+    is_identified: bool,
 }
 
 impl UnconfirmedResults {
@@ -26,12 +30,27 @@ impl UnconfirmedResults {
         self.results.is_empty()
     }
 
+    /// Returns `true` if a case that runs by itself waits for its status.
+    pub(super) fn has_suspect(&self) -> bool {
+        self.results.iter().any(|(job, _)| job.is_suspect)
+    }
+
+    /// Makes the oldest pass flaky.
+    pub(super) fn mark_flaky(&mut self, why: &str) {
+        let is_pass = |(_, result): &&mut (CaseJob, CaseResult)| result.verdict == Verdict::Pass;
+        if let Some((_, result)) = self.results.iter_mut().find(is_pass) {
+            result.verdict = Verdict::Flaky;
+            result.reason = Some(format!("passed, but then {why}"));
+        }
+    }
+
     fn is_due(&self) -> bool {
         self.results.len() >= MAX_UNCONFIRMED
     }
 
-    fn take(&mut self) -> Vec<(CaseJob, CaseResult)> {
+    pub(super) fn take(&mut self) -> Vec<(CaseJob, CaseResult)> {
         self.restarts = 0;
+        self.is_identified = false;
         std::mem::take(&mut self.results)
     }
 }
@@ -49,25 +68,39 @@ impl Runner<'_> {
         }
     }
 
-    /// Sends IDENT if enough results are buffered. Returns `true` if the window is full; the caller
-    /// must then send nothing else. Sent between other requests, so the line stays busy.
-    pub(super) fn needs_room_to_confirm(&mut self) -> bool {
-        self.unconfirmed.is_due() && !self.request_identity()
+    /// Reports the buffered results if the application has no STATUS, whose reply would do that.
+    pub(super) fn confirm_identity(&mut self) {
+        if self.live.supports_status() {
+            self.unconfirmed.is_identified = !self.unconfirmed.is_empty();
+        } else {
+            self.confirm_all();
+        }
     }
 
-    /// Sends IDENT if results are buffered or will be soon. Returns `false` if the window is full.
-    pub(super) fn request_identity(&mut self) -> bool {
-        let is_sent = self.in_flight.iter().any(|request| request.kind == RequestKind::Identity);
+    /// Sends the next check if enough results are buffered. Returns `true` if the window is full;
+    /// the caller must then send nothing else. Sent between other requests, so the line stays busy.
+    pub(super) fn needs_room_to_confirm(&mut self) -> bool {
+        self.unconfirmed.is_due() && !self.request_confirmation()
+    }
+
+    /// Sends IDENT, or STATUS after its reply, if results are buffered or will be soon. Returns
+    /// `false` if the window is full.
+    pub(super) fn request_confirmation(&mut self) -> bool {
+        let is_sent = self.in_flight.iter().any(InFlightRequest::confirms);
         if is_sent || self.unconfirmed.is_empty() && self.in_flight.is_empty() {
             return true;
         }
-        let request = identify_request();
+        let (request, kind) = match self.unconfirmed.is_identified {
+            true => (self.live.status_request(), RequestKind::Status),
+            false => (identify_request(), RequestKind::Identity),
+        };
         if !self.live.has_room(&request) {
             return false;
         }
         match self.live.submit(&request) {
             Ok(id) => {
-                self.in_flight.push(InFlightRequest::identity(id, self.live.last_seq()));
+                let seq = self.live.last_seq();
+                self.in_flight.push(InFlightRequest::for_program(id, seq, kind));
             }
             Err(error) => drop(self.recover(&error.to_string())),
         }
@@ -77,7 +110,22 @@ impl Runner<'_> {
     /// Handles the reply to an IDENT request.
     pub(super) fn handle_identity_reply(&mut self, reply: &CaseReply) {
         match &reply.result {
-            Ok(CaseResponse::Identity(is_expected)) if *is_expected => self.confirm_all(),
+            Ok(CaseResponse::Identity(is_expected)) if *is_expected => self.confirm_identity(),
+            Ok(_) => drop(self.recover("another program replied")),
+            Err(error) => drop(self.recover(&error.to_string())),
+        }
+    }
+
+    /// Handles the reply to a STATUS request.
+    pub(super) fn handle_status_reply(&mut self, reply: &CaseReply) {
+        match &reply.result {
+            Ok(CaseResponse::Status(status)) => match self.live.status_finding(status) {
+                None => {
+                    self.unanswered = 0;
+                    self.confirm_all();
+                }
+                Some(finding) => self.handle_damage(finding),
+            },
             Ok(_) => drop(self.recover("another program replied")),
             Err(error) => drop(self.recover(&error.to_string())),
         }

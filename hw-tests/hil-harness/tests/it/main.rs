@@ -3,6 +3,7 @@
 #[path = "../../../board-debugger/tests/it/board.rs"]
 mod board;
 mod corrupted;
+mod damage;
 mod distance;
 mod fleet;
 mod guard;

@@ -1,0 +1,177 @@
+//! STATUS: what the evaluator may have damaged on a board that is seen only through its line.
+
+use firmware_wire::{Reply, Request, StatusReply, extended_capability};
+use rcflash_link::{LinkStats, RequestSpec};
+
+use super::programs::START_TIMEOUT;
+use super::{LiveBoard, SetupError};
+
+/// Processing time of STATUS: the CRC takes 64 T-states for a byte, the stack's 256 bytes 40 each.
+const STATUS_T_STATES_PER_BYTE: u64 = 80;
+const STATUS_OPERATION: &str = "checking what the evaluator left behind";
+
+/// Damage that a STATUS reply shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatusFinding {
+    /// What was found, for the report.
+    pub reason: String,
+    /// Whether the application must be loaded again before further cases run.
+    pub needs_reload: bool,
+}
+
+/// The status after the last good one, or after a start, with the line's counters at that time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StatusBaseline {
+    reply: StatusReply,
+    stats: LinkStats,
+}
+
+impl LiveBoard {
+    /// Returns `true` if the application answers STATUS.
+    #[must_use]
+    pub fn supports_status(&self) -> bool {
+        self.application.extended_capabilities & extended_capability::STATUS != 0
+    }
+
+    pub(crate) fn status_request(&self) -> RequestSpec {
+        let bytes = self.programs.application.bytes.len() as u64;
+        let time = self.time_of(bytes * STATUS_T_STATES_PER_BYTE);
+        RequestSpec::new(STATUS_OPERATION, Request::Status, time)
+    }
+
+    /// Reads the status of a newly started application, with which later ones are compared.
+    pub(super) fn record_status(&mut self) {
+        self.status = None;
+        if !self.supports_status() {
+            return;
+        }
+        let RequestSpec { operation, request, processing_time, .. } = self.status_request();
+        // A line that fails here fails at the next case, too, where that is reported.
+        if let Ok(Reply::Status(reply)) = self.link.request(operation, &request, processing_time) {
+            self.status = Some(StatusBaseline { reply, stats: self.stats() });
+        }
+    }
+
+    /// Returns the damage since the last status, if there is any. Later statuses are compared with
+    /// this one.
+    pub(crate) fn status_finding(&mut self, now: &StatusReply) -> Option<StatusFinding> {
+        let stats = self.stats();
+        let before = self.status.replace(StatusBaseline { reply: *now, stats });
+        // Injected faults overrun the receiver, too.
+        let is_line_faulty = self.faults().is_some();
+        let then = before?;
+        let found = damage(&then.reply, now, stats.since(&then.stats), is_line_faulty);
+        if found.as_ref().is_some_and(|found| found.needs_reload) {
+            self.status = before;
+        }
+        found
+    }
+
+    /// Returns `true` if the line corrupted or lost characters since the last status, or is meant
+    /// to: then a lost reply needs no other cause.
+    pub(crate) fn has_line_errors(&self) -> bool {
+        let Some(then) = &self.status else { return true };
+        let since = self.stats().since(&then.stats);
+        self.faults().is_some() || since.corrupted_at_host + since.retries.corrupted_at_board > 0
+    }
+
+    /// Loads and starts the application again, and discards the requests in flight.
+    ///
+    /// # Errors
+    /// Returns an error if the board can't be loaded.
+    pub(crate) fn reload(&mut self) -> Result<(), SetupError> {
+        self.link.cancel_all();
+        self.probe.clear();
+        // A stock monitor's loader starts nothing while the application answers.
+        if self.config.stock_monitor.is_some() {
+            let operation = "returning to the monitor";
+            self.link.request(operation, &Request::Reset, START_TIMEOUT)?;
+            self.link.drain_banner(operation, START_TIMEOUT)?;
+        }
+        self.restart_application()
+    }
+}
+
+/// Returns the damage between two statuses. `line` has the counters of the line between them.
+fn damage(
+    then: &StatusReply,
+    now: &StatusReply,
+    line: LinkStats,
+    is_line_faulty: bool,
+) -> Option<StatusFinding> {
+    let finding = |reason: String, needs_reload| Some(StatusFinding { reason, needs_reload });
+    if now.crc != then.crc {
+        return finding("the program's memory was changed".to_owned(), true);
+    }
+    if now.stack_free == 0 && then.stack_free != 0 {
+        return finding("the stack grew out of its 256 bytes".to_owned(), true);
+    }
+    match since(then.interrupts_off, now.interrupts_off) {
+        0 => {}
+        times => {
+            let reason = format!("interrupts were off when the evaluator returned, {times} times");
+            return finding(reason, false);
+        }
+    }
+    let overruns = since(then.overruns(), now.overruns());
+    if overruns > 0 && !is_line_faulty {
+        let reason = format!(
+            "the receiver was overrun {overruns} times: interrupts were off for longer than a \
+             character takes"
+        );
+        return finding(reason, false);
+    }
+    let full = since(then.ring_full, now.ring_full);
+    if full > 0 && line.total_retries() == 0 && !is_line_faulty {
+        return finding(format!("the receive ring was full, and {full} bytes were lost"), false);
+    }
+    None
+}
+
+/// Returns how much a count of the board has grown. A smaller count is that of an application that
+/// was started since.
+fn since(then: u16, now: u16) -> u16 {
+    now.checked_sub(then).unwrap_or(now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: StatusReply =
+        StatusReply { crc: 0x1234, lost: 2, ring_full: 1, interrupts_off: 0, stack_free: 100 };
+
+    fn reason(now: StatusReply, retries: u64, is_line_faulty: bool) -> Option<(String, bool)> {
+        let mut line = LinkStats::default();
+        line.retries.timeout = retries;
+        let found = damage(&GOOD, &now, line, is_line_faulty)?;
+        Some((found.reason, found.needs_reload))
+    }
+
+    #[test]
+    fn each_kind_of_damage_is_found_and_named() {
+        assert_eq!(reason(GOOD, 0, false), None);
+        let found = |now, words: &str, reload| {
+            let (reason, needs_reload) = reason(now, 0, false).expect(words);
+            assert!(reason.contains(words), "{reason}");
+            assert_eq!(needs_reload, reload, "{reason}");
+        };
+        found(StatusReply { crc: 0x1235, ..GOOD }, "memory was changed", true);
+        found(StatusReply { stack_free: 0, ..GOOD }, "stack", true);
+        found(StatusReply { interrupts_off: 3, ..GOOD }, "interrupts were off", false);
+        found(StatusReply { lost: 3, ..GOOD }, "overrun 1 times", false);
+        found(StatusReply { lost: 3, ring_full: 2, ..GOOD }, "ring was full", false);
+    }
+
+    #[test]
+    fn retries_explain_a_full_ring_and_injected_faults_all_lost_bytes() {
+        assert_eq!(reason(StatusReply { lost: 3, ring_full: 2, ..GOOD }, 1, false), None);
+        assert!(reason(StatusReply { lost: 3, ..GOOD }, 1, false).is_some());
+        assert_eq!(reason(StatusReply { lost: 4, ring_full: 2, ..GOOD }, 0, true), None);
+    }
+
+    #[test]
+    fn an_application_that_was_started_meanwhile_counts_from_zero() {
+        assert_eq!(reason(StatusReply { lost: 0, ring_full: 0, ..GOOD }, 0, false), None);
+    }
+}
