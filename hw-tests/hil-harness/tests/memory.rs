@@ -59,7 +59,7 @@ impl Observer for Silent {}
 fn peak_of_resumed_run(count: usize) -> usize {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = folder.path().join("results");
-    let many = ManyResults::default();
+    let many = ManyResults::with_squares(64);
     let cases: Vec<_> = (0..count).map(|number| many.case(number)).collect();
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let head = ManyResults::header(count, &profile.name, &cases);
@@ -99,8 +99,8 @@ fn assert_is_whole(report: &Path, count: usize) {
 #[test]
 fn memory_of_a_resumed_run_does_not_depend_on_the_size_of_its_results() {
     // More than the buffered 8 MiB of results in both, so that these are not counted as growth.
-    let [few, many] = [5_000, 9_000].map(peak_of_resumed_run);
-    let growth = many.saturating_sub(few) / 4_000;
-    // A key and an offset of each case, and slack of growing lists. A result has 2,500 bytes.
+    let [few, many] = [1_000, 1_500].map(peak_of_resumed_run);
+    let growth = many.saturating_sub(few) / 500;
+    // A key and an offset of each case, and slack of growing lists. A result has 9,000 bytes.
     assert!(growth < 250, "{growth} bytes for each case: {few} and {many} bytes");
 }

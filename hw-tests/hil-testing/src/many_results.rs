@@ -14,23 +14,31 @@ use sargon_corpus::{Case, builtin_corpus};
 
 /// One result of so many is a failure.
 const FAILURE_INTERVAL: usize = 10_000;
-/// Squares in each result, about as many as in a position of the corpus.
+/// Squares in a result by default, about as many as in a position of the corpus.
 const SQUARES: u64 = 17;
 
 /// Makes cases and their results, which differ in name only.
 pub struct ManyResults {
     template: Case,
+    /// Squares in each result. With 64, a result has about 10,000 bytes.
+    squares: u64,
 }
 
 impl Default for ManyResults {
     fn default() -> Self {
         let cases = builtin_corpus().expect("a test parses it");
         let position = cases.into_iter().find(|case| case.id.starts_with("play."));
-        Self { template: position.expect("the corpus has played positions") }
+        Self { template: position.expect("the corpus has played positions"), squares: SQUARES }
     }
 }
 
 impl ManyResults {
+    /// Makes results with so many squares each.
+    #[must_use]
+    pub fn with_squares(squares: u64) -> Self {
+        Self { squares, ..Self::default() }
+    }
+
     /// Returns the case with this number.
     #[must_use]
     pub fn case(&self, number: usize) -> Case {
@@ -42,7 +50,7 @@ impl ManyResults {
     pub fn result(&self, number: usize) -> CaseResult {
         let is_failure = number % FAILURE_INTERVAL == FAILURE_INTERVAL - 1;
         let verdict = if is_failure { Verdict::Fail } else { Verdict::Pass };
-        let squares = (0..SQUARES).map(|square| SquareEntry {
+        let squares = (0..self.squares).map(|square| SquareEntry {
             square: "e4".to_owned(),
             piece: 'N',
             array: [1; 14],

@@ -60,7 +60,7 @@ impl CaseResults for Generated {
 
 /// Writes the report of so many cases and returns the data of the page.
 fn written(disk: &SimulatedDisk, folder: &Path, count: usize) -> Result<Value, WriteError> {
-    let mut cases = Generated(ManyResults::default(), count);
+    let mut cases = Generated(ManyResults::with_squares(1), count);
     let mut report = report();
     let options = FollowUpOptions::default();
     report.set_cases(&mut cases, Duration::ZERO, &options, None).expect("they can be read");
@@ -87,7 +87,7 @@ fn a_large_page_has_the_failures_and_figures_and_the_passes_are_beside_it() {
     let cases = large["cases"].as_array().expect("cases");
     assert_eq!(cases.len(), 1);
     assert_eq!((&cases[0][0], &cases[0][2]), (&"many.0009999".into(), &"fail".into()));
-    let many = ManyResults::default();
+    let many = ManyResults::with_squares(1);
     let results: Vec<_> = (0..count).map(|number| many.result(number)).collect();
     let squares: u64 = results.iter().map(|result| result.squares.len() as u64).sum();
     let times = large["whole"]["times"].as_array().expect("times");
