@@ -1,7 +1,7 @@
 //! Atomic file writes (a temporary file, then a rename), and reads with a size limit.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
 use crate::exit::{CommandError, ENVIRONMENT};
@@ -42,7 +42,7 @@ pub fn read_limited(source: impl Read, limit: u64) -> io::Result<Vec<u8>> {
 /// Returns the system's error, or [`io::ErrorKind::PermissionDenied`] if the file is read-only or
 /// is a block device, whose content would be lost. The old file is then unchanged.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    write(path, bytes, SyncPolicy::Deferred)
+    write(path, &mut |file| file.write_all(bytes), SyncPolicy::Deferred)
 }
 
 /// Writes a file like [`write_atomic`], and syncs content and name to the disk, so that a power
@@ -51,7 +51,15 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// # Errors
 /// As [`write_atomic`].
 pub fn write_durable(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    write(path, bytes, SyncPolicy::BeforeReturn)
+    write(path, &mut |file| file.write_all(bytes), SyncPolicy::BeforeReturn)
+}
+
+/// Writes a file like [`write_durable`] with what `content` writes, which need not fit into memory.
+///
+/// # Errors
+/// Returns the error of `content`, or as [`write_atomic`].
+pub fn replace_durable(path: &Path, content: Content) -> io::Result<()> {
+    write(path, content, SyncPolicy::BeforeReturn)
 }
 
 /// Syncs the directory that contains `file`, so that new names in it survive a power failure.
@@ -75,6 +83,9 @@ fn is_sync_unsupported(error: &io::Error) -> bool {
     matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported)
 }
 
+/// Writes the content of a file.
+type Content<'a> = &'a mut dyn FnMut(&mut dyn Write) -> io::Result<()>;
+
 /// When a file reaches the disk.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SyncPolicy {
@@ -84,19 +95,21 @@ enum SyncPolicy {
     BeforeReturn,
 }
 
-fn write(path: &Path, bytes: &[u8], flush: SyncPolicy) -> io::Result<()> {
-    let Ok(existing) = fs::metadata(path) else { return write_via_temp(path, bytes, None, flush) };
+fn write(path: &Path, content: Content, flush: SyncPolicy) -> io::Result<()> {
+    let Ok(existing) = fs::metadata(path) else {
+        return write_via_temp(path, content, None, flush);
+    };
     if is_block_device(&existing) {
         return Err(permission_denied("it is a block device, which is not overwritten"));
     }
     if !existing.is_file() {
-        return OpenOptions::new().write(true).open(path)?.write_all(bytes);
+        return write_buffered(OpenOptions::new().write(true).open(path)?, content).map(drop);
     }
     let permissions = existing.permissions();
     if permissions.readonly() {
         return Err(permission_denied("the file is read-only"));
     }
-    write_via_temp(&fs::canonicalize(path)?, bytes, Some(permissions), flush)
+    write_via_temp(&fs::canonicalize(path)?, content, Some(permissions), flush)
 }
 
 fn permission_denied(reason: &str) -> io::Error {
@@ -115,7 +128,7 @@ fn is_block_device(_metadata: &fs::Metadata) -> bool {
 
 fn write_via_temp(
     path: &Path,
-    bytes: &[u8],
+    content: Content,
     permissions: Option<fs::Permissions>,
     flush: SyncPolicy,
 ) -> io::Result<()> {
@@ -123,7 +136,7 @@ fn write_via_temp(
     temp.push(format!(".{}.part", std::process::id()));
     // The content is synced before the rename: otherwise a power failure could leave an empty file
     // under the final name.
-    let written = write_temp(Path::new(&temp), bytes, flush)
+    let written = write_temp(Path::new(&temp), content, flush)
         .and_then(|()| {
             permissions.map_or(Ok(()), |permissions| fs::set_permissions(&temp, permissions))
         })
@@ -135,9 +148,15 @@ fn write_via_temp(
     if flush == SyncPolicy::BeforeReturn { sync_parent_dir(path) } else { Ok(()) }
 }
 
-fn write_temp(path: &Path, bytes: &[u8], flush: SyncPolicy) -> io::Result<()> {
-    let mut file = File::create(path)?;
-    file.write_all(bytes)?;
+/// Writes the content and returns the file.
+fn write_buffered(file: File, content: Content) -> io::Result<File> {
+    let mut buffered = BufWriter::new(file);
+    content(&mut buffered)?;
+    Ok(buffered.into_inner()?)
+}
+
+fn write_temp(path: &Path, content: Content, flush: SyncPolicy) -> io::Result<()> {
+    let file = write_buffered(File::create(path)?, content)?;
     if flush == SyncPolicy::BeforeReturn { file.sync_all() } else { Ok(()) }
 }
 

@@ -29,8 +29,8 @@ fuzz_target!(|bytes: &[u8]| {
     let path = Path::new("results");
     let disk = SimulatedDisk::new(1);
     disk.insert_synced(path, bytes);
-    match ResultsWriter::resume(&disk, path, &head(), Arc::new(Instant::now)) {
-        Ok((mut writer, _)) => {
+    match ResultsWriter::resume(&disk, path, &head(), Arc::new(Instant::now), &mut |_| {}) {
+        Ok(mut writer) => {
             let ready = BoardReady { board: "a board".to_owned(), application: "one".to_owned() };
             let _ = writer.write_board(ready);
         }

@@ -1,6 +1,6 @@
 //! Reads a baseline: the results file or `report.json` of an earlier run.
 
-use std::io;
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use cli_support::exit::{CommandError, ENVIRONMENT, USAGE};
@@ -8,10 +8,11 @@ use cli_support::files::read_limited;
 use cli_support::text::Escape;
 
 use crate::report::{Report, SCHEMA_VERSION};
-use crate::results::{RESULTS_MAGIC, Record, ResultsError, read_records};
+use crate::results::{RESULTS_MAGIC, Record, RecordReader, ResultsError};
 use crate::runner::Baseline;
 
-const MAX_FILE_BYTES: u64 = 1 << 30;
+/// The largest report that is read, in bytes. A results file is read line by line.
+const MAX_REPORT_BYTES: u64 = 1 << 30;
 /// The first bytes of `report.json`.
 const REPORT_PREFIX: &[u8] = b"{\"schema\":";
 
@@ -55,9 +56,8 @@ impl From<BaselineError> for CommandError {
 /// Returns an error if the file can't be read, is neither, is corrupted, or is of another
 /// behaviour.
 pub fn read(path: &Path, behaviour: &str) -> Result<Baseline, BaselineError> {
-    let bytes = std::fs::File::open(path).and_then(|file| read_limited(file, MAX_FILE_BYTES));
-    let bytes = bytes.map_err(|error| BaselineError::Unreadable(path.to_owned(), error))?;
-    let baseline = parse(path, &bytes)?;
+    let unreadable = |error| BaselineError::Unreadable(path.to_owned(), error);
+    let baseline = parse(path, BufReader::new(std::fs::File::open(path).map_err(unreadable)?))?;
     if baseline.behaviour != behaviour {
         let (path, behaviour) = (path.to_owned(), behaviour.to_owned());
         return Err(BaselineError::OtherBehaviour(path, baseline.behaviour, behaviour));
@@ -65,19 +65,23 @@ pub fn read(path: &Path, behaviour: &str) -> Result<Baseline, BaselineError> {
     Ok(baseline)
 }
 
-fn parse(path: &Path, bytes: &[u8]) -> Result<Baseline, BaselineError> {
+fn parse(path: &Path, mut source: impl BufRead) -> Result<Baseline, BaselineError> {
+    let unreadable = |error| BaselineError::Unreadable(path.to_owned(), error);
     let mut baseline = Baseline::for_file(path);
-    if bytes.starts_with(RESULTS_MAGIC) {
-        for record in read_records(path, bytes).map_err(BaselineError::Results)? {
+    let start = source.fill_buf().map_err(unreadable)?;
+    if start.starts_with(RESULTS_MAGIC) {
+        let mut records = RecordReader::new(path, source);
+        while let Some(record) = records.next_record().map_err(BaselineError::Results)? {
             match record {
                 Record::Head(head) => baseline.behaviour = head.behaviour,
                 Record::Case(result) => baseline.add(*result),
                 Record::Ready(_) | Record::Progress(_) | Record::End(_) => {}
             }
         }
-    } else if bytes.starts_with(REPORT_PREFIX) {
+    } else if start.starts_with(REPORT_PREFIX) {
+        let bytes = read_limited(source, MAX_REPORT_BYTES).map_err(unreadable)?;
         let failed = |problem| BaselineError::Report(path.to_owned(), problem);
-        let report = parse_report(bytes).map_err(failed)?;
+        let report = parse_report(&bytes).map_err(failed)?;
         baseline.behaviour = report.run.behaviour;
         report.cases.into_iter().for_each(|result| baseline.add(result));
     } else {
@@ -112,6 +116,6 @@ mod tests {
             assert!(matches!(error, BaselineError::Report(..)), "{error}");
         }
         let torn = b"{\"head\":{\"results\":2,\"program\":\"x\"}}\n";
-        assert!(matches!(parse(path, torn), Err(BaselineError::Results(_))));
+        assert!(matches!(parse(path, &torn[..]), Err(BaselineError::Results(_))));
     }
 }

@@ -18,9 +18,10 @@ use rcflash_link::LinkStats;
 use rcflash_transport::time::{Duration, Instant};
 
 use crate::board::FaultCounts;
+use crate::case_index::CaseKey;
 use crate::file_system::FileSystem;
 use crate::live::{BoardConfig, LiveBoard, SetupError, Utilization};
-use crate::report::{self, BoardSummary, RunTotals};
+use crate::report::{self, BoardSummary, RunTarget, RunTotals};
 use crate::results::{BoardReady, Clock, RESULTS_FORMAT, RunHeader, cases_digest};
 use crate::runner::{Baseline, RunEnd, RunOptions, RunSummary, exit_code, run_cases};
 use sargon_corpus::{Case, shuffle};
@@ -135,6 +136,8 @@ pub struct FinishedRun {
     pub faults: Option<FaultCounts>,
     /// The duration without the set-up.
     pub took: Duration,
+    /// The board or boards, and the program on them.
+    pub target: RunTarget,
     /// The boards in a run on a fleet.
     pub boards: Vec<BoardSummary>,
     /// The error if the report could not be written.
@@ -207,7 +210,7 @@ fn run_on_board(
     if let Some(recording) = &mut plan.recording {
         recording.cases = config.cases.iter().map(|case| case.id.clone()).collect();
     }
-    let cases = recorder.unfinished(config.cases.clone())?;
+    let cases = recorder.unfinished(&config.cases)?;
     let mut live = match prepare(&plan, recorder, ctx) {
         Ok(live) => live,
         Err(failure) => {
@@ -232,6 +235,7 @@ fn run_on_board(
         faults: live.faults(),
         summary: course,
         took,
+        target: RunTarget::of_board(&live),
         boards: Vec::new(),
         report_failure: None,
     })
@@ -283,7 +287,7 @@ fn is_past(deadline: Option<Instant>, ctx: &RunContext) -> bool {
     deadline.is_some_and(|deadline| (ctx.clock)() >= deadline)
 }
 
-/// Runs each case once, until the deadline. Also returns the names of the cases that were started.
+/// Runs each case once, until the deadline. Also returns the keys of the cases that were started.
 fn run_iteration(
     config: &RunConfig,
     live: &mut LiveBoard,
@@ -291,7 +295,7 @@ fn run_iteration(
     deadline: Option<Instant>,
     recorder: &mut ResultRecorder,
     ctx: &mut RunContext,
-) -> (RunSummary, Vec<String>) {
+) -> (RunSummary, Vec<CaseKey>) {
     ctx.observer.on_iteration_start(cases.len());
     let stop = Arc::clone(&ctx.stop);
     let clock = Arc::clone(&ctx.clock);
@@ -302,7 +306,7 @@ fn run_iteration(
     let feed = cases
         .iter()
         .take_while(|_| deadline.is_none_or(|deadline| clock() < deadline))
-        .inspect(|case| started.push(case.id.clone()))
+        .inspect(|case| started.push(CaseKey::of(&case.id)))
         .cloned();
     let course = run_cases(live, feed, options, |result| {
         // Without a results file there is no use in running more cases.

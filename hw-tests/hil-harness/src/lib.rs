@@ -30,6 +30,7 @@
 pub mod baseline;
 pub mod board;
 pub mod campaign;
+mod case_index;
 mod checks;
 pub mod compare;
 pub mod doctor;

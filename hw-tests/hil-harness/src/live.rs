@@ -436,6 +436,12 @@ impl LiveBoard {
         self.board.name()
     }
 
+    /// Returns the title of the board's profile.
+    #[must_use]
+    pub fn profile_title(&self) -> &str {
+        &self.config.profile.title
+    }
+
     /// Returns the simulated time since power-up; `None` for a board that is not simulated here.
     #[must_use]
     pub fn board_time(&self) -> Option<Duration> {

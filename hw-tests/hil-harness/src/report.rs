@@ -1,6 +1,7 @@
 //! The report of a run. The terminal shows a table by tag, the cases that did not pass and a
 //! summary; the report files have everything.
 
+mod aggregates;
 mod boards;
 mod facts;
 mod files;
@@ -9,13 +10,15 @@ mod junit;
 mod markdown;
 mod model;
 mod page;
+mod target;
 mod worst_results;
 
 pub use boards::{BoardSummary, boards_table};
 pub use files::{WriteError, prepare_folder, write_files};
 pub use follow_up::{FollowUp, FollowUpOptions, command_line};
 pub use model::{Report, ReportedBoard, SCHEMA_VERSION};
-pub use worst_results::WorstResults;
+pub use target::RunTarget;
+pub use worst_results::{CaseResults, WorstResults};
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
@@ -236,14 +239,16 @@ pub fn incomplete_reason(ended: &RunEnd) -> Option<String> {
     }
 }
 
-/// Returns the last lines: the conclusion, and statistics of board and line. The counts are those
-/// of all verdicts, and those with failures known from the baseline counted as passes.
+/// Returns the last lines: the conclusion with what was judged, on what, and what was repaired or
+/// not judged; and statistics of board and line. The counts are those of all verdicts, and those
+/// with failures known from the baseline counted as passes.
 #[must_use]
 pub fn summary_text(
     [counts, with_known_passing]: [VerdictCounts; 2],
     course: &RunSummary,
     stats: LinkStats,
     took: Duration,
+    target: &RunTarget,
 ) -> String {
     let why = incomplete_reason(&course.ended);
     let conclusion = Conclusion::from_counts(with_known_passing, why.is_some());
@@ -256,8 +261,11 @@ pub fn summary_text(
     let verdict = format!("{conclusion}{why}");
     let VerdictCounts { pass, cases, squares, .. } = counts;
     let seconds = took.as_secs_f64();
+    let known = with_known_passing.pass.saturating_sub(pass);
     let mut text = format!(
-        "{verdict}: {pass} of {cases} cases agree on {squares} squares in {seconds:.1} s\n"
+        "{verdict}: {pass} of {cases} cases agree on {squares} squares in {seconds:.1} s{}{}\n",
+        target.phrase(),
+        reservations(known, stats.total_retries(), target)
     );
     if let Some(why) = course.last_restart.as_deref().map(Escape::escaped) {
         let _ = writeln!(text, "board: restarted {} times, last because {why}", course.restarts);
@@ -269,6 +277,22 @@ pub fn summary_text(
         let _ = writeln!(text, "board: not observed: {}", what.escaped());
     }
     text + &line_statistics_text(stats)
+}
+
+/// Formats what limits a verdict: known failures that were let pass, retries because of line errors,
+/// and status bits that were not judged. Empty if there is none.
+fn reservations(known: u64, retries: u64, target: &RunTarget) -> String {
+    let counted = |count: u64, what: &str, after: &str| match count {
+        0 => String::new(),
+        1 => format!(", 1 {what}{after}"),
+        _ => format!(", {count} {what}s{after}"),
+    };
+    let mut text = counted(known, "known failure", "");
+    text += &counted(retries, "line error", " repaired");
+    if !target.not_judged.is_empty() {
+        text += &format!(", not judged: {}", target.not_judged.join(" and "));
+    }
+    text
 }
 
 /// Returns the statistics of the line as a line of text.
@@ -313,7 +337,42 @@ mod tests {
             &course,
             LinkStats::default(),
             Duration::ZERO,
+            &RunTarget::default(),
         )
+    }
+
+    #[test]
+    fn the_verdict_is_followed_by_what_was_judged_repaired_and_let_pass() {
+        let passed = case(Verdict::Pass);
+        let known = CaseResult { known: true, ..case(Verdict::Fail) };
+        let results = [passed.clone(), known];
+        let mut stats = LinkStats::default();
+        let mut target = RunTarget {
+            board: "/dev/ttyUSB0 (RC2014 Classic)".to_owned(),
+            builds: vec![0x3F2A_51C0],
+            not_judged: Vec::new(),
+        };
+        let first_line = |results: &[CaseResult], stats, target: &RunTarget| {
+            let counts =
+                [VerdictCounts::from_results(results), VerdictCounts::excluding_known(results)];
+            let course = RunSummary::default();
+            let text = summary_text(counts, &course, stats, Duration::from_secs(3), target);
+            text.lines().next().map(str::to_owned).expect("a line")
+        };
+        let judged = "cases agree on 0 squares in 3.0 s, on /dev/ttyUSB0 (RC2014 Classic), build \
+                      3F2A51C0";
+        let one = std::slice::from_ref(&passed);
+        assert_eq!(first_line(one, stats, &target), format!("PASS: 1 of 1 {judged}"));
+        stats.retries.overrun = 1;
+        let expected = format!("PASS: 1 of 1 {judged}, 1 line error repaired");
+        assert_eq!(first_line(one, stats, &target), expected);
+        stats.retries.timeout = 1;
+        target.not_judged = vec!["overflow", "short"];
+        let expected = format!(
+            "PASS: 1 of 2 {judged}, 1 known failure, 2 line errors repaired, not judged: overflow \
+             and short"
+        );
+        assert_eq!(first_line(&results, stats, &target), expected);
     }
 
     #[test]

@@ -9,11 +9,12 @@ mod digest;
 mod error;
 pub mod line;
 mod log;
+mod read;
 
 pub use digest::cases_digest;
 pub use error::ResultsError;
 pub use log::{Clock, ResultsWriter};
-pub(crate) use log::{RESULTS_MAGIC, read_records};
+pub(crate) use read::{RESULTS_MAGIC, RecordReader};
 
 use serde::{Deserialize, Serialize};
 

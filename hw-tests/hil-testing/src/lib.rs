@@ -1,5 +1,5 @@
 //! Test support for `hil-harness`: a deterministic simulation of whole runs with a simulated disk,
-//! mutation testing of the evaluator, and simulated fleets. Tests, examples and CI scripts use it;
+//! mutation testing of the evaluator, simulated fleets, and results files of any length. Tests, examples and CI scripts use it;
 //! programs do not.
 //!
 //! ```
@@ -12,6 +12,7 @@
 //! ```
 
 pub mod fleet_simulation;
+pub mod many_results;
 pub mod mutants;
 pub mod simulated_disk;
 pub mod simulation;

@@ -9,10 +9,11 @@ use rcflash_link::LinkStats;
 use super::{
     FinishedRun, Reporter, ResultRecorder, RunConfig, RunContext, with_failed_verdict_code,
 };
+use crate::case_index::CaseKey;
 use crate::fleet::{
     BoardFinished, Fleet, FleetBoard, FleetEvent, FleetSummary, SchedulerStats, run_fleet,
 };
-use crate::report::{self, BoardSummary};
+use crate::report::{self, BoardSummary, RunTarget};
 use crate::results::BoardReady;
 use crate::runner::{RunEnd, RunSummary};
 use sargon_corpus::Case;
@@ -37,7 +38,7 @@ pub fn run_on_fleet<'a>(
     let mut recorder = ResultRecorder::new(config, Arc::clone(&ctx.clock));
     let outcome = recorder
         .open(config, &head, ctx.file_system)
-        .and_then(|()| recorder.unfinished(config.cases.clone()))
+        .and_then(|()| recorder.unfinished(&config.cases))
         .and_then(|cases| dispatch(config, members, &cases, &mut recorder, &mut reporter, &mut ctx))
         .map_err(|failure| with_failed_verdict_code(failure, &recorder));
     reporter.finish(recorder, outcome)
@@ -167,7 +168,7 @@ fn dispatch(
     if let Some(failure) = failed {
         return Err(failure);
     }
-    recorder.verify_one_verdict_each(cases.iter().map(|case| case.id.clone()).collect())?;
+    recorder.verify_one_verdict_each(cases.iter().map(|case| CaseKey::of(&case.id)).collect())?;
     rows.finish(&end);
     reporter.report.boards = rows.rows.clone();
     let is_begun = rows.rows.iter().any(|row| row.counts.cases > 0) || cases.is_empty();
@@ -187,6 +188,7 @@ fn dispatch(
         faults: None,
         summary: course,
         took,
+        target: RunTarget::of_fleet(rows.rows.iter().filter_map(|row| row.image.as_ref())),
         boards: rows.rows,
         report_failure: None,
     })

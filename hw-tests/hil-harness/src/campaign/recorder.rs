@@ -1,13 +1,13 @@
 //! Records the results of a run in the results file, for the report, and in the totals that are
 //! printed at the end.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use cli_support::exit::{BUG, CommandError, USAGE};
 use rcflash_transport::time::{Duration, Instant};
 
 use super::RunConfig;
+use crate::case_index::CaseKey;
 use crate::file_system::FileSystem;
 use crate::report::{RunTotals, WorstResults};
 use crate::results::{BoardReady, Clock, ResultsError, ResultsWriter, RunEndRecord, RunHeader};
@@ -19,17 +19,23 @@ const MAX_SOAK_CASES_WRITTEN: u64 = 10_000;
 /// How often a soak run writes its counts.
 const SOAK_PROGRESS_INTERVAL: Duration = Duration::from_secs(60);
 
+fn empty_results(config: &RunConfig) -> WorstResults {
+    config.report.as_deref().map_or_else(WorstResults::without_details, WorstResults::spooled_in)
+}
+
 /// Records the results of the cases.
 pub struct ResultRecorder {
     /// The counts and the cases that did not pass.
     pub totals: RunTotals,
-    /// The results for the report, if one is written.
-    pub(super) worst_results: Option<WorstResults>,
+    /// The results for the report; without a report, which cases have one.
+    pub(super) results: WorstResults,
     baseline: Option<Arc<Baseline>>,
     clock: Clock,
     writer: Option<ResultsWriter>,
-    finished: BTreeSet<String>,
-    recorded_ids: Vec<String>,
+    /// The number of cases with a result in the resumed file.
+    finished: usize,
+    /// The cases recorded since [`Self::verify_one_verdict_each`].
+    recorded: Vec<CaseKey>,
     /// In a soak run: how many cases were written, and when the counts were last written.
     soak: Option<(u64, Instant)>,
     failed: Option<ResultsError>,
@@ -42,12 +48,12 @@ impl ResultRecorder {
         let soak = config.is_soak().then(|| (0, clock()));
         Self {
             totals: RunTotals::new(config.follow_up.clone()),
-            worst_results: config.report.as_ref().map(|_| WorstResults::default()),
+            results: empty_results(config),
             baseline: config.baseline.clone(),
             clock,
             writer: None,
-            finished: BTreeSet::new(),
-            recorded_ids: Vec::new(),
+            finished: 0,
+            recorded: Vec::new(),
             soak,
             failed: None,
         }
@@ -62,36 +68,36 @@ impl ResultRecorder {
     ) -> Result<(), CommandError> {
         let Some(path) = &config.results else { return Ok(()) };
         let clock = Arc::clone(&self.clock);
-        let mut earlier = Vec::new();
-        self.writer = Some(if config.resume {
-            let (writer, results) = ResultsWriter::resume(file_system, path, head, clock)?;
-            earlier = results;
-            writer
+        let writer = if config.resume {
+            let mut add = |mut result| self.add_result(&mut result);
+            ResultsWriter::resume(file_system, path, head, clock, &mut add)
         } else {
-            ResultsWriter::create(file_system, path, head, config.force, clock)?
-        });
-        for mut result in earlier {
-            self.add_result(&mut result);
-            self.finished.insert(result.id);
-        }
+            ResultsWriter::create(file_system, path, head, config.force, clock)
+        };
+        self.writer = Some(writer.inspect_err(|_| self.discard_results(config))?);
+        self.finished = self.results.len();
         Ok(())
+    }
+
+    /// Discards the results of a file that turned out to be damaged or of another run.
+    fn discard_results(&mut self, config: &RunConfig) {
+        self.totals = RunTotals::new(config.follow_up.clone());
+        self.results = empty_results(config);
     }
 
     fn add_result(&mut self, result: &mut CaseResult) {
         let compared = self.baseline.as_ref().map(|earlier| earlier.compare(result));
         result.known = compared == Some(BaselineStatus::Known);
         self.totals.add(result, compared);
-        if let Some(worst_results) = &mut self.worst_results {
-            worst_results.add(result);
-        }
+        self.results.add(result);
     }
 
     /// Returns the cases that have no verdict in the results file.
-    pub(super) fn unfinished(&self, mut cases: Vec<Case>) -> Result<Vec<Case>, CommandError> {
-        let all = cases.len();
-        cases.retain(|case| !self.finished.contains(&case.id));
-        if cases.len() + self.finished.len() == all {
-            return Ok(cases);
+    pub(super) fn unfinished(&self, cases: &[Case]) -> Result<Vec<Case>, CommandError> {
+        let is_left = |case: &&Case| !self.results.contains(&case.id);
+        let left: Vec<_> = cases.iter().filter(is_left).cloned().collect();
+        if left.len() + self.finished == cases.len() {
+            return Ok(left);
         }
         let why = "the results file has cases that are not selected; \
                    repeat the arguments of the run that wrote it";
@@ -113,7 +119,7 @@ impl ResultRecorder {
         {
             self.failed = Some(error);
         }
-        self.recorded_ids.push(result.id);
+        self.recorded.push(CaseKey::of(&result.id));
         self.failed.is_none()
     }
 
@@ -141,26 +147,23 @@ impl ResultRecorder {
 
     /// Returns the number of verdicts since [`Self::verify_one_verdict_each`].
     pub(super) fn verdict_count(&self) -> usize {
-        self.recorded_ids.len()
+        self.recorded.len()
     }
 
     /// Verifies that each of these cases has had exactly one verdict since the last call.
     pub(super) fn verify_one_verdict_each(
         &mut self,
-        mut cases: Vec<String>,
+        mut cases: Vec<CaseKey>,
     ) -> Result<(), CommandError> {
-        let mut recorded_ids = std::mem::take(&mut self.recorded_ids);
-        cases.sort();
-        recorded_ids.sort();
-        if cases == recorded_ids && self.totals.counts().is_consistent() {
+        let mut recorded = std::mem::take(&mut self.recorded);
+        cases.sort_unstable();
+        recorded.sort_unstable();
+        if cases == recorded && self.totals.counts().is_consistent() {
             return Ok(());
         }
         let cases = cases.len();
-        let recorded_ids = recorded_ids.len();
-        Err(CommandError::new(
-            BUG,
-            format!("{cases} cases have {recorded_ids} verdicts, not one each"),
-        ))
+        let recorded = recorded.len();
+        Err(CommandError::new(BUG, format!("{cases} cases have {recorded} verdicts, not one each")))
     }
 
     /// Records that the run was aborted, and that these cases were not run.

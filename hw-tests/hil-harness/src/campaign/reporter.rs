@@ -11,8 +11,9 @@ use cli_support::exit::CommandError;
 use super::{FinishedRun, ResultRecorder, RunConfig, RunContext};
 use crate::file_system::FileSystem;
 use crate::live::BoardConfig;
-use crate::report::{Report, WorstResults, prepare_folder, write_files};
+use crate::report::{Report, WorstResults, WriteError, prepare_folder, write_files};
 use crate::results::{Clock, RunHeader};
+use crate::runner::{CaseResult, Verdict};
 
 /// Writes the report of a run.
 pub struct Reporter<'a> {
@@ -41,8 +42,8 @@ impl<'a> Reporter<'a> {
         let mut reporter = Self { config, file_system: ctx.file_system, clock, started, report };
         if let Some(folder) = &config.report {
             prepare_folder(ctx.file_system, folder, config.force)?;
+            reporter.write(WorstResults::spooled_in(folder), true)?;
         }
-        reporter.write(WorstResults::default(), true)?;
         Ok(reporter)
     }
 
@@ -56,7 +57,7 @@ impl<'a> Reporter<'a> {
         if let Err(failure) = &outcome {
             self.report.set_failure(&failure.message);
         }
-        let written = self.write(recorder.worst_results.unwrap_or_default(), outcome.is_err());
+        let written = self.write(recorder.results, outcome.is_err());
         match (outcome, written) {
             (Ok(done), Err(error)) if done.exit_code() == 0 => Err(error),
             (Ok(done), Err(error)) => {
@@ -71,13 +72,20 @@ impl<'a> Reporter<'a> {
     }
 
     /// Writes the files. If the run was aborted, cases without a result are listed as not run.
-    fn write(&mut self, results: WorstResults, is_aborted: bool) -> Result<(), CommandError> {
+    fn write(&mut self, mut results: WorstResults, is_aborted: bool) -> Result<(), CommandError> {
         let Some(folder) = &self.config.report else { return Ok(()) };
-        let cases = results.finish(if is_aborted { &self.config.cases } else { &[] });
+        if is_aborted {
+            for case in &self.config.cases {
+                if !results.contains(&case.id) {
+                    results.add(&CaseResult::new(case, Verdict::NotRun));
+                }
+            }
+        }
         let took = (self.clock)().saturating_duration_since(self.started);
         let baseline = self.config.baseline.as_deref();
-        self.report.baseline = baseline.map(|earlier| earlier.compare_all(&cases));
-        self.report.set_cases(cases, took, &self.config.follow_up);
-        Ok(write_files(&self.report, self.file_system, folder)?)
+        self.report
+            .set_cases(&mut results, took, &self.config.follow_up, baseline)
+            .map_err(|source| WriteError::Io { path: folder.clone(), source })?;
+        Ok(write_files(&self.report, &mut results, self.file_system, folder)?)
     }
 }

@@ -1,13 +1,16 @@
 //! The file system of the operating system.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use cli_support::files::{read_limited, sync_parent_dir, write_durable};
+use cli_support::files::{read_limited, replace_durable, sync_parent_dir, write_durable};
 use host_platform::files::open_exclusive;
 
 use super::{AppendFile, FileSystem, PathKind};
+
+/// Bytes that are read from a file at a time.
+const READ_BYTES: usize = 64 << 10;
 
 /// The file system of the operating system.
 #[derive(Debug, Clone, Copy, Default)]
@@ -49,6 +52,14 @@ impl FileSystem for OsFileSystem {
         write_durable(path, bytes)
     }
 
+    fn replace_with(
+        &self,
+        path: &Path,
+        write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
+        replace_durable(path, write)
+    }
+
     fn create_dir_all(&self, path: &Path) -> io::Result<()> {
         fs::create_dir_all(path)
     }
@@ -68,6 +79,11 @@ impl AppendFile for File {
         }
         self.seek(SeekFrom::Start(0))?;
         read_limited(self, limit)
+    }
+
+    fn reader(&mut self) -> io::Result<Box<dyn BufRead + '_>> {
+        self.seek(SeekFrom::Start(0))?;
+        Ok(Box::new(BufReader::with_capacity(READ_BYTES, self)))
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {

@@ -13,7 +13,7 @@ use super::LiveBoard;
 /// Modules of the application that are not part of the evaluator.
 const APPLICATION_MODULES: [&str; 17] = [
     "APP", "POSITN", "EXHAUS", "SECTNS", "CRC32", "CRCREC", "ANALYS", "TRACE", "COMMON", "FRAME",
-    "RING", "PLACE", "CRC16", "ACIA", "SIO", "HOSTED", "STATUS",
+    "RING", "PLACE", "CRC16", "ACIA", "SIO", "HOSTED", "STATS",
 ];
 /// Routines of the evaluator whose calls are checked one by one.
 const ROUTINES: [&str; 4] = ["POINTS", "PINFND", "ATTACK", "XCHNG"];

@@ -7,8 +7,7 @@ use firmware_wire::Identity;
 use rcflash_link::LinkStats;
 use serde::{Deserialize, Serialize};
 
-use super::Report;
-use crate::runner::{FaultSide, Verdict, VerdictCounts};
+use crate::runner::{Verdict, VerdictCounts};
 
 /// A board of a run on a fleet.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,19 +35,6 @@ pub struct BoardSummary {
     /// Statistics of its line; absent if it was never ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<LinkStats>,
-}
-
-impl Report {
-    /// Returns the numbers of cases in which a board or the code is at fault; `None` in a run on
-    /// one board.
-    #[must_use]
-    pub(super) fn fault_numbers(&self) -> Option<(usize, usize)> {
-        let is_board = |fault: &&FaultSide| matches!(fault, FaultSide::Boards(_));
-        let is_code = |fault: &&FaultSide| matches!(fault, FaultSide::Code(_));
-        let faults = || self.cases.iter().filter_map(|case| case.fault.as_ref());
-        let counts = (faults().filter(is_board).count(), faults().filter(is_code).count());
-        (!self.run.boards.is_empty()).then_some(counts)
-    }
 }
 
 /// Formats how often boards were at fault, and how often the code.

@@ -1,11 +1,10 @@
-//! Facts that every form of the report shows: what ran where, the counts by tag.
+//! Facts that every form of the report shows: what ran where.
 
-use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use super::boards::fault_sentence;
 use super::{Report, compared};
-use crate::runner::{BaselineSummary, VerdictCounts};
+use crate::runner::BaselineSummary;
 
 impl Report {
     /// Returns program, board and settings of the run, as names and values.
@@ -55,17 +54,5 @@ impl Report {
         facts.push(("command", format!("hw-tests {}", self.arguments.join(" "))));
         facts.push(("program", run.program.clone()));
         facts
-    }
-
-    /// Returns the counts of cases with each tag.
-    #[must_use]
-    pub fn counts_by_tag(&self) -> BTreeMap<&str, VerdictCounts> {
-        let mut by_tag = BTreeMap::<_, VerdictCounts>::new();
-        for case in &self.cases {
-            for tag in &case.tags {
-                by_tag.entry(tag.as_str()).or_default().add(case);
-            }
-        }
-        by_tag
     }
 }

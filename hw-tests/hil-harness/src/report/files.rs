@@ -1,14 +1,16 @@
 //! Writes the files of a report into its folder.
 
-use std::io;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use cli_support::exit::{CommandError, ENVIRONMENT, USAGE};
 use cli_support::text::{Escape, escape_json};
+use flate2::{Compression, GzBuilder};
 
-use super::Report;
+use super::{CaseResults, Report};
 use super::{junit, markdown, page};
 use crate::file_system::{FileSystem, PathKind};
+use crate::runner::Verdict;
 
 /// A file is recognised by its first bytes, so many at most.
 const RECOGNISED_PREFIX_BYTES: u64 = 4096;
@@ -23,6 +25,11 @@ const FILES: [(&str, Recogniser); 4] = [
     ("report.html", |text| text.contains("<meta name=\"generator\" content=\"hw-tests\">")),
     ("report.md", is_markdown),
 ];
+
+/// The file of the passed cases if there are too many for the page, and a comment in its header, by
+/// which it is recognised.
+pub(super) const PASSES_FILE: &str = "passes.jsonl.gz";
+const PASSES_COMMENT: &str = "passed cases of hw-tests";
 
 fn is_markdown(text: &str) -> bool {
     let headings = ["# PASS: ", "# FAIL: ", "# INCOMPLETE: "];
@@ -75,7 +82,8 @@ pub fn prepare_folder(
     force: bool,
 ) -> Result<(), WriteError> {
     file_system.create_dir_all(folder).map_err(WriteError::of(folder))?;
-    for (name, is_ours) in FILES {
+    let passes: (&str, Recogniser) = (PASSES_FILE, |text| text.contains(PASSES_COMMENT));
+    for (name, is_ours) in FILES.into_iter().chain([passes]) {
         let path = folder.join(name);
         match file_system.path_kind(&path).map_err(WriteError::of(&path))? {
             PathKind::Missing | PathKind::File(0) => {}
@@ -94,26 +102,70 @@ pub fn prepare_folder(
     Ok(())
 }
 
-/// Writes the files, each atomically and synced.
+/// Writes the files, each atomically and synced, one result at a time.
 ///
 /// # Errors
 /// Returns [`WriteError`] for the first file that can't be written; earlier files are kept.
 pub fn write_files(
     report: &Report,
+    cases: &mut dyn CaseResults,
     file_system: &dyn FileSystem,
     folder: &Path,
 ) -> Result<(), WriteError> {
-    let texts =
-        [json(report), junit::junit(report), page::page(report), Ok(markdown::markdown(report))];
-    for ((name, _), text) in FILES.iter().zip(texts) {
+    write_passes(report, cases, file_system, &folder.join(PASSES_FILE))?;
+    let writers: [Writer; 4] =
+        [write_json, junit::write_junit, page::write_page, markdown::write_markdown];
+    for ((name, _), write) in FILES.iter().zip(writers) {
         let path = folder.join(name);
-        let written = text.and_then(|text| file_system.replace(&path, text.as_bytes()));
+        let written = file_system.replace_with(&path, &mut |out| write(report, cases, out));
         written.map_err(WriteError::of(&path))?;
     }
     Ok(())
 }
 
-/// Returns `report.json`: the report as it is.
-fn json(report: &Report) -> io::Result<String> {
-    Ok(escape_json(&serde_json::to_string(report)?).into_owned() + "\n")
+/// Writes a file of a report.
+type Writer = fn(&Report, &mut dyn CaseResults, &mut dyn Write) -> io::Result<()>;
+
+/// Writes the passed cases if the page has only their figures; otherwise removes the file that an
+/// earlier report left.
+fn write_passes(
+    report: &Report,
+    cases: &mut dyn CaseResults,
+    file_system: &dyn FileSystem,
+    path: &Path,
+) -> Result<(), WriteError> {
+    let failed = WriteError::of(path);
+    if report.has_whole_page() {
+        let is_there = matches!(file_system.path_kind(path), Ok(PathKind::File(_)));
+        return if is_there { file_system.remove_file(path).map_err(failed) } else { Ok(()) };
+    }
+    let written = file_system.replace_with(path, &mut |out| {
+        let gz = GzBuilder::new().comment(PASSES_COMMENT).write(out, Compression::default());
+        let mut lines = BufWriter::new(gz);
+        cases.visit(&mut |case| {
+            if case.verdict == Verdict::Pass {
+                serde_json::to_writer(&mut lines, case)?;
+                lines.write_all(b"\n")?;
+            }
+            Ok(())
+        })?;
+        lines.into_inner()?.finish().map(drop)
+    });
+    written.map_err(failed)
+}
+
+/// Writes `report.json`: the report as it is, with the cases as its last field.
+fn write_json(report: &Report, cases: &mut dyn CaseResults, out: &mut dyn Write) -> io::Result<()> {
+    let text = serde_json::to_string(report)?;
+    // The report ends with an empty list of cases.
+    let open = text.strip_suffix("]}").unwrap_or(&text);
+    out.write_all(escape_json(open).as_bytes())?;
+    let mut separator = "";
+    cases.visit(&mut |case| {
+        let text = serde_json::to_string(case)?;
+        write!(out, "{separator}{}", escape_json(&text))?;
+        separator = ",";
+        Ok(())
+    })?;
+    out.write_all(b"]}\n")
 }

@@ -1,22 +1,45 @@
 //! `junit.xml` for CI services: one test per case, and one that passes if all cases were run.
 
-use std::io;
+use std::io::{self, Write};
 use std::time::Duration;
 
 use chrono::DateTime;
 use cli_support::text::Escape;
 use quick_junit::{NonSuccessKind, Report as Page, TestCase, TestCaseStatus, TestSuite};
 
-use super::Report;
+use super::{CaseResults, Report};
 use crate::runner::{CaseResult, Verdict};
 
-/// Returns the report as JUnit XML. Only a wrong answer is a failure; flaky cases and cases without
-/// an answer are errors; cases not run and failures known from the baseline are skipped.
-pub(super) fn junit(report: &Report) -> io::Result<String> {
+/// The indent of a test, and the line that ends a suite, as `quick_junit` writes them.
+const TEST_START: &str = "        <testcase";
+const SUITE_END: &str = "    </testsuite>\n";
+
+/// Writes the report as JUnit XML, one test at a time. Only a wrong answer is a failure; flaky cases
+/// and cases without an answer are errors; cases not run and failures known from the baseline are
+/// skipped.
+pub(super) fn write_junit(
+    report: &Report,
+    cases: &mut dyn CaseResults,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let text = without_cases(report, cases)?;
+    let Some(end) = text.rfind(SUITE_END) else { return out.write_all(text.as_bytes()) };
+    out.write_all(&text.as_bytes()[..end])?;
+    cases.visit(&mut |case| out.write_all(test_text(case)?.as_bytes()))?;
+    out.write_all(&text.as_bytes()[end..])
+}
+
+/// Returns the XML with the counts of all tests, and only the test of the whole run. The properties
+/// of suite `cases` keep it from being an empty element.
+fn without_cases(report: &Report, cases: &mut dyn CaseResults) -> io::Result<String> {
     let mut suites = [TestSuite::new("run"), TestSuite::new("cases")];
     suites[0].add_test_case(whole(report));
     suites[1].set_time(Duration::from_millis(report.took_ms));
-    suites[1].add_test_cases(report.cases.iter().map(test));
+    cases.visit(&mut |case| {
+        // It is counted, and written by `write_junit`.
+        suites[1].add_test_case(test(case)).test_cases.clear();
+        Ok(())
+    })?;
     if let Ok(moment) = DateTime::parse_from_rfc3339(&report.started) {
         suites[1].set_timestamp(moment);
     }
@@ -26,6 +49,17 @@ pub(super) fn junit(report: &Report) -> io::Result<String> {
     let mut page = Page::new("hw-tests");
     page.add_test_suites(suites);
     page.to_string().map_err(io::Error::other)
+}
+
+/// Returns the XML of a test, as it is in a whole page.
+fn test_text(case: &CaseResult) -> io::Result<String> {
+    let mut suite = TestSuite::new("cases");
+    suite.add_test_case(test(case));
+    let mut page = Page::new("hw-tests");
+    page.add_test_suite(suite);
+    let text = page.to_string().map_err(io::Error::other)?;
+    let element = text.find(TEST_START).zip(text.rfind(SUITE_END));
+    Ok(element.map_or("", |(start, end)| &text[start..end]).to_owned())
 }
 
 /// Returns the test that all cases were run.
@@ -79,12 +113,43 @@ mod tests {
     fn page_of_all_verdicts() -> Page {
         let cases = builtin_corpus().expect("the corpus");
         let results = cases.iter().zip(Verdict::ALL);
-        let results: Vec<_> =
+        let mut results: Vec<_> =
             results.map(|(case, verdict)| CaseResult::new(case, verdict)).collect();
         let mut report = Report::new(RunHeader::default(), Vec::new(), SystemTime::UNIX_EPOCH);
-        report.set_cases(results, Duration::ZERO, &crate::report::FollowUpOptions::default());
-        let text = junit(&report).expect("it is written");
+        let options = crate::report::FollowUpOptions::default();
+        report.set_cases(&mut results, Duration::ZERO, &options, None).expect("it is readable");
+        let mut text = Vec::new();
+        write_junit(&report, &mut results, &mut text).expect("it is written");
+        let text = String::from_utf8(text).expect("it is text");
         Page::deserialize_from_str(&text).expect("it is well-formed")
+    }
+
+    #[test]
+    fn tests_that_are_written_one_at_a_time_are_those_of_a_whole_page() {
+        let case = builtin_corpus().expect("the corpus").remove(0);
+        let hostile = "</testsuite>\n    </testsuite>\n        <testcase \u{1}&\"";
+        let mut results: Vec<_> = Verdict::ALL
+            .map(|verdict| CaseResult {
+                id: format!("{hostile} {verdict}"),
+                ..CaseResult::with_reason(&case, verdict, hostile)
+            })
+            .to_vec();
+        let mut report = Report::new(RunHeader::default(), Vec::new(), SystemTime::UNIX_EPOCH);
+        let options = crate::report::FollowUpOptions::default();
+        report.set_cases(&mut results, Duration::ZERO, &options, None).expect("it is readable");
+        let mut streamed = Vec::new();
+        write_junit(&report, &mut results, &mut streamed).expect("it is written");
+        let mut page = Page::new("hw-tests");
+        let text = without_cases(&report, &mut Vec::new()).expect("it is written");
+        let empty = Page::deserialize_from_str(&text).expect("it is well-formed");
+        for mut suite in empty.test_suites {
+            if suite.name.as_str() == "cases" {
+                suite.add_test_cases(results.iter().map(test));
+            }
+            page.add_test_suite(suite);
+        }
+        let whole = page.to_string().expect("it is written");
+        assert_eq!(String::from_utf8(streamed).expect("it is text"), whole);
     }
 
     #[test]

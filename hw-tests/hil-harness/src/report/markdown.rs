@@ -1,10 +1,11 @@
 //! `report.md`: the report as Markdown, for the summaries of CI services and for terminals.
 
 use std::fmt::Write;
+use std::io;
 
 use cli_support::text::escape_controls;
 
-use super::{Report, line_statistics_text};
+use super::{CaseResults, Report, line_statistics_text};
 use crate::runner::{CaseResult, Verdict, VerdictCounts};
 
 /// Most cases shown that did not pass.
@@ -12,8 +13,16 @@ const MAX_CASES_SHOWN: usize = 100;
 /// Most differences shown for a case.
 const MAX_DIFFERENCES_SHOWN: usize = 8;
 
-/// Returns the report as Markdown.
-pub(super) fn markdown(report: &Report) -> String {
+/// Writes the report as Markdown. It shows no case that the report itself does not have.
+pub(super) fn write_markdown(
+    report: &Report,
+    _cases: &mut dyn CaseResults,
+    out: &mut dyn io::Write,
+) -> io::Result<()> {
+    out.write_all(markdown(report).as_bytes())
+}
+
+fn markdown(report: &Report) -> String {
     let mut text = format!("# {}: {}\n\n", report.outcome.as_str(), report.headline());
     if let Some(why) = &report.incomplete {
         let _ = writeln!(text, "**Incomplete:** {}\n", escaped(why));
@@ -72,11 +81,10 @@ fn boards(report: &Report) -> String {
 /// Returns the cases that did not pass, with what was wrong.
 fn problems(report: &Report) -> String {
     let mut text = String::new();
-    let mut cases = report.problems();
-    for case in cases.by_ref().take(MAX_CASES_SHOWN) {
+    let (cases, more) = report.problems(MAX_CASES_SHOWN);
+    for case in cases {
         text += &problem(report, case);
     }
-    let more = cases.count();
     if more > 0 {
         let _ =
             writeln!(text, "\n... and {more} more; all are in `report.html` and `report.json`.");

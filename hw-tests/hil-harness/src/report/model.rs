@@ -1,6 +1,7 @@
 //! The data of a report: the content of `report.json`, from which the other forms are generated
 //! (docs/REPORTS.md).
 
+use std::io;
 use std::time::{Duration, SystemTime};
 
 use chrono::{DateTime, SecondsFormat, Utc};
@@ -9,10 +10,11 @@ use firmware_wire::Identity;
 use rcflash_link::LinkStats;
 use serde::{Deserialize, Serialize};
 
-use super::{BoardSummary, FollowUp, FollowUpOptions, incomplete_reason};
+use super::aggregates::CaseAggregates;
+use super::{BoardSummary, CaseResults, FollowUp, FollowUpOptions, incomplete_reason};
 use crate::live::{LiveBoard, Utilization};
 use crate::results::RunHeader;
-use crate::runner::{BaselineSummary, CaseResult, Conclusion, RunSummary, Verdict, VerdictCounts};
+use crate::runner::{Baseline, BaselineSummary, CaseResult, Conclusion, RunSummary, VerdictCounts};
 
 /// Version of the schema. Within a version fields may be added, but not removed or redefined.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -77,8 +79,12 @@ pub struct Report {
     /// Follow-up commands for the first failed cases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inspect: Vec<FollowUp>,
-    /// The results, in the order in which the cases completed.
+    /// The results, in the order in which the cases completed. Empty while a report is written:
+    /// the results are then streamed from a [`CaseResults`].
     pub cases: Vec<CaseResult>,
+    /// Figures of all cases.
+    #[serde(skip)]
+    pub(super) aggregates: CaseAggregates,
 }
 
 /// A board.
@@ -120,6 +126,7 @@ impl Report {
             rounds: None,
             inspect: Vec::new(),
             cases: Vec::new(),
+            aggregates: CaseAggregates::default(),
         }
     }
 
@@ -165,17 +172,39 @@ impl Report {
         self.incomplete = Some(format!("{where_to}{message}"));
     }
 
-    /// Sets the results, the conclusion, and the follow-up commands of failed cases.
-    pub fn set_cases(&mut self, cases: Vec<CaseResult>, took: Duration, options: &FollowUpOptions) {
-        let inspected = cases.iter().filter_map(|case| FollowUp::for_case(case, options));
-        self.inspect = inspected.take(MAX_FOLLOW_UPS).collect();
-        self.counts = VerdictCounts::from_results(&cases);
-        self.outcome = Conclusion::from_counts(
-            VerdictCounts::excluding_known(&cases),
-            self.incomplete.is_some(),
-        );
-        self.cases = cases;
+    /// Sets everything that follows from the results: counts, conclusion, comparison with the
+    /// baseline, and the follow-up commands of failed cases.
+    ///
+    /// # Errors
+    /// Returns an error if the results can't be read.
+    pub fn set_cases(
+        &mut self,
+        cases: &mut dyn CaseResults,
+        took: Duration,
+        options: &FollowUpOptions,
+        baseline: Option<&Baseline>,
+    ) -> io::Result<()> {
+        let mut with_known_passing = VerdictCounts::default();
+        let mut compared = baseline.map(Baseline::empty_summary);
+        self.counts = VerdictCounts::default();
+        self.aggregates = CaseAggregates::default();
+        self.inspect.clear();
+        cases.visit(&mut |case| {
+            self.counts.add(case);
+            with_known_passing.add_excluding_known(case);
+            self.aggregates.add(case);
+            if self.inspect.len() < MAX_FOLLOW_UPS {
+                self.inspect.extend(FollowUp::for_case(case, options));
+            }
+            if let (Some(summary), Some(baseline)) = (&mut compared, baseline) {
+                summary.add(case, baseline.compare(case));
+            }
+            Ok(())
+        })?;
+        self.baseline = compared;
+        self.outcome = Conclusion::from_counts(with_known_passing, self.incomplete.is_some());
         self.took_ms = took.as_millis() as u64;
+        Ok(())
     }
 
     /// Returns the reason for the board's last restart.
@@ -198,12 +227,5 @@ impl Report {
         let known = self.baseline.as_ref().map_or(0, |compared| compared.known.len());
         let known = if known > 0 { format!("{known} known, ") } else { String::new() };
         format!("{known}{pass} of {cases} cases pass")
-    }
-
-    /// Returns the cases that were run and did not pass.
-    pub fn problems(&self) -> impl Iterator<Item = &CaseResult> {
-        let is_problem =
-            |case: &&CaseResult| !matches!(case.verdict, Verdict::Pass | Verdict::NotRun);
-        self.cases.iter().filter(is_problem)
     }
 }

@@ -1,11 +1,13 @@
 //! `report.html`: a self-contained page, whose script draws the boards from compact data in it.
 
-use std::io;
+use std::io::{self, Write};
 
 use cli_support::text::{escape_controls, escape_json};
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::Report;
+use super::files::PASSES_FILE;
+use super::{CaseResults, Report};
 use crate::residues::SquareEntry;
 use crate::runner::{CaseResult, Conclusion, Verdict};
 
@@ -23,8 +25,23 @@ const SCRIPT: &str = concat!(
 /// Most cases listed if the browser runs no scripts.
 const MAX_CASES_WITHOUT_SCRIPT: usize = 200;
 
-/// Returns the report as an HTML page.
-pub(super) fn page(report: &Report) -> io::Result<String> {
+/// Most cases of which the page has all; of more it has those that did not pass, and figures of the
+/// others. A page of this many has about 20 MB.
+const MAX_CASES_DRAWN: u64 = 10_000;
+
+impl Report {
+    /// Returns `true` if the page has every case.
+    pub(super) fn has_whole_page(&self) -> bool {
+        self.counts.cases <= MAX_CASES_DRAWN
+    }
+}
+
+/// Writes the report as an HTML page, one case at a time.
+pub(super) fn write_page(
+    report: &Report,
+    cases: &mut dyn CaseResults,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let word = report.outcome.as_str();
     let headline = report.headline();
     let problem = report.incomplete.as_ref().map_or(String::new(), |why| {
@@ -35,30 +52,39 @@ pub(super) fn page(report: &Report) -> io::Result<String> {
         Conclusion::Fail => "%23c21f39",
         Conclusion::Incomplete => "%239a5700",
     };
-    Ok(fill_placeholders(&[
-        ("title", &escaped(&format!("{word}: {headline}"))),
+    let values = [
+        ("title", &*escaped(&format!("{word}: {headline}"))),
         ("colour", colour),
         ("style", STYLE.trim_end()),
         ("outcome", word),
         ("headline", &escaped(&headline)),
         ("problem", &problem),
         ("noscript", &without_script(report)),
-        ("data", &data(report)?),
         ("script", SCRIPT.trim_end()),
-    ]))
+    ];
+    fill_placeholders(out, &values, &mut |out| write_data(report, cases, out))
 }
 
-/// Fills the placeholders. Inserted text is not searched for placeholders.
-fn fill_placeholders(values: &[(&str, &str)]) -> String {
-    let mut text = String::with_capacity(PAGE.len());
+/// Writes the page with its placeholders filled; `data` is filled by `write_data`. Inserted text is
+/// not searched for placeholders.
+fn fill_placeholders(
+    out: &mut dyn Write,
+    values: &[(&str, &str)],
+    write_data: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     let mut rest = PAGE;
     while let Some((before, after)) = rest.split_once("{{") {
-        text += before;
+        out.write_all(before.as_bytes())?;
         let (name, behind) = after.split_once("}}").unwrap_or((after, ""));
-        text += values.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value);
+        if name == "data" {
+            write_data(out)?;
+        } else {
+            let value = values.iter().find(|(known, _)| *known == name);
+            out.write_all(value.map_or("", |(_, value)| value).as_bytes())?;
+        }
         rest = behind;
     }
-    text + rest
+    out.write_all(rest.as_bytes())
 }
 
 /// Escapes text for HTML, including attributes, and makes hidden characters visible.
@@ -66,13 +92,41 @@ fn escaped(text: &str) -> String {
     quick_xml::escape::escape(&*escape_controls(text)).into_owned()
 }
 
-/// Returns the data for the script, without any `<`, so that it can't end the script element.
-fn data(report: &Report) -> io::Result<String> {
-    let bare = Report { cases: Vec::new(), ..report.clone() };
-    let cases: Vec<_> = report.cases.iter().map(compact).collect();
+/// Writes the data for the script.
+fn write_data(report: &Report, cases: &mut dyn CaseResults, out: &mut dyn Write) -> io::Result<()> {
     let boards = super::boards::table_rows(&report.boards);
-    let page = json!({ "report": bare, "facts": report.facts(), "cases": cases, "boards": boards });
-    let json = serde_json::to_string(&page)?;
+    write!(out, "{{\"boards\":{},\"cases\":[", script_json(&boards)?)?;
+    let mut separator = "";
+    cases.visit(&mut |case| {
+        if report.has_whole_page() || case.verdict != Verdict::Pass {
+            write!(out, "{separator}{}", script_json(&compact(case))?)?;
+            separator = ",";
+        }
+        Ok(())
+    })?;
+    // By way of a value, which sorts the fields.
+    let bare = serde_json::to_value(report)?;
+    write!(
+        out,
+        "],\"facts\":{},\"report\":{}",
+        script_json(&report.facts())?,
+        script_json(&bare)?
+    )?;
+    if !report.has_whole_page() {
+        write!(out, ",\"whole\":{}", script_json(&figures(report))?)?;
+    }
+    out.write_all(b"}")
+}
+
+/// Returns the figures of all cases, of which the page does not have those that passed.
+fn figures(report: &Report) -> Value {
+    let times: Vec<_> = report.aggregates.t_states.iter().collect();
+    json!({ "tags": report.counts_by_tag(), "times": times, "file": PASSES_FILE })
+}
+
+/// Returns JSON for the script, without any `<`, so that it can't end the script element.
+fn script_json(value: &impl Serialize) -> io::Result<String> {
+    let json = serde_json::to_string(value)?;
     Ok(escape_json(&json).replace('<', "\\u003c"))
 }
 
@@ -136,10 +190,10 @@ fn without_script(report: &Report) -> String {
     let counts = Verdict::ALL.map(|verdict| (verdict, report.counts.get(verdict)));
     let counts: String =
         counts.iter().map(|(verdict, count)| row(verdict.as_str(), &count.to_string())).collect();
-    let mut cases = report.problems();
+    let (cases, more) = report.problems(MAX_CASES_WITHOUT_SCRIPT);
     let row_of = |case: &CaseResult| row(&case.id, &case_line(report, case));
-    let problems: String = cases.by_ref().take(MAX_CASES_WITHOUT_SCRIPT).map(row_of).collect();
-    let more = match cases.count() {
+    let problems: String = cases.iter().map(row_of).collect();
+    let more = match more {
         0 => String::new(),
         count => format!("<p>... and {count} more; all are in report.json.</p>\n"),
     };
@@ -166,7 +220,10 @@ mod tests {
 
     #[test]
     fn inserted_text_is_not_filled_again_and_all_placeholders_are_filled() {
-        let page = fill_placeholders(&[("title", "{{script}}"), ("script", "twice")]);
+        let mut page = Vec::new();
+        let values = [("title", "{{script}}"), ("script", "twice")];
+        fill_placeholders(&mut page, &values, &mut |_| Ok(())).expect("to memory");
+        let page = String::from_utf8(page).expect("it is text");
         assert!(page.contains("<title>{{script}}</title>"));
         let places = PAGE.matches("{{").count();
         assert!(places > 8, "{places}");

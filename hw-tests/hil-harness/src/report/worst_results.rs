@@ -1,37 +1,134 @@
 //! The results of a run, one per case: the worst one if a case was run repeatedly.
 
-use std::collections::HashMap;
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
+use std::path::Path;
 
+use tempfile::SpooledTempFile;
+
+use crate::case_index::CaseIndex;
 use crate::runner::{CaseResult, Verdict};
-use sargon_corpus::Case;
 
-/// The worst result of each case. Its size does not depend on how often cases are run.
-#[derive(Debug, Clone, Default)]
+/// Results take this much memory at most, in bytes; more are moved to a temporary file.
+const MAX_BUFFERED_BYTES: usize = 8 << 20;
+/// Bytes that are read from the temporary file at a time.
+const READ_BYTES: usize = 64 << 10;
+/// Bits of the severity beside the offset in [`WorstResults::entries`].
+const SEVERITY_BITS: u32 = 8;
+
+/// Results that can be read repeatedly, one at a time.
+pub trait CaseResults {
+    /// Calls `visit` for each result, in the order in which the cases completed.
+    ///
+    /// # Errors
+    /// Returns the error of `visit`, or the error if the results can't be read.
+    fn visit(&mut self, visit: &mut dyn FnMut(&CaseResult) -> io::Result<()>) -> io::Result<()>;
+}
+
+impl CaseResults for Vec<CaseResult> {
+    fn visit(&mut self, visit: &mut dyn FnMut(&CaseResult) -> io::Result<()>) -> io::Result<()> {
+        self.iter().try_for_each(visit)
+    }
+}
+
+/// The worst result of each case. A case takes about 40 bytes of memory, however large its result
+/// is and however often it is run.
+#[derive(Debug, Default)]
 pub struct WorstResults {
-    results: Vec<CaseResult>,
-    indices: HashMap<String, usize>,
+    index: CaseIndex,
+    /// For each case of the index: the offset of its result in the spool, and its severity.
+    entries: Vec<u64>,
+    spool: Option<Spool>,
+}
+
+/// The results as lines of JSON.
+#[derive(Debug)]
+struct Spool {
+    file: SpooledTempFile,
+    length: u64,
+    /// The error if a result could not be written; it is reported when the results are read.
+    failed: Option<io::Error>,
 }
 
 impl WorstResults {
-    /// Adds a result.
-    pub fn add(&mut self, result: &CaseResult) {
-        match self.indices.get(&result.id) {
-            Some(&index) if severity(result.verdict) <= severity(self.results[index].verdict) => {}
-            Some(&index) => self.results[index] = result.clone(),
-            None => {
-                self.indices.insert(result.id.clone(), self.results.len());
-                self.results.push(result.clone());
-            }
-        }
+    /// Creates an empty list that stores only which cases have a result.
+    #[must_use]
+    pub fn without_details() -> Self {
+        Self::default()
     }
 
-    /// Returns all results. Cases of `selected` without a result are listed as not run.
+    /// Creates an empty list of whole results. Many results are moved to an unnamed temporary file
+    /// in this folder.
     #[must_use]
-    pub fn finish(mut self, selected: &[Case]) -> Vec<CaseResult> {
-        for case in selected {
-            self.add(&CaseResult::new(case, Verdict::NotRun));
+    pub fn spooled_in(folder: &Path) -> Self {
+        let file = SpooledTempFile::new_in(MAX_BUFFERED_BYTES, folder);
+        let spool = Spool { file, length: 0, failed: None };
+        Self { spool: Some(spool), ..Self::default() }
+    }
+
+    /// Returns the number of cases with a result.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    /// Returns `true` if no case has a result.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.index.is_empty()
+    }
+
+    /// Returns `true` if the case has a result.
+    #[must_use]
+    pub fn contains(&self, id: &str) -> bool {
+        self.index.get(id).is_some()
+    }
+
+    /// Adds a result.
+    pub fn add(&mut self, result: &CaseResult) {
+        let (number, is_new) = self.index.insert(&result.id);
+        let Some(spool) = &mut self.spool else { return };
+        let severity = severity(result.verdict);
+        if is_new {
+            self.entries.push(0);
+        } else if severity <= self.entries[number] as u8 {
+            return;
         }
-        self.results
+        self.entries[number] = spool.length << SEVERITY_BITS | u64::from(severity);
+        if spool.failed.is_none() {
+            spool.failed = spool.append(result).err();
+        }
+    }
+}
+
+impl Spool {
+    fn append(&mut self, result: &CaseResult) -> io::Result<()> {
+        let mut line = serde_json::to_vec(result)?;
+        line.push(b'\n');
+        self.file.seek(SeekFrom::Start(self.length))?;
+        self.file.write_all(&line)?;
+        self.length += line.len() as u64;
+        Ok(())
+    }
+}
+
+impl CaseResults for WorstResults {
+    fn visit(&mut self, visit: &mut dyn FnMut(&CaseResult) -> io::Result<()>) -> io::Result<()> {
+        let Some(spool) = &mut self.spool else { return Ok(()) };
+        if let Some(error) = spool.failed.take() {
+            return Err(error);
+        }
+        let mut reader = BufReader::with_capacity(READ_BYTES, &mut spool.file);
+        let (mut position, mut line) = (u64::MAX, Vec::new());
+        for entry in &self.entries {
+            let offset = entry >> SEVERITY_BITS;
+            if offset != position {
+                reader.seek(SeekFrom::Start(offset))?;
+            }
+            line.clear();
+            position = offset + reader.read_until(b'\n', &mut line)? as u64;
+            visit(&serde_json::from_slice(&line)?)?;
+        }
+        Ok(())
     }
 }
 
@@ -53,14 +150,55 @@ mod tests {
     use super::*;
     use sargon_corpus::builtin_corpus;
 
+    fn read(results: &mut WorstResults) -> Vec<CaseResult> {
+        let mut all = Vec::new();
+        let mut collect = |result: &CaseResult| {
+            all.push(result.clone());
+            Ok(())
+        };
+        results.visit(&mut collect).expect("readable");
+        all
+    }
+
     #[test]
     fn a_case_is_listed_once_with_its_worst_result() {
         let cases = &builtin_corpus().expect("it ships")[..2];
-        let mut gathered = WorstResults::default();
+        let mut gathered = WorstResults::spooled_in(Path::new(""));
         for verdict in [Verdict::Pass, Verdict::Timeout, Verdict::Pass, Verdict::NotRun] {
             gathered.add(&CaseResult::new(&cases[0], verdict));
         }
-        let verdicts: Vec<_> = gathered.finish(cases).iter().map(|case| case.verdict).collect();
+        gathered.add(&CaseResult::new(&cases[1], Verdict::NotRun));
+        let verdicts: Vec<_> = read(&mut gathered).iter().map(|case| case.verdict).collect();
         assert_eq!(verdicts, [Verdict::Timeout, Verdict::NotRun]);
+    }
+
+    #[test]
+    fn results_are_whole_and_in_order_when_they_were_moved_to_a_file() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let case = builtin_corpus().expect("it ships").remove(0);
+        let long = "x".repeat(MAX_BUFFERED_BYTES / 40);
+        let of = |number: usize, verdict| CaseResult {
+            id: format!("case {number}"),
+            ..CaseResult::with_reason(&case, verdict, format!("{number} {long}"))
+        };
+        let mut gathered = WorstResults::spooled_in(folder.path());
+        (0..100).for_each(|number| gathered.add(&of(number, Verdict::Timeout)));
+        // A worse result takes the place of the first one, and can be added after reading.
+        assert_eq!(read(&mut gathered).len(), 100);
+        gathered.add(&of(7, Verdict::Fail));
+        let mut expected: Vec<_> = (0..100).map(|number| of(number, Verdict::Timeout)).collect();
+        expected[7] = of(7, Verdict::Fail);
+        assert_eq!(read(&mut gathered), expected);
+        assert!(gathered.spool.as_ref().is_some_and(|spool| spool.file.is_rolled()));
+    }
+
+    #[test]
+    fn a_result_that_could_not_be_stored_is_an_error_when_they_are_read() {
+        let case = builtin_corpus().expect("it ships").remove(0);
+        let mut gathered = WorstResults::spooled_in(Path::new("/nowhere/at/all"));
+        let long = "x".repeat(MAX_BUFFERED_BYTES + 1);
+        gathered.add(&CaseResult::with_reason(&case, Verdict::Timeout, long));
+        let error = gathered.visit(&mut |_| Ok(())).expect_err("there is no such folder");
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }
 }

@@ -27,6 +27,9 @@ pub enum LineError {
     /// changed.
     #[error("its checksum is {0:08X} and should be {1:08X}: it or a line before it was changed")]
     WrongSum(u32, u32),
+    /// The line is longer than any that is written.
+    #[error("it is longer than {0} bytes")]
+    TooLong(usize),
     /// The line is not valid JSON of a record.
     #[error("{0}")]
     Content(#[from] serde_json::Error),

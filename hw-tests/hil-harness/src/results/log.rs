@@ -7,17 +7,14 @@ use cli_support::text::Escape;
 use rcflash_transport::time::{Duration, Instant};
 
 use super::error::ResultsError;
-use super::line::{decode_line, encode_line};
+use super::line::encode_line;
+use super::read::RecordReader;
 use super::{BoardReady, Record, RunEndRecord, RunHeader};
-use crate::file_system::{FileSystem, LineAppender, PathKind, has_magic};
+use crate::file_system::{FileSystem, LineAppender, PathKind};
 use crate::runner::{CaseResult, VerdictCounts};
 
 /// Appending a line syncs the file if the last sync is longer ago.
 const SYNC_INTERVAL: Duration = Duration::from_secs(1);
-/// The first bytes of a results file.
-pub(crate) const RESULTS_MAGIC: &[u8] = b"{\"head\":{\"results\":";
-/// The largest file that is read, in bytes.
-const MAX_FILE_BYTES: u64 = 1 << 30;
 
 /// A source of time, for intervals.
 pub type Clock = Arc<dyn Fn() -> Instant + Send + Sync>;
@@ -34,13 +31,6 @@ pub struct ResultsWriter {
     ready: Vec<BoardReady>,
     /// Whether the run is on a fleet.
     has_many_boards: bool,
-}
-
-/// The complete lines of a file.
-struct ParsedLines {
-    records: Vec<Record>,
-    length: u64,
-    sum: u32,
 }
 
 impl ResultsWriter {
@@ -79,8 +69,9 @@ impl ResultsWriter {
         Ok(writer)
     }
 
-    /// Opens a file to continue it, or creates it. Also returns the results in it. A torn last line
-    /// is removed; a file that is not of this run is not changed.
+    /// Opens a file to continue it, or creates it. The results in it are passed to `on_result` one
+    /// at a time; after an error they must be discarded. A torn last line is removed; a file that is
+    /// not of this run is not changed.
     ///
     /// # Errors
     /// Returns [`ResultsError`] if the file is not a results file, is of another run or has a
@@ -90,12 +81,11 @@ impl ResultsWriter {
         path: &Path,
         head: &RunHeader,
         clock: Clock,
-    ) -> Result<(Self, Vec<CaseResult>), ResultsError> {
+        on_result: &mut dyn FnMut(CaseResult),
+    ) -> Result<Self, ResultsError> {
         let failed = |error| ResultsError::from_io(path, error);
         match file_system.path_kind(path).map_err(failed)? {
-            PathKind::Missing => {
-                return Ok((Self::create(file_system, path, head, false, clock)?, Vec::new()));
-            }
+            PathKind::Missing => return Self::create(file_system, path, head, false, clock),
             PathKind::File(_) => {}
             PathKind::Directory | PathKind::Other => {
                 return Err(ResultsError::NotAFile(path.to_owned()));
@@ -104,23 +94,25 @@ impl ResultsWriter {
         let mut file = file_system.open(path).map_err(failed)?;
         // The file is read and compared before anything is written: a file of another run or of
         // another program must not be changed, not even its torn end.
-        let bytes = file.read_all(MAX_FILE_BYTES).map_err(failed)?;
-        let ParsedLines { records, length, sum } = parse_lines(path, &bytes)?;
-        if let Some(Record::Head(found)) = records.first() {
-            check_same_run(path, found, head)?;
+        let mut earlier = EarlierRecords::default();
+        let mut records = RecordReader::new(path, file.reader().map_err(failed)?);
+        while let Some(record) = records.next_record()? {
+            earlier.add(record, path, head, on_result)?;
         }
-        let is_torn = bytes.len() as u64 > length;
-        drop(bytes);
+        let (length, sum, is_torn) = (records.length(), records.sum(), records.is_torn());
+        drop(records);
         if is_torn {
             file.truncate(length).map_err(failed)?;
         }
+        let EarlierRecords { ready, has_many_boards } = earlier;
+        let lines = LineAppender::new(file, length);
         let mut writer =
-            Self { sum, ..Self::with_lines(path, LineAppender::new(file, length), clock) };
+            Self { sum, ready, has_many_boards, ..Self::with_lines(path, lines, clock) };
         // The earlier run ended within its first line, which was just removed.
-        if records.is_empty() {
+        if length == 0 {
             writer.write_header(head)?;
         }
-        Ok(writer.into_results(records))
+        Ok(writer)
     }
 
     fn with_lines(path: &Path, lines: LineAppender, clock: Clock) -> Self {
@@ -140,20 +132,6 @@ impl ResultsWriter {
         self.has_many_boards = !head.boards.is_empty();
         self.write(&Record::Head(head.clone()))?;
         self.sync()
-    }
-
-    /// Takes over the boards and returns the results of the earlier runs.
-    fn into_results(mut self, records: Vec<Record>) -> (Self, Vec<CaseResult>) {
-        let mut results = Vec::new();
-        for record in records {
-            match record {
-                Record::Ready(ready) => self.ready.push(ready),
-                Record::Case(result) => results.push(*result),
-                Record::Head(head) => self.has_many_boards = !head.boards.is_empty(),
-                Record::Progress(_) | Record::End(_) => {}
-            }
-        }
-        (self, results)
     }
 
     /// Records the board on which the cases run.
@@ -224,51 +202,31 @@ impl ResultsWriter {
     }
 }
 
-/// Parses the complete lines of a results file.
-///
-/// # Errors
-/// Returns [`ResultsError`] if it is not a results file or a line is damaged.
-pub(crate) fn read_records(path: &Path, bytes: &[u8]) -> Result<Vec<Record>, ResultsError> {
-    Ok(parse_lines(path, bytes)?.records)
+/// What a resumed run takes over from the records of the earlier one.
+#[derive(Default)]
+struct EarlierRecords {
+    ready: Vec<BoardReady>,
+    has_many_boards: bool,
 }
 
-/// Parses the complete lines of a results file. A last line without a line break, or the zeros that
-/// a power cut can leave in its place, is ignored.
-fn parse_lines(path: &Path, bytes: &[u8]) -> Result<ParsedLines, ResultsError> {
-    if !has_magic(bytes, RESULTS_MAGIC) {
-        return Err(ResultsError::NotAResultsFile(path.to_owned()));
-    }
-    let mut parsed = ParsedLines { records: Vec::new(), length: 0, sum: 0 };
-    let mut rest = bytes;
-    while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
-        let (line, after) = rest.split_at(end + 1);
-        let number = parsed.records.len() + 1;
-        let damaged = |error| ResultsError::Damaged(path.to_owned(), number, error);
-        let text = String::from_utf8_lossy(&line[..end]);
-        if number == 1 {
-            check_format(path, &text)?;
+impl EarlierRecords {
+    fn add(
+        &mut self,
+        record: Record,
+        path: &Path,
+        expected: &RunHeader,
+        on_result: &mut dyn FnMut(CaseResult),
+    ) -> Result<(), ResultsError> {
+        match record {
+            Record::Ready(ready) => self.ready.push(ready),
+            Record::Case(result) => on_result(*result),
+            Record::Head(head) => {
+                check_same_run(path, &head, expected)?;
+                self.has_many_boards = !head.boards.is_empty();
+            }
+            Record::Progress(_) | Record::End(_) => {}
         }
-        // A checksum covers the lines before it, so that removed and moved lines are detected, too.
-        // A line with a line break was written completely, so damage is an error even at the end.
-        let (record, sum) = decode_line(&text, parsed.sum).map_err(damaged)?;
-        parsed.records.push(record);
-        parsed.length += line.len() as u64;
-        parsed.sum = sum;
-        rest = after;
-    }
-    Ok(parsed)
-}
-
-/// Distinguishes a file of another format version from a damaged one.
-fn check_format(path: &Path, head: &str) -> Result<(), ResultsError> {
-    let value: serde_json::Value = serde_json::from_str(head).unwrap_or_default();
-    match value["head"]["results"].as_u64() {
-        Some(found) if found != u64::from(super::RESULTS_FORMAT) => {
-            let found = found.to_string();
-            let expected = super::RESULTS_FORMAT.to_string();
-            Err(ResultsError::OtherRun(path.to_owned(), "the format", found, expected))
-        }
-        _ => Ok(()),
+        Ok(())
     }
 }
 

@@ -1,12 +1,14 @@
 //! The baseline of a run: failures that the baseline already has are known and do not fail the run.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::NO_REPLY_VERDICTS;
 use super::result::{CaseResult, Verdict};
+use crate::case_index::{CaseIndex, CaseKey};
+use crate::compare::Difference;
 
 /// The results of an earlier run, with which a run is compared.
 #[derive(Debug, Clone, Default)]
@@ -15,7 +17,36 @@ pub struct Baseline {
     pub file: String,
     /// The evaluator's behaviour, as in `--behaviour`.
     pub behaviour: String,
-    cases: BTreeMap<String, CaseResult>,
+    index: CaseIndex,
+    /// By the number of the case in the index.
+    cases: Vec<BaselineCase>,
+    /// Details of failed cases, by the number of the case.
+    failures: HashMap<usize, KnownFailure>,
+}
+
+/// What a failed case of the baseline must have in common with a known failure.
+#[derive(Debug, Clone)]
+struct KnownFailure {
+    differences: Vec<Difference>,
+    reason: Option<String>,
+}
+
+/// What a comparison needs of a case in the baseline.
+#[derive(Debug, Clone, Copy)]
+struct BaselineCase {
+    /// Key of the position; that of an empty text for an attackers array.
+    fen: CaseKey,
+    verdict: Verdict,
+}
+
+impl BaselineCase {
+    fn new(result: &CaseResult) -> Self {
+        Self { fen: fen_key(result), verdict: result.verdict }
+    }
+}
+
+fn fen_key(result: &CaseResult) -> CaseKey {
+    CaseKey::of(result.fen.as_deref().unwrap_or_default())
 }
 
 /// How a case compares with the baseline.
@@ -54,10 +85,18 @@ impl Baseline {
 
     /// Adds a result. A case with several results, as in a soak run, passed only if all are passes.
     pub fn add(&mut self, result: CaseResult) {
-        let id = result.id.clone();
-        let known = self.cases.entry(id).or_insert_with(|| result.clone());
-        if known.verdict == Verdict::Pass || result.verdict == Verdict::Fail {
-            *known = result;
+        let (number, is_new) = self.index.insert(&result.id);
+        if is_new {
+            self.cases.push(BaselineCase::new(&result));
+        }
+        let known = &mut self.cases[number];
+        if is_new || known.verdict == Verdict::Pass || result.verdict == Verdict::Fail {
+            *known = BaselineCase::new(&result);
+            self.failures.remove(&number);
+            let CaseResult { differences, reason, .. } = result;
+            if !differences.is_empty() || reason.is_some() {
+                self.failures.insert(number, KnownFailure { differences, reason });
+            }
         }
     }
 
@@ -65,47 +104,51 @@ impl Baseline {
     #[must_use]
     pub fn compare(&self, now: &CaseResult) -> BaselineStatus {
         // Another position of the same name is another case.
-        let then = self.cases.get(&now.id).filter(|then| then.fen == now.fen);
+        let number = self.index.get(&now.id);
+        let number = number.filter(|number| self.cases[*number].fen == fen_key(now));
+        let then = number.map(|number| self.cases[number].verdict);
+        let known = number.and_then(|number| self.failures.get(&number));
         let passed = |verdict| matches!(verdict, Verdict::Pass | Verdict::NotRun);
         match (now.verdict, then) {
-            (Verdict::Pass, Some(then)) if !passed(then.verdict) => BaselineStatus::Fixed,
+            (Verdict::Pass, Some(then)) if !passed(then) => BaselineStatus::Fixed,
             (verdict, _) if passed(verdict) => BaselineStatus::Unremarkable,
-            (_, Some(then)) if has_same_failure(then, now) => BaselineStatus::Known,
+            (_, Some(then)) if has_same_failure(then, known, now) => BaselineStatus::Known,
             _ => BaselineStatus::New,
         }
     }
 
-    /// Compares all cases of a run.
+    /// Returns the comparison of a run without cases.
     #[must_use]
-    pub fn compare_all<'a>(
-        &self,
-        cases: impl IntoIterator<Item = &'a CaseResult>,
-    ) -> BaselineSummary {
-        let mut all = BaselineSummary { file: self.file.clone(), ..BaselineSummary::default() };
-        for case in cases {
-            match self.compare(case) {
-                BaselineStatus::Unremarkable => {}
-                BaselineStatus::Known => all.known.push(case.id.clone()),
-                BaselineStatus::New => all.new.push(case.id.clone()),
-                BaselineStatus::Fixed => all.fixed.push(case.id.clone()),
-            }
+    pub fn empty_summary(&self) -> BaselineSummary {
+        BaselineSummary { file: self.file.clone(), ..BaselineSummary::default() }
+    }
+}
+
+impl BaselineSummary {
+    /// Adds a case and how it compares.
+    pub fn add(&mut self, case: &CaseResult, status: BaselineStatus) {
+        match status {
+            BaselineStatus::Unremarkable => {}
+            BaselineStatus::Known => self.known.push(case.id.clone()),
+            BaselineStatus::New => self.new.push(case.id.clone()),
+            BaselineStatus::Fixed => self.fixed.push(case.id.clone()),
         }
-        all
     }
 }
 
 /// Returns `true` if the verdicts are the same, and a failed case has no difference and no reason
 /// that the baseline lacks.
-fn has_same_failure(then: &CaseResult, now: &CaseResult) -> bool {
+fn has_same_failure(then: Verdict, known: Option<&KnownFailure>, now: &CaseResult) -> bool {
     let kind = |verdict| match verdict {
         verdict if NO_REPLY_VERDICTS.contains(&verdict) => Verdict::Timeout,
         other => other,
     };
-    let is_known = |found| then.differences.contains(found);
-    kind(then.verdict) == kind(now.verdict)
+    let is_known = |found| known.is_some_and(|known| known.differences.contains(found));
+    let reason = known.and_then(|known| known.reason.as_ref());
+    kind(then) == kind(now.verdict)
         && (now.verdict != Verdict::Fail
             || now.differences.iter().all(is_known)
-                && (now.reason.is_none() || now.reason == then.reason))
+                && (now.reason.is_none() || now.reason.as_ref() == reason))
 }
 
 #[cfg(test)]

@@ -16,8 +16,10 @@ use seeded_fuzz::{Corpus, fuzz};
 
 /// The first bytes of a results file.
 const RESULTS_MAGIC: &[u8] = b"{\"head\":{\"results\":";
-/// The largest file that is read, in bytes.
-const MAX_FILE_BYTES: u64 = 1 << 30;
+/// The length of a file without lines, in bytes: longer than any line.
+const LONG_FILE_BYTES: u64 = 32 << 20;
+/// The longest line that is read, in bytes.
+const MAX_LINE_BYTES: usize = 16 << 20;
 const PATH: &str = "results";
 
 fn path() -> &'static Path {
@@ -52,7 +54,18 @@ fn create(disk: &SimulatedDisk) -> Result<ResultsWriter, ResultsError> {
 }
 
 fn resume(disk: &SimulatedDisk) -> Result<(ResultsWriter, Vec<CaseResult>), ResultsError> {
-    ResultsWriter::resume(disk, path(), &head(), clock(0))
+    resume_with(disk, &head())
+}
+
+/// Resumes a run and collects the results of the earlier one.
+fn resume_with(
+    disk: &dyn FileSystem,
+    head: &RunHeader,
+) -> Result<(ResultsWriter, Vec<CaseResult>), ResultsError> {
+    let mut results = Vec::new();
+    let mut collect = |result| results.push(result);
+    let writer = ResultsWriter::resume(disk, path(), head, clock(0), &mut collect)?;
+    Ok((writer, results))
 }
 
 fn results(count: usize) -> Vec<CaseResult> {
@@ -198,8 +211,7 @@ fn every_fact_of_a_run_must_be_the_same() {
         let before = text(&disk);
         let mut other = head();
         change(&mut other);
-        let error =
-            ResultsWriter::resume(&disk, path(), &other, clock(0)).err().expect("another run");
+        let error = resume_with(&disk, &other).err().expect("another run");
         assert!(matches!(&error, ResultsError::OtherRun(_, fact, ..) if *fact == what), "{error}");
         assert_eq!(text(&disk), before);
     }
@@ -233,8 +245,7 @@ fn each_board_of_a_fleet_resumes_with_its_own_application() {
     };
     let head = RunHeader { boards: vec!["a".to_owned(), "b".to_owned()], ..head() };
     for is_resumed in [false, true] {
-        let (mut writer, _) =
-            ResultsWriter::resume(&disk, path(), &head, clock(0)).expect("it is ours");
+        let (mut writer, _) = resume_with(&disk, &head).expect("it is ours");
         writer.write_board(of("a", "one")).expect("the first");
         writer.write_board(of("b", "other")).expect("another board");
         if is_resumed {
@@ -393,15 +404,31 @@ fn a_file_created_at_the_same_time_is_not_replaced() {
 }
 
 #[test]
-fn a_file_that_is_too_long_is_refused_with_its_length_and_left_alone() {
+fn a_file_without_lines_is_refused_without_storing_it_and_left_alone() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let path = folder.path().join(PATH);
     let file = std::fs::File::create(&path).expect("a file");
-    file.set_len(MAX_FILE_BYTES + 1).expect("a file without content takes no room");
-    let error = ResultsWriter::resume(&OsFileSystem, &path, &head(), clock(0))
+    file.set_len(LONG_FILE_BYTES).expect("a file without content takes no room");
+    let error = ResultsWriter::resume(&OsFileSystem, &path, &head(), clock(0), &mut |_| {})
         .err()
-        .expect("it is too long");
-    let text = error.to_string();
-    assert!(text.contains("1073741825 bytes, more than the limit of 1073741824"), "{text}");
-    assert_eq!(std::fs::metadata(&path).expect("it is there").len(), MAX_FILE_BYTES + 1);
+        .expect("it has no lines");
+    assert!(matches!(error, ResultsError::NotAResultsFile(_)), "{error}");
+    assert_eq!(std::fs::metadata(&path).expect("it is there").len(), LONG_FILE_BYTES);
+}
+
+#[test]
+fn a_line_that_is_longer_than_any_result_is_damaged() {
+    let disk = with_results(1);
+    let whole = text(&disk);
+    let long = " ".repeat(MAX_LINE_BYTES + 1);
+    for (end, is_damaged) in [("\n", true), ("", false)] {
+        disk.insert_synced(path(), format!("{whole}{long}{end}").as_bytes());
+        match resume(&disk) {
+            Ok((_, found)) => assert!(!is_damaged && found == results(1), "a torn line"),
+            Err(error) => {
+                assert!(error.to_string().contains("results:4: a damaged line"), "{error}");
+                assert!(is_damaged, "{error}");
+            }
+        }
+    }
 }

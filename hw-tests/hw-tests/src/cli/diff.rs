@@ -119,8 +119,13 @@ pub(super) fn diff(args: &DiffArgs) -> CommandResult {
             Ok(0)
         }
         PairOutcome::Diverge { case, fen, divergence } => {
-            print(&format!("FAIL: {case} {}\n    {divergence}\n", fen.unwrap_or_default()))?;
-            Ok(if divergence.field == NO_REPLY { ENVIRONMENT } else { FAILED })
+            // As in a run, only a wrong value is a FAIL.
+            let (word, code) = match divergence.field == NO_REPLY {
+                true => ("INCOMPLETE", ENVIRONMENT),
+                false => ("FAIL", FAILED),
+            };
+            print(&format!("{word}: {case} {}\n    {divergence}\n", fen.unwrap_or_default()))?;
+            Ok(code)
         }
         PairOutcome::Interrupted => Err(CommandError::new(INTERRUPTED, "interrupted")),
         PairOutcome::Lost { board, case, reason } => Err(CommandError::new(

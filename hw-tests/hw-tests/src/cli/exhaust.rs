@@ -14,7 +14,7 @@ use hil_harness::exhaust::{
     mismatch_text, summary_text,
 };
 use hil_harness::live::LiveBoard;
-use hil_harness::report::line_statistics_text;
+use hil_harness::report::{RunTarget, line_statistics_text};
 use indicatif::{ProgressBar, ProgressStyle};
 use sargon_reference::Colour;
 
@@ -60,6 +60,7 @@ pub(super) fn exhaust(args: &ExhaustArgs) -> CommandResult {
     let goal = goal(args)?;
     let interrupted = install_handler()?;
     let mut boards = prepare(args, &goal)?;
+    let target = boards.first().map_or_else(String::new, |it| RunTarget::of_board(it).phrase());
     let began = Instant::now();
     let began_there = board_time(&boards);
     let bar = progress_bar(goal.range.len() as u64);
@@ -69,7 +70,7 @@ pub(super) fn exhaust(args: &ExhaustArgs) -> CommandResult {
     let there = board_time(&boards).zip(began_there).map(|(now, then)| now.saturating_sub(then));
     print(&summary_text(&goal, &totals, there, began.elapsed()))?;
     print(&line_statistics_text(boards.iter().map(LiveBoard::stats).sum()))?;
-    conclude(&goal, &totals, ended)
+    conclude(&goal, &totals, ended, &target)
 }
 
 /// Prepares the board. A simulated one without pacing is prepared once per processor of this
@@ -95,14 +96,20 @@ fn board_time(boards: &[LiveBoard]) -> Option<Duration> {
     boards.iter().map(LiveBoard::board_time).sum()
 }
 
-/// Prints how the check ended, and returns the exit code.
-fn conclude(goal: &ExhaustPlan, totals: &ExhaustTotals, ended: ExhaustEnd) -> CommandResult {
+/// Prints how the check ended, and returns the exit code. `target` is what was judged.
+fn conclude(
+    goal: &ExhaustPlan,
+    totals: &ExhaustTotals,
+    ended: ExhaustEnd,
+    target: &str,
+) -> CommandResult {
     let next = goal.range.start + totals.arrays;
     let resume =
         format!("continue with --range {next}..{} --crc {:08X}", goal.range.end, totals.crc);
     match ended {
         ExhaustEnd::Complete => {
-            print("PASS: board and reference agree\n")?;
+            let arrays = totals.arrays;
+            print(&format!("PASS: board and reference agree on {arrays} arrays{target}\n"))?;
             Ok(0)
         }
         ExhaustEnd::Interrupted => {

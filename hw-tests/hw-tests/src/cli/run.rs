@@ -235,6 +235,7 @@ fn conclude(done: &FinishedRun) -> CommandResult {
         limit,
         faults,
         took,
+        target,
         boards,
         report_failure,
     } = done;
@@ -247,6 +248,7 @@ fn conclude(done: &FinishedRun) -> CommandResult {
         course,
         *stats,
         *took,
+        target,
     ))?;
     print(&overview.comparison())?;
     if let Some(load) = limit {

@@ -6,6 +6,9 @@ const cases = page.cases.map(([id, tags, verdict, fen, why, squares, differences
 const TROUBLE = ["fail", "timeout", "error", "flaky"];
 const rows = [];
 
+// Figures of all cases if there are too many: `cases` then has none that passed.
+const { whole } = page;
+
 // The result of a square; `right` is the result of the reference if it differs.
 function squareOf([square, piece, array, board, reference, status, t_states, other]) {
   const differs = other !== undefined || reference !== board;

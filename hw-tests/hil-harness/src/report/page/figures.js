@@ -55,8 +55,8 @@ function wide(made) {
 // The verdicts on all cases, and on those with each tag.
 function verdictCard({ counts, rounds }, cases) {
   const shown = VERDICTS.filter(verdict => counts[verdict] || verdict === "pass" || verdict === "fail");
-  const tags = new Map();
-  for (const one of cases) {
+  const tags = new Map(Object.entries(whole?.tags ?? {}));
+  for (const one of whole ? [] : cases) {
     for (const tag of one.tags) {
       const row = tags.get(tag) ?? { cases: 0 };
       row.cases++;

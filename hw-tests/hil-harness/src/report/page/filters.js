@@ -39,7 +39,7 @@ function makeFilters() {
     });
     group.append(button);
   }
-  const tags = [...new Set(cases.flatMap(one => one.tags))].sort();
+  const tags = whole ? Object.keys(whole.tags).sort() : [...new Set(cases.flatMap(one => one.tags))].sort();
   tagChoice.append(...tags.map(tag => element("option", { value: tag }, tag)));
   tagChoice.addEventListener("change", apply);
   search.addEventListener("input", apply);
@@ -87,6 +87,7 @@ document.addEventListener("keydown", event => {
   }
 });
 
+if (whole) document.getElementById("filters").after(element("p", { class: "note" }, `${plural(report.counts.pass, "case")} passed and are not listed here: they are in ${whole.file}, one a line.`));
 drawHead(report, cases);
 drawFigures(page, cases);
 document.getElementById("cases").append(...cases.map(makeRow));

@@ -1,23 +1,35 @@
 // T-states of ATTACK and XCHNG, square by square.
 function histogramCard(cases) {
-  const times = cases.flatMap(one => one.squares).map(word => word.t_states).filter(Boolean).sort((a, b) => a - b);
+  const times = timesOf(cases);
   if (times.length === 0) return null;
-  const at = part => times[Math.min(times.length - 1, Math.floor(part * times.length))];
+  const total = times.reduce((sum, [, count]) => sum + count, 0);
+  const at = part => {
+    let before = Math.min(total - 1, Math.floor(part * total));
+    return times.find(([, count]) => (before -= count) < 0)[0];
+  };
   const marks = [["median", at(.5)], ["95 %", at(.95)]];
-  const told = [["least", times[0]], ...marks, ["most", at(1)]];
+  const told = [["least", at(0)], ...marks, ["most", at(1)]];
   const said = told.map(([name, time]) => `${name} ${number.format(time)}`).join(", ");
   const width = Math.min(1200, Math.max(320, document.getElementById("figures").clientWidth - 40));
   return card("T-states of ATTACK and XCHNG, square by square", histogram(binsOf(times, at(.995), Math.round(width / 12)), width, marks, said),
-    element("p", {}, `${plural(times.length, "square")}: ${said}`));
+    element("p", {}, `${plural(total, "square")}: ${said}`));
+}
+
+// Times in ascending order, each with the number of squares that took so long.
+function timesOf(cases) {
+  if (whole) return whole.times;
+  const counts = new Map();
+  for (const { t_states } of cases.flatMap(one => one.squares)) if (t_states) counts.set(t_states, (counts.get(t_states) ?? 0) + 1);
+  return [...counts].sort(([a], [b]) => a - b);
 }
 
 // Counts of times in steps of a round size; the last has all from `end` on, so that a few do not press the others together.
 function binsOf(times, end, most) {
-  const step = niceStep((end - times[0]) / most);
-  const from = Math.floor(times[0] / step) * step;
+  const step = niceStep((end - times[0][0]) / most);
+  const from = Math.floor(times[0][0] / step) * step;
   const counts = new Array(Math.floor((end - from) / step) + 1).fill(0);
-  for (const time of times) counts[Math.min(counts.length - 1, Math.floor((time - from) / step))]++;
-  return { step, from, counts, isOpen: times[times.length - 1] >= from + counts.length * step };
+  for (const [time, count] of times) counts[Math.min(counts.length - 1, Math.floor((time - from) / step))] += count;
+  return { step, from, counts, isOpen: times[times.length - 1][0] >= from + counts.length * step };
 }
 
 function niceStep(step) {

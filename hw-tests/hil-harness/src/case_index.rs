@@ -1,0 +1,107 @@
+//! Cases by a digest of their names, so that an index of a million cases takes 24 MB.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// A digest of a case's name. With 128 bits, two names of a run do not share one in practice: the
+/// probability is 1.5e-27 for a million names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct CaseKey([u64; 2]);
+
+impl CaseKey {
+    /// Returns the key of a name. It is valid in this process only.
+    #[must_use]
+    pub(crate) fn of(id: &str) -> Self {
+        Self([0_u8, 1].map(|half| {
+            let mut hasher = DefaultHasher::new();
+            (half, id).hash(&mut hasher);
+            hasher.finish()
+        }))
+    }
+}
+
+/// A set of cases, numbered in the order in which they were inserted.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CaseIndex {
+    keys: Vec<CaseKey>,
+    /// A hash table with open addressing: 0 if a slot is free, or else 1 + the number of the case.
+    /// At most half of it is used. A `HashMap` would store the keys again.
+    slots: Vec<u32>,
+}
+
+impl CaseIndex {
+    /// Returns the number of cases.
+    #[must_use]
+    pub(crate) fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Returns `true` if there are no cases.
+    #[must_use]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// Returns the number of a case; `None` if it was not inserted.
+    #[must_use]
+    pub(crate) fn get(&self, id: &str) -> Option<usize> {
+        let key = CaseKey::of(id);
+        self.slots.get(self.slot(key)).and_then(|slot| (*slot as usize).checked_sub(1))
+    }
+
+    /// Inserts a case. Returns its number, and whether it is new.
+    pub(crate) fn insert(&mut self, id: &str) -> (usize, bool) {
+        if self.slots.len() <= 2 * self.keys.len() {
+            self.grow();
+        }
+        let key = CaseKey::of(id);
+        let slot = self.slot(key);
+        match self.slots[slot] {
+            0 => {
+                self.keys.push(key);
+                // A run of 2^32 cases would need 64 GB for the keys alone.
+                self.slots[slot] = self.keys.len() as u32;
+                (self.keys.len() - 1, true)
+            }
+            number => (number as usize - 1, false),
+        }
+    }
+
+    fn grow(&mut self) {
+        let length = (4 * self.keys.len()).next_power_of_two().max(16);
+        self.slots.clear();
+        self.slots.resize(length, 0);
+        for index in 0..self.keys.len() {
+            let slot = self.slot(self.keys[index]);
+            self.slots[slot] = index as u32 + 1;
+        }
+    }
+
+    /// Returns the slot that has this key, or the free one for it.
+    fn slot(&self, key: CaseKey) -> usize {
+        let Some(mask) = self.slots.len().checked_sub(1) else { return 0 };
+        let mut slot = key.0[0] as usize & mask;
+        while self.slots[slot] != 0 && self.keys[self.slots[slot] as usize - 1] != key {
+            slot = (slot + 1) & mask;
+        }
+        slot
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case_is_found_by_its_number_and_no_other() {
+        let mut index = CaseIndex::default();
+        assert!(index.is_empty() && index.get("case 0").is_none());
+        for number in 0..5000 {
+            assert_eq!(index.insert(&format!("case {number}")), (number, true));
+        }
+        for number in 0..5000 {
+            assert_eq!(index.insert(&format!("case {number}")), (number, false));
+            assert_eq!(index.get(&format!("case {number}")), Some(number));
+        }
+        assert_eq!((index.len(), index.get("case 5000"), index.get("")), (5000, None, None));
+    }
+}
