@@ -102,6 +102,10 @@ fn payload(reply: &Reply) -> Vec<u8> {
         Reply::Identity(identity) => identity_payload(identity),
         Reply::Resetting | Reply::RegistersSet | Reply::Resumed => Vec::new(),
         Reply::IdleCount(number) | Reply::Crc(number) => number.to_le_bytes().to_vec(),
+        Reply::Status(status) => {
+            let lost = [status.lost, status.ring_full, status.interrupts_off, status.stack_free];
+            [&[status.crc], &lost[..]].concat().iter().flat_map(|word| word.to_le_bytes()).collect()
+        }
         Reply::Written { address, count } => [&address.to_le_bytes()[..], &[*count]].concat(),
         Reply::Memory { address, data } => [&address.to_le_bytes()[..], data].concat(),
         Reply::Running(address) | Reply::ProgramCounter(address) => address.to_le_bytes().to_vec(),

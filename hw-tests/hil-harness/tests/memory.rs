@@ -83,7 +83,7 @@ fn peak_of_resumed_run(count: usize) -> usize {
             prepare: &|_| Err(SetupError::NoReply),
             observer: &mut Silent,
         };
-        let error = campaign::run(&config, Ok(plan), context).err().expect("there is no board");
+        let error = campaign::run(&config, Ok(plan), context).expect_err("there is no board");
         assert!(error.message.contains("does not reply"), "{error:?}");
     });
     assert_is_whole(&folder.path().join("report"), count);
