@@ -48,7 +48,7 @@ pub(super) struct ProfileArgs {
     #[arg(
         long,
         value_name = "mended|1978|fast",
-        conflicts_with_all = ["target", "program", "annotate", "flame", "speedscope", "callgrind", "lines"]
+        conflicts_with_all = ["connection", "program", "annotate", "flame", "speedscope", "callgrind", "lines"]
     )]
     against: Option<Behaviour>,
     /// Show this number of lines, those with the most T-states
@@ -56,16 +56,16 @@ pub(super) struct ProfileArgs {
     lines: usize,
     /// Show the listing of a file instead, such as xchng.asm, with the T-states and runs of each
     /// line; may be given again
-    #[arg(long, value_name = "FILE", conflicts_with = "target")]
+    #[arg(long, value_name = "FILE", conflicts_with = "connection")]
     annotate: Vec<String>,
     /// Write a flame graph of calls
-    #[arg(long, help_heading = "Output", value_name = "FILE.svg", conflicts_with = "target")]
+    #[arg(long, help_heading = "Output", value_name = "FILE.svg", conflicts_with = "connection")]
     flame: Option<PathBuf>,
     /// Write a profile for speedscope (speedscope.app)
-    #[arg(long, help_heading = "Output", value_name = "FILE.json", conflicts_with = "target")]
+    #[arg(long, help_heading = "Output", value_name = "FILE.json", conflicts_with = "connection")]
     speedscope: Option<PathBuf>,
     /// Write a profile for KCachegrind and callgrind_annotate
-    #[arg(long, help_heading = "Output", value_name = "FILE", conflicts_with = "target")]
+    #[arg(long, help_heading = "Output", value_name = "FILE", conflicts_with = "connection")]
     callgrind: Option<PathBuf>,
     /// Print all routines and lines as JSON
     #[arg(long, help_heading = "Output")]

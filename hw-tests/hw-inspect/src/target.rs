@@ -22,7 +22,7 @@ use link_kernel::LinkKernel;
 pub(super) struct TargetArgs {
     /// Use a real board, by the debug kernel: its name in the rig file, its serial device, or an
     /// address: tcp://host:port, rfc2217://host:port or ws://host:port/path
-    #[arg(long, group = "target", value_name = "NAME|DEVICE|ADDRESS", help_heading = "Board")]
+    #[arg(long, group = "connection", value_name = "NAME|DEVICE|ADDRESS", help_heading = "Board")]
     pub(super) port: Option<String>,
     /// The rig file; the default is that of RCFLASH_RIG, or rcflash/rig.toml in your configuration
     /// folder
@@ -31,7 +31,7 @@ pub(super) struct TargetArgs {
     /// Use a board emulated by MAME, by the debug kernel
     #[arg(
         long,
-        group = "target",
+        group = "connection",
         value_name = "MACHINE",
         num_args = 0..=1,
         require_equals = true,
@@ -39,16 +39,16 @@ pub(super) struct TargetArgs {
     )]
     pub(super) mame: Option<Option<String>>,
     /// Use the simulated board by the debug kernel, as if it were a real one
-    #[arg(long, group = "target", help_heading = "Board")]
+    #[arg(long, group = "connection", help_heading = "Board")]
     pub(super) kernel: bool,
     /// Record all traffic of the session, for --replay
-    #[arg(long, value_name = "FILE", requires = "target", help_heading = "Board")]
+    #[arg(long, value_name = "FILE", requires = "connection", help_heading = "Board")]
     pub(super) record: Option<PathBuf>,
     /// Overwrite an existing file with the recording
     #[arg(long, requires = "record", help_heading = "Board")]
     pub(super) force: bool,
     /// Replay a recorded session, without a board; the commands must be the same
-    #[arg(long, group = "target", value_name = "FILE", help_heading = "Board")]
+    #[arg(long, group = "connection", value_name = "FILE", help_heading = "Board")]
     pub(super) replay: Option<PathBuf>,
 }
 

@@ -31,7 +31,7 @@ fn the_default_file_and_variables_are_used() {
     };
     run(&[("RCFLASH_PORT", "bench")]).assert_ends(0, &["verified on the board"]);
     run(&[("RCFLASH_PORT", "bench"), ("RCFLASH_BOARD", "spectrum")])
-        .assert_ends(2, &["no board 'spectrum'"]);
+        .assert_ends(2, &["unknown board 'spectrum'"]);
     run(&[]).assert_ends(2, &["no board given", "rcflash ports"]);
 }
 
@@ -43,7 +43,7 @@ fn errors_in_the_file_and_unknown_names_are_reported() {
         .assert_ends(3, &["rig.toml: ", "line 3", "unknown field `speed`"]);
     let rig = folder.file("rig.toml", "[boards.bench]\nport = \"/dev/none\"\n");
     rcflash(&["write", "--rig", &rig, "--port", "bnech"])
-        .assert_ends(2, &["'bnech'", "which has bench"]);
+        .assert_ends(2, &["'bnech'", "known boards: bench"]);
     rcflash(&["write", "--rig", &rig, "--port", "bench"])
         .assert_ends(3, &["port /dev/none not found"]);
     rcflash(&["write", "--rig", "/nonexistent/rig.toml", "--port", "bench"])
@@ -77,12 +77,12 @@ fn the_command_line_comes_before_the_environment_and_that_before_the_file() {
     opened(&rig, &[fast, slow], &[]).assert_ends(0, &[&at(&bench.port, 38_400)]);
     opened(&rig, &[fast, slow], &["--baud", "19200"]).assert_ends(0, &[&at(&bench.port, 19_200)]);
     let full = ("RCFLASH_PORT", "full");
-    opened(&rig, &[full], &[]).assert_ends(2, &["no board 'in-file'"]);
+    opened(&rig, &[full], &[]).assert_ends(2, &["unknown board 'in-file'"]);
     let board = ("RCFLASH_BOARD", "in-environment");
-    opened(&rig, &[full, board], &[]).assert_ends(2, &["no board 'in-environment'"]);
-    opened(&rig, &[full, board], &["--board", "given"]).assert_ends(2, &["no board 'given'"]);
+    opened(&rig, &[full, board], &[]).assert_ends(2, &["unknown board 'in-environment'"]);
+    opened(&rig, &[full, board], &["--board", "given"]).assert_ends(2, &["unknown board 'given'"]);
     let empty = folder.file("empty.toml", "");
-    opened(&rig, &[full], &["--rig", &empty]).assert_ends(2, &["no board 'full' in", "empty.toml"]);
+    opened(&rig, &[full], &["--rig", &empty]).assert_ends(2, &["unknown board 'full' in", "empty.toml"]);
     opened("/nonexistent/rig.toml", &[full], &[])
         .assert_ends(3, &["can't read /nonexistent/rig.toml"]);
 }

@@ -49,7 +49,7 @@ fn the_doctor_reports_faults_with_advice() {
     std::fs::write(&rom, stale).expect("a scratch file");
     let rom = rom.to_string_lossy();
     let cases: [(&[&str], &str, &str); 3] = [
-        (&["--port", "/dev/nonexistent"], "BAD port", "`rcflash ports` lists those there are"),
+        (&["--port", "/dev/nonexistent"], "BAD port", "`rcflash ports` lists the available ports"),
         (&["--port", "/dev/null"], "BAD port", "is not a serial port"),
         (&["--direct", "--rom", &rom], "BAD ROM", "program the current image"),
     ];
