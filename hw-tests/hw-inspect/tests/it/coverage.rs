@@ -47,7 +47,7 @@ fn a_line_has_run_when_the_board_had_a_reason() {
 fn the_command_lists_what_did_not_run_and_judges_it() {
     let arguments = ["--board", "rc2014-classic", "--every", "300", "--json", "--least", "99.99"];
     let (code, json, said) = hw_tests(&[&["coverage"][..], &arguments].concat());
-    assert!(code == Some(1) && said.contains("not 99.99 %"), "{said}");
+    assert!(code == Some(1) && said.contains("at least 99.99 %"), "{said}");
     let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     let count = |name: &str| value["total"][name].as_f64().expect("a number");
     assert!(
