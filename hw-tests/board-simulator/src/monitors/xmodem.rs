@@ -13,7 +13,7 @@ const BLOCK: usize = 128;
 /// Data bytes of a block that begins with STX.
 const LONG_BLOCK: usize = 1024;
 /// Silence after which a block counts as incomplete; a real receiver waits a second.
-const BLOCK_TIMEOUT: Duration = Duration::from_secs(1);
+const BLOCK_TIMEOUT: Duration = Duration::from_millis(100);
 /// How many calls, and then NAKs, XM 12.5 sends before it gives up.
 const MAX_CALLS: u32 = 15;
 const MAX_REFUSALS: u32 = 5;
