@@ -127,7 +127,7 @@ pub fn transfer_file(
         && operation != FINDING
     {
         session.ignore_stop();
-        return Err(LoaderError::Interrupted { operation, state: abandon(session, operation) });
+        return Err(LoaderError::Interrupted { operation, state: abandon(session) });
     }
     outcome
 }
@@ -358,15 +358,6 @@ fn wait_for_sender(session: &mut MonitorSession, timeout: Duration) -> Result<()
 
 /// Types a command, and sends its carriage return once the echo is correct.
 fn command(session: &mut MonitorSession, operation: &'static str, command: &str) -> Result<()> {
-    // Half a line at the prompt would be completed by whatever is typed there next.
-    session.uninterrupted(|session| type_command(session, operation, command))
-}
-
-fn type_command(
-    session: &mut MonitorSession,
-    operation: &'static str,
-    command: &str,
-) -> Result<()> {
     for attempt in 1..=MAX_ATTEMPTS {
         session.take_received();
         session.send(operation, command.as_bytes())?;
@@ -410,15 +401,11 @@ fn compare(
     }
 }
 
-/// Cancels the program that receives or sends, once it is known to be in a transfer. `interrupted`
-/// is the operation that was interrupted.
-fn abandon(session: &mut MonitorSession, interrupted: &'static str) -> &'static str {
+/// Cancels the program that receives or sends, once it is known to be in a transfer.
+fn abandon(session: &mut MonitorSession) -> &'static str {
     const OPERATION: &str = "cancelling the receiver";
     let mut recover = || {
-        // Without the rest of its command line CP/M would start no receiver to be cancelled.
-        if interrupted != xmodem::WAITING_FOR_START {
-            session.discard_unsent()?;
-        }
+        session.discard_unsent()?;
         end_transfer(session, OPERATION, false, CALL_INTERVAL)
     };
     match recover() {

@@ -75,14 +75,6 @@ impl MonitorSession {
         (self.transport, self.received)
     }
 
-    /// Runs a short step that the stop flag must not break off in the middle.
-    pub(crate) fn uninterrupted<T>(&mut self, step: impl FnOnce(&mut Self) -> T) -> T {
-        let was_ignored = std::mem::replace(&mut self.stop_ignored, true);
-        let result = step(self);
-        self.stop_ignored = was_ignored;
-        result
-    }
-
     /// Ignores the stop flag from now on, so that the board can be brought to a known state.
     pub(crate) fn ignore_stop(&mut self) {
         self.stop_ignored = true;

@@ -28,8 +28,6 @@ const CAN: u8 = 0x18;
 const CRC_START: u8 = b'C';
 /// Follows `C` from a receiver that also accepts blocks of 1,024 bytes.
 const K_SUFFIX: u8 = b'K';
-/// The operation before the first block is sent.
-pub(crate) const WAITING_FOR_START: &str = "waiting for the receiver's start request";
 /// How long to wait for the reply to a block that crossed a start request.
 const CROSSED_START_TIMEOUT: Duration = Duration::from_secs(1);
 /// Pads the last block: CP/M's end-of-file character.
@@ -139,7 +137,7 @@ impl XmodemSender<'_> {
     /// XM 12.5 repeats it every five seconds, the first time after up to ten; it refuses a block
     /// that comes before.
     pub(crate) fn wait_for_start(&mut self) -> Result<CheckMode> {
-        const OPERATION: &str = WAITING_FOR_START;
+        const OPERATION: &str = "waiting for the receiver's start request";
         let mut received = Vec::new();
         let mut timeouts = 0;
         while timeouts < MAX_TIMEOUTS {
