@@ -3,7 +3,17 @@
 //! ([`loader`]), writes of flash ([`flash`]), reads and comparisons ([`inspect`]), and the client
 //! of the debug kernel ([`kernel`]).
 //!
-//! [`Link`] works over any [`rcflash_transport::Transport`]; see [`Link::request`] for an example.
+//! [`Link`] works over any [`rcflash_transport::Transport`]:
+//!
+//! ```no_run
+//! use rcflash_link::{Link, loader};
+//! use rcflash_transport::network;
+//!
+//! let transport = network::open("rfc2217://bench.local:2217", 115_200)?;
+//! let mut link = Link::new(transport, 115_200);
+//! println!("{}", loader::identify(&mut link)?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #![deny(clippy::cast_possible_truncation)]
 

@@ -174,7 +174,7 @@ fn the_command_writes_tdl_objects_and_links_them_and_libraries() {
         assert_eq!(get("out.bin"), program);
     }
     let (code, said) = run(&["link", "one.a", "-o", "out.bin"]);
-    assert!(code == 2 && said.contains("only libraries"), "{said}");
+    assert!(code == 2 && said.contains("all inputs are libraries"), "{said}");
     put("bad.rel", b"!BAD   00").expect("a file");
     let (code, said) = run(&["link", "bad.rel", "-o", "out.bin"]);
     assert!(

@@ -82,10 +82,10 @@ fn text_that_is_not_assembled_changes_too() {
 fn invalid_names_are_refused() {
     let text = "START: NOP\n..L: JMPR ..L\n .END\n";
     for (word, new, why) in [
-        ("START", "9TO5", "no symbol"),
-        ("START", "A B", "no symbol"),
-        ("START", "", "no symbol"),
-        ("START", ".", "no symbol"),
+        ("START", "9TO5", "invalid symbol"),
+        ("START", "A B", "invalid symbol"),
+        ("START", "", "invalid symbol"),
+        ("START", ".", "invalid symbol"),
         ("START", "hl", ""),
         ("START", "psw", "register"),
         ("START", ".DATA.", "section"),
@@ -106,10 +106,10 @@ fn invalid_names_are_refused() {
 fn names_that_clash_are_refused_as_far_as_letters_count() {
     let text = "COUNTER == 1\nSTART: MVI A,COUNTER\n .IFNDEF LATER,[NOP]\n .END\n";
     let why = renamed(text, ("START", 0), "COUNTED").unwrap_err();
-    assert!(why.ends_with(": there is COUNTE already, and six characters count"), "{why}");
+    assert!(why.ends_with(": COUNTE already exists, and six characters count"), "{why}");
     // Two definitions with equal values are not an error.
     let equal = "ONE == 1\nUNO == 1\n MVI A,ONE\n .END\n";
-    assert!(renamed(equal, ("ONE", 0), "UNO").unwrap_err().contains("there is UNO already"));
+    assert!(renamed(equal, ("ONE", 0), "UNO").unwrap_err().contains("UNO already exists"));
     // An undefined symbol would become defined.
     assert!(renamed(text, ("START", 0), "LATER").is_err());
     let mut client = Client::with(&["--long-symbols"], None, Value::Null);

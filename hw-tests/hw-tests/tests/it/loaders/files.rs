@@ -165,8 +165,11 @@ fn an_interruption_makes_the_receiver_give_up() {
     rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it is there");
     talk.read_to_string(&mut said).expect("it says how it ends");
     let text = said;
+    // After half a command line no receiver runs; `early_end` has each state of a transfer.
+    let states = ["CP/M is at its prompt again", "press Ctrl-X there"];
+    assert!(states.iter().any(|state| text.contains(state)), "{text}");
     CommandOutput { code: child.wait().expect("it ends").code(), text, data: String::new() }
-        .assert_ends(130, &["interrupted while", "CP/M is at its prompt again"]);
+        .assert_ends(130, &["interrupted while"]);
     assert_eq!(disk.server.file("PROG.COM"), None);
 }
 

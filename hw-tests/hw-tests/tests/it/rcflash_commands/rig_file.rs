@@ -82,7 +82,8 @@ fn the_command_line_comes_before_the_environment_and_that_before_the_file() {
     opened(&rig, &[full, board], &[]).assert_ends(2, &["unknown board 'in-environment'"]);
     opened(&rig, &[full, board], &["--board", "given"]).assert_ends(2, &["unknown board 'given'"]);
     let empty = folder.file("empty.toml", "");
-    opened(&rig, &[full], &["--rig", &empty]).assert_ends(2, &["unknown board 'full' in", "empty.toml"]);
+    opened(&rig, &[full], &["--rig", &empty])
+        .assert_ends(2, &["unknown board 'full' in", "empty.toml"]);
     opened("/nonexistent/rig.toml", &[full], &[])
         .assert_ends(3, &["can't read /nonexistent/rig.toml"]);
 }
