@@ -41,7 +41,7 @@ UINIT:  CALL RINIT              ; before the chip can interrupt
 ;   Errors:   a byte lost by the chip or for want of room sets OVRUN
 ;   Clobbers: nothing
 ;   Stack:    10 bytes
-;   Cycles:   171..461
+;   Cycles:   171..514
 USERV:  PUSH PSW
         PUSH H
         IN UARTC

@@ -57,10 +57,10 @@ APP:    .IFN HOSTED,[
         MVI A,IMPAGE
         STAI                    ; high byte of the table's address
         IM2
-        CALL STINI
         CALL UINIT              ; before EI: it may interrupt at once
 ; The chip listens: whatever comes while tables are made must be taken in.
         EI
+        CALL STINI
         CALL SETUP
         CALL NOSPCE
         CALL C16INI

@@ -6,27 +6,27 @@
         .EXTERN APP,CRC16,LOSSES,FULLS,STKEND,NEWRPL,PUTFRM,P.LEN,P.DATA
         .INSERT wire.asm
 
-STKLEN  == 256          ; bytes from STKEND up to STACK
+FILLED  == 192          ; bytes from STKEND up; the 64 below STACK are for STINI and interrupts
 UNUSED  == 5AH          ; what no routine of ours pushes eight times in a row
 
         .LOC .DATA.
 OFFS:   .BLKW 1         ; how often CHKINT found interrupts off, or another register I
 
         .LOC .PROG.
-; STINI - clears the counts and fills the stack.
-;   Entry:    interrupts off; nothing but the return address is on the stack
+; STINI - clears the counts and fills the stack's unused part.
+;   Entry:    nothing but the return address is on the stack
 ;   Exit:     done
 ;   Errors:   none
 ;   Clobbers: F, BC, DE, HL
 ;   Stack:    0 bytes
-;   Cycles:   5416
+;   Cycles:   4114
 STINI:  LXI H,0
         SHLD LOSSES
         SHLD FULLS
         SHLD OFFS
         LXI H,STKEND
         LXI D,STKEND+1
-        LXI B,STKLEN-3          ; not the return address
+        LXI B,FILLED-1
         MVI M,UNUSED
         LDIR
         RET
@@ -59,7 +59,7 @@ DOSTUS: LBCD IMGLEN
         INX H
         MOV A,M
         CPI UNUSED
-        JRZ ..NEXT              ; ends at the return address at the latest
+        JRZ ..NEXT              ; what is in use above them ends it
         SBCD P.DATA+8
         MVI A,10
         STA P.LEN

@@ -20,9 +20,6 @@ use std::time::{Duration, Instant};
 const ITERATIONS_VARIABLE: &str = "FUZZ_ITERATIONS";
 /// Environment variable with the seed of a single input to try.
 const SEED_VARIABLE: &str = "FUZZ_SEED";
-/// The former names of the two.
-const OLD_VARIABLES: [(&str, &str); 2] =
-    [(ITERATIONS_VARIABLE, "SPOILT_INPUTS"), (SEED_VARIABLE, "SPOILT_INPUT")];
 /// Environment variable that is set in the child process of a single test.
 const CHILD_VARIABLE: &str = "SEEDED_FUZZ_ALONE";
 /// Maximum mutations of an input, and maximum repeats of a chunk by one mutation.
@@ -192,7 +189,7 @@ pub fn fuzz(corpus: &Corpus<'_>, iterations: u64, mut parser: impl FnMut(&[u8]))
 /// # Panics
 /// Panics as [`fuzz`] does.
 pub fn fuzz_seeds(iterations: u64, mut test: impl FnMut(u64) -> usize) {
-    let number_of = |name| variable(name).and_then(|text| text.parse::<u64>().ok());
+    let number_of = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let numbers = match number_of(SEED_VARIABLE) {
         Some(number) => number..number + 1,
         None => 0..number_of(ITERATIONS_VARIABLE).unwrap_or(iterations),
@@ -219,12 +216,6 @@ pub fn fuzz_seeds(iterations: u64, mut test: impl FnMut(u64) -> usize) {
             "{taken} bytes for inputs of {longest} at the most"
         );
     }
-}
-
-/// Returns an environment variable, under its name or its former one.
-fn variable(name: &str) -> Option<String> {
-    let old = OLD_VARIABLES.iter().find(|(new, _)| *new == name).map(|(_, old)| *old);
-    std::env::var(name).ok().or_else(|| std::env::var(old?).ok())
 }
 
 /// Runs the current test in a child process, to measure its memory alone: tests of one binary share

@@ -8,10 +8,11 @@ use firmware_wire::{
 use proptest::prelude::*;
 
 /// Types of replies, and the longest payload worth generating for each.
-const REPLIES: [(u8, usize); 28] = [
+const REPLIES: [(u8, usize); 29] = [
     (0x81, 20),
     (0x82, 1),
     (0x83, 5),
+    (0x84, 11),
     (0x90, 4),
     (0x91, 5),
     (0x92, 240),

@@ -13,7 +13,7 @@ use rcflash_transport::Transport;
 use rcflash_transport::network::{NetworkAddress, Protocol, Rfc2217Port, Server};
 
 /// The longest that either may take to end.
-const PATIENCE: Duration = Duration::from_secs(8);
+const TIMEOUT: Duration = Duration::from_secs(8);
 const BAUD: u32 = 115_200;
 
 /// A port that records its calls.
@@ -54,14 +54,14 @@ fn server() -> SocketAddr {
 /// Sends the bytes to the server and reads its replies to the end.
 fn to_server(bytes: &[u8]) {
     let mut client = TcpStream::connect(server()).expect("it listens");
-    client.set_read_timeout(Some(PATIENCE)).expect("a time");
+    client.set_read_timeout(Some(TIMEOUT)).expect("a time");
     // A server that has enough of it closes before all is written.
     let _ = client.write_all(bytes);
     let _ = client.shutdown(Shutdown::Write);
     let began = Instant::now();
     let mut received = [0; 4096];
     while let Ok(1..) = client.read(&mut received) {
-        assert!(began.elapsed() < PATIENCE, "the server does not end");
+        assert!(began.elapsed() < TIMEOUT, "the server does not end");
     }
 }
 
@@ -83,7 +83,7 @@ fn to_client(bytes: &[u8]) {
             let mut received = [0; 256];
             while let Ok(1..) = port.read(&mut received, Duration::from_millis(1)) {}
         }
-        assert!(began.elapsed() < 3 * PATIENCE, "our client does not end");
+        assert!(began.elapsed() < 3 * TIMEOUT, "our client does not end");
     });
 }
 

@@ -220,20 +220,20 @@ fn run_on_board(
     };
     reporter.report.set_connected_board(&live);
     let began = (ctx.clock)();
-    let course = run_iterations(config, &mut live, cases, recorder, ctx)?;
-    if course.ended == RunEnd::Complete {
+    let summary = run_iterations(config, &mut live, cases, recorder, ctx)?;
+    if summary.ended == RunEnd::Complete {
         live.record_waits();
     }
-    reporter.report.set_summary(&course, &live);
+    reporter.report.set_summary(&summary, &live);
     reporter.report.rounds = config.is_soak().then(|| recorder.totals.counts());
-    recorder.finish(report::incomplete_reason(&course.ended))?;
+    recorder.finish(report::incomplete_reason(&summary.ended))?;
     let took = (ctx.clock)().saturating_duration_since(began);
     Ok(FinishedRun {
         totals: recorder.totals.clone(),
         stats: live.stats(),
         limit: reporter.report.limit,
         faults: live.faults(),
-        summary: course,
+        summary,
         took,
         target: RunTarget::of_board(&live),
         boards: Vec::new(),
@@ -265,22 +265,22 @@ fn run_iterations(
 ) -> Result<RunSummary, CommandError> {
     let deadline = config.time.map(|time| (ctx.clock)() + time);
     let mut remaining = config.count.unwrap_or(u64::MAX);
-    let mut course = RunSummary::default();
+    let mut summary = RunSummary::default();
     for pass in 1.. {
         let count = usize::try_from(remaining).unwrap_or(usize::MAX).min(cases.len());
         let (next, started) = run_iteration(config, live, &cases[..count], deadline, recorder, ctx);
-        course = course.merge(next);
+        summary = summary.merge(next);
         remaining -= started.len() as u64;
         recorder.verify_one_verdict_each(started)?;
         let is_over = !config.is_soak() || remaining == 0 || is_past(deadline, ctx);
-        if is_over || course.ended != RunEnd::Complete {
+        if is_over || summary.ended != RunEnd::Complete {
             break;
         }
         if let Some(seed) = config.seed {
             shuffle(&mut cases, seed.wrapping_add(pass));
         }
     }
-    Ok(course)
+    Ok(summary)
 }
 
 fn is_past(deadline: Option<Instant>, ctx: &RunContext) -> bool {
@@ -308,7 +308,7 @@ fn run_iteration(
         .take_while(|_| deadline.is_none_or(|deadline| clock() < deadline))
         .inspect(|case| started.push(CaseKey::of(&case.id)))
         .cloned();
-    let course = run_cases(live, feed, options, |result| {
+    let summary = run_cases(live, feed, options, |result| {
         // Without a results file there is no use in running more cases.
         if !recorder.record(result) {
             stop.store(true, Ordering::Relaxed);
@@ -316,7 +316,7 @@ fn run_iteration(
         ctx.observer.on_progress(recorder.verdict_count());
     });
     ctx.observer.on_iteration_end();
-    (course, started)
+    (summary, started)
 }
 
 /// Returns the failure of a run that the user interrupted.

@@ -1,10 +1,10 @@
 //! Runs one corpus on several boards: a shared queue, a second board for every failure, and one
 //! merged verdict per case.
 
-mod join;
+mod merge;
 mod scheduler;
 mod work;
 
-pub use join::merge_verdicts;
+pub use merge::merge_verdicts;
 pub use scheduler::{Assignment, CaseOutcome, Scheduler, SchedulerStats, SchedulerUpdate};
 pub use work::{BoardFinished, Fleet, FleetBoard, FleetEvent, FleetSummary, run_fleet};

@@ -245,12 +245,12 @@ pub fn incomplete_reason(ended: &RunEnd) -> Option<String> {
 #[must_use]
 pub fn summary_text(
     [counts, with_known_passing]: [VerdictCounts; 2],
-    course: &RunSummary,
+    summary: &RunSummary,
     stats: LinkStats,
     took: Duration,
     target: &RunTarget,
 ) -> String {
-    let why = incomplete_reason(&course.ended);
+    let why = incomplete_reason(&summary.ended);
     let conclusion = Conclusion::from_counts(with_known_passing, why.is_some());
     let why = match why {
         None if conclusion == Conclusion::Incomplete => {
@@ -267,20 +267,20 @@ pub fn summary_text(
         target.phrase(),
         reservations(known, stats.total_retries(), target)
     );
-    if let Some(why) = course.last_restart.as_deref().map(Escape::escaped) {
-        let _ = writeln!(text, "board: restarted {} times, last because {why}", course.restarts);
+    if let Some(why) = summary.last_restart.as_deref().map(Escape::escaped) {
+        let _ = writeln!(text, "board: restarted {} times, last because {why}", summary.restarts);
     }
-    if course.reconnects > 0 {
-        let _ = writeln!(text, "board: lost and reconnected {} times", course.reconnects);
+    if summary.reconnects > 0 {
+        let _ = writeln!(text, "board: lost and reconnected {} times", summary.reconnects);
     }
-    if let Some(what) = &course.unobserved {
+    if let Some(what) = &summary.unobserved {
         let _ = writeln!(text, "board: not observed: {}", what.escaped());
     }
     text + &line_statistics_text(stats)
 }
 
-/// Formats what limits a verdict: known failures that were let pass, retries because of line errors,
-/// and status bits that were not judged. Empty if there is none.
+/// Formats what limits a verdict: known failures that were let pass, retries because of line
+/// errors, and status bits that were not judged. Empty if there is none.
 fn reservations(known: u64, retries: u64, target: &RunTarget) -> String {
     let counted = |count: u64, what: &str, after: &str| match count {
         0 => String::new(),
@@ -331,10 +331,10 @@ mod tests {
     }
 
     fn verdict(results: &[CaseResult], ended: RunEnd) -> String {
-        let course = RunSummary { ended, ..RunSummary::default() };
+        let summary = RunSummary { ended, ..RunSummary::default() };
         summary_text(
             [VerdictCounts::from_results(results); 2],
-            &course,
+            &summary,
             LinkStats::default(),
             Duration::ZERO,
             &RunTarget::default(),
@@ -355,11 +355,11 @@ mod tests {
         let first_line = |results: &[CaseResult], stats, target: &RunTarget| {
             let counts =
                 [VerdictCounts::from_results(results), VerdictCounts::excluding_known(results)];
-            let course = RunSummary::default();
-            let text = summary_text(counts, &course, stats, Duration::from_secs(3), target);
+            let summary = RunSummary::default();
+            let text = summary_text(counts, &summary, stats, Duration::from_secs(3), target);
             text.lines().next().map(str::to_owned).expect("a line")
         };
-        let judged = "cases agree on 0 squares in 3.0 s, on /dev/ttyUSB0 (RC2014 Classic), build \
+        let judged = "cases agree on 0 squares in 3.0 s on /dev/ttyUSB0 (RC2014 Classic), build \
                       3F2A51C0";
         let one = std::slice::from_ref(&passed);
         assert_eq!(first_line(one, stats, &target), format!("PASS: 1 of 1 {judged}"));

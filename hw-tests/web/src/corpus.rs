@@ -92,8 +92,8 @@ impl CorpusRun {
         let options =
             RunOptions { repeat: 1, fail_fast: false, interrupted: &interrupted, baseline: None };
         let mut results = Vec::new();
-        let course = run_cases(&mut self.live, cases, options, |result| results.push(result));
-        self.ended = course.ended;
+        let summary = run_cases(&mut self.live, cases, options, |result| results.push(result));
+        self.ended = summary.ended;
         for result in &results {
             self.note(result);
         }

@@ -19,7 +19,7 @@ use crate::peer::Peer;
 const ADDRESS: u16 = 0x8000;
 /// Time after which every request has failed: three attempts, for a CRC of as many bytes as the
 /// tests load.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The fault that happens to a byte.
 #[derive(Debug, Clone, Copy)]
@@ -141,7 +141,7 @@ proptest! {
         if let Ok(bytes) = inspect::read(&mut link, AddressSpace::Memory, 0x8000, 500, |_| {}) {
             prop_assert_eq!(bytes.len(), 500);
         }
-        prop_assert!(link.now() - began < 4 * PATIENCE);
+        prop_assert!(link.now() - began < 4 * TIMEOUT);
     }
 }
 

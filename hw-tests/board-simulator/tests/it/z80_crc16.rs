@@ -11,7 +11,7 @@ use firmware_wire::crc16;
 const AT: u16 = 0xD800;
 const HOME: u16 = 0xFFF0;
 /// Limit of T-states, far above that of the longest call.
-const PATIENCE: u64 = 1_000_000;
+const TIMEOUT: u64 = 1_000_000;
 
 /// Calls a routine with these values in HL and BC; returns its T-states.
 fn call(board: &mut BoardModel<QueueLine>, entry: u16, hl: u16, bc: u16) -> u64 {
@@ -21,7 +21,7 @@ fn call(board: &mut BoardModel<QueueLine>, entry: u16, hl: u16, bc: u16) -> u64 
     board.set_registers(&board_simulator::Registers { pc: entry, sp, hl, bc, ..registers });
     let began = board.clock();
     while board.registers().pc != HOME {
-        assert!(board.clock() - began < PATIENCE, "it does not return");
+        assert!(board.clock() - began < TIMEOUT, "it does not return");
         board.step();
     }
     board.clock() - began

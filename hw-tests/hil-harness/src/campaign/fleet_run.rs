@@ -58,7 +58,7 @@ struct BoardRows {
     rows: Vec<BoardSummary>,
     failures: Vec<CommandError>,
     stats: LinkStats,
-    course: RunSummary,
+    summary: RunSummary,
 }
 
 impl BoardRows {
@@ -73,8 +73,8 @@ impl BoardRows {
             ..BoardSummary::default()
         };
         let rows = members.iter().map(row).collect();
-        let course = RunSummary::default();
-        Self { rows, failures: Vec::new(), stats: LinkStats::default(), course }
+        let summary = RunSummary::default();
+        Self { rows, failures: Vec::new(), stats: LinkStats::default(), summary }
     }
 
     /// Records a board that could not be prepared and returns a message for the user. Returns
@@ -91,16 +91,17 @@ impl BoardRows {
 
     fn finished(
         &mut self,
-        BoardFinished { member, summary: course, stats }: BoardFinished,
+        BoardFinished { member, summary, stats }: BoardFinished,
     ) -> Option<String> {
         let row = &mut self.rows[member];
         row.link = Some(stats);
-        (row.losses, row.restarts) = (course.reconnects, course.restarts);
-        row.ended = report::incomplete_reason(&course.ended).unwrap_or_else(|| COMPLETE.to_owned());
+        (row.losses, row.restarts) = (summary.reconnects, summary.restarts);
+        row.ended =
+            report::incomplete_reason(&summary.ended).unwrap_or_else(|| COMPLETE.to_owned());
         let text = format!("{}: {}", row.name, row.ended);
-        let is_lost = matches!(course.ended, RunEnd::BoardLost(_));
+        let is_lost = matches!(summary.ended, RunEnd::BoardLost(_));
         self.stats += stats;
-        self.course = std::mem::take(&mut self.course).merge(course);
+        self.summary = std::mem::take(&mut self.summary).merge(summary);
         is_lost.then_some(text)
     }
 
@@ -176,9 +177,9 @@ fn dispatch(
         let _ = recorder.finish(Some(failure.message.clone()));
         return Err(failure);
     }
-    let course = RunSummary { ended: end.ended.clone(), ..rows.course };
-    reporter.report.set_fleet_summary(&course, rows.stats);
-    recorder.finish(report::incomplete_reason(&course.ended))?;
+    let summary = RunSummary { ended: end.ended.clone(), ..rows.summary };
+    reporter.report.set_fleet_summary(&summary, rows.stats);
+    recorder.finish(report::incomplete_reason(&summary.ended))?;
     let took = (ctx.clock)().saturating_duration_since(began);
     report_stats(end.stats, took, ctx);
     Ok(FinishedRun {
@@ -186,7 +187,7 @@ fn dispatch(
         stats: rows.stats,
         limit: None,
         faults: None,
-        summary: course,
+        summary,
         took,
         target: RunTarget::of_fleet(rows.rows.iter().filter_map(|row| row.image.as_ref())),
         boards: rows.rows,

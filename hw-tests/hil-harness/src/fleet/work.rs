@@ -10,7 +10,7 @@ use firmware_wire::Identity;
 use rcflash_link::LinkStats;
 use rcflash_transport::time::{Duration, Instant};
 
-use super::join::{case_outcome, merge_verdicts};
+use super::merge::{case_outcome, merge_verdicts};
 use super::scheduler::{Assignment, CaseOutcome, Scheduler, SchedulerStats, SchedulerUpdate};
 use crate::live::{BoardConfig, LiveBoard, SetupError};
 use crate::runner::{

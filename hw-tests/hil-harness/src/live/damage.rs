@@ -6,7 +6,7 @@ use rcflash_link::{LinkStats, RequestSpec};
 use super::programs::START_TIMEOUT;
 use super::{LiveBoard, SetupError};
 
-/// Processing time of STATUS: the CRC takes 64 T-states for a byte, the stack's 256 bytes 40 each.
+/// Processing time of STATUS: the CRC takes 64 T-states for a byte, the stack's 192 bytes 40 each.
 const STATUS_T_STATES_PER_BYTE: u64 = 80;
 const STATUS_OPERATION: &str = "checking what the evaluator left behind";
 

@@ -50,8 +50,8 @@ impl EvaluatorProbe {
         }
     }
 
-    /// Returns the probe for the simulated board, with the guard. With `record_exchange_calls` it records entries
-    /// and returns of XCHNG and NEXTAD instead of the bookings.
+    /// Returns the probe for the simulated board, with the guard. With `record_exchange_calls` it
+    /// records entries and returns of XCHNG and NEXTAD instead of the bookings.
     pub(super) fn probe(&self, record_exchange_calls: bool) -> Probe {
         let probe = Probe::new([self.pin_finder, self.attack, self.exchange], self.square)
             .with_request_tag(self.seq)

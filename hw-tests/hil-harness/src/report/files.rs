@@ -134,10 +134,12 @@ fn write_passes(
     file_system: &dyn FileSystem,
     path: &Path,
 ) -> Result<(), WriteError> {
-    let failed = WriteError::of(path);
     if report.has_whole_page() {
-        let is_there = matches!(file_system.path_kind(path), Ok(PathKind::File(_)));
-        return if is_there { file_system.remove_file(path).map_err(failed) } else { Ok(()) };
+        let is_there = file_system.path_kind(path).map_err(WriteError::of(path))?;
+        return match is_there {
+            PathKind::File(_) => file_system.remove_file(path).map_err(WriteError::of(path)),
+            _ => Ok(()),
+        };
     }
     let written = file_system.replace_with(path, &mut |out| {
         let gz = GzBuilder::new().comment(PASSES_COMMENT).write(out, Compression::default());
@@ -151,7 +153,7 @@ fn write_passes(
         })?;
         lines.into_inner()?.finish().map(drop)
     });
-    written.map_err(failed)
+    written.map_err(WriteError::of(path))
 }
 
 /// Writes `report.json`: the report as it is, with the cases as its last field.

@@ -14,9 +14,9 @@ use crate::runner::{CaseResult, Verdict};
 const TEST_START: &str = "        <testcase";
 const SUITE_END: &str = "    </testsuite>\n";
 
-/// Writes the report as JUnit XML, one test at a time. Only a wrong answer is a failure; flaky cases
-/// and cases without an answer are errors; cases not run and failures known from the baseline are
-/// skipped.
+/// Writes the report as JUnit XML, one test at a time. Only a wrong answer is a failure; flaky
+/// cases and cases without an answer are errors; cases not run and failures known from the baseline
+/// are skipped.
 pub(super) fn write_junit(
     report: &Report,
     cases: &mut dyn CaseResults,

@@ -56,8 +56,8 @@ pub struct Report {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own: Vec<String>,
     /// The end of the run and its statistics; absent if the set-up failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub course: Option<RunSummary>,
+    #[serde(rename = "course", default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<RunSummary>,
     /// Statistics of the line; absent if the set-up failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<LinkStats>,
@@ -117,7 +117,7 @@ impl Report {
             board: None,
             image: None,
             own: Vec::new(),
-            course: None,
+            summary: None,
             link: None,
             limit: None,
             faults: None,
@@ -150,25 +150,25 @@ impl Report {
     }
 
     /// Sets the end of the run and the statistics of the line.
-    pub fn set_summary(&mut self, course: &RunSummary, live: &LiveBoard) {
-        self.incomplete = incomplete_reason(&course.ended);
-        self.course = Some(course.clone());
+    pub fn set_summary(&mut self, summary: &RunSummary, live: &LiveBoard) {
+        self.incomplete = incomplete_reason(&summary.ended);
+        self.summary = Some(summary.clone());
         self.link = Some(live.stats());
         self.limit = live.utilization();
         self.faults = live.faults().map(|faults| faults.to_string());
     }
 
     /// Sets the end of a run on a fleet and the total statistics of the lines.
-    pub fn set_fleet_summary(&mut self, course: &RunSummary, stats: LinkStats) {
-        self.incomplete = incomplete_reason(&course.ended);
-        self.course = Some(course.clone());
+    pub fn set_fleet_summary(&mut self, summary: &RunSummary, stats: LinkStats) {
+        self.incomplete = incomplete_reason(&summary.ended);
+        self.summary = Some(summary.clone());
         self.link = Some(stats);
     }
 
     /// Sets the reason why the run was aborted.
     pub fn set_failure(&mut self, message: &str) {
         let where_to =
-            if self.image.is_none() && self.course.is_none() { "set-up failed: " } else { "" };
+            if self.image.is_none() && self.summary.is_none() { "set-up failed: " } else { "" };
         self.incomplete = Some(format!("{where_to}{message}"));
     }
 
@@ -210,7 +210,7 @@ impl Report {
     /// Returns the reason for the board's last restart.
     #[must_use]
     pub fn last_restart(&self) -> Option<&str> {
-        self.course.as_ref()?.last_restart.as_deref()
+        self.summary.as_ref()?.last_restart.as_deref()
     }
 
     /// Returns the follow-up commands of a case; empty if it did not fail.

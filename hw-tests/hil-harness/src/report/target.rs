@@ -41,12 +41,12 @@ impl RunTarget {
         Self { board: format!("{boards} board{plural}"), builds, not_judged: Vec::new() }
     }
 
-    /// Formats the board and the build, as in `, on /dev/ttyUSB0 (RC2014 Classic), build 3F2A51C0`;
+    /// Formats the board and the build, as in ` on /dev/ttyUSB0 (RC2014 Classic), build 3F2A51C0`;
     /// empty if nothing is known of them.
     #[must_use]
     pub fn phrase(&self) -> String {
         let builds: Vec<_> = self.builds.iter().map(|build| format!("{build:08X}")).collect();
-        let on = |board: &str| format!(", on {}", board.escaped());
+        let on = |board: &str| format!(" on {}", board.escaped());
         let build = match &builds[..] {
             [] => String::new(),
             [one] => format!(", build {one}"),
@@ -80,7 +80,7 @@ mod tests {
             builds: vec![0x3F2A_51C0, 1],
             not_judged: Vec::new(),
         };
-        let phrase = ", on /dev/ttyUSB0\\x1B[2J (RC2014 Classic), builds 3F2A51C0 and 00000001";
+        let phrase = " on /dev/ttyUSB0\\x1B[2J (RC2014 Classic), builds 3F2A51C0 and 00000001";
         assert_eq!(target.phrase(), phrase);
         assert_eq!(RunTarget::default().phrase(), "");
     }

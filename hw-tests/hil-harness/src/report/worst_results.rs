@@ -9,7 +9,7 @@ use crate::case_index::CaseIndex;
 use crate::runner::{CaseResult, Verdict};
 
 /// Results take this much memory at most, in bytes; more are moved to a temporary file.
-const MAX_BUFFERED_BYTES: usize = 8 << 20;
+const MAX_BUFFERED_BYTES: usize = 1 << 20;
 /// Bytes that are read from the temporary file at a time.
 const READ_BYTES: usize = 64 << 10;
 /// Bits of the severity beside the offset in [`WorstResults::entries`].

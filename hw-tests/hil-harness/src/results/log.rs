@@ -70,8 +70,8 @@ impl ResultsWriter {
     }
 
     /// Opens a file to continue it, or creates it. The results in it are passed to `on_result` one
-    /// at a time; after an error they must be discarded. A torn last line is removed; a file that is
-    /// not of this run is not changed.
+    /// at a time; after an error they must be discarded. A torn last line is removed; a file that
+    /// is not of this run is not changed.
     ///
     /// # Errors
     /// Returns [`ResultsError`] if the file is not a results file, is of another run or has a

@@ -8,8 +8,9 @@ use crate::live::Finding;
 /// whatever the values are.
 pub(super) fn with_finding(result: CaseResult, finding: &str) -> CaseResult {
     let reason = match result.reason {
-        Some(other) if !other.contains(finding) => format!("{finding}; {other}"),
-        _ => finding.to_owned(),
+        Some(other) if other.contains(finding) => other,
+        Some(other) => format!("{finding}; {other}"),
+        None => finding.to_owned(),
     };
     CaseResult { verdict: Verdict::Fail, reason: Some(reason), ..result }
 }

@@ -156,7 +156,9 @@ fn run(profile: &BoardProfile, delay: Duration, full: bool) -> (Duration, LinkSt
     let stop = AtomicBool::new(false);
     let options = RunOptions { repeat: 1, fail_fast: false, baseline: None, interrupted: &stop };
     let started = live.now();
-    run_cases(&mut live, cases, options, |result| assert_eq!(result.verdict, Verdict::Pass));
+    run_cases(&mut live, cases, options, |result| {
+        assert_eq!(result.verdict, Verdict::Pass, "{:?}", result.reason)
+    });
     (live.now() - started, live.stats())
 }
 

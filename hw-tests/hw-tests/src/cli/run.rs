@@ -230,7 +230,7 @@ impl Observer for TerminalObserver {
 fn conclude(done: &FinishedRun) -> CommandResult {
     let FinishedRun {
         totals: overview,
-        summary: course,
+        summary,
         stats,
         limit,
         faults,
@@ -245,7 +245,7 @@ fn conclude(done: &FinishedRun) -> CommandResult {
     print(&report::boards_table(boards))?;
     print(&report::summary_text(
         [overview.counts(), overview.counts_with_known_passing()],
-        course,
+        summary,
         *stats,
         *took,
         target,

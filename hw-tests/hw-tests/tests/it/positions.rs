@@ -18,7 +18,7 @@ const ZEROS: &str = "while read line; do echo 0; done";
 /// A position in which the value of every move is 0.
 const QUIET: &str = "4k3/8/8/8/8/8/8/4K3 w - -";
 /// The timeout of a command.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn run(arguments: &[&str], input: &str) -> Output {
     let mut command = Command::cargo_bin("hw-tests").expect("it is built");
@@ -207,7 +207,7 @@ fn a_suite_is_judged_in_the_values_that_it_was_made_with() {
 fn compare(command: &str, more: &[&str]) -> (Option<i32>, String, String) {
     let started = Instant::now();
     let output = run(&[&["compare-see", command], more].concat(), "");
-    assert!(started.elapsed() < PATIENCE, "{command}");
+    assert!(started.elapsed() < TIMEOUT, "{command}");
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 

@@ -12,24 +12,24 @@ use super::virtual_bench::VirtualBench;
 const THIRD: &[u8] = b":08902000";
 
 /// A monitor that always receives a corrupted digit after a certain prefix.
-struct Spoilt {
+struct CorruptingMonitor {
     peer: Box<dyn MonitorModel>,
     /// The part of the prefix that was just received.
     passed: usize,
 }
 
-impl MonitorModel for Spoilt {
-    fn receive(&mut self, character: u8, say: &mut Vec<u8>) {
-        let heard = if self.passed == THIRD.len() { b'7' } else { character };
+impl MonitorModel for CorruptingMonitor {
+    fn receive(&mut self, character: u8, reply: &mut Vec<u8>) {
+        let received = if self.passed == THIRD.len() { b'7' } else { character };
         self.passed = match THIRD.get(self.passed) {
             Some(next) if *next == character => self.passed + 1,
             _ => usize::from(character == THIRD[0]),
         };
-        self.peer.receive(heard, say);
+        self.peer.receive(received, reply);
     }
 
-    fn idle(&mut self, since: Duration, say: &mut Vec<u8>) -> bool {
-        self.peer.idle(since, say)
+    fn idle(&mut self, since: Duration, reply: &mut Vec<u8>) -> bool {
+        self.peer.idle(since, reply)
     }
 
     fn receiver_spec(&self) -> ReceiverSpec {
@@ -47,16 +47,19 @@ impl MonitorModel for Spoilt {
 
 /// Writes 40 bytes, which are three lines, the third of them corrupted.
 #[track_caller]
-fn is_named(via: &str, peer: Box<dyn MonitorModel>, heard: &str) {
+fn is_named(via: &str, peer: Box<dyn MonitorModel>, received: &str) {
     let bytes = (0x10..0x38).collect();
     let image = Image::new([Run { address: 0x9000, bytes }]);
-    let bench =
-        VirtualBench::with(Box::new(Spoilt { peer, passed: 0 }), MonitorOptions::default(), image);
+    let bench = VirtualBench::with(
+        Box::new(CorruptingMonitor { peer, passed: 0 }),
+        MonitorOptions::default(),
+        image,
+    );
     // The line's 8, 90h, 20h and its bytes, 30h to 37h, add up to 254h; to 300h ACh is missing.
     let third = "rejects line 3 (:089020003031323334353637AC) even with 10 ms after each character";
     bench.write(via).assert_ends(
         3,
-        &["at full speed, ", "continuing ", third, heard, "check cable, speed and flow control"],
+        &["at full speed, ", "continuing ", third, received, "check cable, speed and flow control"],
     );
 }
 

@@ -132,23 +132,4 @@ fn a_simulated_board_is_served_to_other_computers_only_where_that_is_asked_for()
 }
 
 #[cfg(feature = "system-tests")]
-#[test]
-fn curl_gets_an_error_of_http_from_each_server() {
-    let board = ServedBoard::start(&[]);
-    for more in [&[][..], &["--raw"]] {
-        let server = servers::ours(&board.path, more);
-        assert_eq!(curl_status(server.place()), "400", "{more:?}");
-    }
-    let board = ServedBoard::start(&["--listen", "0"]);
-    assert_eq!(curl_status(board.path.trim_start_matches("tcp://")), "400");
-}
-
-#[cfg(feature = "system-tests")]
-fn curl_status(place: &str) -> String {
-    let mut curl = std::process::Command::new("curl");
-    curl.args(["--silent", "--max-time", "60", "--output", "/dev/null", "--write-out"]);
-    curl.args(["%{http_code}", "--header", "Origin: https://evil.example"]);
-    curl.args(["--data-binary", "frames", &format!("http://{place}/")]);
-    let output = curl.output().expect("curl, of Debian's package of that name");
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
+mod system;

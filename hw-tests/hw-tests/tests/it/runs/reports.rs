@@ -120,7 +120,7 @@ fn a_run_that_passes_is_reported_square_by_square() {
 fn the_bottleneck_of_a_run_is_in_every_report_only_if_its_times_are_real() {
     // Often enough that the latency of the first request does not count.
     let times = |count| ["--direct", "--full", "--tag", "document", "--repeat", count];
-    let written = WrittenReport::from_run(&times("40"));
+    let written = WrittenReport::from_run(&times("80"));
     let report = written.report();
     let load = report.limit.expect("the board has a clock");
     // Replies of 350 bytes to requests of 40: the line from the board is the bottleneck.
@@ -129,7 +129,7 @@ fn the_bottleneck_of_a_run_is_in_every_report_only_if_its_times_are_real() {
     assert!(load.waits.is_some_and(|waits| (0.01..1.0).contains(&waits)), "{load}");
     let line = load.line.expect("it has a speed");
     // The difference of repeating the same cases does not include the upload.
-    let twice = WrittenReport::from_run(&times("80")).report();
+    let twice = WrittenReport::from_run(&times("160")).report();
     let passed = twice.link.expect("a line").since(&report.link.expect("a line"));
     let characters = report.board.expect("a board").baud as f64 / 10.0 * passed.busy.as_secs_f64();
     for (share, bytes) in [(line.tx, passed.bytes.0), (line.rx, passed.bytes.1)] {

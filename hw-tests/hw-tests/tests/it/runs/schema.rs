@@ -96,6 +96,7 @@ fn is_any_of(kinds: &Value, value: &Value) -> bool {
 /// with a shard.
 const ELSEWHERE: [&str; 8] = [
     "course.last_restart",
+    "course.unobserved",
     "end.why",
     "ended.board-lost",
     "ended.file-failed",
