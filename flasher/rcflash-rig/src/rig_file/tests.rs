@@ -119,7 +119,7 @@ fn the_error_for_an_unknown_board_lists_the_known_ones() {
     let text = "[boards.bench]\nport = \"/dev/a\"\n[boards.attic]\nport = \"/dev/b\"\n";
     let error = error_of(text, "bnech");
     assert!(error.contains("'bnech'") && error.contains("attic, bench"), "{error}");
-    assert!(error_of("", "bench").contains("which has none"));
+    assert!(error_of("", "bench").contains("known boards: none"));
     let plugged = error_of("[boards.bench]\nusb_serial = \"no such number\"\n", "bench");
     assert!(plugged.contains("no such number") && plugged.contains("'bench'"), "{plugged}");
 }
