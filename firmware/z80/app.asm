@@ -93,21 +93,28 @@ SERVED: .BYTE T.CHKS,1+POSLEN,1+7*POSLEN
 
 ; CHKINT - for what has called the evaluator: counts if interrupts are off or register I is another
 ; one, and puts both right. Without that the receiver would lose bytes.
-;   Entry:    nothing
+;   Entry:    not in the first 256 bytes of memory
 ;   Exit:     interrupts on
 ;   Errors:   none
 ;   Clobbers: nothing
 ;   Stack:    4 bytes
-;   Cycles:   64..160
+;   Cycles:   89..204
 CHKINT: PUSH PSW
+        XRA A
+        PUSH PSW                ; 0 below the stack, where an interrupt stores its return address
+        POP PSW
         LDAI                    ; P/V: interrupts are on
-        JPO ..LOOK
+        JPE ..ON
+        DCX SP                  ; P/V is clear, too, if one came just then (Zilog's CPU manual)
+        DCX SP
+        POP PSW
+        ORA A
+        JRZ ..BAD               ; none came
+        LDAI
 ..ON:   CPI IMPAGE
         JRNZ ..BAD
         POP PSW
         RET
-..LOOK: LDAI                    ; P/V is clear, too, if one came just then (Zilog's CPU manual)
-        JPE ..ON
 ..BAD:  DI
         PUSH H
         LHLD OFFS

@@ -57,7 +57,7 @@ UINIT:  CALL RINIT
 ;   Errors:   a byte lost by the chip or for want of room sets OVRUN
 ;   Clobbers: nothing
 ;   Stack:    10 bytes
-;   Cycles:   180..512
+;   Cycles:   180..565
 USERV:  PUSH PSW
         PUSH H
         IN UARTC
