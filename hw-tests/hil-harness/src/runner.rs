@@ -151,13 +151,9 @@ pub fn run_cases_from(
     };
     runner.summary.unobserved = (!runner.live.supports_status()).then(|| UNOBSERVED.to_owned());
     runner.run(cases);
-    runner.confirm_all();
-    let Runner { summary, pending, .. } = runner;
-    for job in pending {
-        let not_run = || CaseResult::new(&job.case, Verdict::NotRun);
-        on_result(job.combined.unwrap_or_else(not_run));
-    }
-    summary
+    runner.report_unconfirmed();
+    runner.report_pending();
+    runner.summary
 }
 
 /// A case without a verdict.
@@ -466,8 +462,8 @@ impl Runner<'_> {
                     first.flaky_reason.get_or_insert_with(|| why.clone());
                 }
                 self.suspect_after_restart(&why, &mut jobs);
+                self.handle_unconfirmed_after_restart(&why, &mut jobs);
                 self.summary.last_restart = Some(why);
-                self.count_restart();
             }
             Err(SetupError::Link(LinkError::Interrupted { .. })) => {
                 self.board_abandoned = true;

@@ -1,5 +1,6 @@
 //! Simulates the scenarios of seeds: `simulate FIRST COUNT` prints statistics and violated
-//! invariants, and exits with 1 if there are any. `simulate SEED 1` repeats one seed.
+//! invariants, and exits with 1 if there are any. `simulate SEED 1` repeats one seed. With `damage`
+//! after the numbers the evaluators damage their boards, and no case may pass.
 
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -9,12 +10,18 @@ use std::time::Instant;
 use hil_testing::simulation::{InvariantViolation, SimulationEnv, SimulationStats, simulate};
 
 fn main() -> ExitCode {
-    let numbers: Vec<u64> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
+    let words: Vec<_> = std::env::args().skip(1).collect();
+    let numbers: Vec<u64> = words.iter().filter_map(|word| word.parse().ok()).collect();
+    let damages = words.iter().any(|word| word == "damage");
     let [first, count] = numbers[..] else {
-        eprintln!("usage: simulate FIRST COUNT");
+        eprintln!("usage: simulate FIRST COUNT [damage]");
         return ExitCode::from(2);
     };
-    let env = match SimulationEnv::build() {
+    let built = match damages {
+        true => SimulationEnv::with_damaging_programs(),
+        false => SimulationEnv::build(),
+    };
+    let env = match built {
         Ok(env) => env,
         Err(error) => {
             eprintln!("simulate: {error}");

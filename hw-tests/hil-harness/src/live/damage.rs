@@ -52,6 +52,11 @@ impl LiveBoard {
         }
     }
 
+    /// Returns `true` if the application's status is known from its start or from a later reply.
+    pub(crate) fn has_status_baseline(&self) -> bool {
+        self.status.is_some()
+    }
+
     /// Returns the damage since the last status, if there is any. Later statuses are compared with
     /// this one.
     pub(crate) fn status_finding(&mut self, now: &StatusReply) -> Option<StatusFinding> {
@@ -103,7 +108,7 @@ fn damage(
     if now.crc != then.crc {
         return finding("the program's memory was changed".to_owned(), true);
     }
-    if now.stack_free == 0 && then.stack_free != 0 {
+    if now.stack_free == 0 {
         return finding("the stack grew out of its 256 bytes".to_owned(), true);
     }
     match since(then.interrupts_off, now.interrupts_off) {

@@ -91,7 +91,7 @@ impl Runner<'_> {
     }
 
     /// Loads the application again, and adds the cases in flight to those that run again.
-    fn reload(&mut self, reason: &str, again: &mut Vec<CaseJob>) {
+    pub(super) fn reload(&mut self, reason: &str, again: &mut Vec<CaseJob>) {
         let in_flight = self.in_flight.drain(..).flat_map(InFlightRequest::into_single_case_jobs);
         again.extend(in_flight.map(|mut job| {
             job.first_result = None;
@@ -110,7 +110,7 @@ impl Runner<'_> {
 
 impl CaseJob {
     /// Discards the result, so that the case runs again, by itself. With a reason, a pass is flaky.
-    fn repeat_alone(&mut self, repeat: u32, reason: Option<&str>) {
+    pub(super) fn repeat_alone(&mut self, repeat: u32, reason: Option<&str>) {
         self.combined = None;
         self.first_result = None;
         self.remaining_repetitions = repeat.max(1);

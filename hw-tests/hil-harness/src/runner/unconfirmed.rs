@@ -118,7 +118,14 @@ impl Runner<'_> {
 
     /// Handles the reply to a STATUS request.
     pub(super) fn handle_status_reply(&mut self, reply: &CaseReply) {
+        let can_compare = self.live.has_status_baseline();
         match &reply.result {
+            Ok(CaseResponse::Status(_)) if !can_compare => {
+                let why = "the status at the start of the application is not known";
+                let mut again = self.take_unconfirmed_passes(why);
+                self.reload(why, &mut again);
+                self.push_front_all(again);
+            }
             Ok(CaseResponse::Status(status)) => match self.live.status_finding(status) {
                 None => {
                     self.unanswered = 0;
@@ -131,13 +138,64 @@ impl Runner<'_> {
         }
     }
 
-    /// Counts a restart of the board before its identity was confirmed. After several, reports the
-    /// buffered results: a board that is lost at every IDENT would never confirm them.
-    pub(super) fn count_restart(&mut self) {
+    /// Handles the buffered results after a restart of the board. What the evaluator did before it
+    /// is not known, so passes run again, before the jobs in flight.
+    pub(super) fn handle_unconfirmed_after_restart(&mut self, why: &str, jobs: &mut Vec<CaseJob>) {
+        if self.live.supports_status() {
+            for job in self.pending.iter_mut().chain(&mut *jobs) {
+                if job.combined.as_ref().is_some_and(has_only_correct_replies) {
+                    job.repeat_alone(self.options.repeat, None);
+                }
+            }
+            jobs.splice(..0, self.take_unconfirmed_passes(why));
+            return;
+        }
+        // A board that is lost at every IDENT would never confirm its results.
         self.unconfirmed.restarts += 1;
         if self.unconfirmed.restarts >= MAX_LOSSES_PER_CASE {
             self.confirm_all();
         }
+    }
+
+    /// Takes the buffered passes, to run again one by one, and reports the other results.
+    fn take_unconfirmed_passes(&mut self, why: &str) -> Vec<CaseJob> {
+        let mut again = Vec::new();
+        for (mut job, result) in self.unconfirmed.take() {
+            if !has_only_correct_replies(&result) {
+                (self.on_result)(result);
+                continue;
+            }
+            // Bounded: a case runs again by itself until the board was lost too often.
+            if job.is_suspect {
+                job.record_loss(why);
+            }
+            let reason = result.reason.filter(|_| result.verdict == Verdict::Flaky);
+            job.repeat_alone(self.options.repeat, reason.as_deref());
+            again.push(job);
+        }
+        again
+    }
+
+    /// Reports the buffered results at the end of a run. Passes without a status are not run.
+    pub(super) fn report_unconfirmed(&mut self) {
+        for (job, result) in self.unconfirmed.take() {
+            self.report_unverified(&job, Some(result));
+        }
+    }
+
+    /// Reports the cases that are left at the end of a run, some of whose repetitions may have run.
+    pub(super) fn report_pending(&mut self) {
+        for mut job in std::mem::take(&mut self.pending) {
+            let result = job.combined.take();
+            self.report_unverified(&job, result);
+        }
+    }
+
+    fn report_unverified(&mut self, job: &CaseJob, result: Option<CaseResult>) {
+        let needs_status = self.live.supports_status();
+        let result = result.filter(|result| !needs_status || !has_only_correct_replies(result));
+        let not_run = || CaseResult::new(&job.case, Verdict::NotRun);
+        (self.on_result)(result.unwrap_or_else(not_run));
     }
 
     /// Requeues all passes since the last confirmation, because another program may have produced

@@ -49,6 +49,16 @@ fn no_seed_violates_an_invariant_and_all_kinds_of_faults_occur() {
 }
 
 #[test]
+fn no_evaluator_passes_that_damages_its_board_whatever_else_happens() {
+    let env = SimulationEnv::with_damaging_programs().unwrap_or_else(|error| panic!("{error}"));
+    let mut all = SimulationStats::default();
+    for seed in SEEDS {
+        all.add(&simulate(&env, seed).unwrap_or_else(|violation| panic!("{violation}")));
+    }
+    assert!(all.verdicts["fail"] > 50 && !all.verdicts.contains_key("pass"), "{:?}", all.verdicts);
+}
+
+#[test]
 fn a_seed_gives_the_same_simulation_each_time() {
     for seed in [3, 11] {
         let [one, two] = [(); 2].map(|()| simulate(env(), seed).unwrap_or_else(|f| panic!("{f}")));

@@ -8,7 +8,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use cli_support::exit::CommandError;
-use firmware::build::BuildError;
+use firmware::ProgramKind;
+use firmware::build::{BuildError, build, build_with_sources};
+use firmware::evaluator::Evaluator;
 use firmware::profile::BoardProfile;
 use rcflash_link::Link;
 use rcflash_link::loader::identify;
@@ -27,7 +29,8 @@ use hil_harness::campaign::{self, FinishedRun, Observer, RunConfig, RunContext};
 use hil_harness::file_system::has_magic;
 use hil_harness::live::{BoardConfig, LiveBoard, Programs};
 use hil_harness::report::incomplete_reason;
-use hil_harness::runner::{RunOptions, Verdict, run_cases};
+use hil_harness::results::Record;
+use hil_harness::runner::{CaseResult, RunOptions, Verdict, run_cases};
 
 /// One of so many generated positions is used.
 const POSITION_STRIDE: usize = 25;
@@ -52,7 +55,18 @@ pub struct Program {
     plan: BoardConfig,
     programs: Arc<Programs>,
     expected_verdicts: BTreeMap<String, Verdict>,
+    /// Whether its evaluator damages the board, so that no case may pass.
+    damages_board: bool,
 }
+
+/// What XCHNG does first in the programs that damage the board while their values are right:
+/// interrupts off, a changed byte of the program, a stack that grows, a restart.
+const DAMAGE: [&str; 4] = [
+    "DI",
+    "PUSH H\n LXI H,MARK\n INR M\n POP H\n JMP GOOD\nMARK: .BYTE 0\nGOOD: NOP",
+    "MVI B,126\nGROW: PUSH H\n DJNZ GROW\n MVI B,126\nBACK: POP H\n DJNZ BACK",
+    "RST 0",
+];
 
 /// The programs and cases of simulations.
 pub struct SimulationEnv {
@@ -105,12 +119,7 @@ impl SimulationEnv {
     /// Returns an error if a program can't be built or a run without faults fails.
     pub fn build() -> Result<Self, SimulationSetupError> {
         let missing = |what: String| SimulationSetupError::Missing(what);
-        let all = builtin_corpus().map_err(|error| missing(error.to_string()))?;
-        let is_chosen = |(at, case): &(usize, Case)| {
-            !case.tags.iter().any(|tag| tag == "play") || at.is_multiple_of(POSITION_STRIDE)
-        };
-        let chosen = all.into_iter().enumerate().filter(is_chosen);
-        let cases: Vec<Case> = chosen.map(|(_, case)| case).collect();
+        let cases = chosen_cases()?;
         let mut plans = Vec::new();
         for name in ["rc2014-classic", "rc2014-zed"] {
             let profile = BoardProfile::named(name).map_err(|error| missing(error.to_string()))?;
@@ -122,6 +131,18 @@ impl SimulationEnv {
         plans.push(BoardConfig { application: Some(wrong), ..plans[0].clone() });
         let programs = plans.into_iter().map(|plan| Program::new(plan, &cases));
         Ok(Self { programs: programs.collect::<Result<_, _>>()?, cases })
+    }
+
+    /// Builds programs whose evaluators return the right values and damage the board. No run of
+    /// them passes, whether the board is observed by its guard or only through its line.
+    ///
+    /// # Errors
+    /// Returns an error if a program can't be built.
+    pub fn with_damaging_programs() -> Result<Self, SimulationSetupError> {
+        let mut cases = chosen_cases()?;
+        cases.retain(|case| case.id != "odd.empty"); // XCHNG is not called
+        let programs = DAMAGE.map(Program::with_damage).into_iter().collect::<Result<_, _>>()?;
+        Ok(Self { programs, cases })
     }
 
     /// Returns the programs.
@@ -163,6 +184,16 @@ impl SimulationEnv {
     }
 }
 
+/// Returns the cases of the corpus from which scenarios choose.
+fn chosen_cases() -> Result<Vec<Case>, SimulationSetupError> {
+    let missing = |error: &dyn ToString| SimulationSetupError::Missing(error.to_string());
+    let all = builtin_corpus().map_err(|error| missing(&error))?;
+    let is_chosen = |(at, case): &(usize, Case)| {
+        !case.tags.iter().any(|tag| tag == "play") || at.is_multiple_of(POSITION_STRIDE)
+    };
+    Ok(all.into_iter().enumerate().filter(is_chosen).map(|(_, case)| case).collect())
+}
+
 /// Returns an application with a bug: a rook is worth 4 points instead of 5.
 fn with_cheap_rook(plan: &BoardConfig) -> Result<(u16, Vec<u8>), SimulationSetupError> {
     let programs = Programs::build(plan)?;
@@ -195,7 +226,35 @@ impl Program {
         run_cases(&mut live, cases.iter().cloned(), options, |result| {
             expected_verdicts.insert(result.id, result.verdict);
         });
-        Ok(Self { plan, programs, expected_verdicts })
+        Ok(Self { plan, programs, expected_verdicts, damages_board: false })
+    }
+
+    /// Builds a program whose XCHNG does something else first.
+    fn with_damage(damage: &str) -> Result<Self, SimulationSetupError> {
+        let missing = |what: String| SimulationSetupError::Missing(what);
+        let profile = BoardProfile::named("rc2014-classic");
+        let profile = profile.map_err(|error| missing(error.to_string()))?;
+        let source = firmware::source("xchng.asm").ok_or_else(|| missing("XCHNG".to_owned()))?;
+        let text = source.replacen("XCHNG:  ", &format!("XCHNG:  {damage}\n        "), 1);
+        let evaluator = Evaluator::default();
+        let replaced = [("xchng.asm", text.as_str())];
+        let application =
+            build_with_sources(&profile, ProgramKind::Application, &evaluator, &replaced)?;
+        let monitor = build(&profile, ProgramKind::Monitor)?;
+        let board = hil_harness::board::BoardKind::InProcess { rom: None };
+        let plan = BoardConfig { board, ..BoardConfig::simulated(profile) };
+        let programs = Arc::new(Programs { monitor, application });
+        let expected_verdicts = BTreeMap::new();
+        Ok(Self { plan, programs, expected_verdicts, damages_board: true })
+    }
+
+    /// Checks the results in a file.
+    fn check_results(&self, records: &[Record], cases: &[Case]) -> Result<Vec<CaseResult>, String> {
+        let results = check_results(records, cases, &self.expected_verdicts)?;
+        match results.iter().find(|one| self.damages_board && one.verdict == Verdict::Pass) {
+            Some(pass) => Err(format!("{} passes while the board is damaged", pass.id)),
+            None => Ok(results),
+        }
     }
 
     fn board(&self) -> InProcessBoard {
@@ -368,7 +427,10 @@ impl<'a> Simulation<'a> {
         let prepare = |plan: &BoardConfig| {
             let programs = Arc::clone(&self.program.programs);
             LiveBoard::prepare_with(plan, programs, &self.disk, |_| {
-                Box::new(ScriptedBoard::new(self.board.clone(), script.clone()))
+                let board = ScriptedBoard::new(self.board.clone(), script.clone());
+                // With an odd seed the damage is seen only through the line.
+                let is_outside = self.program.damages_board && self.scenario.seed % 2 == 1;
+                Box::new(if is_outside { board.without_instrumentation() } else { board })
             })
         };
         let board = self.board.clone();
@@ -434,7 +496,7 @@ impl<'a> Simulation<'a> {
         let Ok(records) = parse_records(&content) else { return Ok(()) };
         let cases = &self.scenario.cases;
         check_header(&records, cases.len())?;
-        check_results(&records, cases, &self.program.expected_verdicts).map(|_| ())
+        self.program.check_results(&records, cases).map(|_| ())
     }
 
     /// Returns `true` if faults of the line may explain that the board did not reply.
@@ -479,7 +541,7 @@ impl<'a> Simulation<'a> {
         let content = self.disk.content(Path::new(RESULTS_PATH)).unwrap_or_default();
         let records = parse_records(&content)?;
         let cases = &self.scenario.cases;
-        let results = check_results(&records, cases, &self.program.expected_verdicts)?;
+        let results = self.program.check_results(&records, cases)?;
         if results.len() != cases.len() {
             return Err(format!("{} of {} cases have a result", results.len(), cases.len()));
         }

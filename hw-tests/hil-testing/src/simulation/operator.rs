@@ -177,13 +177,20 @@ impl State {
 pub struct ScriptedBoard {
     board: InProcessBoard,
     script: EventScript,
+    is_instrumented: bool,
 }
 
 impl ScriptedBoard {
     /// Wraps a board.
     #[must_use]
     pub fn new(board: InProcessBoard, script: EventScript) -> Self {
-        Self { board, script }
+        Self { board, script, is_instrumented: true }
+    }
+
+    /// Returns the board as a real one is seen: only through its line.
+    #[must_use]
+    pub fn without_instrumentation(self) -> Self {
+        Self { is_instrumented: false, ..self }
     }
 }
 
@@ -214,7 +221,7 @@ impl Board for ScriptedBoard {
     }
 
     fn instrumentation(&self) -> Option<&dyn Instrumentation> {
-        self.board.instrumentation()
+        self.board.instrumentation().filter(|_| self.is_instrumented)
     }
 }
 

@@ -94,7 +94,7 @@ fn is_any_of(kinds: &Value, value: &Value) -> bool {
 
 /// Fields that do not occur in these runs: for lost or differing boards, full disks, and a seed
 /// with a shard.
-const ELSEWHERE: [&str; 8] = [
+const ELSEWHERE: [&str; 9] = [
     "course.last_restart",
     "course.unobserved",
     "end.why",
