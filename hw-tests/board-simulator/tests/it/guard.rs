@@ -32,8 +32,8 @@ fn violations(routine: &[u8]) -> Vec<Violation> {
     rom[usize::from(ROUTINE)..][..routine.len()].copy_from_slice(routine);
     let code = u32::from(ROUTINE);
     let guard = Guard::new(&GuardConfig {
-        code: Vec::from([code..code + 0x40]),
-        data: Vec::from([0x9000..0x9100]),
+        code: std::iter::once(code..code + 0x40).collect(),
+        data: std::iter::once(0x9000..0x9100).collect(),
         stack_floor: 0xEF00,
         routines: vec![ROUTINE],
         request_tag: 0x8001,

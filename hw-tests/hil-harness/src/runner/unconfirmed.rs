@@ -330,8 +330,9 @@ mod tests {
         }
     }
 
-    /// Runs `count` cases on such a board; returns the number of IDENT requests after its set-up.
-    fn ident_requests(idents_before_reset: u32, count: usize) -> u32 {
+    /// Runs `count` cases on such a board; returns the number of IDENT requests after its set-up, and
+    /// the verdicts.
+    fn ident_requests(idents_before_reset: u32, count: usize) -> (u32, Vec<Verdict>) {
         let profile = BoardProfile::named("rc2014-classic").expect("it ships");
         let config = BoardConfig {
             board: BoardKind::InProcess { rom: None },
@@ -351,29 +352,28 @@ mod tests {
         let interrupted = AtomicBool::new(false);
         let options =
             RunOptions { repeat: 1, fail_fast: false, baseline: None, interrupted: &interrupted };
-        let mut verdicts = 0;
-        run_cases(&mut live, cases, options, |result| {
-            assert!(!matches!(result.verdict, Verdict::NotRun | Verdict::Fail), "{result:?}");
-            verdicts += 1;
-        });
-        assert_eq!(verdicts, count);
-        idents.load(Relaxed) - before
+        let mut verdicts = Vec::new();
+        run_cases(&mut live, cases, options, |result| verdicts.push(result.verdict));
+        assert_eq!(verdicts.len(), count);
+        (idents.load(Relaxed) - before, verdicts)
     }
 
     #[test]
-    fn a_board_that_resets_when_it_is_identified_still_runs_all_cases() {
+    fn a_board_that_resets_when_it_is_identified_passes_nothing_and_the_run_ends() {
         // Each reset takes one IDENT for the results and one after the restart.
         for count in [5, 2 * MAX_UNCONFIRMED] {
-            assert!(
-                ident_requests(1, count) >= 2 * MAX_LOSSES_PER_CASE,
-                "{count} cases: too few requests"
-            );
+            let (requests, verdicts) = ident_requests(1, count);
+            assert!(requests >= 2 * MAX_LOSSES_PER_CASE, "{count} cases: too few requests");
+            assert_eq!(verdicts[0], Verdict::Error);
+            let no_pass = [Verdict::Error, Verdict::NotRun];
+            assert!(verdicts.iter().all(|verdict| no_pass.contains(verdict)), "{verdicts:?}");
         }
     }
 
     #[test]
     fn the_number_of_buffered_results_is_limited() {
-        let idents = ident_requests(u32::MAX, 5 * MAX_UNCONFIRMED);
+        let (idents, verdicts) = ident_requests(u32::MAX, 5 * MAX_UNCONFIRMED);
+        assert!(verdicts.iter().all(|verdict| *verdict == Verdict::Pass));
         assert!(
             (5..=10).contains(&idents),
             "{idents} requests for five times {MAX_UNCONFIRMED} cases"

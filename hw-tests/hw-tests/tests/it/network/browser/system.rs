@@ -59,6 +59,8 @@ fn a_page_in_chromium_writes_nothing_to_a_board() {
         browser.args(["--headless=new", "--no-sandbox", "--disable-gpu", "--timeout=20000"]);
         // Newer versions ask the user before a page may reach an address of this computer.
         browser.args(["--disable-features=LocalNetworkAccessChecks", "--dump-dom"]);
+        // The page is printed when this much time has passed for it and no request is pending.
+        browser.arg("--virtual-time-budget=10000");
         browser.arg(format!("--user-data-dir={}", folder.path().display()));
         let output = browser.arg(&file).output();
         let output = output.expect("chromium, of Debian's package of that name");
