@@ -97,12 +97,12 @@ impl Editor {
         };
         for (uri, text) in FILES.iter().zip(editor.texts.clone()) {
             let document = json!({ "uri": uri, "languageId": "tdl", "version": 1, "text": text });
-            editor.tell("textDocument/didOpen", &json!({ "textDocument": document }));
+            editor.notify("textDocument/didOpen", &json!({ "textDocument": document }));
         }
         editor
     }
 
-    fn tell(&mut self, method: &str, params: &Value) {
+    fn notify(&mut self, method: &str, params: &Value) {
         let message = json!({ "method": method, "params": params });
         self.server.handle_message(message).expect("a message");
     }
@@ -125,7 +125,7 @@ impl Editor {
         let document = json!({ "uri": FILES[file], "version": self.version });
         let changes = json!([{ "range": range, "text": new }]);
         let params = json!({ "textDocument": document, "contentChanges": changes });
-        self.tell("textDocument/didChange", &params);
+        self.notify("textDocument/didChange", &params);
     }
 
     /// The diagnostics of both files, as an editor has them from the last notifications.

@@ -37,7 +37,7 @@ fn sequence_numbers_start_again_at_one() {
     // 0 is that of a stop event.
     let expected: Vec<u8> = (1..=255).chain(1..=45).collect();
     for seq in &expected {
-        script.say(Duration::ZERO, &state(*seq));
+        script.schedule(Duration::ZERO, &state(*seq));
         let stopped = kernel.state().unwrap_or_else(|error| panic!("{seq}: {error}"));
         assert_eq!(stopped.stop_number, *seq);
     }
@@ -61,7 +61,7 @@ fn a_request_is_sent_four_times_and_given_up_after_as_many_deadlines() {
 #[test]
 fn the_fourth_attempt_still_counts() {
     let script = Script::new();
-    script.say(3 * (REPLY_TIMEOUT + LINE_TIME) + REPLY_TIMEOUT / 2, &state(1));
+    script.schedule(3 * (REPLY_TIMEOUT + LINE_TIME) + REPLY_TIMEOUT / 2, &state(1));
     let mut kernel = Kernel::attach(&mut script.link());
     assert_eq!(kernel.state().expect("a late reply").stop_number, 1);
     assert_eq!(sent(&script).len(), 4);
@@ -74,8 +74,8 @@ fn a_reply_that_has_begun_may_end_later_and_only_so_much_later() {
         let mut kernel = Kernel::attach(&mut script.link());
         let reply = state(1);
         let (begin, end) = reply.split_at(5);
-        script.say(REPLY_TIMEOUT, begin);
-        script.say(REPLY_TIMEOUT + after, end);
+        script.schedule(REPLY_TIMEOUT, begin);
+        script.schedule(REPLY_TIMEOUT + after, end);
         kernel.state().expect("its reply");
         sent(&script).len()
     };
@@ -89,7 +89,7 @@ fn output_without_end_does_not_extend_the_deadline_without_end() {
     let script = Script::new();
     let mut kernel = Kernel::attach(&mut script.link());
     let began = kernel.now();
-    (1..200).for_each(|tick| script.say(Duration::from_millis(100 * tick), b"U"));
+    (1..200).for_each(|tick| script.schedule(Duration::from_millis(100 * tick), b"U"));
     kernel.state().expect_err("there is no reply in it");
     let waited = kernel.now() - began;
     let longest = 4 * (REPLY_TIMEOUT + LINE_TIME + REPLY_TIMEOUT);

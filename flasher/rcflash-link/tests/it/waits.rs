@@ -25,10 +25,10 @@ pub(crate) struct Script(Arc<Mutex<Kept>>);
 
 pub(crate) struct Kept {
     pub(crate) now: Instant,
-    says: VecDeque<(Instant, Vec<u8>)>,
+    replies: VecDeque<(Instant, Vec<u8>)>,
     pub(crate) sent: Vec<u8>,
     /// The deadline of each write.
-    patience: Vec<Duration>,
+    write_timeouts: Vec<Duration>,
     obeys_rts: bool,
     discarded: u32,
     longest_read: Duration,
@@ -38,9 +38,9 @@ impl Script {
     pub(crate) fn new() -> Self {
         Self(Arc::new(Mutex::new(Kept {
             now: Instant::now(),
-            says: VecDeque::new(),
+            replies: VecDeque::new(),
             sent: Vec::new(),
-            patience: Vec::new(),
+            write_timeouts: Vec::new(),
             obeys_rts: true,
             discarded: 0,
             longest_read: Duration::ZERO,
@@ -52,10 +52,10 @@ impl Script {
     }
 
     /// Schedules bytes for delivery after a delay.
-    pub(crate) fn say(&self, after: Duration, bytes: &[u8]) {
+    pub(crate) fn schedule(&self, after: Duration, bytes: &[u8]) {
         let mut kept = self.kept();
         let at = kept.now + after;
-        kept.says.push_back((at, bytes.to_vec()));
+        kept.replies.push_back((at, bytes.to_vec()));
     }
 
     pub(crate) fn link(&self) -> Link {
@@ -76,11 +76,11 @@ impl Transport for Script {
         let mut kept = self.kept();
         kept.longest_read = kept.longest_read.max(timeout);
         let end = kept.now + timeout;
-        if kept.says.front().is_none_or(|(at, _)| *at > end) {
+        if kept.replies.front().is_none_or(|(at, _)| *at > end) {
             kept.now = end;
             return Ok(0);
         }
-        let (at, bytes) = kept.says.pop_front().unwrap_or((end, Vec::new()));
+        let (at, bytes) = kept.replies.pop_front().unwrap_or((end, Vec::new()));
         kept.now = kept.now.max(at);
         buffer[..bytes.len()].copy_from_slice(&bytes);
         Ok(bytes.len())
@@ -89,8 +89,8 @@ impl Transport for Script {
     fn write(&mut self, bytes: &[u8], deadline: Instant) -> io::Result<()> {
         let mut kept = self.kept();
         kept.sent.extend(bytes);
-        let patience = deadline.saturating_duration_since(kept.now);
-        kept.patience.push(patience);
+        let write_timeouts = deadline.saturating_duration_since(kept.now);
+        kept.write_timeouts.push(write_timeouts);
         Ok(())
     }
 
@@ -135,7 +135,7 @@ fn a_request_is_given_up_after_three_times_its_work_and_its_line_and_the_slack()
 #[test]
 fn a_message_names_the_line_shows_what_passed_and_tells_what_to_try() {
     let script = Script::new();
-    script.say(Duration::ZERO, b"login:");
+    script.schedule(Duration::ZERO, b"login:");
     let mut link = script.link();
     assert_eq!(link.name(), "script");
     let said = link.request_all(&identify()).expect_err("there is no peer").to_string();
@@ -152,8 +152,8 @@ fn a_message_names_the_line_shows_what_passed_and_tells_what_to_try() {
 fn a_line_that_takes_nothing_is_waited_for_no_longer_than_the_board() {
     let script = Script::new();
     script.link().submit(&identify()).expect("it is sent");
-    let patience = script.kept().patience[0];
-    assert!(is_about(patience, WORK + CHARACTER * 248 + SLACK), "{patience:?}");
+    let write_timeouts = script.kept().write_timeouts[0];
+    assert!(is_about(write_timeouts, WORK + CHARACTER * 248 + SLACK), "{write_timeouts:?}");
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn a_stop_ends_a_wait_soon() {
     link.request_all(&identify()).expect_err("there is no peer");
     assert!(script.kept().longest_read <= Duration::from_millis(100), "it looks now and then");
     let waited = given_up_after(1);
-    script.say(Duration::from_millis(250), &identity(2));
+    script.schedule(Duration::from_millis(250), &identity(2));
     assert!(link.request_all(&identify()).is_ok(), "bytes that arrive meanwhile are received");
     let began = link.now();
     stop.store(true, std::sync::atomic::Ordering::Relaxed);
@@ -214,7 +214,7 @@ fn answers_to_others_stay_until_they_are_taken() {
     link.set_window(100);
     let tickets = [(); 2].map(|()| link.submit(&identify()).expect("it is sent"));
     for seq in 1..=3 {
-        script.say(Duration::from_millis(seq.into()), &identity(seq));
+        script.schedule(Duration::from_millis(seq.into()), &identity(seq));
     }
     assert!(link.request_all(&identify()).is_ok());
     let finished: Vec<_> = link.take_completions().iter().map(|answer| answer.id).collect();
@@ -235,7 +235,7 @@ fn what_is_abandoned_is_neither_waited_for_nor_counted_any_more() {
     let busy = link.stats().busy;
     assert_eq!(busy, Duration::from_millis(40));
     assert!(link.next_completion().expect("the line is there").is_none());
-    script.say(Duration::ZERO, &[identity(1), identity(2)].concat());
+    script.schedule(Duration::ZERO, &[identity(1), identity(2)].concat());
     link.request_all(&identify()).expect("the second is answered");
     assert_eq!(link.stats().unmatched_replies, 1);
 }
@@ -246,7 +246,7 @@ fn a_banner_is_heard_out_until_the_line_is_quiet() {
     let milliseconds = Duration::from_millis;
     for (after, said) in [(30, &b"\r\nhello"[..]), (45, &identity(1)), (60, b"\r\n"), (90, b"late")]
     {
-        script.say(milliseconds(after), said);
+        script.schedule(milliseconds(after), said);
     }
     let mut link = script.link();
     let began = link.now();
@@ -265,7 +265,7 @@ fn looks_whether_to_stop_do_not_end_the_wait_for_a_banner() {
     let script = Script::new();
     let mut link = script.link();
     link.set_stop(Arc::default());
-    script.say(Duration::from_millis(350), b"hello");
+    script.schedule(Duration::from_millis(350), b"hello");
     link.drain_banner("starting", Duration::from_millis(500)).expect("the line is there");
     assert_eq!(link.recent_traffic().received, *b"hello");
 }
@@ -273,7 +273,7 @@ fn looks_whether_to_stop_do_not_end_the_wait_for_a_banner() {
 #[test]
 fn a_banner_without_end_is_heard_for_half_a_second_longer_than_its_start_may_take() {
     let script = Script::new();
-    (1..200).for_each(|tick| script.say(Duration::from_millis(10 * tick), b"U"));
+    (1..200).for_each(|tick| script.schedule(Duration::from_millis(10 * tick), b"U"));
     let mut link = script.link();
     let began = link.now();
     link.drain_banner("starting", Duration::from_millis(100)).expect("the line is there");
@@ -315,8 +315,8 @@ fn a_board_is_asked_for_its_place_without_flow_control_and_what_else_it_says_is_
     let mut link = script.link();
     link.submit(&identify()).expect("it is sent");
     script.kept().sent.clear();
-    script.say(Duration::from_millis(5), &identity(1));
-    script.say(Duration::from_millis(200), &place(0x8C00));
+    script.schedule(Duration::from_millis(5), &identity(1));
+    script.schedule(Duration::from_millis(200), &place(0x8C00));
     assert_eq!(link.locate().expect("the line is there"), Some(0x8C00));
     assert_eq!(script.kept().sent, LOCATE_SEQUENCE);
     assert!(script.kept().obeys_rts);
@@ -332,7 +332,7 @@ fn a_board_that_does_not_tell_its_place_is_left_alone_soon() {
     let script = Script::new();
     let mut link = script.link();
     link.set_timeout_scale(2);
-    script.say(Duration::ZERO, &place(0x1234)); // before it was asked
+    script.schedule(Duration::ZERO, &place(0x1234)); // before it was asked
     link.drain_banner("listening", Duration::from_millis(10)).expect("the line is there");
     let began = link.now();
     assert_eq!(link.locate().expect("the line is there"), None);

@@ -59,23 +59,23 @@ impl Line {
         Some(if changed { self.random.next_u32() as u8 } else { character })
     }
 
-    fn hear(&mut self, character: u8) {
-        let mut say = Vec::new();
+    fn receive(&mut self, character: u8) {
+        let mut reply = Vec::new();
         let outcome = match &mut self.end {
             _ if self.outcome.is_some() => None,
-            End::Receiver(receiver) => receiver.receive(character, &mut say),
-            End::Sender(sender) => sender.receive(character, &mut say),
+            End::Receiver(receiver) => receiver.receive(character, &mut reply),
+            End::Sender(sender) => sender.receive(character, &mut reply),
         };
-        self.say(&say);
+        self.send(&reply);
         if outcome.is_some() {
             self.outcome = outcome;
-            self.say(b"\r\nA>");
+            self.send(b"\r\nA>");
         }
     }
 
-    fn say(&mut self, words: &[u8]) {
-        for word in words {
-            let passed = self.pass(*word);
+    fn send(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            let passed = self.pass(*byte);
             self.to_host.extend(passed);
         }
     }
@@ -84,9 +84,9 @@ impl Line {
     fn wait(&mut self, time: Duration) {
         self.quiet += time;
         if let (End::Receiver(receiver), None) = (&mut self.end, &self.outcome) {
-            let mut say = Vec::new();
-            receiver.idle(self.quiet, &mut say);
-            self.say(&say);
+            let mut reply = Vec::new();
+            receiver.idle(self.quiet, &mut reply);
+            self.send(&reply);
         }
     }
 }
@@ -122,7 +122,7 @@ impl Transport for Shared {
         line.quiet = Duration::ZERO;
         for byte in bytes {
             if let Some(passed) = line.pass(*byte) {
-                line.hear(passed);
+                line.receive(passed);
             }
         }
         Ok(())
