@@ -31,9 +31,9 @@ pub(super) fn hover(workspace: &Workspace, path: &Path, offset: usize) -> Option
     // Most names are found without parsing all of the text.
     if !is_behind_semicolon(&text, offset)
         && !is_language(&text[word.clone()])
-        && let Some(said) = symbol(workspace, path, offset)
+        && let Some(markdown) = symbol(workspace, path, offset)
     {
-        return Some(shown(said, word));
+        return Some(shown(markdown, word));
     }
     let (field, word) = field_at(workspace, path, &text, offset)?;
     if field == Field::Comment {
@@ -44,8 +44,8 @@ pub(super) fn hover(workspace: &Workspace, path: &Path, offset: usize) -> Option
         workspace.programs_including(path).for_each(Analysis::list);
     }
     let operator = || operator(workspace, path, (field, &text[word.clone()]), word.start);
-    let said = symbol(workspace, path, offset).or_else(operator)?;
-    Some(shown(said, word))
+    let markdown = symbol(workspace, path, offset).or_else(operator)?;
+    Some(shown(markdown, word))
 }
 
 /// Whether an offset may be in a comment.
@@ -146,13 +146,13 @@ fn operator(
     let bytes: Vec<String> = line.bytes.iter().map(|byte| format!("{byte:02X}")).collect();
     let address = format_value(line.address);
     let bytes = bytes.join(" ");
-    let mut said = forms_table(std::iter::once(form));
-    said += &format!("\n\n{} at {address}: `{bytes}`", format_length(line.bytes.len()));
+    let mut markdown = forms_table(std::iter::once(form));
+    markdown += &format!("\n\n{} at {address}: `{bytes}`", format_length(line.bytes.len()));
     let others = lines.iter().filter(|other| other.bytes != line.bytes).count();
     if others > 0 {
-        said += &format!("; other bytes in {others} more readings of this line");
+        markdown += &format!("; other bytes in {others} more readings of this line");
     }
-    Some(said)
+    Some(markdown)
 }
 
 fn format_length(bytes: usize) -> String {

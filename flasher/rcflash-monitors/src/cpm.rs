@@ -410,7 +410,9 @@ fn abandon(session: &mut MonitorSession) -> &'static str {
     };
     match recover() {
         Ok(Some(_)) => "CP/M is at its prompt again, the file is not complete: write it again",
-        _ => "the receiver may still wait: press Ctrl-X there",
+        _ => {
+            "press Ctrl-X there: it ends a receiver that still waits, and deletes a half-typed command"
+        }
     }
 }
 

@@ -218,10 +218,10 @@ fn place_of(file: &str, position: &Value) -> TextLocation {
 
 fn diagnostic(file: &str, one: &Value) -> Diagnostic {
     let [start, end] = ["start", "end"].map(|end| place_of(file, &one["range"][end]));
-    let said = one["message"].as_str().unwrap_or_default();
-    let (message, help) = match said.split_once("\nhelp: ") {
+    let printed = one["message"].as_str().unwrap_or_default();
+    let (message, help) = match printed.split_once("\nhelp: ") {
         Some((message, help)) => (message, Some(help.to_owned())),
-        None => (said, None),
+        None => (printed, None),
     };
     Diagnostic {
         severity: if one["severity"] == 1 { "error" } else { "warning" },

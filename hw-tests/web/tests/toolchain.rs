@@ -141,8 +141,8 @@ fn the_debugger_goes_forward_and_back() {
     let windows = json!({ "memory": [{ "address": 0, "length": 4 }] });
     let state = page.call("debug.state", windows);
     assert_eq!(state["memory"][0]["bytes"].as_array().map(Vec::len), Some(4));
-    let said = page.call("debug.command", json!({ "line": "print A" }));
-    assert!(said["text"].is_string());
+    let printed = page.call("debug.command", json!({ "line": "print A" }));
+    assert!(printed["text"].is_string());
     assert!(page.call("debug.text", json!({ "file": "xchng.asm" }))["text"].is_string());
     let again = page.call("debug.move", json!({ "motion": "restart" }));
     assert_eq!(again["halt"], "start");

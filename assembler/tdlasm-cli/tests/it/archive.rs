@@ -143,8 +143,8 @@ fn an_invalid_library_is_an_error_that_names_the_member() {
 fn run(folder: &Path, arguments: &[&str]) -> (i32, String) {
     let mut command = Command::cargo_bin("tdlasm").expect("the command");
     let output = command.current_dir(folder).args(arguments).output().expect("to run");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    (output.status.code().expect("an exit code"), said)
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status.code().expect("an exit code"), printed)
 }
 
 #[test]
@@ -173,16 +173,16 @@ fn the_command_writes_tdl_objects_and_links_them_and_libraries() {
         assert_eq!(run(&[&["link", "-o", "out.bin"], arguments].concat()), (0, String::new()));
         assert_eq!(get("out.bin"), program);
     }
-    let (code, said) = run(&["link", "one.a", "-o", "out.bin"]);
-    assert!(code == 2 && said.contains("all inputs are libraries"), "{said}");
+    let (code, printed) = run(&["link", "one.a", "-o", "out.bin"]);
+    assert!(code == 2 && printed.contains("all inputs are libraries"), "{printed}");
     put("bad.rel", b"!BAD   00").expect("a file");
-    let (code, said) = run(&["link", "bad.rel", "-o", "out.bin"]);
+    let (code, printed) = run(&["link", "bad.rel", "-o", "out.bin"]);
     assert!(
-        code == 1 && said.contains("bad.rel: record 1 (from byte 0 on): its checksum is 00H"),
-        "{said}"
+        code == 1 && printed.contains("bad.rel: record 1 (from byte 0 on): its checksum is 00H"),
+        "{printed}"
     );
     put("long.asm", b"LONGNAME:: NOP\n .END\n").expect("a file");
-    let (code, said) = run(&["asm", "--long-symbols", "long.asm", "-o", "long.rel"]);
-    assert!(code == 1 && said.contains("LONGNAME (long.asm:1) is not a name"), "{said}");
+    let (code, printed) = run(&["asm", "--long-symbols", "long.asm", "-o", "long.rel"]);
+    assert!(code == 1 && printed.contains("LONGNAME (long.asm:1) is not a name"), "{printed}");
     assert!(!folder.path().join("long.rel").exists());
 }

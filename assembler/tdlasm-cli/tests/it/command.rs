@@ -57,9 +57,9 @@ fn a_failed_write_leaves_the_earlier_file_and_no_partial_one() {
     let mut shell = std::process::Command::new("sh");
     shell.args(["-c", limited]).arg(tdlasm).current_dir(bench.folder.path());
     let output = shell.output().expect("a shell");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("a.bin"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{printed}");
+    assert!(printed.contains("a.bin"), "{printed}");
     assert_eq!(fs::read(bench.path("a.bin")).expect("the output"), b"before");
     assert_eq!(fs::read_dir(bench.folder.path()).expect("the folder").count(), 2);
 }
@@ -312,8 +312,8 @@ fn the_help_and_the_manual_page_of_a_command_begin_with_its_line_in_the_list() {
     let commands = lines.filter_map(|line| line.trim().split_once(' '));
     let commands: Vec<_> = commands.filter(|(name, _)| *name != "help").collect();
     assert!(commands.len() > 6, "{help}");
-    let (code, _, said) = bench.run(&["man", "pages"]);
-    assert_eq!(code, 0, "{said}");
+    let (code, _, printed) = bench.run(&["man", "pages"]);
+    assert_eq!(code, 0, "{printed}");
     for (command, about) in commands {
         let about = about.trim();
         for arguments in [[command, "--help"], ["help", command]] {

@@ -102,10 +102,10 @@ fn the_problem_matcher_takes_the_messages_of_the_assembler() {
         .arg(&path)
         .output()
         .unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let printed = String::from_utf8(output.stderr).unwrap();
     let matcher = &json("package.json")["contributes"]["problemMatchers"][0]["pattern"];
     let pattern = Regex::new(matcher["regexp"].as_str().expect("an expression")).unwrap();
-    let found: Vec<Vec<String>> = said
+    let found: Vec<Vec<String>> = printed
         .lines()
         .map(|line| {
             let found = pattern.captures(line).unwrap_or_else(|| panic!("{line}"));

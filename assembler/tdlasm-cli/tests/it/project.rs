@@ -39,9 +39,9 @@ fn tdlasm(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
 fn asm_without_files_makes_the_programs_of_the_project() {
     let folder = project();
     let root = folder.path();
-    let (code, said) = tdlasm(root, &["asm", "--message-format", "short"]);
+    let (code, printed) = tdlasm(root, &["asm", "--message-format", "short"]);
     assert_eq!(
-        said, "lib/wrong.asm:1:15: error[U01]: FIVE is not defined\n",
+        printed, "lib/wrong.asm:1:15: error[U01]: FIVE is not defined\n",
         "of one program only"
     );
     assert_eq!(code, Some(1));
@@ -50,8 +50,8 @@ fn asm_without_files_makes_the_programs_of_the_project() {
     assert!(hex.starts_with(":070000003E05CD05000601"), "{hex}");
     fs::remove_file(root.join("lib/wrong.asm")).expect("removed");
     assert_eq!(tdlasm(&root.join("src"), &["asm"]), (Some(0), String::new()), "from below");
-    let (code, said) = tdlasm(root, &["asm", "-o", "x.hex"]);
-    assert!(code == Some(2) && said.contains("2 programs"), "{said}");
+    let (code, printed) = tdlasm(root, &["asm", "-o", "x.hex"]);
+    assert!(code == Some(2) && printed.contains("2 programs"), "{printed}");
 }
 
 #[test]
@@ -59,8 +59,8 @@ fn a_source_that_is_named_has_the_options_of_its_program() {
     let folder = project();
     let root = folder.path();
     for (within, file) in [("", "lib/one.asm"), ("lib", "one.asm"), ("src", "../lib/./one.asm")] {
-        let (code, said) = tdlasm(&root.join(within), &["asm", file, "-o", "one.bin"]);
-        assert_eq!((code, &*said), (Some(0), ""), "{file}");
+        let (code, printed) = tdlasm(&root.join(within), &["asm", file, "-o", "one.bin"]);
+        assert_eq!((code, &*printed), (Some(0), ""), "{file}");
         assert_eq!(fs::read(root.join(within).join("one.bin")).expect("written"), [1, 1]);
     }
     let (code, _) = tdlasm(root, &["asm", "lib/one.asm", "--define", "debug=7", "-o", "one.bin"]);
@@ -84,10 +84,13 @@ fn errors_in_the_file_are_reported_with_their_line() {
     let root = folder.path();
     fs::write(root.join("tdl.toml"), "include = [\"inc\"]\nnonsense = 1\n").expect("written");
     for arguments in [&["asm"][..], &["asm", "lib/one.asm"], &["fmt", "--check", "lib/one.asm"]] {
-        let (code, said) = tdlasm(root, arguments);
-        assert!(code == Some(2) && said.contains("line 2") && said.contains("nonsense"), "{said}");
+        let (code, printed) = tdlasm(root, arguments);
+        assert!(
+            code == Some(2) && printed.contains("line 2") && printed.contains("nonsense"),
+            "{printed}"
+        );
     }
     fs::write(root.join("tdl.toml"), "include = [\"inc\"]\n").expect("written");
-    let (code, said) = tdlasm(root, &["asm"]);
-    assert!(code == Some(2) && said.contains("no tdl.toml names programs"), "{said}");
+    let (code, printed) = tdlasm(root, &["asm"]);
+    assert!(code == Some(2) && printed.contains("no tdl.toml names programs"), "{printed}");
 }

@@ -289,9 +289,9 @@ fn silence_ends_with_the_name_of_the_wait_and_the_last_bytes() {
     let began = link.now();
     let error = identify(&mut link).expect_err("there is no reply");
     assert!(matches!(error, LinkError::Timeout { .. }));
-    let said = error.to_string();
-    assert!(said.contains("no reply while identifying the board"), "{said}");
-    assert!(said.contains("last received: nothing"), "{said}");
+    let printed = error.to_string();
+    assert!(printed.contains("no reply while identifying the board"), "{printed}");
+    assert!(printed.contains("last received: nothing"), "{printed}");
     assert!(link.now() - began < Duration::from_secs(10));
 }
 

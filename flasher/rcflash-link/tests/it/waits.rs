@@ -138,14 +138,14 @@ fn a_message_names_the_line_shows_what_passed_and_tells_what_to_try() {
     script.schedule(Duration::ZERO, b"login:");
     let mut link = script.link();
     assert_eq!(link.name(), "script");
-    let said = link.request_all(&identify()).expect_err("there is no peer").to_string();
-    assert!(said.starts_with("script: no reply while asking, after 3 attempts"), "{said}");
-    assert!(said.contains("last received: login:"), "{said}");
-    assert!(said.contains("run `rcflash probe` to identify"), "{said}");
+    let printed = link.request_all(&identify()).expect_err("there is no peer").to_string();
+    assert!(printed.starts_with("script: no reply while asking, after 3 attempts"), "{printed}");
+    assert!(printed.contains("last received: login:"), "{printed}");
+    assert!(printed.contains("run `rcflash probe` to identify"), "{printed}");
     assert_eq!(link.recent_traffic().received, *b"login:");
-    let said =
+    let printed =
         Script::new().link().request_all(&identify()).expect_err("there is no peer").to_string();
-    assert!(said.contains("check the cable"), "{said}");
+    assert!(printed.contains("check the cable"), "{printed}");
 }
 
 #[test]
@@ -244,9 +244,10 @@ fn what_is_abandoned_is_neither_waited_for_nor_counted_any_more() {
 fn a_banner_is_heard_out_until_the_line_is_quiet() {
     let script = Script::new();
     let milliseconds = Duration::from_millis;
-    for (after, said) in [(30, &b"\r\nhello"[..]), (45, &identity(1)), (60, b"\r\n"), (90, b"late")]
+    for (after, printed) in
+        [(30, &b"\r\nhello"[..]), (45, &identity(1)), (60, b"\r\n"), (90, b"late")]
     {
-        script.schedule(milliseconds(after), said);
+        script.schedule(milliseconds(after), printed);
     }
     let mut link = script.link();
     let began = link.now();

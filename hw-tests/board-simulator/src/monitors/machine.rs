@@ -286,11 +286,11 @@ mod tests {
             memory.set(at, byte);
         }
         let mut running = GuestProgram::start(&memory, 0x9000, 0xFF00);
-        let mut said = Vec::new();
-        assert_eq!(running.run(&mut memory, &mut said), None, "it waits for a character");
+        let mut messages = Vec::new();
+        assert_eq!(running.run(&mut memory, &mut messages), None, "it waits for a character");
         running.receive(b'A');
-        assert!(matches!(running.run(&mut memory, &mut said), Some(GuestExit::Returned(_))));
-        assert_eq!((said.as_slice(), memory.get(0x9100)), (&b"B"[..], b'B'));
+        assert!(matches!(running.run(&mut memory, &mut messages), Some(GuestExit::Returned(_))));
+        assert_eq!((messages.as_slice(), memory.get(0x9100)), (&b"B"[..], b'B'));
     }
 
     #[test]

@@ -76,8 +76,8 @@ impl Bench {
         arguments.extend(["--script".to_owned(), script.display().to_string()]);
         arguments.extend(more.iter().map(|one| (*one).to_owned()));
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        let (code, out, said) = hw_tests(&arguments);
-        assert_eq!(code, Some(0), "{out}{said}");
+        let (code, out, printed) = hw_tests(&arguments);
+        assert_eq!(code, Some(0), "{out}{printed}");
         out
     }
 }
@@ -193,8 +193,8 @@ fn the_project_file_defines_the_files_of_a_program() {
         assert!(out.contains("tail.asm:1") && out.contains("= 5"), "{out}");
     }
     bench.write("tdl.toml", "nonsense = 1\n");
-    let (code, _, said) = hw_tests(&["debug", &head.display().to_string()]);
-    assert!(code == Some(2) && said.contains("nonsense"), "{code:?} {said}");
+    let (code, _, printed) = hw_tests(&["debug", &head.display().to_string()]);
+    assert!(code == Some(2) && printed.contains("nonsense"), "{code:?} {printed}");
 }
 
 #[test]
@@ -216,11 +216,11 @@ fn invalid_programs_are_refused_with_the_location() {
         let file = file.display().to_string();
         let mut arguments = vec!["debug", &*file];
         arguments.extend(more.iter().flatten());
-        let (code, _, said) = hw_tests(&arguments);
-        assert!(code == Some(expected) && said.contains(text), "{file}: {code:?} {said}");
+        let (code, _, printed) = hw_tests(&arguments);
+        assert!(code == Some(expected) && printed.contains(text), "{file}: {code:?} {printed}");
     }
-    let (code, _, said) = hw_tests(&["debug", crate::debugger::FIGURE_1]);
-    assert!(code == Some(2) && said.contains("square"), "{said}");
+    let (code, _, printed) = hw_tests(&["debug", crate::debugger::FIGURE_1]);
+    assert!(code == Some(2) && printed.contains("square"), "{printed}");
 }
 
 #[test]
@@ -235,9 +235,9 @@ fn a_mistake_in_a_script_is_located() {
         .arg(&script)
         .output()
         .expect("it starts");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2));
-    assert!(said.contains("bad.txt:2") && said.contains("fly"), "{said}");
+    assert!(printed.contains("bad.txt:2") && printed.contains("fly"), "{printed}");
 }
 
 /// Reads from a terminal on a separate thread, so that waiting can time out.
@@ -263,8 +263,8 @@ fn the_boards_line_is_a_pseudo_terminal_for_another_program() {
     command.args(["debug", "--console", "pty"]).arg(bench.path("prog.asm"));
     let mut screen = TerminalSession::spawn(command);
     screen.expect("; press Enter to start");
-    let said = screen.seen.clone();
-    let path = said.split("line is ").nth(1).and_then(|rest| rest.split(';').next());
+    let printed = screen.seen.clone();
+    let path = printed.split("line is ").nth(1).and_then(|rest| rest.split(';').next());
     let path = path.expect("its name").to_owned();
     let mut options = std::fs::OpenOptions::new();
     let mut terminal = options.read(true).write(true).open(&path).expect("it opens");

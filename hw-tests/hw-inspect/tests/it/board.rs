@@ -80,17 +80,17 @@ fn an_endless_exchange_is_stopped_inspected_and_restarted() {
     let own = own.path().display().to_string();
     let text = "registers\nstep\nrun\nprint [XCHNG]\ncalls\nrestart\nrun\n";
     let options = ["--kernel", "--sargon-dir", &own, "--within", "0.5"];
-    let (code, said, problem) = session(text, &options);
-    assert_eq!((code, problem.as_str()), (Some(0), ""), "{said}");
+    let (code, printed, problem) = session(text, &options);
+    assert_eq!((code, problem.as_str()), (Some(0), ""), "{printed}");
     let stuck = "XCHNG+1 (xchng.asm:4)";
-    let stops: Vec<&str> = said.lines().filter(|line| line.contains(stuck)).collect();
-    assert!(stops.len() >= 3, "at first, after a step, and after more of it: {said}");
-    assert!(said.contains("after 0.5 s of the board's time (--within)"), "{said}");
-    assert!(said.contains("0000H = 0"), "NOP is there: {said}");
-    let restarted = said.lines().find(|line| line.starts_with("8000H, APP"));
-    assert!(restarted.is_some(), "{said}");
+    let stops: Vec<&str> = printed.lines().filter(|line| line.contains(stuck)).collect();
+    assert!(stops.len() >= 3, "at first, after a step, and after more of it: {printed}");
+    assert!(printed.contains("after 0.5 s of the board's time (--within)"), "{printed}");
+    assert!(printed.contains("0000H = 0"), "NOP is there: {printed}");
+    let restarted = printed.lines().find(|line| line.starts_with("8000H, APP"));
+    assert!(restarted.is_some(), "{printed}");
     // After the restart it waits for a request, and no host sends one.
-    let last = said.lines().last().unwrap_or_default();
+    let last = printed.lines().last().unwrap_or_default();
     assert!(last.contains("IDLE") || last.contains("RXWAIT"), "{last}");
 }
 
@@ -103,8 +103,8 @@ fn unsupported_commands_on_a_board_are_refused_with_the_reason() {
         ("watch port 81H", "does not support watchpoints"),
         ("back\nset HL = 1", "the history of the simulated twin is read-only"),
     ] {
-        let (code, said, problem) = session(&format!("step 2\n{line}\n"), &["--kernel"]);
-        assert_eq!(code, Some(2), "{line}: {said}");
+        let (code, printed, problem) = session(&format!("step 2\n{line}\n"), &["--kernel"]);
+        assert_eq!(code, Some(2), "{line}: {printed}");
         assert!(problem.contains(reason), "{line}: {problem}");
     }
 }
@@ -113,17 +113,17 @@ fn unsupported_commands_on_a_board_are_refused_with_the_reason() {
 fn stepping_back_uses_a_reported_twin_and_stepping_forward_returns_to_the_board() {
     let forward = "step 5\nregisters\nback 2\nregisters\nback 3\nwho M3\nrun\nregisters\nstep\n";
     let simulated = session("step 3\nregisters\n", &[]).1;
-    let (code, said, problem) = session(forward, &["--kernel"]);
-    assert_eq!((code, problem.as_str()), (Some(0), ""), "{said}");
+    let (code, printed, problem) = session(forward, &["--kernel"]);
+    assert_eq!((code, problem.as_str()), (Some(0), ""), "{printed}");
     let third: Vec<&str> = simulated.lines().skip(1).collect();
-    let shown: Vec<&str> = said.lines().collect();
-    assert_eq!(shown[9..16], third, "two steps back of five: {said}");
-    assert!(shown[8].ends_with("on the twin"), "{said}");
-    assert!(said.contains("M3"), "{said}");
-    assert!(said.contains("the twin has caught up"), "{said}");
+    let shown: Vec<&str> = printed.lines().collect();
+    assert_eq!(shown[9..16], third, "two steps back of five: {printed}");
+    assert!(shown[8].ends_with("on the twin"), "{printed}");
+    assert!(printed.contains("M3"), "{printed}");
+    assert!(printed.contains("the twin has caught up"), "{printed}");
     let registers = &shown[1..8];
-    assert_eq!(&shown[shown.len() - 8..shown.len() - 1], registers, "the present: {said}");
-    assert!(!shown[shown.len() - 1].contains("twin"), "{said}");
+    assert_eq!(&shown[shown.len() - 8..shown.len() - 1], registers, "the present: {printed}");
+    assert!(!shown[shown.len() - 1].contains("twin"), "{printed}");
 }
 
 #[test]
@@ -135,11 +135,11 @@ fn any_program_is_debugged_on_a_board_with_a_notice_if_it_cannot_be_paused() {
     let script = script(folder.path(), text);
     let file = file.display().to_string();
     let arguments = ["debug", "--kernel", "--within", "0.2", "--script", &script, &file];
-    let (code, said, problem) = hw_tests(&arguments);
-    assert_eq!((code, problem.as_str()), (Some(0), ""), "{said}");
-    assert!(said.contains("LOOP+2 (loop.asm:5): JMPR LOOP"), "{said}");
-    assert!(said.contains("0040H = 64"), "{said}");
-    assert!(said.contains("this program has no interrupt service that halts it"), "{said}");
+    let (code, printed, problem) = hw_tests(&arguments);
+    assert_eq!((code, problem.as_str()), (Some(0), ""), "{printed}");
+    assert!(printed.contains("LOOP+2 (loop.asm:5): JMPR LOOP"), "{printed}");
+    assert!(printed.contains("0040H = 64"), "{printed}");
+    assert!(printed.contains("this program has no interrupt service that halts it"), "{printed}");
 }
 
 #[test]

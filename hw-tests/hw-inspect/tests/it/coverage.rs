@@ -46,8 +46,8 @@ fn a_line_has_run_when_the_board_had_a_reason() {
 #[test]
 fn the_command_lists_what_did_not_run_and_judges_it() {
     let arguments = ["--board", "rc2014-classic", "--every", "300", "--json", "--least", "99.99"];
-    let (code, json, said) = hw_tests(&[&["coverage"][..], &arguments].concat());
-    assert!(code == Some(1) && said.contains("at least 99.99 %"), "{said}");
+    let (code, json, printed) = hw_tests(&[&["coverage"][..], &arguments].concat());
+    assert!(code == Some(1) && printed.contains("at least 99.99 %"), "{printed}");
     let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     let count = |name: &str| value["total"][name].as_f64().expect("a number");
     assert!(
@@ -70,8 +70,8 @@ fn the_tracefile_has_the_totals_and_the_sources() {
     let path = info.display().to_string();
     let arguments =
         ["--board", "rc2014-classic", "--every", "400", "--least", "50", "--json", "--lcov", &path];
-    let (code, json, said) = hw_tests(&[&["coverage"][..], &arguments].concat());
-    assert_eq!(code, Some(0), "{said}");
+    let (code, json, printed) = hw_tests(&[&["coverage"][..], &arguments].concat());
+    assert_eq!(code, Some(0), "{printed}");
     let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     let text = std::fs::read_to_string(&info).expect("the tracefile");
     let sum = |key: &str| -> u64 {
@@ -97,8 +97,8 @@ fn a_program_of_the_users_is_measured_too() {
                 NEVER:\tRET\nTWICE:\tCALL ONCE\nONCE:\tNOP\n\tRET\n\t.END START\n";
     std::fs::write(&file, text).expect("written");
     let file = file.display().to_string();
-    let (code, json, said) = hw_tests(&["profile", "--program", &file, "--json"]);
-    assert_eq!(code, Some(0), "{said}");
+    let (code, json, printed) = hw_tests(&["profile", "--program", &file, "--json"]);
+    assert_eq!(code, Some(0), "{printed}");
     let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     let routine = |name: &str| -> serde_json::Value {
         let rows = value["routines"].as_array().expect("routines");
@@ -112,9 +112,9 @@ fn a_program_of_the_users_is_measured_too() {
     assert_eq!(routine("ONCE")["own"], 10 * 14);
     assert_eq!(routine("TWICE")["total"], 5 * 17 + 10 * 14);
     let arguments = ["coverage", "--program", &file, "--board", "rc2014-classic"];
-    let (code, table, said) = hw_tests(&arguments);
+    let (code, table, printed) = hw_tests(&arguments);
     assert!(
         code == Some(0) && table.contains("not run") && table.contains("NEVER:"),
-        "{table}{said}"
+        "{table}{printed}"
     );
 }

@@ -201,11 +201,11 @@ fn memory_ends_at_the_last_address() {
 fn commands_of_the_debugger_come_through_monitor() {
     let mut gdb = Server::start();
     let digits = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
-    let said = gdb.ask(&format!("qRcmd,{}", digits("print HL")));
-    assert!(said.starts_with('O') && said.contains(&digits("H = ")), "{said}");
+    let printed = gdb.ask(&format!("qRcmd,{}", digits("print HL")));
+    assert!(printed.starts_with('O') && printed.contains(&digits("H = ")), "{printed}");
     assert_eq!(gdb.answer(), "OK");
-    let said = gdb.ask(&format!("qRcmd,{}", digits("fly")));
-    assert!(said.contains(&digits("unknown command 'fly'")), "{said}");
+    let printed = gdb.ask(&format!("qRcmd,{}", digits("fly")));
+    assert!(printed.contains(&digits("unknown command 'fly'")), "{printed}");
     assert_eq!(gdb.answer(), "OK");
 }
 
@@ -225,10 +225,10 @@ fn a_second_gdb_is_refused_and_a_silent_connection_blocks_no_client() {
     let mut second = TcpStream::connect(peer).expect("it listens");
     second.set_read_timeout(Some(Duration::from_secs(60))).expect("a deadline");
     second.write_all(&packed("qSupported:x")).expect("sent");
-    let mut said = String::new();
-    second.read_to_string(&mut said).expect("it hangs up");
+    let mut printed = String::new();
+    second.read_to_string(&mut printed).expect("it hangs up");
     let holder = gdb.stream.local_addr().expect("an address");
-    assert!(said.contains(&format!("E.another gdb, at {holder}, is connected")), "{said}");
+    assert!(printed.contains(&format!("E.another gdb, at {holder}, is connected")), "{printed}");
     assert_eq!(gdb.ask("?"), "S05", "the first session continues");
     assert_eq!(gdb.ask("D"), "OK");
     // The server accepts a client again once it has noticed that the first one disconnected.
@@ -297,8 +297,8 @@ fn send_pieces(peer: SocketAddr, pieces: &[&[u8]]) -> String {
 #[test]
 fn an_address_that_others_reach_needs_a_flag() {
     let arguments = ["gdb", "--listen", "0.0.0.0:0", FIGURE_1, "e5"];
-    let (code, _, said) = crate::hw_tests(&arguments);
-    assert!(code == Some(2) && said.contains("--unprotected"), "{said}");
+    let (code, _, printed) = crate::hw_tests(&arguments);
+    assert!(code == Some(2) && printed.contains("--unprotected"), "{printed}");
 }
 
 /// Returns the kernel's timer of the server's end of a connection: 2 is keep-alive (proc(5)).

@@ -133,8 +133,8 @@ fn the_command_prints_tables_listings_and_pictures() {
     let entry = after.lines().next().expect("its first instruction");
     let words: Vec<_> = entry.split_whitespace().collect();
     assert_eq!((words[0], words[1]), ("140", "20"), "{entry}");
-    let (code, _, said) = hw_tests(&["profile", "--annotate", "none.asm", FIGURE_1]);
-    assert!(code == Some(2) && said.contains("xchng.asm"), "{said}");
+    let (code, _, printed) = hw_tests(&["profile", "--annotate", "none.asm", FIGURE_1]);
+    assert!(code == Some(2) && printed.contains("xchng.asm"), "{printed}");
 }
 
 #[test]
@@ -158,8 +158,8 @@ fn other_programs_read_the_profile() {
     let scope = folder.path().join("scope.json").display().to_string();
     let grind = folder.path().join("callgrind.out").display().to_string();
     let arguments = ["profile", "--speedscope", &scope, "--callgrind", &grind, "--json", FIGURE_1];
-    let (code, json, said) = hw_tests(&arguments);
-    assert_eq!(code, Some(0), "{said}");
+    let (code, json, printed) = hw_tests(&arguments);
+    assert_eq!(code, Some(0), "{printed}");
     let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     let rows = value["routines"].as_array().expect("routines");
     let of = |name: &str| rows.iter().find(|row| row["name"] == name).expect("the routine");
@@ -190,8 +190,8 @@ fn other_programs_read_the_profile() {
 #[test]
 fn two_behaviours_stand_beside_each_other() {
     let json = |arguments: &[&str]| -> serde_json::Value {
-        let (_, shown, said) = hw_tests(&[&["profile", "--json", FIGURE_1], arguments].concat());
-        serde_json::from_str(&shown).unwrap_or_else(|error| panic!("{error}: {said}"))
+        let (_, shown, printed) = hw_tests(&[&["profile", "--json", FIGURE_1], arguments].concat());
+        serde_json::from_str(&shown).unwrap_or_else(|error| panic!("{error}: {printed}"))
     };
     let both = json(&["--against", "fast"]);
     for (at, behaviour) in ["mended", "fast"].into_iter().enumerate() {

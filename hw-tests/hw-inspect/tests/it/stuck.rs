@@ -125,11 +125,13 @@ fn a_program_that_hangs_before_the_call_is_shown_where_it_is() {
     let folder = folder();
     let own = folder.path().display().to_string();
     let arguments = ["debug", FIGURE_1, "e5", "--sargon-dir", &own, "--within", "0.5"];
-    let (code, screen, said) = crate::hw_tests(&arguments);
-    assert_eq!(code, Some(1), "{said}");
+    let (code, screen, printed) = crate::hw_tests(&arguments);
+    assert_eq!(code, Some(1), "{printed}");
     assert!(
-        said.contains("0.5 s") && said.contains("XCHNG+1 (") && said.contains("xchng.asm:4"),
-        "{said}"
+        printed.contains("0.5 s")
+            && printed.contains("XCHNG+1 (")
+            && printed.contains("xchng.asm:4"),
+        "{printed}"
     );
     assert!(screen.contains("JMPR"), "it can be looked at: {screen}");
 }

@@ -154,9 +154,9 @@ fn a_run_on_a_terminal_steps_and_leaves_it_as_it_was() {
 
 #[test]
 fn without_a_terminal_the_first_screen_is_printed() {
-    let (code, screen, said) = crate::hw_tests(&["debug", FIGURE_1, "e5"]);
-    assert_eq!(code, Some(0), "{said}");
+    let (code, screen, printed) = crate::hw_tests(&["debug", FIGURE_1, "e5"]);
+    assert_eq!(code, Some(0), "{printed}");
     assert_eq!(screen, view().render_text(110, 40));
-    let (code, _, said) = crate::hw_tests(&["debug", FIGURE_1, "a1"]);
-    assert!(code == Some(4) && said.contains("a1"), "the square is empty: {said}");
+    let (code, _, printed) = crate::hw_tests(&["debug", FIGURE_1, "a1"]);
+    assert!(code == Some(4) && printed.contains("a1"), "the square is empty: {printed}");
 }

@@ -15,8 +15,8 @@ fn corrupted(file: &str, from: &str, to: &str) -> tempfile::TempDir {
 /// Returns the output of the command for a position with these routines; it must find a fault.
 fn why(folder: &tempfile::TempDir, case: &str) -> String {
     let own = folder.path().display().to_string();
-    let (code, out, said) = hw_tests(&["why", "--within", "1", "--sargon-dir", &own, case]);
-    assert_eq!(code, Some(1), "{out}{said}");
+    let (code, out, printed) = hw_tests(&["why", "--within", "1", "--sargon-dir", &own, case]);
+    assert_eq!(code, Some(1), "{out}{printed}");
     out
 }
 
@@ -24,12 +24,12 @@ fn why(folder: &tempfile::TempDir, case: &str) -> String {
 fn a_right_evaluator_gives_no_reason() {
     for case in ["byte.figure4", FIGURE_1] {
         for behaviour in ["mended", "1978"] {
-            let (code, out, said) = hw_tests(&["why", "--behaviour", behaviour, case]);
-            assert!(code == Some(0) && out.contains("match the reference"), "{out}{said}");
+            let (code, out, printed) = hw_tests(&["why", "--behaviour", behaviour, case]);
+            assert!(code == Some(0) && out.contains("match the reference"), "{out}{printed}");
         }
     }
-    let (code, _, said) = hw_tests(&["why", "no.such.case"]);
-    assert!(code == Some(4) && said.contains("no.such.case"), "{said}");
+    let (code, _, printed) = hw_tests(&["why", "no.such.case"]);
+    assert!(code == Some(4) && printed.contains("no.such.case"), "{printed}");
 }
 
 #[test]

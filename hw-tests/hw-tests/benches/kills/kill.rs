@@ -52,7 +52,7 @@ fn fraction(of: Duration, state: &mut u64) -> Duration {
 
 fn succeed(command: &mut Command) {
     let output = command.output().expect("it starts");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{said}");
-    assert!(said.contains("running: Sargon exchange evaluator"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{printed}");
+    assert!(printed.contains("running: Sargon exchange evaluator"), "{printed}");
 }

@@ -13,8 +13,8 @@ impl BackgroundProcess {
     pub(crate) fn start(mut command: Command) -> Self {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut run = command.spawn().expect("it starts");
-        let said = BufReader::new(run.stderr.take().expect("it is piped"));
-        Self { run, stderr: said }
+        let shown = BufReader::new(run.stderr.take().expect("it is piped"));
+        Self { run, stderr: shown }
     }
 
     /// Waits until the program has printed a line with this text.

@@ -151,9 +151,9 @@ fn bad_input_is_located_and_has_its_exit_code() {
     ];
     for (arguments, code, message) in cases {
         let output = hw_tests(arguments);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
-        assert!(said.contains(message), "{arguments:?}: {said}");
+        let printed = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {printed}");
+        assert!(printed.contains(message), "{arguments:?}: {printed}");
     }
 }
 
@@ -163,9 +163,9 @@ fn a_board_that_never_replies_ends_in_a_timeout() {
     let line = board_simulator::PtyLine::open(115_200).expect("a pseudo-terminal");
     let began = Instant::now();
     let output = hw_tests(&["run", "--port", &line.path().to_string_lossy()]);
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("no reply while identifying the board"), "{said}");
+    let printed = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{printed}");
+    assert!(printed.contains("no reply while identifying the board"), "{printed}");
     assert!(began.elapsed() < FAILURE_TIMEOUT, "{:?}", began.elapsed());
 }
 
@@ -182,8 +182,11 @@ fn a_wrong_rom_is_distinguished_from_the_right_one() {
     let rom = path.to_string_lossy().into_owned();
     let output = hw_tests(&["run", "--rom", &rom, "--filter", "document"]);
     assert_eq!(output.status.code(), Some(3));
-    let said = text(&output.stderr);
-    assert!(said.contains("the monitor in ROM is ") && said.contains("--any-monitor"), "{said}");
+    let printed = text(&output.stderr);
+    assert!(
+        printed.contains("the monitor in ROM is ") && printed.contains("--any-monitor"),
+        "{printed}"
+    );
     let output = hw_tests(&["run", "--rom", &rom, "--filter", "document", "--any-monitor"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     std::fs::write(&path, [0x76]).expect("a file"); // HALT: not a monitor at all
@@ -232,8 +235,8 @@ fn vanishes_after(moment: u64) {
     let began = Instant::now();
     let output = run.wait_with_output().expect("it ends");
     assert!(began.elapsed() < FAILURE_TIMEOUT, "{moment} ms");
-    let said = text(&output.stdout) + &text(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{moment} ms: {said}");
+    let printed = text(&output.stdout) + &text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{moment} ms: {printed}");
     let known = ["line failed", "not found; `rcflash ports`", "can't open"];
-    assert!(known.iter().any(|words| said.contains(words)), "{moment} ms: {said}");
+    assert!(known.iter().any(|words| printed.contains(words)), "{moment} ms: {printed}");
 }

@@ -16,8 +16,8 @@ const PLAY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../sargon-corpus/corpus
 fn golden(name: &str, arguments: &[&str]) {
     let mut command = Command::cargo_bin("hw-tests").expect("it is built");
     let output = command.args(arguments).output().expect("it starts");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {printed}");
     let found = String::from_utf8_lossy(&output.stdout);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     if std::env::var_os("BLESS").is_some() {
@@ -95,9 +95,9 @@ fn input_that_cannot_be_analysed_has_its_exit_code() {
     for (arguments, code, message) in cases {
         let mut command = Command::cargo_bin("hw-tests").expect("it is built");
         let output = command.args(arguments).output().expect("it starts");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
-        assert!(said.contains(message), "{arguments:?}: {said}");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {printed}");
+        assert!(printed.contains(message), "{arguments:?}: {printed}");
         assert!(output.stdout.is_empty(), "{arguments:?}");
     }
 }

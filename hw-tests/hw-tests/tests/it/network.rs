@@ -42,11 +42,11 @@ fn run(command: &mut Command, code: i32) -> String {
 
 /// Finds the board, writes the evaluator and runs cases on it.
 fn use_board(port: &str) {
-    let said = run(programs::rcflash().args(["probe", "--port", port]), 0);
-    assert!(said.contains("Sargon board monitor"), "{port}: {said}");
-    let said = run(programs::rcflash().args(["write", "--port", port]), 0);
-    assert!(said.contains("verified on the board"), "{port}: {said}");
-    let said = run(hw_tests().args(["run", "--count", "50", "--port", port]), 0);
-    assert!(said.contains("PASS: 50 of 50 cases"), "{port}: {said}");
-    assert!(said.contains(" 0 retries"), "{port}: {said}");
+    let printed = run(programs::rcflash().args(["probe", "--port", port]), 0);
+    assert!(printed.contains("Sargon board monitor"), "{port}: {printed}");
+    let printed = run(programs::rcflash().args(["write", "--port", port]), 0);
+    assert!(printed.contains("verified on the board"), "{port}: {printed}");
+    let printed = run(hw_tests().args(["run", "--count", "50", "--port", port]), 0);
+    assert!(printed.contains("PASS: 50 of 50 cases"), "{port}: {printed}");
+    assert!(printed.contains(" 0 retries"), "{port}: {printed}");
 }

@@ -74,31 +74,31 @@ fn run_with(folder: &Path, more: &[&str]) -> (Option<i32>, String, String) {
 #[test]
 fn a_copy_of_our_xchng_passes_and_has_its_own_build() {
     let mine = folder(&[("XCHNG.ASM", XCHNG)]);
-    let (code, shown, said) = run_with(mine.path(), &["--filter", "document"]);
-    assert_eq!(code, Some(0), "{shown}{said}");
-    assert!(said.contains("with routines of your own: XCHNG"), "{said}");
+    let (code, shown, messages) = run_with(mine.path(), &["--filter", "document"]);
+    assert_eq!(code, Some(0), "{shown}{messages}");
+    assert!(messages.contains("with routines of your own: XCHNG"), "{messages}");
     assert!(
         shown.contains(", 0 frames corrupted at the host,"),
         "greetings are no frames: {shown}"
     );
     let (_, _, ours) = hw_tests(&["run", "--filter", "byte.figure4"]);
-    let build = |said: &str| said.split("build ").nth(1).map(|rest| rest[..8].to_owned());
-    assert!(build(&said).is_some());
+    let build = |messages: &str| messages.split("build ").nth(1).map(|rest| rest[..8].to_owned());
+    assert!(build(&messages).is_some());
     // Another folder with the same text is the same program; ours has other addresses.
     let again = folder(&[("xchng.asm", XCHNG)]);
     let (_, _, same) = run_with(again.path(), &["--filter", "byte.figure4"]);
-    assert_eq!(build(&said), build(&same));
-    assert_ne!(build(&said), build(&ours));
+    assert_eq!(build(&messages), build(&same));
+    assert_ne!(build(&messages), build(&ours));
 }
 
 #[test]
 fn copies_of_all_our_routines_pass_in_both_behaviours() {
     let mine = folder(&ALL);
     for behaviour in ["mended", "1978"] {
-        let (code, shown, said) =
+        let (code, shown, messages) =
             run_with(mine.path(), &[&SOME[..], &["--behaviour", behaviour]].concat());
-        assert_eq!(code, Some(0), "{shown}{said}");
-        assert!(said.contains("PINFND, PNCK, POINTS, NEWLST, TBASE"), "{said}");
+        assert_eq!(code, Some(0), "{shown}{messages}");
+        assert!(messages.contains("PINFND, PNCK, POINTS, NEWLST, TBASE"), "{messages}");
     }
 }
 
@@ -120,14 +120,14 @@ fn explain_marks_the_first_wrong_step_of_the_users_own_xchng() {
     // The stake equals the value of the capturer: it stops where it should capture.
     let wrong = XCHNG.replace("JRC DEARER", "JRC DEARER\n        JRZ DEARER");
     assert_ne!(wrong, XCHNG);
-    let (code, shown, said) = explain_with(folder(&[("xchng.asm", &wrong)]).path());
-    assert_eq!(code, Some(1), "{shown}{said}");
+    let (code, shown, messages) = explain_with(folder(&[("xchng.asm", &wrong)]).path());
+    assert_eq!(code, Some(1), "{shown}{messages}");
     let rows = rows(&shown);
     assert_eq!(rows.len(), 6, "{shown}");
     let marked: Vec<_> = rows.iter().map(|row| row.ends_with("first difference")).collect();
     assert_eq!(marked, [false, false, true, false, false, false], "{shown}");
     assert!(rows[2].contains("no call"), "{shown}");
-    assert!(said.contains("a residue of 0, not 1: it first differs in row 3"), "{said}");
+    assert!(messages.contains("a residue of 0, not 1: it first differs in row 3"), "{messages}");
 }
 
 #[test]
@@ -147,17 +147,17 @@ fn explain_shows_a_wrong_booking_where_it_was_made() {
 fn explain_shows_where_an_exchange_hangs() {
     let endless = XCHNG.replace("LAST:   MOV A,B ", "LAST:   JMP LAST\n        MOV A,B ");
     assert_ne!(endless, XCHNG);
-    let (code, shown, said) = explain_with(folder(&[("xchng.asm", &endless)]).path());
-    assert_eq!(code, Some(3), "{shown}{said}");
+    let (code, shown, messages) = explain_with(folder(&[("xchng.asm", &endless)]).path());
+    assert_eq!(code, Some(3), "{shown}{messages}");
     assert!(rows(&shown).len() == 6 && shown.contains("XCHNG does not return"), "{shown}");
     let line = 1 + endless.lines().position(|line| line.contains("JMP LAST")).expect("a line");
-    assert!(said.contains(&format!("xchng.asm:{line})")), "{said}");
+    assert!(messages.contains(&format!("xchng.asm:{line})")), "{messages}");
 }
 
 #[test]
 fn an_exchange_without_nextad_is_explained_by_its_residue() {
-    let (code, shown, said) = explain_with(folder(&[("xchng.asm", PLAIN)]).path());
-    assert_eq!(code, Some(0), "{shown}{said}");
+    let (code, shown, messages) = explain_with(folder(&[("xchng.asm", PLAIN)]).path());
+    assert_eq!(code, Some(0), "{shown}{messages}");
     assert!(shown.contains("XCHNG does not call NEXTAD"), "{shown}");
 }
 
@@ -169,8 +169,8 @@ fn a_run_ends_with_commands_that_reproduce_the_wrong_result() {
     let report_dir = report.path().to_string_lossy().into_owned();
     let filter = ["--filter", "figure4", "--filter", "play.0039", "--filter", "play.0092"];
     let more = [&filter[..], &["--direct", "--report-dir", &report_dir]].concat();
-    let (code, shown, said) = run_with(mine.path(), &more);
-    assert_eq!(code, Some(1), "{shown}{said}");
+    let (code, shown, messages) = run_with(mine.path(), &more);
+    assert_eq!(code, Some(1), "{shown}{messages}");
     let commands: Vec<_> = shown.lines().rev().take(2).map(str::trim).collect();
     let folder = mine.path().display();
     let debug = format!("hw-tests debug --sargon-dir {folder} '");
@@ -208,9 +208,9 @@ fn a_users_nextad_is_called() {
 #[test]
 fn an_exchange_evaluator_written_from_the_contract_passes() {
     let mine = folder(&[("xchng.asm", PLAIN)]);
-    let (code, shown, said) = run_with(mine.path(), &SOME);
-    assert_eq!(code, Some(0), "{shown}{said}");
-    assert!(said.contains("not judged: short"), "{said}");
+    let (code, shown, messages) = run_with(mine.path(), &SOME);
+    assert_eq!(code, Some(0), "{shown}{messages}");
+    assert!(messages.contains("not judged: short"), "{messages}");
 }
 
 #[test]
@@ -218,8 +218,8 @@ fn a_wrong_constant_fails_with_the_square() {
     let wrong = PLAIN.replace("MVI B,SECTN-1", "MVI B,SECTN-3");
     assert_ne!(wrong, PLAIN);
     let mine = folder(&[("xchng.asm", &wrong)]);
-    let (code, shown, said) = run_with(mine.path(), &SOME);
-    assert_eq!(code, Some(1), "{shown}{said}");
+    let (code, shown, messages) = run_with(mine.path(), &SOME);
+    assert_eq!(code, Some(1), "{shown}{messages}");
     let names_square = shown.lines().any(|line| {
         let line = line.trim();
         line.get(..2).is_some_and(|at| Square::named(at).is_some()) && line.contains(": residue:")
@@ -246,21 +246,21 @@ fn what_is_wrong_with_a_file_is_located_and_has_its_exit_code() {
     ];
     for (files, code, message) in cases {
         let mine = folder(files);
-        let (got, shown, said) = residues_with(mine.path());
-        assert_eq!(got, Some(code), "{message}: {shown}{said}");
-        assert!(said.contains(message), "{message}: {said}");
-        let (got, _, said) = run_with(mine.path(), &["--filter", "byte.figure4"]);
-        assert_eq!((got, said.contains(message)), (Some(code), true), "{message}: {said}");
+        let (got, shown, messages) = residues_with(mine.path());
+        assert_eq!(got, Some(code), "{message}: {shown}{messages}");
+        assert!(messages.contains(message), "{message}: {messages}");
+        let (got, _, messages) = run_with(mine.path(), &["--filter", "byte.figure4"]);
+        assert_eq!((got, messages.contains(message)), (Some(code), true), "{message}: {messages}");
     }
-    let (code, _, said) = run_with(Path::new("/nonexistent"), &[]);
-    assert_eq!(code, Some(3), "{said}");
-    assert!(said.contains("can't read the folder /nonexistent"), "{said}");
+    let (code, _, messages) = run_with(Path::new("/nonexistent"), &[]);
+    assert_eq!(code, Some(3), "{messages}");
+    assert!(messages.contains("can't read the folder /nonexistent"), "{messages}");
 }
 
 #[test]
 fn the_whole_corpus_passes_as_in_1978() {
-    let (code, shown, said) = hw_tests(&["run", "--behaviour", "1978"]);
-    assert_eq!(code, Some(0), "{shown}{said}");
+    let (code, shown, messages) = hw_tests(&["run", "--behaviour", "1978"]);
+    assert_eq!(code, Some(0), "{shown}{messages}");
 }
 
 #[test]
@@ -273,19 +273,19 @@ fn a_program_of_the_other_behaviour_is_refused() {
     let file = scratch.path().join("printed.bin");
     std::fs::write(&file, printed.bytes).expect("a file");
     let file = file.to_string_lossy();
-    let (code, _, said) = hw_tests(&["run", "--app", &file, "--filter", "fault78.example"]);
-    assert_eq!(code, Some(3), "{said}");
-    assert!(said.contains("implements --behaviour 1978"), "{said}");
+    let (code, _, messages) = hw_tests(&["run", "--app", &file, "--filter", "fault78.example"]);
+    assert_eq!(code, Some(3), "{messages}");
+    assert!(messages.contains("implements --behaviour 1978"), "{messages}");
     let given = ["run", "--app", &file, "--behaviour", "1978", "--filter", "fault78.example"];
-    let (code, shown, said) = hw_tests(&given);
-    assert_eq!(code, Some(0), "{shown}{said}");
+    let (code, shown, messages) = hw_tests(&given);
+    assert_eq!(code, Some(0), "{shown}{messages}");
 }
 
 #[test]
 fn where_the_behaviours_differ_is_listed_with_square_residues_and_fault() {
     let fen = "r3q2r/2p1k1p1/p5p1/1p2Nb2/1P2nB2/P7/2PNQbPP/R2R3K w - -";
-    let (code, shown, said) = hw_tests(&["behaviours", fen]);
-    assert_eq!(code, Some(0), "{said}");
+    let (code, shown, messages) = hw_tests(&["behaviours", fen]);
+    assert_eq!(code, Some(0), "{messages}");
     assert!(shown.contains("e4 n mended 3 1978 0  flag\n"), "{shown}");
     let (_, shown, _) = hw_tests(&["behaviours", "--json", fen]);
     let first: serde_json::Value =
@@ -299,9 +299,9 @@ fn where_the_behaviours_differ_is_listed_with_square_residues_and_fault() {
 #[test]
 fn a_file_that_nothing_uses_is_named_and_one_that_is_inserted_is_not() {
     let misspelt = folder(&[("xchng.asm", XCHNG), ("nxtad.asm", ALL[1].1)]);
-    let (code, shown, said) = run_with(misspelt.path(), &["--filter", "byte.figure4"]);
-    assert_eq!(code, Some(3), "{shown}{said}");
-    assert!(said.contains("nxtad.asm is not used"), "{said}");
+    let (code, shown, messages) = run_with(misspelt.path(), &["--filter", "byte.figure4"]);
+    assert_eq!(code, Some(3), "{shown}{messages}");
+    assert!(messages.contains("nxtad.asm is not used"), "{messages}");
     let parts = XCHNG.replacen(".INSERT sargon.asm", ".INSERT mine.inc", 1);
     assert_ne!(parts, XCHNG);
     let inserted = [
@@ -310,24 +310,27 @@ fn a_file_that_nothing_uses_is_named_and_one_that_is_inserted_is_not() {
         (".hidden", ""),
         ("xchng.asm~", "an older state"),
     ];
-    let (code, shown, said) = run_with(folder(&inserted).path(), &["--filter", "byte.figure4"]);
-    assert_eq!(code, Some(0), "{shown}{said}");
+    let (code, shown, messages) = run_with(folder(&inserted).path(), &["--filter", "byte.figure4"]);
+    assert_eq!(code, Some(0), "{shown}{messages}");
 }
 
 #[test]
 fn a_listing_without_its_header_gets_a_hint_at_the_names() {
     let bare = folder(&[("xchng.asm", "XCHNG:: LDA P1\n LXI H,WACT\n MVI E,0\n RET\n .END\n")]);
-    let (code, shown, said) = residues_with(bare.path());
-    assert_eq!(code, Some(1), "{shown}{said}");
-    assert!(said.contains("xchng.asm:1:") && said.contains(".INSERT names.asm"), "{said}");
+    let (code, shown, messages) = residues_with(bare.path());
+    assert_eq!(code, Some(1), "{shown}{messages}");
+    assert!(
+        messages.contains("xchng.asm:1:") && messages.contains(".INSERT names.asm"),
+        "{messages}"
+    );
 }
 
 #[test]
 fn pins_are_reached_by_index_as_in_1978() {
     let own = folder(&[("pnck.asm", BY_INDEX)]);
     for behaviour in ["mended", "1978"] {
-        let (code, shown, said) = run_with(own.path(), &["--behaviour", behaviour]);
-        assert_eq!(code, Some(0), "{behaviour}: {shown}{said}");
+        let (code, shown, messages) = run_with(own.path(), &["--behaviour", behaviour]);
+        assert_eq!(code, Some(0), "{behaviour}: {shown}{messages}");
     }
     for (right, wrong) in [("PLIST(X)", "PLIST+1(X)"), ("PLISTD(X)", "PLISTD-1(X)")] {
         let beside = BY_INDEX.replacen(right, wrong, 1);
@@ -346,7 +349,7 @@ fn a_users_tables_are_used_and_must_start_a_page() {
     assert_eq!(code, Some(1), "{shown}");
     let elsewhere = tables.replacen(".IDENT TABLES", ".IDENT MINE", 1);
     assert_ne!(elsewhere, tables);
-    let (code, shown, said) = residues_with(folder(&[("tables.asm", &elsewhere)]).path());
-    assert_eq!(code, Some(1), "{shown}{said}");
-    assert!(said.contains("'.IDENT TABLES'"), "{said}");
+    let (code, shown, messages) = residues_with(folder(&[("tables.asm", &elsewhere)]).path());
+    assert_eq!(code, Some(1), "{shown}{messages}");
+    assert!(messages.contains("'.IDENT TABLES'"), "{messages}");
 }

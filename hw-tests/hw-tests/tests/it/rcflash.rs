@@ -25,7 +25,7 @@ fn rcflash(arguments: &[&str], input: &[u8]) -> Output {
     child.wait_with_output().expect("it ends")
 }
 
-fn said(output: &Output) -> String {
+fn messages(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -46,9 +46,13 @@ fn the_built_in_application_is_written_verified_and_started_twice() {
     let (_server, port) = board();
     for _ in 0..2 {
         let output = rcflash(&["write", "--port", &port], b"");
-        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-        assert!(said(&output).contains("verified on the board"), "{}", said(&output));
-        assert!(said(&output).contains("running: Sargon exchange evaluator"), "{}", said(&output));
+        assert_eq!(output.status.code(), Some(0), "{}", messages(&output));
+        assert!(messages(&output).contains("verified on the board"), "{}", messages(&output));
+        assert!(
+            messages(&output).contains("running: Sargon exchange evaluator"),
+            "{}",
+            messages(&output)
+        );
     }
 }
 
@@ -64,11 +68,11 @@ fn a_users_program_is_placed_by_its_addresses_and_started() {
     }]);
     std::fs::write(&file, tdlasm::image::intel_hex(&image, None)).expect("a file");
     let output = rcflash(&["write", "--port", &port, &file.to_string_lossy()], b"");
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", messages(&output));
     assert!(
-        said(&output).contains("started at 9000h; nothing is known of it"),
+        messages(&output).contains("started at 9000h; nothing is known of it"),
         "{}",
-        said(&output)
+        messages(&output)
     );
 }
 
@@ -77,9 +81,9 @@ fn the_terminal_shows_the_banner_and_leaves_with_its_key() {
     let (_server, port) = board();
     let output = rcflash(&["monitor", "--port", &port], b"\r");
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(shown.contains("Sargon board monitor 1, build "), "{shown:?} {}", said(&output));
+    assert!(shown.contains("Sargon board monitor 1, build "), "{shown:?} {}", messages(&output));
     let output = rcflash(&["monitor", "--port", &port], b"\x1Dnever sent");
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", messages(&output));
 }
 
 #[test]
@@ -87,7 +91,7 @@ fn the_programmer_file_is_the_monitor_over_and_over() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let path = folder.path().join("monitor.bin");
     let output = rcflash(&["image", "-o", &path.to_string_lossy(), "--size", "32"], b"");
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", messages(&output));
     let chip = std::fs::read(&path).expect("it was written");
     assert_eq!(chip.len(), 32 * 1024);
     assert_eq!(chip[..0x2000], chip[0x6000..]);
@@ -100,7 +104,7 @@ fn the_programmer_file_of_a_board_with_page_registers_has_the_monitor_once() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let path = folder.path().join("monitor.bin");
     let output = rcflash(&["image", "-o", &path.to_string_lossy(), "--board", "rc2014-zed"], b"");
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", messages(&output));
     let chip = std::fs::read(&path).expect("it was written");
     assert_eq!(chip.len(), 512 * 1024);
     assert_ne!(chip[..0x1000], [0xFF; 0x1000]);
@@ -129,7 +133,7 @@ fn the_evaluator_of_1978_is_written_to_a_file_and_to_the_board() {
     let file = path.to_string_lossy().into_owned();
     let given = ["image", "--application", "-o", &file, "--behaviour", "1978"];
     let output = rcflash(&given, b"");
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", messages(&output));
     let text = std::fs::read_to_string(&path).expect("it was written");
     let (image, _) = tdlasm::image::parse_intel_hex(&text).unwrap_or_else(|e| panic!("{e}"));
     let evaluator = Evaluator { behaviour: Behaviour::Original, own: None };
@@ -139,9 +143,9 @@ fn the_evaluator_of_1978_is_written_to_a_file_and_to_the_board() {
     assert_eq!(image.flat(0xFF), built.bytes);
     let (_server, port) = board();
     let output = rcflash(&["write", "--port", &port, "--behaviour", "1978"], b"");
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", messages(&output));
     let build = format!("build {:08X}", built.build);
-    assert!(said(&output).contains(&build), "{build}: {}", said(&output));
+    assert!(messages(&output).contains(&build), "{build}: {}", messages(&output));
 }
 
 #[test]
@@ -152,8 +156,8 @@ fn a_choice_of_evaluator_without_one_is_refused() {
     ];
     for (arguments, message) in cases {
         let output = rcflash(arguments, b"");
-        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
-        assert!(said(&output).contains(message), "{}", said(&output));
+        assert_eq!(output.status.code(), Some(2), "{}", messages(&output));
+        assert!(messages(&output).contains(message), "{}", messages(&output));
     }
 }
 
@@ -166,10 +170,10 @@ fn the_executable_for_debuggers_has_the_bytes_of_the_program_with_its_symbols_an
         (ProgramKind::Monitor, &[], ["MONITR", "monitor.asm"]),
     ] {
         let output = rcflash(&[&["image", "--elf", &path], more].concat(), b"");
-        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+        assert_eq!(output.status.code(), Some(0), "{}", messages(&output));
         let built = build(&profile(), kind).unwrap_or_else(|error| panic!("{error}"));
         let id = format!("build {:08X}", built.build);
-        assert!(said(&output).contains(&id), "{}", said(&output));
+        assert!(messages(&output).contains(&id), "{}", messages(&output));
         let elf = std::fs::read(&path).expect("written");
         let has = |text: &[u8]| elf.windows(text.len()).any(|part| part == text);
         for run in built.program.image.runs() {
@@ -181,5 +185,5 @@ fn the_executable_for_debuggers_has_the_bytes_of_the_program_with_its_symbols_an
         }
     }
     let output = rcflash(&["image", "--behaviour", "fast", "--elf", &path], b"");
-    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(2), "{}", messages(&output));
 }

@@ -61,8 +61,8 @@ fn hw_tests(arguments: &[&str]) -> Output {
 /// Runs the program; returns its exit code and all of its output.
 fn run_command(arguments: &[&str]) -> (Option<i32>, String) {
     let output = hw_tests(arguments);
-    let said = [output.stdout, output.stderr].concat();
-    (output.status.code(), String::from_utf8_lossy(&said).into_owned())
+    let printed = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8_lossy(&printed).into_owned())
 }
 
 /// The whole lines of a results file.

@@ -101,8 +101,8 @@ fn other_requests_than_recorded_are_distinguished_from_a_wrong_board() {
     );
     let other = run(&["--replay", name(&file), "--filter", "document"]);
     assert_eq!(other.status.code(), Some(3));
-    let said = String::from_utf8_lossy(&other.stdout).into_owned();
-    assert!(said.contains("when this was recorded it was"), "{said}");
+    let shown = String::from_utf8_lossy(&other.stdout).into_owned();
+    assert!(shown.contains("when this was recorded it was"), "{shown}");
 }
 
 #[test]
@@ -203,8 +203,8 @@ fn residues_fails_when_the_residues_agree_but_an_array_a_status_a_pin_or_a_squar
             }
         });
         let output = residues(&["--replay", name(&file)]);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(i32::from(what != "nothing")), "{what}: {said}");
-        assert!(what == "nothing" || said.contains(&format!("{what}: board ")), "{what}: {said}");
+        let shown = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(i32::from(what != "nothing")), "{what}: {shown}");
+        assert!(what == "nothing" || shown.contains(&format!("{what}: board ")), "{what}: {shown}");
     }
 }

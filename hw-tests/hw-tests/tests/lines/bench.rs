@@ -56,8 +56,8 @@ impl Bench {
             return check_keeps_running(child);
         }
         let boards = &mut self.boards;
-        let asked = |said: &str| {
-            if said.contains("button") {
+        let asked = |printed: &str| {
+            if printed.contains("button") {
                 press_reset(boards);
             }
         };
@@ -187,9 +187,9 @@ fn wait_for_end(mut child: Child, mut on_line: impl FnMut(&str)) -> Option<Outpu
     let mut out = child.stdout.take()?;
     let err = BufReader::new(child.stderr.take()?);
     let read = std::thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()));
-    let (said, lines) = std::sync::mpsc::channel();
+    let (printed, lines) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
-        err.split(b'\n').map_while(Result::ok).try_for_each(|l| said.send(l))
+        err.split(b'\n').map_while(Result::ok).try_for_each(|l| printed.send(l))
     });
     let mut stderr = Vec::new();
     let end = Instant::now() + COMMAND_TIMEOUT;

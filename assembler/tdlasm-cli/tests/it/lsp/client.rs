@@ -87,7 +87,7 @@ pub(crate) struct Ended {
     /// The text on standard output.
     pub(crate) answered: String,
     /// The text on standard error.
-    pub(crate) said: String,
+    pub(crate) printed: String,
 }
 
 /// Runs a server with these bytes as input.
@@ -107,10 +107,10 @@ pub(crate) fn raw(input: &[u8], close: bool) -> Ended {
     let code = wait(&mut server).code();
     drop(kept);
     let mut answered = String::new();
-    let mut said = String::new();
+    let mut printed = String::new();
     stdout.read_to_string(&mut answered).expect("text");
-    stderr.read_to_string(&mut said).expect("text");
-    Ended { code, answered, said }
+    stderr.read_to_string(&mut printed).expect("text");
+    Ended { code, answered, printed }
 }
 
 fn wait(server: &mut Child) -> ExitStatus {

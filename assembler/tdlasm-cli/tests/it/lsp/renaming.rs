@@ -97,7 +97,7 @@ fn invalid_names_are_refused() {
     ] {
         match renamed(text, (word, 0), new) {
             Ok(_) => assert_eq!(why, "", "{new} was taken"),
-            Err(said) => assert!(!why.is_empty() && said.contains(why), "{new}: {said}"),
+            Err(printed) => assert!(!why.is_empty() && printed.contains(why), "{new}: {printed}"),
         }
     }
 }

@@ -50,9 +50,14 @@ fn an_invalid_message_ends_the_program_with_an_error() {
         b"\r\n\r\n",
     ];
     for bytes in broken {
-        let Ended { code, said, answered } = raw(bytes, false);
-        assert_eq!((code, &*answered), (Some(3), ""), "{}: {said}", String::from_utf8_lossy(bytes));
-        assert!(said.starts_with("error: ") && said.contains("help: "), "{said}");
+        let Ended { code, printed, answered } = raw(bytes, false);
+        assert_eq!(
+            (code, &*answered),
+            (Some(3), ""),
+            "{}: {printed}",
+            String::from_utf8_lossy(bytes)
+        );
+        assert!(printed.starts_with("error: ") && printed.contains("help: "), "{printed}");
     }
     // The message is truncated.
     assert_eq!(raw(b"Content-Length: 50\r\n\r\n{", true).code, Some(3));
@@ -63,7 +68,7 @@ fn a_message_that_is_too_long_does_not_end_the_session() {
     let long = b"Content-Length: 99999999999\r\n\r\n{}";
     let early = framed(&json!({ "jsonrpc": "2.0", "id": 7, "method": "shutdown" }));
     let ended = raw(&[&long[..], &early].concat(), true);
-    assert_eq!(ended.code, Some(1), "{}", ended.said);
+    assert_eq!(ended.code, Some(1), "{}", ended.printed);
     assert!(ended.answered.contains("window/showMessage"), "{}", ended.answered);
     assert!(ended.answered.contains(&NOT_INITIALIZED.to_string()), "{}", ended.answered);
 }

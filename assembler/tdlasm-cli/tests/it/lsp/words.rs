@@ -25,13 +25,13 @@ fn hover_shows_the_encoding_bytes_and_t_states_of_an_instruction() {
          1234H\n        .END\n",
     );
     // Bytes and T-states as in Zilog's manual UM0080.
-    let said = hover(&mut client, ("MOV", 0));
-    assert!(said.contains("| `MOV r,d(X)`* | DD 46 | 19 | `LD r,(IX+d)` |"), "{said}");
-    assert!(said.ends_with("3 bytes at 0100H = 256: `DD 7E 05`"), "{said}");
-    let said = hover(&mut client, ("DJNZ", 0));
-    assert!(said.contains("| 13/8 |") && said.ends_with("`10 FE`"), "{said}");
-    let said = hover(&mut client, ("JNO", 0));
-    assert!(said.contains("second name") && said.ends_with("`E2 34 12`"), "{said}");
+    let printed = hover(&mut client, ("MOV", 0));
+    assert!(printed.contains("| `MOV r,d(X)`* | DD 46 | 19 | `LD r,(IX+d)` |"), "{printed}");
+    assert!(printed.ends_with("3 bytes at 0100H = 256: `DD 7E 05`"), "{printed}");
+    let printed = hover(&mut client, ("DJNZ", 0));
+    assert!(printed.contains("| 13/8 |") && printed.ends_with("`10 FE`"), "{printed}");
+    let printed = hover(&mut client, ("JNO", 0));
+    assert!(printed.contains("second name") && printed.ends_with("`E2 34 12`"), "{printed}");
 }
 
 #[test]
@@ -39,8 +39,8 @@ fn instructions_in_macros_and_conditionals_have_bytes_too() {
     let text = " .DEFINE LOAD[N]=[\n MVI A,N\n]\n .DEFINE TWICE[N]=[\n LOAD N\n LOAD N+1\n]\n \
     TWICE 5\n .IFE 0,[RET]\n .IFN 0,[HLT]\n .END\n";
     let mut client = client(text);
-    let said = hover(&mut client, ("MVI", 0));
-    assert!(said.contains("`3E 05`; other bytes in 1 more readings"), "{said}");
+    let printed = hover(&mut client, ("MVI", 0));
+    assert!(printed.contains("`3E 05`; other bytes in 1 more readings"), "{printed}");
     assert!(hover(&mut client, ("RET", 0)).ends_with("`C9`"));
     assert_eq!(hover(&mut client, ("HLT", 0)), "", "it was not assembled");
 }

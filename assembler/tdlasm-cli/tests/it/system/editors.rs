@@ -23,9 +23,9 @@ fn passes(mut editor: Command, folder: &Path) {
     let path = std::env::var("PATH").unwrap_or_default();
     editor.env("PATH", format!("{}:{path}", programs.display())).env("HOME", folder);
     let output = editor.current_dir(folder).output().expect("the editor starts");
-    let said = String::from_utf8_lossy(&output.stdout);
+    let printed = String::from_utf8_lossy(&output.stdout);
     let wrong = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && said.contains("passed in"), "{said}{wrong}");
+    assert!(output.status.success() && printed.contains("passed in"), "{printed}{wrong}");
 }
 
 #[test]

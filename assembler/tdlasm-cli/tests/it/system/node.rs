@@ -27,7 +27,7 @@ pub(crate) fn node(folder: &str, script: &str) -> Command {
 pub(crate) fn passes(mut command: Command) {
     // An outer test runner's environment would change the output.
     let output = command.env_remove("NODE_OPTIONS").output().expect("node starts");
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(said.contains("# fail 0") && !said.contains("# pass 0\n"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(printed.contains("# fail 0") && !printed.contains("# pass 0\n"), "{printed}");
 }

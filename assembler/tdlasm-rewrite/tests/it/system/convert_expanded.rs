@@ -85,7 +85,7 @@ fn expanded_programs_have_the_same_bytes_elsewhere() {
                     different.push(format!("{peer:?} {id}:\n{text}"));
                 }
                 // A program that the assembler rejects at least causes no silent error.
-                Err(said) => refused.push(format!("{peer:?} {id}: {said}")),
+                Err(printed) => refused.push(format!("{peer:?} {id}: {printed}")),
             }
         }
         assert!(compared >= COMPARED, "{peer:?}: {compared} of {} compared", programs.len());

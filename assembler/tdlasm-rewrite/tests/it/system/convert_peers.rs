@@ -59,8 +59,8 @@ fn compare(peer: Peer, source: &str, origin: u16) {
 
 /// Checks the bytes that an assembler produces from a source in Zilog's mnemonics.
 fn agree(peer: Peer, source: &[u8], wanted: &[u8], origin: u16) {
-    let found = peer.try_assemble(source, origin).unwrap_or_else(|said| {
-        panic!("{peer:?}: {said}\n{}", String::from_utf8_lossy(source));
+    let found = peer.try_assemble(source, origin).unwrap_or_else(|printed| {
+        panic!("{peer:?}: {printed}\n{}", String::from_utf8_lossy(source));
     });
     let different = found.iter().zip(wanted).position(|(found, wanted)| found != wanted);
     assert!(

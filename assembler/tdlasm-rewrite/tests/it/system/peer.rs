@@ -73,9 +73,9 @@ fn tool(name: &str) -> Command {
 fn run(command: &[&str], folder: &Path) -> Result<(), String> {
     let output = tool(command[0]).args(&command[1..]).current_dir(folder).output();
     let output = output.unwrap_or_else(|error| panic!("{}: {error}", command[0]));
-    let said = [output.stdout, output.stderr].concat();
+    let printed = [output.stdout, output.stderr].concat();
     match output.status.success() {
         true => Ok(()),
-        false => Err(String::from_utf8_lossy(&said).into_owned()),
+        false => Err(String::from_utf8_lossy(&printed).into_owned()),
     }
 }

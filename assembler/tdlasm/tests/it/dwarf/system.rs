@@ -47,8 +47,8 @@ fn gdb_shows_the_lines_of_tdl_source() {
         "list INNER,INNER",
     ]);
     gdb.args(["-ex", "info line *0x8007", "-ex", "info symbol LAST"]).current_dir(folder.path());
-    let said = output_of(&mut gdb, ".ci/install/debs installs it");
-    let lines: Vec<&str> = said.lines().collect();
+    let printed = output_of(&mut gdb, ".ci/install/debs installs it");
+    let lines: Vec<&str> = printed.lines().collect();
     assert_eq!(
         lines,
         [
@@ -71,9 +71,9 @@ fn objdump_decodes_the_same_lines() {
     let bin = std::env::var_os("Z80_ELF_BIN").unwrap_or_else(|| "Z80_ELF_BIN is not set".into());
     let mut objdump = Command::new(Path::new(&bin).join("objdump"));
     objdump.args(["--dwarf=decodedline", "evaluator.elf"]).current_dir(folder.path());
-    let said = output_of(&mut objdump, "export Z80_ELF_BIN=$(.ci/install/binutils-z80-elf)");
+    let printed = output_of(&mut objdump, "export Z80_ELF_BIN=$(.ci/install/binutils-z80-elf)");
     let mut found = Lines::new();
-    for row in said.lines() {
+    for row in printed.lines() {
         if let [file, line, address, ..] = row.split_whitespace().collect::<Vec<_>>()[..]
             && let (Ok(line), Ok(address)) = (line.parse(), parse_address(address))
         {

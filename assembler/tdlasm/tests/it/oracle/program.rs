@@ -137,7 +137,7 @@ impl Program {
 
     fn same_console(&self) -> bool {
         let mut messages = self.ours.messages.iter();
-        self.console.iter().all(|said| messages.any(|message| message == said))
+        self.console.iter().all(|printed| messages.any(|message| message == printed))
     }
 
     fn same_code(&self) -> bool {

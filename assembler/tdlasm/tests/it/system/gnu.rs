@@ -42,8 +42,8 @@ impl Gnu {
         let output = command.args(arguments).current_dir(self.folder.path()).output();
         let output =
             output.unwrap_or_else(|error| panic!("{}/{tool}: {error}", self.bin.display()));
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success() && said.is_empty(), "{tool} {arguments:?}: {said}");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && printed.is_empty(), "{tool} {arguments:?}: {printed}");
         String::from_utf8(output.stdout).expect("UTF-8")
     }
 

@@ -67,15 +67,19 @@ fn a_program_of_two_pages_starts_at_an_even_one() {
 #[test]
 fn errors_name_the_sizes() {
     let mut chip = chip(32, 8);
-    let said = |result: Result<(), LayoutError>| result.expect_err("it does not fit").to_string();
-    let error = said(chip.place(0, &content("big", 0x8001)));
+    let printed =
+        |result: Result<(), LayoutError>| result.expect_err("it does not fit").to_string();
+    let error = printed(chip.place(0, &content("big", 0x8001)));
     assert_eq!(error, "big has 32769 bytes, the chip 32768 from bank 0: 1 too many");
-    assert_eq!(said(chip.place(4, &content("x", 1))), "invalid bank 4: the chip has banks 0 to 3");
-    assert!(said(chip.place(usize::MAX, &content("x", 1))).contains("invalid bank"));
-    assert!(said(chip.place(0, &content("nothing", 0))).contains("nothing is empty"));
-    let error = said(chip.fill_free_banks(&content("big", 0x2001)));
+    assert_eq!(
+        printed(chip.place(4, &content("x", 1))),
+        "invalid bank 4: the chip has banks 0 to 3"
+    );
+    assert!(printed(chip.place(usize::MAX, &content("x", 1))).contains("invalid bank"));
+    assert!(printed(chip.place(0, &content("nothing", 0))).contains("nothing is empty"));
+    let error = printed(chip.fill_free_banks(&content("big", 0x2001)));
     assert!(error.contains("8193 bytes, too many for pages of 8 KiB"), "{error}");
-    let error = said(chip.fill_free_banks(&content("big", 0x1_0000)));
+    let error = printed(chip.fill_free_banks(&content("big", 0x1_0000)));
     assert!(error.contains("65536 bytes, the chip 32768: 32768 too many"), "{error}");
     assert!(chip.bytes().iter().all(|byte| *byte == 0xFF), "nothing was put there");
 }

@@ -42,18 +42,18 @@ pub(crate) fn play_until(file: &str, heading: &str, end: &str, start: Start, exc
         if step.act == Act::Fresh || at > 0 && is_after_power_off(&steps[at - 1], step) {
             peer = start();
         }
-        let said = act(step, peer.as_mut());
+        let printed = act(step, peer.as_mut());
         if except.iter().any(|Except(text, _)| *text == step.text) {
             continue;
         }
         compared += 1;
-        if !matches(&said, &step.reply, step.act == Act::Reset) {
+        if !matches(&printed, &step.reply, step.act == Act::Reset) {
             let expected: Vec<_> =
                 step.reply.parts.iter().map(|part| String::from_utf8_lossy(part)).collect();
             problems.push(format!(
                 "step {at}, {:?}:\n  recorded {expected:?}\n  received {:?}",
                 step.text,
-                String::from_utf8_lossy(&said)
+                String::from_utf8_lossy(&printed)
             ));
         }
     }
@@ -75,16 +75,16 @@ fn is_after_power_off(before: &Step, step: &Step) -> bool {
 }
 
 fn act(step: &Step, peer: &mut dyn MonitorModel) -> Vec<u8> {
-    let mut said = Vec::new();
+    let mut printed = Vec::new();
     match &step.act {
         Act::Fresh => {}
-        Act::Reset => peer.reset(&mut said),
+        Act::Reset => peer.reset(&mut printed),
         Act::Send(bytes) => {
             place_program(step, peer);
             for byte in bytes {
                 peer.end_ignore_window();
-                peer.receive(*byte, &mut said);
-                settle(peer, &mut said);
+                peer.receive(*byte, &mut printed);
+                settle(peer, &mut printed);
             }
         }
     }
@@ -92,18 +92,18 @@ fn act(step: &Step, peer: &mut dyn MonitorModel) -> Vec<u8> {
     let expected = step.reply.bytes.unwrap_or(shown);
     let longest = if expected == 0 { SHORT } else { LONGEST };
     for tick in 1..=longest {
-        if expected > 0 && said.len() >= expected {
+        if expected > 0 && printed.len() >= expected {
             break;
         }
-        peer.idle(TICK * tick, &mut said);
+        peer.idle(TICK * tick, &mut printed);
     }
-    said
+    printed
 }
 
 /// Runs a guest program, if there is one, until it ends or waits.
-fn settle(peer: &mut dyn MonitorModel, said: &mut Vec<u8>) {
+fn settle(peer: &mut dyn MonitorModel, printed: &mut Vec<u8>) {
     for _ in 0..3 {
-        if !peer.idle(Duration::ZERO, said) {
+        if !peer.idle(Duration::ZERO, printed) {
             return;
         }
     }
@@ -165,7 +165,7 @@ fn row(line: &str) -> Option<(u16, Vec<u8>)> {
 
 /// Returns `true` if the output equals the record, except for the cuts and the lines that the
 /// recording emulator added.
-fn matches(said: &[u8], reply: &Reply, is_reset: bool) -> bool {
+fn matches(printed: &[u8], reply: &Reply, is_reset: bool) -> bool {
     let mut parts = reply.parts.clone();
     let mut first = String::from_utf8_lossy(&parts[0]).into_owned();
     for added in EMULATOR.into_iter().filter(|_| is_reset) {
@@ -178,14 +178,14 @@ fn matches(said: &[u8], reply: &Reply, is_reset: bool) -> bool {
     let head = &parts[0];
     let tail = &parts[parts.len() - 1];
     match (cut, reply.bytes) {
-        (false, _) => said == head.as_slice(),
+        (false, _) => printed == head.as_slice(),
         // Memory contents are known only from complete rows of the record.
-        (true, Some(bytes)) if is_dump(head) => said.len() == bytes && said.starts_with(head),
-        (true, None) if is_dump(head) => said.starts_with(head),
+        (true, Some(bytes)) if is_dump(head) => printed.len() == bytes && printed.starts_with(head),
+        (true, None) if is_dump(head) => printed.starts_with(head),
         (true, Some(bytes)) => {
-            said.len() == bytes && said.starts_with(head) && said.ends_with(tail)
+            printed.len() == bytes && printed.starts_with(head) && printed.ends_with(tail)
         }
-        (true, None) => said.starts_with(head) && said.ends_with(tail),
+        (true, None) => printed.starts_with(head) && printed.ends_with(tail),
     }
 }
 

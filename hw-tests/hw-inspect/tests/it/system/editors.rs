@@ -75,8 +75,8 @@ fn gdb_of_debian_13_stops_at_lines_both_ways_and_sees_registers_and_memory() {
         gdb.args(["-ex", command]);
     }
     let output = gdb.current_dir(folder.path()).output().expect("gdb starts");
-    let said = text(&output.stdout) + &text(&output.stderr);
-    let is_killed = said.contains("killed]");
+    let printed = text(&output.stdout) + &text(&output.stderr);
+    let is_killed = printed.contains("killed]");
     if !is_killed {
         let _ = server.kill();
     }
@@ -93,9 +93,9 @@ fn gdb_of_debian_13_stops_at_lines_both_ways_and_sees_registers_and_memory() {
         "$4 = 0x8009",
         "$5 = 0x800a",
     ] {
-        assert!(said.contains(expected), "{expected} is missing:\n{said}");
+        assert!(printed.contains(expected), "{expected} is missing:\n{printed}");
     }
-    assert!(!said.contains("internal-error"), "{said}");
+    assert!(!printed.contains("internal-error"), "{printed}");
     assert_eq!(code, Some(0), "kill ends the server");
 }
 
@@ -115,10 +115,10 @@ fn emacs_dape_stops_steps_and_ends() {
     editor.arg("--batch").arg("-l").arg(here.join("../../docs/editors/tdl-mode.el"));
     editor.arg("-l").arg(here.join("tests/editors/dape.el")).arg("prog.asm");
     let output = editor.current_dir(folder.path()).output().expect("Emacs starts");
-    let said = text(&output.stdout);
+    let printed = text(&output.stdout);
     assert!(
-        output.status.success() && said.contains("passed in"),
-        "{said}{}",
+        output.status.success() && printed.contains("passed in"),
+        "{printed}{}",
         text(&output.stderr)
     );
 }

@@ -49,8 +49,8 @@ fn changed(folder: &Path, change: impl FnOnce(&mut Vec<u8>, &BuiltImage)) -> Str
 
 #[test]
 fn a_range_in_two_parts_has_the_check_of_the_whole() {
-    let (code, whole, said) = exhaust(&["--range", "5000..11000"]);
-    assert_eq!(code, Some(0), "{whole}{said}");
+    let (code, whole, messages) = exhaust(&["--range", "5000..11000"]);
+    assert_eq!(code, Some(0), "{whole}{messages}");
     assert!(whole.contains("PASS") && whole.contains("6000 arrays"), "{whole}");
     let (_, first, _) = exhaust(&["--range", "5000..7001"]);
     let (_, rest, _) = exhaust(&["--range", "7001..11000", "--crc", after(&first, "CRC-32:")]);
@@ -67,8 +67,8 @@ fn a_wrong_comparison_in_the_exchange_is_found_and_shown() {
         let jump = range.find(|&place| bytes[place] == 0x38).expect("the comparison's jump");
         bytes[jump] = 0x30;
     });
-    let (code, shown, said) = exhaust(&["--app", &file]);
-    assert_eq!(code, Some(1), "{shown}{said}");
+    let (code, shown, messages) = exhaust(&["--app", &file]);
+    assert_eq!(code, Some(1), "{shown}{messages}");
     let array = after(&shown, "array ");
     let (number, _) = array.split_once(':').expect("its number");
     let number: u32 = number.parse().expect("a number");
@@ -100,8 +100,8 @@ fn a_wrong_value_is_found_at_the_first_array_that_it_changes() {
     let differs = |&number: &u32| number % 6 == 4 && residue(number, 9) != residue(number, 10);
     let first = (1..857_304).find(differs).expect("a queen is attacked somewhere");
     let range = format!("1..{}", first + 20_000);
-    let (code, shown, said) = exhaust(&["--app", &file, "--range", &range]);
-    assert_eq!(code, Some(1), "{shown}{said}");
+    let (code, shown, messages) = exhaust(&["--app", &file, "--range", &range]);
+    assert_eq!(code, Some(1), "{shown}{messages}");
     assert!(after(&shown, "array ").starts_with(&format!("{first}: Black Queen")), "{shown}");
     let board = residue(first, 10);
     let reference = residue(first, 9);
@@ -121,9 +121,9 @@ fn invalid_ranges_have_their_exit_code() {
         (&["--port", "/dev/nonexistent"], 3, "port /dev/nonexistent not found"),
     ];
     for (arguments, code, message) in cases {
-        let (ended, _, said) = exhaust(arguments);
-        assert_eq!(ended, Some(code), "{arguments:?}: {said}");
-        assert!(said.contains(message), "{arguments:?}: {said}");
+        let (ended, _, messages) = exhaust(arguments);
+        assert_eq!(ended, Some(code), "{arguments:?}: {messages}");
+        assert!(messages.contains(message), "{arguments:?}: {messages}");
     }
 }
 
@@ -132,11 +132,11 @@ fn start_and_wait_for_progress(board: &ServedBoard) -> Child {
     let mut command = command(&["--port", &board.path]);
     let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut check = command.spawn().expect("it starts");
-    let mut said = String::new();
+    let mut messages = String::new();
     let err = check.stderr.as_mut().expect("its messages");
     // The identity is printed when the board is ready.
-    BufReader::new(err).read_line(&mut said).expect("the identity");
-    assert!(said.contains("Sargon exchange evaluator"), "{said}");
+    BufReader::new(err).read_line(&mut messages).expect("the identity");
+    assert!(messages.contains("Sargon exchange evaluator"), "{messages}");
     // Enough for the replies to several requests.
     let enough = bytes_received(&check) + 200;
     let end = Instant::now() + Duration::from_secs(30);
@@ -160,8 +160,8 @@ fn an_interruption_reports_where_to_resume() {
     let check = start_and_wait_for_progress(&board);
     let id = rustix::process::Pid::from_child(&check);
     rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it is there");
-    let (code, shown, said) = exit_and_output(&check.wait_with_output().expect("it ends"));
-    assert_eq!(code, Some(130), "{shown}{said}");
+    let (code, shown, messages) = exit_and_output(&check.wait_with_output().expect("it ends"));
+    assert_eq!(code, Some(130), "{shown}{messages}");
     let resume = after(&shown, "INCOMPLETE: interrupted; continue with --range ");
     let (next, crc) = resume.split_once("..857304 --crc ").expect("range and check");
     let (code, done, _) = exhaust(&["--range", &format!("0..{next}")]);
@@ -173,11 +173,11 @@ fn a_board_that_dies_ends_the_check_as_a_failure_of_the_rig() {
     let board = ServedBoard::start(&[]);
     let check = start_and_wait_for_progress(&board);
     drop(board);
-    let (code, shown, said) = exit_and_output(&check.wait_with_output().expect("it ends"));
-    assert_eq!(code, Some(3), "{shown}{said}");
+    let (code, shown, messages) = exit_and_output(&check.wait_with_output().expect("it ends"));
+    assert_eq!(code, Some(3), "{shown}{messages}");
     assert!(
         shown.contains("INCOMPLETE: lost the connection to the board; continue with --range"),
         "{shown}"
     );
-    assert!(said.contains("line failed while counting through arrays"), "{said}");
+    assert!(messages.contains("line failed while counting through arrays"), "{messages}");
 }

@@ -11,16 +11,16 @@ use firmware::profile::BoardProfile;
 use crate::flash::line::{image, spec};
 use crate::flash::programs;
 
-fn said(output: &Output) -> String {
+fn printed(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// Runs it, and expects this exit code and, on standard error, this text.
 fn rcflash(arguments: &[&str], code: i32, text: &str) {
     let output = programs::rcflash().args(arguments).output().expect("it starts");
-    let said = said(&output);
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
-    assert!(said.contains(text), "{arguments:?}: {said}");
+    let printed = printed(&output);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {printed}");
+    assert!(printed.contains(text), "{arguments:?}: {printed}");
 }
 
 /// A board with these bytes in its chip, and its port.
@@ -62,7 +62,7 @@ fn a_programmed_rom_runs_the_corpus_on_both_boards() {
         run.args(["run", "--board", name, "--port", &port]).args(place);
         let output = run.output().expect("it starts");
         let shown = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert_eq!(output.status.code(), Some(0), "{name}: {shown}{}", said(&output));
+        assert_eq!(output.status.code(), Some(0), "{name}: {shown}{}", printed(&output));
         assert!(shown.contains("PASS: "), "{name}: {shown}");
         if in_flash {
             rcflash(&write(&port, &[]), 0, "already in flash");
@@ -98,7 +98,7 @@ fn a_program_is_started_after_reset_on_request() {
     let probe = ["run", "--board", "rc2014-zed", "--filter", "document", "--port", &port];
     let mut run = Command::cargo_bin("hw-tests").expect("it is built");
     let output = run.args(probe).arg("--flash").output().expect("it starts");
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", printed(&output));
     rcflash(&write(&port, &["--autostart", "--dry-run"]), 0, "nothing would be written");
     rcflash(&write(&port, &["--dry-run"]), 0, "1 sector would be written: 1");
 }

@@ -52,8 +52,8 @@ fn every_monitor_is_named_with_its_version_and_left_as_it_was() {
 #[test]
 fn a_running_program_is_left_alone_and_the_message_has_advice() {
     let mut peer = Basic::default().with_line(10, "PRINT 7").with_line(20, "GOTO 10");
-    let mut said = Vec::new();
-    b"RUN\r".iter().for_each(|byte| peer.receive(*byte, &mut said));
+    let mut printed = Vec::new();
+    b"RUN\r".iter().for_each(|byte| peer.receive(*byte, &mut printed));
     let server =
         MonitorServer::start(Box::new(peer), MonitorOptions::default()).expect("a pseudo-terminal");
     let mut command = programs::rcflash();

@@ -99,9 +99,9 @@ fn lost_and_changed_characters_cause_blocks_to_be_resent() {
     // The first two replies and the command line have 25 characters, which this seed does not
     // corrupt.
     let disk = Disk::with(Cpm::quick(), MonitorOptions { seed: 5, ..faults(fault) }, 2000);
-    let said = disk.write(&["--no-verify"]);
-    said.assert_ends(0, &["16 blocks with CRC"]);
-    assert!(!said.text.contains(", 0 sent again"), "{}", said.text);
+    let printed = disk.write(&["--no-verify"]);
+    printed.assert_ends(0, &["16 blocks with CRC"]);
+    assert!(!printed.text.contains(", 0 sent again"), "{}", printed.text);
     assert!(disk.holds("PROG.COM"));
 }
 
@@ -157,15 +157,15 @@ fn a_receiver_that_dies_ends_in_an_error() {
 fn an_interruption_makes_the_receiver_give_up() {
     let disk = Disk::with(Cpm::quick(), MonitorOptions::default(), 20_000);
     let mut child = disk.start(&["--pace", "slow"]);
-    let mut talk = BufReader::new(child.stderr.take().expect("its messages"));
-    let mut said = String::new();
-    talk.read_line(&mut said).expect("it says who is there");
-    assert!(said.contains("CP/M at its prompt"), "{said}");
+    let mut messages = BufReader::new(child.stderr.take().expect("its messages"));
+    let mut text = String::new();
+    messages.read_line(&mut text).expect("the name of the monitor");
+    assert!(text.contains("CP/M at its prompt"), "{text}");
     let id = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it is there");
-    talk.read_to_string(&mut said).expect("it says how it ends");
-    let text = said;
-    // After half a command line no receiver runs; `early_end` has each state of a transfer.
+    messages.read_to_string(&mut text).expect("the reason for its end");
+    // After half a command line no receiver runs; `early_end` has each state of a transfer. In CP/M,
+    // Ctrl-X deletes the line.
     let states = ["CP/M is at its prompt again", "press Ctrl-X there"];
     assert!(states.iter().any(|state| text.contains(state)), "{text}");
     CommandOutput { code: child.wait().expect("it ends").code(), text, data: String::new() }
@@ -176,11 +176,11 @@ fn an_interruption_makes_the_receiver_give_up() {
 #[test]
 fn a_dry_run_prints_the_commands_and_the_number_of_blocks() {
     let disk = Disk::new(Cpm::quick(), MonitorOptions::default());
-    let said = disk.write(&["--dry-run"]);
-    said.assert_ends(0, &["these 5 lines would be sent"]);
+    let printed = disk.write(&["--dry-run"]);
+    printed.assert_ends(0, &["these 5 lines would be sent"]);
     let blocks = "3 blocks of 128 bytes";
     assert_eq!(
-        said.data,
+        printed.data,
         format!("XM R PROG.COM\nXMODEM, {blocks}\nXM S PROG.COM\nXMODEM back, {blocks}\nPROG\n")
     );
 }

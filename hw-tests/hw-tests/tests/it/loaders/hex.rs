@@ -64,8 +64,8 @@ fn the_built_in_application_runs_beside_the_small_computer_monitor() {
 #[test]
 fn romwbw_takes_a_program_from_the_boot_loader_on() {
     let bench = Bench::new(Box::<Romwbw>::default(), MonitorOptions::default());
-    let said = bench.write("romwbw", &[]);
-    said.assert_ends(
+    let printed = bench.write("romwbw", &[]);
+    printed.assert_ends(
         0,
         &[
             "RomWBW 3.5.1's debug monitor",
@@ -98,17 +98,17 @@ fn a_dry_run_prints_the_lines_and_opens_no_port() {
         command.args(["write", "--dry-run", "--port", "/dev/nonexistent", "--via", via]).arg(&file);
         CommandOutput::from_output(&command.output().expect("it starts"))
     };
-    let said = run("scm");
-    said.assert_ends(0, &["these 3 lines would be sent; no port was opened"]);
-    assert_eq!(said.data, format!("{text}G 9000\n"));
-    let said = run("romwbw");
-    said.assert_ends(0, &["these 4 lines would be sent"]);
-    assert_eq!(said.data, format!("L\n{text}R 9000\n"));
-    let said = run("basic");
-    said.assert_ends(0, &["lines would be sent; no port was opened"]);
-    assert!(said.data.starts_with("POKE"), "the hex loader comes first: {}", said.data);
+    let printed = run("scm");
+    printed.assert_ends(0, &["these 3 lines would be sent; no port was opened"]);
+    assert_eq!(printed.data, format!("{text}G 9000\n"));
+    let printed = run("romwbw");
+    printed.assert_ends(0, &["these 4 lines would be sent"]);
+    assert_eq!(printed.data, format!("L\n{text}R 9000\n"));
+    let printed = run("basic");
+    printed.assert_ends(0, &["lines would be sent; no port was opened"]);
+    assert!(printed.data.starts_with("POKE"), "the hex loader comes first: {}", printed.data);
     let lines = text.lines().next().expect("a record").to_owned() + "\n:009000016F\n";
-    assert!(said.data.ends_with(&lines), "the program, and its start: {}", said.data);
+    assert!(printed.data.ends_with(&lines), "the program, and its start: {}", printed.data);
     run("monitor").assert_ends(0, &["16 bytes would go to 9000h-900Fh; no port was opened"]);
 }
 
@@ -221,8 +221,8 @@ fn interrupted(via: &str) {
     bench.wait_for_first_line(&mut child);
     let id = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it is there");
-    let said = CommandOutput::from_output(&child.wait_with_output().expect("it ends"));
-    said.assert_ends(130, &["interrupted while sending lines; the monitor is at its prompt"]);
+    let printed = CommandOutput::from_output(&child.wait_with_output().expect("it ends"));
+    printed.assert_ends(130, &["interrupted while sending lines; the monitor is at its prompt"]);
     assert!(!bench.has_loaded());
     bench.write(via, &["--pace", "full"]).assert_ends(0, &["verified"]);
 }

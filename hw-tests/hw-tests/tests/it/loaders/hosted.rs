@@ -73,22 +73,22 @@ fn the_driver_for_the_boards_own_serial_chip_is_found() {
 fn start_run(server: &MonitorServer) -> (Child, BufReader<std::process::ChildStderr>) {
     let mut command = run_via(server, "scm");
     let mut run = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-    let mut said = BufReader::new(run.stderr.take().expect("it is piped"));
+    let mut printed = BufReader::new(run.stderr.take().expect("it is piped"));
     let mut line = String::new();
     while !line.starts_with("Sargon exchange evaluator") {
         line.clear();
-        assert!(said.read_line(&mut line).expect("text") > 0, "it ended early");
+        assert!(printed.read_line(&mut line).expect("text") > 0, "it ended early");
     }
-    (run, said)
+    (run, printed)
 }
 
 #[test]
 fn a_stopped_run_releases_the_board() {
     let server = standin(Box::<Scm>::default());
-    let (run, mut said) = start_run(&server);
+    let (run, mut printed) = start_run(&server);
     kill_process(Pid::from_child(&run), Signal::INT).expect("it is there");
     let mut rest = String::new();
-    said.read_to_string(&mut rest).expect("text");
+    printed.read_to_string(&mut rest).expect("text");
     assert_eq!(run.wait_with_output().expect("it ends").status.code(), Some(130), "{rest}");
     assert!(rest.contains("back in the Small Computer Monitor"), "{rest}");
 }

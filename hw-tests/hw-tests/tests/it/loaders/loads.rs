@@ -12,12 +12,12 @@ fn problems(name: &str, way: ExpectedResult, ran: &CommandOutput, words: &[&str]
         ExpectedResult::Refused(_, _, text) => (3, vec![text]),
         ExpectedResult::Back(..) | ExpectedResult::Reset(_) => (0, words.to_vec()),
     };
-    let said = format!("{}{}", ran.data, ran.text);
-    let missing = words.iter().filter(|word| !said.contains(**word));
+    let printed = format!("{}{}", ran.data, ran.text);
+    let missing = words.iter().filter(|word| !printed.contains(**word));
     let mut problems: Vec<_> =
-        missing.map(|word| format!("{name}: no '{word}' in: {said}")).collect();
+        missing.map(|word| format!("{name}: no '{word}' in: {printed}")).collect();
     if ran.code != Some(code) {
-        problems.push(format!("{name}: exit code {:?}: {said}", ran.code));
+        problems.push(format!("{name}: exit code {:?}: {printed}", ran.code));
     }
     problems
 }

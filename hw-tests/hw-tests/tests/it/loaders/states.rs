@@ -66,10 +66,10 @@ impl Row {
     /// The monitor in this state.
     pub(crate) fn prepared(&self) -> Box<dyn MonitorModel> {
         let mut peer = (self.peer)();
-        let mut said = Vec::new();
+        let mut printed = Vec::new();
         for byte in self.typed.bytes() {
             peer.end_ignore_window();
-            peer.receive(byte, &mut said);
+            peer.receive(byte, &mut printed);
         }
         peer
     }

@@ -38,16 +38,19 @@ fn a_run_resumes_when_its_server_is_reached_again() {
     let server = servers::ours(&board.path, &[]);
     let losing = RunWithLoss::new(server.place(), "rfc2217", &[]);
     losing.proxy.reconnect();
-    let (code, said) = losing.ended();
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("port reconnected") && said.contains("PASS: 100 of 100"), "{said}");
+    let (code, printed) = losing.ended();
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(
+        printed.contains("port reconnected") && printed.contains("PASS: 100 of 100"),
+        "{printed}"
+    );
 }
 
 #[test]
 fn a_run_whose_server_stays_unreachable_ends_after_the_timeout() {
     let board = ServedBoard::start(&["--listen", "0"]);
     let place = board.path.trim_start_matches("tcp://").to_owned();
-    let (code, said) = RunWithLoss::new(&place, "tcp", &["--reconnect", "1"]).ended();
-    assert_eq!(code, Some(3), "{said}");
-    assert!(said.contains("INCOMPLETE"), "{said}");
+    let (code, printed) = RunWithLoss::new(&place, "tcp", &["--reconnect", "1"]).ended();
+    assert_eq!(code, Some(3), "{printed}");
+    assert!(printed.contains("INCOMPLETE"), "{printed}");
 }

@@ -33,8 +33,8 @@ impl Terminal {
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut terminal = Self(command.spawn().expect("it starts"));
         let mut line = String::new();
-        let said = terminal.0.stderr.as_mut().expect("it is piped");
-        BufReader::new(said).read_line(&mut line).expect("text");
+        let printed = terminal.0.stderr.as_mut().expect("it is piped");
+        BufReader::new(printed).read_line(&mut line).expect("text");
         assert!(line.contains("Ctrl-] exits"), "{line}");
         terminal
     }
@@ -78,8 +78,8 @@ fn a_refusal_received_from_a_raw_port_is_shown() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let mut second = rcflash();
     second.args(["probe", "--port", &server.address]).env("XDG_RUNTIME_DIR", folder.path());
-    let said = run(&mut second, 3);
-    assert!(said.contains("with the message: the port is in use by 127.0.0.1:"), "{said}");
+    let printed = run(&mut second, 3);
+    assert!(printed.contains("with the message: the port is in use by 127.0.0.1:"), "{printed}");
     first.leave();
 }
 
@@ -91,8 +91,8 @@ fn other_computers_are_served_only_on_request() {
         command.args(["serve", "--port", &board.path, "--listen", "0.0.0.0:0"]).args(more);
         command
     };
-    let said = run(&mut serve(&[]), 2);
-    assert!(said.contains("--unprotected"), "{said}");
+    let printed = run(&mut serve(&[]), 2);
+    assert!(printed.contains("--unprotected"), "{printed}");
 }
 
 #[test]
@@ -102,11 +102,11 @@ fn an_address_without_a_server_is_named() {
         board.path.clone()
     };
     for command in ["probe", "write"] {
-        let said = run(rcflash().args([command, "--port", &gone]), 3);
-        assert!(said.contains(&format!("can't connect to {gone}")), "{said}");
+        let printed = run(rcflash().args([command, "--port", &gone]), 3);
+        assert!(printed.contains(&format!("can't connect to {gone}")), "{printed}");
     }
-    let said = run(rcflash().args(["probe", "--port", "tcp://127.0.0.1"]), 3);
-    assert!(said.contains("expected a colon between host and port"), "{said}");
-    let said = run(rcflash().args(["probe", "--port", &gone.replace("tcp", "rfc2217")]), 3);
-    assert!(said.contains("can't connect"), "{said}");
+    let printed = run(rcflash().args(["probe", "--port", "tcp://127.0.0.1"]), 3);
+    assert!(printed.contains("expected a colon between host and port"), "{printed}");
+    let printed = run(rcflash().args(["probe", "--port", &gone.replace("tcp", "rfc2217")]), 3);
+    assert!(printed.contains("can't connect"), "{printed}");
 }

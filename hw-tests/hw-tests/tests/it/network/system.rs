@@ -40,16 +40,16 @@ fn a_board_behind_websockify_is_used_near_and_over_a_slow_network() {
 fn a_websocket_that_leads_to_no_board_is_reported_with_what_is_wrong() {
     let unused_port = servers::free_port();
     let server = servers::websockify(&format!("127.0.0.1:{unused_port}"));
-    let said = run(rcflash().args(["probe", "--port", &server.address]), 3);
+    let printed = run(rcflash().args(["probe", "--port", &server.address]), 3);
     // The server ends the connection in either of two ways, by the order in which its processes
     // end.
     let is_closed = ["closed the connection", "Connection reset by peer"];
-    let is_closed = is_closed.iter().any(|text| said.contains(text));
-    assert!(said.contains(&server.address) && is_closed, "{said}");
+    let is_closed = is_closed.iter().any(|text| printed.contains(text));
+    assert!(printed.contains(&server.address) && is_closed, "{printed}");
     let place = server.place().to_owned();
     drop(server);
-    let said = run(rcflash().args(["probe", "--port", &format!("ws://{place}/")]), 3);
-    assert!(said.contains("can't connect to ws://"), "{said}");
+    let printed = run(rcflash().args(["probe", "--port", &format!("ws://{place}/")]), 3);
+    assert!(printed.contains("can't connect to ws://"), "{printed}");
 }
 
 #[test]
@@ -65,8 +65,8 @@ fn the_speed_goes_through_ser2net() {
     let board = ServedBoard::start(&[]);
     let server = servers::ser2net(&board.path, false);
     let probe = ["probe", "--baud", "9600", "--port", &server.address];
-    let said = run(rcflash().args(probe), 0);
-    assert!(said.contains("at 115200 baud"), "the board garbles other speeds: {said}");
+    let printed = run(rcflash().args(probe), 0);
+    assert!(printed.contains("at 115200 baud"), "the board garbles other speeds: {printed}");
 }
 
 #[test]
@@ -75,8 +75,8 @@ fn a_board_behind_pyserials_server_is_used() {
     let server = servers::pyserial(&board.path);
     use_board(&server.address);
     let proxy = Proxy::new(server.place(), ONE_WAY_DELAY);
-    let said = run(rcflash().args(["write", "--force", "--port", &proxy.address("rfc2217")]), 0);
-    assert!(said.contains("verified on the board"), "{said}");
+    let printed = run(rcflash().args(["write", "--force", "--port", &proxy.address("rfc2217")]), 0);
+    assert!(printed.contains("verified on the board"), "{printed}");
 }
 
 #[test]
@@ -116,8 +116,8 @@ fn pyserials_client_uses_what_rcflash_serves() {
     let question = Request::Identify.frame(255).expect("it fits").encode();
     let hex: String = question.iter().map(|byte| format!("{byte:02x}")).collect();
     let client = servers::script("pyserial_client.py");
-    let said = run(python.arg(client).args([&server.address, &hex]), 0);
-    let (answer, baud) = said.trim().split_once('\n').expect("two lines");
+    let printed = run(python.arg(client).args([&server.address, &hex]), 0);
+    let (answer, baud) = printed.trim().split_once('\n').expect("two lines");
     assert_eq!(baud, "9600");
     let mut decoder = Decoder::default();
     let bytes = (0..answer.len() / 2).map(|at| u8::from_str_radix(&answer[2 * at..][..2], 16));
@@ -137,9 +137,9 @@ fn a_run_resumes_through_ser2net_and_through_a_raw_connection() {
         let scheme = if is_raw { "tcp" } else { "rfc2217" };
         let losing = RunWithLoss::new(server.place(), scheme, &[]);
         losing.proxy.reconnect();
-        let (code, said) = losing.ended();
-        assert_eq!(code, Some(0), "{said}");
-        assert!(said.contains("PASS: 100 of 100"), "{said}");
+        let (code, printed) = losing.ended();
+        assert_eq!(code, Some(0), "{printed}");
+        assert!(printed.contains("PASS: 100 of 100"), "{printed}");
     }
 }
 
@@ -150,7 +150,10 @@ fn a_run_resumes_through_a_websocket() {
     let server = servers::websockify(place);
     let losing = RunWithLoss::new(server.place(), "ws", &[]);
     losing.proxy.reconnect();
-    let (code, said) = losing.ended();
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("port reconnected") && said.contains("PASS: 100 of 100"), "{said}");
+    let (code, printed) = losing.ended();
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(
+        printed.contains("port reconnected") && printed.contains("PASS: 100 of 100"),
+        "{printed}"
+    );
 }

@@ -23,13 +23,13 @@ pub(crate) fn program() -> Command {
 pub(crate) struct RunEnd {
     pub(crate) code: Option<i32>,
     pub(crate) out: Vec<u8>,
-    pub(crate) said: String,
+    pub(crate) messages: String,
 }
 
 impl RunEnd {
     pub(crate) fn from_output(output: Output) -> Self {
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        Self { code: output.status.code(), out: output.stdout, said }
+        let messages = String::from_utf8_lossy(&output.stderr).into_owned();
+        Self { code: output.status.code(), out: output.stdout, messages }
     }
 
     /// Returns what it printed, as text.
@@ -40,9 +40,9 @@ impl RunEnd {
     /// Asserts the exit code, and that standard error contains `parts`.
     #[track_caller]
     pub(crate) fn assert_ends(self, code: i32, parts: &[&str]) -> Self {
-        assert_eq!(self.code, Some(code), "{}{}", self.said, self.text());
+        assert_eq!(self.code, Some(code), "{}{}", self.messages, self.text());
         for part in parts {
-            assert!(self.said.contains(part), "no '{part}' in: {}", self.said);
+            assert!(self.messages.contains(part), "no '{part}' in: {}", self.messages);
         }
         self
     }

@@ -28,7 +28,7 @@ fn subcommands(name: &str) -> Vec<String> {
 }
 
 fn check_plain(ended: &RunEnd, what: &str) {
-    for text in [&ended.text(), &ended.said] {
+    for text in [&ended.text(), &ended.messages] {
         let control = text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\t'));
         assert_eq!(control, None, "{what}: {text:?}");
     }
@@ -60,7 +60,7 @@ fn bash_takes_the_scripts() {
         let mut bash = Command::new("bash");
         bash.arg("-n").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let ended = finish(bash.spawn().expect("bash is here"), script.as_bytes());
-        assert_eq!(ended.assert_ends(0, &[]).said, "");
+        assert_eq!(ended.assert_ends(0, &[]).messages, "");
     }
 }
 

@@ -249,7 +249,7 @@ fn every_row_of_the_table_is_true() {
 
 /// Returns the difference from the row, if there is one.
 fn mismatch(row: &Row, ended: &RunEnd) -> Option<String> {
-    let mut rest = ended.said.as_str();
+    let mut rest = ended.messages.as_str();
     let mut missing = None;
     for part in &row.message_parts {
         match rest.split_once(part.as_str()) {
@@ -260,8 +260,8 @@ fn mismatch(row: &Row, ended: &RunEnd) -> Option<String> {
     let is_right = missing.is_none() && ended.code == Some(row.code);
     let what = &row.what;
     let command = &row.command;
-    let said = &ended.said;
+    let printed = &ended.messages;
     (!is_right).then(|| {
-        format!("{what}, `{command}`: exit {:?}, missing {missing:?} in: {said}", ended.code)
+        format!("{what}, `{command}`: exit {:?}, missing {missing:?} in: {printed}", ended.code)
     })
 }

@@ -40,18 +40,18 @@ fn has_open(child: &Child, port: &str) -> bool {
 fn run_until_interrupted(port: &str, arguments: &[&str], once: &str) -> RunEnd {
     let arguments = [arguments, &["--port", port]].concat();
     let mut child = program().args(&arguments).spawn().expect("it starts");
-    let mut said = String::new();
+    let mut printed = String::new();
     let mut messages = BufReader::new(child.stderr.take().expect("its messages"));
     if once.is_empty() {
         wait(|| has_open(&child, port));
     }
-    while !said.contains(once) {
-        assert!(messages.read_line(&mut said).expect("text") > 0, "{arguments:?}: {said}");
+    while !printed.contains(once) {
+        assert!(messages.read_line(&mut printed).expect("text") > 0, "{arguments:?}: {printed}");
     }
     interrupt(&child);
-    messages.read_to_string(&mut said).expect("text");
+    messages.read_to_string(&mut printed).expect("text");
     let ended = finish(child, b"");
-    RunEnd { said, ..ended }
+    RunEnd { messages: printed, ..ended }
 }
 
 /// The same, and the expected message; the port must be free afterwards.
@@ -59,7 +59,7 @@ fn run_until_interrupted(port: &str, arguments: &[&str], once: &str) -> RunEnd {
 fn check(port: &str, arguments: &[&str], once: &str, state: &str) {
     run_until_interrupted(port, arguments, once).assert_ends(130, &["interrupted while ", state]);
     let next = rcflash(&["probe", "--port", port]);
-    assert!(!next.said.contains("taking over"), "{arguments:?}: {}", next.said);
+    assert!(!next.messages.contains("taking over"), "{arguments:?}: {}", next.messages);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn an_interrupted_write_reports_how_to_resume() {
     let ended = run_until_interrupted(&bench.port, &to_flash, "SST39SF040")
         .assert_ends(130, &["interrupted while "]);
     let states = ["nothing was changed on the board", "write again, and only the rest is"];
-    assert!(states.iter().any(|state| ended.said.contains(state)), "{}", ended.said);
+    assert!(states.iter().any(|state| ended.messages.contains(state)), "{}", ended.messages);
     rcflash(&[&to_flash[..], &["--port", &bench.port]].concat()).assert_ends(0, &["verified"]);
 }
 

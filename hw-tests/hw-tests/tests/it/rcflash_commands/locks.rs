@@ -11,8 +11,8 @@ use crate::rcflash_commands::bench::{Bench, RunEnd, finish, program, rcflash};
 fn terminal(port: &str) -> Child {
     let mut child = program().args(["monitor", "--port", port]).spawn().expect("it starts");
     let mut line = String::new();
-    let said = child.stderr.take().expect("its messages");
-    BufReader::new(said).read_line(&mut line).expect("its first line");
+    let printed = child.stderr.take().expect("its messages");
+    BufReader::new(printed).read_line(&mut line).expect("its first line");
     assert!(line.contains("Ctrl-] exits"), "{line}");
     child
 }
@@ -43,5 +43,5 @@ fn the_lock_of_a_killed_program_is_taken_over_and_its_owner_reported() {
         format!("taking over from `rcflash monitor --port {}` (process {}", bench.port, first.id());
     rcflash(&["write", "--port", &bench.port]).assert_ends(0, &[&left, "verified on the board"]);
     let again = rcflash(&["write", "--port", &bench.port]).assert_ends(0, &[]);
-    assert!(!again.said.contains("taking over"), "it was let go: {}", again.said);
+    assert!(!again.messages.contains("taking over"), "it was let go: {}", again.messages);
 }

@@ -41,7 +41,7 @@ fn a_chip_is_written_read_back_and_compared() {
     let ended = bench.image("", &RUN);
     let ended = ended
         .assert_ends(0, &["software data protection", "Verification OK", "read back and compared"]);
-    assert!(!ended.said.contains(['\x1B', '\r']), "{:?}", ended.said);
+    assert!(!ended.messages.contains(['\x1B', '\r']), "{:?}", ended.messages);
     let rom = bench.0.path("rom.bin");
     let chip = bench.0.path("chip");
     let rom = std::fs::read(rom).expect("the file is kept");
@@ -79,7 +79,7 @@ fn each_failure_of_the_programmer_has_its_message_and_code() {
         ("silent", 0, ["printed no verification result", "read back and compared"]),
     ] {
         let ended = Bench::new().image(mood, &RUN);
-        assert_eq!(ended.code, Some(code), "{mood}: {}", ended.said);
+        assert_eq!(ended.code, Some(code), "{mood}: {}", ended.messages);
         ended.assert_ends(code, &parts);
     }
 }

@@ -18,13 +18,13 @@ fn a_manual_reset_prompts_the_user_and_waits_for_the_monitor() {
     let bench = Bench::classic();
     rcflash(&["write", "--port", &bench.port]).assert_ends(0, &["running"]);
     let mut child = program().args(["reset", "--port", &bench.port]).spawn().expect("it starts");
-    let mut said = BufReader::new(child.stderr.take().expect("its messages"));
+    let mut printed = BufReader::new(child.stderr.take().expect("its messages"));
     let mut line = String::new();
-    said.read_line(&mut line).expect("its first line");
+    printed.read_line(&mut line).expect("its first line");
     assert_eq!(line, "press the board's reset button; waiting up to 30 s\n");
     bench.server.reset();
     line.clear();
-    said.read_to_string(&mut line).expect("the rest");
+    printed.read_to_string(&mut line).expect("the rest");
     assert!(line.starts_with("Sargon board monitor 1, build "), "{line}");
     assert_eq!(finish(child, b"").code, Some(0));
 }

@@ -42,8 +42,8 @@ fn a_failure_equal_to_the_baseline_is_not_a_failure() {
     let head = format!("# PASS: {} known, ", compared.known.len());
     assert!(after.text("report.md").starts_with(&head), "{}", after.text("report.md"));
     assert!(after.text("report.md").contains(&format!("## fail (known): {}\n", compared.known[0])));
-    let said = printed(&after);
-    assert!(said.contains("baseline: ") && said.contains(" known, 0 new, 0 fixed"), "{said}");
+    let shown = printed(&after);
+    assert!(shown.contains("baseline: ") && shown.contains(" known, 0 new, 0 fixed"), "{shown}");
 }
 
 #[test]
@@ -127,8 +127,8 @@ fn an_invalid_baseline_is_refused_before_any_case_is_run() {
         (vec!["--baseline", &*gone], 3, "can't read the baseline"),
     ];
     for (more, code, why) in refusals.into_iter().chain(others) {
-        let (found, said) = run_command(&[&["run", "--direct", "byte.*"], &more[..]].concat());
-        assert_eq!(found, Some(code), "{said}");
-        assert!(said.contains(why) && !said.contains("agree on"), "{said}");
+        let (found, shown) = run_command(&[&["run", "--direct", "byte.*"], &more[..]].concat());
+        assert_eq!(found, Some(code), "{shown}");
+        assert!(shown.contains(why) && !shown.contains("agree on"), "{shown}");
     }
 }

@@ -81,11 +81,11 @@ fn a_check_that_is_wrong_by_itself_makes_a_case_flaky() {
     // In the routine of the check: another register.
     let file = with(folder.path(), &Change { label: "CRC32", from: 0xAC, to: 0xAD });
     let run = ["run", "--direct", "--app", &file, "--filter", "pin"];
-    let (code, said) = run_command(&run);
-    assert_eq!(code, Some(5), "{said}");
-    assert!(said.contains("passed on a retry: the CRC of its replies was "), "{said}");
-    let (code, said) = run_command(&[&run[..], &["--full"]].concat());
-    assert_eq!(code, Some(0), "{said}");
+    let (code, printed) = run_command(&run);
+    assert_eq!(code, Some(5), "{printed}");
+    assert!(printed.contains("passed on a retry: the CRC of its replies was "), "{printed}");
+    let (code, printed) = run_command(&[&run[..], &["--full"]].concat());
+    assert_eq!(code, Some(0), "{printed}");
 }
 
 #[test]
@@ -94,9 +94,9 @@ fn a_transcript_is_replayed_with_the_options_of_its_recording() {
     for more in [&[][..], &["--full"]] {
         let tape = folder.path().join("tape").to_string_lossy().into_owned();
         let run = ["run", "--direct", "--filter", "document", "--record", &tape];
-        let (code, said) = run_command(&[&run[..], more].concat());
-        assert_eq!(code, Some(0), "{said}");
-        let (code, said) = run_command(&["run", "--replay", &tape]);
-        assert_eq!(code, Some(0), "{more:?}: {said}");
+        let (code, printed) = run_command(&[&run[..], more].concat());
+        assert_eq!(code, Some(0), "{printed}");
+        let (code, printed) = run_command(&["run", "--replay", &tape]);
+        assert_eq!(code, Some(0), "{more:?}: {printed}");
     }
 }

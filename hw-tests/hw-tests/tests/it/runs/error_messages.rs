@@ -36,12 +36,12 @@ pub(super) fn run(application: &Path, more: &[&str]) -> (Option<i32>, String, Ca
     let file = application.with_extension("results");
     let names = [application, &file].map(|path| path.to_string_lossy().into_owned());
     let arguments = ["run", "byte.figure4", "--app", &names[0], "--results", &names[1]];
-    let (code, said) = run_command(&[&arguments, more].concat());
+    let (code, printed) = run_command(&[&arguments, more].concat());
     let result = records(&file).into_iter().find_map(|record| match record {
         Record::Case(result) => Some(*result),
         _ => None,
     });
-    (code, said, result.expect("the case has ended"))
+    (code, printed, result.expect("the case has ended"))
 }
 
 #[test]
@@ -49,10 +49,10 @@ fn a_board_that_hangs_does_not_hang_the_run_and_a_timeout_reports_its_program_co
     let folder = tempfile::tempdir().expect("a scratch folder");
     let hung = changed(folder.path(), "XCHNG", 0, &[0x18, 0xFE]); // a jump to itself
     let began = Instant::now();
-    let (code, said, result) = run(&hung, &["--direct"]);
+    let (code, printed, result) = run(&hung, &["--direct"]);
     assert!(began.elapsed() < PATIENCE);
     assert_eq!((code, result.verdict), (Some(3), Verdict::Timeout));
-    assert!(said.contains("board: restarted 1 times"), "{said}");
+    assert!(printed.contains("board: restarted 1 times"), "{printed}");
     let why = result.reason.expect("a reason");
     let named = why.contains("no reply while playing out an exchange, after 3 attempts in");
     assert!(named, "the wait has a name: {why}");
@@ -89,16 +89,16 @@ fn a_board_that_is_pulled_out_ends_the_run_and_no_case_lacks_a_verdict() {
 fn no_failure_is_reported_as_success() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let wrong = changed(folder.path(), "TBASE", 4, &[4]); // a rook is worth less than it should
-    let (code, said, _) = run(&wrong, &["--direct", "byte.figure1", "--repeat", "2"]);
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("FAIL: ") && !said.contains("PASS: "), "{said}");
+    let (code, printed, _) = run(&wrong, &["--direct", "byte.figure1", "--repeat", "2"]);
+    assert_eq!(code, Some(1), "{printed}");
+    assert!(printed.contains("FAIL: ") && !printed.contains("PASS: "), "{printed}");
 }
 
 #[test]
 fn no_success_is_reported_as_failure() {
     for way in ["--direct", "--real-time"] {
-        let (code, said) = run_command(&["run", way, "byte.*", "odd.*"]);
-        assert_eq!(code, Some(0), "{said}");
+        let (code, printed) = run_command(&["run", way, "byte.*", "odd.*"]);
+        assert_eq!(code, Some(0), "{printed}");
     }
 }
 
@@ -108,15 +108,15 @@ fn a_flake_is_distinguished_from_pass_and_fail_with_its_cause() {
     let file = folder.path().join("results");
     let name = file.to_string_lossy();
     let soak = ["--count", "400", "--faults", "5", "--results", &name];
-    let (code, said) =
+    let (code, printed) =
         run_command(&[&["run", "--direct", "--full", "byte.figure5"], &soak[..]].concat());
-    assert_ne!(code, Some(0), "{said}");
-    assert_ne!(code, Some(1), "{said}");
+    assert_ne!(code, Some(0), "{printed}");
+    assert_ne!(code, Some(1), "{printed}");
     let flakes = records(&file).into_iter().filter_map(|record| match record {
         Record::Case(result) if result.verdict == Verdict::Flaky => result.reason,
         _ => None,
     });
     let flakes: Vec<_> = flakes.collect();
-    assert!(!flakes.is_empty(), "{said}");
+    assert!(!flakes.is_empty(), "{printed}");
     assert!(flakes.iter().all(|why| why.starts_with("passed on a retry: ")), "{flakes:?}");
 }

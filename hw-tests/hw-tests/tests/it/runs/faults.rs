@@ -48,8 +48,8 @@ fn no_right_residue_is_rejected_and_no_wrong_one_accepted_whatever_the_line_does
     assert!(size > 100, "{size}");
     for seed in SEEDS {
         let file = folder.path().join(seed);
-        let (code, said) = run(&file, &["--faults", seed]);
-        assert!(matches!(code, Some(0 | 3 | 5)), "{seed}: {said}");
+        let (code, printed) = run(&file, &["--faults", seed]);
+        assert!(matches!(code, Some(0 | 3 | 5)), "{seed}: {printed}");
         let counts = counts(&file);
         assert!(counts.is_consistent() && counts.cases == size && counts.fail == 0, "{counts:?}");
         assert!(counts.pass * 4 > size * 3, "faults are got over: {counts:?}");
@@ -88,8 +88,8 @@ fn a_wrong_program_is_caught_through_faults_too() {
     let quiet = outcomes(&quiet);
     for seed in SEEDS {
         let file = folder.path().join(seed);
-        let (code, said) = run(&file, &["--app", &wrong, "--faults", seed]);
-        assert_eq!(code, Some(1), "{seed}: {said}");
+        let (code, printed) = run(&file, &["--app", &wrong, "--faults", seed]);
+        assert_eq!(code, Some(1), "{seed}: {printed}");
         for (id, (verdict, _)) in outcomes(&file) {
             let is_inconclusive =
                 matches!(verdict, Verdict::Timeout | Verdict::Error | Verdict::Flaky);
@@ -106,23 +106,23 @@ fn a_seed_reproduces_its_run_and_is_printed_with_the_command_to_repeat_it() {
     let outcomes = files.each_ref().map(|file| run(file, &["--full", "--faults", "7"]));
     let [one, two] = files.each_ref().map(|file| std::fs::read(file).expect("results"));
     assert!(one == two, "the same seed, other results");
-    let (code, said) = &outcomes[0];
-    assert!(said.contains("injected by seed 7: "), "{said}");
-    assert!(said.contains("board: lost and reconnected "), "{said}");
-    assert!(said.contains("board: restarted "), "{said}");
+    let (code, printed) = &outcomes[0];
+    assert!(printed.contains("injected by seed 7: "), "{printed}");
+    assert!(printed.contains("board: lost and reconnected "), "{printed}");
+    assert!(printed.contains("board: restarted "), "{printed}");
     // The program's path before it is quoted where it has a blank.
     let command = " run --direct --seed 1 --shard 1/12 --results ";
-    assert_eq!(*code == Some(3), said.contains("to reproduce: "), "{said}");
-    assert!(*code != Some(3) || said.contains(command), "{said}");
-    let (_, said) = run(&folder.path().join("three"), &["--faults", "8"]);
-    assert!(!said.contains("injected by seed 7: "));
+    assert_eq!(*code == Some(3), printed.contains("to reproduce: "), "{printed}");
+    assert!(*code != Some(3) || printed.contains(command), "{printed}");
+    let (_, printed) = run(&folder.path().join("three"), &["--faults", "8"]);
+    assert!(!printed.contains("injected by seed 7: "));
 }
 
 #[test]
 fn every_kind_of_fault_is_made() {
-    let (_, said) =
+    let (_, printed) =
         run_command(&["run", "--direct", "byte.figure4", "--faults", "3", "--count", "2500"]);
-    let line = said.lines().find(|line| line.starts_with("faults: ")).expect("the faults");
+    let line = printed.lines().find(|line| line.starts_with("faults: ")).expect("the faults");
     let (_, kinds) = line.split_once(": ").expect("counts");
     let (_, kinds) = kinds.split_once(": ").expect("counts by kind");
     assert_eq!(kinds.split(", ").count(), 11, "{line}");

@@ -28,15 +28,15 @@ fn a_file_that_is_not_a_results_file_is_never_changed() {
         let run = |more: &[&str]| {
             run_command(&[&["run", "--direct", "byte.figure4", "--results", &name], more].concat())
         };
-        let (code, said) = run(&["--resume"]);
-        assert_eq!(code, Some(2), "{said}");
-        assert!(said.contains("is not a results file; it was not changed"), "{said}");
+        let (code, printed) = run(&["--resume"]);
+        assert_eq!(code, Some(2), "{printed}");
+        assert!(printed.contains("is not a results file; it was not changed"), "{printed}");
         assert_eq!(fs::read(&name).expect("it is there"), content);
-        let (code, said) = run(&[]);
-        assert_eq!(code, Some(2), "{said}");
+        let (code, printed) = run(&[]);
+        assert_eq!(code, Some(2), "{printed}");
         assert_eq!(fs::read(&name).expect("it is there"), content);
-        let (code, said) = run(&["--force"]);
-        assert_eq!(code, Some(0), "{said}");
+        let (code, printed) = run(&["--force"]);
+        assert_eq!(code, Some(0), "{printed}");
         assert_eq!(records(Path::new(&name)).len(), 4, "head, ready, case, end");
     }
 }
@@ -53,10 +53,10 @@ fn a_position_that_was_never_run_has_no_result_by_its_name() {
     fs::write(&corpus, ONE).expect("a scratch file");
     assert_eq!(run(&[]).0, Some(0));
     fs::write(&corpus, OTHER).expect("a scratch file");
-    let (code, said) = run(&["--resume"]);
-    assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("is of another run: the digest of the cases is "), "{said}");
-    assert!(!said.contains("PASS"), "{said}");
+    let (code, printed) = run(&["--resume"]);
+    assert_eq!(code, Some(2), "{printed}");
+    assert!(printed.contains("is of another run: the digest of the cases is "), "{printed}");
+    assert!(!printed.contains("PASS"), "{printed}");
 }
 
 #[test]
@@ -68,9 +68,9 @@ fn an_edited_result_is_found() {
     assert_eq!(run_command(&run).0, Some(0));
     let edited = fs::read_to_string(&results).expect("text").replace("\"board\":1", "\"board\":2");
     fs::write(&results, &edited).expect("a scratch file");
-    let (code, said) = run_command(&[&run[..], &["--resume"]].concat());
-    assert_eq!(code, Some(3), "{said}");
-    assert!(said.contains("results:3: a damaged line"), "{said}");
+    let (code, printed) = run_command(&[&run[..], &["--resume"]].concat());
+    assert_eq!(code, Some(3), "{printed}");
+    assert!(printed.contains("results:3: a damaged line"), "{printed}");
     assert_eq!(fs::read_to_string(&results).expect("text"), edited);
 }
 
@@ -80,9 +80,9 @@ fn a_transcript_replaces_transcripts_only() {
     let run = |more: &[&str]| {
         run_command(&[&["run", "--direct", "byte.figure4", "--record", &name], more].concat())
     };
-    let (code, said) = run(&[]);
-    assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("is not a transcript; it was not changed"), "{said}");
+    let (code, printed) = run(&[]);
+    assert_eq!(code, Some(2), "{printed}");
+    assert!(printed.contains("is not a transcript; it was not changed"), "{printed}");
     assert_eq!(fs::read(&name).expect("it is there"), b"a letter\n");
     assert_eq!(run(&["--force"]).0, Some(0));
     assert_eq!(run(&[]).0, Some(0), "an earlier transcript is replaced");
@@ -98,9 +98,9 @@ fn a_report_replaces_reports_only() {
     let run = |more: &[&str]| {
         run_command(&[&["run", "--direct", "byte.figure4", "--report-dir", &name], more].concat())
     };
-    let (code, said) = run(&[]);
-    assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("report.md is not a report file of this program"), "{said}");
+    let (code, printed) = run(&[]);
+    assert_eq!(code, Some(2), "{printed}");
+    assert!(printed.contains("report.md is not a report file of this program"), "{printed}");
     assert_eq!(fs::read_to_string(&precious).expect("text"), "# My thesis\n");
     assert_eq!(run(&["--force"]).0, Some(0));
     assert_eq!(run(&[]).0, Some(0), "an earlier report is replaced");
@@ -116,9 +116,9 @@ fn files_without_end_are_read_up_to_a_limit() {
     let see = ["swap", zeros];
     let app = ["run", "--direct", "--app", zeros];
     for arguments in [&rig[..], &replay, &corpus, &positions, &see, &app] {
-        let (code, said) = run_command(arguments);
-        assert_eq!(code, Some(3), "{arguments:?}: {said}");
-        assert!(said.contains(zeros) && said.contains("bytes"), "{arguments:?}: {said}");
+        let (code, printed) = run_command(arguments);
+        assert_eq!(code, Some(3), "{arguments:?}: {printed}");
+        assert!(printed.contains(zeros) && printed.contains("bytes"), "{arguments:?}: {printed}");
     }
     let input = fs::File::open(zeros).expect("a device");
     let output = command(&["positions", "-"]).stdin(input).output().expect("it starts");
@@ -133,10 +133,10 @@ fn devices_folders_and_dangling_links_are_not_files() {
     let inside = folder.path().to_string_lossy();
     for name in ["/dev/full", "/dev/null", &inside, &dangling.to_string_lossy()] {
         for option in ["--results", "--record"] {
-            let (code, said) =
+            let (code, printed) =
                 run_command(&["run", "--direct", "byte.figure4", "--force", option, name]);
-            assert!(matches!(code, Some(2 | 3)), "{option} {name}: {said}");
-            assert!(said.contains(name), "{option} {name}: {said}");
+            assert!(matches!(code, Some(2 | 3)), "{option} {name}: {printed}");
+            assert!(printed.contains(name), "{option} {name}: {printed}");
         }
     }
     assert!(!folder.path().join("nowhere").exists());

@@ -9,18 +9,21 @@ use super::run_command;
 #[test]
 fn boards_of_two_kinds_agree_to_the_t_state() {
     let boards = ["--board", "direct", "--board", "direct,profile=rc2014-zed"];
-    let (code, said) = run_command(&[&["diff", "byte.*", "odd.*"], &boards[..]].concat());
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("PASS: A, B and the reference agree on "), "{said}");
-    assert!(!said.contains("compared on 0"), "{said}");
+    let (code, shown) = run_command(&[&["diff", "byte.*", "odd.*"], &boards[..]].concat());
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("PASS: A, B and the reference agree on "), "{shown}");
+    assert!(!shown.contains("compared on 0"), "{shown}");
 }
 
 #[test]
 fn the_first_difference_is_shown() {
     let printed = "direct,behaviour=1978";
-    let (code, said) = run_command(&["diff", "--board", "direct", "--board", printed]);
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("FAIL: ") && said.contains(": A ") && said.contains(", B "), "{said}");
+    let (code, shown) = run_command(&["diff", "--board", "direct", "--board", printed]);
+    assert_eq!(code, Some(1), "{shown}");
+    assert!(
+        shown.contains("FAIL: ") && shown.contains(": A ") && shown.contains(", B "),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -32,10 +35,10 @@ fn boards_that_are_not_two_are_refused() {
 
 #[test]
 fn the_doctor_passes_a_good_board_and_measures_its_clock() {
-    let (code, said) = run_command(&["doctor", "--direct"]);
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("ok  clock        7.373 MHz; 7.3728 in the profile"), "{said}");
-    assert!(said.contains("ok  ROM") && said.contains("ok  line"), "{said}");
+    let (code, shown) = run_command(&["doctor", "--direct"]);
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("ok  clock        7.373 MHz; 7.3728 in the profile"), "{shown}");
+    assert!(shown.contains("ok  ROM") && shown.contains("ok  line"), "{shown}");
 }
 
 #[test]
@@ -54,8 +57,8 @@ fn the_doctor_reports_faults_with_advice() {
         (&["--direct", "--rom", &rom], "BAD ROM", "program the current image"),
     ];
     for (arguments, what, advice) in cases {
-        let (code, said) = run_command(&[&["doctor"], arguments].concat());
-        assert!(said.contains(what) && said.contains(advice), "{said}");
-        assert_eq!(code, Some(3), "{said}");
+        let (code, shown) = run_command(&[&["doctor"], arguments].concat());
+        assert!(shown.contains(what) && shown.contains(advice), "{shown}");
+        assert_eq!(code, Some(3), "{shown}");
     }
 }

@@ -73,8 +73,8 @@ fn run_and_replay(code: &[u8]) -> [String; 2] {
     let (_, then, _) = run(&changed, &["--direct", "--record", &tape]);
     let (code, now) = run_command(&["run", "--replay", &tape]);
     assert_eq!(code, Some(3), "{now}");
-    [then, now].map(|said| {
-        let line = said.lines().find(|line| line.contains("no reply")).expect("a timeout");
+    [then, now].map(|printed| {
+        let line = printed.lines().find(|line| line.contains("no reply")).expect("a timeout");
         let place = ["; the program counter was at ", "; no reply to the program counter query"];
         let place = place.iter().find_map(|words| line.find(words)).expect("a place");
         line[place..].to_owned()

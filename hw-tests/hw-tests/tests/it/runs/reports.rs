@@ -212,10 +212,10 @@ fn routines_that_do_not_build_end_with_one_and_a_report_without_a_failure() {
         let mine = folder.path().to_string_lossy();
         let written =
             WrittenReport::from_run(&["--direct", "--sargon-dir", &mine, "--filter", "document"]);
-        let said = String::from_utf8_lossy(&written.output.stderr);
-        assert!(said.contains("xchng") && said.contains(what), "{said}");
+        let shown = String::from_utf8_lossy(&written.output.stderr);
+        assert!(shown.contains("xchng") && shown.contains(what), "{shown}");
         let report = written.report();
-        assert_eq!((written.code(), report.outcome), (Some(1), Conclusion::Incomplete), "{said}");
+        assert_eq!((written.code(), report.outcome), (Some(1), Conclusion::Incomplete), "{shown}");
         assert_eq!((report.counts.cases, report.counts.not_run), (6, 6));
         let [run, cases] = suites(&written);
         assert_eq!((run.errors, cases.failures, cases.errors), (1, 0, 0));

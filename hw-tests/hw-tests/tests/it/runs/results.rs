@@ -50,10 +50,10 @@ fn signal(run: &Child, signal: Signal) {
 
 /// Resumes a run, and checks that all cases have passed, each once.
 fn resumes(file: &str) {
-    let (code, said) = run_command(&["run", "--direct", "--results", file, "--resume"]);
-    assert_eq!(code, Some(0), "{said}");
+    let (code, printed) = run_command(&["run", "--direct", "--results", file, "--resume"]);
+    assert_eq!(code, Some(0), "{printed}");
     let size = corpus_size();
-    assert!(said.contains(&format!("PASS: {size} of {size} cases")), "{said}");
+    assert!(printed.contains(&format!("PASS: {size} of {size} cases")), "{printed}");
     let verdicts = verdicts(Path::new(file));
     assert_eq!(verdicts.len(), size);
     assert!(verdicts.values().all(|found| *found == (1, Verdict::Pass)));
@@ -131,17 +131,17 @@ fn results_of_different_runs_are_not_mixed() {
         (&other_board, "the board's profile is rc2014-classic there"),
     ];
     for (arguments, why) in cases {
-        let (code, said) = run(arguments);
-        assert_eq!(code, Some(2), "{arguments:?}: {said}");
-        assert!(said.contains(why), "{arguments:?}: {said}");
+        let (code, printed) = run(arguments);
+        assert_eq!(code, Some(2), "{arguments:?}: {printed}");
+        assert!(printed.contains(why), "{arguments:?}: {printed}");
     }
     assert_eq!(run(&["byte.*", "--resume"]).0, Some(0));
 }
 
 #[test]
 fn results_that_cannot_be_written_end_the_run() {
-    let (code, said) =
+    let (code, printed) =
         run_command(&["run", "--direct", "byte.*", "--results", "/nonexistent/results"]);
-    assert_eq!(code, Some(3), "{said}");
-    assert!(said.contains("can't write the results to /nonexistent/results"), "{said}");
+    assert_eq!(code, Some(3), "{printed}");
+    assert!(printed.contains("can't write the results to /nonexistent/results"), "{printed}");
 }

@@ -29,9 +29,9 @@ fn names_tags_and_shards_choose_from_the_corpus() {
 fn nothing_selected_is_not_a_success() {
     for arguments in [["run", "nothing.like.this"], ["run", "--tag=nothing"]] {
         for list in [&[][..], &["--list"]] {
-            let (code, said) = run_command(&[&arguments, list].concat());
-            assert_eq!(code, Some(4), "{arguments:?}: {said}");
-            assert!(said.contains("no case is selected"), "{said}");
+            let (code, printed) = run_command(&[&arguments, list].concat());
+            assert_eq!(code, Some(4), "{arguments:?}: {printed}");
+            assert!(printed.contains("no case is selected"), "{printed}");
         }
     }
     assert_eq!(run_command(&["run", "--shard", "6/5"]).0, Some(2));
@@ -42,10 +42,10 @@ fn repeated_cases_have_one_verdict_each() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = folder.path().join("results");
     let name = file.to_string_lossy();
-    let (code, said) =
+    let (code, printed) =
         run_command(&["run", "--direct", "byte.*", "--repeat", "3", "--results", &name]);
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("PASS: 4 of 4 cases"), "{said}");
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(printed.contains("PASS: 4 of 4 cases"), "{printed}");
     let attempts = records(&file).into_iter().filter_map(|record| match record {
         Record::Case(result) => Some(result.attempts),
         _ => None,
@@ -58,9 +58,9 @@ fn a_soak_run_repeats_the_cases_until_its_time_is_over_and_writes_only_changes()
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = folder.path().join("results");
     let name = file.to_string_lossy();
-    let (code, said) =
+    let (code, printed) =
         run_command(&["run", "--direct", "byte.*", "--for", "1s", "--results", &name]);
-    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(code, Some(0), "{printed}");
     let records = records(&file);
     assert_eq!(records.len(), 3, "head, ready and end: {records:?}");
     let Some(Record::End(end)) = records.last() else { panic!("no end") };

@@ -12,14 +12,14 @@ use super::{command, records, run_command};
 #[test]
 fn two_boards_share_a_run_and_the_table_shows_the_work_of_each() {
     let written = WrittenReport::from_run(&["--rig", "direct", "--rig", "direct", "--tag", "play"]);
-    let said = String::from_utf8_lossy(&written.output.stdout).into_owned();
-    assert_eq!(written.output.status.code(), Some(0), "{said}");
+    let printed = String::from_utf8_lossy(&written.output.stdout).into_owned();
+    assert_eq!(written.output.status.code(), Some(0), "{printed}");
     let report = written.report();
     let rows: Vec<_> = report.boards.iter().map(|row| row.name.as_str()).collect();
     assert_eq!(rows, ["direct", "direct 2"]);
     for row in &report.boards {
-        let line = said.lines().find(|line| line.starts_with(&format!("{} ", row.name)));
-        assert!(line.is_some_and(|line| line.ends_with("  complete")), "{said}");
+        let line = printed.lines().find(|line| line.starts_with(&format!("{} ", row.name)));
+        assert!(line.is_some_and(|line| line.ends_with("  complete")), "{printed}");
     }
     assert!(written.text("report.md").contains("| direct 2 |"));
     assert!(written.text("junit.xml").contains("name=\"boards\" value=\"direct, direct 2\""));
@@ -36,13 +36,14 @@ fn the_boards_of_the_rig_file_with_a_tag_are_one_fleet() {
         entry("one", "\"classic\"") + &entry("two", "") + &entry("three", "\"x\", \"classic\"");
     std::fs::write(&rig, text).expect("a file");
     let rig = rig.to_string_lossy();
-    let (code, said) = run_command(&["run", "--rig-file", &rig, "--all", "tag=classic", "byte.*"]);
-    assert_eq!(code, Some(3), "{said}");
-    assert!(said.contains("/dev/no-one") && said.contains("/dev/no-three"), "{said}");
-    assert!(!said.contains("no-two"), "{said}");
-    let (code, said) = run_command(&["run", "--rig-file", &rig, "--all", "tag=zed", "byte.*"]);
-    assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("has the tag 'zed'"), "{said}");
+    let (code, printed) =
+        run_command(&["run", "--rig-file", &rig, "--all", "tag=classic", "byte.*"]);
+    assert_eq!(code, Some(3), "{printed}");
+    assert!(printed.contains("/dev/no-one") && printed.contains("/dev/no-three"), "{printed}");
+    assert!(!printed.contains("no-two"), "{printed}");
+    let (code, printed) = run_command(&["run", "--rig-file", &rig, "--all", "tag=zed", "byte.*"]);
+    assert_eq!(code, Some(2), "{printed}");
+    assert!(printed.contains("has the tag 'zed'"), "{printed}");
     assert_eq!(run_command(&["run", "--all", "classic"]).0, Some(2), "it takes tag=");
 }
 
@@ -69,23 +70,23 @@ fn what_is_for_one_board_is_refused_with_a_reason() {
         (vec!["--real-time"], "--real-time works with a single board only"),
     ];
     for (more, why) in refused {
-        let (code, said) = run_command(&[&["run", "byte.*"], &two[..], &more[..]].concat());
-        assert_eq!(code, Some(2), "{said}");
-        assert!(said.contains(why), "{said}");
+        let (code, printed) = run_command(&[&["run", "byte.*"], &two[..], &more[..]].concat());
+        assert_eq!(code, Some(2), "{printed}");
+        assert!(printed.contains(why), "{printed}");
     }
-    let (code, said) = run_command(&["run", "--rig", "/dev/a", "--rig", "/dev/a"]);
-    assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("'/dev/a' is given twice"), "{said}");
-    let (code, said) = run_command(&[&["doctor"], &two[..]].concat());
-    assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("needs a single board"), "{said}");
+    let (code, printed) = run_command(&["run", "--rig", "/dev/a", "--rig", "/dev/a"]);
+    assert_eq!(code, Some(2), "{printed}");
+    assert!(printed.contains("'/dev/a' is given twice"), "{printed}");
+    let (code, printed) = run_command(&[&["doctor"], &two[..]].concat());
+    assert_eq!(code, Some(2), "{printed}");
+    assert!(printed.contains("needs a single board"), "{printed}");
 }
 
 #[test]
 fn one_rig_is_one_board_like_a_port() {
-    let (code, said) = run_command(&["run", "--rig", "direct", "byte.*"]);
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("within this program") && !said.contains("at fault"), "{said}");
+    let (code, printed) = run_command(&["run", "--rig", "direct", "byte.*"]);
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(printed.contains("within this program") && !printed.contains("at fault"), "{printed}");
     assert_eq!(run_command(&["run", "--rig", "direct", "--direct", "byte.*"]).0, Some(2));
 }
 
@@ -108,8 +109,8 @@ fn ctrl_c_ends_all_boards_and_leaves_whole_lines_that_are_continued() {
     let before = records(&file);
     assert!(matches!(before.last(), Some(Record::End(end)) if !end.complete), "{before:?}");
     let direct = ["run", "--rig", "direct", "--rig", "direct", "--results", &name, "--resume"];
-    let (code, said) = run_command(&direct);
-    assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("the list of boards is real-time, real-time 2 there"), "{said}");
+    let (code, printed) = run_command(&direct);
+    assert_eq!(code, Some(2), "{printed}");
+    assert!(printed.contains("the list of boards is real-time, real-time 2 there"), "{printed}");
     assert_eq!(records(&file), before);
 }

@@ -97,8 +97,8 @@ fn names_of_cases_are_shown_in_tables_lists_and_messages() {
     let corpus = corpus(folder.path());
     for more in [&["--list"][..], &[], &["--shard", "2/2"], &["--filter", "nothing"]] {
         let arguments = [&["run", "--direct", "--corpus", &corpus], more].concat();
-        let (_, said) = run_command(&arguments);
-        check(said.as_bytes(), &format!("{more:?}"));
+        let (_, messages) = run_command(&arguments);
+        check(messages.as_bytes(), &format!("{more:?}"));
     }
 }
 

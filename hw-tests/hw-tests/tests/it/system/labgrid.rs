@@ -59,12 +59,12 @@ fn four_places_make_one_run_of_which_one_is_unplugged_one_lies_and_one_is_slow()
     run.wait_for_message("labgrid://gone: Sargon");
     drop(gone);
     let (output, rest) = run.finish();
-    let (code, said) = ended(&output);
-    assert_eq!(code, Some(1), "{said}{rest}");
+    let (code, printed) = ended(&output);
+    assert_eq!(code, Some(1), "{printed}{rest}");
     let report = report_in(&lab.path("report"));
-    assert_eq!(report.counts.not_run, 0, "{said}");
+    assert_eq!(report.counts.not_run, 0, "{printed}");
     let failed: Vec<_> = report.cases.iter().filter(|it| it.verdict == Verdict::Fail).collect();
-    assert!(!failed.is_empty(), "{said}");
+    assert!(!failed.is_empty(), "{printed}");
     for case in &failed {
         assert_eq!(
             case.fault,
@@ -72,11 +72,11 @@ fn four_places_make_one_run_of_which_one_is_unplugged_one_lies_and_one_is_slow()
             "{case:?}"
         );
     }
-    let [good, liar, slow, gone] = &report.boards[..] else { panic!("{said}") };
-    assert_eq!((good.ended.as_str(), slow.ended.as_str()), ("complete", "complete"), "{said}");
-    assert!(liar.ended.starts_with("quarantined"), "{said}");
-    assert!(gone.ended.contains("lost") || gone.ended.contains("set-up failed"), "{said}");
-    assert!(good.counts.pass > slow.counts.pass && slow.counts.pass > 0, "{said}");
+    let [good, liar, slow, gone] = &report.boards[..] else { panic!("{printed}") };
+    assert_eq!((good.ended.as_str(), slow.ended.as_str()), ("complete", "complete"), "{printed}");
+    assert!(liar.ended.starts_with("quarantined"), "{printed}");
+    assert!(gone.ended.contains("lost") || gone.ended.contains("set-up failed"), "{printed}");
+    assert!(good.counts.pass > slow.counts.pass && slow.counts.pass > 0, "{printed}");
     for (place, _) in places {
         lab.is_freed(place);
     }
@@ -103,23 +103,29 @@ fn a_place_acquired_by_another_user_is_refused_with_labgrids_message_and_not_rel
     let lab = Lab::with(&[("bench", &board.path)]);
     lab.client_of("somebody", &["-p", "bench", "acquire"]);
     let run = |port: &str| lab.hw_tests(&["run", "--port", port]).output().expect("it starts");
-    let (code, said) = ended(&run("labgrid://bench"));
-    assert_eq!(code, Some(3), "{said}");
-    assert!(said.contains("is already acquired by") && said.contains("somebody"), "{said}");
+    let (code, printed) = ended(&run("labgrid://bench"));
+    assert_eq!(code, Some(3), "{printed}");
+    assert!(
+        printed.contains("is already acquired by") && printed.contains("somebody"),
+        "{printed}"
+    );
     assert!(lab.is_acquired("bench"));
-    let (code, said) = ended(&run("labgrid://attic"));
-    assert_eq!(code, Some(3), "{said}");
-    assert!(said.contains("labgrid://attic") && said.contains("matches nothing"), "{said}");
+    let (code, printed) = ended(&run("labgrid://attic"));
+    assert_eq!(code, Some(3), "{printed}");
+    assert!(
+        printed.contains("labgrid://attic") && printed.contains("matches nothing"),
+        "{printed}"
+    );
 }
 
 #[test]
 fn power_and_reset_are_labgrids_drivers() {
     let board = ServedBoard::start(&[]);
     // Read the banner of the start here, not after the reset.
-    let (code, said) = ended(
+    let (code, printed) = ended(
         &programs::rcflash().args(["probe", "--port", &board.path]).output().expect("it starts"),
     );
-    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(code, Some(0), "{printed}");
     let lab = Lab::with(&[("bench", &board.path)]);
     let done = lab.path("done");
     let note = |word: &str| format!("sh -c \"echo {word} >> {}\"", done.display());
@@ -132,9 +138,9 @@ fn power_and_reset_are_labgrids_drivers() {
     let mut reset = lab.in_lab(programs::rcflash());
     reset.args(["reset", "--patience", "1", "--port", "labgrid://bench"]);
     // The power switch is not connected, so the board does not restart and prints no banner.
-    let (code, said) = ended(&reset.env("LG_ENV", "env.yaml").output().expect("it starts"));
-    assert_eq!(code, Some(3), "{said}");
-    assert!(said.contains("received nothing from the board's monitor"), "{said}");
+    let (code, printed) = ended(&reset.env("LG_ENV", "env.yaml").output().expect("it starts"));
+    assert_eq!(code, Some(3), "{printed}");
+    assert!(printed.contains("received nothing from the board's monitor"), "{printed}");
     assert_eq!(std::fs::read_to_string(&done).expect("a file"), "on\ncycle\n");
     lab.is_freed("bench");
 }
@@ -157,8 +163,8 @@ fn the_example_for_pytest_runs_the_regression_on_two_places() {
     pytest.args(["-p", "no:cacheprovider", "--lg-env", "environment.yaml", "test_boards.py"]);
     pytest.env("HW_TESTS", env!("CARGO_BIN_EXE_hw-tests")).env("HW_TESTS_CASES", "play.00*");
     pytest.env("LG_ENV", "environment.yaml").env("LG_USERNAME", "tester");
-    let (code, said) = ended(&pytest.output().expect("it starts"));
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("2 passed"), "{said}");
+    let (code, printed) = ended(&pytest.output().expect("it starts"));
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(printed.contains("2 passed"), "{printed}");
     assert!(places.iter().all(|(place, _)| lab.is_acquired(place)), "they are left as they were");
 }

@@ -78,10 +78,10 @@ fn reset_into_application(server: &BoardServer) {
 }
 
 #[track_caller]
-fn said(output: &Output, code: i32, text: &str) {
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(code), "{said}");
-    assert!(said.contains(text), "no '{text}' in: {said}");
+fn printed(output: &Output, code: i32, text: &str) {
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{printed}");
+    assert!(printed.contains(text), "no '{text}' in: {printed}");
 }
 
 #[test]
@@ -92,20 +92,20 @@ fn after_the_cable_was_pulled_a_rerun_sends_only_what_is_missing() {
     std::fs::write(&file, bytes()).expect("a file");
     let pulled = 6000;
     let (carried, output) = write(&server, &file, pulled, &[]);
-    said(&output, 3, "the line failed while uploading");
+    printed(&output, 3, "the line failed while uploading");
     assert_eq!(carried, pulled);
     // All whole blocks except those in flight at the disconnect, at most two.
     let there = (pulled - AROUND) / WRITE - 2;
     let all = SIZE.div_ceil(BLOCK);
     let (rest, output) = write(&server, &file, usize::MAX, &[]);
-    said(&output, 0, "were already loaded");
+    printed(&output, 0, "were already loaded");
     let most = (all - there) * WRITE + all * CHECK + AROUND;
     assert!(rest <= most, "{rest} bytes for {} of {all} blocks", all - there);
     let (looked, output) = write(&server, &file, usize::MAX, &[]);
-    said(&output, 0, "; it was already loaded");
+    printed(&output, 0, "; it was already loaded");
     assert!(looked <= all * CHECK + AROUND, "{looked} bytes to see that all is there");
     let (again, output) = write(&server, &file, usize::MAX, &["--force"]);
-    said(&output, 0, "verified on the board\n");
+    printed(&output, 0, "verified on the board\n");
     assert!(again > SIZE, "{again} bytes although it was forced");
 }
 

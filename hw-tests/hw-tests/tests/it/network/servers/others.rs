@@ -112,13 +112,13 @@ impl Server {
     pub(in crate::network) fn end(mut self) -> String {
         let _ = self.process.kill();
         let _ = self.process.wait();
-        let mut said = String::new();
+        let mut printed = String::new();
         if let Some(mut out) = self.process.stdout.take() {
-            out.read_to_string(&mut said).expect("text");
+            out.read_to_string(&mut printed).expect("text");
         }
         if let Some(mut out) = self.process.stderr.take() {
-            out.read_to_string(&mut said).expect("text");
+            out.read_to_string(&mut printed).expect("text");
         }
-        said
+        printed
     }
 }
