@@ -330,8 +330,8 @@ mod tests {
         }
     }
 
-    /// Runs `count` cases on such a board; returns the number of IDENT requests after its set-up, and
-    /// the verdicts.
+    /// Runs `count` cases on such a board; returns the number of IDENT requests after its set-up,
+    /// and the verdicts.
     fn ident_requests(idents_before_reset: u32, count: usize) -> (u32, Vec<Verdict>) {
         let profile = BoardProfile::named("rc2014-classic").expect("it ships");
         let config = BoardConfig {

@@ -164,8 +164,8 @@ fn an_interruption_makes_the_receiver_give_up() {
     let id = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it is there");
     messages.read_to_string(&mut text).expect("the reason for its end");
-    // After half a command line no receiver runs; `early_end` has each state of a transfer. In CP/M,
-    // Ctrl-X deletes the line.
+    // After half a command line no receiver runs; `early_end` has each state of a transfer. In
+    // CP/M, Ctrl-X deletes the line.
     let states = ["CP/M is at its prompt again", "press Ctrl-X there"];
     assert!(states.iter().any(|state| text.contains(state)), "{text}");
     CommandOutput { code: child.wait().expect("it ends").code(), text, data: String::new() }
