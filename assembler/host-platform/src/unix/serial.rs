@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::termios::{ControlModes, OptionalActions, isatty, tcgetattr, tcsetattr};
+use rustix::termios::{
+    ControlModes, OptionalActions, ioctl_tiocnxcl, isatty, tcgetattr, tcsetattr,
+};
 use serialport::{FlowControl, SerialPort, TTYPort};
 
 /// An open serial device, 8 data bits, no parity, 1 stop bit.
@@ -40,6 +42,11 @@ impl Device {
                 serialport::ErrorKind::NoDevice => ErrorKind::ResourceBusy.into(),
                 _ => io::Error::from(error),
             })?;
+        // A pseudo-terminal's exclusive mode outlives a program that is killed, because the other
+        // side keeps the terminal open. The lock that `serialport` holds does not.
+        if is_pseudo_terminal(Path::new(name)) {
+            ioctl_tiocnxcl(&file)?;
+        }
         Ok(Self { file, settings })
     }
 
