@@ -86,12 +86,14 @@ impl Session<'_, '_> {
     fn handle_packet(&mut self, packet: &[u8]) -> io::Result<String> {
         let text = String::from_utf8_lossy(packet);
         let rest = text.get(1..).unwrap_or_default();
+        if matches!(packet.first(), Some(b'G' | b'P' | b'M'))
+            && let Err(problem) = self.debugger.can_modify()
+        {
+            return Ok(error_reply(&problem));
+        }
         Ok(match packet.first() {
             Some(b'?') => "S05".to_owned(),
             Some(b'g') => registers_text(&self.debugger.registers()),
-            Some(b'G' | b'P' | b'M') if let Err(problem) = self.debugger.can_modify() => {
-                error_reply(&problem)
-            }
             Some(b'G') => self.set_registers(rest),
             Some(b'p') => self.register(rest),
             Some(b'P') => self.set_register(rest),
