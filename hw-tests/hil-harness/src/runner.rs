@@ -226,12 +226,15 @@ impl CaseJob {
         self.first_result = None;
     }
 
-    /// Discards all results, so that the case runs again, by itself and with all repetitions.
-    fn reset_for_retry(&mut self, repeat: u32, why: &str) {
+    /// Discards the repetitions, so that the case runs again, by itself. With a reason, a pass is
+    /// flaky.
+    fn reset_for_retry(&mut self, repeat: u32, reason: Option<&str>) {
         self.combined = None;
         self.remaining_repetitions = repeat.max(1);
         self.use_crc = false;
-        self.flaky_reason.get_or_insert_with(|| why.to_owned());
+        if let Some(reason) = reason {
+            self.flaky_reason.get_or_insert_with(|| reason.to_owned());
+        }
     }
 
     /// Returns the result of a case that need not be sent again: its verdict is known, or the board

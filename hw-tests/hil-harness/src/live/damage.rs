@@ -61,15 +61,10 @@ impl LiveBoard {
     /// this one.
     pub(crate) fn status_finding(&mut self, now: &StatusReply) -> Option<StatusFinding> {
         let stats = self.stats();
-        let before = self.status.replace(StatusBaseline { reply: *now, stats });
+        let then = self.status.replace(StatusBaseline { reply: *now, stats })?;
         // Injected faults overrun the receiver, too.
         let is_line_faulty = self.faults().is_some();
-        let then = before?;
-        let found = damage(&then.reply, now, stats.since(&then.stats), is_line_faulty);
-        if found.as_ref().is_some_and(|found| found.needs_reload) {
-            self.status = before;
-        }
-        found
+        damage(&then.reply, now, stats.since(&then.stats), is_line_faulty)
     }
 
     /// Returns `true` if the line corrupted or lost characters since the last status, or is meant

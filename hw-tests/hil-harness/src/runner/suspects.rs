@@ -12,6 +12,14 @@ impl CaseJob {
         self.is_suspect = true;
         self.use_crc = false;
     }
+
+    /// Discards the results, so that the case runs again, with a status after it. With a reason, a
+    /// pass is flaky.
+    pub(super) fn repeat_alone(&mut self, repeat: u32, reason: Option<&str>) {
+        self.first_result = None;
+        self.suspect();
+        self.reset_for_retry(repeat, reason);
+    }
 }
 
 impl Runner<'_> {
@@ -105,18 +113,5 @@ impl Runner<'_> {
             Err(error) => self.abandon_board(RunEnd::BoardLost(format!("{reason}; then {error}"))),
         }
         self.summary.last_restart = Some(reason.to_owned());
-    }
-}
-
-impl CaseJob {
-    /// Discards the result, so that the case runs again, by itself. With a reason, a pass is flaky.
-    pub(super) fn repeat_alone(&mut self, repeat: u32, reason: Option<&str>) {
-        self.combined = None;
-        self.first_result = None;
-        self.remaining_repetitions = repeat.max(1);
-        self.suspect();
-        if let Some(reason) = reason {
-            self.flaky_reason.get_or_insert_with(|| reason.to_owned());
-        }
     }
 }

@@ -204,7 +204,7 @@ impl Runner<'_> {
         let repeat = self.options.repeat;
         let discard = |job: &mut CaseJob| {
             if job.combined.as_ref().is_some_and(has_only_correct_replies) {
-                job.reset_for_retry(repeat, why);
+                job.reset_for_retry(repeat, Some(why));
             }
             job.first_result = None;
         };
@@ -213,7 +213,7 @@ impl Runner<'_> {
         for (mut job, result) in self.unconfirmed.take() {
             if has_only_correct_replies(&result) {
                 job.record_loss(why);
-                job.reset_for_retry(repeat, why);
+                job.reset_for_retry(repeat, Some(why));
                 again.push(job);
             } else {
                 (self.on_result)(result);
