@@ -11,6 +11,7 @@
 //! assert_eq!(apply_mutant(&mutants[0], source), "LOOP:   DCX H\n");
 //! ```
 
+pub mod broken_exchange;
 pub mod fleet_simulation;
 pub mod many_results;
 pub mod mutants;

@@ -14,6 +14,7 @@ use hil_harness::live::{BoardConfig, LiveBoard, Programs};
 use hil_harness::runner::{
     CaseResult, RunOptions, RunSummary, Verdict, VerdictCounts, exit_code, run_cases,
 };
+use hil_testing::broken_exchange::exchange_with;
 use rcflash_transport::Transport;
 use sargon_corpus::{Case, builtin_corpus};
 use tempfile::TempDir;
@@ -42,17 +43,10 @@ impl Board for OutsideBoard {
     }
 }
 
-/// Code that runs at the start of each XCHNG.
-fn at_each_call(code: &str) -> String {
-    let damaged = XCHNG.replacen("XCHNG:  ", &format!("XCHNG:  {code}\n        "), 1);
-    assert_ne!(damaged, XCHNG);
-    damaged
-}
-
 /// Code that runs at one call in 64. The counter is outside the program, and is not cleared.
 fn at_some_calls(code: &str) -> String {
     let count = "LXI H,HITS\n INR M\n MOV A,M\n ANI 63\n JNZ GOOD\n";
-    let damaged = at_each_call(&format!("{count} {code}\nGOOD:   NOP"));
+    let damaged = exchange_with(&format!("{count} {code}\nGOOD:   NOP"));
     damaged.replacen("XCHNG:  ", " .LOC .DATA.\nHITS: .BLKB 1\n .LOC .PROG.\nXCHNG:  ", 1)
 }
 
@@ -115,7 +109,7 @@ fn a_harmless_evaluator_passes() {
 
 #[test]
 fn an_evaluator_that_turns_interrupts_off_fails() {
-    assert_found(&at_each_call("DI"), 1, "interrupts were off");
+    assert_found(&exchange_with("DI"), 1, "interrupts were off");
     assert_found(&at_some_calls("DI"), 1, "interrupts were off");
 }
 
@@ -148,7 +142,7 @@ fn a_restart_without_a_known_cause_is_no_pass() {
 
 #[test]
 fn an_evaluator_that_restarts_the_board_at_each_call_fails() {
-    assert_found(&at_each_call("RST 0"), 1, "the board restarts whenever this case runs");
+    assert_found(&exchange_with("RST 0"), 1, "the board restarts whenever this case runs");
 }
 
 #[test]

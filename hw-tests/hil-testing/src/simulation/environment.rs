@@ -23,6 +23,7 @@ use super::invariants::{
 };
 use super::operator::{EventScript, ScriptedBoard, ScriptedEvent};
 use super::scenario::{Episode, Scenario};
+use crate::broken_exchange::exchange_with;
 use crate::simulated_disk::SimulatedDisk;
 use hil_harness::board::{Board, InProcessBoard, Instrumentation, RecordOptions};
 use hil_harness::campaign::{self, FinishedRun, Observer, RunConfig, RunContext};
@@ -231,11 +232,9 @@ impl Program {
 
     /// Builds a program whose XCHNG does something else first.
     fn with_damage(damage: &str) -> Result<Self, SimulationSetupError> {
-        let missing = |what: String| SimulationSetupError::Missing(what);
-        let profile = BoardProfile::named("rc2014-classic");
-        let profile = profile.map_err(|error| missing(error.to_string()))?;
-        let source = firmware::source("xchng.asm").ok_or_else(|| missing("XCHNG".to_owned()))?;
-        let text = source.replacen("XCHNG:  ", &format!("XCHNG:  {damage}\n        "), 1);
+        let profile = BoardProfile::named("rc2014-classic")
+            .map_err(|error| SimulationSetupError::Missing(error.to_string()))?;
+        let text = exchange_with(damage);
         let evaluator = Evaluator::default();
         let replaced = [("xchng.asm", text.as_str())];
         let application =

@@ -3,6 +3,8 @@
 
 use std::process::Command;
 
+use hil_testing::broken_exchange::exchange_with;
+
 const BOARDS: [&str; 2] = ["rc2014-classic", "rc2014-zed"];
 
 /// What XCHNG does at its start, the number of cases, the exit codes, and a part of the output.
@@ -27,11 +29,8 @@ const ROUTINES: [(&str, &str, &[i32], &str); 5] = [
 
 /// Returns the exit code and the output of a run with a broken XCHNG.
 fn run(board: &str, damage: &str, count: &str) -> (Option<i32>, String) {
-    let text = firmware::source("xchng.asm").expect("a built-in file");
-    let broken = text.replacen("XCHNG:  ", &format!("XCHNG:  {damage}\n        "), 1);
-    assert_ne!(broken, text);
     let folder = tempfile::tempdir().expect("a scratch folder");
-    std::fs::write(folder.path().join("xchng.asm"), broken).expect("a file");
+    std::fs::write(folder.path().join("xchng.asm"), exchange_with(damage)).expect("a file");
     let mut command = Command::new(env!("CARGO_BIN_EXE_hw-tests"));
     command.args(["run", "--board", board, "--mame", "--tag", "play", "--count", count]);
     command.arg("--sargon-dir").arg(folder.path()).env_remove("RCFLASH_RIG");
