@@ -53,8 +53,8 @@ pub struct GuardConfig {
     pub leaf_routines: Vec<u16>,
     /// Routines of the application that routines under test call by contract; they may do anything.
     pub callbacks: Vec<u16>,
-    /// The routine that is called once for each position of a request.
-    pub position_routine: Option<u16>,
+    /// The routine that is called once for each case of a request.
+    pub case_routine: Option<u16>,
     /// The address of the sequence number of the current request.
     pub request_tag: u16,
     /// Bytes by which the program is recognized. With other bytes there, nothing is checked.
@@ -85,7 +85,7 @@ pub struct Guard {
     /// Bits of [`flag`] by address.
     flags: Box<[u8]>,
     stack_floor: u16,
-    position_routine: Option<u16>,
+    case_routine: Option<u16>,
     tag_address: u16,
     identity: Option<(u16, [u8; 4])>,
     /// The most T-states without interrupts.
@@ -93,8 +93,8 @@ pub struct Guard {
     /// The innermost call last.
     frames: Vec<Frame>,
     request_tag: u8,
-    /// Positions of the current request so far.
-    positions: usize,
+    /// Cases of the current request so far.
+    cases: usize,
     /// Where and when code under test turned interrupts off.
     disabled: Option<(u16, u64)>,
     violations: Vec<Violation>,
@@ -126,13 +126,13 @@ impl Guard {
         Self {
             flags,
             stack_floor: config.stack_floor,
-            position_routine: config.position_routine,
+            case_routine: config.case_routine,
             tag_address: config.request_tag,
             identity: config.identity,
             max_latency: u64::MAX,
             frames: Vec::new(),
             request_tag: 0,
-            positions: 0,
+            cases: 0,
             disabled: None,
             violations: Vec::new(),
         }
@@ -212,7 +212,7 @@ impl Guard {
         {
             return;
         }
-        self.count_position(routine, bus);
+        self.count_case(routine, bus);
         let return_address = u16::from_le_bytes([bus.peek(sp), bus.peek(sp.wrapping_add(1))]);
         self.flags[usize::from(return_address)] |= flag::RETURN;
         self.frames.push(Frame {
@@ -232,14 +232,14 @@ impl Guard {
         (address..).zip(bytes).all(|(at, byte)| bus.peek(at) == byte)
     }
 
-    fn count_position(&mut self, routine: u16, bus: &BoardBus) {
+    fn count_case(&mut self, routine: u16, bus: &BoardBus) {
         if self.frames.is_empty() {
             let tag = bus.peek(self.tag_address);
             if std::mem::replace(&mut self.request_tag, tag) != tag {
-                self.positions = 0;
+                self.cases = 0;
             }
         }
-        self.positions += usize::from(self.position_routine == Some(routine));
+        self.cases += usize::from(self.case_routine == Some(routine));
     }
 
     /// Checks the state after the instruction at `pc`, outside interrupt handling.
@@ -356,14 +356,13 @@ impl Guard {
         self.add_of(routine, kind, pc, clock);
     }
 
-    /// Records a violation. Only the first of a position is kept: the others follow from it, or are
+    /// Records a violation. Only the first of a case is kept: the others follow from it, or are
     /// the same once more.
     fn add_of(&mut self, routine: u16, kind: ViolationKind, pc: u16, clock: u64) {
-        let (request_tag, position) = (self.request_tag, self.positions.saturating_sub(1));
-        let is_known =
-            |known: &Violation| (known.request_tag, known.position) == (request_tag, position);
+        let (request_tag, case) = (self.request_tag, self.cases.saturating_sub(1));
+        let is_known = |known: &Violation| (known.request_tag, known.case) == (request_tag, case);
         if self.violations.len() < MAX_VIOLATIONS && !self.violations.last().is_some_and(is_known) {
-            self.violations.push(Violation { kind, routine, pc, clock, request_tag, position });
+            self.violations.push(Violation { kind, routine, pc, clock, request_tag, case });
         }
     }
 }

@@ -88,6 +88,6 @@ pub struct Violation {
     pub clock: u64,
     /// The sequence number of the request, as it was when the routine was called.
     pub request_tag: u8,
-    /// The index of the position within the request, counted on if the board repeats a request.
-    pub position: usize,
+    /// The index of the case within the request, counted on if the board repeats a request.
+    pub case: usize,
 }

@@ -10,6 +10,7 @@ use cli_support::text::Escape;
 use crate::report::{Report, SCHEMA_VERSION};
 use crate::results::{RESULTS_MAGIC, Record, RecordReader, ResultsError};
 use crate::runner::Baseline;
+use crate::suite::Suite;
 
 /// The largest report that is read, in bytes. A results file is read line by line.
 const MAX_REPORT_BYTES: u64 = 1 << 30;
@@ -34,7 +35,7 @@ pub enum BaselineError {
     /// The report is corrupted, or of another version.
     #[error("the baseline {}: {}", .0.escaped(), .1)]
     Report(PathBuf, String),
-    /// The baseline is of another evaluator behaviour.
+    /// The baseline is of another behaviour of the program under test.
     #[error(
         "the baseline {} is of --behaviour {}, and this run is of --behaviour {}",
         .0.escaped(), .1.escaped(), .2
@@ -55,9 +56,10 @@ impl From<BaselineError> for CommandError {
 /// # Errors
 /// Returns an error if the file can't be read, is neither, is corrupted, or is of another
 /// behaviour.
-pub fn read(path: &Path, behaviour: &str) -> Result<Baseline, BaselineError> {
+pub fn read<S: Suite>(path: &Path, behaviour: &str) -> Result<Baseline, BaselineError> {
     let unreadable = |error| BaselineError::Unreadable(path.to_owned(), error);
-    let baseline = parse(path, BufReader::new(std::fs::File::open(path).map_err(unreadable)?))?;
+    let baseline =
+        parse::<S>(path, BufReader::new(std::fs::File::open(path).map_err(unreadable)?))?;
     if baseline.behaviour != behaviour {
         let (path, behaviour) = (path.to_owned(), behaviour.to_owned());
         return Err(BaselineError::OtherBehaviour(path, baseline.behaviour, behaviour));
@@ -65,13 +67,13 @@ pub fn read(path: &Path, behaviour: &str) -> Result<Baseline, BaselineError> {
     Ok(baseline)
 }
 
-fn parse(path: &Path, mut source: impl BufRead) -> Result<Baseline, BaselineError> {
+fn parse<S: Suite>(path: &Path, mut source: impl BufRead) -> Result<Baseline, BaselineError> {
     let unreadable = |error| BaselineError::Unreadable(path.to_owned(), error);
     let mut baseline = Baseline::for_file(path);
     let start = source.fill_buf().map_err(unreadable)?;
     if start.starts_with(RESULTS_MAGIC) {
         let mut records = RecordReader::new(path, source);
-        while let Some(record) = records.next_record().map_err(BaselineError::Results)? {
+        while let Some(record) = records.next_record::<S>().map_err(BaselineError::Results)? {
             match record {
                 Record::Head(head) => baseline.behaviour = head.behaviour,
                 Record::Case(result) => baseline.add(*result),
@@ -81,7 +83,7 @@ fn parse(path: &Path, mut source: impl BufRead) -> Result<Baseline, BaselineErro
     } else if start.starts_with(REPORT_PREFIX) {
         let bytes = read_limited(source, MAX_REPORT_BYTES).map_err(unreadable)?;
         let failed = |problem| BaselineError::Report(path.to_owned(), problem);
-        let report = parse_report(&bytes).map_err(failed)?;
+        let report = parse_report::<S>(&bytes).map_err(failed)?;
         baseline.behaviour = report.run.behaviour;
         report.cases.into_iter().for_each(|result| baseline.add(result));
     } else {
@@ -91,7 +93,7 @@ fn parse(path: &Path, mut source: impl BufRead) -> Result<Baseline, BaselineErro
 }
 
 /// Reads a `report.json` of this version.
-fn parse_report(bytes: &[u8]) -> Result<Report, String> {
+fn parse_report<S: Suite>(bytes: &[u8]) -> Result<Report<S>, String> {
     let value: serde_json::Value =
         serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     if value["schema"] != SCHEMA_VERSION {
@@ -103,19 +105,20 @@ fn parse_report(bytes: &[u8]) -> Result<Report, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_suite::TestSuite;
 
     #[test]
     fn other_files_are_rejected() {
         let path = Path::new("some");
         for bytes in [&b""[..], b"{}", b"<testsuites name=\"hw-tests\">"] {
-            let error = parse(path, bytes).expect_err("unknown format");
+            let error = parse::<TestSuite>(path, bytes).expect_err("unknown format");
             assert!(matches!(error, BaselineError::UnknownFormat(_)), "{error}");
         }
         for bytes in [&b"{\"schema\":2}"[..], b"{\"schema\":1}", b"{\"schema\":1,"] {
-            let error = parse(path, bytes).expect_err("corrupted");
+            let error = parse::<TestSuite>(path, bytes).expect_err("corrupted");
             assert!(matches!(error, BaselineError::Report(..)), "{error}");
         }
         let torn = b"{\"head\":{\"results\":2,\"program\":\"x\"}}\n";
-        assert!(matches!(parse(path, &torn[..]), Err(BaselineError::Results(_))));
+        assert!(matches!(parse::<TestSuite>(path, &torn[..]), Err(BaselineError::Results(_))));
     }
 }

@@ -12,7 +12,7 @@ mod serial;
 mod transcript;
 
 pub use fault_schedule::{FaultCounts, InjectedFault};
-pub use faulty::FaultyBoard;
+pub use faulty::{FaultyBoard, ResultByte};
 pub use in_process::InProcessBoard;
 pub use mame::{MameBoard, find_mame as mame};
 pub use pty::PtyBoard;

@@ -4,10 +4,12 @@
 mod fleet_run;
 mod recorder;
 mod reporter;
+mod session;
 
 pub use fleet_run::run_on_fleet;
 pub use recorder::ResultRecorder;
 pub use reporter::Reporter;
+pub use session::Session;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,20 +22,20 @@ use rcflash_transport::time::{Duration, Instant};
 use crate::board::FaultCounts;
 use crate::case_index::CaseKey;
 use crate::file_system::FileSystem;
-use crate::live::{BoardConfig, LiveBoard, SetupError, Utilization};
+use crate::live::{SetupError, Utilization};
 use crate::report::{self, BoardSummary, RunTarget, RunTotals};
 use crate::results::{BoardReady, Clock, RESULTS_FORMAT, RunHeader, cases_digest};
-use crate::runner::{Baseline, RunEnd, RunOptions, RunSummary, exit_code, run_cases};
-use sargon_corpus::{Case, shuffle};
+use crate::runner::{Baseline, CaseResult, RunEnd, RunOptions, RunSummary, Verdict, exit_code};
+use crate::select::shuffle;
+use crate::suite::Suite;
+use firmware::profile::BoardProfile;
 
 /// Configuration of a run.
 #[derive(Debug, Clone, Default)]
 pub struct RunConfig {
-    /// The cases, in the order in which they run.
-    pub cases: Vec<Case>,
     /// The name of the profile, used if no plan could be made.
     pub profile: String,
-    /// The evaluator's behaviour.
+    /// The behaviour of the program under test, where there are several.
     pub behaviour: String,
     /// The seed of the order of the cases.
     pub seed: Option<u64>,
@@ -76,14 +78,14 @@ impl RunConfig {
         self.time.is_some() || self.count.is_some()
     }
 
-    fn head(&self, plan: Option<&BoardConfig>) -> RunHeader {
+    fn head<S: Suite>(&self, cases: &[S::Case], profile: Option<&BoardProfile>) -> RunHeader {
         RunHeader {
             results: RESULTS_FORMAT,
             program: concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION")).to_owned(),
-            profile: plan.map_or_else(|| self.profile.clone(), |plan| plan.profile.name.clone()),
+            profile: profile.map_or(&self.profile, |profile| &profile.name).clone(),
             behaviour: self.behaviour.clone(),
-            cases: self.cases.len(),
-            digest: cases_digest(&self.cases),
+            cases: cases.len(),
+            digest: cases_digest::<S>(cases),
             repeat: self.repeat,
             seed: self.seed,
             shard: self.shard.clone(),
@@ -94,23 +96,23 @@ impl RunConfig {
 }
 
 /// Everything that a run uses from its environment.
-pub struct RunContext<'a> {
+pub struct RunContext<'a, T: Session> {
     /// The file system.
     pub file_system: &'a dyn FileSystem,
     /// The clock.
     pub clock: Clock,
     /// Ends the run when set.
     pub stop: Arc<AtomicBool>,
-    /// Prepares a board.
-    pub prepare: &'a (dyn Fn(&BoardConfig) -> Result<LiveBoard, SetupError> + Sync),
+    /// Prepares a session.
+    pub prepare: &'a (dyn Fn(&T::Plan) -> Result<T, SetupError> + Sync),
     /// Receives the progress of the run.
-    pub observer: &'a mut dyn Observer,
+    pub observer: &'a mut dyn Observer<T>,
 }
 
 /// Receives the progress of a run. All methods do nothing by default.
-pub trait Observer {
-    /// Called when the board is ready.
-    fn on_ready(&mut self, _rig: &LiveBoard) {}
+pub trait Observer<T> {
+    /// Called when the session is ready.
+    fn on_ready(&mut self, _session: &T) {}
     /// Called when a board of a fleet is ready or has failed, with a message for the user.
     fn on_board_message(&mut self, _text: &str) {}
     /// Called when an iteration of so many cases starts.
@@ -121,11 +123,14 @@ pub trait Observer {
     fn on_iteration_end(&mut self) {}
 }
 
+/// A case of a session.
+type CaseOf<T> = <<T as Session>::Suite as Suite>::Case;
+
 /// The result of a run.
 #[derive(Debug, Clone)]
-pub struct FinishedRun {
+pub struct FinishedRun<S: Suite> {
     /// The verdicts.
-    pub totals: RunTotals,
+    pub totals: RunTotals<S>,
     /// The end of the run and its statistics.
     pub summary: RunSummary,
     /// Statistics of the line.
@@ -139,12 +144,12 @@ pub struct FinishedRun {
     /// The board or boards, and the program on them.
     pub target: RunTarget,
     /// The boards in a run on a fleet.
-    pub boards: Vec<BoardSummary>,
+    pub boards: Vec<BoardSummary<S>>,
     /// The error if the report could not be written.
     pub report_failure: Option<String>,
 }
 
-impl FinishedRun {
+impl<S: Suite> FinishedRun<S> {
     /// Returns the exit code.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
@@ -152,25 +157,27 @@ impl FinishedRun {
     }
 }
 
-/// Runs cases and writes results and report. The report is written however the run ends, even if
-/// no plan could be made.
+/// Runs cases, in this order, and writes results and report. The report is written however the run
+/// ends, even if no plan could be made.
 ///
 /// # Errors
 /// Returns a failure if the set-up failed or a file can't be written. Its exit code is that of a
 /// wrong answer only if the user's own routines can't be built, or if a result already has one.
-pub fn run<'a>(
+pub fn run<'a, T: Session>(
     config: &'a RunConfig,
-    plan: Result<BoardConfig, CommandError>,
-    mut ctx: RunContext<'a>,
-) -> Result<FinishedRun, CommandError> {
-    let head = config.head(plan.as_ref().ok());
-    let mut reporter = Reporter::start(config, head.clone(), plan.as_ref().ok(), &ctx)?;
+    cases: &'a [CaseOf<T>],
+    plan: Result<T::Plan, CommandError>,
+    mut ctx: RunContext<'a, T>,
+) -> Result<FinishedRun<T::Suite>, CommandError> {
+    let profile = plan.as_ref().ok().and_then(T::planned_profile);
+    let head = config.head::<T::Suite>(cases, profile);
+    let mut reporter = Reporter::start(config, cases, head.clone(), profile, &ctx)?;
     let mut recorder = ResultRecorder::new(config, Arc::clone(&ctx.clock));
     let outcome = plan
         .map_err(as_rig_failure)
         .and_then(|plan| {
             recorder.open(config, &head, ctx.file_system)?;
-            run_on_board(config, plan, &mut recorder, &mut reporter, &mut ctx)
+            run_session(config, cases, plan, &mut recorder, &mut reporter, &mut ctx)
         })
         .map_err(|failure| with_failed_verdict_code(failure, &recorder));
     reporter.finish(recorder, outcome)
@@ -192,83 +199,88 @@ fn setup_failure(error: SetupError) -> CommandError {
 }
 
 /// Gives a failure the exit code of a wrong answer if some case has failed, as the reports do.
-fn with_failed_verdict_code(failure: CommandError, recorder: &ResultRecorder) -> CommandError {
+fn with_failed_verdict_code<S: Suite>(
+    failure: CommandError,
+    recorder: &ResultRecorder<S>,
+) -> CommandError {
     let code =
         if recorder.totals.counts_with_known_passing().fail > 0 { FAILED } else { failure.code };
     CommandError { code, ..failure }
 }
 
-/// Prepares the board, runs the cases, and completes the results file.
-fn run_on_board(
+/// Prepares the session, runs the cases, and completes the results file.
+fn run_session<T: Session>(
     config: &RunConfig,
-    mut plan: BoardConfig,
-    recorder: &mut ResultRecorder,
-    reporter: &mut Reporter,
-    ctx: &mut RunContext,
-) -> Result<FinishedRun, CommandError> {
-    plan.cancel = Some(Arc::clone(&ctx.stop));
-    if let Some(recording) = &mut plan.recording {
-        recording.cases = config.cases.iter().map(|case| case.id.clone()).collect();
-    }
-    let cases = recorder.unfinished(&config.cases)?;
-    let mut live = match prepare(&plan, recorder, ctx) {
-        Ok(live) => live,
+    cases: &[CaseOf<T>],
+    mut plan: T::Plan,
+    recorder: &mut ResultRecorder<T::Suite>,
+    reporter: &mut Reporter<T::Suite>,
+    ctx: &mut RunContext<T>,
+) -> Result<FinishedRun<T::Suite>, CommandError> {
+    T::complete_plan(&mut plan, &ctx.stop, &mut cases.iter().map(T::Suite::id));
+    let cases = recorder.unfinished(cases)?;
+    let mut session = match prepare(&plan, recorder, ctx) {
+        Ok(session) => session,
         Err(failure) => {
             recorder.record_abort(&format!("set-up failed: {}", failure.message), &cases);
             return Err(failure);
         }
     };
-    reporter.report.set_connected_board(&live);
+    reporter.set_session(&session);
     let began = (ctx.clock)();
-    let summary = run_iterations(config, &mut live, cases, recorder, ctx)?;
+    let summary = run_iterations(config, &mut session, cases, recorder, ctx)?;
     if summary.ended == RunEnd::Complete {
-        live.record_waits();
+        session.finish();
     }
-    reporter.report.set_summary(&summary, &live);
+    let stats = session.stats();
+    let (limit, faults) = (session.utilization(), session.faults());
+    reporter.report.set_summary(&summary, stats);
+    reporter.report.limit = limit;
+    reporter.report.faults = faults.map(|faults| faults.to_string());
     reporter.report.rounds = config.is_soak().then(|| recorder.totals.counts());
     recorder.finish(report::incomplete_reason(&summary.ended))?;
     let took = (ctx.clock)().saturating_duration_since(began);
     Ok(FinishedRun {
         totals: recorder.totals.clone(),
-        stats: live.stats(),
-        limit: reporter.report.limit,
-        faults: live.faults(),
+        stats,
+        limit,
+        faults,
         summary,
         took,
-        target: RunTarget::of_board(&live),
+        target: session.target(),
         boards: Vec::new(),
         report_failure: None,
     })
 }
 
-/// Prepares the board and records it in the results.
-fn prepare(
-    plan: &BoardConfig,
-    recorder: &mut ResultRecorder,
-    ctx: &mut RunContext,
-) -> Result<LiveBoard, CommandError> {
-    let live = (ctx.prepare)(plan).map_err(setup_failure)?;
-    ctx.observer.on_ready(&live);
-    let board = live.board().to_owned();
-    let application = live.application.to_string();
-    recorder.record_board(BoardReady { board, application })?;
-    Ok(live)
+/// Prepares the session and records it in the results.
+fn prepare<T: Session>(
+    plan: &T::Plan,
+    recorder: &mut ResultRecorder<T::Suite>,
+    ctx: &mut RunContext<T>,
+) -> Result<T, CommandError> {
+    let session = (ctx.prepare)(plan).map_err(setup_failure)?;
+    ctx.observer.on_ready(&session);
+    let board = session.name().to_owned();
+    recorder.record_board(BoardReady { board, application: session.program() })?;
+    Ok(session)
 }
 
-/// Runs the cases on the board, repeatedly in a soak run.
-fn run_iterations(
+/// Runs the cases, repeatedly in a soak run.
+fn run_iterations<T: Session>(
     config: &RunConfig,
-    live: &mut LiveBoard,
-    mut cases: Vec<Case>,
-    recorder: &mut ResultRecorder,
-    ctx: &mut RunContext,
+    session: &mut T,
+    mut cases: Vec<CaseOf<T>>,
+    recorder: &mut ResultRecorder<T::Suite>,
+    ctx: &mut RunContext<T>,
 ) -> Result<RunSummary, CommandError> {
     let deadline = config.time.map(|time| (ctx.clock)() + time);
     let mut remaining = config.count.unwrap_or(u64::MAX);
     let mut summary = RunSummary::default();
     for pass in 1.. {
         let count = usize::try_from(remaining).unwrap_or(usize::MAX).min(cases.len());
-        let (next, started) = run_iteration(config, live, &cases[..count], deadline, recorder, ctx);
+        let (next, started) =
+            run_iteration(config, session, &cases[..count], deadline, recorder, ctx);
         summary = summary.merge(next);
         remaining -= started.len() as u64;
         recorder.verify_one_verdict_each(started)?;
@@ -283,18 +295,18 @@ fn run_iterations(
     Ok(summary)
 }
 
-fn is_past(deadline: Option<Instant>, ctx: &RunContext) -> bool {
+fn is_past<T: Session>(deadline: Option<Instant>, ctx: &RunContext<T>) -> bool {
     deadline.is_some_and(|deadline| (ctx.clock)() >= deadline)
 }
 
 /// Runs each case once, until the deadline. Also returns the keys of the cases that were started.
-fn run_iteration(
+fn run_iteration<T: Session>(
     config: &RunConfig,
-    live: &mut LiveBoard,
-    cases: &[Case],
+    session: &mut T,
+    cases: &[CaseOf<T>],
     deadline: Option<Instant>,
-    recorder: &mut ResultRecorder,
-    ctx: &mut RunContext,
+    recorder: &mut ResultRecorder<T::Suite>,
+    ctx: &mut RunContext<T>,
 ) -> (RunSummary, Vec<CaseKey>) {
     ctx.observer.on_iteration_start(cases.len());
     let stop = Arc::clone(&ctx.stop);
@@ -303,18 +315,20 @@ fn run_iteration(
     let baseline = config.baseline.as_deref();
     let options = RunOptions { repeat, fail_fast, baseline, interrupted: &stop };
     let mut started = Vec::with_capacity(cases.len());
-    let feed = cases
+    let mut feed = cases
         .iter()
         .take_while(|_| deadline.is_none_or(|deadline| clock() < deadline))
-        .inspect(|case| started.push(CaseKey::of(&case.id)))
+        .inspect(|case| started.push(CaseKey::of(T::Suite::id(case))))
         .cloned();
-    let summary = run_cases(live, feed, options, |result| {
+    let mut on_result = |result| {
         // Without a results file there is no use in running more cases.
         if !recorder.record(result) {
             stop.store(true, Ordering::Relaxed);
         }
         ctx.observer.on_progress(recorder.verdict_count());
-    });
+    };
+    let summary = session.run(&mut feed, options, &mut on_result);
+    feed.for_each(|case| on_result(CaseResult::new(&case, Verdict::NotRun)));
     ctx.observer.on_iteration_end();
     (summary, started)
 }

@@ -2,22 +2,18 @@
 
 use std::time::Duration;
 
-use firmware_wire::{ExhaustRequest, capability};
 use rcflash_link::loader;
-use rcflash_link::{Link, LinkError, RecentTraffic};
+use rcflash_link::{Link, LinkError, RecentTraffic, RequestSpec};
 use rcflash_transport::port::OpenError;
 
 use crate::board::{Board, BoardError, BoardKind, PowerUpConfig};
+use crate::live::BoardSuite;
 use crate::live::{BoardConfig, LiveBoard, SetupError};
 use board_simulator::{Pace, Probe};
 
 /// Allowed relative deviation from the profile's clock. Crystals are better; the margin covers the
 /// latency of adapters.
 const CLOCK_TOLERANCE: f64 = 0.02;
-/// A request that keeps the board busy for about two seconds, with T-states independent of the
-/// line.
-const CLOCK_TEST_REQUEST: ExhaustRequest =
-    ExhaustRequest { space: 0, attackers: 20, defenders: 0, piece: 0x02, count: 4000, crc: 0 };
 
 /// The status of one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +47,7 @@ impl CheckReporter<'_> {
 
 /// Checks the rig of a config, and calls `on_result` after each check. Checks that depend on a
 /// failed one are left out.
-pub fn check_rig(config: &BoardConfig, on_result: &mut dyn FnMut(CheckResult)) {
+pub fn check_rig<S: BoardSuite>(config: &BoardConfig<S>, on_result: &mut dyn FnMut(CheckResult)) {
     let mut reporter = CheckReporter(on_result);
     if !check_connection(config, &mut reporter) {
         return;
@@ -72,7 +68,7 @@ pub fn check_rig(config: &BoardConfig, on_result: &mut dyn FnMut(CheckResult)) {
 }
 
 /// Opens the port and identifies the program on the board. Returns `false` if that failed.
-fn check_connection(config: &BoardConfig, reporter: &mut CheckReporter) -> bool {
+fn check_connection<S: BoardSuite>(config: &BoardConfig<S>, reporter: &mut CheckReporter) -> bool {
     let profile = &config.profile;
     let power_up = PowerUpConfig { profile, monitor: &[], probe: Probe::default() };
     // The simulated boards are powered up with their monitor when the rig is prepared.
@@ -148,15 +144,19 @@ fn advice(traffic: &RecentTraffic, baud: u32) -> String {
 }
 
 /// Measures the clock by a request whose T-states are known from the simulated board.
-fn check_clock(config: &BoardConfig, live: &mut LiveBoard, reporter: &mut CheckReporter) {
+fn check_clock<S: BoardSuite>(
+    config: &BoardConfig<S>,
+    live: &mut LiveBoard<S>,
+    reporter: &mut CheckReporter,
+) {
     let is_free = matches!(config.board, BoardKind::Simulated { pace: Pace::Free, .. });
-    if is_free || live.application.capabilities & capability::EXHAUST == 0 {
+    let Some(request) = S::clock_test(live).filter(|_| !is_free) else {
         return reporter.report(
             "clock",
             CheckStatus::Unknown,
             "not applicable: no fixed clock, or not measurable",
         );
-    }
+    };
     let in_process = BoardKind::InProcess { rom: None };
     let model = BoardConfig {
         board: in_process,
@@ -166,8 +166,8 @@ fn check_clock(config: &BoardConfig, live: &mut LiveBoard, reporter: &mut CheckR
         ..config.clone()
     };
     let expected =
-        LiveBoard::prepare(&model).and_then(|mut model| Ok(measure_clock_test(&mut model)?));
-    let (expected, measured) = match (expected, measure_clock_test(live)) {
+        LiveBoard::prepare(&model).and_then(|mut model| Ok(measure(&mut model, &request)?));
+    let (expected, measured) = match (expected, measure(live, &request)) {
         (Ok(expected), Ok(measured)) => (expected, measured),
         (Err(error), _) => return reporter.report("clock", CheckStatus::Bad, error),
         (_, Err(error)) => return reporter.report("clock", CheckStatus::Bad, error),
@@ -183,15 +183,18 @@ fn check_clock(config: &BoardConfig, live: &mut LiveBoard, reporter: &mut CheckR
     reporter.report("clock", CheckStatus::Bad, advice);
 }
 
-/// Returns the duration of the request, by the clock of the line.
-fn measure_clock_test(live: &mut LiveBoard) -> Result<Duration, LinkError> {
+/// Returns the duration of a request, by the clock of the line.
+fn measure<S: BoardSuite>(
+    live: &mut LiveBoard<S>,
+    request: &RequestSpec,
+) -> Result<Duration, LinkError> {
     let started = live.now();
-    live.request_exhaust(CLOCK_TEST_REQUEST)?;
+    live.request(request)?;
     Ok(live.now().saturating_duration_since(started))
 }
 
 /// Reports the retries of all checks.
-fn check_line(live: &LiveBoard, reporter: &mut CheckReporter) {
+fn check_line<S: BoardSuite>(live: &LiveBoard<S>, reporter: &mut CheckReporter) {
     let stats = live.stats();
     let message = format!("{} requests, {} retries", stats.requests, stats.total_retries());
     if stats.total_retries() == 0 {

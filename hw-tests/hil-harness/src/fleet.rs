@@ -1,4 +1,4 @@
-//! Runs one corpus on several boards: a shared queue, a second board for every failure, and one
+//! Runs cases on several boards: a shared queue, a second board for every failure, and one
 //! merged verdict per case.
 
 mod merge;
@@ -7,4 +7,4 @@ mod work;
 
 pub use merge::merge_verdicts;
 pub use scheduler::{Assignment, CaseOutcome, Scheduler, SchedulerStats, SchedulerUpdate};
-pub use work::{BoardFinished, Fleet, FleetBoard, FleetEvent, FleetSummary, run_fleet};
+pub use work::{BoardFinished, Fleet, FleetBoard, FleetEvent, FleetSummary, Prepare, run_fleet};

@@ -6,12 +6,12 @@
 
 mod damage;
 mod guard;
-mod instrumentation;
 mod pipeline;
 mod programs;
 mod recover;
 mod requests;
 mod stock_monitor;
+mod suite;
 mod utilization;
 
 pub use damage::StatusFinding;
@@ -19,6 +19,7 @@ pub use guard::Finding;
 pub use pipeline::CaseReply;
 pub use recover::Recovery;
 pub use stock_monitor::end_address;
+pub use suite::{BoardSuite, CasePlan, Response};
 pub use utilization::{Bottleneck, LineUtilization, Utilization};
 
 use std::sync::Arc;
@@ -26,9 +27,8 @@ use std::sync::atomic::AtomicBool;
 
 use cli_support::exit::{CommandError, ENVIRONMENT, USAGE};
 use firmware::build::BuildError;
-use firmware::evaluator::{self, Behaviour as Built, Evaluator};
 use firmware::profile::{BoardProfile, UartKind};
-use firmware_wire::{Identity, status};
+use firmware_wire::Identity;
 use rcflash_link::flash::FlashError;
 use rcflash_link::loader::LoadError;
 use rcflash_link::{Link, LinkError, LinkStats};
@@ -40,16 +40,12 @@ use crate::board::{
     Board, BoardError, BoardKind, FaultCounts, FaultyBoard, PowerUpConfig, RecordOptions,
     RecordedBoard, RunningApplication,
 };
-use crate::compare::Criteria;
 use crate::file_system::{FileSystem, OsFileSystem};
-use board_simulator::{Pace, Probe, Violation};
+use board_simulator::{CallRecord, Guard, Pace, Probe, Violation};
 use damage::StatusBaseline;
 use firmware::code_map::CodeMap;
-use instrumentation::EvaluatorProbe;
 pub use programs::Programs;
 pub use rcflash_monitors::HostMonitor;
-use sargon_corpus::encode;
-use sargon_reference::Behaviour;
 use utilization::CounterSnapshot;
 
 /// How long to wait for a simulated board's port to reappear.
@@ -57,13 +53,13 @@ const DEFAULT_RECONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Which board to prepare, with which programs and options.
 #[derive(Debug, Clone)]
-pub struct BoardConfig {
+pub struct BoardConfig<S> {
+    /// The suite, with its options.
+    pub suite: S,
     /// Hardware of the board.
     pub profile: BoardProfile,
     /// How the board is simulated or connected.
     pub board: BoardKind,
-    /// The evaluator to build into the application.
-    pub evaluator: Evaluator,
     /// Address and bytes of an application to load instead of the one built here.
     pub application: Option<(u16, Vec<u8>)>,
     /// Writes the application to flash instead of RAM.
@@ -81,15 +77,14 @@ pub struct BoardConfig {
     pub recording: Option<RecordOptions>,
     /// Injects faults into the line, from this seed.
     pub fault_seed: Option<u64>,
-    /// Requests every byte of each position. Otherwise only a CRC, and the bytes on a mismatch.
+    /// Requests each case by itself, with all its values. Otherwise cases share requests, if the
+    /// application supports that.
     pub full_responses: bool,
-    /// Records each call of NEXTAD by XCHNG, on a simulated board.
-    pub record_exchange_calls: bool,
     /// Set to end every wait.
     pub cancel: Option<Arc<AtomicBool>>,
 }
 
-impl BoardConfig {
+impl<S: BoardSuite> BoardConfig<S> {
     /// Returns `true` if several boards of this config can run at once: they are simulated at full
     /// speed, without transcript or faults.
     fn can_run_several(&self) -> bool {
@@ -100,13 +95,17 @@ impl BoardConfig {
         is_free && self.recording.is_none() && self.fault_seed.is_none()
     }
 
-    fn power_up(
-        &self,
-        programs: &Programs,
-        probe: &EvaluatorProbe,
-    ) -> Result<Box<dyn Board>, BoardError> {
+    /// Returns the probe for a simulated board with these programs: it measures routines under
+    /// test, and guards them.
+    #[must_use]
+    pub fn probe(&self, programs: &Programs) -> Probe {
+        let application = &programs.application;
+        self.suite.probe(application).with_guard(Guard::new(&S::guard(application)))
+    }
+
+    fn power_up(&self, programs: &Programs) -> Result<Box<dyn Board>, BoardError> {
         let profile = &self.profile;
-        let probe = probe.probe(self.record_exchange_calls);
+        let probe = self.probe(programs);
         self.board.power_up(PowerUpConfig { profile, monitor: &programs.monitor.bytes, probe })
     }
 
@@ -118,7 +117,7 @@ impl BoardConfig {
         disk: &dyn FileSystem,
     ) -> Result<Box<dyn Board>, BoardError> {
         if let Some(seed) = self.fault_seed {
-            board = Box::new(FaultyBoard::new(board, seed));
+            board = Box::new(FaultyBoard::new(board, seed, S::result_byte));
         }
         if let Some(recording) = &self.recording {
             let heading = recording.header(board.name(), &self.profile.name, self.full_responses);
@@ -162,11 +161,10 @@ impl BoardConfig {
     #[must_use]
     pub fn simulated(profile: BoardProfile) -> Self {
         let board = BoardKind::Simulated { rom: None, pace: Pace::Free };
-        let evaluator = Evaluator::default();
         Self {
+            suite: S::default(),
             profile,
             board,
-            evaluator,
             application: None,
             in_flash: false,
             any_monitor: false,
@@ -176,7 +174,6 @@ impl BoardConfig {
             recording: None,
             fault_seed: None,
             full_responses: false,
-            record_exchange_calls: false,
             cancel: None,
         }
     }
@@ -239,9 +236,9 @@ pub enum SetupError {
     /// Another program than the loaded application replied.
     #[error("{0} replied instead of the application that was loaded")]
     WrongApplication(Box<Identity>),
-    /// The application's behaviour is not that of the reference.
-    #[error("{0} implements --behaviour {1}: pass that option, so that the reference matches")]
-    OtherBehaviour(Box<Identity>, Built),
+    /// The application is not the one that the suite tests.
+    #[error("{0}")]
+    UntestedApplication(String),
 }
 
 impl From<SetupError> for CommandError {
@@ -261,15 +258,15 @@ impl From<SetupError> for CommandError {
 }
 
 /// A board on which the application is running.
-pub struct LiveBoard {
+pub struct LiveBoard<S: BoardSuite> {
     link: Link,
     clock_hz: u64,
     /// The identity of the application.
     pub application: Identity,
-    /// Labels of the evaluator's routines that the user has overridden.
-    pub overrides: Vec<&'static str>,
-    behaviour: Behaviour,
-    probe: EvaluatorProbe,
+    /// What the suite knows of the application.
+    pub state: S::State,
+    /// Measured calls of requests whose replies have not been received.
+    records: Vec<CallRecord>,
     /// Violations of requests whose replies have not been received.
     violations: Vec<Violation>,
     baseline_counters: CounterSnapshot,
@@ -277,19 +274,19 @@ pub struct LiveBoard {
     waits: Option<u32>,
     /// The last good status; `None` if the application has none.
     status: Option<StatusBaseline>,
-    config: BoardConfig,
+    config: BoardConfig<S>,
     programs: Arc<Programs>,
     /// Dropped after `link`, whose line it owns.
     board: Box<dyn Board>,
 }
 
-impl LiveBoard {
+impl<S: BoardSuite> LiveBoard<S> {
     /// Builds the programs, connects to the board, loads the application and starts it.
     ///
     /// # Errors
     /// Returns the error of the step that failed.
-    pub fn prepare(config: &BoardConfig) -> Result<Self, SetupError> {
-        let prepare = |config: &BoardConfig| {
+    pub fn prepare(config: &BoardConfig<S>) -> Result<Self, SetupError> {
+        let prepare = |config: &BoardConfig<S>| {
             let programs = Arc::new(Programs::build(config)?);
             Self::prepare_with(config, programs, &OsFileSystem, |board| board)
         };
@@ -309,7 +306,7 @@ impl LiveBoard {
     ///
     /// # Errors
     /// Returns the error of the step that failed.
-    pub fn prepare_pool(config: &BoardConfig, max: usize) -> Result<Vec<Self>, SetupError> {
+    pub fn prepare_pool(config: &BoardConfig<S>, max: usize) -> Result<Vec<Self>, SetupError> {
         let first = Self::prepare(config)?;
         let more = if config.can_run_several() { max.saturating_sub(1) } else { 0 };
         let programs = Arc::clone(&first.programs);
@@ -323,38 +320,33 @@ impl LiveBoard {
     /// # Errors
     /// Returns the error of the step that failed.
     pub fn prepare_with(
-        config: &BoardConfig,
+        config: &BoardConfig<S>,
         programs: Arc<Programs>,
         disk: &dyn FileSystem,
         wrap: impl FnOnce(Box<dyn Board>) -> Box<dyn Board>,
     ) -> Result<Self, SetupError> {
-        let probe = EvaluatorProbe::new(&programs.application);
-        let board = wrap(config.power_up(&programs, &probe)?);
+        let board = wrap(config.power_up(&programs)?);
         let mut board = config.wrap(board, disk)?;
         let mut link = config.link(&mut *board)?;
         let ready = programs.prepare_board(config, &mut *board, &mut link)?;
         link.set_seq(ready.seq);
         link.set_window(ready.application.window);
-        Ok(Self::from_parts(board, link, ready, probe, programs, config))
+        Ok(Self::from_parts(board, link, ready, programs, config))
     }
 
     fn from_parts(
         board: Box<dyn Board>,
         link: Link,
         ready: RunningApplication,
-        probe: EvaluatorProbe,
         programs: Arc<Programs>,
-        config: &BoardConfig,
+        config: &BoardConfig<S>,
     ) -> Self {
-        let is_own = |routine: &&str| ready.own.iter().any(|own| own == routine);
-        let own = evaluator::ROUTINES.map(|(routine, _)| routine).into_iter().filter(is_own);
         let mut live = Self {
             link,
             clock_hz: config.profile.clock_hz,
-            overrides: own.collect(),
-            behaviour: encode::behaviour(programs::behaviour(&ready.application)),
+            state: S::state(&programs.application, &ready.application, &ready.own),
             application: ready.application,
-            probe,
+            records: Vec::new(),
             violations: Vec::new(),
             baseline_counters: CounterSnapshot::default(),
             waits: None,
@@ -367,27 +359,6 @@ impl LiveBoard {
         live.record_status();
         live.baseline_counters = live.counters();
         live
-    }
-
-    /// Returns the behaviour of the evaluator on the board.
-    #[must_use]
-    pub fn behaviour(&self) -> Behaviour {
-        self.behaviour
-    }
-
-    /// Returns the criteria for its replies. All status bits of the built-in evaluator are
-    /// compared, also those that it never sets. If routines are overridden, only bits are compared
-    /// that none of them sets.
-    #[must_use]
-    pub fn criteria(&self) -> Criteria {
-        if self.overrides.is_empty() {
-            return Criteria { behaviour: self.behaviour, status_mask: u8::MAX };
-        }
-        let are_built_in =
-            |routines: [&str; 2]| !self.overrides.iter().any(|own| routines.contains(own));
-        let short = if are_built_in(["XCHNG", "NEXTAD"]) { status::SHORT } else { 0 };
-        let overflow = if are_built_in(["ATTACK", "ATKSAV"]) { status::OVERFLOW } else { 0 };
-        Criteria { behaviour: self.behaviour, status_mask: short | overflow }
     }
 
     /// Returns the traffic counters of the line.

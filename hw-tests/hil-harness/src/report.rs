@@ -5,7 +5,6 @@ mod aggregates;
 mod boards;
 mod facts;
 mod files;
-mod follow_up;
 mod junit;
 mod markdown;
 mod model;
@@ -13,9 +12,9 @@ mod page;
 mod target;
 mod worst_results;
 
+pub use crate::suite::{FollowUp, FollowUpOptions, command_line};
 pub use boards::{BoardSummary, boards_table};
 pub use files::{WriteError, prepare_folder, write_files};
-pub use follow_up::{FollowUp, FollowUpOptions, command_line};
 pub use model::{Report, ReportedBoard, SCHEMA_VERSION};
 pub use target::RunTarget;
 pub use worst_results::{CaseResults, WorstResults};
@@ -25,32 +24,31 @@ use std::fmt::{Display, Write};
 use std::time::Duration;
 
 use cli_support::text::Escape;
-use firmware_wire::status;
 use rcflash_link::LinkStats;
 
 use crate::runner::{
     BaselineStatus, CaseResult, Conclusion, RunEnd, RunSummary, Verdict, VerdictCounts,
     incomplete_counts,
 };
+use crate::suite::Suite;
 
 /// Most differences shown for a case.
 const MAX_DIFFERENCES_SHOWN: usize = 6;
 /// Most cases shown that did not pass.
 const MAX_CASES_SHOWN: usize = 20;
-/// Most cases shown for each status bit.
-const MAX_FLAGGED_CASES_SHOWN: usize = 100;
-/// Status bits, with the text for squares that have them.
-const FLAGS: [(u8, &str); 2] = [(status::OVERFLOW, "overflow"), (status::SHORT, "count too high")];
+/// Most cases shown for each remark.
+const MAX_REMARKED_CASES_SHOWN: usize = 100;
 
 /// Totals of a run. Their size does not depend on the number of cases.
 #[derive(Debug, Clone, Default)]
-pub struct RunTotals {
-    all: VerdictCounts,
-    with_known_passing: VerdictCounts,
+pub struct RunTotals<S: Suite> {
+    all: VerdictCounts<S>,
+    with_known_passing: VerdictCounts<S>,
     /// With a baseline: the numbers of known, new and fixed cases.
     compared: Option<[u64; 3]>,
-    by_tag: BTreeMap<String, VerdictCounts>,
-    flags: [LimitedList; FLAGS.len()],
+    by_tag: BTreeMap<String, VerdictCounts<S>>,
+    /// By the index of the remark.
+    remarks: BTreeMap<usize, LimitedList>,
     problems: LimitedList,
     options: FollowUpOptions,
     follow_up: Option<FollowUp>,
@@ -79,7 +77,7 @@ impl LimitedList {
     }
 }
 
-impl RunTotals {
+impl<S: Suite> RunTotals<S> {
     /// Creates the totals of no results. The follow-up commands get these options.
     #[must_use]
     pub fn new(options: FollowUpOptions) -> Self {
@@ -87,30 +85,29 @@ impl RunTotals {
     }
 
     /// Adds a result.
-    pub fn add(&mut self, result: &CaseResult, compared: Option<BaselineStatus>) {
+    pub fn add(&mut self, result: &CaseResult<S>, compared: Option<BaselineStatus>) {
         self.all.add(result);
         self.with_known_passing.add_excluding_known(result);
         self.count_comparison(compared);
         for tag in &result.tags {
             self.by_tag.entry(tag.clone()).or_default().add(result);
         }
-        for (lines, (bit, what)) in self.flags.iter_mut().zip(FLAGS) {
-            let squares: Vec<_> = result.flagged(bit).collect();
-            if !squares.is_empty() {
+        for (index, remark) in S::REMARKS.iter().enumerate() {
+            let values = S::remarked(&result.details, index);
+            if !values.is_empty() {
                 let id = result.id.escaped();
-                lines.add(MAX_FLAGGED_CASES_SHOWN, || {
-                    format!("{what} {id}: {}\n", squares.join(" ").escaped())
+                self.remarks.entry(index).or_default().add(MAX_REMARKED_CASES_SHOWN, || {
+                    format!("{remark} {id}: {}\n", values.join(" ").escaped())
                 });
             }
         }
         if !matches!(result.verdict, Verdict::Pass | Verdict::NotRun) {
             self.problems.add(MAX_CASES_SHOWN, || problem_text(result));
         }
-        if !result.known && !self.follow_up.as_ref().is_some_and(FollowUp::has_square) {
+        let is_precise = |found: &FollowUp| found.is_precise;
+        if !result.known && !self.follow_up.as_ref().is_some_and(is_precise) {
             let found = FollowUp::for_case(result, &self.options);
-            let is_better =
-                self.follow_up.is_none() || found.as_ref().is_some_and(FollowUp::has_square);
-            if is_better {
+            if self.follow_up.is_none() || found.as_ref().is_some_and(is_precise) {
                 self.follow_up = found;
             }
         }
@@ -129,7 +126,7 @@ impl RunTotals {
 
     /// Returns the counts of verdicts, with failures known from the baseline counted as passes.
     #[must_use]
-    pub fn counts_with_known_passing(&self) -> VerdictCounts {
+    pub fn counts_with_known_passing(&self) -> VerdictCounts<S> {
         self.with_known_passing
     }
 
@@ -141,7 +138,7 @@ impl RunTotals {
 
     /// Returns the counts of all verdicts.
     #[must_use]
-    pub fn counts(&self) -> VerdictCounts {
+    pub fn counts(&self) -> VerdictCounts<S> {
         self.all
     }
 
@@ -149,7 +146,7 @@ impl RunTotals {
     #[must_use]
     pub fn table(&self) -> String {
         let mut text = String::new();
-        let head = ["cases", "squares"].into_iter().chain(Verdict::ALL.map(Verdict::as_str));
+        let head = ["cases", S::VALUES].into_iter().chain(Verdict::ALL.map(Verdict::as_str));
         line(&mut text, "", head);
         for (tag, counts) in &self.by_tag {
             row(&mut text, &tag.escaped(), *counts);
@@ -158,15 +155,14 @@ impl RunTotals {
         text
     }
 
-    /// Returns the squares whose arrays overflowed and those whose counts were too high, by case;
-    /// empty if there are none.
+    /// Returns the suite's remarks on values, by case; empty if there are none.
     #[must_use]
-    pub fn flags(&self) -> String {
-        self.flags.iter().map(|lines| lines.show(MAX_FLAGGED_CASES_SHOWN)).collect()
+    pub fn remarks(&self) -> String {
+        self.remarks.values().map(|lines| lines.show(MAX_REMARKED_CASES_SHOWN)).collect()
     }
 
-    /// Returns the follow-up commands for the first wrong residue on a square, or else for the
-    /// first failed case.
+    /// Returns the first follow-up commands that show a wrong value, or else those for the first
+    /// failed case.
     #[must_use]
     pub fn follow_up(&self) -> Option<&FollowUp> {
         self.follow_up.as_ref()
@@ -195,10 +191,10 @@ pub fn follow_up_text(follow_up: &FollowUp) -> String {
 }
 
 /// Returns the lines on a case that did not pass.
-fn problem_text(result: &CaseResult) -> String {
-    let fen = result.fen.as_deref().unwrap_or("").escaped();
+fn problem_text<S: Suite>(result: &CaseResult<S>) -> String {
+    let subject = S::subject(&result.details).unwrap_or_default().escaped();
     let known = if result.known { " (known)" } else { "" };
-    let mut text = format!("{}{known} {} {fen}\n", result.verdict, result.id.escaped());
+    let mut text = format!("{}{known} {} {subject}\n", result.verdict, result.id.escaped());
     if let Some(why) = &result.reason {
         let _ = writeln!(text, "    {}", why.escaped());
     }
@@ -214,9 +210,9 @@ fn problem_text(result: &CaseResult) -> String {
     text
 }
 
-fn row(text: &mut String, name: &str, counts: VerdictCounts) {
+fn row<S: Suite>(text: &mut String, name: &str, counts: VerdictCounts<S>) {
     let verdicts = Verdict::ALL.map(|verdict| counts.get(verdict));
-    line(text, name, [counts.cases, counts.squares].into_iter().chain(verdicts));
+    line(text, name, [counts.cases, counts.values].into_iter().chain(verdicts));
 }
 
 fn line(text: &mut String, name: &str, cells: impl IntoIterator<Item = impl Display>) {
@@ -243,8 +239,8 @@ pub fn incomplete_reason(ended: &RunEnd) -> Option<String> {
 /// not judged; and statistics of board and line. The counts are those of all verdicts, and those
 /// with failures known from the baseline counted as passes.
 #[must_use]
-pub fn summary_text(
-    [counts, with_known_passing]: [VerdictCounts; 2],
+pub fn summary_text<S: Suite>(
+    [counts, with_known_passing]: [VerdictCounts<S>; 2],
     summary: &RunSummary,
     stats: LinkStats,
     took: Duration,
@@ -259,11 +255,12 @@ pub fn summary_text(
         why => why.map_or(String::new(), |why| format!(": {}", why.escaped())),
     };
     let verdict = format!("{conclusion}{why}");
-    let VerdictCounts { pass, cases, squares, .. } = counts;
+    let VerdictCounts { pass, cases, values, .. } = counts;
     let seconds = took.as_secs_f64();
     let known = with_known_passing.pass.saturating_sub(pass);
     let mut text = format!(
-        "{verdict}: {pass} of {cases} cases agree on {squares} squares in {seconds:.1} s{}{}\n",
+        "{verdict}: {pass} of {cases} cases agree on {values} {} in {seconds:.1} s{}{}\n",
+        S::VALUES,
         target.phrase(),
         reservations(known, stats.total_retries(), target)
     );
@@ -280,7 +277,7 @@ pub fn summary_text(
 }
 
 /// Formats what limits a verdict: known failures that were let pass, retries because of line
-/// errors, and status bits that were not judged. Empty if there is none.
+/// errors, and what was not judged. Empty if there is none.
 fn reservations(known: u64, retries: u64, target: &RunTarget) -> String {
     let counted = |count: u64, what: &str, after: &str| match count {
         0 => String::new(),
@@ -316,21 +313,13 @@ pub fn line_statistics_text(stats: LinkStats) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sargon_corpus::{Case, CaseInput, DocumentedResult};
-    use sargon_reference::{AttackersArray, Colour, Piece, PieceKind};
+    use crate::test_suite::{Result, result};
 
-    fn case(verdict: Verdict) -> CaseResult {
-        let subject = CaseInput::Array {
-            piece: Piece { colour: Colour::White, kind: PieceKind::Pawn },
-            array: AttackersArray::default(),
-            expected: DocumentedResult { residue: 0, short: false },
-            printed: None,
-        };
-        let tags = vec!["play".to_owned()];
-        CaseResult::new(&Case { id: "x".to_owned(), tags, subject }, verdict)
+    fn case(verdict: Verdict) -> Result {
+        result("x", verdict)
     }
 
-    fn verdict(results: &[CaseResult], ended: RunEnd) -> String {
+    fn verdict(results: &[Result], ended: RunEnd) -> String {
         let summary = RunSummary { ended, ..RunSummary::default() };
         summary_text(
             [VerdictCounts::from_results(results); 2],
@@ -352,14 +341,14 @@ mod tests {
             builds: vec![0x3F2A_51C0],
             not_judged: Vec::new(),
         };
-        let first_line = |results: &[CaseResult], stats, target: &RunTarget| {
+        let first_line = |results: &[Result], stats, target: &RunTarget| {
             let counts =
                 [VerdictCounts::from_results(results), VerdictCounts::excluding_known(results)];
             let summary = RunSummary::default();
             let text = summary_text(counts, &summary, stats, Duration::from_secs(3), target);
             text.lines().next().map(str::to_owned).expect("a line")
         };
-        let judged = "cases agree on 0 squares in 3.0 s on /dev/ttyUSB0 (RC2014 Classic), build \
+        let judged = "cases agree on 0 registers in 3.0 s on /dev/ttyUSB0 (RC2014 Classic), build \
                       3F2A51C0";
         let one = std::slice::from_ref(&passed);
         assert_eq!(first_line(one, stats, &target), format!("PASS: 1 of 1 {judged}"));

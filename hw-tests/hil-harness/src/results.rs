@@ -19,25 +19,26 @@ pub(crate) use read::{RESULTS_MAGIC, RecordReader};
 use serde::{Deserialize, Serialize};
 
 use crate::runner::{CaseResult, VerdictCounts};
+use crate::suite::Suite;
 
 /// The version of the format.
 pub const RESULTS_FORMAT: u32 = 2;
 
 /// A line of the results file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Record {
+#[serde(rename_all = "kebab-case", bound = "")]
+pub enum Record<S: Suite> {
     /// The configuration of the run.
     Head(RunHeader),
     /// A board that is ready; written again when the run is resumed.
     Ready(BoardReady),
     /// The result of a case.
-    Case(Box<CaseResult>),
+    Case(Box<CaseResult<S>>),
     /// The counts so far, written at intervals in a soak run.
     #[serde(rename = "passed")]
-    Progress(VerdictCounts),
+    Progress(VerdictCounts<S>),
     /// The end of the run.
-    End(RunEndRecord),
+    End(RunEndRecord<S>),
 }
 
 /// The configuration of a run. A run is resumed only with equal values, except for the program.
@@ -49,7 +50,7 @@ pub struct RunHeader {
     pub program: String,
     /// The board's profile.
     pub profile: String,
-    /// The behaviour of the evaluator.
+    /// The behaviour of the program under test, where there are several.
     pub behaviour: String,
     /// The number of selected cases.
     pub cases: usize,
@@ -83,12 +84,13 @@ pub struct BoardReady {
 
 /// The end of a run as the results file has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunEndRecord {
+#[serde(bound = "")]
+pub struct RunEndRecord<S: Suite> {
     /// Whether all cases were run.
     pub complete: bool,
     /// The reason if the run is incomplete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// The counts of all verdicts, with those of the runs that this one resumed.
-    pub counts: VerdictCounts,
+    pub counts: VerdictCounts<S>,
 }

@@ -5,21 +5,18 @@
 //! build id.
 
 mod baseline;
-mod case_requests;
 mod conclusion;
-mod divergence;
 mod findings;
 mod in_flight;
-mod judge;
-mod result;
+mod job;
+mod merge;
 mod suspects;
 mod unconfirmed;
 
+pub use crate::suite::{BoardVerdict, CaseResult, FaultSide, Verdict, VerdictCounts};
 pub use baseline::{Baseline, BaselineStatus, BaselineSummary};
 pub use conclusion::{Conclusion, exit_code, incomplete_counts};
-pub use divergence::{Divergence, NO_REPLY, first_divergence};
-
-pub use result::{BoardVerdict, CaseResult, FaultSide, Verdict, VerdictCounts};
+pub use merge::merge_requests;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,10 +27,11 @@ use rcflash_link::{LinkError, RequestSpec, RetryCounts};
 use serde::{Deserialize, Serialize};
 
 use crate::board::BoardError;
+use crate::live::{BoardSuite, Response};
 use crate::live::{CaseReply, LiveBoard, Recovery, SetupError};
-use case_requests::CaseRequests;
+use crate::suite::Suite;
 use in_flight::{InFlightRequest, RequestKind};
-use sargon_corpus::Case;
+use job::CaseJob;
 use unconfirmed::UnconfirmedResults;
 
 /// A case gets [`Verdict::Error`] when the board was lost this often while it was in flight.
@@ -90,7 +88,7 @@ pub struct RunSummary {
     /// Why the application was last restarted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_restart: Option<String>,
-    /// What the evaluator may have done to the board that the run could not observe.
+    /// What code under test may have done to the board that the run could not observe.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unobserved: Option<String>,
 }
@@ -118,11 +116,11 @@ impl RunSummary {
 
 /// Runs `cases` on `live` and calls `on_result` for each, in completion order. Cases that the run
 /// does not reach get [`Verdict::NotRun`].
-pub fn run_cases(
-    live: &mut LiveBoard,
-    cases: impl IntoIterator<Item = Case>,
+pub fn run_cases<S: BoardSuite>(
+    live: &mut LiveBoard<S>,
+    cases: impl IntoIterator<Item = S::Case>,
     options: RunOptions,
-    mut on_result: impl FnMut(CaseResult),
+    mut on_result: impl FnMut(CaseResult<S>),
 ) -> RunSummary {
     let mut cases = cases.into_iter();
     let summary = run_cases_from(live, &mut cases, options, &mut on_result);
@@ -131,11 +129,11 @@ pub fn run_cases(
 }
 
 /// Like [`run_cases`], but leaves cases that the run does not reach in the iterator.
-pub fn run_cases_from(
-    live: &mut LiveBoard,
-    cases: &mut dyn Iterator<Item = Case>,
+pub fn run_cases_from<S: BoardSuite>(
+    live: &mut LiveBoard<S>,
+    cases: &mut dyn Iterator<Item = S::Case>,
     options: RunOptions,
-    on_result: &mut dyn FnMut(CaseResult),
+    on_result: &mut dyn FnMut(CaseResult<S>),
 ) -> RunSummary {
     let mut runner = Runner {
         live,
@@ -156,129 +154,26 @@ pub fn run_cases_from(
     runner.summary
 }
 
-/// A case without a verdict.
-struct CaseJob {
-    case: Case,
-    requests: CaseRequests,
-    /// The result of the first request, while the second one is pending.
-    first_result: Option<CaseResult>,
-    remaining_repetitions: u32,
-    /// The merged result of the repetitions so far.
-    combined: Option<CaseResult>,
-    /// How often it was sent in the current repetition.
-    attempts: u32,
-    /// How often the board was lost while this case was the oldest in flight, and the last reason.
-    losses: (u32, String),
-    /// Why a pass of this repetition counts as flaky, such as a restart of the board.
-    flaky_reason: Option<String>,
-    /// What code under test did wrong while a request of the case ran. It outlives retries,
-    /// repetitions and the recovery of the board.
-    finding: Option<String>,
-    /// Whether the CRC of the position is requested before every byte of it.
-    use_crc: bool,
-    /// Whether it may have damaged the board, and runs by itself with a status after it.
-    is_suspect: bool,
-    /// Restarts without a known cause while it ran by itself.
-    lone_restarts: u32,
-}
-
-impl CaseJob {
-    fn new(live: &LiveBoard, case: Case, remaining_repetitions: u32) -> Self {
-        let requests = CaseRequests::new(live, &case.subject);
-        let use_crc = requests.expected.is_some();
-        Self {
-            case,
-            requests,
-            first_result: None,
-            remaining_repetitions,
-            combined: None,
-            attempts: 0,
-            losses: (0, String::new()),
-            flaky_reason: None,
-            finding: None,
-            use_crc,
-            is_suspect: false,
-            lone_restarts: 0,
-        }
-    }
-
-    /// Returns the request to send next.
-    fn current_request(&self) -> &RequestSpec {
-        let second = self.first_result.as_ref().and(self.requests.second.as_ref());
-        second.unwrap_or(&self.requests.first)
-    }
-
-    /// Adds the result of a request. Returns the result of the case if no request is left.
-    fn add_result(&mut self, result: CaseResult) -> Option<CaseResult> {
-        match self.first_result.take() {
-            Some(first) => Some(judge::merge_requests(first, result)),
-            None if result.verdict == Verdict::Pass && self.requests.second.is_some() => {
-                self.first_result = Some(result);
-                None
-            }
-            None => Some(result),
-        }
-    }
-
-    /// Counts a loss of the board; all requests of the case are sent again.
-    fn record_loss(&mut self, why: &str) {
-        self.losses = (self.losses.0 + 1, why.to_owned());
-        self.first_result = None;
-    }
-
-    /// Discards the repetitions, so that the case runs again, by itself. With a reason, a pass is
-    /// flaky.
-    fn reset_for_retry(&mut self, repeat: u32, reason: Option<&str>) {
-        self.combined = None;
-        self.remaining_repetitions = repeat.max(1);
-        self.use_crc = false;
-        if let Some(reason) = reason {
-            self.flaky_reason.get_or_insert_with(|| reason.to_owned());
-        }
-    }
-
-    /// Returns the result of a case that need not be sent again: its verdict is known, or the board
-    /// was lost too often.
-    fn early_result(&self) -> Option<CaseResult> {
-        let fail = |why: &String| CaseResult::with_reason(&self.case, Verdict::Fail, why);
-        self.finding.as_ref().map(fail).or_else(|| self.loss_limit_result())
-    }
-
-    /// Returns the result of a case during which the board was lost too often: a fail if the case
-    /// restarted the board each time that it ran by itself.
-    fn loss_limit_result(&self) -> Option<CaseResult> {
-        let (times, why) = &self.losses;
-        if self.lone_restarts >= MAX_LONE_RESTARTS {
-            let why = format!("the board restarts whenever this case runs: {why}");
-            return Some(CaseResult::with_reason(&self.case, Verdict::Fail, why));
-        }
-        let why =
-            format!("the board was lost {times} times while running this case; last reason: {why}");
-        (*times >= MAX_LOSSES_PER_CASE)
-            .then(|| CaseResult::with_reason(&self.case, Verdict::Error, why))
-    }
-}
-
-struct Runner<'a> {
-    live: &'a mut LiveBoard,
+struct Runner<'a, S: BoardSuite> {
+    live: &'a mut LiveBoard<S>,
     options: RunOptions<'a>,
     summary: RunSummary,
     /// The oldest first.
-    in_flight: Vec<InFlightRequest>,
+    in_flight: Vec<InFlightRequest<S>>,
     /// Jobs to send before further cases are taken from the source.
-    pending: VecDeque<CaseJob>,
+    pending: VecDeque<CaseJob<S>>,
     /// Results of completed cases until the board confirms its build id.
-    unconfirmed: UnconfirmedResults,
+    unconfirmed: UnconfirmedResults<S>,
     /// Whether the source returned no case when last polled.
     source_exhausted: bool,
     /// Consecutive cases without a valid reply.
     unanswered: u32,
     board_abandoned: bool,
-    on_result: &'a mut dyn FnMut(CaseResult),
+    on_result: &'a mut dyn FnMut(CaseResult<S>),
 }
 
-impl Runner<'_> {
-    fn run(&mut self, cases: &mut dyn Iterator<Item = Case>) {
+impl<S: BoardSuite> Runner<'_, S> {
+    fn run(&mut self, cases: &mut dyn Iterator<Item = S::Case>) {
         loop {
             if self.is_running() && self.options.interrupted.load(Ordering::Relaxed) {
                 self.summary.ended = RunEnd::Interrupted;
@@ -324,12 +219,12 @@ impl Runner<'_> {
     }
 
     /// Sends one more request. Returns `false` if there is none, or the window is full.
-    fn submit_next(&mut self, cases: &mut dyn Iterator<Item = Case>) -> bool {
+    fn submit_next(&mut self, cases: &mut dyn Iterator<Item = S::Case>) -> bool {
         if self.must_wait_for_suspects() {
             return false;
         }
         let Some(job) = self.next_job(cases) else { return false };
-        let result = match self.live.unsupported_reason(&job.case.subject) {
+        let result = match S::unsupported_reason(self.live, &job.case) {
             Some(why) => Some(CaseResult::with_reason(&job.case, Verdict::Skipped, why)),
             None => job.early_result(),
         };
@@ -337,15 +232,20 @@ impl Runner<'_> {
             self.handle_result(job, result);
             return true;
         }
-        if job.use_crc {
+        if job.may_batch {
             let jobs = self.batch_with(job, cases);
-            return self.submit(self.checks_request(&jobs), jobs, RequestKind::Checks);
+            return self.submit(self.batch_request(&jobs), jobs, RequestKind::Batch);
         }
         self.submit(job.current_request().clone(), vec![job], RequestKind::Case)
     }
 
     /// Sends a request for these jobs. Returns `false` if the window is full.
-    fn submit(&mut self, request: RequestSpec, mut jobs: Vec<CaseJob>, kind: RequestKind) -> bool {
+    fn submit(
+        &mut self,
+        request: RequestSpec,
+        mut jobs: Vec<CaseJob<S>>,
+        kind: RequestKind,
+    ) -> bool {
         if !self.live.has_room(&request) {
             self.push_front_all(jobs);
             return false;
@@ -365,7 +265,7 @@ impl Runner<'_> {
         true
     }
 
-    fn next_job(&mut self, cases: &mut dyn Iterator<Item = Case>) -> Option<CaseJob> {
+    fn next_job(&mut self, cases: &mut dyn Iterator<Item = S::Case>) -> Option<CaseJob<S>> {
         let repeat = self.options.repeat.max(1);
         let fresh = |case| CaseJob::new(self.live, case, repeat);
         let next = self.pending.pop_front().or_else(|| cases.next().map(fresh));
@@ -374,21 +274,21 @@ impl Runner<'_> {
     }
 
     /// Puts these jobs back at the front of the queue, in order.
-    fn push_front_all(&mut self, jobs: Vec<CaseJob>) {
+    fn push_front_all(&mut self, jobs: Vec<CaseJob<S>>) {
         jobs.into_iter().rev().for_each(|job| self.pending.push_front(job));
     }
 
     /// Handles one reply.
-    fn handle_reply(&mut self, mut reply: CaseReply) {
+    fn handle_reply(&mut self, mut reply: CaseReply<S>) {
         let id = reply.request_id;
-        let is_match = |request: &InFlightRequest| request.id == reply.request_id;
+        let is_match = |request: &InFlightRequest<S>| request.id == reply.request_id;
         let Some(index) = self.in_flight.iter().position(is_match) else { return };
         let mut request = self.in_flight.remove(index);
         request.add_findings(std::mem::take(&mut reply.findings));
         let (seq, kind) = (request.seq, request.kind);
         let for_case = |job| InFlightRequest { id, seq, jobs: vec![job], kind };
         match kind {
-            RequestKind::Checks => return self.handle_checks_reply(request, reply),
+            RequestKind::Batch => return self.handle_batch_reply(request, reply),
             RequestKind::Identity => return self.handle_identity_reply(&reply),
             RequestKind::Status => return self.handle_status_reply(&reply),
             RequestKind::Case => {}
@@ -397,8 +297,7 @@ impl Runner<'_> {
         let timing = (reply.retries, reply.elapsed);
         match reply.result {
             Ok(response) => {
-                let result = judge::judge_case(&job.case, self.live.criteria(), &response);
-                let result = with_timing(result, timing);
+                let result = with_timing(self.judge(&job.case, &response), timing);
                 // Another build may answer after an unnoticed reset. Passes wait for the next
                 // identity check (`unconfirmed`); a failure is verified at once, because it may end
                 // the run.
@@ -421,7 +320,7 @@ impl Runner<'_> {
                 self.recover(&error.to_string());
             }
             Err(error) => {
-                let result = judge::missing_reply(&job.case, &error, || {
+                let result = merge::missing_reply(&job.case, &error, || {
                     self.live.describe_program_counter()
                 });
                 self.handle_result(job, with_timing(result, timing));
@@ -441,7 +340,7 @@ impl Runner<'_> {
         // is still in flight, which would otherwise be sent again and counted as one more attempt.
         self.judge_received(was_unchanged);
         self.add_unclaimed_findings();
-        let mut jobs: Vec<CaseJob> =
+        let mut jobs: Vec<CaseJob<S>> =
             self.in_flight.drain(..).flat_map(InFlightRequest::into_single_case_jobs).collect();
         // The board works strictly in order, so only the oldest request can have crashed it.
         let mut first = jobs.first_mut().or(self.pending.front_mut());
@@ -493,7 +392,7 @@ impl Runner<'_> {
 
     /// Abandons a board that replies to no case at all: each case has its timeout, but those of a
     /// whole corpus would take hours.
-    fn count_unanswered(&mut self, result: &CaseResult) {
+    fn count_unanswered(&mut self, result: &CaseResult<S>) {
         // A case that damages the board has differences only by chance.
         let is_damage = result.verdict == Verdict::Fail && result.differences.is_empty();
         let has_no_reply = is_damage || NO_REPLY_VERDICTS.contains(&result.verdict);
@@ -511,21 +410,21 @@ impl Runner<'_> {
     /// them, only passes count.
     fn judge_received(&mut self, was_unchanged: bool) {
         for mut reply in self.live.take_replies() {
-            let is_match = |request: &InFlightRequest| request.id == reply.request_id;
+            let is_match = |request: &InFlightRequest<S>| request.id == reply.request_id;
             let Some(index) = self.in_flight.iter().position(is_match) else { continue };
             self.in_flight[index].add_findings(std::mem::take(&mut reply.findings));
             match self.in_flight[index].kind {
-                RequestKind::Checks if reply.result.is_ok() => {
+                RequestKind::Batch if reply.result.is_ok() => {
                     let request = self.in_flight.remove(index);
-                    self.handle_checks_reply(request, reply);
+                    self.handle_batch_reply(request, reply);
                     continue;
                 }
-                RequestKind::Checks | RequestKind::Identity | RequestKind::Status => continue,
+                RequestKind::Batch | RequestKind::Identity | RequestKind::Status => continue,
                 RequestKind::Case => {}
             }
             let Ok(response) = reply.result else { continue };
             let case = self.in_flight[index].case();
-            let result = judge::judge_case(case, self.live.criteria(), &response);
+            let result = self.judge(case, &response);
             // As in `handle_reply`: a failure may be another program's, and the case runs again.
             if was_unchanged || result.verdict == Verdict::Pass {
                 let job = self.in_flight.remove(index).jobs.remove(0);
@@ -534,8 +433,16 @@ impl Runner<'_> {
         }
     }
 
+    /// Judges the reply to a request for a single case.
+    fn judge(&self, case: &S::Case, response: &Response<S>) -> CaseResult<S> {
+        match response {
+            Response::Case(response) => S::judge(self.live, case, response),
+            _ => merge::foreign_reply(case),
+        }
+    }
+
     /// Adds the result of a request to its case.
-    fn handle_result(&mut self, mut job: CaseJob, result: CaseResult) {
+    fn handle_result(&mut self, mut job: CaseJob<S>, result: CaseResult<S>) {
         match job.add_result(result) {
             Some(result) => self.complete_repetition(job, result),
             None => self.pending.push_front(job),
@@ -543,7 +450,7 @@ impl Runner<'_> {
     }
 
     /// Merges the result of a repetition, and requeues the case if repetitions remain.
-    fn complete_repetition(&mut self, mut job: CaseJob, mut result: CaseResult) {
+    fn complete_repetition(&mut self, mut job: CaseJob<S>, mut result: CaseResult<S>) {
         if let (Some(why), Verdict::Pass) = (job.flaky_reason.take(), result.verdict) {
             (result.verdict, result.reason) =
                 (Verdict::Flaky, Some(format!("passed on a retry: {why}")));
@@ -554,7 +461,7 @@ impl Runner<'_> {
             self.count_unanswered(&result);
         }
         if let Some(before) = job.combined.take() {
-            result = judge::merge_repetitions(before, result);
+            result = merge::merge_repetitions(before, result);
         }
         if let Some(finding) = &job.finding {
             result = findings::with_finding(result, finding);
@@ -576,7 +483,10 @@ impl Runner<'_> {
 }
 
 /// Adds the retries and the duration of a request to its result.
-fn with_timing(result: CaseResult, (retries, elapsed): (RetryCounts, Duration)) -> CaseResult {
+fn with_timing<S: Suite>(
+    result: CaseResult<S>,
+    (retries, elapsed): (RetryCounts, Duration),
+) -> CaseResult<S> {
     CaseResult { retries, elapsed_us: elapsed.as_micros() as u64, ..result }
 }
 
@@ -588,12 +498,8 @@ fn is_unknown_request(error: &LinkError) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use firmware::profile::BoardProfile;
-
     use super::*;
-    use crate::board::BoardKind;
-    use crate::live::BoardConfig;
-    use sargon_corpus::builtin_corpus;
+    use crate::test_suite::result;
 
     #[test]
     fn summaries_of_the_parts_of_a_run_add_up_and_the_last_end_counts() {
@@ -613,37 +519,12 @@ mod tests {
 
     #[test]
     fn retries_and_duration_of_a_request_are_in_its_result() {
-        let case = builtin_corpus().expect("the corpus").remove(0);
         let retries = RetryCounts { timeout: 1, missing: 2, ..RetryCounts::default() };
         let elapsed = Duration::from_micros(4321);
-        let result = with_timing(CaseResult::new(&case, Verdict::Fail), (retries, elapsed));
+        let result = with_timing(result("a", Verdict::Fail), (retries, elapsed));
         assert_eq!(
             (result.retries, result.elapsed_us, result.verdict),
             (retries, 4321, Verdict::Fail)
         );
-    }
-
-    #[test]
-    fn a_case_runs_again_from_its_start_until_the_board_was_lost_three_times() {
-        let profile = BoardProfile::named("rc2014-classic").expect("it ships");
-        let config = BoardConfig {
-            board: BoardKind::InProcess { rom: None },
-            ..BoardConfig::simulated(profile)
-        };
-        let live = LiveBoard::prepare(&config).unwrap_or_else(|error| panic!("{error}"));
-        let case = builtin_corpus().expect("the corpus").remove(0);
-        let mut job = CaseJob::new(&live, case.clone(), 1);
-        let first = job.current_request().operation;
-        for times in 1..=3 {
-            assert!(job.loss_limit_result().is_none());
-            assert!(job.add_result(CaseResult::new(&case, Verdict::Pass)).is_none(), "half of it");
-            assert_ne!(job.current_request().operation, first);
-            job.record_loss(&format!("cable {times}"));
-            assert_eq!(job.current_request().operation, first);
-        }
-        let result = job.loss_limit_result().expect("it is enough");
-        assert_eq!(result.verdict, Verdict::Error);
-        let why = result.reason.expect("a reason");
-        assert_eq!(why, "the board was lost 3 times while running this case; last reason: cable 3");
     }
 }

@@ -10,11 +10,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use hil_harness::file_system::OsFileSystem;
-use hil_harness::report::{
-    FollowUpOptions, Report, RunTotals, WorstResults, prepare_folder, write_files,
-};
-use hil_harness::results::{ResultsWriter, RunHeader};
+use hil_harness::report::{FollowUpOptions, RunTotals, WorstResults, prepare_folder, write_files};
+use hil_harness::results::RunHeader;
 use hil_testing::many_results::ManyResults;
+use sargon_suite::{Report, ResultsWriter};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<_> = std::env::args().skip(1).collect();

@@ -4,13 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hil_harness::file_system::OsFileSystem;
-use hil_harness::residues::SquareEntry;
 use hil_harness::results::{
     BoardReady, RESULTS_FORMAT, ResultsError, ResultsWriter, RunHeader, cases_digest,
 };
-use hil_harness::runner::{CaseResult, Verdict};
+use hil_harness::runner::Verdict;
 use rcflash_transport::time::Instant;
 use sargon_corpus::{Case, builtin_corpus};
+use sargon_suite::residues::SquareEntry;
+use sargon_suite::{CaseResult, PositionDetails, SargonSuite};
 
 /// One result of so many is a failure.
 const FAILURE_INTERVAL: usize = 10_000;
@@ -60,8 +61,8 @@ impl ManyResults {
             status: 0,
             t_states: Some(2000 + 7 * square + number as u64 % 100),
         });
-        let squares = squares.collect();
-        CaseResult { squares, attempts: 1, ..CaseResult::new(&self.case(number), verdict) }
+        let details = PositionDetails { fen: None, squares: squares.collect() };
+        CaseResult { details, attempts: 1, ..CaseResult::new(&self.case(number), verdict) }
     }
 
     /// Returns the header of a run of `count` cases, with the digest of these cases.
@@ -73,7 +74,7 @@ impl ManyResults {
             profile: profile.to_owned(),
             behaviour: "mended".to_owned(),
             cases: count,
-            digest: cases_digest(cases),
+            digest: cases_digest::<SargonSuite>(cases),
             repeat: 1,
             ..RunHeader::default()
         }

@@ -12,8 +12,8 @@ use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
 use hil_harness::board::{BoardKind, RecordOptions};
-use hil_harness::live::BoardConfig;
 use rcflash_rig::{DEFAULT_BOARD, RigFile};
+use sargon_suite::BoardConfig;
 
 use link_kernel::LinkKernel;
 

@@ -16,10 +16,8 @@
 pub mod args;
 pub mod encode;
 mod generate;
-mod select;
 
 pub use generate::{CORPUS_SEED, generate, to_epd};
-pub use select::{Selection, Shard, shuffle};
 
 use serde::Deserialize;
 

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use sargon_suite::{BoardConfig, LiveBoard};
 use firmware::ProgramKind;
 use firmware::build::{BuiltImage, build, build_with_sources};
 use firmware::evaluator::{Behaviour, Evaluator, ROUTINES};
 use firmware::profile::BoardProfile;
 use hil_harness::board::{Board, BoardKind};
 use hil_harness::file_system::OsFileSystem;
-use hil_harness::live::{BoardConfig, LiveBoard, Programs};
+use hil_harness::live::Programs;
 use rcflash_rig::DEFAULT_BOARD;
 use serde::Deserialize;
 
@@ -95,7 +96,7 @@ pub(crate) fn profile(name: Option<&str>) -> Result<BoardProfile, PageError> {
 /// A plan for a board that is simulated in this program, in a time of its own.
 pub(crate) fn plan(profile: BoardProfile, edition: &EvaluatorSources) -> BoardConfig {
     let board = BoardKind::InProcess { rom: None };
-    BoardConfig { board, evaluator: edition.evaluator(), ..BoardConfig::simulated(profile) }
+    BoardConfig { board, suite: edition.evaluator().into(), ..BoardConfig::simulated(profile) }
 }
 
 /// Powers a board up, loads the application and starts it; `wrap` may put another in its place.

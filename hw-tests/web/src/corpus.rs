@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hil_harness::live::LiveBoard;
-use hil_harness::runner::{CaseResult, RunEnd, RunOptions, Verdict, VerdictCounts, run_cases};
+use sargon_suite::{CaseResult, LiveBoard, VerdictCounts};
+use hil_harness::runner::{RunEnd, RunOptions, Verdict, run_cases};
 use rcflash_transport::time::{Duration, Instant};
 use sargon_corpus::{Case, Selection, builtin_corpus};
 use serde::Deserialize;
@@ -183,9 +183,9 @@ impl Job for CorpusRun {
 fn outcome(result: &CaseResult) -> Value {
     let mut outcome = json!({
         "id": result.id, "tags": result.tags,
-        "verdict": result.verdict, "squares": result.squares.len(),
+        "verdict": result.verdict, "squares": result.details.squares.len(),
     });
-    if let Some(fen) = &result.fen {
+    if let Some(fen) = &result.details.fen {
         outcome["fen"] = fen.as_str().into();
     }
     let differences = || {

@@ -1,7 +1,7 @@
 //! A position by the Z80 code, which runs on the simulated board, and by the host's evaluators.
 
+use sargon_suite::{LiveBoard, SargonBoard};
 use firmware_wire::{SquareRecord, StepRecord, status};
-use hil_harness::live::LiveBoard;
 use rcflash_link::LinkError;
 use sargon_analysis::{EvaluatorDiff, compare_evaluators};
 use sargon_corpus::encode;

@@ -6,11 +6,12 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use sargon_suite::BoardConfig;
 use firmware::ProgramKind;
 use firmware::build::BuiltImage;
 use firmware::profile::BoardProfile;
 use hil_harness::board::{Board, BoardError};
-use hil_harness::live::{BoardConfig, end_address};
+use hil_harness::live::end_address;
 use rcflash_link::Link;
 use rcflash_link::loader::{self, LoadError};
 use rcflash_monitors::{

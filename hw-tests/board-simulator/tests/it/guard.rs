@@ -97,7 +97,7 @@ fn each_violation_is_recorded_with_its_instruction() {
             other => other,
         };
         assert_eq!((found, first.pc), (*kind, ROUTINE + offset), "{routine:02X?}: {all:?}");
-        assert_eq!((first.routine, first.request_tag, first.position), (ROUTINE, 7, 0));
+        assert_eq!((first.routine, first.request_tag, first.case), (ROUTINE, 7, 0));
     }
 }
 

@@ -28,7 +28,7 @@ pub enum InjectedFault {
     Reset,
     /// The board neither receives nor sends until it is reset.
     Stuck,
-    /// Another application runs on the board: it reports other residues and another build id.
+    /// Another application runs on the board: it reports other results and another build id.
     WrongFirmware,
 }
 

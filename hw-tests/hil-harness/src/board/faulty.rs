@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use firmware_wire::{Decoder, DecoderEvent, Frame, REPLY_BIT, SQUARE_RECORD_BYTES, kind};
+use firmware_wire::{Decoder, DecoderEvent, Frame, REPLY_BIT, kind};
 use rcflash_transport::port::OpenError;
 use rcflash_transport::time::{Duration, Instant};
 use rcflash_transport::{ByteCounts, Capabilities, ControlLine, Transport};
@@ -23,9 +23,13 @@ const MAX_FAULT_OFFSET: u64 = 200;
 /// The length of a break: some characters at 9600 baud.
 const BREAK_DURATION: Duration = Duration::from_millis(5);
 
+/// Returns the index of a byte in the payload of a reply whose change makes a result wrong.
+pub type ResultByte = fn(&Frame) -> Option<usize>;
+
 /// A board whose line injects faults.
 pub struct FaultyBoard {
     board: Box<dyn Board>,
+    result_byte: ResultByte,
     state: Shared,
 }
 
@@ -59,7 +63,7 @@ impl State {
 impl FaultyBoard {
     /// Wraps a board. Faults begin when the board is first ready for requests.
     #[must_use]
-    pub fn new(board: Box<dyn Board>, seed: u64) -> Self {
+    pub fn new(board: Box<dyn Board>, seed: u64, result_byte: ResultByte) -> Self {
         let state = State {
             schedule: FaultSchedule::new(seed),
             unplugged: false,
@@ -67,7 +71,7 @@ impl FaultyBoard {
             is_stuck: false,
             is_wrong_firmware: false,
         };
-        Self { board, state: Shared(Arc::new(Mutex::new(state))) }
+        Self { board, result_byte, state: Shared(Arc::new(Mutex::new(state))) }
     }
 }
 
@@ -89,6 +93,7 @@ impl Board for FaultyBoard {
         let state = self.state.clone();
         Ok(Box::new(FaultyLine {
             line,
+            result_byte: self.result_byte,
             state,
             reset: self.board.reset_fn(),
             requests: Decoder::default(),
@@ -141,6 +146,7 @@ impl Board for FaultyBoard {
 /// A line that injects faults.
 struct FaultyLine {
     line: Box<dyn Transport + Send>,
+    result_byte: ResultByte,
     state: Shared,
     reset: Option<ResetFn>,
     requests: Decoder,
@@ -246,16 +252,29 @@ impl FaultyLine {
         self.rx_buffer.extend(bytes);
     }
 
-    /// Returns the replies of an application with other residues.
+    /// Returns the replies of an application with other results.
     fn forge_replies(&mut self, received: &[u8]) -> Vec<u8> {
         let mut forged = Vec::new();
         for byte in received {
             if let Some(DecoderEvent::Frame(mut frame)) = self.replies.push(*byte) {
-                forge_reply(&mut frame);
+                self.forge_reply(&mut frame);
                 forged.extend(frame.encode());
             }
         }
         forged
+    }
+
+    /// Changes a result or the build id in a reply, as if another application had sent it.
+    fn forge_reply(&self, frame: &mut Frame) {
+        const IDENTITY: u8 = kind::IDENT + REPLY_BIT;
+        let place = match frame.kind {
+            // Role, an application's, version, build.
+            IDENTITY if frame.payload.len() > 2 && frame.payload[0] == b'A' => Some(2),
+            _ => (self.result_byte)(frame),
+        };
+        if let Some(byte) = place.and_then(|place| frame.payload.get_mut(place)) {
+            *byte ^= 1;
+        }
     }
 }
 
@@ -352,20 +371,4 @@ fn corrupt(fault: InjectedFault, bytes: &mut Vec<u8>, at: usize, schedule: &mut 
             bytes.splice(at..at, noise.collect::<Vec<_>>());
         }
     }
-}
-
-/// Changes a residue or the build id in a reply, as if another application had sent it.
-fn forge_reply(frame: &mut Frame) {
-    const SQUARES: u8 = kind::POSITION + REPLY_BIT;
-    const RESIDUE: u8 = kind::EXCHANGE + REPLY_BIT;
-    const IDENTITY: u8 = kind::IDENT + REPLY_BIT;
-    let place = match frame.kind {
-        // Part, count, and the first record: square, piece, status, residue.
-        SQUARES if frame.payload.len() >= 2 + SQUARE_RECORD_BYTES => 2 + 3,
-        RESIDUE if !frame.payload.is_empty() => 0,
-        // Role, an application's, version, build.
-        IDENTITY if frame.payload.len() > 2 && frame.payload[0] == b'A' => 2,
-        _ => return,
-    };
-    frame.payload[place] ^= 1;
 }

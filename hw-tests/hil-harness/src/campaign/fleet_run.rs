@@ -13,10 +13,11 @@ use crate::case_index::CaseKey;
 use crate::fleet::{
     BoardFinished, Fleet, FleetBoard, FleetEvent, FleetSummary, SchedulerStats, run_fleet,
 };
+use crate::live::BoardSuite;
+use crate::live::LiveBoard;
 use crate::report::{self, BoardSummary, RunTarget};
 use crate::results::BoardReady;
 use crate::runner::{RunEnd, RunSummary};
-use sargon_corpus::Case;
 
 /// The end of a board that did all its work.
 const COMPLETE: &str = "complete";
@@ -27,26 +28,28 @@ const NOT_READY: &str = "was not ready before the run was over";
 ///
 /// # Errors
 /// Returns a failure if no board could be prepared, or if a file can't be written.
-pub fn run_on_fleet<'a>(
+pub fn run_on_fleet<'a, S: BoardSuite>(
     config: &'a RunConfig,
-    members: &'a [FleetBoard],
-    mut ctx: RunContext<'a>,
-) -> Result<FinishedRun, CommandError> {
-    let mut head = config.head(None);
+    cases: &'a [S::Case],
+    members: &'a [FleetBoard<S>],
+    mut ctx: RunContext<'a, LiveBoard<S>>,
+) -> Result<FinishedRun<S>, CommandError> {
+    let mut head = config.head::<S>(cases, None);
     head.profile = profiles(members);
-    let mut reporter = Reporter::start(config, head.clone(), None, &ctx)?;
+    let mut reporter = Reporter::start(config, cases, head.clone(), None, &ctx)?;
     let mut recorder = ResultRecorder::new(config, Arc::clone(&ctx.clock));
     let outcome = recorder
         .open(config, &head, ctx.file_system)
-        .and_then(|()| recorder.unfinished(&config.cases))
+        .and_then(|()| recorder.unfinished(cases))
         .and_then(|cases| dispatch(config, members, &cases, &mut recorder, &mut reporter, &mut ctx))
         .map_err(|failure| with_failed_verdict_code(failure, &recorder));
     reporter.finish(recorder, outcome)
 }
 
 /// Returns the names of the boards' profiles, each once.
-fn profiles(members: &[FleetBoard]) -> String {
-    let of = |member: &FleetBoard| member.plan.as_ref().ok().map(|plan| plan.profile.name.clone());
+fn profiles<S>(members: &[FleetBoard<S>]) -> String {
+    let of =
+        |member: &FleetBoard<S>| member.plan.as_ref().ok().map(|plan| plan.profile.name.clone());
     let mut names: Vec<_> = members.iter().filter_map(of).collect();
     names.sort();
     names.dedup();
@@ -54,16 +57,16 @@ fn profiles(members: &[FleetBoard]) -> String {
 }
 
 /// The boards and what they have done so far.
-struct BoardRows {
-    rows: Vec<BoardSummary>,
+struct BoardRows<S: BoardSuite> {
+    rows: Vec<BoardSummary<S>>,
     failures: Vec<CommandError>,
     stats: LinkStats,
     summary: RunSummary,
 }
 
-impl BoardRows {
-    fn new(members: &[FleetBoard]) -> Self {
-        let row = |member: &FleetBoard| BoardSummary {
+impl<S: BoardSuite> BoardRows<S> {
+    fn new(members: &[FleetBoard<S>]) -> Self {
+        let row = |member: &FleetBoard<S>| BoardSummary {
             name: member.name.clone(),
             profile: member
                 .plan
@@ -106,7 +109,7 @@ impl BoardRows {
     }
 
     /// Sets the counts of all boards, and which are quarantined.
-    fn finish(&mut self, end: &FleetSummary) {
+    fn finish(&mut self, end: &FleetSummary<S>) {
         for (index, row) in self.rows.iter_mut().enumerate() {
             row.counts = end.counts[index];
             row.at_fault = end.strikes[index];
@@ -119,7 +122,7 @@ impl BoardRows {
         }
     }
 
-    /// Returns the failure of a run in which no board was ready. A board whose evaluator can't be
+    /// Returns the failure of a run in which no board was ready. A board whose program can't be
     /// built gives it the exit code of a wrong answer.
     fn failure(&self) -> Option<CommandError> {
         let is_all = self.failures.len() == self.rows.len();
@@ -138,14 +141,14 @@ impl BoardRows {
     }
 }
 
-fn dispatch(
+fn dispatch<S: BoardSuite>(
     config: &RunConfig,
-    members: &[FleetBoard],
-    cases: &[Case],
-    recorder: &mut ResultRecorder,
-    reporter: &mut Reporter,
-    ctx: &mut RunContext,
-) -> Result<FinishedRun, CommandError> {
+    members: &[FleetBoard<S>],
+    cases: &[S::Case],
+    recorder: &mut ResultRecorder<S>,
+    reporter: &mut Reporter<S>,
+    ctx: &mut RunContext<LiveBoard<S>>,
+) -> Result<FinishedRun<S>, CommandError> {
     let began = (ctx.clock)();
     let mut rows = BoardRows::new(members);
     let fleet = Fleet {
@@ -169,7 +172,8 @@ fn dispatch(
     if let Some(failure) = failed {
         return Err(failure);
     }
-    recorder.verify_one_verdict_each(cases.iter().map(|case| CaseKey::of(&case.id)).collect())?;
+    recorder
+        .verify_one_verdict_each(cases.iter().map(|case| CaseKey::of(S::id(case))).collect())?;
     rows.finish(&end);
     reporter.report.boards = rows.rows.clone();
     let is_begun = rows.rows.iter().any(|row| row.counts.cases > 0) || cases.is_empty();
@@ -178,7 +182,7 @@ fn dispatch(
         return Err(failure);
     }
     let summary = RunSummary { ended: end.ended.clone(), ..rows.summary };
-    reporter.report.set_fleet_summary(&summary, rows.stats);
+    reporter.report.set_summary(&summary, rows.stats);
     recorder.finish(report::incomplete_reason(&summary.ended))?;
     let took = (ctx.clock)().saturating_duration_since(began);
     report_stats(end.stats, took, ctx);
@@ -196,11 +200,11 @@ fn dispatch(
 }
 
 /// Handles an event. Returns `false` if the run should stop.
-fn handle_event(
-    event: FleetEvent,
-    rows: &mut BoardRows,
-    recorder: &mut ResultRecorder,
-    ctx: &mut RunContext,
+fn handle_event<S: BoardSuite>(
+    event: FleetEvent<S>,
+    rows: &mut BoardRows<S>,
+    recorder: &mut ResultRecorder<S>,
+    ctx: &mut RunContext<LiveBoard<S>>,
 ) -> Result<bool, CommandError> {
     match event {
         FleetEvent::Ready(index, at, image, own) => {
@@ -232,7 +236,11 @@ fn handle_event(
 }
 
 /// Reports what the boards did for each other.
-fn report_stats(stats: SchedulerStats, took: Duration, ctx: &mut RunContext) {
+fn report_stats<S: BoardSuite>(
+    stats: SchedulerStats,
+    took: Duration,
+    ctx: &mut RunContext<LiveBoard<S>>,
+) {
     let SchedulerStats { rerun, speculative, requeued } = stats;
     if rerun + speculative + requeued > 0 && took > Duration::ZERO {
         ctx.observer.on_board_message(&format!(

@@ -12,7 +12,7 @@ use crate::file_system::FileSystem;
 use crate::report::{RunTotals, WorstResults};
 use crate::results::{BoardReady, Clock, ResultsError, ResultsWriter, RunEndRecord, RunHeader};
 use crate::runner::{Baseline, BaselineStatus, CaseResult, Verdict};
-use sargon_corpus::Case;
+use crate::suite::Suite;
 
 /// Most cases that a soak run writes to the results file; passed cases are not written.
 const MAX_SOAK_CASES_WRITTEN: u64 = 10_000;
@@ -24,14 +24,14 @@ fn empty_results(config: &RunConfig) -> WorstResults {
 }
 
 /// Records the results of the cases.
-pub struct ResultRecorder {
+pub struct ResultRecorder<S: Suite> {
     /// The counts and the cases that did not pass.
-    pub totals: RunTotals,
+    pub totals: RunTotals<S>,
     /// The results for the report; without a report, which cases have one.
     pub(super) results: WorstResults,
     baseline: Option<Arc<Baseline>>,
     clock: Clock,
-    writer: Option<ResultsWriter>,
+    writer: Option<ResultsWriter<S>>,
     /// The number of cases with a result in the resumed file.
     finished: usize,
     /// The cases recorded since [`Self::verify_one_verdict_each`].
@@ -41,7 +41,7 @@ pub struct ResultRecorder {
     failed: Option<ResultsError>,
 }
 
-impl ResultRecorder {
+impl<S: Suite> ResultRecorder<S> {
     /// Creates a recorder without results.
     #[must_use]
     pub fn new(config: &RunConfig, clock: Clock) -> Self {
@@ -85,7 +85,7 @@ impl ResultRecorder {
         self.results = empty_results(config);
     }
 
-    fn add_result(&mut self, result: &mut CaseResult) {
+    fn add_result(&mut self, result: &mut CaseResult<S>) {
         let compared = self.baseline.as_ref().map(|earlier| earlier.compare(result));
         result.known = compared == Some(BaselineStatus::Known);
         self.totals.add(result, compared);
@@ -93,8 +93,8 @@ impl ResultRecorder {
     }
 
     /// Returns the cases that have no verdict in the results file.
-    pub(super) fn unfinished(&self, cases: &[Case]) -> Result<Vec<Case>, CommandError> {
-        let is_left = |case: &&Case| !self.results.contains(&case.id);
+    pub(super) fn unfinished(&self, cases: &[S::Case]) -> Result<Vec<S::Case>, CommandError> {
+        let is_left = |case: &&S::Case| !self.results.contains(S::id(case));
         let left: Vec<_> = cases.iter().filter(is_left).cloned().collect();
         if left.len() + self.finished == cases.len() {
             return Ok(left);
@@ -111,7 +111,7 @@ impl ResultRecorder {
     }
 
     /// Records a result. Returns `false` if the results file could not be written.
-    pub(super) fn record(&mut self, mut result: CaseResult) -> bool {
+    pub(super) fn record(&mut self, mut result: CaseResult<S>) -> bool {
         self.add_result(&mut result);
         // After a failure the file ends with its last complete line; nothing is appended to it.
         if self.failed.is_none()
@@ -123,7 +123,7 @@ impl ResultRecorder {
         self.failed.is_none()
     }
 
-    fn write(&mut self, result: &CaseResult) -> Result<(), ResultsError> {
+    fn write(&mut self, result: &CaseResult<S>) -> Result<(), ResultsError> {
         let Some(writer) = &mut self.writer else { return Ok(()) };
         let now = (self.clock)();
         match &mut self.soak {
@@ -167,7 +167,7 @@ impl ResultRecorder {
     }
 
     /// Records that the run was aborted, and that these cases were not run.
-    pub(super) fn record_abort(&mut self, why: &str, left: &[Case]) {
+    pub(super) fn record_abort(&mut self, why: &str, left: &[S::Case]) {
         for case in left {
             self.add_result(&mut CaseResult::new(case, Verdict::NotRun));
         }

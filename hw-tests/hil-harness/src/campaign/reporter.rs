@@ -8,38 +8,43 @@ use rcflash_transport::time::Instant;
 
 use cli_support::exit::CommandError;
 
+use super::Session;
 use super::{FinishedRun, ResultRecorder, RunConfig, RunContext};
 use crate::file_system::FileSystem;
-use crate::live::BoardConfig;
 use crate::report::{Report, WorstResults, WriteError, prepare_folder, write_files};
 use crate::results::{Clock, RunHeader};
 use crate::runner::{CaseResult, Verdict};
+use crate::suite::Suite;
+use firmware::profile::BoardProfile;
 
 /// Writes the report of a run.
-pub struct Reporter<'a> {
+pub struct Reporter<'a, S: Suite> {
     config: &'a RunConfig,
+    cases: &'a [S::Case],
     file_system: &'a dyn FileSystem,
     clock: Clock,
     started: Instant,
     /// The report.
-    pub report: Report,
+    pub report: Report<S>,
 }
 
-impl<'a> Reporter<'a> {
+impl<'a, S: Suite> Reporter<'a, S> {
     /// Writes a report in which no case has been run.
-    pub(super) fn start(
+    pub(super) fn start<T: Session<Suite = S>>(
         config: &'a RunConfig,
+        cases: &'a [S::Case],
         head: RunHeader,
-        plan: Option<&BoardConfig>,
-        ctx: &RunContext<'a>,
+        profile: Option<&BoardProfile>,
+        ctx: &RunContext<'a, T>,
     ) -> Result<Self, CommandError> {
         let mut report = Report::new(head, config.arguments.clone(), SystemTime::now());
-        if let Some(plan) = plan {
-            report.set_planned_board(&plan.profile, &config.board);
+        if let Some(profile) = profile {
+            report.set_planned_board(profile, &config.board);
         }
         let clock = Arc::clone(&ctx.clock);
         let started = clock();
-        let mut reporter = Self { config, file_system: ctx.file_system, clock, started, report };
+        let mut reporter =
+            Self { config, cases, file_system: ctx.file_system, clock, started, report };
         if let Some(folder) = &config.report {
             prepare_folder(ctx.file_system, folder, config.force)?;
             reporter.write(WorstResults::spooled_in(folder), true)?;
@@ -47,13 +52,23 @@ impl<'a> Reporter<'a> {
         Ok(reporter)
     }
 
+    /// Sets the prepared session in the report.
+    pub(super) fn set_session(&mut self, session: &impl Session) {
+        let report = &mut self.report;
+        if let Some(board) = &mut report.board {
+            session.name().clone_into(&mut board.name);
+        }
+        report.image = session.identity().cloned();
+        report.own = session.own_routines().iter().map(ToString::to_string).collect();
+    }
+
     /// Writes the final report. If both the run and the report failed, returns the run's failure
     /// with both messages.
     pub(super) fn finish(
         mut self,
-        recorder: ResultRecorder,
-        outcome: Result<FinishedRun, CommandError>,
-    ) -> Result<FinishedRun, CommandError> {
+        recorder: ResultRecorder<S>,
+        outcome: Result<FinishedRun<S>, CommandError>,
+    ) -> Result<FinishedRun<S>, CommandError> {
         if let Err(failure) = &outcome {
             self.report.set_failure(&failure.message);
         }
@@ -75,9 +90,9 @@ impl<'a> Reporter<'a> {
     fn write(&mut self, mut results: WorstResults, is_aborted: bool) -> Result<(), CommandError> {
         let Some(folder) = &self.config.report else { return Ok(()) };
         if is_aborted {
-            for case in &self.config.cases {
-                if !results.contains(&case.id) {
-                    results.add(&CaseResult::new(case, Verdict::NotRun));
+            for case in self.cases {
+                if !results.contains(S::id(case)) {
+                    results.add(&CaseResult::<S>::new(case, Verdict::NotRun));
                 }
             }
         }

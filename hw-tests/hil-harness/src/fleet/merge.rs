@@ -2,9 +2,10 @@
 
 use super::scheduler::CaseOutcome;
 use crate::runner::{BoardVerdict, CaseResult, FaultSide, Verdict};
+use crate::suite::Suite;
 
 /// Returns the outcome of a case on a board, for the scheduler.
-pub(super) fn case_outcome(result: &CaseResult) -> CaseOutcome {
+pub(super) fn case_outcome<S: Suite>(result: &CaseResult<S>) -> CaseOutcome {
     match result.verdict {
         Verdict::Pass => CaseOutcome::Pass,
         Verdict::NotRun => CaseOutcome::None,
@@ -13,7 +14,7 @@ pub(super) fn case_outcome(result: &CaseResult) -> CaseOutcome {
 }
 
 /// Returns a text that is equal for two boards with the same problem.
-fn problem_signature(result: &CaseResult) -> String {
+fn problem_signature<S: Suite>(result: &CaseResult<S>) -> String {
     match result.verdict {
         Verdict::Timeout | Verdict::Error => "no answer".to_owned(),
         Verdict::Fail => {
@@ -27,7 +28,7 @@ fn problem_signature(result: &CaseResult) -> String {
 /// fail, whatever other boards report; a case that passed on some boards only is flaky. Returns
 /// `None` without results.
 #[must_use]
-pub fn merge_verdicts(results: Vec<(String, CaseResult)>) -> Option<CaseResult> {
+pub fn merge_verdicts<S: Suite>(results: Vec<(String, CaseResult<S>)>) -> Option<CaseResult<S>> {
     let verdict = verdict(&results)?;
     let fault = fault(&results, verdict);
     let board_verdicts = results.iter().map(|(board, result)| BoardVerdict {
@@ -60,7 +61,7 @@ pub fn merge_verdicts(results: Vec<(String, CaseResult)>) -> Option<CaseResult> 
 }
 
 /// Returns the merged verdict.
-fn verdict(results: &[(String, CaseResult)]) -> Option<Verdict> {
+fn verdict<S: Suite>(results: &[(String, CaseResult<S>)]) -> Option<Verdict> {
     let has = |wanted| results.iter().any(|(_, result)| result.verdict == wanted);
     let first = results.first()?.1.verdict;
     let is_mixed = || {
@@ -77,12 +78,12 @@ fn verdict(results: &[(String, CaseResult)]) -> Option<Verdict> {
 }
 
 /// Returns what is at fault; `None` for a pass, and for a case that the application can't run.
-fn fault(results: &[(String, CaseResult)], verdict: Verdict) -> Option<FaultSide> {
+fn fault<S: Suite>(results: &[(String, CaseResult<S>)], verdict: Verdict) -> Option<FaultSide> {
     if matches!(verdict, Verdict::Pass | Verdict::Skipped | Verdict::NotRun) {
         return None;
     }
     let is_problem =
-        |result: &CaseResult| !matches!(result.verdict, Verdict::Pass | Verdict::Skipped);
+        |result: &CaseResult<S>| !matches!(result.verdict, Verdict::Pass | Verdict::Skipped);
     let problems: Vec<_> = results.iter().filter(|(_, result)| is_problem(result)).collect();
     let passed = results.iter().any(|(_, result)| result.verdict == Verdict::Pass);
     let first = problems.first().map(|(_, result)| problem_signature(result))?;
@@ -100,25 +101,18 @@ fn fault(results: &[(String, CaseResult)], verdict: Verdict) -> Option<FaultSide
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::Difference;
-    use sargon_corpus::builtin_corpus;
+    use crate::test_suite::{self, Result};
 
-    fn result(verdict: Verdict) -> CaseResult {
-        CaseResult::new(&builtin_corpus().expect("the corpus")[0], verdict)
+    fn result(verdict: Verdict) -> Result {
+        test_suite::result("a", verdict)
     }
 
-    fn wrong(residue: &str) -> CaseResult {
-        let difference = Difference {
-            square: None,
-            field: "residue".into(),
-            board: residue.to_owned(),
-            reference: "0".to_owned(),
-            arrays: None,
-        };
+    fn wrong(value: &str) -> Result {
+        let difference = format!("A: {value}, expected 0");
         CaseResult { differences: vec![difference], ..result(Verdict::Fail) }
     }
 
-    fn joined(results: &[CaseResult]) -> CaseResult {
+    fn joined(results: &[Result]) -> Result {
         let named = ["a", "b", "c"].iter().zip(results);
         merge_verdicts(named.map(|(name, result)| ((*name).to_owned(), result.clone())).collect())
             .expect("a result")
@@ -139,7 +133,7 @@ mod tests {
 
     #[test]
     fn only_passes_make_a_pass_and_no_end_is_none() {
-        assert_eq!(merge_verdicts(Vec::new()), None);
+        assert_eq!(merge_verdicts::<test_suite::TestSuite>(Vec::new()), None);
         let one = joined(&[result(Verdict::Pass)]);
         assert_eq!(
             (one.verdict, one.board.as_deref(), one.board_verdicts.len()),
@@ -160,7 +154,7 @@ mod tests {
 
     #[test]
     fn the_side_at_fault_follows_from_what_the_boards_have_in_common() {
-        let fault = |results: &[CaseResult]| joined(results).fault.expect("a fault");
+        let fault = |results: &[Result]| joined(results).fault.expect("a fault");
         let boards =
             |names: &[&str]| FaultSide::Boards(names.iter().map(|&n| n.to_owned()).collect());
         assert_eq!(fault(&[wrong("1"), result(Verdict::Pass)]), boards(&["a"]));

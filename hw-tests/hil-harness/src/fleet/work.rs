@@ -12,22 +12,22 @@ use rcflash_transport::time::{Duration, Instant};
 
 use super::merge::{case_outcome, merge_verdicts};
 use super::scheduler::{Assignment, CaseOutcome, Scheduler, SchedulerStats, SchedulerUpdate};
+use crate::live::BoardSuite;
 use crate::live::{BoardConfig, LiveBoard, SetupError};
 use crate::runner::{
     Baseline, CaseResult, RunEnd, RunOptions, RunSummary, Verdict, VerdictCounts, run_cases_from,
 };
-use sargon_corpus::Case;
 
 /// How often Ctrl-C and slow cases are checked for.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A board of a fleet.
 #[derive(Debug)]
-pub struct FleetBoard {
+pub struct FleetBoard<S> {
     /// Its name, unique in the fleet.
     pub name: String,
     /// The plan for it, or the error if there is none.
-    pub plan: Result<BoardConfig, CommandError>,
+    pub plan: Result<BoardConfig<S>, CommandError>,
 }
 
 /// The result of a board that has finished its work.
@@ -43,24 +43,27 @@ pub struct BoardFinished {
 
 /// An event of a run on a fleet.
 #[derive(Debug)]
-pub enum FleetEvent {
+pub enum FleetEvent<S: BoardSuite> {
     /// A board is ready: its index, its full name, the application on it, and the user's own
     /// routines in that.
     Ready(usize, String, Identity, Vec<&'static str>),
     /// A board could not be prepared.
     SetupFailed(usize, CommandError),
     /// A case has its verdict.
-    CaseSettled(Box<CaseResult>),
+    CaseSettled(Box<CaseResult<S>>),
     /// A board has finished.
     BoardFinished(Box<BoardFinished>),
 }
 
+/// Prepares a board.
+pub type Prepare<'a, S> = dyn Fn(&BoardConfig<S>) -> Result<LiveBoard<S>, SetupError> + Sync + 'a;
+
 /// A run on a fleet.
-pub struct Fleet<'a> {
+pub struct Fleet<'a, S: BoardSuite> {
     /// The boards.
-    pub members: &'a [FleetBoard],
+    pub members: &'a [FleetBoard<S>],
     /// The cases.
-    pub cases: &'a [Case],
+    pub cases: &'a [S::Case],
     /// The number of repetitions of each case on a board.
     pub repeat: u32,
     /// Whether the first case that does not pass ends the run.
@@ -68,16 +71,16 @@ pub struct Fleet<'a> {
     /// The earlier run whose failures do not end this one.
     pub baseline: Option<&'a Baseline>,
     /// Prepares a board.
-    pub prepare: &'a (dyn Fn(&BoardConfig) -> Result<LiveBoard, SetupError> + Sync),
+    pub prepare: &'a Prepare<'a, S>,
 }
 
 /// The summary of a run on a fleet.
 #[derive(Debug, Clone)]
-pub struct FleetSummary {
+pub struct FleetSummary<S> {
     /// The end of the run as a whole.
     pub ended: RunEnd,
     /// The counts of each board.
-    pub counts: Vec<VerdictCounts>,
+    pub counts: Vec<VerdictCounts<S>>,
     /// The problems of each board that another one did not have.
     pub strikes: Vec<u32>,
     /// Whether each board was quarantined for them.
@@ -87,8 +90,8 @@ pub struct FleetSummary {
 }
 
 /// The state that the boards share.
-struct Shared {
-    state: Mutex<SharedState>,
+struct Shared<S: BoardSuite> {
+    state: Mutex<SharedState<S>>,
     changed: Condvar,
     began: Instant,
     /// For each board: whether to stop its running cases.
@@ -97,20 +100,20 @@ struct Shared {
     is_over: AtomicBool,
 }
 
-struct SharedState {
+struct SharedState<S: BoardSuite> {
     scheduler: Scheduler,
     /// The index of each case, by name.
     case_indices: HashMap<String, usize>,
-    results: Vec<Vec<(usize, CaseResult)>>,
-    counts: Vec<VerdictCounts>,
+    results: Vec<Vec<(usize, CaseResult<S>)>>,
+    counts: Vec<VerdictCounts<S>>,
 }
 
-impl Shared {
-    fn new(fleet: &Fleet) -> Self {
+impl<S: BoardSuite> Shared<S> {
+    fn new(fleet: &Fleet<S>) -> Self {
         let (cases, boards) = (fleet.cases.len(), fleet.members.len());
         let named = fleet.cases.iter().enumerate();
         let state = SharedState {
-            case_indices: named.map(|(index, case)| (case.id.clone(), index)).collect(),
+            case_indices: named.map(|(index, case)| (S::id(case).to_owned(), index)).collect(),
             scheduler: Scheduler::new(cases, boards),
             results: vec![Vec::new(); cases],
             counts: vec![VerdictCounts::default(); boards],
@@ -124,7 +127,7 @@ impl Shared {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, SharedState> {
+    fn lock(&self) -> MutexGuard<'_, SharedState<S>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -166,14 +169,14 @@ impl Shared {
 }
 
 /// The worker thread of a board.
-struct Worker<'a> {
-    fleet: &'a Fleet<'a>,
-    shared: &'a Shared,
+struct Worker<'a, S: BoardSuite> {
+    fleet: &'a Fleet<'a, S>,
+    shared: &'a Shared<S>,
     board: usize,
-    events: Sender<FleetEvent>,
+    events: Sender<FleetEvent<S>>,
 }
 
-impl Worker<'_> {
+impl<S: BoardSuite> Worker<'_, S> {
     /// Prepares the board and runs cases until there is no more work.
     fn work(self) {
         let mut live = match self.prepare() {
@@ -190,7 +193,7 @@ impl Worker<'_> {
         self.send_event(FleetEvent::BoardFinished(Box::new(finished)));
     }
 
-    fn prepare(&self) -> Result<LiveBoard, CommandError> {
+    fn prepare(&self) -> Result<LiveBoard<S>, CommandError> {
         let member = &self.fleet.members[self.board];
         let plan = member.plan.as_ref();
         let plan = plan.map_err(|failure| CommandError::new(failure.code, &failure.message))?;
@@ -201,17 +204,17 @@ impl Worker<'_> {
             self.board,
             name,
             live.application.clone(),
-            live.overrides.clone(),
+            S::own_routines(&live).to_vec(),
         ));
         Ok(live)
     }
 
-    fn send_event(&self, event: FleetEvent) {
+    fn send_event(&self, event: FleetEvent<S>) {
         // The receiver is dropped only if the main thread panicked.
         let _ = self.events.send(event);
     }
 
-    fn run_until_done(&self, live: &mut LiveBoard) -> RunSummary {
+    fn run_until_done(&self, live: &mut LiveBoard<S>) -> RunSummary {
         let mut summary = RunSummary::default();
         let mut was_stopped = false;
         while let Some(first) = self.shared.wait_for_case(self.board) {
@@ -242,7 +245,7 @@ impl Worker<'_> {
 
     /// Verifies a board that was stopped when the last case was settled elsewhere: it may have been
     /// lost.
-    fn verify_at_end(&self, live: &mut LiveBoard) -> RunEnd {
+    fn verify_at_end(&self, live: &mut LiveBoard<S>) -> RunEnd {
         self.shared.stops[self.board].store(false, Ordering::Relaxed);
         match live.is_expected_application() {
             Ok(true) => RunEnd::Complete,
@@ -252,7 +255,7 @@ impl Worker<'_> {
     }
 
     /// Runs cases on the board while there are any for it.
-    fn run_batch(&self, live: &mut LiveBoard, first: usize) -> RunSummary {
+    fn run_batch(&self, live: &mut LiveBoard<S>, first: usize) -> RunSummary {
         let Fleet { cases, repeat, baseline, .. } = *self.fleet;
         let stop = &self.shared.stops[self.board];
         let options = RunOptions { repeat, fail_fast: false, baseline, interrupted: stop };
@@ -265,7 +268,7 @@ impl Worker<'_> {
     }
 
     /// Records the result of a case on this board.
-    fn record_result(&self, result: CaseResult) {
+    fn record_result(&self, result: CaseResult<S>) {
         let now = self.shared.began.elapsed();
         let mut state = self.shared.lock();
         let Some(&case) = state.case_indices.get(&result.id) else { return };
@@ -278,7 +281,7 @@ impl Worker<'_> {
         self.apply(state, update);
     }
 
-    fn apply(&self, mut state: MutexGuard<SharedState>, update: SchedulerUpdate) {
+    fn apply(&self, mut state: MutexGuard<SharedState<S>>, update: SchedulerUpdate) {
         for board in update.redundant {
             self.shared.stops[board].store(true, Ordering::Relaxed);
         }
@@ -307,7 +310,10 @@ impl Worker<'_> {
 }
 
 /// Merges the results of a case on several boards.
-fn merge(members: &[FleetBoard], results: Vec<(usize, CaseResult)>) -> Option<CaseResult> {
+fn merge<S: BoardSuite>(
+    members: &[FleetBoard<S>],
+    results: Vec<(usize, CaseResult<S>)>,
+) -> Option<CaseResult<S>> {
     merge_verdicts(
         results.into_iter().map(|(board, end)| (members[board].name.clone(), end)).collect(),
     )
@@ -315,11 +321,11 @@ fn merge(members: &[FleetBoard], results: Vec<(usize, CaseResult)>) -> Option<Ca
 
 /// Runs each case on some board. Calls `on_event` for each event; if it returns `false`, the run
 /// is stopped.
-pub fn run_fleet(
-    fleet: &Fleet,
+pub fn run_fleet<S: BoardSuite>(
+    fleet: &Fleet<S>,
     stop: &AtomicBool,
-    mut on_event: impl FnMut(FleetEvent) -> bool,
-) -> FleetSummary {
+    mut on_event: impl FnMut(FleetEvent<S>) -> bool,
+) -> FleetSummary<S> {
     let shared = Shared::new(fleet);
     let mut ended = RunEnd::Complete;
     std::thread::scope(|scope| {
@@ -337,12 +343,12 @@ pub fn run_fleet(
 }
 
 /// Handles events until all boards have finished. Returns how the run ended.
-fn collect_events(
-    fleet: &Fleet,
-    shared: &Shared,
-    received: &Receiver<FleetEvent>,
+fn collect_events<S: BoardSuite>(
+    fleet: &Fleet<S>,
+    shared: &Shared<S>,
+    received: &Receiver<FleetEvent<S>>,
     stop: &AtomicBool,
-    on_event: &mut dyn FnMut(FleetEvent) -> bool,
+    on_event: &mut dyn FnMut(FleetEvent<S>) -> bool,
 ) -> RunEnd {
     let mut ended = RunEnd::Complete;
     loop {
@@ -365,9 +371,9 @@ fn collect_events(
     }
 }
 
-impl Fleet<'_> {
+impl<S: BoardSuite> Fleet<'_, S> {
     /// Returns `true` if this result ends the run.
-    fn ends_with(&self, result: &CaseResult) -> bool {
+    fn ends_with(&self, result: &CaseResult<S>) -> bool {
         use crate::runner::BaselineStatus;
         let is_known = |earlier: &Baseline| earlier.compare(result) == BaselineStatus::Known;
         self.fail_fast
@@ -377,12 +383,12 @@ impl Fleet<'_> {
 }
 
 /// Settles the remaining cases: those with a result on some board keep it, the others are not run.
-fn conclude(
-    fleet: &Fleet,
-    mut state: SharedState,
+fn conclude<S: BoardSuite>(
+    fleet: &Fleet<S>,
+    mut state: SharedState<S>,
     ended: RunEnd,
-    on_event: &mut dyn FnMut(FleetEvent) -> bool,
-) -> FleetSummary {
+    on_event: &mut dyn FnMut(FleetEvent<S>) -> bool,
+) -> FleetSummary<S> {
     let mut not_run = 0;
     for case in state.scheduler.unsettled_cases() {
         let results = std::mem::take(&mut state.results[case]);

@@ -1,14 +1,15 @@
-//! STATUS: what the evaluator may have damaged on a board that is seen only through its line.
+//! STATUS: what code under test may have damaged on a board that is seen only through its line.
 
 use firmware_wire::{Reply, Request, StatusReply, extended_capability};
 use rcflash_link::{LinkStats, RequestSpec};
 
+use super::BoardSuite;
 use super::programs::START_TIMEOUT;
 use super::{LiveBoard, SetupError};
 
 /// Processing time of STATUS: the CRC takes 64 T-states for a byte, the stack's 192 bytes 40 each.
 const STATUS_T_STATES_PER_BYTE: u64 = 80;
-const STATUS_OPERATION: &str = "checking what the evaluator left behind";
+const STATUS_OPERATION: &str = "checking what code under test left behind";
 
 /// Damage that a STATUS reply shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +27,7 @@ pub(super) struct StatusBaseline {
     stats: LinkStats,
 }
 
-impl LiveBoard {
+impl<S: BoardSuite> LiveBoard<S> {
     /// Returns `true` if the application answers STATUS.
     #[must_use]
     pub fn supports_status(&self) -> bool {
@@ -64,7 +65,7 @@ impl LiveBoard {
         let then = self.status.replace(StatusBaseline { reply: *now, stats })?;
         // Injected faults overrun the receiver, too.
         let is_line_faulty = self.faults().is_some();
-        damage(&then.reply, now, stats.since(&then.stats), is_line_faulty)
+        damage(&then.reply, now, stats.since(&then.stats), is_line_faulty, S::CODE_UNDER_TEST)
     }
 
     /// Returns `true` if the line corrupted or lost characters since the last status, or is meant
@@ -81,7 +82,7 @@ impl LiveBoard {
     /// Returns an error if the board can't be loaded.
     pub(crate) fn reload(&mut self) -> Result<(), SetupError> {
         self.link.cancel_all();
-        self.probe.clear();
+        self.records.clear();
         // A stock monitor's loader starts nothing while the application answers.
         if self.config.stock_monitor.is_some() {
             let operation = "returning to the monitor";
@@ -98,6 +99,7 @@ fn damage(
     now: &StatusReply,
     line: LinkStats,
     is_line_faulty: bool,
+    code: &str,
 ) -> Option<StatusFinding> {
     let finding = |reason: String, needs_reload| Some(StatusFinding { reason, needs_reload });
     if now.crc != then.crc {
@@ -109,7 +111,7 @@ fn damage(
     match since(then.interrupts_off, now.interrupts_off) {
         0 => {}
         times => {
-            let reason = format!("interrupts were off when the evaluator returned, {times} times");
+            let reason = format!("interrupts were off when {code} returned, {times} times");
             return finding(reason, false);
         }
     }
@@ -144,7 +146,7 @@ mod tests {
     fn reason(now: StatusReply, retries: u64, is_line_faulty: bool) -> Option<(String, bool)> {
         let mut line = LinkStats::default();
         line.retries.timeout = retries;
-        let found = damage(&GOOD, &now, line, is_line_faulty)?;
+        let found = damage(&GOOD, &now, line, is_line_faulty, "it")?;
         Some((found.reason, found.needs_reload))
     }
 

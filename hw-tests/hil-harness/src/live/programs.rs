@@ -3,18 +3,15 @@
 use std::time::Duration;
 
 use firmware::ProgramKind;
-use firmware::build::{BuildError, BuiltImage, build, build_with};
-use firmware::evaluator::Behaviour;
-use firmware_wire::{Identity, Role, capability};
+use firmware::build::{BuildError, BuiltImage, build};
+use firmware_wire::{Identity, Role};
 use rcflash_link::flash::{self, FlashError, FlashImage};
 use rcflash_link::loader::{self, LoadError};
 use rcflash_link::{Link, LinkError};
-use sargon_corpus::encode;
 
-use super::instrumentation::EvaluatorProbe;
+use super::BoardSuite;
 use super::{BoardConfig, SetupError};
 use crate::board::{Board, RunningApplication};
-use board_simulator::Probe;
 
 /// Time until a program answers after its start.
 pub(super) const START_TIMEOUT: Duration = Duration::from_millis(500);
@@ -23,7 +20,7 @@ pub(super) const START_TIMEOUT: Duration = Duration::from_millis(500);
 pub struct Programs {
     /// The monitor for the ROM.
     pub monitor: BuiltImage,
-    /// The application with the evaluator under test.
+    /// The application with the code under test.
     pub application: BuiltImage,
 }
 
@@ -32,27 +29,21 @@ impl Programs {
     ///
     /// # Errors
     /// Returns an error if assembly or linking failed.
-    pub fn build(config: &BoardConfig) -> Result<Self, BuildError> {
+    pub fn build<S: BoardSuite>(config: &BoardConfig<S>) -> Result<Self, BuildError> {
         let monitor = build(&config.profile, ProgramKind::Monitor)?;
         let kind = match config {
             BoardConfig { stock_monitor: Some(_), .. } => ProgramKind::HostedApplication,
             BoardConfig { in_flash: true, .. } => ProgramKind::FlashApplication,
             _ => ProgramKind::Application,
         };
-        let application = build_with(&config.profile, kind, &config.evaluator)?;
+        let application = config.suite.build_application(&config.profile, kind)?;
         Ok(Self { monitor, application })
     }
 
-    /// Returns the probe that records calls of the evaluator's routines on a simulated board.
-    #[must_use]
-    pub fn probe(&self) -> Probe {
-        EvaluatorProbe::new(&self.application).probe(false)
-    }
-
     /// Loads and starts the application, unless the board has it already, as in a replay.
-    pub(super) fn prepare_board(
+    pub(super) fn prepare_board<S: BoardSuite>(
         &self,
-        config: &BoardConfig,
+        config: &BoardConfig<S>,
         board: &mut dyn Board,
         link: &mut Link,
     ) -> Result<RunningApplication, SetupError> {
@@ -69,9 +60,9 @@ impl Programs {
     }
 
     /// Loads the application through the monitor in ROM, starts it, and verifies its identity.
-    pub(super) fn load_and_start(
+    pub(super) fn load_and_start<S: BoardSuite>(
         &self,
-        config: &BoardConfig,
+        config: &BoardConfig<S>,
         link: &mut Link,
     ) -> Result<RunningApplication, SetupError> {
         if let Some(monitor) = config.stock_monitor {
@@ -102,10 +93,10 @@ impl Programs {
         Ok(RunningApplication { application, own, seq: link.seq() })
     }
 
-    /// Returns an error unless this is the loaded application, with the configured behaviour.
-    pub(super) fn verify_identity(
+    /// Returns an error unless this is the loaded application, and the suite tests it.
+    pub(super) fn verify_identity<S: BoardSuite>(
         &self,
-        config: &BoardConfig,
+        config: &BoardConfig<S>,
         running: &Identity,
     ) -> Result<(), SetupError> {
         let is_expected =
@@ -113,12 +104,7 @@ impl Programs {
         if running.role != Role::Application || !is_expected {
             return Err(SetupError::WrongApplication(Box::new(running.clone())));
         }
-        let behaviour = behaviour(running);
-        // An identity has the original behaviour as a flag, but not which corrected variant runs.
-        if encode::behaviour(behaviour) != encode::behaviour(config.evaluator.behaviour) {
-            return Err(SetupError::OtherBehaviour(Box::new(running.clone()), behaviour));
-        }
-        Ok(())
+        config.suite.check_application(running).map_err(SetupError::UntestedApplication)
     }
 }
 
@@ -140,10 +126,4 @@ fn write_to_flash(
     }
     flash::write(link, &sectors, |_| {})?;
     Ok(())
-}
-
-/// Returns the behaviour in an application's identity.
-pub(super) fn behaviour(application: &Identity) -> Behaviour {
-    let is_original = application.capabilities & capability::AS_IN_1978 != 0;
-    if is_original { Behaviour::Original } else { Behaviour::Corrected }
 }

@@ -8,6 +8,7 @@ use rcflash_link::LinkError;
 use rcflash_link::loader::{self, LoadError};
 use rcflash_monitors::LoaderError;
 
+use super::BoardSuite;
 use super::{LiveBoard, SetupError, stock_monitor};
 use crate::board::BoardError;
 
@@ -30,14 +31,14 @@ pub enum Recovery {
     Replaced(String),
 }
 
-impl LiveBoard {
+impl<S: BoardSuite> LiveBoard<S> {
     /// Cancels all requests in flight, and restarts the application unless it still replies.
     ///
     /// # Errors
     /// Returns the error of the last attempt.
     pub fn recover(&mut self) -> Result<Recovery, SetupError> {
         self.link.cancel_all();
-        self.probe.clear();
+        self.records.clear();
         let mut recovery = None;
         let mut attempt = 1;
         // `recovery` outlives the attempts, so the report shows the first cause and not the error

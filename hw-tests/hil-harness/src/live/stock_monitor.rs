@@ -12,6 +12,7 @@ use rcflash_monitors::{
 use tdlasm::image::{Image, Run};
 use tdlasm::link::Program;
 
+use super::BoardSuite;
 use super::programs::{Programs, START_TIMEOUT};
 use super::{BoardConfig, LiveBoard, SetupError};
 use crate::board::{BoardKind, RunningApplication};
@@ -48,9 +49,9 @@ enum StartOutcome {
 
 impl Programs {
     /// Loads and starts the application through the stock monitor, unless it is running already.
-    pub(super) fn load_and_start_via_monitor(
+    pub(super) fn load_and_start_via_monitor<S: BoardSuite>(
         &self,
-        config: &BoardConfig,
+        config: &BoardConfig<S>,
         monitor: HostMonitor,
         link: &mut Link,
     ) -> Result<RunningApplication, SetupError> {
@@ -70,9 +71,9 @@ impl Programs {
     }
 
     /// Loads and starts the application through the stock monitor.
-    fn start_via_monitor(
+    fn start_via_monitor<S: BoardSuite>(
         &self,
-        config: &BoardConfig,
+        config: &BoardConfig<S>,
         monitor: HostMonitor,
         link: &mut Link,
     ) -> Result<StartOutcome, SetupError> {
@@ -92,7 +93,7 @@ impl Programs {
     }
 
     /// Returns the application's image, its entry, and the first address after it.
-    fn guest(&self, config: &BoardConfig) -> (Image, u16, u16) {
+    fn guest<S: BoardSuite>(&self, config: &BoardConfig<S>) -> (Image, u16, u16) {
         match &config.application {
             Some((address, bytes)) => {
                 let image = Image::new([Run { address: *address, bytes: bytes.clone() }]);
@@ -117,9 +118,9 @@ impl Programs {
 
     /// Returns the running application if it is the expected one. Leaves another one for the stock
     /// monitor, and returns `None`.
-    fn reuse_running(
+    fn reuse_running<S: BoardSuite>(
         &self,
-        config: &BoardConfig,
+        config: &BoardConfig<S>,
         link: &mut Link,
     ) -> Result<Option<Identity>, SetupError> {
         let found = identify(link)?;
@@ -136,7 +137,10 @@ impl Programs {
 
     /// Returns the error for another monitor than the configured one, with the command for that
     /// one.
-    fn wrong_monitor_error(config: &BoardConfig, error: LoaderError) -> SetupError {
+    fn wrong_monitor_error<S: BoardSuite>(
+        config: &BoardConfig<S>,
+        error: LoaderError,
+    ) -> SetupError {
         let (LoaderError::WrongPeer { port, actual: found, .. }, BoardKind::Serial(rig)) =
             (&error, &config.board)
         else {
@@ -155,8 +159,8 @@ impl Programs {
 
     /// Probes what answers in place of this project's monitor, and returns an error with the
     /// command for it; returns `error` if the peer is unknown.
-    pub(super) fn unknown_peer_error(
-        config: &BoardConfig,
+    pub(super) fn unknown_peer_error<S: BoardSuite>(
+        config: &BoardConfig<S>,
         link: &mut Link,
         error: LinkError,
     ) -> SetupError {
@@ -189,17 +193,17 @@ fn first_step(peer: Peer) -> &'static str {
     }
 }
 
-/// Runs `exchange` in a session with the stock monitor, on the line of the link.
-fn with_monitor_session<T>(
-    config: &BoardConfig,
+/// Calls `dialogue` in a session with the stock monitor, on the line of the link.
+fn with_monitor_session<S, T>(
+    config: &BoardConfig<S>,
     link: &mut Link,
-    exchange: impl FnOnce(&mut MonitorSession) -> Result<T, LoaderError>,
+    dialogue: impl FnOnce(&mut MonitorSession) -> Result<T, LoaderError>,
 ) -> Result<T, LoaderError> {
     let unread = link.take_unframed();
     let stop = config.cancel.as_ref().map_or_else(Arc::default, Arc::clone);
     let mut session =
         MonitorSession::new(link.take_transport(), link.baud(), stop).with_received(&unread);
-    let outcome = exchange(&mut session);
+    let outcome = dialogue(&mut session);
     link.set_transport(session.into_transport());
     outcome
 }
@@ -212,7 +216,7 @@ pub fn end_address(program: &Program) -> u16 {
     u16::try_from(last).unwrap_or(u16::MAX)
 }
 
-impl LiveBoard {
+impl<S: BoardSuite> LiveBoard<S> {
     /// Leaves the application for the stock monitor, if the board has one. The board accepts no
     /// requests after that.
     ///
@@ -239,7 +243,7 @@ impl LiveBoard {
     }
 }
 
-impl Drop for LiveBoard {
+impl<S: BoardSuite> Drop for LiveBoard<S> {
     fn drop(&mut self) {
         if let Err(error) = self.return_to_monitor() {
             (self.config.on_notice)(&error.to_string());

@@ -6,6 +6,7 @@ use std::fmt;
 
 use rcflash_link::LinkStats;
 
+use super::BoardSuite;
 use super::LiveBoard;
 use crate::board::BoardKind;
 use board_simulator::Pace;
@@ -70,7 +71,7 @@ impl CounterSnapshot {
     }
 }
 
-impl LiveBoard {
+impl<S: BoardSuite> LiveBoard<S> {
     pub(super) fn counters(&self) -> CounterSnapshot {
         let clock =
             |board: &dyn crate::board::Instrumentation| (board.clock(), board.halted_time());

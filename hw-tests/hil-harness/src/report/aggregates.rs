@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Report;
 use crate::runner::{CaseResult, FaultSide, Verdict, VerdictCounts};
+use crate::suite::Suite;
 
 /// Most cases that did not pass of which the whole result is buffered.
 pub(super) const MAX_BUFFERED_PROBLEMS: usize = 200;
@@ -13,21 +14,21 @@ const MAX_DISTINCT_T_STATES: usize = 10_000;
 
 /// Figures of all cases. Their size does not depend on the number of cases.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct CaseAggregates {
+pub(super) struct CaseAggregates<S: Suite> {
     /// The counts of cases with each tag.
-    pub(super) by_tag: BTreeMap<String, VerdictCounts>,
+    pub(super) by_tag: BTreeMap<String, VerdictCounts<S>>,
     /// The numbers of cases in which a board or the code is at fault.
     faults: (usize, usize),
     /// The first cases that were run and did not pass.
-    pub(super) first_problems: Vec<CaseResult>,
+    pub(super) first_problems: Vec<CaseResult<S>>,
     /// The number of cases that were run and did not pass.
     pub(super) problem_count: usize,
-    /// T-states of a square, and the number of squares that took so many.
+    /// T-states of a value, and the number of values that took so many.
     pub(super) t_states: BTreeMap<u64, u64>,
 }
 
-impl CaseAggregates {
-    pub(super) fn add(&mut self, case: &CaseResult) {
+impl<S: Suite> CaseAggregates<S> {
+    pub(super) fn add(&mut self, case: &CaseResult<S>) {
         for tag in &case.tags {
             match self.by_tag.get_mut(tag) {
                 Some(counts) => counts.add(case),
@@ -39,7 +40,7 @@ impl CaseAggregates {
             Some(FaultSide::Code(_)) => self.faults.1 += 1,
             Some(FaultSide::Unknown(_)) | None => {}
         }
-        let times = case.squares.iter().filter_map(|square| square.t_states);
+        let times = S::t_states(&case.details).into_iter();
         times.filter(|time| *time > 0).for_each(|time| self.add_t_states(time));
         if !matches!(case.verdict, Verdict::Pass | Verdict::NotRun) {
             self.problem_count += 1;
@@ -49,7 +50,7 @@ impl CaseAggregates {
         }
     }
 
-    /// Counts a square. Once there are [`MAX_DISTINCT_T_STATES`], another number of T-states counts
+    /// Counts a value. Once there are [`MAX_DISTINCT_T_STATES`], another number of T-states counts
     /// as the next lower one.
     fn add_t_states(&mut self, t_states: u64) {
         let is_full = self.t_states.len() >= MAX_DISTINCT_T_STATES;
@@ -60,7 +61,7 @@ impl CaseAggregates {
     }
 }
 
-impl Report {
+impl<S: Suite> Report<S> {
     /// Returns the numbers of cases in which a board or the code is at fault; `None` in a run on
     /// one board.
     #[must_use]
@@ -70,13 +71,13 @@ impl Report {
 
     /// Returns the counts of cases with each tag.
     #[must_use]
-    pub fn counts_by_tag(&self) -> &BTreeMap<String, VerdictCounts> {
+    pub fn counts_by_tag(&self) -> &BTreeMap<String, VerdictCounts<S>> {
         &self.aggregates.by_tag
     }
 
     /// Returns the first of the cases that were run and did not pass, at most `limit` of them and
     /// never more than [`MAX_BUFFERED_PROBLEMS`], and how many more there are.
-    pub(super) fn problems(&self, limit: usize) -> (&[CaseResult], usize) {
+    pub(super) fn problems(&self, limit: usize) -> (&[CaseResult<S>], usize) {
         let all = &self.aggregates.first_problems;
         let shown = &all[..limit.min(all.len())];
         (shown, self.aggregates.problem_count - shown.len())

@@ -8,10 +8,12 @@ use rcflash_link::LinkStats;
 use serde::{Deserialize, Serialize};
 
 use crate::runner::{Verdict, VerdictCounts};
+use crate::suite::Suite;
 
 /// A board of a run on a fleet.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BoardSummary {
+#[serde(bound = "")]
+pub struct BoardSummary<S: Suite> {
     /// Its name on the command line.
     pub name: String,
     /// The name of its profile; empty if no plan could be made for it.
@@ -25,7 +27,7 @@ pub struct BoardSummary {
     /// How its work ended: `complete`, or the reason for an early end.
     pub ended: String,
     /// The counts of its verdicts.
-    pub counts: VerdictCounts,
+    pub counts: VerdictCounts<S>,
     /// Problems that another board did not have with the same case.
     pub at_fault: u32,
     /// How often it was lost and reconnected.
@@ -43,7 +45,7 @@ pub(super) fn fault_sentence(boards: usize, code: usize) -> String {
 }
 
 /// Returns the rows of the table of boards, headings first; empty without boards.
-pub(super) fn table_rows(boards: &[BoardSummary]) -> Vec<Vec<String>> {
+pub(super) fn table_rows<S: Suite>(boards: &[BoardSummary<S>]) -> Vec<Vec<String>> {
     if boards.is_empty() {
         return Vec::new();
     }
@@ -53,7 +55,7 @@ pub(super) fn table_rows(boards: &[BoardSummary]) -> Vec<Vec<String>> {
     let head =
         ["board", "cases"].into_iter().chain(verdicts.iter().map(|verdict| verdict.as_str()));
     let head = head.chain(["at fault", "ended"]).map(str::to_owned).collect();
-    let row = |board: &BoardSummary| {
+    let row = |board: &BoardSummary<S>| {
         let counts = verdicts.iter().map(|verdict| board.counts.get(*verdict));
         let numbers = [board.counts.cases].into_iter().chain(counts);
         let numbers = numbers.chain([u64::from(board.at_fault)]).map(|count| count.to_string());
@@ -65,7 +67,7 @@ pub(super) fn table_rows(boards: &[BoardSummary]) -> Vec<Vec<String>> {
 
 /// Returns the table of boards as text.
 #[must_use]
-pub fn boards_table(boards: &[BoardSummary]) -> String {
+pub fn boards_table<S: Suite>(boards: &[BoardSummary<S>]) -> String {
     let rows = table_rows(boards);
     let widest = rows.iter().map(|row| row[0].escaped().chars().count()).max().unwrap_or_default();
     let mut text = String::new();

@@ -5,8 +5,9 @@ use std::fmt::Display;
 use super::boards::fault_sentence;
 use super::{Report, compared};
 use crate::runner::BaselineSummary;
+use crate::suite::Suite;
 
-impl Report {
+impl<S: Suite> Report<S> {
     /// Returns program, board and settings of the run, as names and values.
     #[must_use]
     pub fn facts(&self) -> Vec<(&'static str, String)> {

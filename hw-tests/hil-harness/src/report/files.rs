@@ -11,6 +11,7 @@ use super::{CaseResults, Report};
 use super::{junit, markdown, page};
 use crate::file_system::{FileSystem, PathKind};
 use crate::runner::Verdict;
+use crate::suite::Suite;
 
 /// A file is recognised by its first bytes, so many at most.
 const RECOGNISED_PREFIX_BYTES: u64 = 4096;
@@ -106,14 +107,14 @@ pub fn prepare_folder(
 ///
 /// # Errors
 /// Returns [`WriteError`] for the first file that can't be written; earlier files are kept.
-pub fn write_files(
-    report: &Report,
-    cases: &mut dyn CaseResults,
+pub fn write_files<S: Suite>(
+    report: &Report<S>,
+    cases: &mut dyn CaseResults<S>,
     file_system: &dyn FileSystem,
     folder: &Path,
 ) -> Result<(), WriteError> {
     write_passes(report, cases, file_system, &folder.join(PASSES_FILE))?;
-    let writers: [Writer; 4] =
+    let writers: [Writer<S>; 4] =
         [write_json, junit::write_junit, page::write_page, markdown::write_markdown];
     for ((name, _), write) in FILES.iter().zip(writers) {
         let path = folder.join(name);
@@ -124,13 +125,13 @@ pub fn write_files(
 }
 
 /// Writes a file of a report.
-type Writer = fn(&Report, &mut dyn CaseResults, &mut dyn Write) -> io::Result<()>;
+type Writer<S> = fn(&Report<S>, &mut dyn CaseResults<S>, &mut dyn Write) -> io::Result<()>;
 
 /// Writes the passed cases if the page has only their figures; otherwise removes the file that an
 /// earlier report left.
-fn write_passes(
-    report: &Report,
-    cases: &mut dyn CaseResults,
+fn write_passes<S: Suite>(
+    report: &Report<S>,
+    cases: &mut dyn CaseResults<S>,
     file_system: &dyn FileSystem,
     path: &Path,
 ) -> Result<(), WriteError> {
@@ -157,7 +158,11 @@ fn write_passes(
 }
 
 /// Writes `report.json`: the report as it is, with the cases as its last field.
-fn write_json(report: &Report, cases: &mut dyn CaseResults, out: &mut dyn Write) -> io::Result<()> {
+fn write_json<S: Suite>(
+    report: &Report<S>,
+    cases: &mut dyn CaseResults<S>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let text = serde_json::to_string(report)?;
     // The report ends with an empty list of cases.
     let open = text.strip_suffix("]}").unwrap_or(&text);

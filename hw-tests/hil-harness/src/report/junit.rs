@@ -9,6 +9,7 @@ use quick_junit::{NonSuccessKind, Report as Page, TestCase, TestCaseStatus, Test
 
 use super::{CaseResults, Report};
 use crate::runner::{CaseResult, Verdict};
+use crate::suite::Suite;
 
 /// The indent of a test, and the line that ends a suite, as `quick_junit` writes them.
 const TEST_START: &str = "        <testcase";
@@ -17,9 +18,9 @@ const SUITE_END: &str = "    </testsuite>\n";
 /// Writes the report as JUnit XML, one test at a time. Only a wrong answer is a failure; flaky
 /// cases and cases without an answer are errors; cases not run and failures known from the baseline
 /// are skipped.
-pub(super) fn write_junit(
-    report: &Report,
-    cases: &mut dyn CaseResults,
+pub(super) fn write_junit<S: Suite>(
+    report: &Report<S>,
+    cases: &mut dyn CaseResults<S>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let text = without_cases(report, cases)?;
@@ -31,7 +32,10 @@ pub(super) fn write_junit(
 
 /// Returns the XML with the counts of all tests, and only the test of the whole run. The properties
 /// of suite `cases` keep it from being an empty element.
-fn without_cases(report: &Report, cases: &mut dyn CaseResults) -> io::Result<String> {
+fn without_cases<S: Suite>(
+    report: &Report<S>,
+    cases: &mut dyn CaseResults<S>,
+) -> io::Result<String> {
     let mut suites = [TestSuite::new("run"), TestSuite::new("cases")];
     suites[0].add_test_case(whole(report));
     suites[1].set_time(Duration::from_millis(report.took_ms));
@@ -52,7 +56,7 @@ fn without_cases(report: &Report, cases: &mut dyn CaseResults) -> io::Result<Str
 }
 
 /// Returns the XML of a test, as it is in a whole page.
-fn test_text(case: &CaseResult) -> io::Result<String> {
+fn test_text<S: Suite>(case: &CaseResult<S>) -> io::Result<String> {
     let mut suite = TestSuite::new("cases");
     suite.add_test_case(test(case));
     let mut page = Page::new("hw-tests");
@@ -63,7 +67,7 @@ fn test_text(case: &CaseResult) -> io::Result<String> {
 }
 
 /// Returns the test that all cases were run.
-fn whole(report: &Report) -> TestCase {
+fn whole<S: Suite>(report: &Report<S>) -> TestCase {
     let mut status = TestCaseStatus::success();
     if let Some(why) = &report.incomplete {
         status = TestCaseStatus::non_success(NonSuccessKind::Error);
@@ -74,7 +78,7 @@ fn whole(report: &Report) -> TestCase {
     test
 }
 
-fn test(case: &CaseResult) -> TestCase {
+fn test<S: Suite>(case: &CaseResult<S>) -> TestCase {
     let mut status = match case.verdict {
         _ if case.known => TestCaseStatus::skipped(),
         Verdict::Pass => TestCaseStatus::success(),
@@ -92,7 +96,7 @@ fn test(case: &CaseResult) -> TestCase {
     lines.iter_mut().for_each(|line| *line = line.escaped());
     status.set_message(lines.first().map_or(case.verdict.as_str(), String::as_str));
     if !lines.is_empty() {
-        lines.extend(case.fen.as_deref().map(Escape::escaped));
+        lines.extend(S::subject(&case.details).map(Escape::escaped));
         status.set_description(lines.join("\n"));
     }
     let mut test = TestCase::new(case.id.escaped(), status);
@@ -107,14 +111,11 @@ mod tests {
 
     use super::*;
     use crate::results::RunHeader;
-    use sargon_corpus::builtin_corpus;
+    use crate::test_suite::{self, result};
 
     /// Returns the XML of a run with one case of each verdict.
     fn page_of_all_verdicts() -> Page {
-        let cases = builtin_corpus().expect("the corpus");
-        let results = cases.iter().zip(Verdict::ALL);
-        let mut results: Vec<_> =
-            results.map(|(case, verdict)| CaseResult::new(case, verdict)).collect();
+        let mut results = Verdict::ALL.map(|verdict| result(verdict.as_str(), verdict)).to_vec();
         let mut report = Report::new(RunHeader::default(), Vec::new(), SystemTime::UNIX_EPOCH);
         let options = crate::report::FollowUpOptions::default();
         report.set_cases(&mut results, Duration::ZERO, &options, None).expect("it is readable");
@@ -126,12 +127,11 @@ mod tests {
 
     #[test]
     fn tests_that_are_written_one_at_a_time_are_those_of_a_whole_page() {
-        let case = builtin_corpus().expect("the corpus").remove(0);
         let hostile = "</testsuite>\n    </testsuite>\n        <testcase \u{1}&\"";
         let mut results: Vec<_> = Verdict::ALL
             .map(|verdict| CaseResult {
                 id: format!("{hostile} {verdict}"),
-                ..CaseResult::with_reason(&case, verdict, hostile)
+                ..test_suite::Result::with_reason(&test_suite::case("a"), verdict, hostile)
             })
             .to_vec();
         let mut report = Report::new(RunHeader::default(), Vec::new(), SystemTime::UNIX_EPOCH);
@@ -140,7 +140,8 @@ mod tests {
         let mut streamed = Vec::new();
         write_junit(&report, &mut results, &mut streamed).expect("it is written");
         let mut page = Page::new("hw-tests");
-        let text = without_cases(&report, &mut Vec::new()).expect("it is written");
+        let text =
+            without_cases(&report, &mut Vec::<test_suite::Result>::new()).expect("it is written");
         let empty = Page::deserialize_from_str(&text).expect("it is well-formed");
         for mut suite in empty.test_suites {
             if suite.name.as_str() == "cases" {

@@ -7,6 +7,7 @@ use cli_support::text::escape_controls;
 
 use super::{CaseResults, Report, line_statistics_text};
 use crate::runner::{CaseResult, Verdict, VerdictCounts};
+use crate::suite::Suite;
 
 /// Most cases shown that did not pass.
 const MAX_CASES_SHOWN: usize = 100;
@@ -14,15 +15,15 @@ const MAX_CASES_SHOWN: usize = 100;
 const MAX_DIFFERENCES_SHOWN: usize = 8;
 
 /// Writes the report as Markdown. It shows no case that the report itself does not have.
-pub(super) fn write_markdown(
-    report: &Report,
-    _cases: &mut dyn CaseResults,
+pub(super) fn write_markdown<S: Suite>(
+    report: &Report<S>,
+    _cases: &mut dyn CaseResults<S>,
     out: &mut dyn io::Write,
 ) -> io::Result<()> {
     out.write_all(markdown(report).as_bytes())
 }
 
-fn markdown(report: &Report) -> String {
+fn markdown<S: Suite>(report: &Report<S>) -> String {
     let mut text = format!("# {}: {}\n\n", report.outcome.as_str(), report.headline());
     if let Some(why) = &report.incomplete {
         let _ = writeln!(text, "**Incomplete:** {}\n", escaped(why));
@@ -46,19 +47,19 @@ fn markdown(report: &Report) -> String {
 }
 
 /// Returns the table of verdicts, without those that no case has.
-fn counts(report: &Report) -> String {
+fn counts<S: Suite>(report: &Report<S>) -> String {
     let by_tag = report.counts_by_tag();
     let is_there = |verdict: &Verdict| *verdict == Verdict::Pass || report.counts.get(*verdict) > 0;
     let shown: Vec<_> = Verdict::ALL.into_iter().filter(is_there).collect();
-    let mut text = "\n| cases | all | squares |".to_owned();
+    let mut text = format!("\n| cases | all | {} |", S::VALUES);
     text.extend(shown.iter().map(|verdict| format!(" {verdict} |")));
     text += "\n|---|--:|--:|";
     text += &"--:|".repeat(shown.len());
     text.push('\n');
     let rows = by_tag.iter().map(|(tag, counts)| (escaped(tag), *counts));
     for (name, counts) in rows.chain([("**all**".to_owned(), report.counts)]) {
-        let VerdictCounts { cases, squares, .. } = counts;
-        let _ = write!(text, "| {name} | {cases} | {squares} |");
+        let VerdictCounts { cases, values, .. } = counts;
+        let _ = write!(text, "| {name} | {cases} | {values} |");
         text.extend(shown.iter().map(|verdict| format!(" {} |", counts.get(*verdict))));
         text.push('\n');
     }
@@ -66,7 +67,7 @@ fn counts(report: &Report) -> String {
 }
 
 /// Returns the table of the boards in a run on a fleet.
-fn boards(report: &Report) -> String {
+fn boards<S: Suite>(report: &Report<S>) -> String {
     let mut text = String::new();
     for (row_number, row) in super::boards::table_rows(&report.boards).iter().enumerate() {
         let cells: Vec<_> = row.iter().map(|cell| escaped(cell)).collect();
@@ -79,7 +80,7 @@ fn boards(report: &Report) -> String {
 }
 
 /// Returns the cases that did not pass, with what was wrong.
-fn problems(report: &Report) -> String {
+fn problems<S: Suite>(report: &Report<S>) -> String {
     let mut text = String::new();
     let (cases, more) = report.problems(MAX_CASES_SHOWN);
     for case in cases {
@@ -92,11 +93,11 @@ fn problems(report: &Report) -> String {
     text
 }
 
-fn problem(report: &Report, case: &CaseResult) -> String {
+fn problem<S: Suite>(report: &Report<S>, case: &CaseResult<S>) -> String {
     let known = if case.known { " (known)" } else { "" };
     let mut text = format!("\n## {}{known}: {}\n\n", case.verdict, escaped(&case.id));
-    if let Some(fen) = &case.fen {
-        let _ = writeln!(text, "Position: {}\n", escaped(fen));
+    if let Some(subject) = S::subject(&case.details) {
+        let _ = writeln!(text, "{}: {}\n", S::SUBJECT, escaped(subject));
     }
     let differences = case.differences.iter().map(ToString::to_string);
     let fault = case.fault.as_ref().map(|fault| format!("at fault: {fault}"));

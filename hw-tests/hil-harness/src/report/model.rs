@@ -12,9 +12,10 @@ use serde::{Deserialize, Serialize};
 
 use super::aggregates::CaseAggregates;
 use super::{BoardSummary, CaseResults, FollowUp, FollowUpOptions, incomplete_reason};
-use crate::live::{LiveBoard, Utilization};
+use crate::live::Utilization;
 use crate::results::RunHeader;
 use crate::runner::{Baseline, BaselineSummary, CaseResult, Conclusion, RunSummary, VerdictCounts};
+use crate::suite::Suite;
 
 /// Version of the schema. Within a version fields may be added, but not removed or redefined.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -27,7 +28,8 @@ const UNFINISHED: &str = "the run has not ended, or was killed";
 
 /// The report of a run. Absent fields are omitted from the JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Report {
+#[serde(bound = "")]
+pub struct Report<S: Suite> {
     /// [`SCHEMA_VERSION`].
     pub schema: u32,
     /// The configuration of the run, as in the results file.
@@ -45,7 +47,7 @@ pub struct Report {
     pub incomplete: Option<String>,
     /// The boards of a run on a fleet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub boards: Vec<BoardSummary>,
+    pub boards: Vec<BoardSummary<S>>,
     /// The board; absent in a run on a fleet, and if the command line names no existing board.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub board: Option<ReportedBoard>,
@@ -68,23 +70,23 @@ pub struct Report {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faults: Option<String>,
     /// The counts of cases by verdict.
-    pub counts: VerdictCounts,
+    pub counts: VerdictCounts<S>,
     /// The comparison with an earlier run; absent if none was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<BaselineSummary>,
     /// The counts of all verdicts of a soak run. `counts` and `cases` have only the worst result
     /// of each case then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rounds: Option<VerdictCounts>,
+    pub rounds: Option<VerdictCounts<S>>,
     /// Follow-up commands for the first failed cases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inspect: Vec<FollowUp>,
     /// The results, in the order in which the cases completed. Empty while a report is written:
     /// the results are then streamed from a [`CaseResults`].
-    pub cases: Vec<CaseResult>,
+    pub cases: Vec<CaseResult<S>>,
     /// Figures of all cases.
     #[serde(skip)]
-    pub(super) aggregates: CaseAggregates,
+    pub(super) aggregates: CaseAggregates<S>,
 }
 
 /// A board.
@@ -101,7 +103,7 @@ pub struct ReportedBoard {
     pub baud: u32,
 }
 
-impl Report {
+impl<S: Suite> Report<S> {
     /// Creates the report of a run that has not started.
     #[must_use]
     pub fn new(run: RunHeader, arguments: Vec<String>, started: SystemTime) -> Self {
@@ -140,26 +142,8 @@ impl Report {
         });
     }
 
-    /// Sets the connected board and the application on it.
-    pub fn set_connected_board(&mut self, live: &LiveBoard) {
-        if let Some(board) = &mut self.board {
-            live.board().clone_into(&mut board.name);
-        }
-        self.image = Some(live.application.clone());
-        self.own = live.overrides.iter().map(ToString::to_string).collect();
-    }
-
-    /// Sets the end of the run and the statistics of the line.
-    pub fn set_summary(&mut self, summary: &RunSummary, live: &LiveBoard) {
-        self.incomplete = incomplete_reason(&summary.ended);
-        self.summary = Some(summary.clone());
-        self.link = Some(live.stats());
-        self.limit = live.utilization();
-        self.faults = live.faults().map(|faults| faults.to_string());
-    }
-
-    /// Sets the end of a run on a fleet and the total statistics of the lines.
-    pub fn set_fleet_summary(&mut self, summary: &RunSummary, stats: LinkStats) {
+    /// Sets the end of the run and the statistics of the lines.
+    pub fn set_summary(&mut self, summary: &RunSummary, stats: LinkStats) {
         self.incomplete = incomplete_reason(&summary.ended);
         self.summary = Some(summary.clone());
         self.link = Some(stats);
@@ -179,7 +163,7 @@ impl Report {
     /// Returns an error if the results can't be read.
     pub fn set_cases(
         &mut self,
-        cases: &mut dyn CaseResults,
+        cases: &mut dyn CaseResults<S>,
         took: Duration,
         options: &FollowUpOptions,
         baseline: Option<&Baseline>,
@@ -215,7 +199,7 @@ impl Report {
 
     /// Returns the follow-up commands of a case; empty if it did not fail.
     #[must_use]
-    pub fn follow_up_commands(&self, case: &CaseResult) -> &[String] {
+    pub fn follow_up_commands(&self, case: &CaseResult<S>) -> &[String] {
         let found = self.inspect.iter().find(|found| found.case == case.id);
         found.map_or(&[], |found| &found.commands)
     }

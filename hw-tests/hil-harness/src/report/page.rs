@@ -1,4 +1,4 @@
-//! `report.html`: a self-contained page, whose script draws the boards from compact data in it.
+//! `report.html`: a self-contained page, whose script draws the results from compact data in it.
 
 use std::io::{self, Write};
 
@@ -8,15 +8,16 @@ use serde_json::{Value, json};
 
 use super::files::PASSES_FILE;
 use super::{CaseResults, Report};
-use crate::residues::SquareEntry;
 use crate::runner::{CaseResult, Conclusion, Verdict};
+use crate::suite::Suite;
 
 /// The page, with placeholders.
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");
-/// The script: functions first, callers last.
+/// The script's functions that the suite's script may use.
+const ELEMENTS: &str = include_str!("page/elements.js");
+/// The script, after that of the suite: functions first, callers last.
 const SCRIPT: &str = concat!(
-    include_str!("page/board.js"),
     include_str!("page/figures.js"),
     include_str!("page/histogram.js"),
     include_str!("page/cases.js"),
@@ -29,7 +30,7 @@ const MAX_CASES_WITHOUT_SCRIPT: usize = 200;
 /// others. A page of this many has about 20 MB.
 const MAX_CASES_DRAWN: u64 = 10_000;
 
-impl Report {
+impl<S: Suite> Report<S> {
     /// Returns `true` if the page has every case.
     pub(super) fn has_whole_page(&self) -> bool {
         self.counts.cases <= MAX_CASES_DRAWN
@@ -37,9 +38,9 @@ impl Report {
 }
 
 /// Writes the report as an HTML page, one case at a time.
-pub(super) fn write_page(
-    report: &Report,
-    cases: &mut dyn CaseResults,
+pub(super) fn write_page<S: Suite>(
+    report: &Report<S>,
+    cases: &mut dyn CaseResults<S>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let word = report.outcome.as_str();
@@ -56,10 +57,15 @@ pub(super) fn write_page(
         ("title", &*escaped(&format!("{word}: {headline}"))),
         ("colour", colour),
         ("style", STYLE.trim_end()),
+        ("suite-style", S::PAGE.style.trim_end()),
+        ("search", S::PAGE.search),
+        ("legend", S::PAGE.legend.trim_end()),
         ("outcome", word),
         ("headline", &escaped(&headline)),
         ("problem", &problem),
         ("noscript", &without_script(report)),
+        ("elements", ELEMENTS.trim_end()),
+        ("suite-script", S::PAGE.script.trim_end()),
         ("script", SCRIPT.trim_end()),
     ];
     fill_placeholders(out, &values, &mut |out| write_data(report, cases, out))
@@ -93,9 +99,14 @@ fn escaped(text: &str) -> String {
 }
 
 /// Writes the data for the script.
-fn write_data(report: &Report, cases: &mut dyn CaseResults, out: &mut dyn Write) -> io::Result<()> {
+fn write_data<S: Suite>(
+    report: &Report<S>,
+    cases: &mut dyn CaseResults<S>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let boards = super::boards::table_rows(&report.boards);
-    write!(out, "{{\"boards\":{},\"cases\":[", script_json(&boards)?)?;
+    let (boards, values) = (script_json(&boards)?, script_json(&S::VALUES)?);
+    write!(out, "{{\"boards\":{boards},\"values\":{values},\"cases\":[")?;
     let mut separator = "";
     cases.visit(&mut |case| {
         if report.has_whole_page() || case.verdict != Verdict::Pass {
@@ -119,7 +130,7 @@ fn write_data(report: &Report, cases: &mut dyn CaseResults, out: &mut dyn Write)
 }
 
 /// Returns the figures of all cases, of which the page does not have those that passed.
-fn figures(report: &Report) -> Value {
+fn figures<S: Suite>(report: &Report<S>) -> Value {
     let times: Vec<_> = report.aggregates.t_states.iter().collect();
     json!({ "tags": report.counts_by_tag(), "times": times, "file": PASSES_FILE })
 }
@@ -131,12 +142,12 @@ fn script_json(value: &impl Serialize) -> io::Result<String> {
 }
 
 /// Returns a case as a list of values, in the order that `page/cases.js` expects.
-fn compact(case: &CaseResult) -> Value {
+fn compact<S: Suite>(case: &CaseResult<S>) -> Value {
     let CaseResult {
         id,
         tags,
         verdict,
-        fen,
+        details,
         reason: why,
         differences,
         attempts,
@@ -144,7 +155,6 @@ fn compact(case: &CaseResult) -> Value {
         elapsed_us: took_us,
         ..
     } = case;
-    let squares: Vec<_> = case.squares.iter().map(compact_square).collect();
     let repeats = repeats.total();
     let took = took_us;
     let known = case.known;
@@ -156,9 +166,9 @@ fn compact(case: &CaseResult) -> Value {
         id,
         tags,
         verdict,
-        fen,
+        S::subject(details),
         why,
-        squares,
+        S::page_values(details),
         differences,
         attempts,
         repeats,
@@ -168,21 +178,8 @@ fn compact(case: &CaseResult) -> Value {
     ])
 }
 
-fn compact_square(at: &SquareEntry) -> Value {
-    let SquareEntry { square, piece, board, reference, status, t_states, .. } = at;
-    let mut values =
-        vec![json!(square), json!(piece), json!(hex(&at.array)), json!(board), json!(reference)];
-    values.extend([json!(status), json!(t_states)]);
-    values.extend(at.reference_array.map(|array| json!(hex(&array))));
-    Value::Array(values)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02X}")).collect()
-}
-
 /// Returns the content for readers without scripts: facts, counts, and the cases that did not pass.
-fn without_script(report: &Report) -> String {
+fn without_script<S: Suite>(report: &Report<S>) -> String {
     let row = |name: &str, value: &str| {
         format!("<tr><th>{}</th><td>{}</td></tr>\n", escaped(name), escaped(value))
     };
@@ -191,7 +188,7 @@ fn without_script(report: &Report) -> String {
     let counts: String =
         counts.iter().map(|(verdict, count)| row(verdict.as_str(), &count.to_string())).collect();
     let (cases, more) = report.problems(MAX_CASES_WITHOUT_SCRIPT);
-    let row_of = |case: &CaseResult| row(&case.id, &case_line(report, case));
+    let row_of = |case: &CaseResult<S>| row(&case.id, &case_line(report, case));
     let problems: String = cases.iter().map(row_of).collect();
     let more = match more {
         0 => String::new(),
@@ -199,13 +196,13 @@ fn without_script(report: &Report) -> String {
     };
     format!(
         "<style>#share, .drawn, footer {{ display: none; }}</style>\n\
-         <p class=\"note\">The boards are drawn by this page's script, which does not run here.</p>\n\
+         <p class=\"note\">The results are drawn by this page's script, which does not run here.</p>\n\
          <table class=\"plain\">\n{facts}{counts}</table>\n<table class=\"plain\">\n{problems}</table>\n{more}"
     )
 }
 
 /// Returns a line on a case that did not pass.
-fn case_line(report: &Report, case: &CaseResult) -> String {
+fn case_line<S: Suite>(report: &Report<S>, case: &CaseResult<S>) -> String {
     let differences = case.differences.iter().map(ToString::to_string);
     let fault = case.fault.as_ref().map(|fault| format!("at fault: {fault}"));
     let lines = case.reason.iter().cloned().chain(fault).chain(differences);

@@ -1,8 +1,9 @@
 //! What a verdict is about: the board, the build on it, and what was not judged.
 
 use cli_support::text::Escape;
-use firmware_wire::{Identity, status};
+use firmware_wire::Identity;
 
+use crate::live::BoardSuite;
 use crate::live::LiveBoard;
 
 /// The board and program that were judged.
@@ -12,21 +13,18 @@ pub struct RunTarget {
     pub board: String,
     /// The ids of the programs' builds, each once.
     pub builds: Vec<u32>,
-    /// Status bits that are not judged because the user's routines need not set them.
+    /// What is not judged on this board, as with routines of the user's own.
     pub not_judged: Vec<&'static str>,
 }
 
 impl RunTarget {
     /// Returns the target of a run on one board.
     #[must_use]
-    pub fn of_board(live: &LiveBoard) -> Self {
-        let judged = live.criteria().status_mask;
-        let bits = [(status::OVERFLOW, "overflow"), (status::SHORT, "short")];
-        let not_judged = bits.iter().filter(|(bit, _)| judged & bit == 0);
+    pub fn of_board<S: BoardSuite>(live: &LiveBoard<S>) -> Self {
         Self {
             board: board_text(live.board(), live.profile_title()),
             builds: vec![live.application.build_id],
-            not_judged: not_judged.map(|(_, name)| *name).collect(),
+            not_judged: S::not_judged(live),
         }
     }
 

@@ -7,6 +7,7 @@ use tempfile::SpooledTempFile;
 
 use crate::case_index::CaseIndex;
 use crate::runner::{CaseResult, Verdict};
+use crate::suite::Suite;
 
 /// Results take this much memory at most, in bytes; more are moved to a temporary file.
 const MAX_BUFFERED_BYTES: usize = 1 << 20;
@@ -16,16 +17,16 @@ const READ_BYTES: usize = 64 << 10;
 const SEVERITY_BITS: u32 = 8;
 
 /// Results that can be read repeatedly, one at a time.
-pub trait CaseResults {
+pub trait CaseResults<S: Suite> {
     /// Calls `visit` for each result, in the order in which the cases completed.
     ///
     /// # Errors
     /// Returns the error of `visit`, or the error if the results can't be read.
-    fn visit(&mut self, visit: &mut dyn FnMut(&CaseResult) -> io::Result<()>) -> io::Result<()>;
+    fn visit(&mut self, visit: &mut dyn FnMut(&CaseResult<S>) -> io::Result<()>) -> io::Result<()>;
 }
 
-impl CaseResults for Vec<CaseResult> {
-    fn visit(&mut self, visit: &mut dyn FnMut(&CaseResult) -> io::Result<()>) -> io::Result<()> {
+impl<S: Suite> CaseResults<S> for Vec<CaseResult<S>> {
+    fn visit(&mut self, visit: &mut dyn FnMut(&CaseResult<S>) -> io::Result<()>) -> io::Result<()> {
         self.iter().try_for_each(visit)
     }
 }
@@ -84,7 +85,7 @@ impl WorstResults {
     }
 
     /// Adds a result.
-    pub fn add(&mut self, result: &CaseResult) {
+    pub fn add<S: Suite>(&mut self, result: &CaseResult<S>) {
         let (number, is_new) = self.index.insert(&result.id);
         let Some(spool) = &mut self.spool else { return };
         let severity = severity(result.verdict);
@@ -101,7 +102,7 @@ impl WorstResults {
 }
 
 impl Spool {
-    fn append(&mut self, result: &CaseResult) -> io::Result<()> {
+    fn append<S: Suite>(&mut self, result: &CaseResult<S>) -> io::Result<()> {
         let mut line = serde_json::to_vec(result)?;
         line.push(b'\n');
         self.file.seek(SeekFrom::Start(self.length))?;
@@ -111,8 +112,8 @@ impl Spool {
     }
 }
 
-impl CaseResults for WorstResults {
-    fn visit(&mut self, visit: &mut dyn FnMut(&CaseResult) -> io::Result<()>) -> io::Result<()> {
+impl<S: Suite> CaseResults<S> for WorstResults {
+    fn visit(&mut self, visit: &mut dyn FnMut(&CaseResult<S>) -> io::Result<()>) -> io::Result<()> {
         let Some(spool) = &mut self.spool else { return Ok(()) };
         if let Some(error) = spool.failed.take() {
             return Err(error);
@@ -148,11 +149,11 @@ fn severity(verdict: Verdict) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sargon_corpus::builtin_corpus;
+    use crate::test_suite::{Result, case, result};
 
-    fn read(results: &mut WorstResults) -> Vec<CaseResult> {
+    fn read(results: &mut WorstResults) -> Vec<Result> {
         let mut all = Vec::new();
-        let mut collect = |result: &CaseResult| {
+        let mut collect = |result: &Result| {
             all.push(result.clone());
             Ok(())
         };
@@ -162,12 +163,11 @@ mod tests {
 
     #[test]
     fn a_case_is_listed_once_with_its_worst_result() {
-        let cases = &builtin_corpus().expect("it ships")[..2];
         let mut gathered = WorstResults::spooled_in(Path::new(""));
         for verdict in [Verdict::Pass, Verdict::Timeout, Verdict::Pass, Verdict::NotRun] {
-            gathered.add(&CaseResult::new(&cases[0], verdict));
+            gathered.add(&result("a", verdict));
         }
-        gathered.add(&CaseResult::new(&cases[1], Verdict::NotRun));
+        gathered.add(&result("b", Verdict::NotRun));
         let verdicts: Vec<_> = read(&mut gathered).iter().map(|case| case.verdict).collect();
         assert_eq!(verdicts, [Verdict::Timeout, Verdict::NotRun]);
     }
@@ -175,11 +175,10 @@ mod tests {
     #[test]
     fn results_are_whole_and_in_order_when_they_were_moved_to_a_file() {
         let folder = tempfile::tempdir().expect("a scratch folder");
-        let case = builtin_corpus().expect("it ships").remove(0);
         let long = "x".repeat(MAX_BUFFERED_BYTES / 40);
         let of = |number: usize, verdict| CaseResult {
             id: format!("case {number}"),
-            ..CaseResult::with_reason(&case, verdict, format!("{number} {long}"))
+            ..Result::with_reason(&case("a"), verdict, format!("{number} {long}"))
         };
         let mut gathered = WorstResults::spooled_in(folder.path());
         (0..100).for_each(|number| gathered.add(&of(number, Verdict::Timeout)));
@@ -194,11 +193,10 @@ mod tests {
 
     #[test]
     fn a_result_that_could_not_be_stored_is_an_error_when_they_are_read() {
-        let case = builtin_corpus().expect("it ships").remove(0);
         let mut gathered = WorstResults::spooled_in(Path::new("/nowhere/at/all"));
         let long = "x".repeat(MAX_BUFFERED_BYTES + 1);
-        gathered.add(&CaseResult::with_reason(&case, Verdict::Timeout, long));
-        let error = gathered.visit(&mut |_| Ok(())).expect_err("there is no such folder");
+        gathered.add(&Result::with_reason(&case("a"), Verdict::Timeout, long));
+        let error = gathered.visit(&mut |_: &Result| Ok(())).expect_err("there is no such folder");
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }
 }

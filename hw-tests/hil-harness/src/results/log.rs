@@ -1,5 +1,6 @@
 //! Writes and resumes results files.
 
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use super::read::RecordReader;
 use super::{BoardReady, Record, RunEndRecord, RunHeader};
 use crate::file_system::{FileSystem, LineAppender, PathKind};
 use crate::runner::{CaseResult, VerdictCounts};
+use crate::suite::Suite;
 
 /// Appending a line syncs the file if the last sync is longer ago.
 const SYNC_INTERVAL: Duration = Duration::from_secs(1);
@@ -20,7 +22,7 @@ const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 pub type Clock = Arc<dyn Fn() -> Instant + Send + Sync>;
 
 /// Appends records to a results file.
-pub struct ResultsWriter {
+pub struct ResultsWriter<S> {
     path: PathBuf,
     lines: LineAppender,
     /// The checksum of the last line.
@@ -31,9 +33,10 @@ pub struct ResultsWriter {
     ready: Vec<BoardReady>,
     /// Whether the run is on a fleet.
     has_many_boards: bool,
+    suite: PhantomData<fn() -> S>,
 }
 
-impl ResultsWriter {
+impl<S: Suite> ResultsWriter<S> {
     /// Creates a file. An existing file is replaced only with `force`.
     ///
     /// # Errors
@@ -81,7 +84,7 @@ impl ResultsWriter {
         path: &Path,
         head: &RunHeader,
         clock: Clock,
-        on_result: &mut dyn FnMut(CaseResult),
+        on_result: &mut dyn FnMut(CaseResult<S>),
     ) -> Result<Self, ResultsError> {
         let failed = |error| ResultsError::from_io(path, error);
         match file_system.path_kind(path).map_err(failed)? {
@@ -125,6 +128,7 @@ impl ResultsWriter {
             last_sync,
             ready: Vec::new(),
             has_many_boards: false,
+            suite: PhantomData,
         }
     }
 
@@ -161,7 +165,7 @@ impl ResultsWriter {
     ///
     /// # Errors
     /// Returns an error if the file can't be written.
-    pub fn write_result(&mut self, result: &CaseResult) -> Result<(), ResultsError> {
+    pub fn write_result(&mut self, result: &CaseResult<S>) -> Result<(), ResultsError> {
         self.write(&Record::Case(Box::new(result.clone())))
     }
 
@@ -169,7 +173,7 @@ impl ResultsWriter {
     ///
     /// # Errors
     /// Returns an error if the file can't be written.
-    pub fn write_progress(&mut self, counts: VerdictCounts) -> Result<(), ResultsError> {
+    pub fn write_progress(&mut self, counts: VerdictCounts<S>) -> Result<(), ResultsError> {
         self.write(&Record::Progress(counts))
     }
 
@@ -177,13 +181,13 @@ impl ResultsWriter {
     ///
     /// # Errors
     /// Returns an error if the file can't be written.
-    pub fn write_end(&mut self, end: &RunEndRecord) -> Result<(), ResultsError> {
+    pub fn write_end(&mut self, end: &RunEndRecord<S>) -> Result<(), ResultsError> {
         self.write(&Record::End(end.clone()))?;
         self.sync()
     }
 
     /// Appends a line, completely or not at all.
-    fn write(&mut self, record: &Record) -> Result<(), ResultsError> {
+    fn write(&mut self, record: &Record<S>) -> Result<(), ResultsError> {
         let (line, sum) =
             encode_line(record, self.sum).map_err(|error| self.failed(error.into()))?;
         self.lines.append(&line).map_err(|error| self.failed(error))?;
@@ -210,12 +214,12 @@ struct EarlierRecords {
 }
 
 impl EarlierRecords {
-    fn add(
+    fn add<S: Suite>(
         &mut self,
-        record: Record,
+        record: Record<S>,
         path: &Path,
         expected: &RunHeader,
-        on_result: &mut dyn FnMut(CaseResult),
+        on_result: &mut dyn FnMut(CaseResult<S>),
     ) -> Result<(), ResultsError> {
         match record {
             Record::Ready(ready) => self.ready.push(ready),

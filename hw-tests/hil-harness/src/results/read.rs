@@ -7,10 +7,11 @@ use super::Record;
 use super::error::ResultsError;
 use super::line::{LineError, decode_line};
 use crate::file_system::has_magic;
+use crate::suite::Suite;
 
 /// The first bytes of a results file.
 pub(crate) const RESULTS_MAGIC: &[u8] = b"{\"head\":{\"results\":";
-/// The longest line that is read, in bytes. A case with 64 occupied squares has about 30,000.
+/// The longest line that is read, in bytes. A case with many values has about 30,000.
 const MAX_LINE_BYTES: usize = 16 << 20;
 
 /// Reads the complete lines of a results file. A last line without a line break, or the zeros that
@@ -52,7 +53,7 @@ impl<R: BufRead> RecordReader<R> {
     ///
     /// # Errors
     /// Returns [`ResultsError`] if it is not a results file or the line is damaged.
-    pub(crate) fn next_record(&mut self) -> Result<Option<Record>, ResultsError> {
+    pub(crate) fn next_record<S: Suite>(&mut self) -> Result<Option<Record<S>>, ResultsError> {
         let has_line_break =
             self.read_line().map_err(|error| ResultsError::from_io(&self.path, error))?;
         let Self { path, line, count, sum, .. } = self;

@@ -6,16 +6,16 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::NO_REPLY_VERDICTS;
-use super::result::{CaseResult, Verdict};
+use super::{CaseResult, Verdict};
 use crate::case_index::{CaseIndex, CaseKey};
-use crate::compare::Difference;
+use crate::suite::Suite;
 
 /// The results of an earlier run, with which a run is compared.
 #[derive(Debug, Clone, Default)]
 pub struct Baseline {
     /// Path of the results file or report.
     pub file: String,
-    /// The evaluator's behaviour, as in `--behaviour`.
+    /// The behaviour of the program under test.
     pub behaviour: String,
     index: CaseIndex,
     /// By the number of the case in the index.
@@ -27,26 +27,26 @@ pub struct Baseline {
 /// What a failed case of the baseline must have in common with a known failure.
 #[derive(Debug, Clone)]
 struct KnownFailure {
-    differences: Vec<Difference>,
+    differences: Vec<String>,
     reason: Option<String>,
 }
 
 /// What a comparison needs of a case in the baseline.
 #[derive(Debug, Clone, Copy)]
 struct BaselineCase {
-    /// Key of the position; that of an empty text for an attackers array.
-    fen: CaseKey,
+    /// Key of the subject; that of an empty text if there is none.
+    subject: CaseKey,
     verdict: Verdict,
 }
 
 impl BaselineCase {
-    fn new(result: &CaseResult) -> Self {
-        Self { fen: fen_key(result), verdict: result.verdict }
+    fn new<S: Suite>(result: &CaseResult<S>) -> Self {
+        Self { subject: subject_key(result), verdict: result.verdict }
     }
 }
 
-fn fen_key(result: &CaseResult) -> CaseKey {
-    CaseKey::of(result.fen.as_deref().unwrap_or_default())
+fn subject_key<S: Suite>(result: &CaseResult<S>) -> CaseKey {
+    CaseKey::of(S::subject(&result.details).unwrap_or_default())
 }
 
 /// How a case compares with the baseline.
@@ -84,7 +84,7 @@ impl Baseline {
     }
 
     /// Adds a result. A case with several results, as in a soak run, passed only if all are passes.
-    pub fn add(&mut self, result: CaseResult) {
+    pub fn add<S: Suite>(&mut self, result: CaseResult<S>) {
         let (number, is_new) = self.index.insert(&result.id);
         if is_new {
             self.cases.push(BaselineCase::new(&result));
@@ -95,6 +95,7 @@ impl Baseline {
             self.failures.remove(&number);
             let CaseResult { differences, reason, .. } = result;
             if !differences.is_empty() || reason.is_some() {
+                let differences = differences.iter().map(ToString::to_string).collect();
                 self.failures.insert(number, KnownFailure { differences, reason });
             }
         }
@@ -102,10 +103,10 @@ impl Baseline {
 
     /// Compares a result with that of the same case in the baseline.
     #[must_use]
-    pub fn compare(&self, now: &CaseResult) -> BaselineStatus {
-        // Another position of the same name is another case.
+    pub fn compare<S: Suite>(&self, now: &CaseResult<S>) -> BaselineStatus {
+        // Another subject of the same name is another case.
         let number = self.index.get(&now.id);
-        let number = number.filter(|number| self.cases[*number].fen == fen_key(now));
+        let number = number.filter(|number| self.cases[*number].subject == subject_key(now));
         let then = number.map(|number| self.cases[number].verdict);
         let known = number.and_then(|number| self.failures.get(&number));
         let passed = |verdict| matches!(verdict, Verdict::Pass | Verdict::NotRun);
@@ -126,7 +127,7 @@ impl Baseline {
 
 impl BaselineSummary {
     /// Adds a case and how it compares.
-    pub fn add(&mut self, case: &CaseResult, status: BaselineStatus) {
+    pub fn add<S: Suite>(&mut self, case: &CaseResult<S>, status: BaselineStatus) {
         match status {
             BaselineStatus::Unremarkable => {}
             BaselineStatus::Known => self.known.push(case.id.clone()),
@@ -138,12 +139,18 @@ impl BaselineSummary {
 
 /// Returns `true` if the verdicts are the same, and a failed case has no difference and no reason
 /// that the baseline lacks.
-fn has_same_failure(then: Verdict, known: Option<&KnownFailure>, now: &CaseResult) -> bool {
+fn has_same_failure<S: Suite>(
+    then: Verdict,
+    known: Option<&KnownFailure>,
+    now: &CaseResult<S>,
+) -> bool {
     let kind = |verdict| match verdict {
         verdict if NO_REPLY_VERDICTS.contains(&verdict) => Verdict::Timeout,
         other => other,
     };
-    let is_known = |found| known.is_some_and(|known| known.differences.contains(found));
+    let is_known = |found: &S::Difference| {
+        known.is_some_and(|known| known.differences.contains(&found.to_string()))
+    };
     let reason = known.and_then(|known| known.reason.as_ref());
     kind(then) == kind(now.verdict)
         && (now.verdict != Verdict::Fail
@@ -154,30 +161,18 @@ fn has_same_failure(then: Verdict, known: Option<&KnownFailure>, now: &CaseResul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::Difference;
-    use sargon_corpus::{Case, builtin_corpus};
-    use sargon_reference::Square;
+    use crate::test_suite::{self, case, result};
 
-    fn case(place: usize) -> Case {
-        builtin_corpus().expect("the corpus").remove(place)
+    fn ended(verdict: Verdict) -> test_suite::Result {
+        result("a", verdict)
     }
 
-    fn ended(verdict: Verdict) -> CaseResult {
-        CaseResult::new(&case(0), verdict)
-    }
-
-    fn wrong(squares: &[&str]) -> CaseResult {
-        let differences = squares.iter().map(|square| Difference {
-            square: Square::named(square),
-            field: "residue".into(),
-            board: "1".to_owned(),
-            reference: "0".to_owned(),
-            arrays: None,
-        });
+    fn wrong(registers: &[&str]) -> test_suite::Result {
+        let differences = registers.iter().map(|register| format!("{register}: 1, expected 0"));
         CaseResult { differences: differences.collect(), ..ended(Verdict::Fail) }
     }
 
-    fn baseline(results: Vec<CaseResult>) -> Baseline {
+    fn baseline(results: Vec<test_suite::Result>) -> Baseline {
         let mut baseline = Baseline::default();
         results.into_iter().for_each(|result| baseline.add(result));
         baseline
@@ -204,31 +199,32 @@ mod tests {
 
     #[test]
     fn a_fail_is_known_only_if_the_baseline_has_all_its_differences() {
-        let before = baseline(vec![wrong(&["a1", "b1"])]);
-        assert_eq!(before.compare(&wrong(&["a1", "b1"])), BaselineStatus::Known);
-        assert_eq!(before.compare(&wrong(&["b1"])), BaselineStatus::Known);
-        assert_eq!(before.compare(&wrong(&["a1", "c1"])), BaselineStatus::New);
-        let mut other = wrong(&["a1"]);
-        other.differences[0].board = "2".to_owned();
-        assert_eq!(before.compare(&other), BaselineStatus::New, "a different residue");
+        let before = baseline(vec![wrong(&["A", "B"])]);
+        assert_eq!(before.compare(&wrong(&["A", "B"])), BaselineStatus::Known);
+        assert_eq!(before.compare(&wrong(&["B"])), BaselineStatus::Known);
+        assert_eq!(before.compare(&wrong(&["A", "C"])), BaselineStatus::New);
+        let mut other = wrong(&["A"]);
+        other.differences[0] = "A: 2, expected 0".to_owned();
+        assert_eq!(before.compare(&other), BaselineStatus::New, "a different value");
     }
 
     #[test]
     fn a_fail_for_another_reason_is_new() {
-        let found = |why: &str| CaseResult::with_reason(&case(0), Verdict::Fail, why);
-        let before = baseline(vec![found("XCHNG executed HLT")]);
-        assert_eq!(before.compare(&found("XCHNG executed HLT")), BaselineStatus::Known);
-        assert_eq!(before.compare(&found("XCHNG read port 81H")), BaselineStatus::New);
-        let values_only = baseline(vec![wrong(&["a1"])]);
-        assert_eq!(values_only.compare(&found("XCHNG executed HLT")), BaselineStatus::New);
+        let found = |why: &str| test_suite::Result::with_reason(&case("a"), Verdict::Fail, why);
+        let before = baseline(vec![found("MUL executed HLT")]);
+        assert_eq!(before.compare(&found("MUL executed HLT")), BaselineStatus::Known);
+        assert_eq!(before.compare(&found("MUL read port 81H")), BaselineStatus::New);
+        let values_only = baseline(vec![wrong(&["A"])]);
+        assert_eq!(values_only.compare(&found("MUL executed HLT")), BaselineStatus::New);
     }
 
     #[test]
-    fn a_case_that_the_baseline_lacks_or_has_with_another_position_is_new() {
+    fn a_case_that_the_baseline_lacks_or_has_with_another_subject_is_new() {
         let before = baseline(vec![ended(Verdict::Fail)]);
-        assert_eq!(before.compare(&CaseResult::new(&case(1), Verdict::Fail)), BaselineStatus::New);
-        let moved = CaseResult { fen: Some("8/8/8/8 w - -".into()), ..ended(Verdict::Fail) };
-        assert_eq!(before.compare(&moved), BaselineStatus::New);
+        assert_eq!(before.compare(&result("b", Verdict::Fail)), BaselineStatus::New);
+        let mut other = ended(Verdict::Fail);
+        other.details.entry = Some("DIV".to_owned());
+        assert_eq!(before.compare(&other), BaselineStatus::New);
         assert_eq!(baseline(Vec::new()).compare(&ended(Verdict::Flaky)), BaselineStatus::New);
     }
 

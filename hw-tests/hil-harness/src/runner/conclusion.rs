@@ -5,8 +5,8 @@ use std::fmt;
 use cli_support::exit::{ENVIRONMENT, FAILED, INCOMPLETE, INTERRUPTED};
 use serde::{Deserialize, Serialize};
 
-use super::result::VerdictCounts;
-use super::{NO_REPLY_VERDICTS, RunEnd};
+use super::{NO_REPLY_VERDICTS, RunEnd, VerdictCounts};
+use crate::suite::Suite;
 
 /// The conclusion of a run. A failure of the rig is not a failed test: only a wrong value is
 /// `Fail`.
@@ -24,7 +24,7 @@ pub enum Conclusion {
 impl Conclusion {
     /// Returns the conclusion of these verdicts. `is_broken_off` is set if the run ended early.
     #[must_use]
-    pub fn from_counts(counts: VerdictCounts, is_broken_off: bool) -> Self {
+    pub fn from_counts<S: Suite>(counts: VerdictCounts<S>, is_broken_off: bool) -> Self {
         match () {
             () if counts.fail > 0 => Self::Fail,
             () if is_broken_off || counts.pass < counts.cases => Self::Incomplete,
@@ -52,7 +52,7 @@ impl fmt::Display for Conclusion {
 /// Returns the exit code of a run: 0 exactly if it is a pass, 1 exactly if it is a fail. The other
 /// codes give the most severe reason why it is incomplete.
 #[must_use]
-pub fn exit_code(counts: VerdictCounts, ended: &RunEnd) -> u8 {
+pub fn exit_code<S: Suite>(counts: VerdictCounts<S>, ended: &RunEnd) -> u8 {
     let is_broken_off = *ended != RunEnd::Complete;
     match (Conclusion::from_counts(counts, is_broken_off), ended) {
         (Conclusion::Fail, _) => FAILED,
@@ -65,14 +65,14 @@ pub fn exit_code(counts: VerdictCounts, ended: &RunEnd) -> u8 {
 }
 
 /// Returns the number of cases that were sent but got no valid reply.
-fn unanswered(counts: VerdictCounts) -> u64 {
+fn unanswered<S: Suite>(counts: VerdictCounts<S>) -> u64 {
     NO_REPLY_VERDICTS.iter().map(|verdict| counts.get(*verdict)).sum()
 }
 
 /// Returns the numbers of cases with a verdict that makes a run incomplete, as text; empty if there
 /// are none.
 #[must_use]
-pub fn incomplete_counts(counts: VerdictCounts) -> String {
+pub fn incomplete_counts<S: Suite>(counts: VerdictCounts<S>) -> String {
     let missing = [
         (unanswered(counts), "without a valid reply"),
         (counts.flaky, "flaky"),
@@ -85,12 +85,13 @@ pub fn incomplete_counts(counts: VerdictCounts) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::result::Verdict;
+    use super::super::Verdict;
     use super::*;
+    use crate::test_suite::TestSuite;
 
     /// Counts of two cases: one passed, the other has this verdict.
-    fn with(verdict: Verdict) -> VerdictCounts {
-        let mut counts = serde_json::to_value(VerdictCounts::default()).expect("JSON");
+    fn with(verdict: Verdict) -> VerdictCounts<TestSuite> {
+        let mut counts = serde_json::to_value(VerdictCounts::<TestSuite>::default()).expect("JSON");
         counts["cases"] = 2.into();
         for one in ["pass", verdict.as_str()] {
             counts[one] = (counts[one].as_u64().unwrap_or_default() + 1).into();

@@ -2,11 +2,13 @@
 
 use super::in_flight::InFlightRequest;
 use super::{CaseResult, Runner, Verdict};
+use crate::live::BoardSuite;
 use crate::live::Finding;
+use crate::suite::Suite;
 
 /// Returns the result of a case during which code under test did what it must not do. It fails,
 /// whatever the values are.
-pub(super) fn with_finding(result: CaseResult, finding: &str) -> CaseResult {
+pub(super) fn with_finding<S: Suite>(result: CaseResult<S>, finding: &str) -> CaseResult<S> {
     let reason = match result.reason {
         Some(other) if other.contains(finding) => other,
         Some(other) => format!("{finding}; {other}"),
@@ -15,24 +17,24 @@ pub(super) fn with_finding(result: CaseResult, finding: &str) -> CaseResult {
     CaseResult { verdict: Verdict::Fail, reason: Some(reason), ..result }
 }
 
-impl InFlightRequest {
-    /// Adds what code under test did wrong during this request to the case of each position.
+impl<S: BoardSuite> InFlightRequest<S> {
+    /// Adds what code under test did wrong during this request to its cases.
     pub(super) fn add_findings(&mut self, findings: Vec<Finding>) {
         let jobs = self.jobs.len();
         for finding in findings {
-            if let Some(index) = finding.position.checked_rem(jobs) {
+            if let Some(index) = finding.case.checked_rem(jobs) {
                 self.jobs[index].finding.get_or_insert(finding.reason);
             }
         }
     }
 }
 
-impl Runner<'_> {
+impl<S: BoardSuite> Runner<'_, S> {
     /// Adds the findings that no reply has claimed to the cases whose requests ran; if a request is
     /// unknown, to the oldest one.
     pub(super) fn add_unclaimed_findings(&mut self) {
         for finding in self.live.take_findings() {
-            let is_match = |request: &InFlightRequest| request.seq == finding.seq;
+            let is_match = |request: &InFlightRequest<S>| request.seq == finding.seq;
             let index = self.in_flight.iter().position(is_match).unwrap_or(0);
             match self.in_flight.get_mut(index).filter(|request| !request.jobs.is_empty()) {
                 Some(request) => request.add_findings(vec![finding]),
@@ -50,12 +52,11 @@ impl Runner<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sargon_corpus::builtin_corpus;
+    use crate::test_suite::{self, TestSuite};
 
-    fn result(verdict: Verdict) -> CaseResult {
-        let case = builtin_corpus().expect("the corpus").remove(0);
+    fn result(verdict: Verdict) -> CaseResult<TestSuite> {
         let reason = (verdict != Verdict::Pass).then(|| format!("{verdict}s"));
-        CaseResult { attempts: 3, reason, ..CaseResult::new(&case, verdict) }
+        CaseResult { attempts: 3, reason, ..test_suite::result("a", verdict) }
     }
 
     #[test]

@@ -4,13 +4,14 @@
 use rcflash_link::LinkError;
 
 use super::{CaseJob, CaseResult, InFlightRequest, RunEnd, Runner, Verdict};
+use crate::live::BoardSuite;
 use crate::live::{SetupError, StatusFinding};
 
-impl CaseJob {
+impl<S: BoardSuite> CaseJob<S> {
     /// Marks the job to run again by itself.
     fn suspect(&mut self) {
         self.is_suspect = true;
-        self.use_crc = false;
+        self.may_batch = false;
     }
 
     /// Discards the results, so that the case runs again, with a status after it. With a reason, a
@@ -22,18 +23,18 @@ impl CaseJob {
     }
 }
 
-impl Runner<'_> {
+impl<S: BoardSuite> Runner<'_, S> {
     /// Returns `true` if no case may be sent: a suspect runs, or is next and others are not done.
     pub(super) fn must_wait_for_suspects(&self) -> bool {
         let is_idle = self.in_flight.is_empty() && self.unconfirmed.is_empty();
-        let runs = |request: &InFlightRequest| request.jobs.iter().any(|job| job.is_suspect);
+        let runs = |request: &InFlightRequest<S>| request.jobs.iter().any(|job| job.is_suspect);
         let is_next = self.pending.front().is_some_and(|job| job.is_suspect);
         let is_running = self.in_flight.iter().any(runs) || self.unconfirmed.has_suspect();
         (is_next || is_running) && !is_idle
     }
 
     /// Suspects the cases of a request that got no reply on a line without errors.
-    pub(super) fn suspect_after_timeout(&self, error: &LinkError, jobs: &mut [CaseJob]) {
+    pub(super) fn suspect_after_timeout(&self, error: &LinkError, jobs: &mut [CaseJob<S>]) {
         if !matches!(error, LinkError::Timeout { .. }) || self.live.has_line_errors() {
             return;
         }
@@ -45,7 +46,7 @@ impl Runner<'_> {
 
     /// Suspects the cases in flight at a restart, unless faults were injected. If there were none,
     /// the oldest buffered pass becomes flaky.
-    pub(super) fn suspect_after_restart(&mut self, why: &str, jobs: &mut [CaseJob]) {
+    pub(super) fn suspect_after_restart(&mut self, why: &str, jobs: &mut [CaseJob<S>]) {
         if self.live.faults().is_some() {
             return;
         }
@@ -88,7 +89,7 @@ impl Runner<'_> {
     }
 
     /// Reports that a case damaged the board.
-    fn fail(&mut self, result: CaseResult, reason: &str) {
+    fn fail(&mut self, result: CaseResult<S>, reason: &str) {
         let reason = Some(format!("this case damages the board: {reason}"));
         let result = CaseResult { verdict: Verdict::Fail, reason, ..result };
         self.count_unanswered(&result);
@@ -99,7 +100,7 @@ impl Runner<'_> {
     }
 
     /// Loads the application again, and adds the cases in flight to those that run again.
-    pub(super) fn reload(&mut self, reason: &str, again: &mut Vec<CaseJob>) {
+    pub(super) fn reload(&mut self, reason: &str, again: &mut Vec<CaseJob<S>>) {
         let in_flight = self.in_flight.drain(..).flat_map(InFlightRequest::into_single_case_jobs);
         again.extend(in_flight.map(|mut job| {
             job.first_result = None;

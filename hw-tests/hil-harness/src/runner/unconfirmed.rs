@@ -1,31 +1,40 @@
 //! Results buffered until the board confirms its build id and a good status. After an unnoticed
-//! reset another build may answer, and may be right where the build under test is wrong; and an
-//! evaluator may damage the board while its replies are right.
+//! reset another build may answer, and may be right where the build under test is wrong; and
+//! code under test may damage the board while its replies are right.
 
 use rcflash_link::loader::identify_request;
 
 use super::in_flight::{InFlightRequest, RequestKind};
 use super::{CaseJob, CaseResult, MAX_LOSSES_PER_CASE, Runner, Verdict};
 use crate::live::CaseReply;
-use crate::responses::CaseResponse;
+use crate::live::{BoardSuite, Response};
+use crate::suite::Suite;
 
 /// The board is identified and its status requested when this many results are buffered, every
 /// three seconds: the status takes as long as three cases. A count, not a time, so that the replay
 /// of a transcript sends the same requests.
 const MAX_UNCONFIRMED: usize = 192;
 
+/// A completed case and its result.
+type JobResult<S> = (CaseJob<S>, CaseResult<S>);
+
 /// Results of completed cases that wait for the next check of identity and status.
-#[derive(Default)]
-pub(super) struct UnconfirmedResults {
+pub(super) struct UnconfirmedResults<S: BoardSuite> {
     /// The oldest first.
-    results: Vec<(CaseJob, CaseResult)>,
+    results: Vec<JobResult<S>>,
     /// Restarts of the board since the last check.
     restarts: u32,
     /// Whether the identity is confirmed, and the status not yet.
     is_identified: bool,
 }
 
-impl UnconfirmedResults {
+impl<S: BoardSuite> Default for UnconfirmedResults<S> {
+    fn default() -> Self {
+        Self { results: Vec::new(), restarts: 0, is_identified: false }
+    }
+}
+
+impl<S: BoardSuite> UnconfirmedResults<S> {
     pub(super) fn is_empty(&self) -> bool {
         self.results.is_empty()
     }
@@ -37,7 +46,7 @@ impl UnconfirmedResults {
 
     /// Makes the oldest pass flaky.
     pub(super) fn mark_flaky(&mut self, why: &str) {
-        let is_pass = |(_, result): &&mut (CaseJob, CaseResult)| result.verdict == Verdict::Pass;
+        let is_pass = |(_, result): &&mut JobResult<S>| result.verdict == Verdict::Pass;
         if let Some((_, result)) = self.results.iter_mut().find(is_pass) {
             result.verdict = Verdict::Flaky;
             result.reason = Some(format!("passed, but then {why}"));
@@ -48,16 +57,16 @@ impl UnconfirmedResults {
         self.results.len() >= MAX_UNCONFIRMED
     }
 
-    pub(super) fn take(&mut self) -> Vec<(CaseJob, CaseResult)> {
+    pub(super) fn take(&mut self) -> Vec<JobResult<S>> {
         self.restarts = 0;
         self.is_identified = false;
         std::mem::take(&mut self.results)
     }
 }
 
-impl Runner<'_> {
+impl<S: BoardSuite> Runner<'_, S> {
     /// Buffers the result of a completed case.
-    pub(super) fn buffer_result(&mut self, job: CaseJob, result: CaseResult) {
+    pub(super) fn buffer_result(&mut self, job: CaseJob<S>, result: CaseResult<S>) {
         self.unconfirmed.results.push((job, result));
     }
 
@@ -108,25 +117,25 @@ impl Runner<'_> {
     }
 
     /// Handles the reply to an IDENT request.
-    pub(super) fn handle_identity_reply(&mut self, reply: &CaseReply) {
+    pub(super) fn handle_identity_reply(&mut self, reply: &CaseReply<S>) {
         match &reply.result {
-            Ok(CaseResponse::Identity(is_expected)) if *is_expected => self.confirm_identity(),
+            Ok(Response::Identity(is_expected)) if *is_expected => self.confirm_identity(),
             Ok(_) => drop(self.recover("another program replied")),
             Err(error) => drop(self.recover(&error.to_string())),
         }
     }
 
     /// Handles the reply to a STATUS request.
-    pub(super) fn handle_status_reply(&mut self, reply: &CaseReply) {
+    pub(super) fn handle_status_reply(&mut self, reply: &CaseReply<S>) {
         let can_compare = self.live.has_status_baseline();
         match &reply.result {
-            Ok(CaseResponse::Status(_)) if !can_compare => {
+            Ok(Response::Status(_)) if !can_compare => {
                 let why = "the status at the start of the application is not known";
                 let mut again = self.take_unconfirmed_passes(why);
                 self.reload(why, &mut again);
                 self.push_front_all(again);
             }
-            Ok(CaseResponse::Status(status)) => match self.live.status_finding(status) {
+            Ok(Response::Status(status)) => match self.live.status_finding(status) {
                 None => {
                     self.unanswered = 0;
                     self.confirm_all();
@@ -138,9 +147,13 @@ impl Runner<'_> {
         }
     }
 
-    /// Handles the buffered results after a restart of the board. What the evaluator did before it
-    /// is not known, so passes run again, before the jobs in flight.
-    pub(super) fn handle_unconfirmed_after_restart(&mut self, why: &str, jobs: &mut Vec<CaseJob>) {
+    /// Handles the buffered results after a restart of the board. What happened before it is not
+    /// known, so passes run again, before the jobs in flight.
+    pub(super) fn handle_unconfirmed_after_restart(
+        &mut self,
+        why: &str,
+        jobs: &mut Vec<CaseJob<S>>,
+    ) {
         if self.live.supports_status() {
             for job in self.pending.iter_mut().chain(&mut *jobs) {
                 if job.combined.as_ref().is_some_and(has_only_correct_replies) {
@@ -158,7 +171,7 @@ impl Runner<'_> {
     }
 
     /// Takes the buffered passes, to run again one by one, and reports the other results.
-    fn take_unconfirmed_passes(&mut self, why: &str) -> Vec<CaseJob> {
+    fn take_unconfirmed_passes(&mut self, why: &str) -> Vec<CaseJob<S>> {
         let mut again = Vec::new();
         for (mut job, result) in self.unconfirmed.take() {
             if !has_only_correct_replies(&result) {
@@ -191,7 +204,7 @@ impl Runner<'_> {
         }
     }
 
-    fn report_unverified(&mut self, job: &CaseJob, result: Option<CaseResult>) {
+    fn report_unverified(&mut self, job: &CaseJob<S>, result: Option<CaseResult<S>>) {
         let needs_status = self.live.supports_status();
         let result = result.filter(|result| !needs_status || !has_only_correct_replies(result));
         let not_run = || CaseResult::new(&job.case, Verdict::NotRun);
@@ -200,9 +213,9 @@ impl Runner<'_> {
 
     /// Requeues all passes since the last confirmation, because another program may have produced
     /// them. Failures stay: each was confirmed at once.
-    pub(super) fn discard_suspect_passes(&mut self, why: &str, in_flight: &mut [CaseJob]) {
+    pub(super) fn discard_suspect_passes(&mut self, why: &str, in_flight: &mut [CaseJob<S>]) {
         let repeat = self.options.repeat;
-        let discard = |job: &mut CaseJob| {
+        let discard = |job: &mut CaseJob<S>| {
             if job.combined.as_ref().is_some_and(has_only_correct_replies) {
                 job.reset_for_retry(repeat, Some(why));
             }
@@ -224,159 +237,7 @@ impl Runner<'_> {
 }
 
 /// Returns `true` if every judged reply of the case was right.
-fn has_only_correct_replies(result: &CaseResult) -> bool {
+fn has_only_correct_replies<S: Suite>(result: &CaseResult<S>) -> bool {
     let passed = matches!(result.verdict, Verdict::Pass | Verdict::Flaky);
     passed && result.differences.is_empty()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io;
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
-
-    use firmware::profile::BoardProfile;
-    use firmware_wire::{Decoder, DecoderEvent, kind};
-    use rcflash_transport::Transport;
-    use rcflash_transport::time::{Duration, Instant};
-    use sargon_corpus::{Case, builtin_corpus};
-
-    use super::*;
-    use crate::board::{Board, BoardError, BoardKind, Instrumentation, ResetFn};
-    use crate::file_system::OsFileSystem;
-    use crate::live::{BoardConfig, LiveBoard, Programs};
-    use crate::runner::{RunOptions, run_cases};
-
-    /// A board that answers IDENT `idents_before_reset` times, and resets at the next one.
-    struct ResettingBoard {
-        board: Box<dyn Board>,
-        idents_before_reset: u32,
-        /// Counts IDENT requests.
-        idents: Arc<AtomicU32>,
-    }
-
-    impl Board for ResettingBoard {
-        fn name(&self) -> &str {
-            self.board.name()
-        }
-
-        fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
-            let button = self.board.reset_fn().expect("a simulated board has one");
-            let (line, idents) = (self.board.open()?, self.idents.clone());
-            Ok(Box::new(ResettingLine {
-                line,
-                button,
-                idents,
-                decoder: Decoder::default(),
-                idents_before_reset: self.idents_before_reset,
-                remaining: None,
-            }))
-        }
-
-        fn reset_fn(&self) -> Option<ResetFn> {
-            self.board.reset_fn()
-        }
-
-        fn instrumentation(&self) -> Option<&dyn Instrumentation> {
-            self.board.instrumentation()
-        }
-    }
-
-    struct ResettingLine {
-        line: Box<dyn Transport + Send>,
-        button: ResetFn,
-        /// Counts IDENT requests.
-        idents: Arc<AtomicU32>,
-        decoder: Decoder,
-        idents_before_reset: u32,
-        /// IDENT requests until the reset, once the program was started.
-        remaining: Option<u32>,
-    }
-
-    impl Transport for ResettingLine {
-        fn name(&self) -> &str {
-            self.line.name()
-        }
-
-        fn now(&self) -> Instant {
-            self.line.now()
-        }
-
-        fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
-            self.line.read(buffer, timeout)
-        }
-
-        fn write(&mut self, bytes: &[u8], deadline: Instant) -> io::Result<()> {
-            self.line.write(bytes, deadline)?;
-            for &byte in bytes {
-                let Some(DecoderEvent::Frame(frame)) = self.decoder.push(byte) else { continue };
-                match (frame.kind, self.remaining) {
-                    (kind::RUN, _) => self.remaining = Some(self.idents_before_reset),
-                    (kind::IDENT, Some(remaining)) => {
-                        assert!(self.idents.fetch_add(1, Relaxed) < 300, "the run does not end");
-                        self.remaining = remaining.checked_sub(1);
-                        if self.remaining.is_none() {
-                            (self.button)();
-                        }
-                    }
-                    _ => {}
-                }
-            }
-            Ok(())
-        }
-
-        fn set_flow_control(&mut self, obey: bool) -> io::Result<bool> {
-            self.line.set_flow_control(obey)
-        }
-    }
-
-    /// Runs `count` cases on such a board; returns the number of IDENT requests after its set-up,
-    /// and the verdicts.
-    fn ident_requests(idents_before_reset: u32, count: usize) -> (u32, Vec<Verdict>) {
-        let profile = BoardProfile::named("rc2014-classic").expect("it ships");
-        let config = BoardConfig {
-            board: BoardKind::InProcess { rom: None },
-            ..BoardConfig::simulated(profile)
-        };
-        let programs = Programs::build(&config).unwrap_or_else(|error| panic!("{error}"));
-        let idents = Arc::new(AtomicU32::new(0));
-        let counter = idents.clone();
-        let wrap = |board| -> Box<dyn Board> {
-            Box::new(ResettingBoard { board, idents_before_reset, idents: counter })
-        };
-        let live = LiveBoard::prepare_with(&config, Arc::new(programs), &OsFileSystem, wrap);
-        let mut live = live.unwrap_or_else(|error| panic!("{error}"));
-        let before = idents.load(Relaxed);
-        let is_played = |case: &Case| case.tags.iter().any(|tag| tag == "play");
-        let cases = builtin_corpus().expect("it ships").into_iter().filter(is_played).take(count);
-        let interrupted = AtomicBool::new(false);
-        let options =
-            RunOptions { repeat: 1, fail_fast: false, baseline: None, interrupted: &interrupted };
-        let mut verdicts = Vec::new();
-        run_cases(&mut live, cases, options, |result| verdicts.push(result.verdict));
-        assert_eq!(verdicts.len(), count);
-        (idents.load(Relaxed) - before, verdicts)
-    }
-
-    #[test]
-    fn a_board_that_resets_when_it_is_identified_passes_nothing_and_the_run_ends() {
-        // Each reset takes one IDENT for the results and one after the restart.
-        for count in [5, 2 * MAX_UNCONFIRMED] {
-            let (requests, verdicts) = ident_requests(1, count);
-            assert!(requests >= 2 * MAX_LOSSES_PER_CASE, "{count} cases: too few requests");
-            assert_eq!(verdicts[0], Verdict::Error);
-            let no_pass = [Verdict::Error, Verdict::NotRun];
-            assert!(verdicts.iter().all(|verdict| no_pass.contains(verdict)), "{verdicts:?}");
-        }
-    }
-
-    #[test]
-    fn the_number_of_buffered_results_is_limited() {
-        let (idents, verdicts) = ident_requests(u32::MAX, 5 * MAX_UNCONFIRMED);
-        assert!(verdicts.iter().all(|verdict| *verdict == Verdict::Pass));
-        assert!(
-            (5..=10).contains(&idents),
-            "{idents} requests for five times {MAX_UNCONFIRMED} cases"
-        );
-    }
 }

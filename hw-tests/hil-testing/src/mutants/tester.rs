@@ -10,11 +10,12 @@ use firmware::ProgramKind;
 use firmware::build::{BuildError, BuiltImage, build_with, build_with_sources};
 use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::{BoardProfile, ProfileError};
+use sargon_suite::{BoardConfig, LiveBoard};
 
 use super::operators::{Mutant, apply_mutant};
 use hil_harness::board::{BoardKind, InProcessBoard};
 use hil_harness::file_system::OsFileSystem;
-use hil_harness::live::{BoardConfig, LiveBoard, Programs, SetupError};
+use hil_harness::live::{Programs, SetupError};
 use hil_harness::runner::{RunEnd, RunOptions, Verdict, run_cases};
 use sargon_corpus::{Case, CorpusError};
 
@@ -128,7 +129,7 @@ impl MutationTester {
     ) -> Option<(String, String)> {
         let plan = BoardConfig {
             board: BoardKind::InProcess { rom: None },
-            evaluator: evaluator.clone(),
+            suite: evaluator.clone().into(),
             application: Some((image.address, image.bytes.clone())),
             full_responses: pass.full,
             ..BoardConfig::simulated(self.profile.clone())

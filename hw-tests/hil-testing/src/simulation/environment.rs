@@ -15,6 +15,7 @@ use firmware::profile::BoardProfile;
 use rcflash_link::Link;
 use rcflash_link::loader::identify;
 use sargon_corpus::{Case, builtin_corpus};
+use sargon_suite::{BoardConfig, CaseResult, FinishedRun, LiveBoard, Record, RunContext};
 
 use super::SimulationStats;
 use super::invariants::{
@@ -26,12 +27,11 @@ use super::scenario::{Episode, Scenario};
 use crate::broken_exchange::exchange_with;
 use crate::simulated_disk::SimulatedDisk;
 use hil_harness::board::{Board, InProcessBoard, Instrumentation, RecordOptions};
-use hil_harness::campaign::{self, FinishedRun, Observer, RunConfig, RunContext};
+use hil_harness::campaign::{self, Observer, RunConfig};
 use hil_harness::file_system::has_magic;
-use hil_harness::live::{BoardConfig, LiveBoard, Programs};
+use hil_harness::live::Programs;
 use hil_harness::report::incomplete_reason;
-use hil_harness::results::Record;
-use hil_harness::runner::{CaseResult, RunOptions, Verdict, run_cases};
+use hil_harness::runner::{RunOptions, Verdict, run_cases};
 
 /// One of so many generated positions is used.
 const POSITION_STRIDE: usize = 25;
@@ -259,14 +259,14 @@ impl Program {
     fn board(&self) -> InProcessBoard {
         let profile = &self.plan.profile;
         let programs = &self.programs;
-        InProcessBoard::new(profile, &programs.monitor.bytes, programs.probe())
+        InProcessBoard::new(profile, &programs.monitor.bytes, self.plan.probe(programs))
     }
 }
 
 /// An observer that ignores all events.
 struct NullObserver;
 
-impl Observer for NullObserver {}
+impl<T> Observer<T> for NullObserver {}
 
 /// Returns `true` if a run failed with a message to press reset.
 fn requests_reset(outcome: &Result<FinishedRun, CommandError>) -> bool {
@@ -394,7 +394,6 @@ impl<'a> Simulation<'a> {
     fn config(&self, is_last: bool) -> RunConfig {
         let scenario = self.scenario;
         RunConfig {
-            cases: scenario.cases.clone(),
             profile: self.program.plan.profile.name.clone(),
             behaviour: "mended".to_owned(),
             faults: scenario.line,
@@ -441,7 +440,7 @@ impl<'a> Simulation<'a> {
             prepare: &prepare,
             observer: &mut NullObserver,
         };
-        campaign::run(config, Ok(plan), ctx)
+        campaign::run(config, &self.scenario.cases, Ok(plan), ctx)
     }
 
     fn record(

@@ -1,6 +1,7 @@
 //! Invariants that hold after every run, whatever happened in it.
 
 use cli_support::text::Escape;
+use sargon_suite::{CaseResult, FinishedRun, Record, Report};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
@@ -15,11 +16,9 @@ use sargon_reference::{Behaviour, evaluate_as, exchange_as};
 
 use crate::simulated_disk::SimulatedDisk;
 use hil_harness::board::{Board, InProcessBoard};
-use hil_harness::campaign::FinishedRun;
-use hil_harness::report::Report;
+use hil_harness::results::RunHeader;
 use hil_harness::results::line::decode_line;
-use hil_harness::results::{Record, RunHeader};
-use hil_harness::runner::{CaseResult, Conclusion, Verdict};
+use hil_harness::runner::{Conclusion, Verdict};
 
 /// The time after which a board has completed any request.
 const MAX_REQUEST_TIME: Duration = Duration::from_secs(30);
@@ -161,7 +160,8 @@ fn check_against_reference(case: &Case, result: &CaseResult) -> Result<(), Strin
             vec![("array".to_owned(), residue)]
         }
     };
-    let found: Vec<_> = result.squares.iter().map(|at| (at.square.clone(), at.board)).collect();
+    let found: Vec<_> =
+        result.details.squares.iter().map(|at| (at.square.clone(), at.board)).collect();
     if found == expected {
         return Ok(());
     }

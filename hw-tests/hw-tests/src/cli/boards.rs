@@ -12,9 +12,10 @@ use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::BoardProfile;
 use hil_harness::board::RecordOptions;
 use hil_harness::board::{BoardKind, read_header};
-use hil_harness::live::{BoardConfig, HostMonitor};
+use hil_harness::live::HostMonitor;
 use hil_harness::report::FollowUpOptions;
 use rcflash_rig::{DEFAULT_BOARD, RigFile, RigFileError};
+use sargon_suite::BoardConfig;
 
 use super::read_program;
 use cli_support::files::read_input as read;
@@ -345,9 +346,9 @@ impl BoardArgs {
             .is_some_and(|file| read_header(file).is_ok_and(|heading| heading.full));
         let recording = recording.map(|file| RecordOptions { file, cases: Vec::new(), force });
         Ok(BoardConfig {
+            suite: evaluator.into(),
             profile,
             board,
-            evaluator,
             application,
             in_flash: self.flash,
             any_monitor: self.any_monitor,
@@ -357,7 +358,6 @@ impl BoardArgs {
             recording,
             fault_seed: self.faults,
             full_responses: full,
-            record_exchange_calls: false,
             cancel: None,
         })
     }

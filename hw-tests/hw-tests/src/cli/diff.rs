@@ -11,10 +11,9 @@ use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED, INTERR
 use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::BoardProfile;
 use hil_harness::board::BoardKind;
-use hil_harness::live::{BoardConfig, LiveBoard};
-use hil_harness::pair::{PairOutcome, compare_boards};
-use hil_harness::runner::NO_REPLY;
 use rcflash_rig::{DEFAULT_BOARD, RigFile};
+use sargon_suite::pair::{PairOutcome, compare_boards};
+use sargon_suite::{BoardConfig, LiveBoard, NO_REPLY};
 
 use super::read_program;
 use super::select::SelectArgs;
@@ -89,7 +88,7 @@ impl BoardSide {
         };
         Ok(BoardConfig {
             board,
-            evaluator: Evaluator { behaviour: self.behaviour, own: None },
+            suite: Evaluator { behaviour: self.behaviour, own: None }.into(),
             application: self.app.as_deref().map(read_program).transpose()?,
             cancel: Some(Arc::clone(stop)),
             ..BoardConfig::simulated(BoardProfile::named(&profile)?)

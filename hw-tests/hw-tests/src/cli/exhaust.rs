@@ -9,14 +9,14 @@ use cli_support::exit::{
     CommandError, CommandResult, ENVIRONMENT, FAILED, INTERRUPTED, NOTHING_SELECTED, USAGE,
 };
 use firmware_wire::capability;
-use hil_harness::exhaust::{
-    ArraySpace, CHUNK_ARRAYS, ExhaustEnd, ExhaustPlan, ExhaustTotals, Space, check_arrays,
-    mismatch_text, summary_text,
-};
-use hil_harness::live::LiveBoard;
 use hil_harness::report::{RunTarget, line_statistics_text};
 use indicatif::{ProgressBar, ProgressStyle};
 use sargon_reference::Colour;
+use sargon_suite::LiveBoard;
+use sargon_suite::exhaust::{
+    ArraySpace, CHUNK_ARRAYS, ExhaustEnd, ExhaustPlan, ExhaustTotals, Space, check_arrays,
+    mismatch_text, summary_text,
+};
 
 use super::BoardArgs;
 use cli_support::interrupt::install_handler;

@@ -12,12 +12,12 @@ use cli_support::exit::{
     CommandError, CommandResult, ENVIRONMENT, FAILED, NOTHING_SELECTED, USAGE,
 };
 use firmware_wire::StepRecord;
-use hil_harness::live::{BoardConfig, LiveBoard};
 use sargon_analysis::{exchange_steps, with_values};
 use sargon_corpus::encode;
 use sargon_reference::{
     AttackersArray, Colour, Evaluation, Piece, Position, Square, SquareResult, evaluate_as,
 };
+use sargon_suite::{LiveBoard, SargonBoard};
 
 use super::BoardArgs;
 use cli_support::output::print;
@@ -48,7 +48,8 @@ pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
     if position.on(args.square).is_none() {
         return Err(empty_square(args.square));
     }
-    let plan = BoardConfig { record_exchange_calls: true, ..args.board.plan()? };
+    let mut plan = args.board.plan()?;
+    plan.suite.record_exchange_calls = true;
     let mut rig = LiveBoard::prepare(&plan)?;
     let battle = Explanation::run_exchange(&mut rig, position, args.square, args.values)?;
     print(&show::explanation(&battle))?;

@@ -6,10 +6,10 @@ use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED, USAGE};
 use cli_support::text;
 use firmware_wire::{PointsReply, danger};
-use hil_harness::compare::compare_points;
-use hil_harness::live::LiveBoard;
 use sargon_analysis::{Prizes, ScoreAdjustment};
 use sargon_reference::{Behaviour, Colour, Position, Square, evaluate_as};
+use sargon_suite::compare::compare_points;
+use sargon_suite::{LiveBoard, SargonBoard};
 use serde::Serialize;
 
 use super::BoardArgs;

@@ -3,10 +3,10 @@
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED};
 use cli_support::text;
-use hil_harness::compare::compare_position;
-use hil_harness::live::LiveBoard;
-use hil_harness::residues::position_entry;
 use sargon_corpus::documented_residues;
+use sargon_suite::compare::compare_position;
+use sargon_suite::residues::position_entry;
+use sargon_suite::{LiveBoard, SargonBoard};
 
 use super::BoardArgs;
 use cli_support::output::{pluralize, print};

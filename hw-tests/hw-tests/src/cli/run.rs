@@ -7,17 +7,16 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, INCOMPLETE, USAGE};
 use cli_support::text::eprint_message;
-use firmware_wire::status;
 use hil_harness::baseline;
-use hil_harness::campaign::{self, FinishedRun, Observer, RunConfig, RunContext};
+use hil_harness::campaign::{self, Observer, RunConfig};
 use hil_harness::file_system::OsFileSystem;
-use hil_harness::fleet::FleetBoard;
-use hil_harness::live::{BoardConfig, LiveBoard};
+use hil_harness::live::BoardSuite;
 use hil_harness::report;
 use hil_harness::runner::Baseline;
 use indicatif::{ProgressBar, ProgressStyle};
 use rcflash_rig::DEFAULT_BOARD;
 use sargon_corpus::Case;
+use sargon_suite::{BoardConfig, FinishedRun, FleetBoard, LiveBoard, RunContext, SargonSuite};
 
 use super::boards::BoardArgs;
 use super::select::SelectArgs;
@@ -119,15 +118,15 @@ pub(super) fn run(args: &RunArgs) -> CommandResult {
         full_responses: plan.full_responses || args.full,
         ..plan
     };
-    let settings = RunConfig { boards: fleet_names, ..args.settings(cases)? };
+    let settings = RunConfig { boards: fleet_names, ..args.settings()? };
     let done = if settings.boards.is_empty() {
-        campaign::run(&settings, args.board.plan().map(full), here)?
+        campaign::run(&settings, &cases, args.board.plan().map(full), here)?
     } else {
         args.refuse_soak()?;
         let plan = |name: &String| args.board.config_for(name).map(full);
         let member = |name: &String| FleetBoard { name: name.clone(), plan: plan(name) };
         let members: Vec<_> = settings.boards.iter().map(member).collect();
-        campaign::run_on_fleet(&settings, &members, here)?
+        campaign::run_on_fleet(&settings, &cases, &members, here)?
     };
     conclude(&done)
 }
@@ -141,10 +140,9 @@ fn parse_tag(text: &str) -> Result<String, String> {
 }
 
 impl RunArgs {
-    fn settings(&self, cases: Vec<Case>) -> Result<RunConfig, CommandError> {
+    fn settings(&self) -> Result<RunConfig, CommandError> {
         let arguments = std::env::args_os().skip(1);
         Ok(RunConfig {
-            cases,
             profile: self.board.board.clone().unwrap_or_else(|| DEFAULT_BOARD.to_owned()),
             behaviour: self.board.behaviour.to_string(),
             seed: self.select.seed,
@@ -183,7 +181,7 @@ impl RunArgs {
                 "--baseline and --results name the same file; a run cannot be its own baseline";
             return Err(CommandError::new(USAGE, why));
         }
-        let baseline = baseline::read(path, &self.board.behaviour.to_string())?;
+        let baseline = baseline::read::<SargonSuite>(path, &self.board.behaviour.to_string())?;
         Ok(Some(Arc::new(baseline)))
     }
 }
@@ -197,15 +195,13 @@ fn same_file(a: &Path, b: &Path) -> bool {
 /// Progress bar and messages of a run.
 struct TerminalObserver(ProgressBar);
 
-impl Observer for TerminalObserver {
+impl Observer<LiveBoard> for TerminalObserver {
     fn on_ready(&mut self, rig: &LiveBoard) {
         eprint_message(format!("{} on {}", rig.application, rig.board()));
-        if !rig.overrides.is_empty() {
-            let own = rig.overrides.join(", ");
-            eprint_message(format!(
-                "with routines of your own: {own}{}",
-                unjudged_status_bits(rig)
-            ));
+        let own = SargonSuite::own_routines(rig);
+        if !own.is_empty() {
+            let own = own.join(", ");
+            eprint_message(format!("with routines of your own: {own}{}", unjudged(rig)));
         }
     }
 
@@ -240,7 +236,7 @@ fn conclude(done: &FinishedRun) -> CommandResult {
         report_failure,
     } = done;
     print(&overview.table())?;
-    print(&overview.flags())?;
+    print(&overview.remarks())?;
     print(&overview.problems_text())?;
     print(&report::boards_table(boards))?;
     print(&report::summary_text(
@@ -289,11 +285,8 @@ fn parse_duration(text: &str) -> Result<Duration, String> {
 }
 
 /// Lists the status bits that are not judged because the user's routines need not set them.
-fn unjudged_status_bits(rig: &LiveBoard) -> String {
-    let judged = rig.criteria().status_mask;
-    let bits = [(status::OVERFLOW, "overflow"), (status::SHORT, "short")];
-    let left: Vec<_> =
-        bits.iter().filter(|(bit, _)| judged & bit == 0).map(|(_, name)| *name).collect();
+fn unjudged(rig: &LiveBoard) -> String {
+    let left = SargonSuite::not_judged(rig);
     if left.is_empty() { String::new() } else { format!("; not judged: {}", left.join(", ")) }
 }
 

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use cli_support::exit::{CommandError, ENVIRONMENT, NOTHING_SELECTED};
 use hil_harness::board::read_header;
-use sargon_corpus::{self as corpus, Case, Selection, Shard};
+use hil_harness::select::{Selection, Shard};
+use sargon_corpus::{self as corpus, Case};
+use sargon_suite::SargonSuite;
 
 use cli_support::files::read_input as read;
 
@@ -52,7 +54,7 @@ impl SelectArgs {
             shard: self.shard,
             seed: self.seed,
         };
-        let cases = selection.of(cases);
+        let cases = selection.of::<SargonSuite>(cases);
         if cases.is_empty() {
             let why = "no case is selected; list names and tags with `hw-tests run --list`";
             return Err(CommandError::new(NOTHING_SELECTED, why));

@@ -28,9 +28,9 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use assert_cmd::cargo::CommandCargoExt;
-use hil_harness::results::Record;
 use hil_harness::results::line::decode_line;
 use rustix::process::{Pid, Signal, kill_process};
+use sargon_suite::Record;
 
 /// The timeout of a run in these tests.
 const PATIENCE: Duration = Duration::from_secs(150);

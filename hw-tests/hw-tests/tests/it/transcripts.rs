@@ -10,8 +10,8 @@ use firmware::profile::BoardProfile;
 use firmware_wire::{Decoder, DecoderEvent as Wire, Frame, REPLY_BIT, kind};
 use hil_harness::board::RecordOptions;
 use hil_harness::board::{BoardKind, HexBytes, TranscriptEntry, TranscriptEvent, read_header};
-use hil_harness::live::{BoardConfig, LiveBoard};
 use sargon_corpus as corpus;
+use sargon_suite::{BoardConfig, LiveBoard, SargonBoard};
 
 fn run(arguments: &[&str]) -> Output {
     let mut command = Command::cargo_bin("hw-tests").expect("it is built");

@@ -20,10 +20,10 @@ function list(pairs) {
 }
 
 function drawHead({ counts, board, run, started, took_ms }, cases) {
-  const wrong = cases.reduce((sum, one) => sum + wrongSquares(one).size, 0);
+  const wrong = cases.reduce((sum, one) => sum + suite.wrong(one), 0);
   const where = board ? board.name : run.profile;
   const moment = started.replace("T", " ").replace("Z", " UTC");
-  const told = `${plural(counts.squares, "square")} compared, ${number.format(wrong)} wrong, on ${where} in ${(took_ms / 1000).toFixed(1)} s, ${moment}`;
+  const told = `${plural(counts[page.values], suite.value)} compared, ${number.format(wrong)} wrong, on ${where} in ${(took_ms / 1000).toFixed(1)} s, ${moment}`;
   document.getElementById("facts").append(...words(told));
   const share = document.getElementById("share");
   for (const verdict of VERDICTS.filter(verdict => counts[verdict])) {

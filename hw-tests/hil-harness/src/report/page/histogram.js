@@ -1,4 +1,4 @@
-// T-states of ATTACK and XCHNG, square by square.
+// T-states of the compared values.
 function histogramCard(cases) {
   const times = timesOf(cases);
   if (times.length === 0) return null;
@@ -11,15 +11,15 @@ function histogramCard(cases) {
   const told = [["least", at(0)], ...marks, ["most", at(1)]];
   const said = told.map(([name, time]) => `${name} ${number.format(time)}`).join(", ");
   const width = Math.min(1200, Math.max(320, document.getElementById("figures").clientWidth - 40));
-  return card("T-states of ATTACK and XCHNG, square by square", histogram(binsOf(times, at(.995), Math.round(width / 12)), width, marks, said),
-    element("p", {}, `${plural(total, "square")}: ${said}`));
+  return card(suite.histogram, histogram(binsOf(times, at(.995), Math.round(width / 12)), width, marks, said),
+    element("p", {}, `${plural(total, suite.value)}: ${said}`));
 }
 
-// Times in ascending order, each with the number of squares that took so long.
+// Times in ascending order, each with the number of values that took so long.
 function timesOf(cases) {
   if (whole) return whole.times;
   const counts = new Map();
-  for (const { t_states } of cases.flatMap(one => one.squares)) if (t_states) counts.set(t_states, (counts.get(t_states) ?? 0) + 1);
+  for (const time of cases.flatMap(suite.times)) if (time) counts.set(time, (counts.get(time) ?? 0) + 1);
   return [...counts].sort(([a], [b]) => a - b);
 }
 
@@ -41,7 +41,7 @@ function histogram({ step, from, counts, isOpen }, width, marks, said) {
   const height = 190, base = 160, top = 26;
   const most = Math.max(...counts), wide = width / counts.length;
   const x = time => (time - from) / step * wide;
-  const svg = shape("svg", { class: "histogram", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Histogram of T-states a square: ${said}` });
+  const svg = shape("svg", { class: "histogram", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Histogram of T-states a ${suite.value}: ${said}` });
   for (const part of [.25, .5, .75, 1]) {
     const y = base - part * (base - top);
     svg.append(shape("line", { class: "grid", x1: 0, x2: width, y1: y, y2: y }));
@@ -52,7 +52,7 @@ function histogram({ step, from, counts, isOpen }, width, marks, said) {
     const tall = count && Math.max(1, count / most * (base - top));
     const upTo = isRest ? "and more" : `to ${number.format(from + (bin + 1) * step - 1)}`;
     svg.append(shape("rect", { class: isRest ? "rest" : "", x: bin * wide + .5, y: base - tall, width: Math.max(1, wide - 1), height: tall, rx: 1 },
-      shape("title", {}, `${number.format(from + bin * step)} ${upTo}: ${plural(count, "square")}`)));
+      shape("title", {}, `${number.format(from + bin * step)} ${upTo}: ${plural(count, suite.value)}`)));
   });
   axis(svg, { step, from, counts, wide, base, width });
   for (const [name, time] of marks) {

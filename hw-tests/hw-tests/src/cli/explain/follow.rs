@@ -3,9 +3,9 @@
 
 use std::fmt::Write;
 
-use hil_harness::responses::{ObservedExchange, ObservedFetch};
 use sargon_analysis::{PieceFetch, piece_fetches};
 use sargon_reference::{AttackersArray, Colour, Piece};
+use sargon_suite::responses::{ObservedExchange, ObservedFetch};
 
 use super::names::side;
 

@@ -9,12 +9,12 @@ use firmware::build::build;
 use firmware::profile::BoardProfile;
 use firmware_wire::{ErrorCode, ExhaustReply, ExhaustRequest};
 use hil_harness::board::BoardKind;
-use hil_harness::exhaust::{
-    ArraySpace, ExhaustEnd, ExhaustPlan, ExhaustTotals, Space, check_arrays,
-};
-use hil_harness::live::{BoardConfig, LiveBoard};
 use rcflash_link::LinkError;
 use sargon_reference::Colour;
+use sargon_suite::exhaust::{
+    ArraySpace, ExhaustEnd, ExhaustPlan, ExhaustTotals, Space, check_arrays,
+};
+use sargon_suite::{BoardConfig, LiveBoard, SargonBoard};
 
 use crate::exhaust::model;
 

@@ -2,8 +2,8 @@
 
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
-use hil_harness::exhaust::{ArraySpace, Space};
 use sargon_reference::{Colour, exchange, minimax};
+use sargon_suite::exhaust::{ArraySpace, Space};
 
 use crate::exhaust::model;
 

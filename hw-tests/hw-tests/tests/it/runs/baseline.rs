@@ -1,7 +1,7 @@
 //! Runs with a baseline: only what is new fails, and every form of the report agrees.
 
-use hil_harness::report::Report;
 use hil_harness::runner::{Conclusion, Verdict};
+use sargon_suite::Report;
 
 use super::reports::{WrittenReport, suites};
 use super::run_command;

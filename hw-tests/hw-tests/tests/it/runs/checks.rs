@@ -5,8 +5,7 @@ use std::path::Path;
 use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
-use hil_harness::results::Record;
-use hil_harness::runner::CaseResult;
+use sargon_suite::{CaseResult, Record};
 
 use super::error_messages::changed;
 use super::{records, run_command};
@@ -50,8 +49,8 @@ fn verdicts(arguments: &[&str], folder: &Path) -> (Option<i32>, Vec<String>) {
         _ => None,
     });
     let found = cases.map(|case| {
-        let CaseResult { id, verdict, reason: why, differences, squares, attempts, .. } = *case;
-        format!("{id} {verdict} {why:?} {differences:?} {squares:?} {attempts}")
+        let CaseResult { id, verdict, reason: why, differences, details, attempts, .. } = *case;
+        format!("{id} {verdict} {why:?} {differences:?} {:?} {attempts}", details.squares)
     });
     let mut found: Vec<_> = found.collect();
     found.sort();

@@ -10,9 +10,9 @@ use board_simulator::{BoardServer, ServerOptions};
 use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
-use hil_harness::results::Record;
-use hil_harness::runner::{CaseResult, RunEnd, RunOptions, Verdict, run_cases};
+use hil_harness::runner::{RunEnd, RunOptions, Verdict, run_cases};
 use sargon_corpus::builtin_corpus;
+use sargon_suite::{CaseResult, Record};
 
 use super::program_counter::over_a_port;
 use super::{PATIENCE, records, run_command};

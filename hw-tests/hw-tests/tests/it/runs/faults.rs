@@ -6,9 +6,9 @@ use std::path::Path;
 use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
-use hil_harness::residues::SquareEntry;
-use hil_harness::results::Record;
-use hil_harness::runner::{Verdict, VerdictCounts};
+use hil_harness::runner::Verdict;
+use sargon_suite::residues::SquareEntry;
+use sargon_suite::{Record, VerdictCounts};
 
 use super::{records, run_command};
 
@@ -18,7 +18,7 @@ const SEEDS: [&str; 3] = ["1", "1978", "314159"];
 /// Returns the verdict of each case, with the squares that the board reported.
 fn outcomes(file: &Path) -> BTreeMap<String, (Verdict, Vec<SquareEntry>)> {
     let cases = records(file).into_iter().filter_map(|record| match record {
-        Record::Case(result) => Some((result.id, (result.verdict, result.squares))),
+        Record::Case(result) => Some((result.id, (result.verdict, result.details.squares))),
         _ => None,
     });
     cases.collect()

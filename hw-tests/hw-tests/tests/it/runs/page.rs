@@ -24,7 +24,7 @@ fn the_page_has_every_wrong_square_and_loads_nothing() {
     let shown = data(&page);
     for (case, drawn) in report.cases.iter().zip(shown["cases"].as_array().expect("cases")) {
         assert_eq!(drawn[0], case.id.as_str());
-        for (at, square) in case.squares.iter().zip(drawn[5].as_array().expect("squares")) {
+        for (at, square) in case.details.squares.iter().zip(drawn[5].as_array().expect("squares")) {
             let right = at.reference_array.map(|array| array.map(|byte| format!("{byte:02X}")));
             assert_eq!(square[0], at.square.as_str());
             assert_eq!((&square[3], &square[4]), (&at.board.into(), &at.reference.into()));

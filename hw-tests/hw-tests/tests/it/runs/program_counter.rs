@@ -12,7 +12,7 @@ use firmware::build::build;
 use firmware::profile::BoardProfile;
 use firmware_wire::Request;
 use hil_harness::board::BoardKind;
-use hil_harness::live::{BoardConfig, LiveBoard};
+use sargon_suite::{BoardConfig, LiveBoard};
 
 use super::error_messages::{changed, run};
 use super::{PATIENCE, run_command};

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
-use hil_harness::report::Report;
-use hil_harness::residues::SquareEntry;
-use hil_harness::runner::{Conclusion, Verdict, VerdictCounts};
+use hil_harness::runner::{Conclusion, Verdict};
 use quick_junit::{TestCaseStatus, TestSuite};
 use rustix::process::{Pid, Signal, kill_process};
+use sargon_suite::residues::SquareEntry;
+use sargon_suite::{Report, VerdictCounts};
 use tempfile::TempDir;
 
 use super::{command, hw_tests};
@@ -107,7 +107,7 @@ fn a_run_that_passes_is_reported_square_by_square() {
     assert_eq!(report.incomplete, None);
     // The article's Figure 4: four points at stake, of which one is lost.
     let figure4 = report.cases.iter().find(|case| case.id == "byte.figure4").expect("it ran");
-    assert_eq!((figure4.squares[0].piece, figure4.squares[0].board), ('n', 1));
+    assert_eq!((figure4.details.squares[0].piece, figure4.details.squares[0].board), ('n', 1));
     assert!(report.cases.iter().all(|case| case.verdict == Verdict::Pass));
     assert!(
         report.link.is_some_and(|link| link.requests > 0 && link.bytes.0 > 0 && link.bytes.1 > 0)
@@ -179,7 +179,7 @@ fn a_wrong_residue_stands_beside_the_right_one() {
             at.reference != Some(at.board)
                 || at.reference_array.is_some_and(|right| right != at.array)
         };
-        assert!(case.squares.iter().any(is_wrong), "{case:?}");
+        assert!(case.details.squares.iter().any(is_wrong), "{case:?}");
         assert!(markdown.contains(&format!("## fail: {}\n", case.id)), "{markdown}");
     }
 }

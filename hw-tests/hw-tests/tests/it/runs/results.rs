@@ -6,9 +6,9 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use hil_harness::results::{Record, RunEndRecord};
 use hil_harness::runner::Verdict;
 use rustix::process::{Pid, Signal, kill_process};
+use sargon_suite::{Record, RunEndRecord};
 
 use super::{PATIENCE, command, corpus_size, records, run_command};
 

@@ -1,8 +1,7 @@
 //! Selection of cases on the command line, and the number and duration of their runs.
 
+use sargon_suite::Record;
 use std::collections::BTreeSet;
-
-use hil_harness::results::Record;
 
 use super::{corpus_size, hw_tests, records, run_command};
 

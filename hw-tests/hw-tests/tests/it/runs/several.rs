@@ -3,8 +3,8 @@
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
-use hil_harness::results::Record;
 use rustix::process::{Pid, Signal, kill_process};
+use sargon_suite::Record;
 
 use super::reports::WrittenReport;
 use super::{command, records, run_command};

@@ -2,11 +2,6 @@
 //! response is corrupted in turn.
 
 use firmware_wire::{Pin, PointsReply, PositionEnd, SquareRecord, danger, status};
-use hil_harness::compare::{
-    Criteria, Difference, compare_exchange, compare_points, compare_points_reply, compare_position,
-    compare_steps,
-};
-use hil_harness::responses::PositionResponse;
 use sargon_analysis::{Prizes, exchange_steps};
 use sargon_corpus::encode;
 use sargon_corpus::{CaseInput, DocumentedResult, builtin_corpus};
@@ -14,6 +9,11 @@ use sargon_reference::{
     AttackersArray, Behaviour, Colour, Piece, PieceKind, Position, Square, SquareResult, evaluate,
     parse_fen,
 };
+use sargon_suite::compare::{
+    Criteria, Difference, compare_exchange, compare_points, compare_points_reply, compare_position,
+    compare_steps,
+};
+use sargon_suite::responses::PositionResponse;
 
 /// Pins against king and queen, and residues.
 const PINS: &str = "3qr1k1/8/8/b6b/3N4/2N2P2/4B3/R2QK2R w - -";

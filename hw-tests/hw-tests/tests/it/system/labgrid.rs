@@ -13,9 +13,9 @@ use std::time::Duration;
 use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
-use hil_harness::report::Report;
 use hil_harness::runner::{FaultSide, Verdict};
 use rustix::process::{Pid, Signal, kill_process};
+use sargon_suite::Report;
 
 use crate::network::proxy::Proxy;
 use background_process::BackgroundProcess;

@@ -43,7 +43,7 @@ fn a_browser_draws_the_boards_of_failed_cases_and_filters_the_others_away() {
         let wrong: BTreeSet<_> = case.differences.iter().filter_map(|found| found.square).collect();
         assert_eq!(count(&dom, "<svg class=\"board\""), 2, "board and reference");
         assert_eq!(count(&dom, "class=\"frame\""), 2 * wrong.len(), "{wrong:?}");
-        assert_eq!(count(&dom, "class=\"piece "), 2 * case.squares.len());
+        assert_eq!(count(&dom, "class=\"piece "), 2 * case.details.squares.len());
         assert!(dom.contains("<svg class=\"histogram\""));
     }
 }

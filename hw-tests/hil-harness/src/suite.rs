@@ -1,0 +1,88 @@
+//! What is tested: the cases of a suite, and how their results are stored and described.
+//!
+//! [`Suite`] is what results files, baselines and reports need. The requests of a suite to a board
+//! are those of a [`BoardSuite`](crate::live::BoardSuite).
+
+mod follow_up;
+mod result;
+
+pub use follow_up::{FollowUp, FollowUpOptions, command_line};
+pub use result::{BoardVerdict, CaseResult, FaultSide, Verdict, VerdictCounts};
+
+use std::fmt::{Debug, Display};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// A kind of test: its cases, and how their results are stored and described. A value has the
+/// options of the suite.
+pub trait Suite: Debug + Clone + Default + PartialEq + Eq + Send + Sync + 'static {
+    /// A case.
+    type Case: Debug + Clone + Send + Sync;
+    /// A value that differs from the expected one. Its text has the name of the value, both
+    /// values, and where they are.
+    type Difference: Debug + Display + Clone + PartialEq + Eq + Serialize + DeserializeOwned + Send;
+    /// The suite's own fields of a [`CaseResult`]: a struct whose fields are stored beside those of
+    /// the result.
+    type Details: Debug + Clone + Default + PartialEq + Eq + Serialize + DeserializeOwned + Send;
+
+    /// What is compared in a case, in the plural: a column of tables and a field of JSON.
+    const VALUES: &'static str;
+    /// The heading of [`Self::subject`] in reports.
+    const SUBJECT: &'static str;
+    /// Remarks on values that are listed by case after a run.
+    const REMARKS: &'static [&'static str] = &[];
+    /// The parts of `report.html` that show values.
+    const PAGE: Page;
+
+    /// Returns the name of a case, unique in a run.
+    fn id(case: &Self::Case) -> &str;
+
+    /// Returns the tags of a case.
+    fn tags(case: &Self::Case) -> &[String];
+
+    /// Returns the content of a case as text, for the digest of a run. Cases with the same name,
+    /// tags and content are the same case.
+    fn content(case: &Self::Case) -> String;
+
+    /// Returns the suite's fields of a result without values.
+    fn details(case: &Self::Case) -> Self::Details;
+
+    /// Returns what a case is about, which reports show beside its name. Results of a baseline
+    /// count only for cases with the same subject.
+    fn subject(details: &Self::Details) -> Option<&str>;
+
+    /// Returns the number of compared values.
+    fn value_count(details: &Self::Details) -> u64;
+
+    /// Returns the measured T-states of values; none if they were not measured.
+    fn t_states(_details: &Self::Details) -> Vec<u64> {
+        Vec::new()
+    }
+
+    /// Returns the names of the values to which a remark applies, given by its index in
+    /// [`Self::REMARKS`].
+    fn remarked(_details: &Self::Details, _remark: usize) -> Vec<&str> {
+        Vec::new()
+    }
+
+    /// Returns the values as the script of [`Self::PAGE`] expects them.
+    fn page_values(details: &Self::Details) -> Value;
+
+    /// Returns commands to investigate a failed case; `None` if there are none.
+    fn follow_up(result: &CaseResult<Self>, options: &FollowUpOptions) -> Option<FollowUp>;
+}
+
+/// The parts of `report.html` that a suite has.
+#[derive(Debug, Clone, Copy)]
+pub struct Page {
+    /// Style sheet of its values.
+    pub style: &'static str,
+    /// Script that defines `suite`, as described in `report/page/elements.js`.
+    pub script: &'static str,
+    /// Examples of what can be searched for.
+    pub search: &'static str,
+    /// HTML below the cases.
+    pub legend: &'static str,
+}

@@ -1,0 +1,350 @@
+//! Results of cases: verdicts with their details.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::AddAssign;
+
+use rcflash_link::RetryCounts;
+use serde::de::Error;
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::Suite;
+
+/// The outcome of a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// All values are as expected.
+    Pass,
+    /// A value differs, or code under test damaged the board. Failures are never retried.
+    Fail,
+    /// No reply within the timeout.
+    Timeout,
+    /// The board refused the request, sent an invalid reply, or every retry was corrupted.
+    Error,
+    /// Passed, but not on every repetition, or only after a restart of the board.
+    Flaky,
+    /// The application on the board does not implement the request.
+    Skipped,
+    /// The run ended before this case.
+    NotRun,
+}
+
+impl Verdict {
+    /// All verdicts.
+    pub const ALL: [Self; 7] = [
+        Self::Pass,
+        Self::Fail,
+        Self::Timeout,
+        Self::Error,
+        Self::Flaky,
+        Self::Skipped,
+        Self::NotRun,
+    ];
+
+    /// Returns the name of the verdict, as in reports.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Timeout => "timeout",
+            Self::Error => "error",
+            Self::Flaky => "flaky",
+            Self::Skipped => "skipped",
+            Self::NotRun => "not-run",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// The verdict of a case on one of several boards.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BoardVerdict {
+    /// Name of the board.
+    pub board: String,
+    /// The verdict on this board.
+    pub verdict: Verdict,
+    /// The reason, of a verdict other than pass and fail.
+    #[serde(rename = "why", default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// The side at fault for a case that did not pass on several boards.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FaultSide {
+    /// These boards; another board passes the case.
+    Boards(Vec<String>),
+    /// The code, or something that the boards share: this many boards have the same outcome.
+    Code(usize),
+    /// Unknown, and why.
+    Unknown(String),
+}
+
+impl fmt::Display for FaultSide {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Boards(names) => write!(f, "the board: {} only", names.join(", ")),
+            Self::Code(boards) => {
+                write!(
+                    f,
+                    "the code, or something that the boards share: same outcome on {boards} boards"
+                )
+            }
+            Self::Unknown(why) => write!(f, "unknown: {why}"),
+        }
+    }
+}
+
+/// The result of a case.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct CaseResult<S: Suite> {
+    /// Name of the case.
+    pub id: String,
+    /// Tags of the case.
+    pub tags: Vec<String>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Whether the baseline has the same failure.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub known: bool,
+    /// The reason, of a verdict other than pass, and of a fail that is not only one of values.
+    #[serde(rename = "why", default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The board whose reply was judged, in a run on several boards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub board: Option<String>,
+    /// The verdicts on all boards that ran it, if more than one did or it did not pass.
+    #[serde(rename = "ends", default, skip_serializing_if = "Vec::is_empty")]
+    pub board_verdicts: Vec<BoardVerdict>,
+    /// The side at fault, if several boards ran it and it did not pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<FaultSide>,
+    /// Values that differ from the expected ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<S::Difference>,
+    /// The suite's own fields.
+    #[serde(flatten)]
+    pub details: S::Details,
+    /// How often it was sent: more than once with `--repeat`, or if the board was lost.
+    pub attempts: u32,
+    /// Retries because of line errors, over all attempts, by cause.
+    #[serde(rename = "repeats")]
+    pub retries: RetryCounts,
+    /// Microseconds from the first transmission to the reply, over all attempts, by the clock of
+    /// the line. Several cases are in flight at a time, so these times overlap.
+    #[serde(rename = "took_us")]
+    pub elapsed_us: u64,
+}
+
+impl<S: Suite> CaseResult<S> {
+    /// Creates a result without details.
+    #[must_use]
+    pub fn new(case: &S::Case, verdict: Verdict) -> Self {
+        Self {
+            id: S::id(case).to_owned(),
+            tags: S::tags(case).to_owned(),
+            details: S::details(case),
+            verdict,
+            known: false,
+            reason: None,
+            board: None,
+            board_verdicts: Vec::new(),
+            fault: None,
+            differences: Vec::new(),
+            attempts: 0,
+            retries: RetryCounts::default(),
+            elapsed_us: 0,
+        }
+    }
+
+    /// Returns `true` if a reply of the board was judged.
+    #[must_use]
+    pub fn is_answered(&self) -> bool {
+        matches!(self.verdict, Verdict::Pass | Verdict::Fail | Verdict::Flaky)
+    }
+
+    /// Creates a result with a reason and without other details.
+    #[must_use]
+    pub fn with_reason(case: &S::Case, verdict: Verdict, why: impl Into<String>) -> Self {
+        Self { reason: Some(why.into()), ..Self::new(case, verdict) }
+    }
+}
+
+/// Numbers of cases by verdict.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct VerdictCounts<S> {
+    /// All cases.
+    pub cases: u64,
+    /// Values compared in them, which JSON names [`Suite::VALUES`].
+    pub values: u64,
+    /// Cases that passed.
+    pub pass: u64,
+    /// Cases that failed.
+    pub fail: u64,
+    /// Cases without a reply within the timeout.
+    pub timeout: u64,
+    /// Cases with an invalid or refused reply.
+    pub error: u64,
+    /// Cases that passed only sometimes, or only on a retry.
+    pub flaky: u64,
+    /// Cases that the application does not implement.
+    pub skipped: u64,
+    /// Cases that did not run.
+    pub not_run: u64,
+    suite: PhantomData<fn() -> S>,
+}
+
+impl<S> Clone for VerdictCounts<S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S> Copy for VerdictCounts<S> {}
+
+impl<S: Suite> VerdictCounts<S> {
+    /// Counts these results.
+    #[must_use]
+    pub fn from_results<'a>(results: impl IntoIterator<Item = &'a CaseResult<S>>) -> Self {
+        let mut counts = Self::default();
+        results.into_iter().for_each(|result| counts.add(result));
+        counts
+    }
+
+    /// Adds a result.
+    pub fn add(&mut self, result: &CaseResult<S>) {
+        self.add_as(result, result.verdict);
+    }
+
+    /// Counts these results; failures that the baseline already has count as passes.
+    #[must_use]
+    pub fn excluding_known<'a>(results: impl IntoIterator<Item = &'a CaseResult<S>>) -> Self {
+        let mut counts = Self::default();
+        results.into_iter().for_each(|result| counts.add_excluding_known(result));
+        counts
+    }
+
+    /// Adds a result; a failure that the baseline already has counts as a pass.
+    pub fn add_excluding_known(&mut self, result: &CaseResult<S>) {
+        self.add_as(result, if result.known { Verdict::Pass } else { result.verdict });
+    }
+
+    fn add_as(&mut self, result: &CaseResult<S>, verdict: Verdict) {
+        self.cases += 1;
+        self.values += S::value_count(&result.details);
+        *self.count_mut(verdict) += 1;
+    }
+
+    /// Returns the number of cases with this verdict.
+    #[must_use]
+    pub fn get(mut self, verdict: Verdict) -> u64 {
+        *self.count_mut(verdict)
+    }
+
+    /// Returns `true` if the verdicts add up to the number of cases.
+    #[must_use]
+    pub fn is_consistent(&self) -> bool {
+        self.cases == Verdict::ALL.map(|verdict| self.get(verdict)).iter().sum::<u64>()
+    }
+
+    fn count_mut(&mut self, verdict: Verdict) -> &mut u64 {
+        match verdict {
+            Verdict::Pass => &mut self.pass,
+            Verdict::Fail => &mut self.fail,
+            Verdict::Timeout => &mut self.timeout,
+            Verdict::Error => &mut self.error,
+            Verdict::Flaky => &mut self.flaky,
+            Verdict::Skipped => &mut self.skipped,
+            Verdict::NotRun => &mut self.not_run,
+        }
+    }
+}
+
+impl<S: Suite> AddAssign for VerdictCounts<S> {
+    fn add_assign(&mut self, other: Self) {
+        self.cases += other.cases;
+        self.values += other.values;
+        for verdict in Verdict::ALL {
+            *self.count_mut(verdict) += other.get(verdict);
+        }
+    }
+}
+
+impl<S: Suite> Serialize for VerdictCounts<S> {
+    fn serialize<T: Serializer>(&self, to: T) -> Result<T::Ok, T::Error> {
+        let mut map = to.serialize_map(Some(2 + Verdict::ALL.len()))?;
+        map.serialize_entry("cases", &self.cases)?;
+        map.serialize_entry(S::VALUES, &self.values)?;
+        for verdict in Verdict::ALL {
+            map.serialize_entry(verdict.as_str(), &self.get(verdict))?;
+        }
+        map.end()
+    }
+}
+
+impl<'de, S: Suite> Deserialize<'de> for VerdictCounts<S> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let map = BTreeMap::<String, u64>::deserialize(from)?;
+        let field = |name| map.get(name).copied().ok_or_else(|| D::Error::missing_field(name));
+        let mut counts =
+            Self { cases: field("cases")?, values: field(S::VALUES)?, ..Self::default() };
+        for verdict in Verdict::ALL {
+            *counts.count_mut(verdict) = field(verdict.as_str())?;
+        }
+        Ok(counts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_suite::{self, TestSuite, result};
+
+    #[test]
+    fn counts_add_up_and_every_case_has_one_verdict() {
+        let mut counts = VerdictCounts::default();
+        for (times, verdict) in (1..).zip(Verdict::ALL) {
+            (0..times).for_each(|_| counts.add(&result("a", verdict)));
+        }
+        assert_eq!(Verdict::ALL.map(|verdict| counts.get(verdict)), [1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(counts.cases, 28);
+        assert!(counts.is_consistent());
+        let mut twice = VerdictCounts { values: 3, ..counts };
+        twice += VerdictCounts { values: 4, ..counts };
+        assert_eq!(Verdict::ALL.map(|verdict| twice.get(verdict)), [2, 4, 6, 8, 10, 12, 14]);
+        assert_eq!((twice.cases, twice.values), (56, 7));
+        twice.cases += 1;
+        assert!(!twice.is_consistent());
+    }
+
+    #[test]
+    fn the_suite_names_the_values_in_json_and_adds_its_fields() {
+        let mut passed = result("a", Verdict::Pass);
+        passed.details.registers = vec![1, 2];
+        let counts = VerdictCounts::from_results([&passed, &passed]);
+        let json = serde_json::to_value(counts).expect("JSON");
+        assert_eq!((&json["registers"], &json["not-run"]), (&4.into(), &0.into()));
+        assert_eq!(serde_json::from_value::<VerdictCounts<TestSuite>>(json).expect("it"), counts);
+        let json = serde_json::to_value(&passed).expect("JSON");
+        assert_eq!(json["registers"], serde_json::json!([1, 2]));
+        assert_eq!(serde_json::from_value::<test_suite::Result>(json).expect("it"), passed);
+    }
+
+    #[test]
+    fn a_judged_reply_is_an_answer_whatever_the_verdict() {
+        let answered = Verdict::ALL.map(|verdict| result("a", verdict).is_answered());
+        let expected = Verdict::ALL
+            .map(|verdict| ["pass", "fail", "flaky"].contains(&verdict.to_string().as_str()));
+        assert_eq!(answered, expected);
+    }
+}

@@ -1,0 +1,91 @@
+//! Judges replies of a board by the reference.
+
+use hil_harness::runner::{Verdict, merge_requests};
+
+use crate::CaseResult;
+use crate::checks::{ExpectedPosition, last_move};
+use crate::compare::{
+    Criteria, compare_exchange, compare_points_reply, compare_position, compare_steps,
+};
+use crate::residues::{exchange_entry, square_entries};
+use crate::responses::{CaseResponse, ObservedCheck, PositionResponse};
+use sargon_corpus::{Case, CaseInput};
+use sargon_reference::{Behaviour, evaluate_as, exchange_as};
+
+/// Judges a response to one request of a case, or the combined response for a position.
+pub(crate) fn judge_case(case: &Case, criteria: Criteria, response: &CaseResponse) -> CaseResult {
+    let first = judge_response(case, criteria, response);
+    let CaseResponse::Position(seen) = response else { return first };
+    match seen.end.points {
+        Some(points) if first.verdict == Verdict::Pass => {
+            merge_requests(first, judge_response(case, criteria, &CaseResponse::Points(points)))
+        }
+        _ => first,
+    }
+}
+
+fn judge_response(case: &Case, criteria: Criteria, response: &CaseResponse) -> CaseResult {
+    let is_corrected = criteria.behaviour == Behaviour::Corrected;
+    let mut result = CaseResult::new(case, Verdict::Pass);
+    match (&case.subject, response) {
+        (CaseInput::Position { position, expected, printed, .. }, CaseResponse::Position(seen)) => {
+            let documented = if is_corrected { expected } else { printed };
+            result.differences = compare_position(position, criteria, documented, seen);
+            result.details.squares =
+                square_entries(&evaluate_as(position, criteria.behaviour).squares, seen);
+        }
+        (CaseInput::Position { position, .. }, CaseResponse::Points(seen)) => {
+            let verdicts = evaluate_as(position, criteria.behaviour).squares;
+            let (mover, moved) = last_move(position, &verdicts);
+            result.differences = compare_points_reply(&verdicts, criteria, mover, moved, seen);
+        }
+        (
+            CaseInput::Array { piece, array, expected, printed },
+            &CaseResponse::Exchange(residue, status),
+        ) => {
+            let documented = if is_corrected { Some(*expected) } else { *printed };
+            let seen = (residue, status);
+            result.differences = compare_exchange(*piece, array, criteria, documented, seen);
+            let outcome = exchange_as(*piece, array, criteria.behaviour);
+            result.details.squares.push(exchange_entry(*piece, array, outcome.residue, seen));
+        }
+        (CaseInput::Array { piece, array, .. }, CaseResponse::Steps(residue, status, steps)) => {
+            let outcome = (*residue, *status);
+            result.differences = compare_steps(*piece, array, criteria, outcome, steps);
+        }
+        _ => {
+            return CaseResult::with_reason(
+                case,
+                Verdict::Error,
+                "the reply belongs to another request",
+            );
+        }
+    }
+    if !result.differences.is_empty() {
+        result.verdict = Verdict::Fail;
+    }
+    result
+}
+
+/// Judges a position whose CRC matches: the expected replies stand in for those of the board, so
+/// that they are compared with the documented residues, too.
+pub(crate) fn judge_by_crc(
+    case: &Case,
+    criteria: Criteria,
+    expected: &ExpectedPosition,
+    seen: &ObservedCheck,
+) -> CaseResult {
+    let t_states = seen.t_states.as_ref().map(|calls| {
+        let of = |square: u8| calls.iter().filter(|call| call.0 == square).map(|call| call.1).sum();
+        expected.response.squares.iter().map(|record| of(record.square)).collect()
+    });
+    let observation = PositionResponse { t_states, ..expected.response.clone() };
+    let first = judge_case(case, criteria, &CaseResponse::Position(observation));
+    if first.verdict != Verdict::Pass {
+        return first;
+    }
+    merge_requests(first, judge_case(case, criteria, &CaseResponse::Points(expected.points)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,363 @@
+//! Runs on several boards: each case has exactly one verdict, and the faulty side is reported.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Barrier};
+use std::time::{Duration, Instant};
+
+use cli_support::exit::CommandError;
+use firmware::ProgramKind;
+use firmware::build::build;
+use firmware::profile::BoardProfile;
+use hil_harness::board::{Board, BoardError, BoardKind};
+use hil_harness::campaign::{self, Observer, RunConfig};
+use hil_harness::file_system::OsFileSystem;
+use hil_harness::live::{Programs, SetupError};
+use hil_harness::runner::{FaultSide, RunEnd, Verdict};
+use rcflash_transport::{ControlLine, Transport};
+use sargon_corpus::{Case, builtin_corpus};
+use sargon_suite::{BoardConfig, FinishedRun, FleetBoard, LiveBoard, Report, RunContext};
+
+fn profile() -> BoardProfile {
+    BoardProfile::named("rc2014-classic").expect("it ships")
+}
+
+fn cases(count: usize) -> Vec<Case> {
+    builtin_corpus()
+        .expect("the corpus")
+        .into_iter()
+        .filter(|case| case.id.contains("play"))
+        .take(count)
+        .collect()
+}
+
+/// An in-process board, with the evaluator or with another application.
+fn member(name: &str, application: Option<Vec<u8>>) -> FleetBoard {
+    let plan = BoardConfig {
+        board: BoardKind::InProcess { rom: None },
+        application: application.map(|bytes| (built().address, bytes)),
+        reconnect_timeout: Duration::from_millis(1),
+        ..BoardConfig::simulated(profile())
+    };
+    FleetBoard { name: name.to_owned(), plan: Ok(plan) }
+}
+
+fn built() -> firmware::build::BuiltImage {
+    build(&profile(), ProgramKind::Application).expect("it builds")
+}
+
+/// The evaluator with another value for a piece: the rook is the fifth of the table.
+fn wrong_application(points: u8) -> Vec<u8> {
+    let image = built();
+    let symbol = |name| image.program.symbol(name).expect("a symbol of the table page");
+    let rook = usize::from(symbol("TBASE") - image.address + symbol("PVALUE") + 4);
+    let mut bytes = image.bytes;
+    assert_eq!(std::mem::replace(&mut bytes[rook], points), 5);
+    bytes
+}
+
+/// A board whose line fails permanently after so many reads.
+struct Unplugged {
+    board: Box<dyn Board>,
+    left: Arc<AtomicU64>,
+}
+
+struct Line {
+    line: Box<dyn Transport + Send>,
+    left: Arc<AtomicU64>,
+}
+
+impl Board for Unplugged {
+    fn name(&self) -> &str {
+        self.board.name()
+    }
+
+    fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
+        let line = self.board.open()?;
+        Ok(Box::new(Line { line, left: Arc::clone(&self.left) }))
+    }
+}
+
+impl Transport for Line {
+    fn name(&self) -> &str {
+        self.line.name()
+    }
+
+    fn now(&self) -> Instant {
+        self.line.now()
+    }
+
+    fn set_control_line(&mut self, line: ControlLine, on: bool) -> io::Result<()> {
+        self.line.set_control_line(line, on)
+    }
+
+    fn set_flow_control(&mut self, obey: bool) -> io::Result<bool> {
+        self.line.set_flow_control(obey)
+    }
+
+    fn discard_unsent(&mut self) -> io::Result<()> {
+        self.line.discard_unsent()
+    }
+
+    fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
+        let less = |left: u64| left.checked_sub(1);
+        match self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less) {
+            Ok(_) => self.line.read(buffer, timeout),
+            Err(_) => Err(io::Error::other("unplugged")),
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8], deadline: Instant) -> io::Result<()> {
+        self.line.write(bytes, deadline)
+    }
+}
+
+/// Returns `true` if the run is over for a board.
+fn is_over(plan: &BoardConfig) -> bool {
+    plan.cancel.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
+}
+
+/// Prepares a board. The nanoseconds of its reconnect timeout are the number of reads after which
+/// it is unplugged.
+fn prepare(plan: &BoardConfig) -> Result<LiveBoard, SetupError> {
+    let programs = Arc::new(Programs::build(plan)?);
+    let reads = plan.reconnect_timeout.subsec_nanos();
+    LiveBoard::prepare_with(plan, programs, &OsFileSystem, |board| match reads {
+        1_000_000 => board,
+        reads => Box::new(Unplugged { board, left: Arc::new(AtomicU64::new(reads.into())) }),
+    })
+}
+
+/// A board that is unplugged after so many reads.
+fn unplugged(name: &str, reads: u32) -> FleetBoard {
+    let mut member = member(name, None);
+    if let Ok(plan) = &mut member.plan {
+        plan.reconnect_timeout = Duration::from_nanos(reads.into());
+    }
+    member
+}
+
+struct NullObserver;
+impl<T> Observer<T> for NullObserver {}
+
+/// The configuration of a run, and its cases.
+type Settings = (RunConfig, Vec<Case>);
+
+/// A run on these boards, and its report.
+fn run(members: &[FleetBoard], settings: Settings) -> (Result<FinishedRun, CommandError>, Report) {
+    run_prepared(members, settings, &prepare)
+}
+
+/// A run on a good board and on one that is unplugged after so many reads. The good one is prepared
+/// only after that, so that it does not run all cases first.
+fn run_with_a_loss(
+    reads: u32,
+    reconnect: Duration,
+    cases: &[Case],
+) -> (Result<FinishedRun, CommandError>, Report) {
+    let left = Arc::new(AtomicU64::new(reads.into()));
+    let mut gone = member("gone", None);
+    if let Ok(plan) = &mut gone.plan {
+        plan.reconnect_timeout = reconnect;
+    }
+    run_prepared(&[member("good", None), gone], of(cases.to_vec()), &|plan| {
+        if plan.reconnect_timeout == reconnect {
+            let programs = Arc::new(Programs::build(plan)?);
+            let left = Arc::clone(&left);
+            let wrap = |board| -> Box<dyn Board> { Box::new(Unplugged { board, left }) };
+            return LiveBoard::prepare_with(plan, programs, &OsFileSystem, wrap);
+        }
+        while left.load(Ordering::Relaxed) > 0 && !is_over(plan) {
+            std::thread::yield_now();
+        }
+        prepare(plan)
+    })
+}
+
+/// A run with this function to prepare boards.
+fn run_prepared(
+    members: &[FleetBoard],
+    (settings, cases): Settings,
+    prepare: &(dyn Fn(&BoardConfig) -> Result<LiveBoard, SetupError> + Sync),
+) -> (Result<FinishedRun, CommandError>, Report) {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let report = folder.path().to_owned();
+    let boards = members.iter().map(|member| member.name.clone()).collect();
+    let settings = RunConfig { boards, repeat: 1, report: Some(report), ..settings };
+    let here = RunContext {
+        file_system: &OsFileSystem,
+        clock: Arc::new(Instant::now),
+        stop: Arc::new(AtomicBool::new(false)),
+        prepare,
+        observer: &mut NullObserver,
+    };
+    let done = campaign::run_on_fleet(&settings, &cases, members, here);
+    let text = std::fs::read_to_string(folder.path().join("report.json")).expect("a report");
+    (done, serde_json::from_str(&text).expect("it is one"))
+}
+
+fn of(cases: Vec<Case>) -> Settings {
+    (RunConfig { behaviour: "mended".to_owned(), ..RunConfig::default() }, cases)
+}
+
+/// Checks that each case has one verdict; the names of those with this one.
+#[track_caller]
+fn with(report: &Report, cases: &[Case], verdict: Verdict) -> Vec<String> {
+    let mut names: Vec<_> = report.cases.iter().map(|case| case.id.clone()).collect();
+    let mut all: Vec<_> = cases.iter().map(|case| case.id.clone()).collect();
+    names.sort();
+    all.sort();
+    assert_eq!(names, all, "each case once");
+    assert!(report.counts.is_consistent() && report.counts.cases == cases.len() as u64);
+    let meant = report.cases.iter().filter(|case| case.verdict == verdict);
+    meant.map(|case| case.id.clone()).collect()
+}
+
+#[test]
+fn a_run_is_distributed_over_boards_and_one_report_has_what_each_did() {
+    let cases = cases(120);
+    let members = ["a", "b", "c"].map(|name| member(name, None));
+    // No board runs all cases before the others are ready.
+    let all_ready = Barrier::new(members.len());
+    let (done, report) = run_prepared(&members, of(cases.clone()), &|plan| {
+        let live = prepare(plan);
+        all_ready.wait();
+        live
+    });
+    assert_eq!(done.expect("it ends").exit_code(), 0);
+    assert_eq!(with(&report, &cases, Verdict::Pass).len(), cases.len());
+    let by_board: u64 = report.boards.iter().map(|row| row.counts.pass).sum();
+    assert!(by_board >= cases.len() as u64, "each on a board, or on two at the end");
+    assert!(report.boards.iter().all(|row| row.ended == "complete" && row.image.is_some()));
+    let named = |case: &sargon_suite::CaseResult| {
+        ["a", "b", "c"].contains(&case.board.as_deref().unwrap_or_default())
+    };
+    assert!(report.cases.iter().all(named));
+    assert_eq!(report.run.boards, ["a", "b", "c"]);
+}
+
+#[test]
+fn a_faulty_board_is_distinguished_from_wrong_code() {
+    let cases = cases(200);
+    let members =
+        [member("good", None), member("liar", Some(wrong_application(4))), member("fine", None)];
+    let (done, report) = run(&members, of(cases.clone()));
+    let done = done.expect("it ends");
+    let failed = with(&report, &cases, Verdict::Fail);
+    assert!(!failed.is_empty() && done.exit_code() == 1, "{:?}", report.boards);
+    let liar = Some(FaultSide::Boards(vec!["liar".to_owned()]));
+    for case in report.cases.iter().filter(|case| case.verdict == Verdict::Fail) {
+        assert_eq!((&case.fault, case.board.as_deref()), (&liar, Some("liar")), "{case:?}");
+        assert_eq!(case.board_verdicts.len(), 2, "one board more");
+    }
+    let row = &report.boards[1];
+    assert_eq!(row.at_fault as usize, failed.len());
+    assert!(row.ended.starts_with("quarantined") || row.at_fault < 3, "{row:?}");
+    assert!(with(&report, &cases, Verdict::NotRun).is_empty());
+}
+
+#[test]
+fn code_that_is_wrong_on_every_board_is_at_fault() {
+    let cases = cases(100);
+    let members = ["a", "b", "c"].map(|name| member(name, Some(wrong_application(4))));
+    let (done, report) = run(&members, of(cases.clone()));
+    assert_eq!(done.expect("it ends").exit_code(), 1);
+    let failed = with(&report, &cases, Verdict::Fail);
+    assert!(failed.len() > 3, "{failed:?}");
+    for case in report.cases.iter().filter(|case| case.verdict == Verdict::Fail) {
+        assert_eq!(case.fault, Some(FaultSide::Code(2)), "{case:?}");
+    }
+    assert!(report.boards.iter().all(|row| row.at_fault == 0 && row.ended == "complete"));
+}
+
+#[test]
+fn cases_in_flight_on_an_unplugged_board_are_run_by_others() {
+    let cases = cases(150);
+    for reads in [2, 150, 200] {
+        let (done, report) = run_with_a_loss(reads, Duration::from_nanos(1), &cases);
+        assert_eq!(done.expect("it ends").exit_code(), 0, "{:?}", report.boards);
+        assert_eq!(with(&report, &cases, Verdict::Pass).len(), cases.len(), "{reads} reads");
+        let ended = &report.boards[1].ended;
+        assert!(ended.contains("unplugged"), "{reads} reads: {ended}");
+    }
+}
+
+#[test]
+fn a_board_that_does_not_come_back_does_not_delay_the_run_and_is_reported_as_lost() {
+    let cases = cases(60);
+    let (done, report) = run_with_a_loss(200, Duration::from_secs(3600), &cases);
+    assert_eq!(done.expect("it ends").exit_code(), 0);
+    assert_eq!(with(&report, &cases, Verdict::Pass).len(), cases.len());
+    assert!(report.boards[1].ended.contains("lost"), "{:?}", report.boards[1].ended);
+}
+
+#[test]
+fn a_board_that_is_no_longer_needed_has_no_problem() {
+    let cases = cases(20);
+    let mut late = member("late", None);
+    let timeout = Duration::from_millis(2001); // unlike any other timeout
+    if let Ok(plan) = &mut late.plan {
+        plan.reconnect_timeout = timeout;
+    }
+    let members = [member("good", None), late];
+    let (done, report) = run_prepared(&members, of(cases.clone()), &|plan| {
+        while plan.reconnect_timeout == timeout && !is_over(plan) {
+            std::thread::yield_now();
+        }
+        prepare(plan)
+    });
+    assert_eq!(done.expect("it ends").exit_code(), 0);
+    assert_eq!(with(&report, &cases, Verdict::Pass).len(), cases.len());
+    assert_eq!(report.boards[1].ended, "was not ready before the run was over");
+}
+
+#[test]
+fn a_run_without_a_board_left_has_cases_that_are_not_run() {
+    let cases = cases(150);
+    let members = [unplugged("one", 200), unplugged("two", 200)];
+    let (done, report) = run(&members, of(cases.clone()));
+    let done = done.expect("it ends");
+    assert_eq!((done.exit_code(), done.summary.ended == RunEnd::Complete), (3, false));
+    assert!(!with(&report, &cases, Verdict::NotRun).is_empty());
+    assert!(report.incomplete.is_some_and(|why| why.contains("no working board is left")));
+    let (done, report) = run(&[unplugged("one", 2), unplugged("two", 2)], of(cases.clone()));
+    let failure = done.expect_err("none is ready");
+    assert_eq!(failure.code, 3);
+    assert!(failure.message.contains("one: set-up failed"), "{}", failure.message);
+    assert_eq!(with(&report, &cases, Verdict::NotRun).len(), cases.len());
+}
+
+/// A results file of a run that ended with its first failure, for a resumed run.
+fn broken_off(file: &Path) -> Settings {
+    let (settings, cases) = of(cases(150));
+    let settings = RunConfig { fail_fast: true, results: Some(file.to_owned()), ..settings };
+    let liars = ["a", "b"].map(|name| member(name, Some(wrong_application(4))));
+    let (done, report) = run(&liars, (settings.clone(), cases.clone()));
+    assert_eq!(done.expect("it ends").exit_code(), 1);
+    assert!(report.counts.not_run > 0, "{:?}", report.counts);
+    (RunConfig { fail_fast: false, resume: true, ..settings }, cases)
+}
+
+fn scratch() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let file = folder.path().join("results.jsonl");
+    (folder, file)
+}
+
+#[test]
+fn a_run_is_resumed_by_the_same_boards_and_refused_to_others() {
+    let (_folder, file) = scratch();
+    let rest = broken_off(&file);
+    let liars = ["a", "b"].map(|name| member(name, Some(wrong_application(4))));
+    let (done, report) = run(&liars, rest.clone());
+    let done = done.expect("it ends");
+    assert_eq!(done.exit_code(), 1);
+    assert!(with(&report, &rest.1, Verdict::NotRun).is_empty());
+    let before = std::fs::read(&file).expect("a file");
+    let others = ["a", "c"].map(|name| member(name, None));
+    let failure = run(&others, rest).0.expect_err("other boards");
+    assert_eq!(failure.code, 2);
+    assert!(failure.message.contains("the list of boards is a, b there and a, c here"));
+    assert_eq!(std::fs::read(&file).expect("a file"), before);
+}

@@ -1,0 +1,108 @@
+//! The files of a report, and which existing files they replace.
+
+use std::io::{self, Read};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use flate2::read::GzDecoder;
+use hil_harness::report::{CaseResults, FollowUpOptions, WriteError, prepare_folder, write_files};
+use hil_harness::results::RunHeader;
+use hil_harness::runner::Verdict;
+use hil_testing::many_results::ManyResults;
+use hil_testing::simulated_disk::SimulatedDisk;
+use sargon_suite::{CaseResult, Report, SargonSuite};
+use serde_json::Value;
+
+const FILES: [&str; 4] = ["report.json", "junit.xml", "report.html", "report.md"];
+
+fn report() -> Report {
+    Report::new(RunHeader::default(), Vec::new(), SystemTime::UNIX_EPOCH)
+}
+
+#[test]
+fn a_report_of_ours_is_recognised_in_every_form_and_replaced() {
+    let disk = SimulatedDisk::new(1);
+    let folder = Path::new("folder");
+    for _ in 0..2 {
+        prepare_folder(&disk, folder, false).expect("it is ours");
+        write_files(&report(), &mut Vec::new(), &disk, folder).expect("it is written");
+    }
+    assert_eq!(disk.paths().len(), FILES.len());
+}
+
+#[test]
+fn whatever_else_is_there_is_left_as_it_is_without_force() {
+    for name in FILES {
+        for content in [&b"# My report\n"[..], b"{\"title\":1}", b"<testsuites name=\"x\">"] {
+            let disk = SimulatedDisk::new(1);
+            let folder = Path::new("folder");
+            disk.insert_synced(&folder.join(name), content);
+            let error = prepare_folder(&disk, folder, false).expect_err("it is not ours");
+            assert!(error.to_string().contains(name), "{error}");
+            assert_eq!(disk.content(&folder.join(name)).as_deref(), Some(content));
+            prepare_folder(&disk, folder, true).expect("by force");
+        }
+    }
+}
+
+/// The most cases of which the page has all (docs/REPORTS.md).
+const MAX_CASES_DRAWN: usize = 10_000;
+
+/// The results of so many cases, made when they are read.
+struct Generated(ManyResults, usize);
+
+impl CaseResults<SargonSuite> for Generated {
+    fn visit(&mut self, visit: &mut dyn FnMut(&CaseResult) -> io::Result<()>) -> io::Result<()> {
+        (0..self.1).try_for_each(|number| visit(&self.0.result(number)))
+    }
+}
+
+/// Writes the report of so many cases and returns the data of the page.
+fn written(disk: &SimulatedDisk, folder: &Path, count: usize) -> Result<Value, WriteError> {
+    let mut cases = Generated(ManyResults::with_squares(1), count);
+    let mut report = report();
+    let options = FollowUpOptions::default();
+    report.set_cases(&mut cases, Duration::ZERO, &options, None).expect("they can be read");
+    prepare_folder(disk, folder, false)?;
+    write_files(&report, &mut cases, disk, folder)?;
+    let page = disk.content(&folder.join("report.html")).expect("it is written");
+    let page = String::from_utf8(page).expect("it is text");
+    let (_, data) = page.split_once("type=\"application/json\">").expect("the data");
+    let (data, _) = data.split_once("</script>").expect("its end");
+    Ok(serde_json::from_str(data).expect("it is JSON"))
+}
+
+#[test]
+fn a_large_page_has_the_failures_and_figures_and_the_passes_are_beside_it() {
+    let disk = SimulatedDisk::new(1);
+    let folder = Path::new("folder");
+    let passes = folder.join("passes.jsonl.gz");
+    let small = written(&disk, folder, MAX_CASES_DRAWN).expect("it is written");
+    assert_eq!(small["cases"].as_array().map(Vec::len), Some(MAX_CASES_DRAWN));
+    assert!(small["whole"].is_null() && disk.content(&passes).is_none());
+    // Number 9,999 fails.
+    let count = MAX_CASES_DRAWN + 1;
+    let large = written(&disk, folder, count).expect("it is written");
+    let cases = large["cases"].as_array().expect("cases");
+    assert_eq!(cases.len(), 1);
+    assert_eq!((&cases[0][0], &cases[0][2]), (&"many.0009999".into(), &"fail".into()));
+    let many = ManyResults::with_squares(1);
+    let results: Vec<_> = (0..count).map(|number| many.result(number)).collect();
+    let squares: u64 = results.iter().map(|result| result.details.squares.len() as u64).sum();
+    let times = large["whole"]["times"].as_array().expect("times");
+    assert_eq!(times.iter().filter_map(|time| time[1].as_u64()).sum::<u64>(), squares);
+    assert_eq!(large["whole"]["tags"]["play"]["pass"], MAX_CASES_DRAWN);
+    let mut text = String::new();
+    let gz = disk.content(&passes).expect("it is written");
+    GzDecoder::new(&gz[..]).read_to_string(&mut text).expect("it is whole");
+    let read: Vec<CaseResult> =
+        text.lines().map(|line| serde_json::from_str(line).expect("a result")).collect();
+    let passed = results.into_iter().filter(|result| result.verdict == Verdict::Pass);
+    assert!(read.into_iter().eq(passed));
+    // The next report in the folder has no use for it.
+    written(&disk, folder, 1).expect("the file of passes is ours");
+    assert!(disk.content(&passes).is_none());
+    disk.insert_synced(&passes, b"another's");
+    let error = written(&disk, folder, 1).expect_err("it is not ours");
+    assert!(matches!(error, WriteError::NotAReport(path) if path == passes));
+}

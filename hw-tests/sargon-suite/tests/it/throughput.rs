@@ -1,0 +1,160 @@
+//! Utilization of the line by an upload and of the processor by a run, in T-states of the board.
+
+use std::io;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use board_simulator::board_spec;
+use board_simulator::{BoardModel, QueueLine, RunStop};
+use firmware::ProgramKind;
+use firmware::build::build;
+use firmware::profile::BoardProfile;
+use hil_harness::board::BoardKind;
+use hil_harness::live::{Bottleneck, Utilization};
+use hil_harness::runner::{RunOptions, Verdict, run_cases};
+use rcflash_link::Link;
+use rcflash_link::loader::{enter_monitor, upload_missing};
+use rcflash_transport::Transport;
+use sargon_corpus::{self as corpus, Case};
+use sargon_suite::{BoardConfig, LiveBoard};
+
+/// T-states of a character at 115,200 baud and 7.3728 MHz, ten bits of 64 clocks (docs/BOARDS.md).
+const CHARACTER_T_STATES: f64 = 640.0;
+/// T-states within which the board replies to any request.
+const MAX_REPLY_T_STATES: u64 = 100_000_000;
+
+/// A board that runs in the thread of the test, on a line without delay.
+#[derive(Clone)]
+struct InProcessLine(Arc<Mutex<BoardModel<QueueLine>>>);
+
+impl InProcessLine {
+    fn with<T>(&self, act: impl FnOnce(&mut BoardModel<QueueLine>) -> T) -> T {
+        act(&mut self.0.lock().expect("not poisoned"))
+    }
+}
+
+impl Transport for InProcessLine {
+    fn name(&self) -> &str {
+        "a board without a delay"
+    }
+
+    fn read(&mut self, buffer: &mut [u8], _timeout: Duration) -> io::Result<usize> {
+        self.with(|board| {
+            let end = board.clock() + MAX_REPLY_T_STATES;
+            while board.line_mut().from_board.is_empty() && board.clock() < end {
+                if board.run_for(CHARACTER_T_STATES as u64) == RunStop::Idle {
+                    break;
+                }
+            }
+            let received = std::mem::take(&mut board.line_mut().from_board);
+            buffer[..received.len()].copy_from_slice(&received);
+            Ok(received.len())
+        })
+    }
+
+    fn write(&mut self, bytes: &[u8], _deadline: Instant) -> io::Result<()> {
+        self.with(|board| board.line_mut().to_board.extend(bytes));
+        Ok(())
+    }
+}
+
+#[test]
+fn an_upload_fills_nine_tenths_of_the_line() {
+    for name in BoardProfile::names() {
+        let used = used_by_an_upload(name);
+        assert!(used >= 0.9, "on {name} an upload uses {:.1} % of the line", used * 100.0);
+    }
+}
+
+/// Returns the share of the time in which the line carried bytes of the program.
+fn used_by_an_upload(board: &str) -> f64 {
+    let profile = BoardProfile::named(board).expect("it ships");
+    let rom = build(&profile, ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
+    let board = BoardModel::new(board_spec(&profile), &rom.bytes, QueueLine::default());
+    let line = InProcessLine(Arc::new(Mutex::new(board)));
+    let mut link = Link::new(Box::new(line.clone()), profile.uart.baud);
+    let monitor = enter_monitor(&mut link).unwrap_or_else(|error| panic!("{error}"));
+    let program: Vec<u8> = (0..28 * 1024_u32).map(|at| ((at * at) >> 7) as u8).collect();
+    let started = line.with(|board| board.clock());
+    let mut ended = started;
+    let progress = |_| ended = line.with(|board| board.clock());
+    upload_missing(&mut link, &monitor, 0x8000, &program, progress)
+        .unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(link.stats().total_retries(), 0, "{:?}", link.stats());
+    program.len() as f64 * CHARACTER_T_STATES / (ended - started) as f64
+}
+
+#[test]
+fn a_run_of_whole_positions_keeps_the_processor_busy() {
+    for name in BoardProfile::names() {
+        let profile = BoardProfile::named(name).expect("it ships");
+        let config = BoardConfig {
+            board: BoardKind::InProcess { rom: None },
+            ..BoardConfig::simulated(profile)
+        };
+        let mut live = LiveBoard::prepare(&config).unwrap_or_else(|error| panic!("{error}"));
+        let played = |case: &Case| case.tags.iter().any(|tag| tag == "play");
+        let cases = corpus::builtin_corpus().expect("it ships");
+        let cases = cases.into_iter().filter(played).take(200);
+        let stop = AtomicBool::new(false);
+        let options =
+            RunOptions { repeat: 1, fail_fast: false, baseline: None, interrupted: &stop };
+        let mut passed = 0;
+        run_cases(&mut live, cases, options, |result| {
+            passed += u32::from(result.verdict == Verdict::Pass);
+        });
+        assert_eq!(passed, 200);
+        live.record_waits();
+        let utilization = live.utilization().expect("the board has a clock");
+        // The waits are for the characters of the first request, before which the board is idle.
+        assert!(utilization.waits.is_some_and(|waits| waits < 0.05), "on {name}: {utilization}");
+        let busy = utilization.processor.is_some_and(|busy| (0.95..=1.0).contains(&busy));
+        assert!(
+            busy && utilization.bottleneck() == Some(Bottleneck::Processor),
+            "on {name}: {utilization}"
+        );
+    }
+}
+
+/// Returns positions of games per second of the board's time, and the utilization of the line from
+/// the board.
+fn positions_a_second(board: &str, full: bool) -> (f64, f64) {
+    const COUNT: u32 = 240;
+    let profile = BoardProfile::named(board).expect("it ships");
+    let board = BoardKind::InProcess { rom: None };
+    let config = BoardConfig { board, full_responses: full, ..BoardConfig::simulated(profile) };
+    let mut live = LiveBoard::prepare(&config).unwrap_or_else(|error| panic!("{error}"));
+    let played = |case: &Case| case.tags.iter().any(|tag| tag == "play");
+    let cases = corpus::builtin_corpus().expect("it ships").into_iter().filter(played);
+    let stop = AtomicBool::new(false);
+    let options = RunOptions { repeat: 1, fail_fast: false, baseline: None, interrupted: &stop };
+    let started = live.board_time().expect("it is simulated");
+    run_cases(&mut live, cases.take(COUNT as usize), options, |result| {
+        assert_eq!(result.verdict, Verdict::Pass);
+    });
+    let took = live.board_time().expect("it is simulated") - started;
+    live.record_waits();
+    let utilization = live.utilization().expect("the board has a clock");
+    // The count of waits leads to the same bottleneck as the T-states.
+    let self_reported =
+        Utilization { processor: None, line: utilization.line.filter(|_| full), ..utilization };
+    assert_eq!(self_reported.bottleneck(), utilization.bottleneck(), "{utilization}");
+    let rx = utilization.line.expect("it has a speed").rx;
+    (f64::from(COUNT) / took.as_secs_f64(), rx)
+}
+
+#[test]
+fn positions_by_crc_and_in_full_reach_the_documented_rate() {
+    for name in BoardProfile::names() {
+        let (by_checks, _) = positions_a_second(name, false);
+        assert!(by_checks >= 58.0, "on {name} {by_checks:.1} positions a second by CRC");
+        let (full, rx) = positions_a_second(name, true);
+        let used = rx * 100.0;
+        println!("{name}: {by_checks:.1}, in full {full:.1}, line {used:.1} % used");
+        assert!(
+            full >= 30.0 && used >= 95.0,
+            "on {name} {full:.1} in full, {used:.1} % of the line"
+        );
+    }
+}

@@ -1,0 +1,107 @@
+//! Resuming a results file and writing the report need memory for the numbers of the cases, not for
+//! their results. Measured by counting what is allocated, in a program with this one test.
+
+// A global allocator is unsafe to implement; this one only counts, and calls the system's.
+#![allow(unsafe_code)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
+
+use firmware::profile::BoardProfile;
+use hil_harness::board::BoardKind;
+use hil_harness::campaign::{self, Observer, RunConfig};
+use hil_harness::file_system::OsFileSystem;
+use hil_harness::live::SetupError;
+use hil_testing::many_results::ManyResults;
+use sargon_suite::{BoardConfig, RunContext};
+
+/// Bytes that are allocated, and the most since [`peak_during`] began.
+static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+struct CountingAllocator;
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+// SAFETY: all calls are passed on to the system's allocator as they are.
+unsafe impl GlobalAlloc for CountingAllocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let now = ALLOCATED.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        PEAK.fetch_max(now, Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        ALLOCATED.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of `dealloc`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+/// Returns the most bytes that `action` had allocated at a time.
+fn peak_during(action: impl FnOnce()) -> usize {
+    let before = ALLOCATED.load(Ordering::Relaxed);
+    PEAK.store(before, Ordering::Relaxed);
+    action();
+    PEAK.load(Ordering::Relaxed) - before
+}
+
+struct Silent;
+
+impl<T> Observer<T> for Silent {}
+
+/// Returns the most bytes that a run allocates which resumes a file of `count` results and writes
+/// the report; its cases are allocated before. All of them are done, and no board is needed.
+fn peak_of_resumed_run(count: usize) -> usize {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let file = folder.path().join("results");
+    let many = ManyResults::with_squares(64);
+    let cases: Vec<_> = (0..count).map(|number| many.case(number)).collect();
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
+    let head = ManyResults::header(count, &profile.name, &cases);
+    many.write(&file, &head, count).expect("it is written");
+    let config = RunConfig {
+        behaviour: head.behaviour.clone(),
+        repeat: 1,
+        results: Some(file),
+        resume: true,
+        report: Some(folder.path().join("report")),
+        ..RunConfig::default()
+    };
+    let board = BoardKind::InProcess { rom: None };
+    let plan = BoardConfig { board, ..BoardConfig::simulated(profile) };
+    let peak = peak_during(|| {
+        let context = RunContext {
+            file_system: &OsFileSystem,
+            clock: Arc::new(Instant::now),
+            stop: Arc::new(AtomicBool::new(false)),
+            prepare: &|_| Err(SetupError::NoReply),
+            observer: &mut Silent,
+        };
+        let error =
+            campaign::run(&config, &cases, Ok(plan), context).expect_err("there is no board");
+        assert!(error.message.contains("does not reply"), "{error:?}");
+    });
+    assert_is_whole(&folder.path().join("report"), count);
+    peak
+}
+
+fn assert_is_whole(report: &Path, count: usize) {
+    let read = |name: &str| std::fs::read_to_string(report.join(name)).expect("it is written");
+    assert_eq!(read("report.json").matches("{\"id\":\"many.").count(), count);
+    assert_eq!(read("junit.xml").matches("<testcase name=\"many.").count(), count);
+}
+
+#[test]
+fn memory_of_a_resumed_run_does_not_depend_on_the_size_of_its_results() {
+    // More than the buffered 1 MiB of results in both, so that these are not counted as growth.
+    let [few, many] = [300, 600].map(peak_of_resumed_run);
+    let growth = many.saturating_sub(few) / 300;
+    // A key and an offset of each case, and slack of growing lists. A result has 9,000 bytes.
+    assert!(growth < 250, "{growth} bytes for each case: {few} and {many} bytes");
+}
