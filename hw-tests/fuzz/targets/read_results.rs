@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use sargon_suite::ResultsWriter;
 use hil_harness::results::{BoardReady, RESULTS_FORMAT, RunHeader};
 use hil_testing::simulated_disk::SimulatedDisk;
 use libfuzzer_sys::fuzz_target;
+use sargon_suite::ResultsWriter;
 
 fn head() -> RunHeader {
     RunHeader {

@@ -4,7 +4,6 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, LazyLock};
 
-use sargon_suite::{BoardConfig, LiveBoard};
 use firmware::profile::BoardProfile;
 use hil_harness::board::BoardKind;
 use hil_harness::file_system::OsFileSystem;
@@ -12,6 +11,7 @@ use hil_harness::live::Programs;
 use hil_harness::runner::{RunOptions, Verdict, run_cases};
 use libfuzzer_sys::fuzz_target;
 use sargon_corpus::{Case, builtin_corpus};
+use sargon_suite::{BoardConfig, LiveBoard};
 
 mod scratch;
 

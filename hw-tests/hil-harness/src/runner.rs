@@ -391,7 +391,7 @@ impl<S: BoardSuite> Runner<'_, S> {
     }
 
     /// Abandons a board that replies to no case at all: each case has its timeout, but those of a
-    /// whole corpus would take hours.
+    /// whole run would take hours.
     fn count_unanswered(&mut self, result: &CaseResult<S>) {
         // A case that damages the board has differences only by chance.
         let is_damage = result.verdict == Verdict::Fail && result.differences.is_empty();

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use sargon_suite::{BoardConfig, LiveBoard};
 use firmware::ProgramKind;
 use firmware::build::{BuiltImage, build, build_with_sources};
 use firmware::evaluator::{Behaviour, Evaluator, ROUTINES};
@@ -12,6 +11,7 @@ use hil_harness::board::{Board, BoardKind};
 use hil_harness::file_system::OsFileSystem;
 use hil_harness::live::Programs;
 use rcflash_rig::DEFAULT_BOARD;
+use sargon_suite::{BoardConfig, LiveBoard};
 use serde::Deserialize;
 
 use crate::error::PageError;

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use sargon_suite::{CaseResult, LiveBoard, VerdictCounts};
 use hil_harness::runner::{RunEnd, RunOptions, Verdict, run_cases};
+use hil_harness::select::Selection;
 use rcflash_transport::time::{Duration, Instant};
-use sargon_corpus::{Case, Selection, builtin_corpus};
+use sargon_corpus::{Case, builtin_corpus};
+use sargon_suite::{CaseResult, LiveBoard, SargonSuite, VerdictCounts};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -34,8 +35,8 @@ impl CaseSelection {
     /// The cases that are meant.
     pub(crate) fn cases(&self) -> Result<Vec<Case>, PageError> {
         let texts = self.filter.clone().unwrap_or_default();
-        let all = Selection { texts, ..Selection::default() }
-            .of(builtin_corpus().map_err(PageError::new)?);
+        let selection = Selection { texts, ..Selection::default() };
+        let all = selection.of::<SargonSuite>(builtin_corpus().map_err(PageError::new)?);
         let cases: Vec<Case> = all.into_iter().step_by(self.every.unwrap_or(1).max(1)).collect();
         if cases.is_empty() {
             return Err(PageError::new(

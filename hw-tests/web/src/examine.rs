@@ -1,6 +1,5 @@
 //! A position by the Z80 code, which runs on the simulated board, and by the host's evaluators.
 
-use sargon_suite::{LiveBoard, SargonBoard};
 use firmware_wire::{SquareRecord, StepRecord, status};
 use rcflash_link::LinkError;
 use sargon_analysis::{EvaluatorDiff, compare_evaluators};
@@ -9,6 +8,7 @@ use sargon_reference::{
     AttackersArray, Colour, Direction, Evaluation, Piece, Pin, Position, Square, SquareResult,
     evaluate_as, parse_fen,
 };
+use sargon_suite::{LiveBoard, SargonBoard};
 use serde::Serialize;
 
 use crate::board::{Boards, EvaluatorSources};

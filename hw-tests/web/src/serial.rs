@@ -6,7 +6,6 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use sargon_suite::BoardConfig;
 use firmware::ProgramKind;
 use firmware::build::BuiltImage;
 use firmware::profile::BoardProfile;
@@ -21,6 +20,7 @@ use rcflash_monitors::{
 use rcflash_transport::Transport;
 use rcflash_transport::port::OpenError;
 use rcflash_transport::time::{Duration, Instant};
+use sargon_suite::BoardConfig;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -286,8 +286,7 @@ impl Toolchain {
             self.debugging = Some(Rc::new(RefCell::new(session)));
             return now(&state);
         }
-        let nothing =
-            || PageError::new("no debug session: start one at a square or a program");
+        let nothing = || PageError::new("no debug session: start one at a square or a program");
         let shared = self.debugging.as_ref().ok_or_else(nothing)?;
         if method == "debug.move" {
             return move_board(shared, read(params)?);

@@ -1,6 +1,7 @@
 //! Rules of the source tree, checked by reading it: layers, module cycles, documentation.
 
 mod circles;
+mod engine;
 mod language;
 mod layers;
 mod packages;
