@@ -22,4 +22,5 @@ pub mod runner;
 pub mod select;
 pub mod suite;
 #[cfg(test)]
+#[path = "../tests/it/test_suite.rs"]
 mod test_suite;

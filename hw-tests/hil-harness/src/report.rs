@@ -348,7 +348,7 @@ mod tests {
             let text = summary_text(counts, &summary, stats, Duration::from_secs(3), target);
             text.lines().next().map(str::to_owned).expect("a line")
         };
-        let judged = "cases agree on 0 registers in 3.0 s on /dev/ttyUSB0 (RC2014 Classic), build \
+        let judged = "cases agree on 0 outputs in 3.0 s on /dev/ttyUSB0 (RC2014 Classic), build \
                       3F2A51C0";
         let one = std::slice::from_ref(&passed);
         assert_eq!(first_line(one, stats, &target), format!("PASS: 1 of 1 {judged}"));

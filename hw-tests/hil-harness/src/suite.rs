@@ -27,7 +27,8 @@ pub trait Suite: Debug + Clone + Default + PartialEq + Eq + Send + Sync + 'stati
     /// the result.
     type Details: Debug + Clone + Default + PartialEq + Eq + Serialize + DeserializeOwned + Send;
 
-    /// What is compared in a case, in the plural: a column of tables and a field of JSON.
+    /// What is compared in a case, in the plural: a column of tables, with at most eight letters,
+    /// and a field of JSON.
     const VALUES: &'static str;
     /// The heading of [`Self::subject`] in reports.
     const SUBJECT: &'static str;

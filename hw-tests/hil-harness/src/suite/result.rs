@@ -333,7 +333,7 @@ mod tests {
         passed.details.registers = vec![1, 2];
         let counts = VerdictCounts::from_results([&passed, &passed]);
         let json = serde_json::to_value(counts).expect("JSON");
-        assert_eq!((&json["registers"], &json["not-run"]), (&4.into(), &0.into()));
+        assert_eq!((&json["outputs"], &json["not-run"]), (&4.into(), &0.into()));
         assert_eq!(serde_json::from_value::<VerdictCounts<TestSuite>>(json).expect("it"), counts);
         let json = serde_json::to_value(&passed).expect("JSON");
         assert_eq!(json["registers"], serde_json::json!([1, 2]));

@@ -1,0 +1,6 @@
+//! Tests of whole runs without a board.
+
+mod session;
+mod test_suite;
+
+pub(crate) use hil_harness::suite;
