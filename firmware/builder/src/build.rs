@@ -66,6 +66,9 @@ pub enum BuildError {
     /// The override files can't be used.
     #[error(transparent)]
     Override(#[from] OverrideError),
+    /// The application was requested of a builder without its evaluator.
+    #[error("this program has no evaluator: build it with the feature `evaluator` of `firmware`")]
+    NoEvaluator,
     /// The program has no place for its build id.
     #[error("the program defines no symbol BUILD with 4 bytes for its build id")]
     NoBuildId,
@@ -154,6 +157,9 @@ fn assemble_application(
     evaluator: &Evaluator,
     is_hosted: bool,
 ) -> Result<(Vec<Module>, Vec<&'static str>), BuildError> {
+    if !cfg!(feature = "evaluator") {
+        return Err(BuildError::NoEvaluator);
+    }
     let original_bugs = original_bugs_define(evaluator.behaviour);
     let own = match &evaluator.own {
         Some(folder) => assemble_overrides(sources, folder, original_bugs)?,

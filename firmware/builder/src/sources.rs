@@ -5,9 +5,27 @@ use std::path::Path;
 
 use tdlasm::source::{DiskLoader, Loader, MemoryLoader};
 
-/// Files included by others.
-const INCLUDED: &[(&str, &str)] =
-    &[sargon_src::SARGON, sargon_src::NAMES, ("wire.asm", include_str!("../../z80/wire.asm"))];
+/// The evaluator's files.
+#[cfg(feature = "evaluator")]
+mod evaluator {
+    use sargon_src::*;
+
+    pub(super) const INCLUDED: &[(&str, &str)] = &[SARGON, NAMES];
+    pub(super) const SHARED: &[(&str, &str)] =
+        &[TABLES, DATA, NEWLST, ATTACK, ATKSAV, PNCK, PINFND, NEXTAD, POINTS, TRACE];
+    pub(super) const CHOSEN: [(&str, &str); 3] = [XCHNG, XCHFST, SPREAD];
+}
+
+/// Without the evaluator, only monitor and debug kernel can be built.
+#[cfg(not(feature = "evaluator"))]
+mod evaluator {
+    pub(super) const INCLUDED: &[(&str, &str)] = &[];
+    pub(super) const SHARED: &[(&str, &str)] = &[];
+    pub(super) const CHOSEN: [(&str, &str); 3] = [("", ""); 3];
+}
+
+/// A file included by others.
+const WIRE: (&str, &str) = ("wire.asm", include_str!("../../z80/wire.asm"));
 
 /// The files shared by monitor and application.
 const SHARED: &[(&str, &str)] = &[
@@ -44,7 +62,7 @@ const KERNEL: &[(&str, &str)] = &[
     ("crc16.asm", include_str!("../../z80/crc16.asm")),
 ];
 
-/// The application's files, and those shared by all evaluators.
+/// The application's files, without those of the evaluator.
 const APPLICATION: &[(&str, &str)] = &[
     ("app.asm", include_str!("../../z80/app.asm")),
     ("positn.asm", include_str!("../../z80/positn.asm")),
@@ -54,29 +72,19 @@ const APPLICATION: &[(&str, &str)] = &[
     ("crcrec.asm", include_str!("../../z80/crcrec.asm")),
     ("analys.asm", include_str!("../../z80/analys.asm")),
     ("status.asm", include_str!("../../z80/status.asm")),
-    sargon_src::TABLES,
-    sargon_src::DATA,
-    sargon_src::NEWLST,
-    sargon_src::ATTACK,
-    sargon_src::ATKSAV,
-    sargon_src::PNCK,
-    sargon_src::PINFND,
-    sargon_src::NEXTAD,
-    sargon_src::POINTS,
-    sargon_src::TRACE,
 ];
 
 /// The application's additional file if a stock monitor starts it.
 pub(crate) const HOSTED: (&str, &str) = ("hosted.asm", include_str!("../../z80/hosted.asm"));
 
 /// XCHNG of the corrected and the original evaluator.
-pub(crate) const XCHNG: (&str, &str) = sargon_src::XCHNG;
+pub(crate) const XCHNG: (&str, &str) = evaluator::CHOSEN[0];
 
 /// XCHNG of the fast evaluator, which does not call NEXTAD.
-pub(crate) const FAST_XCHNG: (&str, &str) = sargon_src::XCHFST;
+pub(crate) const FAST_XCHNG: (&str, &str) = evaluator::CHOSEN[1];
 
 /// The fast evaluator's finding of attackers.
-pub(crate) const SPREAD: (&str, &str) = sargon_src::SPREAD;
+pub(crate) const SPREAD: (&str, &str) = evaluator::CHOSEN[2];
 
 /// The layouts, by name.
 const LAYOUTS: &[(&str, &str)] = &[
@@ -105,14 +113,14 @@ pub enum ProgramKind {
 impl ProgramKind {
     /// The files to assemble, in link order.
     pub(crate) fn files(self) -> impl Iterator<Item = &'static str> {
-        let (own, common): (_, &[_]) = match self {
-            Self::Monitor => (MONITOR, SHARED),
+        let (own, evaluator, common): (_, &[_], &[_]) = match self {
+            Self::Monitor => (MONITOR, &[], SHARED),
             Self::Application | Self::FlashApplication | Self::HostedApplication => {
-                (APPLICATION, SHARED)
+                (APPLICATION, evaluator::SHARED, SHARED)
             }
-            Self::Kernel => (KERNEL, &[]),
+            Self::Kernel => (KERNEL, &[], &[]),
         };
-        own.iter().chain(common).map(|(name, _)| *name)
+        own.iter().chain(evaluator).chain(common).map(|(name, _)| *name)
     }
 }
 
@@ -152,8 +160,10 @@ impl Loader for Sources {
 
 /// Returns all built-in files.
 fn built_in_files() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let chosen = &[ACIA, SIO, HOSTED, XCHNG, FAST_XCHNG, SPREAD];
-    [INCLUDED, SHARED, MONITOR, FLASH, KERNEL, APPLICATION, chosen].into_iter().flatten().copied()
+    let chosen = [ACIA, SIO, HOSTED, WIRE].into_iter().chain(evaluator::CHOSEN);
+    let lists = [SHARED, MONITOR, FLASH, KERNEL, APPLICATION];
+    let evaluator = [evaluator::INCLUDED, evaluator::SHARED];
+    lists.into_iter().chain(evaluator).flatten().copied().chain(chosen)
 }
 
 /// Returns the text of a built-in Z80 source by file name.

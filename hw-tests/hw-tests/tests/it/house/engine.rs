@@ -50,6 +50,20 @@ fn the_engine_has_no_word_of_chess() {
 }
 
 #[test]
+fn the_engine_takes_the_firmware_without_the_evaluator() {
+    let manifest =
+        |path: &str| read(&root().join(path)).parse::<toml::Table>().expect("a manifest");
+    let shared = &manifest("Cargo.toml")["workspace"]["dependencies"]["firmware"];
+    assert_eq!(shared["default-features"].as_bool(), Some(false));
+    let firmware = manifest("firmware/Cargo.toml");
+    assert_eq!(firmware["dependencies"]["sargon-src"]["optional"].as_bool(), Some(true));
+    for name in ["hil-harness", "board-simulator"] {
+        let manifest = manifest(&format!("hw-tests/{name}/Cargo.toml"));
+        assert_eq!(manifest["dependencies"]["firmware"].get("features"), None, "{name}");
+    }
+}
+
+#[test]
 fn terms_are_found_in_names_and_rare_ones_as_words_only() {
     let of = |text| chess_terms(text).len();
     assert_eq!(of("let residues = 1;\n/// The FEN of a case.\nuse sargon_corpus::Case;"), 3);
