@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use cli_support::exit::{CommandError, ENVIRONMENT, FAILED, INTERRUPTED};
+use cli_support::exit::{CommandError, ENVIRONMENT, FAILED};
 use rcflash_link::LinkStats;
 use rcflash_transport::time::{Duration, Instant};
 
@@ -331,10 +331,4 @@ fn run_iteration<T: Session>(
     feed.for_each(|case| on_result(CaseResult::new(&case, Verdict::NotRun)));
     ctx.observer.on_iteration_end();
     (summary, started)
-}
-
-/// Returns the failure of a run that the user interrupted.
-#[must_use]
-pub fn interrupted_failure() -> CommandError {
-    CommandError::new(INTERRUPTED, "interrupted")
 }

@@ -23,6 +23,14 @@ pub trait CaseResults<S: Suite> {
     /// # Errors
     /// Returns the error of `visit`, or the error if the results can't be read.
     fn visit(&mut self, visit: &mut dyn FnMut(&CaseResult<S>) -> io::Result<()>) -> io::Result<()>;
+
+    /// Like [`Self::visit`], with the results as JSON.
+    ///
+    /// # Errors
+    /// Returns the error of `visit`, or the error if the results can't be read.
+    fn visit_json(&mut self, visit: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()> {
+        self.visit(&mut |case| visit(&serde_json::to_string(case)?))
+    }
 }
 
 impl<S: Suite> CaseResults<S> for Vec<CaseResult<S>> {
@@ -114,20 +122,31 @@ impl Spool {
 
 impl<S: Suite> CaseResults<S> for WorstResults {
     fn visit(&mut self, visit: &mut dyn FnMut(&CaseResult<S>) -> io::Result<()>) -> io::Result<()> {
+        self.visit_lines(&mut |line| visit(&serde_json::from_str(line)?))
+    }
+
+    fn visit_json(&mut self, visit: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()> {
+        self.visit_lines(visit)
+    }
+}
+
+impl WorstResults {
+    /// Calls `visit` for the line of each case.
+    fn visit_lines(&mut self, visit: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()> {
         let Some(spool) = &mut self.spool else { return Ok(()) };
         if let Some(error) = spool.failed.take() {
             return Err(error);
         }
         let mut reader = BufReader::with_capacity(READ_BYTES, &mut spool.file);
-        let (mut position, mut line) = (u64::MAX, Vec::new());
+        let (mut position, mut line) = (u64::MAX, String::new());
         for entry in &self.entries {
             let offset = entry >> SEVERITY_BITS;
             if offset != position {
                 reader.seek(SeekFrom::Start(offset))?;
             }
             line.clear();
-            position = offset + reader.read_until(b'\n', &mut line)? as u64;
-            visit(&serde_json::from_slice(&line)?)?;
+            position = offset + reader.read_line(&mut line)? as u64;
+            visit(line.trim_end())?;
         }
         Ok(())
     }
