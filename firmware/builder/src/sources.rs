@@ -6,8 +6,14 @@ use std::path::Path;
 use tdlasm::source::{DiskLoader, Loader, MemoryLoader};
 
 /// Files included by others.
-const INCLUDED: &[(&str, &str)] =
-    &[sargon_src::SARGON, sargon_src::NAMES, ("wire.asm", include_str!("../../z80/wire.asm"))];
+const INCLUDED: &[(&str, &str)] = &[
+    sargon_src::SARGON,
+    sargon_src::NAMES,
+    ("wire.asm", include_str!("../../z80/wire.asm")),
+    ("start.asm", include_str!("../../z80/start.asm")),
+    ("chkint.asm", include_str!("../../z80/chkint.asm")),
+    ("memory.asm", include_str!("../../z80/memory.asm")),
+];
 
 /// The files shared by monitor and application.
 const SHARED: &[(&str, &str)] = &[
