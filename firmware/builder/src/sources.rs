@@ -72,7 +72,17 @@ const APPLICATION: &[(&str, &str)] = &[
     sargon_src::TRACE,
 ];
 
-/// The application's additional file if a stock monitor starts it.
+/// The caller's files.
+const CALLER: &[(&str, &str)] = &[
+    ("caller.asm", include_str!("../../z80/caller.asm")),
+    ("call.asm", include_str!("../../z80/call.asm")),
+    ("count.asm", include_str!("../../z80/count.asm")),
+    ("invoke.asm", include_str!("../../z80/invoke.asm")),
+    ("crc32.asm", include_str!("../../z80/crc32.asm")),
+    ("status.asm", include_str!("../../z80/status.asm")),
+];
+
+/// The additional file of a program that a stock monitor starts.
 pub(crate) const HOSTED: (&str, &str) = ("hosted.asm", include_str!("../../z80/hosted.asm"));
 
 /// XCHNG of the corrected and the original evaluator.
@@ -91,6 +101,9 @@ const LAYOUTS: &[(&str, &str)] = &[
     ("ram-app", include_str!("../../layouts/ram-app.toml")),
     ("hosted-app", include_str!("../../layouts/hosted-app.toml")),
     ("kernel", include_str!("../../layouts/kernel.toml")),
+    ("caller", include_str!("../../layouts/caller.toml")),
+    ("flash-caller", include_str!("../../layouts/flash-caller.toml")),
+    ("hosted-caller", include_str!("../../layouts/hosted-caller.toml")),
 ];
 
 /// A program of the board.
@@ -106,6 +119,12 @@ pub enum ProgramKind {
     HostedApplication,
     /// The debug kernel, in the monitor's RAM.
     Kernel,
+    /// The caller, which calls any routine for the host.
+    Caller,
+    /// The caller at the addresses of flash.
+    FlashCaller,
+    /// The caller beside the board's stock monitor.
+    HostedCaller,
 }
 
 impl ProgramKind {
@@ -117,6 +136,7 @@ impl ProgramKind {
                 (APPLICATION, SHARED)
             }
             Self::Kernel => (KERNEL, &[]),
+            Self::Caller | Self::FlashCaller | Self::HostedCaller => (CALLER, SHARED),
         };
         own.iter().chain(common).map(|(name, _)| *name)
     }
@@ -159,7 +179,10 @@ impl Loader for Sources {
 /// Returns all built-in files.
 fn built_in_files() -> impl Iterator<Item = (&'static str, &'static str)> {
     let chosen = &[ACIA, SIO, HOSTED, XCHNG, FAST_XCHNG, SPREAD];
-    [INCLUDED, SHARED, MONITOR, FLASH, KERNEL, APPLICATION, chosen].into_iter().flatten().copied()
+    [INCLUDED, SHARED, MONITOR, FLASH, KERNEL, APPLICATION, CALLER, chosen]
+        .into_iter()
+        .flatten()
+        .copied()
 }
 
 /// Returns the text of a built-in Z80 source by file name.
