@@ -1,0 +1,137 @@
+//! Lost frames, routines that do not return, and boards that restart.
+
+use std::time::Duration;
+
+use firmware_wire::{Call, CallBatch, Reply, Request};
+use firmware_wire::{CountRequest, RegisterPair, RegisterValues};
+use rcflash_link::caller::{Caller, CallerError};
+
+use super::bench::{BOARDS, Bench, CALL_TIME};
+
+/// Calls that count themselves, of several batches.
+fn counting_calls(bench: &Bench) -> Vec<Call> {
+    vec![bench.call("COUNTS", &[]); 100]
+}
+
+fn assert_counted(results: Result<Vec<firmware_wire::CallResult>, CallerError>, what: &str) {
+    let results = results.unwrap_or_else(|error| panic!("{what}: {error}"));
+    let counted: Vec<_> = results.iter().map(|one| one.register(RegisterPair::Hl)).collect();
+    assert_eq!(counted, (1..=100).map(Some).collect::<Vec<_>>(), "{what}");
+}
+
+#[test]
+fn a_lost_request_is_made_once_and_in_order() {
+    for board in BOARDS {
+        for lost in 1..=3 {
+            let mut bench = Bench::new(board);
+            let calls = counting_calls(&bench);
+            bench.board.lose_writes(lost);
+            assert_counted(bench.make(&calls), "requests are lost");
+            assert!(bench.link.stats().total_retries() > 0);
+        }
+    }
+}
+
+#[test]
+fn calls_whose_reply_is_lost_are_not_made_again() {
+    for board in BOARDS {
+        for lost in 1..=3 {
+            let mut bench = Bench::new(board);
+            let calls = counting_calls(&bench);
+            bench.board.lose_frames(lost);
+            assert_counted(bench.make(&calls), "replies are lost");
+            assert!(bench.link.stats().total_retries() > 0);
+        }
+    }
+}
+
+#[test]
+fn a_batch_with_another_number_is_not_made() {
+    let mut bench = Bench::new(BOARDS[0]);
+    let send = |bench: &mut Bench, number| {
+        let calls = vec![bench.call("COUNTS", &[])];
+        let request = Request::Call(CallBatch { number, calls });
+        bench.link.request("calling", &request, CALL_TIME)
+    };
+    let results = |reply: Result<Reply, _>| match reply {
+        Ok(Reply::Called { results, .. }) => results,
+        other => panic!("{other:?}"),
+    };
+    let first = results(send(&mut bench, 0));
+    let second = results(send(&mut bench, 1));
+    assert_ne!(first, second, "HL has counted");
+    assert_eq!(results(send(&mut bench, 0)), first, "the stored reply");
+    assert_eq!(results(send(&mut bench, 1)), second);
+    for number in [3, 255, 254, 128] {
+        assert!(send(&mut bench, number).is_err(), "{number}");
+    }
+    results(send(&mut bench, 2));
+    assert!(send(&mut bench, 0).is_err(), "its reply is no longer stored");
+    assert_eq!(results(send(&mut bench, 1)), second);
+    let tally = bench.address("TALLY");
+    assert_eq!(bench.board.peek(tally), 3);
+}
+
+#[test]
+fn a_routine_that_does_not_return_is_located_and_the_board_usable_after_a_reset() {
+    for board in BOARDS {
+        let mut bench = Bench::new(board);
+        let calls = [bench.call("SUM", &[]), bench.call("LOOP", &[]), bench.call("SUM", &[])];
+        match bench.make(&calls) {
+            Err(CallerError::NoReply { first: 0, calls: 3, program_counter, .. }) => {
+                assert_eq!(program_counter, Some(bench.address("LOOP")), "{board}");
+            }
+            other => panic!("{board}: {other:?}"),
+        }
+        bench.board.reset();
+        let image = &bench.image;
+        let loaded = Caller::load(&mut bench.link, image.address, &image.bytes, image.build);
+        bench.caller = loaded.unwrap_or_else(|error| panic!("{board}: {error}"));
+        bench.make_one(bench.call("SUM", &[]));
+    }
+}
+
+#[test]
+fn a_routine_that_does_not_return_while_counting_is_located() {
+    let mut bench = Bench::new(BOARDS[0]);
+    let request = CountRequest {
+        entry: bench.address("LOOP"),
+        registers: RegisterValues::default(),
+        counted: vec![1],
+        first: 0,
+        calls: 10,
+        flags: 0,
+        results: vec![1],
+        crc: 0,
+    };
+    let reply = bench.caller.count(&mut bench.link, &request, Duration::from_millis(1));
+    match reply {
+        Err(CallerError::NoReply { program_counter, .. }) => {
+            assert_eq!(program_counter, Some(bench.address("LOOP")));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn with_interrupts_off_the_place_is_not_known() {
+    let mut bench = Bench::new(BOARDS[0]);
+    let failed = bench.make(&[bench.call("DEAF", &[])]);
+    let Err(error @ CallerError::NoReply { program_counter: None, .. }) = failed else {
+        panic!("{failed:?}");
+    };
+    assert!(error.to_string().contains("interrupts are off"), "{error}");
+}
+
+#[test]
+fn a_caller_that_has_restarted_is_noticed() {
+    let mut bench = Bench::new(BOARDS[0]);
+    bench.make_one(bench.call("SUM", &[]));
+    bench.make_one(bench.call("SUM", &[]));
+    let other = Caller::attach(&mut bench.link).expect("it is still there");
+    assert_eq!(other.identity(), bench.caller.identity());
+    let failed = bench.make(&[bench.call("COUNTS", &[])]);
+    assert!(matches!(failed, Err(CallerError::OutOfSequence)), "{failed:?}");
+    bench.make_one(bench.call("COUNTS", &[]));
+    assert_eq!(bench.board.peek(bench.address("TALLY")), 1, "then it attaches again");
+}
