@@ -128,8 +128,8 @@ FIRST:  LXI D,R.DATA+N.FROM
         JRNZ ..NEXT
         RET
 
-; COUNT - makes the calls. A turn takes some 1040 T-states and the routine's, and 181 for each byte of
-; its results, CRC32 included.
+; COUNT - makes the calls. A turn takes some 1040 T-states and the routine's, and 181 for each byte
+; of its results, CRC32 included.
 COUNT:  LHLD R.DATA+N.CALL
         SHLD LEFT
         LXI H,P.DATA

@@ -190,8 +190,8 @@ fn processing_time(call: &Call, call_time: Duration) -> Duration {
     call_time + CALL_OVERHEAD + crc
 }
 
-/// Makes a call whose memory does not fit a frame, with WRITE before it and READ after it. `call` is
-/// the call and its index.
+/// Makes a call whose memory does not fit a frame, with WRITE before it and READ after it. The call
+/// comes with its index.
 fn call_with_large_memory(
     caller: &mut Caller,
     link: &mut Link,

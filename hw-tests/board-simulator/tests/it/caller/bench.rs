@@ -8,7 +8,7 @@ use board_simulator::{BoardModel, QueueLine, RunStop, board_spec};
 use firmware::ProgramKind;
 use firmware::build::{BuiltImage, build};
 use firmware::profile::BoardProfile;
-use firmware_wire::{Call, CallResult, RegisterPair, RegisterSet, RegisterValues};
+use firmware_wire::{Call, CallResult, RegisterPair, RegisterSet, RegisterValues, flash_program};
 use rcflash_link::Link;
 use rcflash_link::caller::{Caller, CallerError};
 use rcflash_transport::Transport;
@@ -17,10 +17,12 @@ use tdlasm::link::{Layout, Program, link};
 
 /// A board of each serial chip.
 pub(super) const BOARDS: [&str; 2] = ["rc2014-classic", "rc2014-zed"];
-/// Where the routines lie.
-pub(super) const ORIGIN: u16 = 0x8000;
+/// Where the routines lie, which each of the callers leaves to programs.
+pub(super) const ORIGIN: u16 = 0x8400;
 /// More than any routine here takes, but for those that do not return.
 pub(super) const CALL_TIME: Duration = Duration::from_millis(20);
+/// More than the monitor waits for the host before it starts a program in flash.
+const START_TIME: Duration = Duration::from_secs(2);
 /// T-states simulated between two looks at the board's output.
 const SLICE_T_STATES: u64 = 200;
 
@@ -253,15 +255,36 @@ pub(super) struct Bench {
 }
 
 impl Bench {
-    /// Loads everything through the monitor.
+    /// Loads the caller through the monitor.
     pub(super) fn new(board: &str) -> Self {
+        Self::with_caller(board, ProgramKind::Caller)
+    }
+
+    /// Loads this caller through the monitor; one for flash is there from the start.
+    pub(super) fn with_caller(board: &str, kind: ProgramKind) -> Self {
         let profile = BoardProfile::named(board).expect("it ships");
         let built = |kind| build(&profile, kind).unwrap_or_else(|error| panic!("{error}"));
-        let image = built(ProgramKind::Caller);
-        let board = Board::new(&profile, &built(ProgramKind::Monitor).bytes);
+        let image = built(kind);
+        let is_in_flash = kind == ProgramKind::FlashCaller;
+        let mut rom = built(ProgramKind::Monitor).bytes;
+        if is_in_flash {
+            let header = flash_program::program_header(&image.bytes, image.address, true);
+            rom.resize(flash_program::HEADER_ADDRESS.into(), 0xFF);
+            rom.extend(header.expect("it fits"));
+            rom.extend(&image.bytes);
+        }
+        let board = Board::new(&profile, &rom);
         let mut link = Link::new(Box::new(board.clone()), profile.uart.baud);
-        let caller = Caller::load(&mut link, image.address, &image.bytes, image.build)
-            .unwrap_or_else(|error| panic!("{error}"));
+        let caller = if is_in_flash {
+            // The monitor's banner, what it announces, and the caller's banner.
+            for _ in 0..3 {
+                link.drain_banner("starting", START_TIME).expect("the line works");
+            }
+            Caller::attach(&mut link)
+        } else {
+            Caller::load(&mut link, image.address, &image.bytes, image.build)
+        };
+        let caller = caller.unwrap_or_else(|error| panic!("{error}"));
         let mut bench = Self { board, link, image, caller, program: routines() };
         bench.upload_routines();
         bench
@@ -286,8 +309,8 @@ impl Bench {
         Call { entry: self.address(name), registers, wanted: RegisterSet::ALL, ..Call::default() }
     }
 
-    /// Runs a routine of the caller by itself on a copy of the board, which waits for the host, with
-    /// this value in BC. Returns its T-states and the bytes of the caller's stack that it takes.
+    /// Runs a routine of the caller by itself, with this value in BC, on a copy of the board, which
+    /// waits for the host. Returns its T-states and the bytes of the caller's stack that it takes.
     pub(super) fn measure(&self, routine: &str, bc: u16) -> (u64, u64) {
         let at = |name| self.image.program.symbol(name).unwrap_or_else(|| panic!("no {name}"));
         let mut board = self.board.lock().board.clone();

@@ -10,7 +10,7 @@ use rcflash_link::loader::{self, LoadError};
 use super::bench::{BOARDS, Bench, CALL_TIME};
 
 #[test]
-fn the_caller_says_what_it_is_and_leads_back_to_the_monitor() {
+fn the_caller_identifies_itself_and_leads_back_to_the_monitor() {
     for board in BOARDS {
         let mut bench = Bench::new(board);
         let identity = bench.caller.identity().clone();
@@ -20,6 +20,24 @@ fn the_caller_says_what_it_is_and_leads_back_to_the_monitor() {
         assert_eq!(monitor.role, Role::Monitor);
         let failed = Caller::attach(&mut bench.link);
         assert!(matches!(failed, Err(CallerError::NotCaller(_))), "{failed:?}");
+    }
+}
+
+#[test]
+fn callers_in_flash_and_beside_a_stock_monitor_call_and_lead_back_as_well() {
+    let kinds = [(BOARDS[0], ProgramKind::HostedCaller), (BOARDS[1], ProgramKind::HostedCaller)];
+    for (board, kind) in kinds.into_iter().chain([(BOARDS[1], ProgramKind::FlashCaller)]) {
+        let mut bench = Bench::with_caller(board, kind);
+        assert_eq!(bench.caller.identity().build_id, bench.image.build, "{board}, {kind:?}");
+        let results = bench.make(&vec![bench.call("DEEP", &[]); 40]).expect("made");
+        assert!(results.iter().all(|one| one.status.faults() == 0));
+        let [last] = &bench.make(&[bench.call("DEEP", &[])]).expect("made")[..] else { panic!() };
+        assert_eq!((last.status.0, last.stack_used), (0, 20), "{board}, {kind:?}");
+        let first = bench.caller.identity().load_range.0;
+        let failed = bench.caller.upload(&mut bench.link, first - 1, &[1]);
+        assert!(failed.is_err(), "{board}, {kind:?}");
+        let monitor = loader::enter_monitor(&mut bench.link).expect("RESET leads there");
+        assert_eq!(monitor.role, Role::Monitor);
     }
 }
 
