@@ -132,6 +132,32 @@ struct State {
     lost_writes: usize,
     /// How many of the next frames of the board get lost, counted by their delimiters.
     lost_delimiters: usize,
+    noise: Option<Noise>,
+}
+
+/// Loses and changes bytes of the line, some one in two thousand each.
+#[derive(Clone, Copy)]
+struct Noise(u64);
+
+impl Noise {
+    /// A byte as it arrives, if it does.
+    fn pass(&mut self, byte: u8) -> Option<u8> {
+        // Marsaglia's xorshift64.
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        match self.0 >> 20 & 0x7FF {
+            0 => None,
+            1 => Some(byte ^ 1 << (self.0 >> 50 & 7)),
+            _ => Some(byte),
+        }
+    }
+}
+
+/// Returns the bytes as they arrive.
+fn noisy(noise: &mut Option<Noise>, bytes: impl IntoIterator<Item = u8>) -> Vec<u8> {
+    let pass = |byte| noise.as_mut().map_or(Some(byte), |noise| noise.pass(byte));
+    bytes.into_iter().filter_map(pass).collect()
 }
 
 /// A board, shared by the test and its line.
@@ -143,8 +169,9 @@ impl Board {
     pub(super) fn new(profile: &BoardProfile, rom: &[u8]) -> Self {
         let board = BoardModel::new(board_spec(profile), rom, QueueLine::default());
         let began = Instant::now();
-        let (skipped, lost_writes, lost_delimiters) = (0, 0, 0);
-        Self(Arc::new(Mutex::new(State { board, skipped, began, lost_writes, lost_delimiters })))
+        let (skipped, lost_writes, lost_delimiters, noise) = (0, 0, 0, None);
+        let state = State { board, skipped, began, lost_writes, lost_delimiters, noise };
+        Self(Arc::new(Mutex::new(state)))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -174,6 +201,11 @@ impl Board {
     /// Loses what the host writes next, so many times.
     pub(super) fn lose_writes(&self, count: usize) {
         self.lock().lost_writes = count;
+    }
+
+    /// Loses and changes bytes on the line from now on, the same for the same seed.
+    pub(super) fn set_noise(&self, seed: Option<u64>) {
+        self.lock().noise = seed.map(|seed| Noise(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1));
     }
 
     /// Loses the next frames of the board.
@@ -217,6 +249,7 @@ impl Transport for Board {
             }
         }
         let sent = std::mem::take(&mut state.board.line_mut().from_board);
+        let sent = noisy(&mut state.noise, sent);
         let mut count = 0;
         for byte in sent {
             if state.lost_delimiters > 0 {
@@ -234,6 +267,7 @@ impl Transport for Board {
         if state.lost_writes > 0 {
             state.lost_writes -= 1;
         } else {
+            let bytes = noisy(&mut state.noise, bytes.iter().copied());
             state.board.line_mut().to_board.extend(bytes);
         }
         Ok(())

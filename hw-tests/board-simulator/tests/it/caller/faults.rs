@@ -46,6 +46,36 @@ fn calls_whose_reply_is_lost_are_not_made_again() {
 }
 
 #[test]
+fn each_call_is_made_once_and_in_order_however_bad_the_line_is() {
+    for board in BOARDS {
+        let mut bench = Bench::new(board);
+        let calls = counting_calls(&bench);
+        let tally = bench.address("TALLY");
+        let mut completed = 0;
+        for seed in 0..60 {
+            bench.board.set_noise(Some(seed));
+            bench.board.poke(tally, &[0, 0]);
+            let results = bench.make(&calls);
+            bench.board.set_noise(None);
+            let counted =
+                u16::from_le_bytes([bench.board.peek(tally), bench.board.peek(tally + 1)]);
+            match results {
+                Ok(results) => {
+                    assert_eq!(counted, 100, "{board}, seed {seed}");
+                    assert_counted(Ok(results), &format!("{board}, seed {seed}"));
+                    completed += 1;
+                }
+                Err(error) => assert!(counted <= 100, "{board}, seed {seed}: {error}"),
+            }
+            bench.make(&[]).expect("nothing to do");
+            bench.link.cancel_all();
+        }
+        assert!(completed > 50, "{board}: {completed} of 60");
+        assert!(bench.link.stats().total_retries() > 60, "{board}");
+    }
+}
+
+#[test]
 fn a_batch_with_another_number_is_not_made() {
     let mut bench = Bench::new(BOARDS[0]);
     let send = |bench: &mut Bench, number| {

@@ -44,7 +44,7 @@ fn callers_in_flash_and_beside_a_stock_monitor_call_and_lead_back_as_well() {
 #[test]
 fn programs_are_verified_in_the_memory_that_is_theirs_only() {
     let mut bench = Bench::new(BOARDS[0]);
-    let bytes: Vec<u8> = (0..3000_u32).map(|number| (number * 31 >> 3) as u8).collect();
+    let bytes: Vec<u8> = (0..3000_u32).map(|number| ((number * 31) >> 3) as u8).collect();
     bench.caller.upload(&mut bench.link, 0x9000, &bytes).expect("there is room");
     assert_eq!(bench.board.dump(0x9000, bytes.len()), bytes);
     let again = bench.caller.upload(&mut bench.link, 0x9000, &bytes).expect("there is room");
