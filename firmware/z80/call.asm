@@ -162,6 +162,7 @@ PARSE:  XCHG
 ..NEXT: ORA A
         JRZ ..LAST
         DAD B
+        JRC WRONG               ; past FFFFH
         DCR A
         JMPR ..NEXT
 ..LAST: LBCD INEND              ; HL is after the call: is all of it there?
@@ -169,8 +170,10 @@ PARSE:  XCHG
         DSBC B
         RZ
         RC
-WRONG:  MVI C,E.ARG
-        LXI H,0                 ; falls into ENDIT
+WRONG:  MVI C,E.ARG             ; falls into NODET
+
+; NODET - as ENDIT, without a detail.
+NODET:  LXI H,0                 ; falls into ENDIT
 
 ; ENDIT - ends the batch in place of this call's result: C = the error, HL = its detail.
 ENDIT:  LSPD BATSP
@@ -237,21 +240,20 @@ WRITES: LDAX D
         MOV C,M                 ; length
         INX H
         XCHG
+        PUSH H
         MVI B,0
         MOV A,C
         ORA A
         JRZ WRONG
+        LHLD INEND
+        DSBC D                  ; bytes that are there; ORA has cleared carry
+        JRC WRONG
+        DSBC B
+        JRC WRONG
+        POP H
         CALL MAY                ; may HL be written, BC bytes?
         MVI A,E.ADDR
         JRC ..END
-        PUSH H
-        LHLD INEND
-        ORA A
-        DSBC D                  ; bytes that are there
-        ORA A
-        DSBC B
-        POP H
-        JRC WRONG
         MOV B,C
 ..BYTE: LDAX D
         MOV M,A
@@ -333,7 +335,7 @@ ANSWER: PUSH B
         XCHG
         MOV A,B
         ORA C
-        JRZ NONE
+        JZ WRONG                ; no bytes are wanted
         BIT B.MEM,B
         JRZ ..DATA
         RES B.MEM,B
@@ -386,8 +388,6 @@ APPEND: PUSH H
         SDED OUT
         RET
 
-NONE:   MVI C,E.ARG             ; no bytes are wanted
-        JMP ENDIT
 FULL:   MVI C,E.LEN             ; no frame has room for the results
-        JMP ENDIT
+        JMP NODET
         .END

@@ -5,5 +5,6 @@ mod calls;
 mod contracts;
 mod counting;
 mod faults;
+mod malformed;
 mod places;
 mod speed;

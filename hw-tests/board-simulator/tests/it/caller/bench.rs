@@ -4,11 +4,14 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use board_simulator::{BoardModel, QueueLine, RunStop, board_spec};
+use board_simulator::{BoardModel, BoardSpec, QueueLine, RunStop, board_spec};
 use firmware::ProgramKind;
 use firmware::build::{BuiltImage, build};
 use firmware::profile::BoardProfile;
-use firmware_wire::{Call, CallResult, RegisterPair, RegisterSet, RegisterValues, flash_program};
+use firmware_wire::{
+    Call, CallResult, Decoder, DecoderEvent, Frame, RegisterPair, RegisterSet, RegisterValues,
+    flash_program,
+};
 use rcflash_link::Link;
 use rcflash_link::caller::{Caller, CallerError};
 use rcflash_transport::Transport;
@@ -88,6 +91,16 @@ DROWN:  MVI B,130
 UNDER:  POP H
         POP D
         PCHL
+; Return to the copies of their return address above it.
+OVER1:  POP D
+        RET
+OVER2:  POP D
+        POP D
+        RET
+OVER3:  POP D
+        POP D
+        POP D
+        RET
 ; Returns with interrupts off.
 MUTE:   DI
         RET
@@ -102,6 +115,17 @@ DEAF:   DI
 ..LOOP: JMPR ..LOOP
 ; Copies BC bytes from HL to DE.
 COPY:   LDIR
+        RET
+; Take 40 ms, longer than the host takes for a frame; HOLD has interrupts off meanwhile.
+HOLD:   DI
+        CALL WAIT
+        EI
+        RET
+WAIT:   LXI B,11343
+..NEXT: DCX B
+        MOV A,B
+        ORA C
+        JNZ ..NEXT
         RET
 ; Counts its calls at TALLY.
 TALLY:  .WORD 0
@@ -166,8 +190,8 @@ pub(super) struct Board(Arc<Mutex<State>>);
 
 impl Board {
     /// A board with its monitor in ROM.
-    pub(super) fn new(profile: &BoardProfile, rom: &[u8]) -> Self {
-        let board = BoardModel::new(board_spec(profile), rom, QueueLine::default());
+    fn new(spec: BoardSpec, rom: &[u8]) -> Self {
+        let board = BoardModel::new(spec, rom, QueueLine::default());
         let began = Instant::now();
         let (skipped, lost_writes, lost_delimiters, noise) = (0, 0, 0, None);
         let state = State { board, skipped, began, lost_writes, lost_delimiters, noise };
@@ -296,6 +320,12 @@ impl Bench {
 
     /// Loads this caller through the monitor; one for flash is there from the start.
     pub(super) fn with_caller(board: &str, kind: ProgramKind) -> Self {
+        let spec = board_spec(&BoardProfile::named(board).expect("it ships"));
+        Self::with_spec(board, kind, spec)
+    }
+
+    /// The same on a board whose hardware is another than the profile's.
+    pub(super) fn with_spec(board: &str, kind: ProgramKind, spec: BoardSpec) -> Self {
         let profile = BoardProfile::named(board).expect("it ships");
         let built = |kind| build(&profile, kind).unwrap_or_else(|error| panic!("{error}"));
         let image = built(kind);
@@ -307,7 +337,7 @@ impl Bench {
             rom.extend(header.expect("it fits"));
             rom.extend(&image.bytes);
         }
-        let board = Board::new(&profile, &rom);
+        let board = Board::new(spec, &rom);
         let mut link = Link::new(Box::new(board.clone()), profile.uart.baud);
         let caller = if is_in_flash {
             // The monitor's banner, what it announces, and the caller's banner.
@@ -328,6 +358,29 @@ impl Bench {
         let bytes = self.program.image.flat(0);
         let sent = self.caller.upload(&mut self.link, ORIGIN, &bytes);
         assert!(sent.is_ok(), "{sent:?}");
+    }
+
+    /// Sends a request with any payload, and returns its reply.
+    pub(super) fn send(&mut self, kind: u8, payload: &[u8]) -> Frame {
+        let request = Frame::new(1, kind, payload.to_vec()).expect("it fits");
+        let deadline = self.board.now() + CALL_TIME;
+        self.board.write(&request.encode(), deadline).expect("the line works");
+        let (mut decoder, mut buffer) = (Decoder::default(), [0; 1024]);
+        loop {
+            let count = self.board.read(&mut buffer, CALL_TIME * 10).expect("the line works");
+            assert_ne!(count, 0, "no reply");
+            for byte in &buffer[..count] {
+                if let Some(DecoderEvent::Frame(reply)) = decoder.push(*byte) {
+                    return reply;
+                }
+            }
+        }
+    }
+
+    /// How often COUNTS was called.
+    pub(super) fn tally(&self) -> u16 {
+        let at = self.address("TALLY");
+        u16::from_le_bytes([self.board.peek(at), self.board.peek(at + 1)])
     }
 
     /// Address of a routine.

@@ -157,6 +157,9 @@ fn what_a_routine_leaves_wrong_is_reported_and_put_right() {
         let mut bench = Bench::new(board);
         let cases = [
             ("UNDER", CallStatus::STACK_POINTER),
+            ("OVER1", CallStatus::STACK_POINTER),
+            ("OVER2", CallStatus::STACK_POINTER),
+            ("OVER3", CallStatus::STACK_POINTER),
             ("MUTE", CallStatus::INTERRUPTS_OFF),
             ("CHANGI", CallStatus::INTERRUPTS_OFF),
             ("DROWN", CallStatus::STACK_OVERFLOW),
@@ -165,6 +168,25 @@ fn what_a_routine_leaves_wrong_is_reported_and_put_right() {
             assert_eq!(reported(&mut bench, name).0, expected, "{board}: {name}");
             assert_eq!(reported(&mut bench, "SUM"), (0, 0), "{board}: after {name}");
         }
+    }
+}
+
+#[test]
+fn bytes_that_come_or_get_lost_during_a_call_are_reported() {
+    for board in BOARDS {
+        let mut bench = Bench::new(board);
+        let mut calls = vec![bench.call("WAIT", &[])];
+        calls.extend(vec![bench.call("COUNTS", &[]); 30]);
+        let results = bench.make(&calls).expect("made");
+        assert_eq!(results[0].status.0, CallStatus::INTERRUPTED, "{board}");
+        assert!((6..=16).contains(&results[0].stack_used), "{board}: {}", results[0].stack_used);
+        let hold = bench.call("HOLD", &[]);
+        calls[0] = hold.clone();
+        let results = bench.make(&calls).expect("the lost batch is sent again");
+        let status = results[0].status;
+        assert_eq!(status.faults(), CallStatus::BYTES_LOST, "{board}: {status:?}");
+        assert_eq!(bench.tally(), 60);
+        assert_eq!(bench.make_one(hold).status, CallStatus(0), "{board}: nothing comes");
     }
 }
 
