@@ -55,10 +55,11 @@ fn masks_and_lengths_that_mean_nothing_are_malformed() {
         call(&bench, 0x8000, 0, &[1, 0x00, 0x90, 3, 1, 2]),
         call(&bench, 0, 0x8000, &[2, 0x00, 0x90, 1, 0]),
     ];
+    bench.board.poke(0x9000, &[0xEE; 3]);
     for request in &bad {
         assert_eq!(results(&mut bench, &mut number, request), [MALFORMED, 0, 0], "{request:02X?}");
     }
-    assert_eq!(bench.tally(), 0);
+    assert_eq!((bench.tally(), bench.board.dump(0x9000, 3)), (0, vec![0xEE; 3]));
     // Only whether a length is 0 is found after the call.
     let none = call(&bench, 0, 0x8000, &[1, 0x00, 0x90, 0, 0]);
     assert_eq!(results(&mut bench, &mut number, &none), [MALFORMED, 0, 0]);
