@@ -38,8 +38,8 @@ CLINI:  LXI H,CALSTK
         STA GOTO
         RET
 
-; INVOKE - calls the routine at ENTRY. Where it may return to by mistake, a word or three further
-; up, its return address stands, too.
+; INVOKE - calls the routine at ENTRY. Copies of its return address lie above it, so that a routine
+; that takes up to three words too many off the stack returns, too.
 ;   Entry:    RIN = its registers: AF, BC, DE, HL, IX, IY, AF', BC', DE', HL'; interrupts on
 ;   Exit:     ROUT = the registers that it left, in the same order; interrupts on
 ;   Errors:   BADSP is one more if it returned with another stack pointer, OFFS with interrupts off

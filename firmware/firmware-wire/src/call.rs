@@ -130,7 +130,8 @@ pub struct CallResult {
     /// What the routine may have damaged.
     pub status: CallStatus,
     /// Bytes of stack that the routine has used, up to [`CALL_STACK_BYTES`], without its return
-    /// address. Includes up to 16 bytes of interrupts if one came ([`CallStatus::INTERRUPTED`]).
+    /// address. Interrupts add up to 16 bytes ([`CallStatus::INTERRUPTED`]); the figure of a batch
+    /// that is alone on the line is exact without that bit.
     pub stack_used: u8,
     /// The registers wanted.
     pub registers: RegisterValues,
@@ -212,6 +213,21 @@ pub struct CallRefusal {
     pub code: ErrorCode,
     /// The address, or 0.
     pub detail: u16,
+}
+
+impl fmt::Display for CallRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let detail = self.detail;
+        match self.code {
+            ErrorCode::Address => write!(f, "memory at {detail:04X}h is not for programs"),
+            ErrorCode::ReadBack => {
+                write!(f, "address {detail:04X}h reads back differently: no RAM, or faulty")
+            }
+            ErrorCode::BadArgument => write!(f, "it is malformed"),
+            ErrorCode::BadLength => write!(f, "its results do not fit a frame"),
+            other => write!(f, "error code {} (detail {detail:04X}h)", other.code()),
+        }
+    }
 }
 
 impl CallBatch {

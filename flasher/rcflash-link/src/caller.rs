@@ -5,8 +5,8 @@ mod batches;
 use std::time::Duration;
 
 use firmware_wire::{
-    Call, CallBatch, CallRefusal, CallResult, CountReply, CountRequest, ErrorReply, Identity,
-    Reply, Request, Role,
+    Call, CallBatch, CallRefusal, CallResult, CountReply, CountRequest, Identity, Reply, Request,
+    Role,
 };
 
 use crate::loader::{self, LoadError, UploadSummary};
@@ -37,8 +37,8 @@ pub enum CallerError {
     NotCaller(Box<Identity>),
     /// The board did not reply to calls in time: one of them has not returned, most likely.
     #[error(
-        "no reply to {calls} calls from the {} on{}: {source}",
-        ordinal(*first), located(*program_counter)
+        "no reply to {}; {}: {source}",
+        numbers(*first, *calls), located(*program_counter)
     )]
     NoReply {
         /// The first call without a result, from 0.
@@ -51,7 +51,7 @@ pub enum CallerError {
         source: LinkError,
     },
     /// The board refused a call.
-    #[error("the board refused the {} call: {}", ordinal(*index), describe(*refusal))]
+    #[error("the board refused call {}: {refusal}", index + 1)]
     Refused {
         /// The call, from 0. Those before it were made.
         index: usize,
@@ -63,21 +63,19 @@ pub enum CallerError {
     OutOfSequence,
 }
 
-/// Returns the position of a call in words, counted from 1.
-fn ordinal(index: usize) -> String {
-    format!("{}.", index + 1)
+/// Names calls by their numbers, from 1 on.
+fn numbers(first: usize, calls: usize) -> String {
+    match calls {
+        1 => format!("call {}", first + 1),
+        _ => format!("calls {} to {}", first + 1, first + calls),
+    }
 }
 
 fn located(program_counter: Option<u16>) -> String {
     match program_counter {
-        Some(address) => format!(" (the program counter was at {address:04X}h)"),
-        None => " (the program counter is not known: interrupts are off)".to_owned(),
+        Some(address) => format!("the program counter was at {address:04X}h"),
+        None => "the program counter is not known, interrupts are off; reset the board".to_owned(),
     }
-}
-
-fn describe(refusal: CallRefusal) -> ErrorReply {
-    let CallRefusal { code, detail } = refusal;
-    ErrorReply { code, request: firmware_wire::kind::CALL, detail }
 }
 
 /// The caller on a board, as its client sees it. The link that it uses is passed to each method, so

@@ -205,8 +205,10 @@ fn a_call_that_writes_elsewhere_than_programs_may_be_is_refused_and_ends_its_bat
         let bad = Call { writes: vec![(address, vec![0x55; length])], ..bench.call("SUM", &[]) };
         let calls = [bench.call("COUNTS", &[]), bad, bench.call("COUNTS", &[])];
         match bench.make(&calls) {
-            Err(CallerError::Refused { index: 1, refusal }) => {
+            Err(error @ CallerError::Refused { index: 1, refusal }) => {
                 assert_eq!((refusal.code, refusal.detail), (code, address));
+                let place = format!("call 2: memory at {address:04X}h");
+                assert!(error.to_string().contains(&place), "{error}");
             }
             other => panic!("{address:04X}h: {other:?}"),
         }

@@ -152,7 +152,9 @@ fn with_interrupts_off_the_place_is_not_known() {
     let Err(error @ CallerError::NoReply { program_counter: None, .. }) = failed else {
         panic!("{failed:?}");
     };
-    assert!(error.to_string().contains("interrupts are off"), "{error}");
+    let message = error.to_string();
+    assert!(message.starts_with("no reply to call 1; "), "{message}");
+    assert!(message.contains("interrupts are off"), "{message}");
 }
 
 #[test]
