@@ -3,7 +3,7 @@
 ; and sent again when their requests are.
 
         .IDENT CALL
-        .INTERN DOCALL,GIVEN
+        .INTERN BATINI,DOCALL,GIVEN
         .EXTERN INVOKE,MARK,JUDGE,RIN,ROUT,ENTRY,CRC32,CHECK,FLIP,LOADLO,LOADHI
         .EXTERN SENDFM,PUTERR,NEWRPL,PUTFRM,REQ,R.LEN,R.DATA,P.LEN
         .INSERT wire.asm
@@ -12,9 +12,10 @@ R.SEQ   == REQ+1
 SAVED   == MAXPAY+6             ; LEN, SEQ, TYPE, the payload and the three bytes of SENDFM
 
         .LOC .DATA.
-EVEN:   .BLKB SAVED          ; the reply to the last batch with an even number
+EVEN:   .BLKB SAVED             ; the reply to the last batch with an even number
 ODD:    .BLKB SAVED
 NUMBER: .BLKB 1                 ; of the next batch
+KNOWN:  .BLKB 1                 ; not 0 once a host has set it
 SAVING: .BLKW 1                 ; the reply that is being made
 IN:     .BLKW 1                 ; the next byte of the request
 INEND:  .BLKW 1                 ; after its last one
@@ -26,6 +27,19 @@ WANT:   .BLKW 1                 ; what this call is to return
 CRC:    .BLKB 4
 
         .LOC .PROG.
+; BATINI - forgets all batches: none is made until a host has set the number of the next.
+;   Entry:    nothing
+;   Exit:     A = 0
+;   Errors:   none
+;   Clobbers: F
+;   Stack:    0 bytes
+;   Cycles:   53
+BATINI: XRA A
+        STA KNOWN
+        STA EVEN                ; a reply without a length can't be requested again
+        STA ODD
+        RET
+
 ; DOCALL - answers CALL.
 ;   Entry:    R.LEN and R.DATA = the request
 ;   Exit:     the reply is on its way
@@ -43,6 +57,9 @@ DOCALL: LDA R.DATA
 ..SLOT: LDA R.LEN
         DCR A
         JRZ ..SYNC              ; no call
+        LDA KNOWN
+        ORA A
+        JRZ ..BAD               ; the caller has just started
         LDA NUMBER
         CMP B
         JRZ ..NEW
@@ -58,11 +75,11 @@ DOCALL: LDA R.DATA
         DCX H
         DCX H
         JMPR ..SEND
-..SYNC: MOV A,B
+..SYNC: CALL BATINI
+        INR A
+        STA KNOWN
+        MOV A,B
         STA NUMBER
-        XRA A
-        STA EVEN                ; no reply can be requested again
-        STA ODD
         CALL NEWRPL
         MOV M,B
         MVI A,1
@@ -74,6 +91,7 @@ DOCALL: LDA R.DATA
 ..NEW:  INR A
         STA NUMBER
         SHLD SAVING
+        MVI M,0                 ; no reply, should the board be reset before there is one
         INX H
         INX H
         MVI M,T.CALL+T.REPL

@@ -35,6 +35,7 @@ fn routines_keep_their_contracts() {
         check(&bench, "CLINI", INVOKE, 0, 0);
         check(&bench, "MARK", INVOKE, 0, 0);
         check(&bench, "JUDGE", INVOKE, 0, 0);
+        check(&bench, "BATINI", CALL, 0, 0);
         check(&bench, "GIVEN", CALL, 0, 0);
         check(&bench, "GIVEN", CALL, 0, 0x03FF);
         // A stack that was used up takes the longest to fill again.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use firmware_wire::{Call, CallBatch, Reply, Request};
 use firmware_wire::{CountRequest, RegisterPair, RegisterValues};
 use rcflash_link::caller::{Caller, CallerError};
+use rcflash_link::loader;
 
 use super::bench::{BOARDS, Bench, CALL_TIME};
 
@@ -155,6 +156,44 @@ fn with_interrupts_off_the_place_is_not_known() {
     let message = error.to_string();
     assert!(message.starts_with("no reply to call 1; "), "{message}");
     assert!(message.contains("interrupts are off"), "{message}");
+}
+
+#[test]
+fn a_restarted_caller_makes_no_batch_before_a_host_has_set_its_number() {
+    let mut bench = Bench::new(BOARDS[0]);
+    bench.make_one(bench.call("COUNTS", &[]));
+    bench.board.reset();
+    let address = bench.image.address;
+    loader::run_build(&mut bench.link, address, bench.image.build).expect("it is still there");
+    let calls = vec![bench.call("COUNTS", &[])];
+    for number in 0..=255 {
+        let batch = Request::Call(CallBatch { number, calls: calls.clone() });
+        assert!(bench.link.request("calling", &batch, CALL_TIME).is_err(), "{number}");
+    }
+    let failed = bench.make(&calls);
+    assert!(matches!(failed, Err(CallerError::OutOfSequence)), "{failed:?}");
+    assert_eq!(bench.tally(), 1);
+    let number = bench.make_one(calls[0].clone()).register(RegisterPair::Hl);
+    assert_eq!(number, Some(2), "then the client attaches again");
+}
+
+#[test]
+fn a_board_that_was_reset_within_a_batch_has_no_reply_to_it() {
+    let mut bench = Bench::new(BOARDS[0]);
+    let attach = Request::Call(CallBatch { number: 6, calls: Vec::new() });
+    bench.link.request("calling", &attach, CALL_TIME).expect("it is");
+    let batch = |bench: &Bench, number, name| {
+        Request::Call(CallBatch { number, calls: vec![bench.call(name, &[])] })
+    };
+    for number in [6, 7] {
+        let request = batch(&bench, number, "COUNTS");
+        bench.link.request("calling", &request, CALL_TIME).expect("made");
+    }
+    let stuck = batch(&bench, 8, "LOOP");
+    assert!(bench.link.request("calling", &stuck, CALL_TIME).is_err());
+    bench.link.cancel_all();
+    let even = bench.image.program.symbol("EVEN").expect("the stored reply");
+    assert_eq!(bench.board.dump(even, 1), [0], "that to 6 is no longer valid, that to 8 not yet");
 }
 
 #[test]
