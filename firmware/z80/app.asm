@@ -19,10 +19,6 @@ IMPAGE  == 0C0H                 ; the table starts at C000H
         ][
 IMPAGE  == 09CH                 ; at 9C00H
         ]
-IMBYTE  == IMPAGE+1             ; and leads to C1C1H, or 9D9DH
-IMTAB   == IMPAGE*256
-IMJUMP  == IMBYTE*256+IMBYTE
-C.JMP   == JMP                  ; the opcode
 
 ; APP - sets the application up and answers requests for ever.
 ;   Entry:    a jump; nothing is taken for granted. HOSTED: a call
@@ -31,35 +27,8 @@ C.JMP   == JMP                  ; the opcode
 ;   Clobbers: everything
 ;   Stack:    128 bytes
 ;   Cycles:   does not end
-APP:    .IFN HOSTED,[
-        CALL UOTHER
-        RZ                      ; nothing was changed: return to the stock monitor
-        LDAI                    ; P/V = interrupts are on
-        JPE ..READ
-        LDAI                    ; 0 also if one came just then (Zilog's CPU manual), so once more
-..READ: PUSH PSW                ; P/V as bit 2 of F
-        POP H                   ; H = register I, L = flags
-        ]
-        DI
-        LXI SP,STACK            ; private stack: the monitor's may be anywhere
-        .IFN HOSTED,[
-        SHLD HOST
-        ]
-        LXI H,IMTAB
-        LXI D,IMTAB+1
-        LXI B,256               ; 257 bytes: vector FFH reads the last two
-        MVI M,IMBYTE
-        LDIR
-        MVI A,C.JMP
-        STA IMJUMP              ; JMP USERV where all vectors lead
-        LXI H,USERV
-        SHLD IMJUMP+1
-        MVI A,IMPAGE
-        STAI                    ; high byte of the table's address
-        IM2
-        CALL UINIT              ; before EI: it may interrupt at once
-; The chip listens: whatever comes while tables are made must be taken in.
-        EI
+APP:
+        .INSERT start.asm
         CALL STINI
         CALL SETUP
         CALL NOSPCE
@@ -91,42 +60,7 @@ SERVED: .BYTE T.CHKS,1+POSLEN,1+7*POSLEN
         .WORD DOSTUS
         .BYTE 0
 
-; CHKINT - for what has called the evaluator: counts if interrupts are off or register I is another
-; one, and puts both right. Without that the receiver would lose bytes.
-;   Entry:    not in the first 256 bytes of memory
-;   Exit:     interrupts on
-;   Errors:   none
-;   Clobbers: nothing
-;   Stack:    4 bytes
-;   Cycles:   89..204
-CHKINT: PUSH PSW
-        XRA A
-        PUSH PSW                ; 0 below the stack, where an interrupt stores its return address
-        POP PSW
-        LDAI                    ; P/V: interrupts are on
-        JPE ..ON
-        DCX SP                  ; P/V is clear, too, if one came just then (Zilog's CPU manual)
-        DCX SP
-        POP PSW
-        ORA A
-        JRZ ..BAD               ; none came
-        LDAI
-..ON:   CPI IMPAGE
-        JRNZ ..BAD
-        POP PSW
-        RET
-..BAD:  DI
-        PUSH H
-        LHLD OFFS
-        INX H
-        SHLD OFFS
-        POP H
-        MVI A,IMPAGE
-        STAI
-        IM2                     ; the mode can't be read
-        POP PSW
-        EI
-        RET
+        .INSERT chkint.asm
 
 ; The window: two of the longest frames. With the three that the ring has room for it would hold
 ; the host off in most runs, and with it the 68B50's transmitter, in the midst of replies.

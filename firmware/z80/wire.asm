@@ -26,6 +26,8 @@ T.XHST  == 23H
 T.PNTS  == 24H
 T.TRCE  == 25H
 T.CHKS  == 26H
+T.CALL  == 27H
+T.CNT   == 28H
 T.STAT  == 30H
 T.SET   == 31H
 T.GO    == 32H
@@ -59,6 +61,17 @@ POSLEN  == 34           ; a position of CHECKS: its squares and the last move
 SPCNUM  == 3            ; spaces of EXHAUST
 BINNUM  == 11           ; residues that it counts: 0 to 10
 
+; Calls of any routine.
+PAIRS   == 10           ; words of registers: AF, BC, DE, HL, IX, IY, AF', BC', DE', HL'
+B.MEM   == 7            ; of the high byte of a mask of registers: memory, too; of a length: its CRC
+CNTMAX  == 4            ; bytes that COUNT counts through
+S.SP    == 01H          ; SP was another one when a routine returned
+S.OFF   == 02H          ; with interrupts off, or another register I
+S.OVFL  == 04H          ; it has used up its stack
+S.LOST  == 08H          ; bytes from the host were lost meanwhile
+S.INT   == 10H          ; interrupts came meanwhile, which use the stack, too
+S.END   == 80H          ; no result: an error code, which ends the reply
+
 ; Flash.
 KEPT    == 1            ; sectors at the start that only BOOT replaces
 SLOT    == 1000H        ; the header of a program in flash
@@ -71,6 +84,7 @@ STAY    == 0FFH
 ROLE.M  == 4DH
 ROLE.A  == 41H
 ROLE.K  == 4BH
+ROLE.C  == 43H
 C.RAM   == 01H
 C.FLSH  == 02H
 C.XCHG  == 04H

@@ -26,6 +26,12 @@ const LENGTH_SYMBOL: &str = "IMGLEN";
 const HOSTED_LAYOUT_NAME: &str = "hosted-app";
 /// The debug kernel's layout, the same on all boards.
 const KERNEL_LAYOUT_NAME: &str = "kernel";
+/// The caller's layout in RAM, the same on all boards.
+const CALLER_LAYOUT_NAME: &str = "caller";
+/// The caller's layout in flash.
+const FLASH_CALLER_LAYOUT_NAME: &str = "flash-caller";
+/// The caller's layout beside a stock monitor.
+const HOSTED_CALLER_LAYOUT_NAME: &str = "hosted-caller";
 
 /// A program ready for a board.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,6 +119,9 @@ pub fn build_with_sources(
         }
         ProgramKind::HostedApplication => assemble_application(&sources, profile, evaluator, true)?,
         ProgramKind::Kernel => (assemble_kernel(&sources, profile)?, Vec::new()),
+        ProgramKind::Caller | ProgramKind::FlashCaller | ProgramKind::HostedCaller => {
+            (assemble_caller(&sources, profile, kind)?, Vec::new())
+        }
     };
     let layout = layout(profile, kind)?;
     let program = link(&modules, &layout)?;
@@ -147,6 +156,18 @@ fn assemble_kernel(sources: &Sources, profile: &BoardProfile) -> Result<Vec<Modu
     let is_sio = u16::from(profile.uart.kind == UartKind::Sio);
     let defines = [&board_defines(profile)[..], &[("ISSIO", is_sio)]].concat();
     assemble_files(sources, &assembler_options(&defines), ProgramKind::Kernel.files())
+}
+
+/// Assembles the caller.
+fn assemble_caller(
+    sources: &Sources,
+    profile: &BoardProfile,
+    kind: ProgramKind,
+) -> Result<Vec<Module>, BuildError> {
+    let is_hosted = kind == ProgramKind::HostedCaller;
+    let hosted = is_hosted.then_some(sources::HOSTED.0);
+    let defines = [("HOSTED", u16::from(is_hosted))];
+    assemble_all(sources, profile, &defines, kind.files().chain(hosted))
 }
 
 /// Assembles the application with the override files in place of built-in routines; also returns
@@ -295,6 +316,11 @@ fn layout(profile: &BoardProfile, kind: ProgramKind) -> Result<Layout, BuildErro
         }
         ProgramKind::HostedApplication => Some(HOSTED_LAYOUT_NAME),
         ProgramKind::Kernel => Some(KERNEL_LAYOUT_NAME),
+        ProgramKind::Caller => Some(CALLER_LAYOUT_NAME),
+        ProgramKind::FlashCaller => {
+            profile.flash_application.as_ref().map(|_| FLASH_CALLER_LAYOUT_NAME)
+        }
+        ProgramKind::HostedCaller => Some(HOSTED_CALLER_LAYOUT_NAME),
     };
     let name = name.ok_or_else(|| BuildError::NoFlash(profile.name.clone()))?;
     let text = sources::layout(name).ok_or_else(|| BuildError::UnknownLayout(name.to_owned()))?;

@@ -24,8 +24,13 @@ mod evaluator {
     pub(super) const CHOSEN: [(&str, &str); 3] = [("", ""); 3];
 }
 
-/// A file included by others.
-const WIRE: (&str, &str) = ("wire.asm", include_str!("../../z80/wire.asm"));
+/// Files included by others.
+const INCLUDED: &[(&str, &str)] = &[
+    ("wire.asm", include_str!("../../z80/wire.asm")),
+    ("start.asm", include_str!("../../z80/start.asm")),
+    ("chkint.asm", include_str!("../../z80/chkint.asm")),
+    ("memory.asm", include_str!("../../z80/memory.asm")),
+];
 
 /// The files shared by monitor and application.
 const SHARED: &[(&str, &str)] = &[
@@ -74,7 +79,17 @@ const APPLICATION: &[(&str, &str)] = &[
     ("status.asm", include_str!("../../z80/status.asm")),
 ];
 
-/// The application's additional file if a stock monitor starts it.
+/// The caller's files.
+const CALLER: &[(&str, &str)] = &[
+    ("caller.asm", include_str!("../../z80/caller.asm")),
+    ("call.asm", include_str!("../../z80/call.asm")),
+    ("count.asm", include_str!("../../z80/count.asm")),
+    ("invoke.asm", include_str!("../../z80/invoke.asm")),
+    ("crc32.asm", include_str!("../../z80/crc32.asm")),
+    ("status.asm", include_str!("../../z80/status.asm")),
+];
+
+/// The additional file of a program that a stock monitor starts.
 pub(crate) const HOSTED: (&str, &str) = ("hosted.asm", include_str!("../../z80/hosted.asm"));
 
 /// XCHNG of the corrected and the original evaluator.
@@ -93,6 +108,9 @@ const LAYOUTS: &[(&str, &str)] = &[
     ("ram-app", include_str!("../../layouts/ram-app.toml")),
     ("hosted-app", include_str!("../../layouts/hosted-app.toml")),
     ("kernel", include_str!("../../layouts/kernel.toml")),
+    ("caller", include_str!("../../layouts/caller.toml")),
+    ("flash-caller", include_str!("../../layouts/flash-caller.toml")),
+    ("hosted-caller", include_str!("../../layouts/hosted-caller.toml")),
 ];
 
 /// A program of the board.
@@ -108,6 +126,12 @@ pub enum ProgramKind {
     HostedApplication,
     /// The debug kernel, in the monitor's RAM.
     Kernel,
+    /// The caller, which calls any routine for the host.
+    Caller,
+    /// The caller at the addresses of flash.
+    FlashCaller,
+    /// The caller beside the board's stock monitor.
+    HostedCaller,
 }
 
 impl ProgramKind {
@@ -119,6 +143,7 @@ impl ProgramKind {
                 (APPLICATION, evaluator::SHARED, SHARED)
             }
             Self::Kernel => (KERNEL, &[], &[]),
+            Self::Caller | Self::FlashCaller | Self::HostedCaller => (CALLER, &[], SHARED),
         };
         own.iter().chain(evaluator).chain(common).map(|(name, _)| *name)
     }
@@ -160,8 +185,8 @@ impl Loader for Sources {
 
 /// Returns all built-in files.
 fn built_in_files() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let chosen = [ACIA, SIO, HOSTED, WIRE].into_iter().chain(evaluator::CHOSEN);
-    let lists = [SHARED, MONITOR, FLASH, KERNEL, APPLICATION];
+    let chosen = [ACIA, SIO, HOSTED].into_iter().chain(evaluator::CHOSEN);
+    let lists = [INCLUDED, SHARED, MONITOR, FLASH, KERNEL, APPLICATION, CALLER];
     let evaluator = [evaluator::INCLUDED, evaluator::SHARED];
     lists.into_iter().chain(evaluator).flatten().copied().chain(chosen)
 }

@@ -208,6 +208,16 @@ fn both_sides_of_the_wire_have_the_same_constants() {
         ("C.PNTS", capability::POINTS),
         ("C.TRCE", capability::TRACE),
         ("T.CHKS", kind::CHECKS),
+        ("T.CALL", kind::CALL),
+        ("T.CNT", kind::COUNT),
+        ("ROLE.C", b'C'),
+        ("PAIRS", wire::REGISTER_PAIRS as u8),
+        ("CNTMAX", wire::MAX_COUNTED_BYTES as u8),
+        ("S.SP", wire::CallStatus::STACK_POINTER),
+        ("S.OFF", wire::CallStatus::INTERRUPTS_OFF),
+        ("S.OVFL", wire::CallStatus::STACK_OVERFLOW),
+        ("S.LOST", wire::CallStatus::BYTES_LOST),
+        ("S.INT", wire::CallStatus::INTERRUPTED),
         ("POSLEN", wire::POSITION_BYTES as u8),
         ("C.CHKS", wire::extended_capability::CHECKS as u8),
         ("C.IDLE", wire::extended_capability::IDLE as u8),
@@ -237,11 +247,31 @@ fn both_sides_of_the_wire_have_the_same_constants() {
 }
 
 #[test]
-fn the_rings_and_tables_lie_where_the_routines_need_them() {
-    use ProgramKind::{Application, FlashApplication, HostedApplication, Monitor};
+fn the_caller_has_its_registers_and_the_stack_for_routines_where_it_needs_them() {
+    use ProgramKind::{Caller, FlashCaller, HostedCaller};
     for name in BoardProfile::names() {
         let profile = BoardProfile::named(name).expect("it ships");
-        for kind in [Monitor, Application, FlashApplication, HostedApplication] {
+        for kind in [Caller, FlashCaller, HostedCaller] {
+            let Ok(image) = build(&profile, kind) else { continue };
+            let at = |symbol| image.program.symbol(symbol).expect("the caller's");
+            assert_eq!(at("APP"), image.address, "{name}, {kind:?}");
+            assert_eq!(at("RIN") & 0xFFC0, (at("ROUT") + 19) & 0xFFC0, "{name}, {kind:?}");
+            assert_eq!(at("CALSTK") & 0xFF, 0, "{name}, {kind:?}");
+            assert_eq!(at("DEEP"), u16::from(wire::CALL_STACK_BYTES));
+            assert!(at("IDLEN") <= wire::MAX_PAYLOAD as u16);
+        }
+    }
+}
+
+#[test]
+fn the_rings_and_tables_lie_where_the_routines_need_them() {
+    use ProgramKind::{Application, Caller, FlashApplication, FlashCaller};
+    use ProgramKind::{HostedApplication, HostedCaller, Monitor};
+    let applications = [Application, FlashApplication, HostedApplication];
+    let callers = [Caller, FlashCaller, HostedCaller];
+    for name in BoardProfile::names() {
+        let profile = BoardProfile::named(name).expect("it ships");
+        for kind in [Monitor].into_iter().chain(applications).chain(callers) {
             let Ok(image) = build(&profile, kind) else { continue };
             let at = |symbol| image.program.symbol(symbol).expect("the driver's and the check's");
             assert_eq!(at("RXRING") & 0x7FF, 0, "{name}, {kind:?}: bit 10 is clear in the ring");

@@ -33,7 +33,8 @@ pub enum MessageError {
     Version(u8),
     /// An undefined role.
     #[error(
-        "the board calls itself {0:02X}h, which is neither monitor, application nor debug kernel"
+        "the board calls itself {0:02X}h, which is neither monitor, application, caller nor debug \
+         kernel"
     )]
     Role(u8),
     /// A field of a reply of this type has a value that the protocol excludes.
@@ -184,7 +185,7 @@ impl ErrorCode {
         }
     }
 
-    fn from_code(code: u8) -> Self {
+    pub(super) fn from_code(code: u8) -> Self {
         let all = [
             Self::UnknownType,
             Self::BadLength,

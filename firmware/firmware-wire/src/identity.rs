@@ -15,6 +15,8 @@ pub enum Role {
     Monitor,
     /// The exchange evaluator.
     Application,
+    /// The caller, which calls any routine.
+    Caller,
     /// The debug kernel, which stops and resumes another program.
     Kernel,
 }
@@ -23,20 +25,21 @@ pub enum Role {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Identity {
-    /// Monitor, application or debug kernel.
+    /// Monitor, application, caller or debug kernel.
     pub role: Role,
     /// CRC-32 of the program.
     #[serde(rename = "build")]
     pub build_id: u32,
     /// Most bytes of requests that may be in flight, at least [`MIN_WINDOW`].
     pub window: u16,
-    /// The first and last address that WRITE of the monitor or the debug kernel accepts, in this
-    /// order; 0 in the application.
+    /// The first and last address that WRITE accepts, in this order; 0 in the application, which
+    /// has no WRITE.
     #[serde(rename = "loads")]
     pub load_range: (u16, u16),
     /// Bits of [`super::capability`].
     pub capabilities: u8,
-    /// Bits of [`super::extended_capability`]; 0 in the monitor.
+    /// Bits of [`super::extended_capability`]; 0 in other programs than
+    /// the application.
     #[serde(rename = "further", default)]
     pub extended_capabilities: u16,
     /// Display name.
@@ -61,12 +64,13 @@ impl Identity {
             b'M' => Role::Monitor,
             b'A' => Role::Application,
             b'K' => Role::Kernel,
+            b'C' => Role::Caller,
             other => return Err(MessageError::Role(other)),
         };
         let first = u16::from_le_bytes([l0, l1]);
         let last = u16::from_le_bytes([h0, h1]);
         let (loads, further) = match role {
-            Role::Monitor | Role::Kernel => ((first, last), 0),
+            Role::Monitor | Role::Kernel | Role::Caller => ((first, last), 0),
             Role::Application => ((0, last), first),
         };
         let invalid = |error| MessageError::Field(kind::IDENT + REPLY_BIT, error);

@@ -21,7 +21,9 @@
 
 #![deny(clippy::cast_possible_truncation)]
 
+mod call;
 mod cobs;
+mod count;
 mod error;
 mod exhaust;
 mod flash;
@@ -31,11 +33,17 @@ mod identity;
 mod kernel;
 mod points;
 mod position;
+mod registers;
 mod reply;
 mod request;
 mod status_reply;
 mod trace;
 
+pub use call::{
+    BatchResult, CALL_STACK_BYTES, Call, CallBatch, CallRead, CallRefusal, CallResult, CallStatus,
+    MAX_BATCHES_IN_FLIGHT, MAX_CALL_READ, MemoryResult,
+};
+pub use count::{CountReply, CountRequest, MAX_COUNT_RESULTS, MAX_COUNTED_BYTES};
 pub use error::{ErrorCode, ErrorReply, FieldError, MessageError};
 pub use exhaust::{ExhaustReply, ExhaustRequest};
 pub use flash::{ChipIdentity, FlashReply, FlashRequest, crc32};
@@ -46,6 +54,7 @@ pub use identity::{Identity, Role};
 pub use kernel::{MAX_BREAKPOINTS, StopReason, StoppedState};
 pub use points::PointsReply;
 pub use position::{Pin, PositionEnd, SquareRecord};
+pub use registers::{REGISTER_PAIRS, RegisterPair, RegisterSet, RegisterValues};
 pub use reply::Reply;
 pub use request::{PositionWithMove, Request};
 pub use status_reply::StatusReply;
@@ -139,6 +148,10 @@ pub mod kind {
     pub const TRACE: u8 = 0x25;
     /// Evaluate several positions and return only a CRC-32 of each.
     pub const CHECKS: u8 = 0x26;
+    /// Make calls, and return their results.
+    pub const CALL: u8 = 0x27;
+    /// Make calls whose arguments count up, and return a CRC-32 of their results.
+    pub const COUNT: u8 = 0x28;
     /// Return the state of the stopped program.
     pub const STATE: u8 = 0x30;
     /// Change its registers.

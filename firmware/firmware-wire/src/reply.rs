@@ -1,5 +1,6 @@
 //! The board's replies and their decoding from frames.
 
+use super::count::CountReply;
 use super::error::{ErrorReply, MessageError};
 use super::exhaust::ExhaustReply;
 use super::flash::FlashReply;
@@ -73,6 +74,15 @@ pub enum Reply {
         /// The steps; none without attackers.
         steps: Vec<StepRecord>,
     },
+    /// To CALL.
+    Called {
+        /// The number of the batch.
+        number: u8,
+        /// The results of its calls: see [`super::CallBatch::parse_results`].
+        results: Vec<u8>,
+    },
+    /// To COUNT.
+    Counted(CountReply),
     /// To STATE.
     State(StoppedState),
     /// To SET.
@@ -148,6 +158,10 @@ impl Reply {
                 let steps = StepRecord::all(steps).ok_or_else(length)?;
                 Self::Trace { residue, status, steps }
             }
+            (kind::CALL, &[number, ref results @ ..]) => {
+                Self::Called { number, results: results.to_vec() }
+            }
+            (kind::COUNT, _) => Self::Counted(CountReply::parse(payload).ok_or_else(length)?),
             (kind::STATE, _) => Self::State(StoppedState::parse(payload).ok_or_else(length)?),
             (kind::STOPPED, _) => Self::Stopped(StoppedState::parse(payload).ok_or_else(length)?),
             (kind::SET, []) => Self::RegistersSet,
@@ -161,6 +175,7 @@ impl Reply {
                 | kind::WRITE..=kind::RUN
                 | kind::EXCHANGE
                 | kind::TRACE
+                | kind::CALL
                 | kind::SET
                 | kind::GO
                 | kind::PC_REPORT,

@@ -1,5 +1,7 @@
 //! The host's requests and their encoding as frames.
 
+use super::call::CallBatch;
+use super::count::CountRequest;
 use super::exhaust::ExhaustRequest;
 use super::flash::FlashRequest;
 use super::kernel::StoppedState;
@@ -86,6 +88,10 @@ pub enum Request {
         /// The square moved to, in the board's numbering; 0 if unknown.
         moved: u8,
     },
+    /// Make calls of any routines.
+    Call(CallBatch),
+    /// Make calls whose arguments count up.
+    Count(CountRequest),
     /// Return the state of the stopped program.
     State,
     /// Change its registers to these.
@@ -139,6 +145,8 @@ impl Request {
             Self::Exhaust(_) => kind::EXHAUST,
             Self::Points { .. } => kind::POINTS,
             Self::Trace { .. } => kind::TRACE,
+            Self::Call(_) => kind::CALL,
+            Self::Count(_) => kind::COUNT,
             Self::State => kind::STATE,
             Self::SetRegisters(_) => kind::SET,
             Self::Go { .. } => kind::GO,
@@ -148,7 +156,7 @@ impl Request {
     /// Returns the request as a frame.
     ///
     /// # Errors
-    /// Returns `PayloadTooLong` if WRITE, PROGRAM or CHECKS exceed the payload of a frame.
+    /// Returns `PayloadTooLong` if WRITE, PROGRAM, CHECKS or CALL exceed the payload of a frame.
     ///
     /// # Examples
     /// ```
@@ -183,6 +191,8 @@ impl Request {
             }
             Self::Exhaust(request) => request.payload(),
             Self::Trace { piece, stake, array } => [&[*piece, *stake][..], array].concat(),
+            Self::Call(batch) => batch.payload(),
+            Self::Count(request) => request.payload(),
             Self::SetRegisters(state) => state.settable(),
             Self::Go { number, places } => {
                 let places = places.iter().flat_map(|place| place.to_le_bytes());

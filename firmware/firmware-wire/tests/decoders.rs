@@ -8,7 +8,7 @@ use firmware_wire::{
 use proptest::prelude::*;
 
 /// Types of replies, and the longest payload worth generating for each.
-const REPLIES: [(u8, usize); 29] = [
+const REPLIES: [(u8, usize); 31] = [
     (0x81, 20),
     (0x82, 1),
     (0x83, 5),
@@ -31,6 +31,8 @@ const REPLIES: [(u8, usize); 29] = [
     (0xA4, 10),
     (0xA5, 30),
     (0xA6, 33),
+    (0xA7, 240),
+    (0xA8, 7),
     (0xB0, 30),
     (0xB1, 1),
     (0xB2, 1),
@@ -52,6 +54,7 @@ fn identity_payload(identity: &Identity) -> Vec<u8> {
     let (role, first) = match identity.role {
         Role::Monitor => (b'M', identity.load_range.0),
         Role::Kernel => (b'K', identity.load_range.0),
+        Role::Caller => (b'C', identity.load_range.0),
         Role::Application => (b'A', identity.extended_capabilities),
     };
     let mut bytes = vec![role, 1];
@@ -141,6 +144,10 @@ fn payload(reply: &Reply) -> Vec<u8> {
                 [one.action, one.stake, one.attacker, one.defender, one.residue]
             };
             [&[*residue, *status][..], &steps.iter().flat_map(step).collect::<Vec<_>>()].concat()
+        }
+        Reply::Called { number, results } => [&[*number][..], results].concat(),
+        Reply::Counted(reply) => {
+            [&reply.crc.to_le_bytes()[..], &[reply.status.0, reply.stack_used]].concat()
         }
         Reply::State(state) | Reply::Stopped(state) => state_payload(state),
         Reply::Error(error) => {
@@ -237,7 +244,7 @@ proptest! {
 
     #[test]
     fn identities_of_all_kinds(
-        role in prop::sample::select(vec![b'M', b'A', b'K', 0, b'm']),
+        role in prop::sample::select(vec![b'M', b'A', b'K', b'C', 0, b'm']),
         version in prop_oneof![9 => Just(1), 1 => any::<u8>()],
         fixed in prop::array::uniform10(prop_oneof![any::<u8>(), 0..2_u8]),
         name in prop::collection::vec(any::<u8>(), 0..=227),

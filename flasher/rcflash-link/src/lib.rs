@@ -17,6 +17,7 @@
 
 #![deny(clippy::cast_possible_truncation)]
 
+pub mod caller;
 mod chip;
 mod error;
 mod exit;

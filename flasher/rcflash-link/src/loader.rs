@@ -124,7 +124,9 @@ pub fn enter_monitor(link: &mut Link) -> Result<Identity, LoadError> {
     }
     match identity.role {
         Role::Monitor => Ok(identity),
-        Role::Application | Role::Kernel => Err(LoadError::NoMonitor(Box::new(identity))),
+        Role::Application | Role::Caller | Role::Kernel => {
+            Err(LoadError::NoMonitor(Box::new(identity)))
+        }
     }
 }
 

@@ -30,7 +30,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("POINTS", include_str!("../../../../sargon-src/points.asm")),
     ("SETUP", include_str!("../../../../firmware/z80/positn.asm")),
     ("STINI", include_str!("../../../../firmware/z80/status.asm")),
-    ("CHKINT", include_str!("../../../../firmware/z80/app.asm")),
+    ("CHKINT", include_str!("../../../../firmware/z80/chkint.asm")),
     ("DOSTUS", include_str!("../../../../firmware/z80/status.asm")),
     ("TRACE", include_str!("../../../../sargon-src/trace.asm")),
     ("RINIT", include_str!("../../../../firmware/z80/ring.asm")),

@@ -2,6 +2,7 @@
 
 mod acia;
 mod board;
+mod caller;
 mod devices;
 mod dialogues;
 mod guard;

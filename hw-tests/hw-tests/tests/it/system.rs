@@ -1,4 +1,5 @@
 //! MAME's boards, and labgrid's coordinator and exporter.
 
 mod broken_routines;
+mod caller;
 mod labgrid;

@@ -1,0 +1,245 @@
+//! Sends batches of calls, up to two in flight.
+//!
+//! The caller makes the calls of a batch only if it has the next number. So if one is lost, it
+//! refuses the one after it, which is sent again once the link has sent the lost one. If a reply is
+//! lost, that of the next batch arrives first; no further batch is sent until it was sent again,
+//! since the caller stores two replies.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
+use std::time::Duration;
+
+use firmware_wire::{
+    BatchResult, Call, CallBatch, CallResult, ErrorCode, MAX_BATCHES_IN_FLIGHT, MAX_BLOCK,
+    MemoryResult, Reply, Request, kind,
+};
+
+use super::{CALL_OVERHEAD, CRC_TIME_PER_BYTE, Caller, CallerError, REPLY_TIMEOUT};
+use super::{no_reply, unexpected};
+use crate::narrow::narrow;
+use crate::queue::RequestId;
+use crate::{Link, LinkError, RequestSpec, loader};
+
+const OPERATION: &str = "calling routines";
+/// How often a batch may be refused because one before it was lost.
+const MAX_REFUSALS: u32 = 8;
+
+/// A batch in flight.
+struct SentBatch {
+    id: RequestId,
+    range: Range<usize>,
+    batch: CallBatch,
+    refusals: u32,
+}
+
+/// Makes all calls.
+pub(super) fn call_all(
+    caller: &mut Caller,
+    link: &mut Link,
+    calls: &[Call],
+    call_time: Duration,
+) -> Result<Vec<CallResult>, CallerError> {
+    let mut results = Vec::with_capacity(calls.len());
+    while results.len() < calls.len() {
+        let first = results.len();
+        let rest = &calls[first..];
+        let sizes = plan(rest);
+        if sizes.is_empty() {
+            results.push(call_with_large_memory(caller, link, (first, &rest[0]), call_time)?);
+        } else {
+            results.extend(Pipeline::new(caller, link, first, rest, call_time).run(sizes)?);
+        }
+    }
+    Ok(results)
+}
+
+/// Returns the sizes of batches for the calls up to the first that does not fit a frame.
+fn plan(calls: &[Call]) -> VecDeque<usize> {
+    let mut sizes = VecDeque::new();
+    let mut rest = calls;
+    loop {
+        match CallBatch::fitting(rest) {
+            0 => return sizes,
+            size => {
+                sizes.push_back(size);
+                rest = &rest[size..];
+            }
+        }
+    }
+}
+
+/// Batches of calls on their way.
+struct Pipeline<'a> {
+    caller: &'a mut Caller,
+    link: &'a mut Link,
+    /// The index of the first of `calls` among all, for errors.
+    first: usize,
+    calls: &'a [Call],
+    call_time: Duration,
+    in_flight: Vec<SentBatch>,
+    /// The results of batches by their first call.
+    results: BTreeMap<usize, Vec<CallResult>>,
+}
+
+impl<'a> Pipeline<'a> {
+    fn new(
+        caller: &'a mut Caller,
+        link: &'a mut Link,
+        first: usize,
+        calls: &'a [Call],
+        call_time: Duration,
+    ) -> Self {
+        let (in_flight, results) = (Vec::new(), BTreeMap::new());
+        Self { caller, link, first, calls, call_time, in_flight, results }
+    }
+
+    /// Makes the first calls, in batches of these sizes.
+    fn run(mut self, mut sizes: VecDeque<usize>) -> Result<Vec<CallResult>, CallerError> {
+        let mut next = 0;
+        loop {
+            while let Some(&size) = sizes.front() {
+                let number = self.caller.next_number;
+                let batch = CallBatch { number, calls: self.calls[next..next + size].to_vec() };
+                if !self.has_room(&batch) {
+                    break;
+                }
+                sizes.pop_front();
+                self.caller.next_number = number.wrapping_add(1);
+                self.send(next..next + size, batch, 0)?;
+                next += size;
+            }
+            if self.in_flight.is_empty() {
+                return Ok(self.results.into_values().flatten().collect());
+            }
+            self.receive()?;
+        }
+    }
+
+    /// Returns `true` if the caller can take this batch, and stores the replies to all in flight.
+    fn has_room(&self, batch: &CallBatch) -> bool {
+        let distance = |sent: &SentBatch| batch.number.wrapping_sub(sent.batch.number);
+        self.in_flight.is_empty()
+            || self.in_flight.iter().all(|sent| distance(sent) < MAX_BATCHES_IN_FLIGHT)
+                && self.link.has_room(&Request::Call(batch.clone()))
+    }
+
+    fn send(
+        &mut self,
+        range: Range<usize>,
+        batch: CallBatch,
+        refusals: u32,
+    ) -> Result<(), LinkError> {
+        let time = batch.calls.iter().map(|call| processing_time(call, self.call_time)).sum();
+        let request = Request::Call(batch.clone());
+        let id = self.link.submit(&RequestSpec::new(OPERATION, request, time))?;
+        self.in_flight.push(SentBatch { id, range, batch, refusals });
+        Ok(())
+    }
+
+    /// Receives the reply to a batch.
+    fn receive(&mut self) -> Result<(), CallerError> {
+        let completion = self.link.next_completion()?.ok_or(CallerError::OutOfSequence)?;
+        let Some(index) = self.in_flight.iter().position(|sent| sent.id == completion.id) else {
+            return Ok(()); // another client's request
+        };
+        let sent = self.in_flight.remove(index);
+        match completion.replies.map(|mut replies| replies.pop()) {
+            Ok(Some(Reply::Called { number, results })) if number == sent.batch.number => {
+                self.results.insert(sent.range.start, self.accept(&sent, &results)?);
+                Ok(())
+            }
+            Err(error) if is_out_of_sequence(&error) => {
+                // It may be refused only because one before it was lost.
+                let is_earlier = |other: &SentBatch| other.range.start < sent.range.start;
+                if !self.in_flight.iter().any(is_earlier) || sent.refusals >= MAX_REFUSALS {
+                    return Err(CallerError::OutOfSequence);
+                }
+                Ok(self.send(sent.range, sent.batch, sent.refusals + 1)?)
+            }
+            Err(error) => {
+                let first = self.first + sent.range.start;
+                Err(no_reply(self.link, first, sent.range.len(), error))
+            }
+            Ok(Some(other)) => Err(unexpected(OPERATION, &other).into()),
+            Ok(None) => Err(LinkError::unexpected_reply(OPERATION, "it is empty").into()),
+        }
+    }
+
+    /// Returns the results of a batch.
+    fn accept(&self, sent: &SentBatch, bytes: &[u8]) -> Result<Vec<CallResult>, CallerError> {
+        match sent.batch.parse_results(bytes) {
+            Some(BatchResult { results, refused: None }) => Ok(results),
+            Some(BatchResult { results, refused: Some(refusal) }) => {
+                let index = self.first + sent.range.start + results.len();
+                Err(CallerError::Refused { index, refusal })
+            }
+            None => Err(LinkError::unexpected_reply(OPERATION, "results of other calls").into()),
+        }
+    }
+}
+
+/// Returns `true` if the caller has refused the number of a batch.
+fn is_out_of_sequence(error: &LinkError) -> bool {
+    matches!(error, LinkError::Refused { error, .. }
+        if (error.code, error.request, error.detail) == (ErrorCode::BadArgument, kind::CALL, 0))
+}
+
+fn processing_time(call: &Call, call_time: Duration) -> Duration {
+    let crc = call.reads.iter().filter(|read| read.as_crc);
+    let crc = crc.map(|read| CRC_TIME_PER_BYTE * u32::from(read.length)).sum::<Duration>();
+    call_time + CALL_OVERHEAD + crc
+}
+
+/// Makes a call whose memory does not fit a frame, with WRITE before it and READ after it. The call
+/// comes with its index.
+fn call_with_large_memory(
+    caller: &mut Caller,
+    link: &mut Link,
+    (index, call): (usize, &Call),
+    call_time: Duration,
+) -> Result<CallResult, CallerError> {
+    let blocks = call.writes.iter().flat_map(|(address, bytes)| {
+        let block = |(number, data): (usize, &[u8])| Request::Write {
+            address: address.wrapping_add(narrow(number * MAX_BLOCK)),
+            data: data.to_vec(),
+        };
+        bytes.chunks(MAX_BLOCK).enumerate().map(block)
+    });
+    loader::pipeline(link, "writing memory for a call", blocks, REPLY_TIMEOUT, |_, reply| {
+        matches!(reply, Reply::Written { .. })
+    })?;
+    let crcs = call.reads.iter().copied().filter(|read| read.as_crc).collect();
+    let small = [Call { writes: Vec::new(), reads: crcs, ..call.clone() }];
+    let pipeline = Pipeline::new(caller, link, index, &small, call_time);
+    let made = pipeline.run(VecDeque::from([1]))?.pop();
+    let mut result = made.ok_or(CallerError::OutOfSequence)?;
+    let mut crcs = std::mem::take(&mut result.memory).into_iter();
+    for read in &call.reads {
+        result.memory.extend(match read.as_crc {
+            true => crcs.next(),
+            false => Some(MemoryResult::Bytes(read_memory(link, read.address, read.length)?)),
+        });
+    }
+    Ok(result)
+}
+
+fn read_memory(link: &mut Link, address: u16, length: u16) -> Result<Vec<u8>, LinkError> {
+    let mut memory = vec![0; length.into()];
+    let mut blocks: Vec<&mut [u8]> = memory.chunks_mut(MAX_BLOCK).collect();
+    let request = |(number, block): (usize, &&mut [u8])| Request::Read {
+        address: address.wrapping_add(narrow(number * MAX_BLOCK)),
+        count: narrow(block.len()),
+    };
+    let requests: Vec<_> = blocks.iter().enumerate().map(request).collect();
+    let operation = "reading memory after a call";
+    loader::pipeline(link, operation, requests.into_iter(), REPLY_TIMEOUT, |number, reply| {
+        match reply {
+            Reply::Memory { data, .. } if data.len() == blocks[number].len() => {
+                blocks[number].copy_from_slice(&data);
+                true
+            }
+            _ => false,
+        }
+    })?;
+    Ok(memory)
+}
