@@ -42,7 +42,7 @@ impl Condition {
             None if z80_core::parse_number(word).is_some() => None,
             None => code.symbol(word).map(Name::Constant),
         };
-        Expression::parse(text, &name).map(Self)
+        Expression::parse(text, 0xFFFF, &name).map(Self)
     }
 
     /// Evaluates the condition; it holds if the value is not 0.

@@ -22,6 +22,7 @@ mod select;
 mod simulator;
 mod standin;
 mod swap;
+mod test;
 
 use std::process::ExitCode;
 
@@ -71,6 +72,15 @@ Examples:
   hw-tests run --for 8h --seed 1                   soak test, shuffled
   hw-tests run --report-dir report                 HTML, JSON, Markdown, JUnit")]
     Run(Box<run::RunArgs>),
+    /// Test your own Z80 routines by test files, on a simulated machine
+    #[command(after_help = "\
+A test file names sources, calls and what is expected of them (docs/TESTING-YOUR-CODE.md).
+
+Examples:
+  hw-tests test mul.test.toml
+  hw-tests test tests --tag fast                        every *.test.toml of a folder
+  hw-tests test mul.test.toml --filter wraps --seed 7")]
+    Test(test::TestArgs),
     /// Run two boards side by side and stop at the first difference between them or the reference
     #[command(after_help = "\
 Compared are residues, arrays, statuses, pins and, if both boards count them, T-states.
@@ -244,6 +254,7 @@ pub(crate) fn main() -> ExitCode {
     };
     let outcome = match cli.command {
         Command::Run(args) => run::run(&args),
+        Command::Test(args) => test::test(&args),
         Command::Diff(args) => diff::diff(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Exhaust(args) => exhaust::exhaust(&args),

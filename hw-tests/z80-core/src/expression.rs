@@ -35,7 +35,7 @@ pub trait Values {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Node {
-    Number(u16),
+    Number(u32),
     Variable(String),
     Byte(Box<Node>),
     Word(Box<Node>),
@@ -73,12 +73,17 @@ const OPERATORS_BY_PRECEDENCE: [Operators; 5] = [
 ];
 
 impl Expression {
-    /// Parses an expression. `name` returns what a name stands for, or `None` if it is unknown.
+    /// Parses an expression with numbers up to `most`. `name` returns what a name stands for, or
+    /// `None` if it is unknown.
     ///
     /// # Errors
-    /// Returns `ExpressionError` if the syntax is invalid or a name unknown.
-    pub fn parse(text: &str, name: &dyn Fn(&str) -> Option<Name>) -> Result<Self, ExpressionError> {
-        let mut parser = Parser { rest: text.trim(), name, depth: 0 };
+    /// Returns `ExpressionError` if the syntax is invalid, a name unknown or a number too large.
+    pub fn parse(
+        text: &str,
+        most: u32,
+        name: &dyn Fn(&str) -> Option<Name>,
+    ) -> Result<Self, ExpressionError> {
+        let mut parser = Parser { rest: text.trim(), most, name, depth: 0 };
         let root = parser.level(0).ok_or_else(|| ExpressionError(parser.rest.to_owned()))?;
         if parser.rest.is_empty() {
             Ok(Self { root })
@@ -91,9 +96,43 @@ impl Expression {
     pub fn value(&self, values: &dyn Values) -> i64 {
         self.root.value(values)
     }
+
+    /// Returns the variables in the order of the text.
+    #[must_use]
+    pub fn variables(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        self.root.visit(&mut |node| {
+            if let Node::Variable(name) = node
+                && !names.contains(&name.as_str())
+            {
+                names.push(name);
+            }
+        });
+        names
+    }
+
+    /// Returns `true` if the value depends on memory.
+    #[must_use]
+    pub fn reads_memory(&self) -> bool {
+        let mut reads = false;
+        self.root.visit(&mut |node| reads |= matches!(node, Node::Byte(_) | Node::Word(_)));
+        reads
+    }
 }
 
 impl Node {
+    fn visit<'n>(&'n self, look: &mut dyn FnMut(&'n Self)) {
+        look(self);
+        match self {
+            Self::Number(_) | Self::Variable(_) => {}
+            Self::Byte(inner) | Self::Word(inner) | Self::Not(inner) => inner.visit(look),
+            Self::Binary(_, left, right) => {
+                left.visit(look);
+                right.visit(look);
+            }
+        }
+    }
+
     fn value(&self, values: &dyn Values) -> i64 {
         match self {
             Self::Number(number) => (*number).into(),
@@ -134,6 +173,7 @@ fn binary(operator: &str, a: i64, b: i64) -> i64 {
 
 struct Parser<'t> {
     rest: &'t str,
+    most: u32,
     name: &'t dyn Fn(&str) -> Option<Name>,
     depth: u32,
 }
@@ -191,8 +231,8 @@ impl Parser<'_> {
     fn word(&self, word: &str) -> Option<Node> {
         match (self.name)(word) {
             Some(Name::Variable) => Some(Node::Variable(word.to_owned())),
-            Some(Name::Constant(value)) => Some(Node::Number(value)),
-            None => parse_number(word).map(Node::Number),
+            Some(Name::Constant(value)) => Some(Node::Number(value.into())),
+            None => parse_wide(word).filter(|value| *value <= self.most).map(Node::Number),
         }
     }
 
@@ -201,15 +241,19 @@ impl Parser<'_> {
     }
 }
 
-/// Parses a number: decimal, or hexadecimal as `1FH` or `0x1F`.
+/// Parses a number of 16 bits: decimal, or hexadecimal as `1FH` or `0x1F`.
 #[must_use]
 pub fn parse_number(text: &str) -> Option<u16> {
+    parse_wide(text).and_then(|value| value.try_into().ok())
+}
+
+fn parse_wide(text: &str) -> Option<u32> {
     let hex = text.strip_prefix("0x").or_else(|| text.strip_suffix(['H', 'h']));
     match hex {
         Some(digits)
             if digits.starts_with(|c: char| c.is_ascii_digit()) || text.starts_with("0x") =>
         {
-            u16::from_str_radix(digits, 16).ok()
+            u32::from_str_radix(digits, 16).ok()
         }
         Some(_) => None,
         None => text.parse().ok(),
@@ -237,7 +281,7 @@ mod tests {
             "LABEL" => Some(Name::Constant(0x1234)),
             _ => None,
         };
-        Expression::parse(text, &name).ok().map(|expression| expression.value(&Five))
+        Expression::parse(text, 0xF_FFFF, &name).ok().map(|expression| expression.value(&Five))
     }
 
     #[test]
@@ -258,10 +302,19 @@ mod tests {
     }
 
     #[test]
+    fn variables_and_memory_are_listed() {
+        let name = |name: &str| matches!(name, "A" | "B").then_some(Name::Variable);
+        let parse = |text| Expression::parse(text, 0xFF, &name).expect("it is valid");
+        let memory = parse("B == [A] + B");
+        assert_eq!((memory.variables(), memory.reads_memory()), (vec!["B", "A"], true));
+        assert!(!parse("!A").reads_memory());
+    }
+
+    #[test]
     fn what_is_no_expression_is_refused() {
         let deep = format!("{}1", "(".repeat(40));
         let nots = format!("{}1", "!".repeat(100_000));
-        for text in ["", "A ==", "B", "A & & 1", "(A", "0FFFFFH", &deep, &nots] {
+        for text in ["", "A ==", "B", "A & & 1", "(A", "0FFFFFFH", &deep, &nots] {
             assert_eq!(value(text), None, "{text}");
         }
     }
