@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use cli_support::text::Escape;
 use z80_core::{Expression, Registers, Values, canonical_register_name, register_value};
 
+use crate::contract::Contract;
 use crate::machine::{Call, CallEnd, Machine, Outcome, Violation};
-use crate::matcher::{Matcher, number};
+use crate::matcher::{Matcher, Test, number};
 use crate::model::{ExpectedMemory, HALVES, Step, flag_names, halves};
 use crate::parse::without_prefix;
 use crate::program::Program;
@@ -22,6 +23,8 @@ pub(crate) struct Judged<'a> {
     pub(crate) step: &'a Step,
     pub(crate) call: &'a Call,
     pub(crate) outcome: &'a Outcome,
+    /// The contract of the routine, if it is checked.
+    pub(crate) contract: Option<&'a Contract>,
 }
 
 impl Judged<'_> {
@@ -47,6 +50,7 @@ impl Judged<'_> {
             found.extend(compared(what, limit, actual));
         }
         found.extend(expect.clobbers.as_ref().and_then(|allowed| self.clobbered(allowed)));
+        found.extend(self.contract.map(|contract| self.broken(contract)).into_iter().flatten());
         found.extend(self.ports());
         for (index, matcher) in &expect.calls {
             let name = self.step.mocks[*index].0.escaped();
@@ -161,6 +165,28 @@ impl Judged<'_> {
         };
         let changes: Vec<_> = wrong.into_iter().map(change).collect();
         Some(Difference::finding(format!("changed registers: {}", changes.join(", ")), None))
+    }
+
+    /// Returns what a routine does against its contract.
+    fn broken(&self, contract: &Contract) -> Vec<Difference> {
+        let (file, line) = &contract.place;
+        let file = file.rsplit(['/', '\\']).next().unwrap_or_default().escaped();
+        let of = |field: &str| format!("{field} of {} ({file}:{line})", contract.name);
+        let changed = contract.may_change.as_ref().and_then(|allowed| self.clobbered(allowed));
+        let mut found = Vec::new();
+        if let Some(difference) = changed {
+            let what = format!("{}: {}", of("Clobbers"), difference.what);
+            found.push(Difference::finding(what, None));
+        }
+        if let (Some(most), Some(actual)) = (contract.stack, self.outcome.stack) {
+            found.extend(compared(&of("Stack"), &Matcher::at_most(most.into()), actual.into()));
+        }
+        if let (Some((least, most)), Some(actual)) = (contract.cycles, self.outcome.t_states) {
+            let tests = vec![Test::Ge(least as u32), Test::Le(most as u32)];
+            let matcher = Matcher { mask: None, tests };
+            found.extend(compared(&of("Cycles"), &matcher, actual as u32));
+        }
+        found
     }
 
     /// Compares outputs with those of another routine; adds what was expected.

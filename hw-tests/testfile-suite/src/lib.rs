@@ -6,7 +6,8 @@
 //! use testfile_suite::{RunOptions, SimulatedMachine, TestFile, Verdict, run};
 //!
 //! # let folder = tempfile::tempdir()?;
-//! # std::fs::write(folder.path().join("twice.asm"), "TWICE: ADD A\n RET\n .INTERN TWICE\n .END\n")?;
+//! # let source = "TWICE: ADD A\n RET\n .INTERN TWICE\n .END\n";
+//! # std::fs::write(folder.path().join("twice.asm"), source)?;
 //! # let path = folder.path().join("twice.test.toml");
 //! let text = r#"
 //!     sources = ["twice.asm"]
@@ -27,10 +28,12 @@
 //! [`Machine`] is what runs calls: [`SimulatedMachine`], or a board with a caller program.
 
 mod calls;
+mod contract;
 mod judge;
 mod machine;
 mod matcher;
 mod model;
+mod options;
 mod parse;
 mod program;
 mod property;
@@ -39,14 +42,18 @@ mod result;
 mod run;
 mod simulated;
 
-pub use machine::{Block, Call, CallEnd, Machine, MachineError, Mock, Outcome, Violation};
+pub use contract::Contract;
+pub use machine::{
+    Block, Call, CallEnd, Machine, MachineError, Mock, MockReturn, Outcome, Violation,
+};
 pub use matcher::{Matcher, Test};
 pub use model::{
     Case, Expectation, ExpectedMemory, GeneratedBlock, Generator, Heading, Judge, Property,
     StackArea, Step, TestFile,
 };
+pub use options::RunOptions;
 pub use program::{Program, ProgramFiles};
 pub use reader::FileError;
 pub use result::{Difference, RunError, TestResult, Verdict};
-pub use run::{RunOptions, run};
+pub use run::run;
 pub use simulated::SimulatedMachine;

@@ -45,8 +45,17 @@ pub struct Block {
 pub struct Mock {
     /// The address of the routine.
     pub address: u16,
-    /// The registers by name and the memory that each call sets; the last one is repeated.
-    pub returns: Vec<(Vec<(&'static str, u16)>, Vec<Block>)>,
+    /// What each call returns; the last one is repeated.
+    pub returns: Vec<MockReturn>,
+}
+
+/// What a call of a mock sets before it returns.
+#[derive(Debug, Clone, Default)]
+pub struct MockReturn {
+    /// Registers and flags by name.
+    pub registers: Vec<(&'static str, u16)>,
+    /// Memory.
+    pub memory: Vec<Block>,
 }
 
 /// What a call did.

@@ -12,6 +12,7 @@ use crate::calls::{result_of, setup_calls, single_call};
 use crate::judge::{Judged, Sight};
 use crate::machine::{Block, Call, Machine, MachineError, Outcome};
 use crate::model::{Judge, Property, Step, TestFile};
+use crate::options::RunOptions;
 use crate::result::{Difference, RunError, TestResult, Verdict};
 
 use generate::{Input, InputTree, all_inputs, runner, strategy};
@@ -34,7 +35,7 @@ pub(crate) fn run(
     file: &TestFile,
     property: &Property,
     machine: &mut dyn Machine,
-    seed: Option<u64>,
+    options: &RunOptions<'_>,
 ) -> Result<TestResult, RunError> {
     let reference = match &property.judge {
         Judge::Reference(words, line) => Some(Reference::start(file, words, *line)?),
@@ -42,11 +43,11 @@ pub(crate) fn run(
     };
     let routine = file.program.place(property.step.address);
     let result = TestResult { routine, ..result_of(&property.heading) };
-    let mut trial = Trial { file, property, machine, reference, result, spent: 0 };
+    let mut trial = Trial { file, property, machine, options, reference, result, spent: 0 };
     if property.exhaustive {
         trial.run_all()?;
     } else {
-        trial.run_random(seed.or(property.seed).unwrap_or_else(generate::clock_seed))?;
+        trial.run_random(options.seed.or(property.seed).unwrap_or_else(generate::clock_seed))?;
     }
     Ok(trial.result)
 }
@@ -56,6 +57,7 @@ struct Trial<'t> {
     file: &'t TestFile,
     property: &'t Property,
     machine: &'t mut dyn Machine,
+    options: &'t RunOptions<'t>,
     reference: Option<Reference>,
     result: TestResult,
     /// T-states of all calls.
@@ -251,7 +253,9 @@ impl Trial<'_> {
         outcome: &Outcome,
         other: Option<Outcome>,
     ) -> Result<Option<Failure>, RunError> {
-        let judged = Judged { program: &self.file.program, step: &step, call: &call, outcome };
+        let contract = self.file.contract_at(step.address, self.options.contracts);
+        let program = &self.file.program;
+        let judged = Judged { program, step: &step, call: &call, outcome, contract };
         let mut differences = judged.differences(self.machine);
         let mut expected = Vec::new();
         if let (Judge::SameAs(_, name, outputs), Some(other)) = (&self.property.judge, other) {

@@ -4,17 +4,9 @@ use crate::calls::{REGISTERS, call, result_of};
 use crate::judge::Judged;
 use crate::machine::{Machine, MachineError, Outcome};
 use crate::model::{Case, Heading, Step, TestFile};
+use crate::options::RunOptions;
 use crate::property;
 use crate::result::{RunError, TestResult, Verdict};
-
-/// What to run.
-#[derive(Default)]
-pub struct RunOptions<'o> {
-    /// The seed of properties; by default their own, or else one from the clock.
-    pub seed: Option<u64>,
-    /// Returns `true` for cases and properties that are selected; by default all are.
-    pub select: Option<&'o dyn Fn(&Heading) -> bool>,
-}
 
 /// Runs the selected cases and properties in the order of the file, and reports each result.
 ///
@@ -30,13 +22,13 @@ pub fn run(
     for case in file.cases.iter().filter(|case| is_selected(&case.heading)) {
         report(match skipped(&case.heading) {
             Some(result) => result,
-            None => run_case(file, case, machine)?,
+            None => run_case(file, case, machine, options)?,
         });
     }
     for property in file.properties.iter().filter(|one| is_selected(&one.heading)) {
         report(match skipped(&property.heading) {
             Some(result) => result,
-            None => property::run(file, property, machine, options.seed)?,
+            None => property::run(file, property, machine, options)?,
         });
     }
     Ok(())
@@ -51,6 +43,7 @@ fn run_case(
     file: &TestFile,
     case: &Case,
     machine: &mut dyn Machine,
+    options: &RunOptions<'_>,
 ) -> Result<TestResult, RunError> {
     let mut result = result_of(&case.heading);
     let mut registers = REGISTERS;
@@ -62,7 +55,8 @@ fn run_case(
         registers = outcome.registers;
         result.add(outcome);
         result.routine = file.program.place(step.address);
-        let judged = Judged { program: &file.program, step, call: &call, outcome };
+        let contract = file.contract_at(step.address, options.contracts);
+        let judged = Judged { program: &file.program, step, call: &call, outcome, contract };
         let mut found = judged.differences(machine);
         if !found.is_empty() {
             if steps.len() > 1 {

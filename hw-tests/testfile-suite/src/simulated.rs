@@ -248,11 +248,11 @@ impl SimulatedMachine {
         for (mock, calls) in mocks.filter(|(mock, _)| mock.address == pc) {
             let returns = mock.returns.get(*calls as usize).or(mock.returns.last());
             *calls += 1;
-            if let Some((values, blocks)) = returns {
-                for (name, value) in values {
+            if let Some(returned) = returns {
+                for (name, value) in &returned.registers {
                     set_register(&mut registers, name, *value);
                 }
-                blocks.iter().for_each(|block| self.bus.store(block));
+                returned.memory.iter().for_each(|block| self.bus.store(block));
             }
         }
         running.cpu.set_registers(&registers);

@@ -7,7 +7,7 @@ use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED, NOTHIN
 use cli_support::output::{pluralize, print};
 use cli_support::text::{Escape, eprint_message};
 use testfile_suite::{
-    Heading, Machine, RunOptions, SimulatedMachine, TestFile, TestResult, Verdict, run,
+    Contract, Heading, Machine, RunOptions, SimulatedMachine, TestFile, TestResult, Verdict, run,
 };
 
 use super::CASES;
@@ -18,8 +18,12 @@ const ENDING: &str = ".test.toml";
 #[derive(Args)]
 pub(super) struct TestArgs {
     /// Test files, or folders with files named *.test.toml
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "contracts", value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Check Clobbers, Stack and Cycles of the comments above this source's routines at every call;
+    /// without FILE, by the test files in the source's folder
+    #[arg(long, value_name = "SOURCE")]
+    contracts: Vec<PathBuf>,
     /// Run cases with this tag, or with this text in their name
     #[arg(long, value_name = "TEXT", help_heading = CASES)]
     filter: Option<String>,
@@ -44,8 +48,12 @@ struct Totals {
 
 pub(super) fn test(args: &TestArgs) -> CommandResult {
     let mut totals = Totals::default();
-    for path in test_files(&args.files)? {
-        // The other files are tested, too.
+    let mut files = test_files(&args.files)?;
+    if args.files.is_empty() {
+        files = files_beside(&args.contracts)?;
+    }
+    for path in files {
+        // After an error the other files are tested, too.
         if let Err(message) = test_file(&path, args, &mut totals)? {
             totals.broken_files += 1;
             eprint_message(format!("hw-tests: {message}"));
@@ -79,7 +87,14 @@ fn test_file(
         print(&selected.into_iter().map(|heading| listed(path, heading)).collect::<String>())?;
         return Ok(Ok(()));
     }
-    let options = RunOptions { seed: args.seed, select: Some(&is_selected) };
+    let contracts = match contracts(&file, args) {
+        Ok(contracts) => contracts,
+        Err(message) => return Ok(Err(message)),
+    };
+    if args.files.is_empty() && contracts.is_empty() {
+        return Ok(Ok(()));
+    }
+    let options = RunOptions { seed: args.seed, select: Some(&is_selected), contracts: &contracts };
     let mut machine = SimulatedMachine::new(&file.program);
     let mut results = Vec::new();
     let mut printed = Ok(());
@@ -90,6 +105,7 @@ fn test_file(
         results.push(result);
     });
     printed?;
+    print(&contracts.iter().filter(|one| !file.calls(one)).map(uncalled).collect::<String>())?;
     let count = |verdict| results.iter().filter(|result| result.verdict == verdict).count();
     totals.selected += results.len();
     totals.failed += count(Verdict::Fail);
@@ -127,6 +143,35 @@ fn test_files(arguments: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
         }
     }
     Ok(files)
+}
+
+/// Returns the test files in the folders of sources.
+fn files_beside(sources: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
+    let folder = |source: &PathBuf| match source.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        _ => PathBuf::from("."),
+    };
+    let mut folders: Vec<_> = sources.iter().map(folder).collect();
+    folders.dedup();
+    test_files(&folders)
+}
+
+/// Returns the contracts to check in the sources of a test file.
+fn contracts(file: &TestFile, args: &TestArgs) -> Result<Vec<Contract>, String> {
+    let mut all = Vec::new();
+    for source in &args.contracts {
+        all.extend(file.contracts(source)?.unwrap_or_default());
+    }
+    Ok(all)
+}
+
+fn uncalled(contract: &Contract) -> String {
+    let (file, line) = &contract.place;
+    let name = contract.name.escaped();
+    format!(
+        "note  {}:{line}: no test calls {name}, so its contract was not checked\n",
+        file.escaped()
+    )
 }
 
 fn add_folder(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use cli_support::text::Escape;
 
-use crate::machine::{Block, Mock};
+use crate::machine::{Block, Mock, MockReturn};
 use crate::matcher::Matcher;
 use crate::model::{ExpectedMemory, HALVES, Step, halves};
 use crate::reader::{Entry, Fields, FileError};
@@ -138,9 +138,11 @@ fn elements(
         }
         found.push((1, equal(&bytes)));
     }
+    let size = fields.get("size");
     if let Some(entry) = fields.get("fill") {
         let value = Matcher::equal(context.number(&entry, 1)?.into());
-        let size = fields.require("size", "size = 256")?.integer(1..0x1_0001)?;
+        let size = size.ok_or_else(|| entry.error("'size' is missing: fill = 0, size = 256"))?;
+        let size = size.integer(1..0x1_0001)?;
         found.push((1, vec![value; size as usize]));
     }
     fields.finish()?;
@@ -183,9 +185,7 @@ fn mocks(fields: &Fields<'_>, context: &Context<'_>) -> Result<Vec<(String, Mock
     Ok(mocks)
 }
 
-type Returned = (Vec<(&'static str, u16)>, Vec<Block>);
-
-fn returned(entry: &Entry<'_>, context: &Context<'_>) -> Result<Returned, FileError> {
+fn returned(entry: &Entry<'_>, context: &Context<'_>) -> Result<MockReturn, FileError> {
     let fields = entry.fields("registers such as { A = 1, flags = \"Z\" }")?;
     let memory = blocks(&fields, context)?;
     let mut registers = Vec::new();
@@ -199,7 +199,7 @@ fn returned(entry: &Entry<'_>, context: &Context<'_>) -> Result<Returned, FileEr
             registers.push((name, context.number(&one, width(name))?));
         }
     }
-    Ok((registers, memory))
+    Ok(MockReturn { registers, memory })
 }
 
 fn ranges(entry: &Entry<'_>, context: &Context<'_>) -> Result<Vec<RangeInclusive<u16>>, FileError> {

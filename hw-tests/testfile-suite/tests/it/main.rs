@@ -1,5 +1,6 @@
 //! Tests of test files: expectations, guards, properties, and errors in files.
 
+mod contracts;
 mod errors;
 mod expectations;
 mod guards;
