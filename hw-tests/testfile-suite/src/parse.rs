@@ -1,6 +1,8 @@
 //! Reads test files.
 
 mod case;
+mod expect;
+mod memory;
 mod property;
 mod step;
 mod values;

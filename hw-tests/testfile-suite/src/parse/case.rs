@@ -5,8 +5,9 @@ use cli_support::text::Escape;
 use crate::model::{Case, Heading, Step};
 use crate::reader::{Entry, FileError};
 
+use super::expect::expected_value;
 use super::heading;
-use super::step::{expected_value, set_input, step, steps};
+use super::step::{set_input, step, steps};
 use super::values::{Context, flags, register};
 
 /// Reads a case; one with `rows` is several.
