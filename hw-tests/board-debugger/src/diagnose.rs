@@ -11,11 +11,11 @@ use super::debugger::Debugger;
 use super::debugger::ShouldStop;
 use super::exec::ExecCommand;
 use super::exec::HaltReason;
-use super::registers::register_value;
 use super::render::{ARRAY, format_attackers};
 use super::session::{EntryOutcome, SessionError, run_with_timeout};
 use super::stops::Breakpoint;
 use super::{BreakpointId, Machine};
+use z80_core::register_value;
 
 /// Labels at which XCHNG has just booked points, with the residue in E; a user's own XCHNG may lack
 /// them.

@@ -13,7 +13,6 @@ use super::debugger::Debugger;
 use super::debugger::ShouldStop;
 use super::exec::ExecCommand;
 use super::exec::HaltReason;
-use super::registers;
 use super::stops::{Breakpoint, WatchHit, WatchTarget, WatchTrigger, Watchpoint};
 use board_simulator::{AccessKind, Registers};
 
@@ -288,8 +287,8 @@ fn error() -> String {
 
 /// Formats all registers in gdb's order, each low byte first.
 fn registers_text(registers: &Registers) -> String {
-    let pairs = registers::REGISTER_PAIRS
-        .map(|name| registers::register_value(registers, name).unwrap_or(0));
+    let pairs =
+        z80_core::REGISTER_PAIRS.map(|name| z80_core::register_value(registers, name).unwrap_or(0));
     let ir = u16::from(registers.i) << 8 | u16::from(registers.r);
     let all = pairs.into_iter().chain([ir]);
     all.map(|value| format!("{:02x}{:02x}", value & 0xFF, value >> 8)).collect()
@@ -297,9 +296,9 @@ fn registers_text(registers: &Registers) -> String {
 
 /// Sets a register by its number in gdb's order.
 fn set_register_by_number(registers: &mut Registers, number: usize, value: u16) {
-    match registers::REGISTER_PAIRS.get(number) {
+    match z80_core::REGISTER_PAIRS.get(number) {
         Some(name) => {
-            registers::set_register(registers, name, value);
+            z80_core::set_register(registers, name, value);
         }
         None => [registers.i, registers.r] = value.to_be_bytes(),
     }

@@ -54,13 +54,10 @@ pub use calls::OpenCall;
 pub use debugger::{Debugger, ShouldStop};
 pub use diagnose::{Diagnosis, FirstFault, diagnose};
 pub use exec::{ExecCommand, HaltReason};
-pub use expression::{Expression, ExpressionError, parse_number};
+pub use expression::Condition;
 pub use machine::Machine;
 pub use program::{LoadedProgram, ProgramError, ProgramFile, ram_layout};
-pub use registers::{
-    FLAGS, REGISTER_NAMES, REGISTER_PAIRS, RegisterRole, canonical_register_name, flag_letters,
-    register_value, set_register, xchng_register_roles,
-};
+pub use registers::{RegisterRole, xchng_register_roles};
 pub use render::{
     DisassembledInstruction, describe_halt, disassemble_at, format_attackers, position_lines,
 };
@@ -74,3 +71,7 @@ pub use stops::{
     Watchpoint, WatchpointId,
 };
 pub use target::{DebugKernel, KernelError, TargetError};
+pub use z80_core::{
+    FLAGS, REGISTER_NAMES, REGISTER_PAIRS, canonical_register_name, flag_letters, parse_number,
+    register_value, set_register,
+};

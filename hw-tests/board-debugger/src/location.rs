@@ -2,7 +2,7 @@
 //! `[SP]`.
 
 use super::debugger::Debugger;
-use super::expression::Expression;
+use super::expression::Condition;
 
 /// A parsed location.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub(super) fn resolve_address(debugger: &Debugger, text: &str) -> Result<u16, St
 /// # Errors
 /// Returns a message if the text is invalid.
 pub(super) fn evaluate(debugger: &Debugger, text: &str) -> Result<u16, String> {
-    let expression = Expression::parse(text, debugger.code()).map_err(|error| error.to_string())?;
+    let expression = Condition::parse(text, debugger.code()).map_err(|error| error.to_string())?;
     Ok(expression.value(&debugger.registers(), &|at| debugger.peek(at)))
 }
 

@@ -15,7 +15,7 @@ use tdlasm::source::DiskLoader;
 use tdlasm::{AssembleError, Options, assemble};
 
 use super::dwarf;
-use super::expression::parse_number;
+use z80_core::parse_number;
 
 /// File name extensions, by type of program.
 const ELF_EXTENSIONS: [&str; 3] = ["elf", "out", "axf"];

@@ -1,156 +1,12 @@
-//! Registers by name, and their roles while the evaluator runs (the article's Table 2;
+//! The roles of registers while the evaluator runs (the article's Table 2;
 //! `sargon-src/README.md`).
 
 use board_simulator::Registers;
 use firmware::code_map::CodeMap;
+use z80_core::register_value;
 
 /// Bytes of the attackers array.
 const ARRAY: u16 = 14;
-
-/// The names of all registers; `'` marks the second set.
-pub const REGISTER_NAMES: [&str; 36] = [
-    "AF", "BC", "DE", "HL", "SP", "PC", "IX", "IY", "AF'", "BC'", "DE'", "HL'", "A", "F", "B", "C",
-    "D", "E", "H", "L", "A'", "F'", "B'", "C'", "D'", "E'", "H'", "L'", "I", "R", "IXH", "IXL",
-    "IYH", "IYL", "SPH", "SPL",
-];
-/// The 16-bit registers, in gdb's order.
-pub const REGISTER_PAIRS: [&str; 12] =
-    ["AF", "BC", "DE", "HL", "SP", "PC", "IX", "IY", "AF'", "BC'", "DE'", "HL'"];
-/// The names of the flags, each with its mask in F.
-pub const FLAGS: [(&str, u16); 6] =
-    [("FS", 0x80), ("FZ", 0x40), ("FH", 0x10), ("FP", 0x04), ("FN", 0x02), ("FC", 0x01)];
-
-/// A part of a register pair.
-#[derive(Clone, Copy)]
-enum Part {
-    Whole,
-    High,
-    Low,
-}
-
-impl Part {
-    fn get(self, pair: u16) -> u16 {
-        match self {
-            Self::Whole => pair,
-            Self::High => pair >> 8,
-            Self::Low => pair & 0xFF,
-        }
-    }
-
-    fn set(self, pair: &mut u16, value: u16) -> bool {
-        *pair = match self {
-            Self::Whole => value,
-            _ if value > 0xFF => return false,
-            Self::High => value << 8 | *pair & 0xFF,
-            Self::Low => *pair & 0xFF00 | value,
-        };
-        true
-    }
-}
-
-/// Returns the name of a register as in [`REGISTER_NAMES`]; accepts TDL's `PSW`, `X` and `Y`, too.
-#[must_use]
-pub fn canonical_register_name(name: &str) -> Option<&'static str> {
-    let name = name.to_ascii_uppercase();
-    let name = match name.as_str() {
-        "PSW" => "AF",
-        "X" => "IX",
-        "Y" => "IY",
-        other => other,
-    };
-    REGISTER_NAMES.into_iter().find(|one| *one == name)
-}
-
-/// Splits a canonical name into its register pair and the part of it.
-fn pair_and_part(name: &str) -> (&str, Part) {
-    match name.trim_end_matches('\'') {
-        "A" => ("AF", Part::High),
-        "F" => ("AF", Part::Low),
-        "B" => ("BC", Part::High),
-        "C" => ("BC", Part::Low),
-        "D" => ("DE", Part::High),
-        "E" => ("DE", Part::Low),
-        "H" => ("HL", Part::High),
-        "L" => ("HL", Part::Low),
-        "IXH" => ("IX", Part::High),
-        "IXL" => ("IX", Part::Low),
-        "IYH" => ("IY", Part::High),
-        "IYL" => ("IY", Part::Low),
-        "SPH" => ("SP", Part::High),
-        "SPL" => ("SP", Part::Low),
-        pair => (pair, Part::Whole),
-    }
-}
-
-fn pair_of<'r>(registers: &'r mut Registers, pair: &str, is_second: bool) -> Option<&'r mut u16> {
-    Some(match (pair, is_second) {
-        ("AF", false) => &mut registers.af,
-        ("BC", false) => &mut registers.bc,
-        ("DE", false) => &mut registers.de,
-        ("HL", false) => &mut registers.hl,
-        ("AF", true) => &mut registers.af_alt,
-        ("BC", true) => &mut registers.bc_alt,
-        ("DE", true) => &mut registers.de_alt,
-        ("HL", true) => &mut registers.hl_alt,
-        ("IX", false) => &mut registers.ix,
-        ("IY", false) => &mut registers.iy,
-        ("SP", false) => &mut registers.sp,
-        ("PC", false) => &mut registers.pc,
-        _ => return None,
-    })
-}
-
-/// Returns the value of a register, such as `A`, `HL` or `E'`, or of a flag, such as `FZ`; `None`
-/// if there is no such name.
-#[must_use]
-pub fn register_value(registers: &Registers, name: &str) -> Option<u16> {
-    if let Some(mask) = flag_mask(name) {
-        return Some(u16::from(registers.af & mask != 0));
-    }
-    let name = canonical_register_name(name)?;
-    match name {
-        "I" => return Some(registers.i.into()),
-        "R" => return Some(registers.r.into()),
-        _ => {}
-    }
-    let (pair, part) = pair_and_part(name);
-    let mut copy = *registers;
-    pair_of(&mut copy, pair, name.ends_with('\'')).map(|pair| part.get(*pair))
-}
-
-/// Sets a register or a flag; returns `false` if the name is unknown or the value does not fit.
-pub fn set_register(registers: &mut Registers, name: &str, value: u16) -> bool {
-    if let Some(mask) = flag_mask(name) {
-        registers.af = if value == 0 { registers.af & !mask } else { registers.af | mask };
-        return value <= 1;
-    }
-    let Some(name) = canonical_register_name(name) else { return false };
-    let byte = u8::try_from(value);
-    match (name, byte) {
-        ("I", Ok(byte)) => registers.i = byte,
-        ("R", Ok(byte)) => registers.r = byte,
-        ("I" | "R", Err(_)) => return false,
-        _ => {
-            let (pair, part) = pair_and_part(name);
-            let pair = pair_of(registers, pair, name.ends_with('\''));
-            return pair.is_some_and(|pair| part.set(pair, value));
-        }
-    }
-    true
-}
-
-/// Returns the mask of a flag in F.
-fn flag_mask(name: &str) -> Option<u16> {
-    let found = FLAGS.iter().find(|(flag, _)| flag.eq_ignore_ascii_case(name));
-    found.map(|(_, mask)| *mask)
-}
-
-/// Formats the flags as letters, with `-` for those that are 0. `af` is the pair AF.
-#[must_use]
-pub fn flag_letters(af: u16) -> String {
-    let names = "SZYHXPNC".chars().enumerate();
-    names.map(|(at, name)| if af & (0x80 >> at) != 0 { name } else { '-' }).collect()
-}
 
 /// The role of a register while XCHNG runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -210,7 +66,7 @@ pub fn xchng_register_roles(registers: &Registers, code: &CodeMap) -> Vec<Regist
         let name = if set == 1 && flag & 1 != 0 { opposite_register(name) } else { name };
         let is_other = set != 0 && (set == 1) != first_is_current;
         let register = if is_other { format!("{name}'") } else { name.to_owned() };
-        let value = self::register_value(registers, &register)?;
+        let value = register_value(registers, &register)?;
         Some(RegisterRole { meaning, register, value })
     };
     XCHNG_REGISTERS.iter().filter_map(role).collect()

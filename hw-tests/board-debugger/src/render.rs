@@ -8,8 +8,9 @@ use tdlasm::isa::decode;
 
 use super::debugger::Debugger;
 use super::exec::HaltReason;
-use super::registers::{RegisterRole, flag_letters, register_value, xchng_register_roles};
+use super::registers::{RegisterRole, xchng_register_roles};
 use super::stops::{HitCondition, WatchTarget, WatchTrigger, Watchpoint};
+use z80_core::{flag_letters, register_value};
 
 /// Bytes of a section of the attackers array, and of both.
 const SECTION: usize = 7;

@@ -15,7 +15,7 @@ use tdlasm::image::Image;
 
 use super::debugger::{Debugger, ShouldStop};
 use super::exec::{ExecCommand, HaltReason};
-use super::expression::Expression;
+use super::expression::Condition;
 use super::machine::Machine;
 use super::program::{LoadedProgram, ProgramError};
 use super::stops::Breakpoint;
@@ -111,7 +111,7 @@ pub fn run_to_exchange(
     let code = debugger.code();
     let xchng = code.symbol("XCHNG").ok_or(SessionError::NoLabel("XCHNG"))?;
     let condition = format!("[M3] == {}", encode::square(square));
-    let condition = Expression::parse(&condition, code).map_err(|_| SessionError::NoLabel("M3"))?;
+    let condition = Condition::parse(&condition, code).map_err(|_| SessionError::NoLabel("M3"))?;
     let id = debugger
         .stops
         .add_breakpoint(Breakpoint { condition: Some(condition), ..Breakpoint::at(xchng) });

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::expression::Expression;
-use super::registers::{canonical_register_name, register_value};
+use super::expression::Condition;
 use board_simulator::{AccessKind, BusAccess, Registers};
+use z80_core::{canonical_register_name, register_value};
 
 /// The number of a breakpoint, unique within a session.
 pub type BreakpointId = u32;
@@ -60,7 +60,7 @@ pub struct Breakpoint {
     /// The address before whose instruction the board halts.
     pub address: u16,
     /// The condition for a hit to count.
-    pub condition: Option<Expression>,
+    pub condition: Option<Condition>,
     /// Which hits halt the board.
     pub hits: HitCondition,
     /// Hits whose condition held, since the breakpoint was set or the board was restarted.

@@ -13,6 +13,7 @@ mod explain;
 mod files;
 mod groups;
 mod inspect;
+mod new;
 mod positions;
 mod prizes;
 mod relations;
@@ -22,6 +23,7 @@ mod select;
 mod simulator;
 mod standin;
 mod swap;
+mod test;
 
 use std::process::ExitCode;
 
@@ -71,6 +73,24 @@ Examples:
   hw-tests run --for 8h --seed 1                   soak test, shuffled
   hw-tests run --report-dir report                 HTML, JSON, Markdown, JUnit")]
     Run(Box<run::RunArgs>),
+    /// Test your own Z80 routines by test files, on a simulated machine
+    #[command(after_help = "\
+A test file names sources, calls and what is expected of them (docs/TESTING-YOUR-CODE.md).
+
+Examples:
+  hw-tests test mul.test.toml
+  hw-tests test tests --tag fast                        every *.test.toml of a folder
+  hw-tests test mul.test.toml --filter wraps --seed 7
+  hw-tests test --contracts mul.asm                     by the comments above its routines")]
+    Test(test::TestArgs),
+    /// Create a routine with its test file and a workflow, as a start for your own
+    #[command(after_help = "\
+Creates NAME.asm, NAME.test.toml and .github/workflows/test.yml, and overwrites nothing.
+
+Example:
+  hw-tests new mul
+  hw-tests test mul.test.toml")]
+    New(new::NewArgs),
     /// Run two boards side by side and stop at the first difference between them or the reference
     #[command(after_help = "\
 Compared are residues, arrays, statuses, pins and, if both boards count them, T-states.
@@ -244,6 +264,8 @@ pub(crate) fn main() -> ExitCode {
     };
     let outcome = match cli.command {
         Command::Run(args) => run::run(&args),
+        Command::Test(args) => test::test(&args),
+        Command::New(args) => new::create(&args),
         Command::Diff(args) => diff::diff(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Exhaust(args) => exhaust::exhaust(&args),

@@ -10,6 +10,8 @@
 //! | arithmetic, rotations | `alu` |
 //! | instructions behind CB and ED | `bits`, `extended` |
 //! | instructions that move blocks | `block` |
+//! | registers and flags by name | `names` |
+//! | expressions over registers and memory | `expression` |
 //!
 //! An instruction is one step: all its bus cycles happen in order, and its T-states are reported
 //! afterwards. DD and FD before another prefix are separate steps.
@@ -44,11 +46,18 @@ mod bits;
 mod block;
 mod bus;
 mod cpu;
+mod expression;
 mod extended;
 mod flags;
+mod names;
 mod registers;
 mod unprefixed;
 
 pub use bus::{Bus, Signal};
 pub use cpu::Cpu;
+pub use expression::{Expression, ExpressionError, Name, Values, parse_number};
+pub use names::{
+    FLAGS, REGISTER_NAMES, REGISTER_PAIRS, canonical_register_name, flag_letters, register_value,
+    set_register,
+};
 pub use registers::Registers;

@@ -2,7 +2,7 @@
 
 use crate::debugger::Debugger;
 use crate::location;
-use crate::registers::{register_value, set_register};
+use z80_core::{register_value, set_register};
 
 /// Executes `REGISTER = X`, `FLAG = X` or `[ADDRESS] = X Y Z`; the `=` is optional.
 pub(super) fn set(debugger: &mut Debugger, text: &str) -> Result<String, String> {

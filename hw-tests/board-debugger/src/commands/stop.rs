@@ -1,16 +1,17 @@
 //! Commands for breakpoints and watchpoints.
 
 use crate::debugger::Debugger;
-use crate::expression::{Expression, parse_number};
+use crate::expression::Condition;
 use crate::location::{self, Location};
 use crate::stops::{Breakpoint, HitCondition, WatchTarget, Watchpoint};
+use z80_core::parse_number;
 
 /// Executes `PLACE [if CONDITION] [hits N]`; the place defaults to PC.
 pub(super) fn set_break(debugger: &mut Debugger, text: &str) -> Result<String, String> {
     let (text, hits) = split_at_word(text, "hits");
     let (place, condition) = split_at_word(text, "if");
     let hits = hits.map_or(Ok(HitCondition::Every), HitCondition::parse)?;
-    let parse = |text| Expression::parse(text, debugger.code()).map_err(|error| error.to_string());
+    let parse = |text| Condition::parse(text, debugger.code()).map_err(|error| error.to_string());
     let condition = condition.map(parse).transpose()?;
     let Location { addresses, adjusted } = match place {
         "" => Location { addresses: vec![debugger.registers().pc], adjusted: None },

@@ -11,7 +11,7 @@ use super::types::{
 use crate::commands::parse_watch;
 use crate::location::{self, Location};
 use crate::{
-    Breakpoint, BreakpointId, Debugger, Expression, HaltReason, HitCondition, Watchpoint,
+    Breakpoint, BreakpointId, Condition, Debugger, HaltReason, HitCondition, Watchpoint,
     WatchpointId,
 };
 
@@ -34,7 +34,7 @@ enum Kind {
 
 /// The parsed conditions of a breakpoint.
 struct BreakpointRules {
-    condition: Option<Expression>,
+    condition: Option<Condition>,
     hits: HitCondition,
 }
 
@@ -42,7 +42,7 @@ impl BreakpointRules {
     fn of(debugger: &Debugger, wanted: &RequestedBreakpoint) -> Result<Self, String> {
         let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
         let parse = |text: String| {
-            Expression::parse(&text, debugger.code()).map_err(|error| error.to_string())
+            Condition::parse(&text, debugger.code()).map_err(|error| error.to_string())
         };
         let condition = given(&wanted.condition).map(parse).transpose()?;
         let hits =

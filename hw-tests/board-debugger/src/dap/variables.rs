@@ -9,13 +9,13 @@ use super::types::{
     VariablesArguments,
 };
 use crate::commands::{parse_watch, set_register_or_flag};
-use crate::expression::parse_number;
 use crate::location;
 use crate::render::{ARRAY, format_attackers, position_lines};
 use crate::{
     Debugger, FLAGS, REGISTER_NAMES, REGISTER_PAIRS, WatchTarget, register_value,
     xchng_register_roles,
 };
+use z80_core::parse_number;
 
 /// Variables references of the scopes.
 const REGISTER_SCOPE: u64 = 1;

@@ -1,7 +1,7 @@
 //! The debugger: motions forward and back, stops, and the registers by the article's names.
 
 use board_debugger::{
-    Breakpoint, Debugger, EntryOutcome, ExecCommand, Expression, FLAGS, HaltReason, HitCondition,
+    Breakpoint, Condition, Debugger, EntryOutcome, ExecCommand, FLAGS, HaltReason, HitCondition,
     REGISTER_NAMES, WatchHit, WatchTarget, WatchTrigger, Watchpoint, open_at_exchange,
     register_value, set_register, xchng_register_roles,
 };
@@ -104,7 +104,7 @@ fn conditions_select_passages_forward_and_back() {
     assert_eq!(run(&mut debugger, ExecCommand::ReverseContinue), HaltReason::HistoryStart);
     debugger.stops.remove_breakpoints_at(xchng);
     let last = format!("[M3] == {} && HL != 0", squares[squares.len() - 1]);
-    let condition = Expression::parse(&last, debugger.code()).expect("a condition");
+    let condition = Condition::parse(&last, debugger.code()).expect("a condition");
     debugger
         .stops
         .add_breakpoint(Breakpoint { condition: Some(condition), ..Breakpoint::at(xchng) });
@@ -233,11 +233,11 @@ fn conditions_are_parsed_with_their_precedence() {
         ("HL >= 8003H && HL != 8003H", 0),
         ("0FFH", 255),
     ] {
-        let condition = Expression::parse(text, &code).unwrap_or_else(|error| panic!("{error}"));
+        let condition = Condition::parse(text, &code).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(condition.value(&registers, &read), expected, "{text}");
     }
     for text in ["", "A ==", "NOSUCH == 1", "[HL", "A = 1", "99999", &"(".repeat(100)] {
-        assert!(Expression::parse(text, &code).is_err(), "{text}");
+        assert!(Condition::parse(text, &code).is_err(), "{text}");
     }
 }
 

@@ -5,8 +5,9 @@ use std::fmt::Write;
 use clap::Command;
 
 /// Tasks and their subcommands.
-const GROUPS: [(&str, &[&str]); 6] = [
+const GROUPS: [(&str, &[&str]); 7] = [
     ("Test a board", &["run", "diff", "exhaust", "doctor"]),
+    ("Test your own routines", &["test", "new"]),
     ("Evaluate positions on a board", &["residues", "explain", "prizes", "behaviours"]),
     (
         "Analyse positions on the host",

@@ -20,5 +20,6 @@ mod screen;
 mod sim;
 #[cfg(feature = "system-tests")]
 mod system;
+mod test_files;
 mod transcripts;
 mod upload;

@@ -13,7 +13,7 @@ mod pins;
 mod program_counter;
 mod reports;
 mod results;
-mod schema;
+pub(crate) mod schema;
 mod select;
 mod service;
 mod several;

@@ -9,21 +9,25 @@ use serde_json::Value;
 
 use super::reports::WrittenReport;
 
-fn document(name: &str) -> String {
+pub(crate) fn document(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 /// Validates reports against the schema. Supports only the keywords that the schema uses.
-struct Checker {
+pub(crate) struct Checker {
     schema: Value,
     /// The properties found, as KIND.NAME.
     found: BTreeSet<String>,
 }
 
 impl Checker {
+    pub(crate) fn new(schema: Value) -> Self {
+        Self { schema, found: BTreeSet::new() }
+    }
+
     /// Checks a value; returns a description of the violation.
-    fn check(&mut self, rule: &Value, value: &Value, at: &str) -> Result<(), String> {
+    pub(crate) fn check(&mut self, rule: &Value, value: &Value, at: &str) -> Result<(), String> {
         let wrong = |what: &str| Err(format!("{at}: {what}: {value} against {rule}"));
         for (word, operand) in rule.as_object().expect("a rule") {
             match word.as_str() {
@@ -59,7 +63,16 @@ impl Checker {
                         }
                     }
                 }
-                "properties" => self.properties(operand, value, at)?,
+                "properties" => self.properties(rule, value, at)?,
+                // Those that are forbidden are found by `properties`.
+                "additionalProperties" if operand.is_boolean() => {}
+                "additionalProperties" => {
+                    for (name, inner) in value.as_object().into_iter().flatten() {
+                        if rule["properties"].get(name).is_none() {
+                            self.check(operand, inner, &format!("{at}.{name}"))?;
+                        }
+                    }
+                }
                 "type" | "const" | "enum" | "minimum" | "maximum" | "description" => {}
                 other => panic!("this checker does not know '{other}'"),
             }
@@ -67,10 +80,17 @@ impl Checker {
         Ok(())
     }
 
-    fn properties(&mut self, rules: &Value, value: &Value, at: &str) -> Result<(), String> {
+    fn properties(&mut self, rule: &Value, value: &Value, at: &str) -> Result<(), String> {
+        let rules = &rule["properties"];
+        let others_allowed = rule["additionalProperties"].is_object();
         let kind = at.rsplit(['|', '.']).next().unwrap_or_default().to_owned();
         for (name, inner) in value.as_object().into_iter().flatten() {
-            let rule = rules.get(name).ok_or(format!("{at}: {name} is not described"))?;
+            let Some(rule) = rules.get(name) else {
+                if others_allowed {
+                    continue;
+                }
+                return Err(format!("{at}: {name} is not described"));
+            };
             self.found.insert(format!("{kind}.{name}"));
             self.check(rule, inner, &format!("{at}.{name}"))?;
         }
@@ -86,6 +106,7 @@ fn is_any_of(kinds: &Value, value: &Value) -> bool {
         "number" => value.is_number(),
         "integer" => value.is_i64() || value.is_u64(),
         "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
         other => panic!("'{other}' is no type"),
     };
     let several = || kinds.as_array().into_iter().flatten().filter_map(Value::as_str).any(is);
@@ -109,7 +130,7 @@ const ELSEWHERE: [&str; 9] = [
 #[test]
 fn real_reports_conform_to_the_schema() {
     let schema: Value = serde_json::from_str(&document("report.schema.json")).expect("JSON");
-    let mut checker = Checker { schema, found: BTreeSet::new() };
+    let mut checker = Checker::new(schema);
     let cheap = WrittenReport::of_a_cheap_rook(&["--tag", "document"]);
     let baseline = cheap.path("report.json").to_string_lossy().into_owned();
     let runs = [

@@ -1,0 +1,167 @@
+//! `hw-tests test` and `hw-tests new`: examples, exit codes, messages, and the schema.
+
+mod schema;
+#[cfg(feature = "system-tests")]
+mod system;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use assert_cmd::cargo::CommandCargoExt;
+use crc::{CRC_16_IBM_3740, Crc};
+
+fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples")
+}
+
+/// Runs `hw-tests` in a folder; returns the exit code and the texts on both streams.
+fn hw_tests(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
+    let mut command = Command::cargo_bin("hw-tests").expect("it is built");
+    let output = command.current_dir(folder).args(arguments).output().expect("it starts");
+    let Output { status, stdout, stderr } = output;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (status.code().expect("a code"), text(&stdout), text(&stderr))
+}
+
+/// A folder with a routine that doubles A, and a test file.
+fn project(tests: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let write = |name, text: &str| std::fs::write(folder.path().join(name), text).expect("a file");
+    write("twice.asm", "TWICE: ADD A\n RET\n .INTERN TWICE\n .END\n");
+    write("twice.test.toml", &format!("sources = [\"twice.asm\"]\n{tests}"));
+    folder
+}
+
+const CASES: &str = "[[case]]\nname = \"small\"\ntags = [\"fast\"]\ncall = \"TWICE\"\nin = { A = 2 \
+                     }\nexpect = { A = 4 }\n[[case]]\nname = \"large\"\ncall = \"TWICE\"\nin = { A \
+                     = 128 }\nexpect = { A = 1, flags = \"C\" }\n";
+
+#[test]
+fn the_examples_pass_and_keep_their_contracts() {
+    let files = ["mul16.test.toml", "crc16.test.toml"];
+    let contracts = ["--contracts", "mul16.asm", "--contracts", "crc16.asm"];
+    let (code, shown, errors) =
+        hw_tests(&examples(), &[&["test"][..], &files, &contracts].concat());
+    assert_eq!((code, errors.as_str()), (0, ""), "{shown}");
+    assert!(shown.contains("PASS 8 of 8 cases in mul16.test.toml, simulated\n"), "{shown}");
+    assert!(shown.contains("PASS 3 of 3 cases in crc16.test.toml, simulated\n"), "{shown}");
+    assert!(!shown.contains("note"), "every routine is called: {shown}");
+}
+
+#[test]
+fn the_example_of_a_check_agrees_with_the_crate_crc() {
+    let reference = Crc::<u16>::new(&CRC_16_IBM_3740);
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let source = examples().join("crc16.asm").canonicalize().expect("the example");
+    let mut text = format!("sources = [{:?}]\n", source.display().to_string());
+    for length in 0..64u8 {
+        let bytes: Vec<u8> = (0..length).map(|at| at.wrapping_mul(89) ^ length).collect();
+        let check = reference.checksum(&bytes);
+        text += &format!(
+            "[[case]]\nname = \"{length}\"\ncall = \"CRC16\"\nin = {{ HL = \"TEXT\", BC = {length} \
+             }}\nmemory = [{{ at = \"TEXT\", bytes = {bytes:?} }}]\nexpect.DE = {check}\n"
+        );
+    }
+    std::fs::write(folder.path().join("all.test.toml"), text).expect("a file");
+    let (code, shown, errors) = hw_tests(folder.path(), &["test", "."]);
+    assert_eq!(code, 0, "{shown}{errors}");
+    assert!(shown.contains("PASS 64 of 64 cases in ./all.test.toml, simulated"), "{shown}");
+}
+
+#[test]
+fn a_failing_case_is_shown_with_its_values_and_places() {
+    let folder = project(CASES);
+    let (code, shown, _) = hw_tests(folder.path(), &["test", "twice.test.toml"]);
+    let expected = "FAIL  twice.test.toml:8: large\n      A: expected 1, got 0\n      calling \
+                    8000H, TWICE (twice.asm:1)\nFAIL 1 of 2 cases in twice.test.toml, simulated\n";
+    assert_eq!((code, shown.as_str()), (1, expected));
+}
+
+#[test]
+fn exit_codes_are_those_of_all_commands() {
+    let folder = project(CASES);
+    std::fs::write(folder.path().join("bad.test.toml"), "sources = 5").expect("a file");
+    std::fs::create_dir(folder.path().join("empty")).expect("a folder");
+    let bad = "bad.test.toml:1:11: sources: expected an array of strings such as [\"mul.asm\"], \
+               found an integer";
+    for (arguments, expected, message) in [
+        (&["twice.test.toml", "--tag", "fast"][..], 0, ""),
+        (&["twice.test.toml"], 1, ""),
+        (&[], 2, "required"),
+        (&["twice.test.toml", "--seed", "x"], 2, "invalid value 'x'"),
+        (&["bad.test.toml"], 3, bad),
+        (&["bad.test.toml", "twice.test.toml"], 3, bad),
+        (&["none.test.toml"], 3, "can't read none.test.toml"),
+        (&["twice.test.toml", "--filter", "medium"], 4, "no case is selected"),
+        (&["empty"], 4, "empty has no file named *.test.toml"),
+        (&["--contracts", "none.asm"], 3, bad),
+    ] {
+        let (code, shown, errors) = hw_tests(folder.path(), &[&["test"], arguments].concat());
+        assert_eq!(code, expected, "{arguments:?}: {shown}{errors}");
+        assert!(errors.contains(message), "{arguments:?}: {errors}");
+    }
+}
+
+#[test]
+fn cases_are_selected_and_listed() {
+    let folder = project(CASES);
+    let (code, shown, _) = hw_tests(folder.path(), &["test", ".", "--list"]);
+    let expected = "./twice.test.toml:2  small [fast]\n./twice.test.toml:8  large\n";
+    assert_eq!((code, shown.as_str()), (0, expected));
+    let (code, shown, _) = hw_tests(folder.path(), &["test", ".", "--list", "--filter", "lar"]);
+    assert_eq!((code, shown.as_str()), (0, "./twice.test.toml:8  large\n"));
+}
+
+#[test]
+fn text_from_a_test_file_is_printed_without_control_characters() {
+    let folder = project(&CASES.replace("large", "la\\u001B[2Jrge"));
+    let (code, shown, _) = hw_tests(folder.path(), &["test", "twice.test.toml"]);
+    assert_eq!(code, 1);
+    assert!(shown.contains("la\\x1B[2Jrge") && !shown.contains('\u{1B}'), "{shown}");
+}
+
+#[test]
+fn a_seed_repeats_the_inputs_of_a_property() {
+    let property = "[[property]]\nname = \"p\"\ncall = \"TWICE\"\nargs.A = \"u8\"\ncheck = \
+                    \"out.A == in.A * 2\"\n";
+    let folder = project(property);
+    let run = || hw_tests(folder.path(), &["test", "twice.test.toml", "--seed", "9"]);
+    let (code, shown, _) = run();
+    assert_eq!(code, 1);
+    assert!(shown.contains("seed 9, simplified") && shown.contains(": A = 128\n"), "{shown}");
+    assert!(shown.contains("\n[[case]]\nname = \"p, by seed 9\"\ncall = \"TWICE\"\n"), "{shown}");
+    assert_eq!(run().1, shown);
+}
+
+#[test]
+fn a_new_project_passes_at_once_and_overwrites_nothing() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = folder.path();
+    let (code, _, errors) = hw_tests(at, &["new", "mul"]);
+    assert_eq!((code, errors.as_str()), (0, ""));
+    let (code, shown, _) = hw_tests(at, &["test", ".", "--contracts", "mul.asm"]);
+    assert_eq!(code, 0, "{shown}");
+    assert!(shown.contains("PASS 3 of 3 cases"), "{shown}");
+    assert!(at.join(".github/workflows/test.yml").is_file());
+    std::fs::write(at.join("mul.asm"), "mine").expect("a file");
+    let (code, _, errors) = hw_tests(at, &["new", "mul"]);
+    assert_eq!(code, 3);
+    assert!(errors.contains("mul.asm exists: choose another name or --dir"), "{errors}");
+    assert_eq!(std::fs::read(at.join("mul.asm")).expect("it is there"), b"mine");
+    let (code, ..) = hw_tests(at, &["new", "div"]);
+    assert_eq!(code, 0, "the workflow serves all routines");
+    std::fs::write(at.join(".github/workflows/test.yml"), "mine").expect("a file");
+    let (code, ..) = hw_tests(at, &["new", "other"]);
+    assert_eq!(code, 3);
+    assert!(!at.join("other.asm").exists(), "nothing is created if one file is there");
+}
+
+#[test]
+fn a_name_that_is_no_label_is_refused() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    for name in ["../up", "1st", "a-b", "", "a"] {
+        let (code, _, errors) = hw_tests(folder.path(), &["new", name]);
+        assert_eq!(code, 2, "{name}: {errors}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).expect("it is there").count(), 0);
+}

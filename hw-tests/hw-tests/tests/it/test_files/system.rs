@@ -1,0 +1,55 @@
+//! Properties that a Python program judges, and programs that fail.
+
+use super::{examples, hw_tests, project};
+
+#[test]
+fn the_example_with_a_reference_passes() {
+    let (code, shown, errors) = hw_tests(&examples(), &["test", "mul16-python.test.toml"]);
+    assert_eq!(code, 0, "{shown}{errors}");
+    assert!(shown.contains("PASS 1 of 1 case in mul16-python.test.toml"), "{shown}");
+}
+
+/// Tests TWICE for small A against a Python program; returns the exit code and both streams.
+fn judged_by(python: &str) -> (i32, String, String) {
+    let reference = toml::Value::from(vec!["python3", "-c", python]);
+    let folder = project(&format!(
+        "[[property]]\nname = \"p\"\ncall = \"TWICE\"\nargs.A = \"0..100\"\nreference = \
+         {reference}\n"
+    ));
+    hw_tests(folder.path(), &["test", "twice.test.toml", "--seed", "1"])
+}
+
+const EACH: &str = "import json, sys\nfor line in sys.stdin:\n  a = json.loads(line)['in']['A']\n";
+
+#[test]
+fn a_difference_from_the_reference_is_shrunk() {
+    let (code, shown, _) =
+        judged_by(&format!("{EACH}  print(json.dumps({{'A': 2 * a + (a > 40)}}), flush=True)"));
+    assert_eq!(code, 1, "{shown}");
+    assert!(shown.contains(": A = 41\n      A: expected 83 (53H), got 82 (52H)\n"), "{shown}");
+    assert!(shown.contains("in = { A = 41 }\nexpect = { A = 83 }\n"), "{shown}");
+}
+
+#[test]
+fn null_accepts_any_output() {
+    let (code, shown, _) = judged_by(&format!("{EACH}  print('null', flush=True)"));
+    assert_eq!(code, 0, "{shown}");
+}
+
+#[test]
+fn a_reference_that_fails_is_a_located_error() {
+    let ended = "it ended before its reply (exit status: 7): out of figs";
+    for (python, message) in [
+        ("import sys\nprint('out of figs', file=sys.stderr)\nsys.exit(7)", ended),
+        ("print('hello')", "expected a line of JSON such as {\"HL\": 21}, got 'hello'"),
+        ("print('[1]')", "expected an object such as {\"HL\": 21}"),
+        ("print('{\"Q\": 1}')", "unknown register 'Q'"),
+        ("print('{\"A\": -1}')", "A: expected 0 to 65535"),
+        ("import time\nwhile True: time.sleep(1)", "no reply within 10 s to {"),
+    ] {
+        let (code, shown, errors) = judged_by(&format!("{python}\nimport time\ntime.sleep(5)"));
+        assert_eq!(code, 3, "{python}: {shown}");
+        let located = errors.contains("twice.test.toml:6:1: reference python3 -c ");
+        assert!(located && errors.contains(message), "{python}: {errors}");
+    }
+}

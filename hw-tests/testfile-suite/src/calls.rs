@@ -1,0 +1,77 @@
+//! Builds the calls of cases and properties, and adds up what they took.
+
+use z80_core::{Registers, set_register};
+
+use crate::machine::{Call, Outcome};
+use crate::model::{ExpectedMemory, Heading, Step, TestFile};
+use crate::result::TestResult;
+
+/// Registers that a test does not set. Their halves differ, so that a routine that needs one of
+/// them or confuses two is found.
+pub(crate) const REGISTERS: Registers = Registers {
+    af: 0x5A55,
+    bc: 0xB1C2,
+    de: 0xD3E4,
+    hl: 0x9687,
+    ix: 0x7869,
+    iy: 0x6B5C,
+    sp: 0,
+    pc: 0,
+    af_alt: 0x4CAA,
+    bc_alt: 0x3D2E,
+    de_alt: 0x1F0D,
+    hl_alt: 0x8E7B,
+    i: 0,
+    r: 0,
+};
+
+/// Returns an empty result.
+pub(crate) fn result_of(heading: &Heading) -> TestResult {
+    let Heading { name, line, tags, .. } = heading.clone();
+    TestResult { id: name, line, tags, ..TestResult::default() }
+}
+
+impl TestResult {
+    /// Adds the measurements of a call.
+    pub(crate) fn add(&mut self, outcome: &Outcome) {
+        self.calls += 1;
+        self.t_states = self.t_states.max(outcome.t_states);
+        self.stack = self.stack.max(outcome.stack);
+    }
+}
+
+/// Returns the calls before each case, without judging them.
+pub(crate) fn setup_calls(file: &TestFile) -> Vec<Call> {
+    let setup = file.setup.iter().enumerate();
+    setup.map(|(index, step)| call(file, step, REGISTERS, index == 0)).collect()
+}
+
+/// Returns the call of a step, with the registers of the test or else `base`.
+pub(crate) fn call(file: &TestFile, step: &Step, base: Registers, reload: bool) -> Call {
+    let mut registers = Registers { sp: file.stack.top, ..base };
+    for (name, value) in &step.registers {
+        set_register(&mut registers, name, *value);
+    }
+    let (mask, value) = step.flags;
+    registers.af = registers.af & !u16::from(mask) | u16::from(value);
+    let bytes = |memory: &ExpectedMemory| {
+        (memory.address, memory.elements.len() * usize::from(memory.width))
+    };
+    Call {
+        address: step.address,
+        registers,
+        reload,
+        memory: step.memory.clone(),
+        read: step.expect.memory.iter().map(bytes).collect(),
+        timeout: step.timeout,
+        ports: step.ports.clone(),
+        mocks: step.mocks.iter().map(|(_, mock)| mock.clone()).collect(),
+        writes: step.writes.clone(),
+        stack_size: file.stack.size,
+    }
+}
+
+/// Returns the call of a step after a reload or the setup.
+pub(crate) fn single_call(file: &TestFile, step: &Step) -> Call {
+    call(file, step, REGISTERS, file.setup.is_empty())
+}

@@ -1,0 +1,182 @@
+//! Contracts in the comments above Z80 routines.
+//!
+//! ```text
+//! ; MUL - multiplies two bytes.
+//! ;   Entry:    A, E = factors
+//! ;   Exit:     HL = product
+//! ;   Clobbers: AF, DE
+//! ;   Stack:    2 bytes
+//! ;   Cycles:   300..400
+//! ```
+//!
+//! Clobbers, Stack and Cycles are checked for every call. Registers that Exit names may change. A
+//! time that is no number or range, such as `98, 64 a byte`, is not checked.
+
+use std::collections::BTreeSet;
+
+use z80_core::canonical_register_name;
+
+use crate::model::halves;
+
+/// The contract of a routine.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Contract {
+    /// The label.
+    pub name: String,
+    /// The source as named by the test file, and the line, from 1.
+    pub place: (String, usize),
+    /// The registers that may change: those of Clobbers and Exit. `None` if there is no Clobbers.
+    pub(crate) may_change: Option<BTreeSet<&'static str>>,
+    /// The maximum of bytes of stack.
+    pub(crate) stack: Option<u16>,
+    /// The least and most T-states.
+    pub(crate) cycles: Option<(u64, u64)>,
+}
+
+/// Returns the contracts in a source.
+pub(crate) fn contracts(file: &str, text: &str) -> Vec<Contract> {
+    let lines: Vec<&str> = text.lines().collect();
+    let starts = lines.iter().enumerate().filter_map(|(at, line)| Some((at, routine(line)?)));
+    let all = starts.map(|(at, name)| {
+        let comment = lines[at + 1..].iter().map_while(|line| line.strip_prefix(';'));
+        contract(name, (file.to_owned(), at + 1), &fields(comment))
+    });
+    all.filter(|one| one.may_change.is_some() || one.stack.is_some() || one.cycles.is_some())
+        .collect()
+}
+
+/// Returns the name in the first line of a contract: `; NAME - does something.`
+fn routine(line: &str) -> Option<&str> {
+    let (name, _) = line.strip_prefix("; ")?.split_once(" - ")?;
+    let is_letter = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || ".$%".contains(c);
+    (!name.is_empty() && name.chars().all(is_letter)).then_some(name)
+}
+
+/// Returns the fields of a comment; lines that are indented further continue a field.
+fn fields<'t>(comment: impl Iterator<Item = &'t str>) -> Vec<(String, String)> {
+    let mut fields: Vec<(String, String)> = Vec::new();
+    for line in comment {
+        let head = line.strip_prefix("   ").and_then(|line| line.split_once(':'));
+        match head {
+            Some((name, text)) if name.chars().all(char::is_alphabetic) && !name.is_empty() => {
+                fields.push((name.to_owned(), text.trim().to_owned()));
+            }
+            _ => {
+                if let Some((_, text)) = fields.last_mut().filter(|_| line.starts_with("    ")) {
+                    *text += " ";
+                    *text += line.trim();
+                }
+            }
+        }
+    }
+    fields
+}
+
+fn contract(name: &str, place: (String, usize), fields: &[(String, String)]) -> Contract {
+    let field = |name: &str| {
+        let found = fields.iter().find(|(known, _)| known == name);
+        found.map(|(_, text)| text.as_str())
+    };
+    let results = field("Exit").map(results).unwrap_or_default();
+    Contract {
+        name: name.to_owned(),
+        place,
+        may_change: field("Clobbers").map(|text| &clobbers(text) | &results),
+        stack: field("Stack").and_then(|text| leading(text)?.0.try_into().ok()),
+        cycles: field("Cycles").and_then(cycles),
+    }
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '\'';
+    text.split(move |c| !is_letter(c)).filter(|word| !word.is_empty())
+}
+
+/// Returns the registers that a word names; names are in capitals, as `a` is an article.
+fn registers(word: &str) -> Vec<&'static str> {
+    match canonical_register_name(word) {
+        Some(name) if word == name || word == "PSW" => halves(name),
+        _ => Vec::new(),
+    }
+}
+
+fn clobbers(text: &str) -> BTreeSet<&'static str> {
+    let mut all: BTreeSet<_> = words(text).flat_map(registers).collect();
+    if text.contains("of both sets") {
+        let second = all.iter().filter(|name| !matches!(**name, "A" | "F"));
+        let second: Vec<_> = second.flat_map(|name| registers(&format!("{name}'"))).collect();
+        all.extend(second);
+    }
+    all
+}
+
+/// Returns the registers that an exit names, and F if it names a flag.
+fn results(text: &str) -> BTreeSet<&'static str> {
+    let mut all: BTreeSet<_> = words(text).flat_map(registers).collect();
+    let is_flag = |word| matches!(word, "Z" | "NZ" | "C" | "NC" | "M" | "P" | "carry" | "flags");
+    if words(text).any(is_flag) {
+        all.insert("F");
+    }
+    all
+}
+
+/// Returns the number at the start of a text, and the rest.
+fn leading(text: &str) -> Option<(u64, &str)> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    Some((text[..end].parse().ok()?, &text[end..]))
+}
+
+fn cycles(text: &str) -> Option<(u64, u64)> {
+    let (least, rest) = leading(text)?;
+    let (most, rest) = match rest.strip_prefix("..") {
+        Some(rest) => leading(rest)?,
+        None => (least, rest),
+    };
+    (rest.is_empty() || rest.starts_with([':', ';'])).then_some((least, most))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCE: &str = "\
+; A file.
+
+; MUL - multiplies - quickly.
+;   A paragraph: of words.
+;   Entry:    A = factor
+;   Exit:     HL = product; Z if it is 0
+;   Errors:   none
+;   Clobbers: A, BC, DE of both sets,
+;             IX
+;   Stack:    2 bytes
+;   Cycles:   300..400: a range
+MUL:    RET
+; LOOSE - has no checkable field.
+;   Cycles:   98, 64 a byte
+";
+
+    #[test]
+    fn fields_are_read_with_their_continuations() {
+        let [mul] = <[_; 1]>::try_from(contracts("mul.asm", SOURCE)).expect("one contract");
+        assert_eq!((mul.name.as_str(), mul.place), ("MUL", ("mul.asm".to_owned(), 3)));
+        assert_eq!((mul.stack, mul.cycles), (Some(2), Some((300, 400))));
+        let expected =
+            ["A", "B", "B'", "C", "C'", "D", "D'", "E", "E'", "F", "H", "IXH", "IXL", "L"];
+        assert_eq!(mul.may_change.expect("a list").into_iter().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn only_numbers_and_ranges_are_times() {
+        for (text, expected) in [
+            ("37391", Some((37391, 37391))),
+            ("31..78", Some((31, 78))),
+            ("213..30813: 93 and 120 a byte", Some((213, 30813))),
+            ("98, 64 a byte, and 35 for each 256 begun", None),
+            ("300 a character if the ring has room", None),
+            ("does not end", None),
+        ] {
+            assert_eq!(cycles(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Tests of Z80 routines, described in TOML files: calls with registers and memory, and what is
+//! expected of them; properties of all inputs.
+//!
+//! ```
+//! use std::path::Path;
+//! use testfile_suite::{RunOptions, SimulatedMachine, TestFile, Verdict, run};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let source = "TWICE: ADD A\n RET\n .INTERN TWICE\n .END\n";
+//! # std::fs::write(folder.path().join("twice.asm"), source)?;
+//! # let path = folder.path().join("twice.test.toml");
+//! let text = r#"
+//!     sources = ["twice.asm"]
+//!     [[case]]
+//!     name = "doubles"
+//!     call = "TWICE"
+//!     in = { A = 21 }
+//!     expect = { A = 42, flags = "NC", cycles = 14 }
+//! "#;
+//! let file = TestFile::parse(&path, text)?;
+//! let mut machine = SimulatedMachine::new(&file.program);
+//! let mut verdicts = Vec::new();
+//! run(&file, &mut machine, &RunOptions::default(), &mut |result| verdicts.push(result.verdict))?;
+//! assert_eq!(verdicts, [Verdict::Pass]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`Machine`] is what runs calls: [`SimulatedMachine`], or a board with a caller program.
+
+mod calls;
+mod contract;
+mod judge;
+mod machine;
+mod matcher;
+mod model;
+mod options;
+mod parse;
+mod program;
+mod property;
+mod reader;
+mod result;
+mod run;
+mod simulated;
+
+pub use contract::Contract;
+pub use machine::{
+    Block, Call, CallEnd, Machine, MachineError, Mock, MockReturn, Outcome, Violation,
+};
+pub use matcher::{Matcher, Test};
+pub use model::{
+    Case, Expectation, ExpectedMemory, GeneratedBlock, Generator, Heading, Judge, Property,
+    StackArea, Step, TestFile,
+};
+pub use options::RunOptions;
+pub use program::{Program, ProgramFiles};
+pub use reader::FileError;
+pub use result::{Difference, RunError, TestResult, Verdict};
+pub use run::run;
+pub use simulated::SimulatedMachine;

@@ -1,0 +1,136 @@
+//! The interface to machines that run calls.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use z80_core::Registers;
+
+/// A call of a routine.
+#[derive(Debug, Clone, Default)]
+pub struct Call {
+    /// The address of the routine.
+    pub address: u16,
+    /// The registers at its first instruction. PC is ignored; SP is that of the caller, so the
+    /// return address is pushed below it.
+    pub registers: Registers,
+    /// Whether the program is loaded again first, and all other memory restored.
+    pub reload: bool,
+    /// Memory that is written before the call.
+    pub memory: Vec<Block>,
+    /// Memory that is read after the call: address and number of bytes.
+    pub read: Vec<(u16, usize)>,
+    /// The maximum number of T-states.
+    pub timeout: u64,
+    /// Values that successive reads of a port return (simulated only).
+    pub ports: BTreeMap<u8, Vec<u8>>,
+    /// Routines that are replaced (simulated only).
+    pub mocks: Vec<Mock>,
+    /// The only addresses that the routine may write, except the stack; `None` for all but code.
+    pub writes: Option<Vec<RangeInclusive<u16>>>,
+    /// The number of bytes below SP that the routine may use.
+    pub stack_size: u16,
+}
+
+/// Bytes at an address.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Block {
+    /// The address of the first byte; the others follow modulo 64 KiB.
+    pub address: u16,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// A routine that is replaced by what it returns.
+#[derive(Debug, Clone, Default)]
+pub struct Mock {
+    /// The address of the routine.
+    pub address: u16,
+    /// What each call returns; the last one is repeated.
+    pub returns: Vec<MockReturn>,
+}
+
+/// What a call of a mock sets before it returns.
+#[derive(Debug, Clone, Default)]
+pub struct MockReturn {
+    /// Registers and flags by name.
+    pub registers: Vec<(&'static str, u16)>,
+    /// Memory.
+    pub memory: Vec<Block>,
+}
+
+/// What a call did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// How the call ended.
+    pub end: CallEnd,
+    /// The registers then. SP is that of the caller if the routine kept it.
+    pub registers: Registers,
+    /// The memory that the call asked for.
+    pub memory: Vec<Vec<u8>>,
+    /// T-states from the routine's first instruction to its return; `None` if not counted.
+    pub t_states: Option<u64>,
+    /// Bytes of stack that the routine used below its return address; `None` if not measured.
+    pub stack: Option<u16>,
+    /// What the routine must not do.
+    pub violations: Vec<Violation>,
+    /// The values that were written to ports, in order (simulated only).
+    pub outputs: BTreeMap<u8, Vec<u8>>,
+    /// How often each of the mocks was called.
+    pub mock_calls: Vec<u32>,
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallEnd {
+    /// The routine returned to its caller.
+    Returned,
+    /// It did not return in time; the program counter, where it is known.
+    TimedOut(Option<u16>),
+    /// It executed HALT at this address, with nothing to interrupt it.
+    Halted(u16),
+    /// It left the program: the address, and that of the instruction that went there.
+    Left(u16, u16),
+}
+
+/// Something that a routine must not do. `pc` is the address of the instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the fields are addresses and values as named")]
+pub enum Violation {
+    /// It wrote to code.
+    CodeWritten { address: u16, value: u8, pc: u16 },
+    /// It wrote outside of the declared addresses.
+    WriteOutside { address: u16, value: u8, pc: u16 },
+    /// It used more stack than allowed.
+    StackOverflow { sp: u16, pc: u16 },
+    /// It returned with another SP than expected.
+    StackMoved { sp: u16, expected: u16 },
+    /// It returned with interrupts off.
+    InterruptsOff,
+    /// It changed interrupt mode or register I.
+    InterruptMode,
+    /// It read a port more often than there are values for it.
+    InputExhausted { port: u8, pc: u16 },
+}
+
+/// Error returned if a machine can't run calls, apart from what a routine does.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct MachineError(pub String);
+
+/// Something that runs calls: a simulated processor, or a board with a caller program.
+pub trait Machine {
+    /// Runs calls in order; each finds the memory that the previous one left, unless it reloads.
+    ///
+    /// # Errors
+    /// Returns `MachineError` if the machine fails. What a routine does is no error.
+    fn run(&mut self, calls: &[Call]) -> Result<Vec<Outcome>, MachineError>;
+
+    /// Reads memory after the last call.
+    ///
+    /// # Errors
+    /// Returns `MachineError` if the machine fails.
+    fn read(&mut self, address: u16, length: usize) -> Result<Vec<u8>, MachineError>;
+
+    /// Returns a name for summaries, such as `simulated`.
+    fn name(&self) -> &str;
+}

@@ -1,0 +1,246 @@
+//! Test files after parsing: labels are resolved, values are checked.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+use z80_core::Expression;
+
+use crate::machine::{Block, Mock};
+use crate::matcher::Matcher;
+use crate::program::Program;
+
+/// A test file with its program.
+pub struct TestFile {
+    /// The file, as named by the caller.
+    pub path: PathBuf,
+    /// The program under test.
+    pub program: Program,
+    /// The sources of the program.
+    pub sources: Vec<PathBuf>,
+    /// The board profiles that the program fits; empty for all.
+    pub boards: Vec<String>,
+    /// The stack of the caller.
+    pub stack: StackArea,
+    /// The calls before each case.
+    pub setup: Vec<Step>,
+    /// The cases; each row of a table is one.
+    pub cases: Vec<Case>,
+    /// The properties.
+    pub properties: Vec<Property>,
+}
+
+impl TestFile {
+    /// Returns the headings of cases and properties, in the order in which they run.
+    pub fn headings(&self) -> impl Iterator<Item = &Heading> {
+        let properties = self.properties.iter().map(|property| &property.heading);
+        self.cases.iter().map(|case| &case.heading).chain(properties)
+    }
+}
+
+/// The stack that a machine gives to routines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StackArea {
+    /// The address after its last byte.
+    pub top: u16,
+    /// The number of bytes that a routine may use.
+    pub size: u16,
+}
+
+/// What cases and properties have in common.
+#[derive(Debug, Clone, Default)]
+pub struct Heading {
+    /// The name, unique in the file.
+    pub name: String,
+    /// The line of the test file.
+    pub line: usize,
+    /// The tags.
+    pub tags: Vec<String>,
+    /// Why it does not run.
+    pub skip: Option<String>,
+}
+
+/// A test of one or more calls.
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// Name, line, tags.
+    pub heading: Heading,
+    /// The calls, in order. Memory and registers stay from one to the next.
+    pub steps: Vec<Step>,
+}
+
+/// A call and what is expected of it.
+#[derive(Debug, Clone, Default)]
+pub struct Step {
+    /// The address that is called.
+    pub address: u16,
+    /// The label or address as written.
+    pub target: String,
+    /// The registers that are set, by name.
+    pub registers: Vec<(&'static str, u16)>,
+    /// The flags that are set: mask and values.
+    pub flags: (u8, u8),
+    /// The memory that is written first.
+    pub memory: Vec<Block>,
+    /// The values that reads of ports return.
+    pub ports: BTreeMap<u8, Vec<u8>>,
+    /// The routines that are replaced, with their names.
+    pub mocks: Vec<(String, Mock)>,
+    /// The only addresses that may be written.
+    pub writes: Option<Vec<RangeInclusive<u16>>>,
+    /// Whether the routine may return with interrupts off, or in another mode.
+    pub any_interrupts: bool,
+    /// The maximum number of T-states.
+    pub timeout: u64,
+    /// What is expected.
+    pub expect: Expectation,
+}
+
+/// What is expected of a call, apart from its return.
+#[derive(Debug, Clone, Default)]
+pub struct Expectation {
+    /// Registers by name.
+    pub registers: Vec<(&'static str, Matcher)>,
+    /// Flags: mask and values.
+    pub flags: (u8, u8),
+    /// Memory.
+    pub memory: Vec<ExpectedMemory>,
+    /// T-states.
+    pub cycles: Option<Matcher>,
+    /// Bytes of stack.
+    pub stack: Option<Matcher>,
+    /// The only registers that may change apart from those that are expected.
+    pub clobbers: Option<BTreeSet<&'static str>>,
+    /// The values written to ports.
+    pub ports: BTreeMap<u8, Vec<u8>>,
+    /// The number of calls of mocks, by their index.
+    pub calls: Vec<(usize, Matcher)>,
+    /// Conditions, as written and parsed.
+    pub checks: Vec<(String, Expression)>,
+}
+
+/// Expected memory.
+#[derive(Debug, Clone)]
+pub struct ExpectedMemory {
+    /// The address as written.
+    pub name: String,
+    /// The address of the first element.
+    pub address: u16,
+    /// The number of bytes of an element, 1 or 2.
+    pub width: u16,
+    /// The elements.
+    pub elements: Vec<Matcher>,
+}
+
+/// A statement about all inputs.
+#[derive(Debug, Clone)]
+pub struct Property {
+    /// Name, line, tags.
+    pub heading: Heading,
+    /// The call, without the generated values.
+    pub step: Step,
+    /// The registers that are generated.
+    pub args: Vec<(&'static str, Generator)>,
+    /// The memory that is generated.
+    pub blocks: Vec<GeneratedBlock>,
+    /// Inputs that don't fulfil it are not used.
+    pub assume: Option<Expression>,
+    /// The judge.
+    pub judge: Judge,
+    /// The number of inputs.
+    pub cases: u32,
+    /// The seed, unless the caller gives one.
+    pub seed: Option<u64>,
+    /// Whether all inputs are tried.
+    pub exhaustive: bool,
+}
+
+/// What decides whether an output is right.
+#[derive(Debug, Clone)]
+pub enum Judge {
+    /// The expectations of the step alone.
+    Expectations,
+    /// Another routine: its address and name, and the outputs that must be the same.
+    SameAs(u16, String, Vec<&'static str>),
+    /// A program with arguments; the offset of the key in the test file.
+    Reference(Vec<String>, usize),
+}
+
+/// Where values come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Generator {
+    /// A range, whose least value is the simplest.
+    Range(RangeInclusive<u16>),
+    /// One of several, the first being the simplest.
+    OneOf(Vec<u16>),
+}
+
+impl Generator {
+    /// Returns the number of values.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        match self {
+            Self::Range(range) => u64::from(range.end() - range.start()) + 1,
+            Self::OneOf(values) => values.len() as u64,
+        }
+    }
+}
+
+/// Memory with a generated number of generated bytes.
+#[derive(Debug, Clone)]
+pub struct GeneratedBlock {
+    /// The address as written.
+    pub name: String,
+    /// The address of the first byte.
+    pub address: u16,
+    /// The number of bytes.
+    pub length: RangeInclusive<u16>,
+    /// The bytes.
+    pub byte: Generator,
+    /// The register that holds the number of bytes.
+    pub count_in: Option<&'static str>,
+}
+
+/// Flags by name: mask and value in F.
+pub(crate) const FLAG_NAMES: [(&str, u8, u8); 12] = [
+    ("C", 0x01, 0x01),
+    ("NC", 0x01, 0x00),
+    ("N", 0x02, 0x02),
+    ("NN", 0x02, 0x00),
+    ("PE", 0x04, 0x04),
+    ("PO", 0x04, 0x00),
+    ("H", 0x10, 0x10),
+    ("NH", 0x10, 0x00),
+    ("Z", 0x40, 0x40),
+    ("NZ", 0x40, 0x00),
+    ("M", 0x80, 0x80),
+    ("P", 0x80, 0x00),
+];
+
+/// Registers of eight bits that can be kept or clobbered.
+pub(crate) const HALVES: [&str; 20] = [
+    "A", "F", "B", "C", "D", "E", "H", "L", "IXH", "IXL", "IYH", "IYL", "A'", "F'", "B'", "C'",
+    "D'", "E'", "H'", "L'",
+];
+
+/// Returns the halves of a register, by its canonical name.
+pub(crate) fn halves(register: &str) -> Vec<&'static str> {
+    let (plain, prime) = match register.strip_suffix('\'') {
+        Some(plain) => (plain, "'"),
+        None => (register, ""),
+    };
+    let parts = match plain {
+        "IX" => vec!["IXH".to_owned(), "IXL".to_owned()],
+        "IY" => vec!["IYH".to_owned(), "IYL".to_owned()],
+        "IXH" | "IXL" | "IYH" | "IYL" => vec![plain.to_owned()],
+        pair => pair.chars().map(|half| format!("{half}{prime}")).collect(),
+    };
+    HALVES.into_iter().filter(|half| parts.iter().any(|part| part == half)).collect()
+}
+
+/// Formats flags as in a test file: `C NZ`.
+pub(crate) fn flag_names((mask, value): (u8, u8)) -> String {
+    let is_shown = |(_, bit, set): &&(&str, u8, u8)| mask & bit != 0 && value & bit == *set;
+    let shown = FLAG_NAMES.iter().filter(is_shown).map(|(name, ..)| *name);
+    shown.collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,50 @@
+//! Options of a run, and the contracts that it checks.
+
+use std::path::Path;
+
+use crate::contract::{Contract, contracts};
+use crate::model::{Heading, TestFile};
+
+/// What to run.
+#[derive(Default)]
+pub struct RunOptions<'o> {
+    /// The seed of properties; by default their own, or else one from the clock.
+    pub seed: Option<u64>,
+    /// Returns `true` for cases and properties that are selected; by default all are.
+    pub select: Option<&'o dyn Fn(&Heading) -> bool>,
+    /// The contracts that are checked for every call of their routines.
+    pub contracts: &'o [Contract],
+}
+
+impl TestFile {
+    /// Returns the contracts in one of the program's sources; `None` if the path is none of them.
+    ///
+    /// # Errors
+    /// Returns a message if the source can't be read.
+    pub fn contracts(&self, path: &Path) -> Result<Option<Vec<Contract>>, String> {
+        let real = |path: &Path| path.canonicalize().ok();
+        let is_it = |source: &&std::path::PathBuf| **source == path || real(source) == real(path);
+        let Some(source) = self.sources.iter().find(is_it) else { return Ok(None) };
+        let text = crate::program::read(source)?;
+        let name = source.to_string_lossy();
+        Ok(Some(contracts(&name, &String::from_utf8_lossy(&text))))
+    }
+
+    /// Returns the contract of the routine at an address.
+    pub(crate) fn contract_at<'c>(
+        &self,
+        address: u16,
+        contracts: &'c [Contract],
+    ) -> Option<&'c Contract> {
+        contracts.iter().find(|one| self.program.map.symbol(&one.name) == Some(address))
+    }
+
+    /// Returns `true` if a case or property calls the routine of a contract.
+    #[must_use]
+    pub fn calls(&self, contract: &Contract) -> bool {
+        let steps = self.cases.iter().flat_map(|case| &case.steps);
+        let steps = steps.chain(self.properties.iter().map(|property| &property.step));
+        let address = self.program.map.symbol(&contract.name);
+        steps.chain(&self.setup).any(|step| Some(step.address) == address)
+    }
+}

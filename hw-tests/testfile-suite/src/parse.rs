@@ -1,0 +1,180 @@
+//! Reads test files.
+
+mod case;
+mod expect;
+mod memory;
+mod property;
+mod step;
+mod values;
+
+use std::path::{Path, PathBuf};
+
+use cli_support::text::Escape;
+use firmware::profile::BoardProfile;
+use toml::de::DeTable;
+
+use crate::model::{Heading, StackArea, TestFile};
+use crate::program::{Program, ProgramFiles};
+use crate::reader::{Document, Entry, Fields, FileError};
+
+use values::Context;
+pub(crate) use values::without_prefix;
+
+/// The default stack of the caller: 256 bytes, well below the return address.
+const STACK: StackArea = StackArea { top: 0xFF00, size: 256 };
+
+impl TestFile {
+    /// Reads a test file, and assembles and links its program.
+    ///
+    /// # Errors
+    /// Returns `FileError` with line and column of the first error. Errors of the assembler and
+    /// the linker are at the field that names the sources.
+    pub fn read(path: &Path) -> Result<Self, FileError> {
+        let text = crate::program::read(path).and_then(|bytes| {
+            String::from_utf8(bytes).map_err(|_| format!("{}: not UTF-8", path.escaped()))
+        });
+        let at_start = |message| FileError { path: path.to_owned(), line: 1, column: 1, message };
+        Self::parse(path, &text.map_err(at_start)?)
+    }
+
+    /// Reads a test file from memory. Its path serves for messages, and for its folder.
+    ///
+    /// # Errors
+    /// As [`TestFile::read`].
+    pub fn parse(path: &Path, text: &str) -> Result<Self, FileError> {
+        let document = Document { path, text };
+        let table = DeTable::parse(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            document.error(at, error.message())
+        })?;
+        let fields = Fields::root(&document, &table);
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let (program, sources) = program(&fields, folder)?;
+        let context = Context { program: &program, folder };
+        let boards = boards(&fields)?;
+        let stack = stack(&fields, &context)?;
+        let setup = fields.get("setup").map(|entry| step::steps(&entry, &context)).transpose()?;
+        let mut cases = Vec::new();
+        for entry in items(&fields, "case")? {
+            cases.extend(case::cases(&entry, &context)?);
+        }
+        let mut properties = Vec::new();
+        for entry in items(&fields, "property")? {
+            properties.push(property::property(&entry, &context)?);
+        }
+        fields.finish()?;
+        let headings = cases.iter().map(|case| &case.heading);
+        let headings: Vec<_> = headings.chain(properties.iter().map(|one| &one.heading)).collect();
+        check_names(&document, &headings)?;
+        let (path, setup) = (path.to_owned(), setup.unwrap_or_default());
+        Ok(Self { path, program, sources, boards, stack, setup, cases, properties })
+    }
+}
+
+/// Returns the tables of an array such as `[[case]]`.
+fn items<'a>(fields: &Fields<'a>, name: &'static str) -> Result<Vec<Entry<'a>>, FileError> {
+    let what = format!("an array of tables: [[{name}]]");
+    fields.get(name).map_or(Ok(Vec::new()), |entry| entry.items(&what))
+}
+
+fn program(fields: &Fields<'_>, folder: &Path) -> Result<(Program, Vec<PathBuf>), FileError> {
+    let paths = |name, example| -> Result<Vec<PathBuf>, FileError> {
+        let texts = fields.get(name).map(|entry| entry.texts(example)).transpose()?;
+        Ok(texts.unwrap_or_default().iter().map(|name| folder.join(name)).collect())
+    };
+    let path = |name, example| -> Result<Option<PathBuf>, FileError> {
+        let text = fields.get(name).map(|entry| entry.text(example)).transpose()?;
+        Ok(text.map(|name| folder.join(name)))
+    };
+    let files = ProgramFiles {
+        sources: paths("sources", "[\"mul.asm\"]")?,
+        objects: paths("objects", "[\"mul.o\"]")?,
+        hex: path("hex", "\"mul.hex\"")?,
+        symbols: path("symbols", "\"mul.sym\"")?,
+        origin: fields.get("origin").map(|entry| values::plain(&entry, 2)).transpose()?,
+        layout: path("layout", "\"layout.toml\"")?,
+        defines: defines(fields)?,
+        include: paths("include", "[\"include\"]")?,
+    };
+    let named = ["sources", "objects", "hex"].into_iter().find_map(|name| fields.get(name));
+    let Some(named) = named else {
+        let message = "no program: expected sources = [\"mul.asm\"], objects or hex";
+        return Err(fields.document.error(0, message));
+    };
+    if files.hex.is_some() && !(files.sources.is_empty() && files.objects.is_empty()) {
+        return Err(named.error("a program is either hex, or sources and objects"));
+    }
+    if files.origin.is_some() && files.layout.is_some() {
+        return Err(named.error("give either an origin or a layout"));
+    }
+    let program = files.load().map_err(|message| named.error(message))?;
+    Ok((program, files.sources))
+}
+
+fn defines(fields: &Fields<'_>) -> Result<Vec<(String, u16)>, FileError> {
+    let Some(entry) = fields.get("defines") else { return Ok(Vec::new()) };
+    let table = entry.fields("a table such as { DEBUG = 1 }")?;
+    table.all().map(|one| Ok((one.key.to_owned(), values::plain(&one, 2)?))).collect()
+}
+
+fn boards(fields: &Fields<'_>) -> Result<Vec<String>, FileError> {
+    let Some(entry) = fields.get("boards") else { return Ok(Vec::new()) };
+    let boards = entry.texts("[\"rc2014-classic\"]")?;
+    match boards.iter().find_map(|name| BoardProfile::named(name).err()) {
+        Some(error) => Err(entry.error(error.to_string())),
+        None => Ok(boards),
+    }
+}
+
+fn stack(fields: &Fields<'_>, context: &Context<'_>) -> Result<StackArea, FileError> {
+    let mut stack = STACK;
+    let entry = fields.get("stack");
+    if let Some(entry) = &entry {
+        let table = entry.fields("a table such as { top = 0xF000, size = 128 }")?;
+        if let Some(top) = table.get("top") {
+            stack.top = context.number(&top, 2)?;
+        }
+        if let Some(size) = table.get("size") {
+            stack.size = size.integer(0..0x8000)? as u16;
+        }
+        table.finish()?;
+    }
+    // Two more bytes hold the return address.
+    let bottom = stack.top.checked_sub(stack.size + 2);
+    let is_free = bottom.is_some_and(|bottom| !context.program.overlaps(bottom, stack.top - 1));
+    if is_free {
+        return Ok(stack);
+    }
+    let message = format!(
+        "the stack of {} bytes below {:04X}H overlaps the program: expected free memory, as in \
+         stack = {{ top = 0xF000, size = 128 }}",
+        stack.size, stack.top
+    );
+    Err(entry.map_or_else(|| fields.document.error(0, &*message), |entry| entry.error(&*message)))
+}
+
+/// Reads what cases and properties have in common.
+fn heading(fields: &Fields<'_>) -> Result<Heading, FileError> {
+    let name = fields.require("name", "name = \"wraps at 256\"")?;
+    let tags = fields.get("tags").map(|entry| entry.texts("[\"slow\"]")).transpose()?;
+    let skip = fields.get("skip").map(|entry| entry.text("\"needs a CTC\"")).transpose()?;
+    Ok(Heading {
+        name: name.text("\"wraps at 256\"")?.to_owned(),
+        line: fields.document.line(fields.at),
+        tags: tags.unwrap_or_default(),
+        skip: skip.map(str::to_owned),
+    })
+}
+
+fn check_names(document: &Document<'_>, headings: &[&Heading]) -> Result<(), FileError> {
+    for (index, heading) in headings.iter().enumerate() {
+        let earlier = headings[..index].iter().find(|other| other.name == heading.name);
+        if let Some(earlier) = earlier {
+            let name = heading.name.escaped();
+            let message = format!("the name '{name}' is also that of line {}", earlier.line);
+            let path = document.path.to_owned();
+            return Err(FileError { path, line: heading.line, column: 1, message });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,167 @@
+//! The program under test: assembled, linked or read from files.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use cli_support::text::Escape;
+use firmware::code_map::{CodeMap, Label, MappedProgram};
+use tdlasm::image::{Image, parse_intel_hex};
+use tdlasm::link::{Layout, link};
+use tdlasm::module::Module;
+use tdlasm::object::read_modules;
+use tdlasm::source::{DiskLoader, read_file};
+use tdlasm::{Options, assemble};
+
+/// Where a program is linked if its test file gives neither origin nor layout.
+const DEFAULT_ORIGIN: u16 = 0x8000;
+/// The highest address to which routines may return; the caller's on a simulated machine.
+const RETURN_ADDRESS: u16 = 0xFFF0;
+
+/// The files of a program. Paths are relative to the working directory.
+#[derive(Debug, Clone, Default)]
+pub struct ProgramFiles {
+    /// Sources, each assembled by itself.
+    pub sources: Vec<PathBuf>,
+    /// Relocatable objects.
+    pub objects: Vec<PathBuf>,
+    /// An Intel HEX file instead of sources and objects.
+    pub hex: Option<PathBuf>,
+    /// A file of symbols for it: `VALUE NAME` on each line, as `tdlasm link --sym` writes it.
+    pub symbols: Option<PathBuf>,
+    /// The address of the first section.
+    pub origin: Option<u16>,
+    /// A layout file instead of an origin.
+    pub layout: Option<PathBuf>,
+    /// Symbols that are defined before the first line.
+    pub defines: Vec<(String, u16)>,
+    /// Folders that `.INSERT` searches after that of the source.
+    pub include: Vec<PathBuf>,
+}
+
+/// A program under test.
+#[derive(Debug, Clone)]
+pub struct Program {
+    /// The bytes.
+    pub image: Image,
+    /// The addresses of code, which must not be written.
+    pub code: Vec<Range<u32>>,
+    /// Labels and source lines.
+    pub map: CodeMap,
+}
+
+impl ProgramFiles {
+    /// Assembles and links the program, or reads it.
+    ///
+    /// # Errors
+    /// Returns a message that names the file and, for sources, the line.
+    pub fn load(&self) -> Result<Program, String> {
+        match &self.hex {
+            Some(hex) => self.load_hex(hex),
+            None => self.link(),
+        }
+    }
+
+    fn link(&self) -> Result<Program, String> {
+        let mut modules = Vec::new();
+        for source in &self.sources {
+            modules.extend(self.assemble(source)?);
+        }
+        for object in &self.objects {
+            let name = object.file_stem().unwrap_or_default().to_string_lossy();
+            let found = read_modules(&read(object)?, &name);
+            modules.extend(found.map_err(|error| format!("{}: {error}", object.escaped()))?);
+        }
+        let layout = match &self.layout {
+            Some(path) => Layout::parse(&read_text(path)?)
+                .map_err(|error| format!("{}: {error}", path.escaped()))?,
+            None => Layout::flat(self.origin.unwrap_or(DEFAULT_ORIGIN)),
+        };
+        let program = link(&modules, &layout).map_err(|errors| errors.to_string())?;
+        let code = program.lines.iter().filter(|line| line.is_code);
+        let code = code.map(|line| u32::from(line.address)..line.end()).collect();
+        Program::new(MappedProgram::from(&program), code)
+    }
+
+    fn assemble(&self, source: &Path) -> Result<Vec<Module>, String> {
+        // A missing file is reported here, not as an error of the source.
+        read(source)?;
+        let options = Options {
+            defines: self.defines.clone(),
+            include_dirs: self.include.clone(),
+            lines: true,
+            ..Options::default()
+        };
+        let assembly = assemble(&DiskLoader, &[source.to_owned()], &options);
+        Ok(assembly.map_err(|error| error.to_string().trim_end().to_owned())?.modules)
+    }
+
+    fn load_hex(&self, path: &Path) -> Result<Program, String> {
+        let wrong = |error| format!("{}: {error}", path.escaped());
+        let (image, _) = parse_intel_hex(&read_text(path)?).map_err(wrong)?;
+        let mut known = MappedProgram { image, ..MappedProgram::default() };
+        if let Some(symbols) = &self.symbols {
+            add_symbols(&mut known, symbols)?;
+        }
+        // Without a line table, code and data look the same.
+        let runs = known.image.runs().iter();
+        let code = runs.map(|run| u32::from(run.address)..run.end()).collect();
+        Program::new(known, code)
+    }
+}
+
+impl Program {
+    fn new(mapped: MappedProgram, code: Vec<Range<u32>>) -> Result<Self, String> {
+        let image = mapped.image.clone();
+        if image.bounds().is_none() {
+            return Err("the program has no bytes".to_owned());
+        }
+        Ok(Self { image, code, map: CodeMap::from_programs([mapped]) })
+    }
+
+    /// Returns an address without a byte of the program, to which calls return.
+    #[must_use]
+    pub fn return_address(&self) -> u16 {
+        let is_free = |address: &u16| self.image.byte(*address).is_none();
+        (0..=RETURN_ADDRESS).rev().find(is_free).unwrap_or(RETURN_ADDRESS)
+    }
+
+    /// Returns `true` if one of the addresses has a byte of the program.
+    #[must_use]
+    pub fn overlaps(&self, first: u16, last: u16) -> bool {
+        (first..=last).any(|address| self.image.byte(address).is_some())
+    }
+
+    /// Formats an address with label and line: `8003H, MUL+3 (mul.asm:17)`.
+    #[must_use]
+    pub fn place(&self, address: u16) -> String {
+        self.map.describe_address(address).escaped()
+    }
+}
+
+fn add_symbols(known: &mut MappedProgram, path: &Path) -> Result<(), String> {
+    for (index, line) in read_text(path)?.lines().enumerate() {
+        let line = line.split(';').next().unwrap_or_default().trim();
+        if line.is_empty() {
+            continue;
+        }
+        let wrong = || {
+            let at = format!("{}:{}", path.escaped(), index + 1);
+            format!("{at}: expected a hexadecimal address and a name, as in 8003 START")
+        };
+        let (value, name) = line.split_once(char::is_whitespace).ok_or_else(wrong)?;
+        let value = u16::from_str_radix(value.trim_end_matches(['H', 'h']), 16);
+        let (value, name) = (value.map_err(|_| wrong())?, name.trim().to_ascii_uppercase());
+        let is_code = known.image.byte(value).is_some();
+        known.symbols.entry(name.clone()).or_insert(value);
+        known.labels.push((value, Label { name, exported: true, is_code }));
+    }
+    Ok(())
+}
+
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, String> {
+    read_file(path).map_err(|error| format!("can't read {}: {error}", path.escaped()))
+}
+
+fn read_text(path: &Path) -> Result<String, String> {
+    read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,288 @@
+//! Runs properties: generates inputs, judges outputs, and shrinks inputs that fail.
+
+mod generate;
+mod paste;
+mod reference;
+
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use serde_json::Value;
+
+use crate::calls::{result_of, setup_calls, single_call};
+use crate::judge::{Judged, Sight};
+use crate::machine::{Block, Call, Machine, MachineError, Outcome};
+use crate::model::{Judge, Property, Step, TestFile};
+use crate::options::RunOptions;
+use crate::result::{Difference, RunError, TestResult, Verdict};
+
+use generate::{Input, InputTree, all_inputs, runner, strategy};
+use reference::Reference;
+
+/// Calls of a batch.
+const BATCH: usize = 64;
+/// Attempts to find a simpler input.
+const MAX_SHRINKS: u32 = 5_000;
+/// T-states of all attempts to find a simpler input, so that a loop without end doesn't take long.
+const MAX_SHRINK_TIME: u64 = 1_000_000_000;
+/// Generated inputs for each that fulfils the assumption, at most.
+const MAX_REJECTIONS: u32 = 100;
+
+/// Runs a property.
+///
+/// # Errors
+/// Returns `RunError` if the machine or the reference fails.
+pub(crate) fn run(
+    file: &TestFile,
+    property: &Property,
+    machine: &mut dyn Machine,
+    options: &RunOptions<'_>,
+) -> Result<TestResult, RunError> {
+    let reference = match &property.judge {
+        Judge::Reference(words, line) => Some(Reference::start(file, words, *line)?),
+        _ => None,
+    };
+    let routine = file.program.place(property.step.address);
+    let result = TestResult { routine, ..result_of(&property.heading) };
+    let mut trial = Trial { file, property, machine, options, reference, result, spent: 0 };
+    if property.exhaustive {
+        trial.run_all()?;
+    } else {
+        trial.run_random(options.seed.or(property.seed).unwrap_or_else(generate::clock_seed))?;
+    }
+    Ok(trial.result)
+}
+
+/// A property in progress.
+struct Trial<'t> {
+    file: &'t TestFile,
+    property: &'t Property,
+    machine: &'t mut dyn Machine,
+    options: &'t RunOptions<'t>,
+    reference: Option<Reference>,
+    result: TestResult,
+    /// T-states of all calls.
+    spent: u64,
+}
+
+/// An input that fails.
+struct Failure {
+    step: Step,
+    differences: Vec<Difference>,
+    /// The outputs that the reference or the other routine gave.
+    expected: Vec<(String, u32)>,
+}
+
+impl Trial<'_> {
+    fn run_all(&mut self) -> Result<(), RunError> {
+        let mut inputs = all_inputs(&self.property.args);
+        let mut count = 0u64;
+        loop {
+            let batch: Vec<Input> = inputs.by_ref().take(BATCH).collect();
+            if batch.is_empty() {
+                break;
+            }
+            for (input, failure) in batch.iter().zip(self.try_inputs(&batch)?) {
+                count += 1;
+                if let Some(failure) = failure {
+                    let values = paste::values(self.property, input);
+                    let reason = format!("input {count} in ascending order: {values}");
+                    self.fail(failure, reason, "the exhaustive search");
+                    return Ok(());
+                }
+            }
+        }
+        self.result.reason = Some(format!("all {count} inputs"));
+        Ok(())
+    }
+
+    fn run_random(&mut self, seed: u64) -> Result<(), RunError> {
+        let strategy = strategy(self.property);
+        let mut runner = runner(seed);
+        let mut tried = 0;
+        let mut rejected = 0;
+        while tried < self.property.cases {
+            let wanted = BATCH.min((self.property.cases - tried) as usize);
+            let trees = self.accepted(&strategy, &mut runner, wanted, &mut rejected)?;
+            if trees.is_empty() {
+                self.result.verdict = Verdict::Fail;
+                let message = format!("'assume' holds for only {tried} of {rejected} inputs");
+                self.result.differences.push(Difference::finding(message, None));
+                break;
+            }
+            let inputs: Vec<Input> = trees.iter().map(ValueTree::current).collect();
+            let failures = self.try_inputs(&inputs)?;
+            for (mut tree, failure) in trees.into_iter().zip(failures) {
+                tried += 1;
+                let Some(failure) = failure else { continue };
+                let (failure, input, shrinks) = self.shrink(&mut tree, failure)?;
+                let values = paste::values(self.property, &input);
+                let count = self.property.cases;
+                let reason = format!(
+                    "input {tried} of {count}, seed {seed}, simplified {shrinks} times: {values}"
+                );
+                self.fail(failure, reason, &format!("seed {seed}"));
+                return Ok(());
+            }
+        }
+        self.result.reason = Some(format!("{tried} inputs, seed {seed}"));
+        Ok(())
+    }
+
+    /// Generates inputs that fulfil the assumption; none if that takes too long.
+    fn accepted(
+        &mut self,
+        strategy: &generate::InputStrategy,
+        runner: &mut TestRunner,
+        wanted: usize,
+        rejected: &mut u32,
+    ) -> Result<Vec<InputTree>, RunError> {
+        let limit = self.property.cases.saturating_mul(MAX_REJECTIONS);
+        let mut trees = Vec::new();
+        while trees.len() < wanted && *rejected < limit {
+            let tree = generate::tree(strategy, runner).map_err(MachineError)?;
+            if self.is_assumed(&tree.current()) {
+                trees.push(tree);
+            } else {
+                *rejected += 1;
+            }
+        }
+        Ok(trees)
+    }
+
+    fn is_assumed(&mut self, input: &Input) -> bool {
+        let Some(assume) = &self.property.assume else { return true };
+        let step = self.step(input);
+        let call = single_call(self.file, &step);
+        assume.value(&Sight::of_inputs(&step, &call, None, self.machine)) != 0
+    }
+
+    /// Looks for the simplest input that fails. Each step replaces a value by one half as far from
+    /// the simplest, until that no longer fails.
+    fn shrink(
+        &mut self,
+        tree: &mut InputTree,
+        failure: Failure,
+    ) -> Result<(Failure, Input, u32), RunError> {
+        let mut best = (failure, tree.current(), 0);
+        let limit = self.spent + MAX_SHRINK_TIME;
+        let mut more = tree.simplify();
+        for _ in 0..MAX_SHRINKS {
+            if !more || self.spent > limit {
+                break;
+            }
+            let input = tree.current();
+            let failure = match self.is_assumed(&input) {
+                true => self.try_inputs(std::slice::from_ref(&input))?.pop().flatten(),
+                false => None,
+            };
+            more = if let Some(failure) = failure {
+                best = (failure, input, best.2 + 1);
+                tree.simplify()
+            } else {
+                tree.complicate()
+            };
+        }
+        Ok(best)
+    }
+
+    fn fail(&mut self, failure: Failure, reason: String, origin: &str) {
+        self.result.verdict = Verdict::Fail;
+        self.result.reason = Some(reason);
+        self.result.case = Some(paste::case(self.property, &failure, origin));
+        self.result.differences = failure.differences;
+    }
+
+    /// The call of the property with the values of an input.
+    fn step(&self, input: &Input) -> Step {
+        let mut step = self.property.step.clone();
+        let args = self.property.args.iter().zip(&input.registers);
+        step.registers.extend(args.map(|((name, _), value)| (*name, *value)));
+        for (block, bytes) in self.property.blocks.iter().zip(&input.blocks) {
+            step.memory.push(Block { address: block.address, bytes: bytes.clone() });
+            step.registers.extend(block.count_in.map(|name| (name, bytes.len() as u16)));
+        }
+        step
+    }
+
+    /// Runs inputs and returns what is wrong with each.
+    fn try_inputs(&mut self, inputs: &[Input]) -> Result<Vec<Option<Failure>>, RunError> {
+        let checks = &self.property.step.expect.checks;
+        let reads = checks.iter().any(|(_, condition)| condition.reads_memory());
+        // Memory can only be read after the last call of a batch.
+        let size = if reads || self.reference.is_some() { 1 } else { BATCH };
+        let mut failures = Vec::new();
+        for batch in inputs.chunks(size) {
+            let steps: Vec<Step> = batch.iter().map(|input| self.step(input)).collect();
+            let calls: Vec<Call> = steps.iter().map(|step| single_call(self.file, step)).collect();
+            let outcomes = self.outcomes(&calls)?;
+            let mut others = match &self.property.judge {
+                Judge::SameAs(address, ..) => {
+                    let other = |call: &Call| Call { address: *address, ..call.clone() };
+                    self.outcomes(&calls.iter().map(other).collect::<Vec<_>>())?
+                }
+                _ => Vec::new(),
+            }
+            .into_iter();
+            let all = batch.iter().zip(steps).zip(calls).zip(outcomes);
+            for (((input, step), call), outcome) in all {
+                self.result.add(&outcome);
+                self.spent += outcome.t_states.unwrap_or(0);
+                failures.push(self.judge(input, step, call, &outcome, others.next())?);
+            }
+        }
+        Ok(failures)
+    }
+
+    /// Runs calls, each after the setup, and returns their outcomes.
+    fn outcomes(&mut self, calls: &[Call]) -> Result<Vec<Outcome>, RunError> {
+        let setup = setup_calls(self.file);
+        let each = setup.len() + 1;
+        let all = calls.iter().flat_map(|call| setup.iter().chain([call]).cloned());
+        let outcomes = self.machine.run(&all.collect::<Vec<_>>())?;
+        if outcomes.len() != calls.len() * each {
+            return Err(MachineError("the machine returned too few outcomes".to_owned()).into());
+        }
+        Ok(outcomes.into_iter().skip(each - 1).step_by(each).collect())
+    }
+
+    fn judge(
+        &mut self,
+        input: &Input,
+        step: Step,
+        call: Call,
+        outcome: &Outcome,
+        other: Option<Outcome>,
+    ) -> Result<Option<Failure>, RunError> {
+        let contract = self.file.contract_at(step.address, self.options.contracts);
+        let program = &self.file.program;
+        let judged = Judged { program, step: &step, call: &call, outcome, contract };
+        let mut differences = judged.differences(self.machine);
+        let mut expected = Vec::new();
+        if let (Judge::SameAs(_, name, outputs), Some(other)) = (&self.property.judge, other) {
+            let found = judged.compare(&other, name, outputs, &mut expected);
+            differences.extend(found);
+        }
+        if let Some(reference) = &mut self.reference {
+            let reply = reference.ask(&request(self.property, &step, input))?;
+            let found = reference::compare(&reply, &judged, self.machine, &mut expected);
+            differences.extend(found.map_err(|message| reference.error(&message))?);
+        }
+        if differences.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Failure { step, differences, expected }))
+    }
+}
+
+/// Returns the request for a reference: the call, its registers and its arrays.
+fn request(property: &Property, step: &Step, input: &Input) -> Value {
+    let registers =
+        step.registers.iter().map(|(name, value)| ((*name).to_owned(), (*value).into()));
+    let arrays = property.blocks.iter().zip(&input.blocks);
+    let arrays = arrays.map(|(block, bytes)| (block.name.clone(), bytes.clone().into()));
+    serde_json::json!({
+        "call": step.target,
+        "in": registers.collect::<serde_json::Map<String, Value>>(),
+        "memory": arrays.collect::<serde_json::Map<String, Value>>(),
+    })
+}

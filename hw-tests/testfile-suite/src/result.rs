@@ -1,0 +1,92 @@
+//! Results of cases and properties.
+
+use std::fmt;
+
+use crate::machine::MachineError;
+use crate::reader::FileError;
+
+/// The result of a case or a property.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TestResult {
+    /// Its name.
+    pub id: String,
+    /// Its line in the test file.
+    pub line: usize,
+    /// The routine that it calls last: address, label, file and line.
+    pub routine: String,
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// Whether it passed.
+    pub verdict: Verdict,
+    /// Why it was skipped, or with which input of a property it failed.
+    pub reason: Option<String>,
+    /// What differs from the expectations.
+    pub differences: Vec<Difference>,
+    /// The T-states of its longest call, where they are counted.
+    pub t_states: Option<u64>,
+    /// The most bytes of stack of a call, where they are measured.
+    pub stack: Option<u16>,
+    /// The number of calls.
+    pub calls: u64,
+    /// The failing input of a property, as a `[[case]]`.
+    pub case: Option<String>,
+}
+
+/// The verdict on a case or a property.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Verdict {
+    /// Everything is as expected.
+    #[default]
+    Pass,
+    /// Something differs.
+    Fail,
+    /// It did not run.
+    Skipped,
+}
+
+/// Something that differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// What differs, such as `HL`; a whole sentence if nothing was expected.
+    pub what: String,
+    /// What was expected; may be empty.
+    pub expected: String,
+    /// What was found; empty if nothing was expected.
+    pub actual: String,
+    /// The place in the program: address, label, file and line.
+    pub place: Option<String>,
+}
+
+impl Difference {
+    /// Creates a difference between an expected and an actual value.
+    pub(crate) fn new(what: impl Into<String>, expected: String, actual: String) -> Self {
+        Self { what: what.into(), expected, actual, place: None }
+    }
+
+    /// Creates a finding that is a sentence of its own, about a place.
+    pub(crate) fn finding(what: String, place: Option<String>) -> Self {
+        Self { what, expected: String::new(), actual: String::new(), place }
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { what, expected, actual, place } = self;
+        f.write_str(what)?;
+        if !expected.is_empty() {
+            write!(f, ": expected {expected}, got {actual}")?;
+        }
+        place.as_ref().map_or(Ok(()), |place| write!(f, " at {place}"))
+    }
+}
+
+/// Error that ends a run; what a routine does wrong is none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    /// The machine failed.
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    /// Something that the test file names failed, such as a reference program.
+    #[error(transparent)]
+    File(#[from] FileError),
+}

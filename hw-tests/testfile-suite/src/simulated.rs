@@ -1,0 +1,303 @@
+//! A machine of a Z80 and 64 KiB of RAM, exact to the T-state.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use z80_core::{Bus, Cpu, Registers, set_register};
+
+use crate::machine::{Block, Call, CallEnd, Machine, MachineError, Mock, Outcome, Violation};
+use crate::program::Program;
+
+/// The content of memory that is not part of the program. Not 0, so that a routine that needs
+/// cleared memory is found.
+const FILL: u8 = 0xA5;
+/// What a port returns for which a call has no values: that of an open bus.
+const OPEN_BUS: u8 = 0xFF;
+/// Violations that are kept for a call.
+const MAX_VIOLATIONS: usize = 8;
+/// Writes that are remembered one by one; after more, all of memory is restored.
+const MAX_WRITTEN: usize = 4096;
+/// Marks of addresses: part of the program, code, a mock.
+const PROGRAM: u8 = 1;
+const CODE: u8 = 2;
+const MOCK: u8 = 4;
+/// EI.
+const ENABLE_INTERRUPTS: u8 = 0xFB;
+
+/// A simulated machine with a program.
+pub struct SimulatedMachine {
+    /// A processor with interrupts on.
+    template: Cpu,
+    loaded: Vec<u8>,
+    return_address: u16,
+    bus: Memory,
+}
+
+/// Memory and ports, with the guards for writes.
+struct Memory {
+    bytes: Vec<u8>,
+    marks: Vec<u8>,
+    /// The address of the current instruction.
+    pc: u16,
+    writes: Option<Vec<RangeInclusive<u16>>>,
+    stack: RangeInclusive<u16>,
+    violations: RefCell<Vec<Violation>>,
+    inputs: BTreeMap<u8, (Vec<u8>, Cell<usize>)>,
+    outputs: BTreeMap<u8, Vec<u8>>,
+    /// The addresses written since the program was loaded, up to a limit.
+    written: Vec<u16>,
+}
+
+impl Memory {
+    fn set(&mut self, address: u16, value: u8) {
+        if self.written.len() <= MAX_WRITTEN {
+            self.written.push(address);
+        }
+        self.bytes[usize::from(address)] = value;
+    }
+
+    /// Restores all memory; only what was written, if that is known.
+    fn reload(&mut self, loaded: &[u8]) {
+        if self.written.len() > MAX_WRITTEN {
+            self.bytes.copy_from_slice(loaded);
+        }
+        for address in self.written.drain(..) {
+            self.bytes[usize::from(address)] = loaded[usize::from(address)];
+        }
+    }
+
+    fn report(&self, violation: Violation) {
+        let mut violations = self.violations.borrow_mut();
+        if violations.len() < MAX_VIOLATIONS {
+            violations.push(violation);
+        }
+    }
+
+    fn store(&mut self, block: &Block) {
+        for (index, byte) in block.bytes.iter().enumerate() {
+            self.set(block.address.wrapping_add(index as u16), *byte);
+        }
+    }
+
+    fn load(&self, address: u16, length: usize) -> Vec<u8> {
+        let at = |index| usize::from(address.wrapping_add(index as u16));
+        (0..length).map(|index| self.bytes[at(index)]).collect()
+    }
+
+    fn has_mark(&self, address: u16, mark: u8) -> bool {
+        self.marks[usize::from(address)] & mark != 0
+    }
+
+    fn prepare(&mut self, call: &Call) {
+        call.memory.iter().for_each(|block| self.store(block));
+        let feed = |(port, values): (&u8, &Vec<u8>)| (*port, (values.clone(), Cell::new(0)));
+        self.inputs = call.ports.iter().map(feed).collect();
+        self.outputs.clear();
+        self.violations.borrow_mut().clear();
+        self.writes.clone_from(&call.writes);
+        let top = call.registers.sp;
+        // Two more bytes hold the return address.
+        self.stack = top.wrapping_sub(call.stack_size + 2)..=top.wrapping_sub(1);
+    }
+}
+
+impl Bus for Memory {
+    fn read(&self, address: u16) -> u8 {
+        self.bytes[usize::from(address)]
+    }
+
+    fn write(&mut self, address: u16, value: u8) {
+        let pc = self.pc;
+        if self.has_mark(address, CODE) {
+            self.report(Violation::CodeWritten { address, value, pc });
+        } else if let Some(writes) = &self.writes
+            && !self.stack.contains(&address)
+            && !writes.iter().any(|range| range.contains(&address))
+        {
+            self.report(Violation::WriteOutside { address, value, pc });
+        }
+        self.set(address, value);
+    }
+
+    fn input(&self, port: u16) -> u8 {
+        let port = port as u8;
+        let Some((values, next)) = self.inputs.get(&port) else { return OPEN_BUS };
+        let index = next.replace(next.get() + 1);
+        values.get(index).copied().unwrap_or_else(|| {
+            self.report(Violation::InputExhausted { port, pc: self.pc });
+            OPEN_BUS
+        })
+    }
+
+    fn output(&mut self, port: u16, value: u8) {
+        self.outputs.entry(port as u8).or_default().push(value);
+    }
+}
+
+/// A call in progress.
+struct Running<'c> {
+    cpu: Cpu,
+    call: &'c Call,
+    t_states: u64,
+    lowest: u16,
+    mock_calls: Vec<u32>,
+}
+
+impl SimulatedMachine {
+    /// Creates a machine with a program in memory.
+    #[must_use]
+    pub fn new(program: &Program) -> Self {
+        let mut bytes = vec![FILL; 0x1_0000];
+        let mut marks = vec![0; 0x1_0000];
+        for run in program.image.runs() {
+            let at = usize::from(run.address);
+            bytes[at..at + run.bytes.len()].copy_from_slice(&run.bytes);
+            marks[at..at + run.bytes.len()].fill(PROGRAM);
+        }
+        for range in &program.code {
+            marks[range.start as usize..range.end as usize].fill(PROGRAM | CODE);
+        }
+        let bus = Memory {
+            bytes: bytes.clone(),
+            marks,
+            pc: 0,
+            writes: None,
+            stack: 0..=0,
+            violations: RefCell::default(),
+            inputs: BTreeMap::new(),
+            outputs: BTreeMap::new(),
+            written: Vec::new(),
+        };
+        let mut machine = Self {
+            template: Cpu::new(),
+            loaded: bytes,
+            return_address: program.return_address(),
+            bus,
+        };
+        machine.bus.bytes[0] = ENABLE_INTERRUPTS;
+        machine.template.step(&mut machine.bus, None);
+        machine.bus.bytes[0] = machine.loaded[0];
+        machine
+    }
+
+    fn call(&mut self, call: &Call) -> Outcome {
+        if call.reload {
+            self.bus.reload(&self.loaded);
+        }
+        self.bus.prepare(call);
+        let sp = call.registers.sp.wrapping_sub(2);
+        let [low, high] = self.return_address.to_le_bytes();
+        self.bus.store(&Block { address: sp, bytes: vec![low, high] });
+        let mut cpu = self.template.clone();
+        cpu.set_registers(&Registers { pc: call.address, sp, ..call.registers });
+        let mock_calls = vec![0; call.mocks.len()];
+        let mut running = Running { cpu, call, t_states: 0, lowest: sp, mock_calls };
+        self.mark_mocks(&call.mocks, true);
+        let end = self.run_to_end(&mut running);
+        self.mark_mocks(&call.mocks, false);
+        self.outcome(end, running)
+    }
+
+    fn mark_mocks(&mut self, mocks: &[Mock], set: bool) {
+        for mock in mocks {
+            let mark = &mut self.bus.marks[usize::from(mock.address)];
+            *mark = if set { *mark | MOCK } else { *mark & !MOCK };
+        }
+    }
+
+    fn run_to_end(&mut self, running: &mut Running) -> CallEnd {
+        let deepest = running.lowest.wrapping_sub(running.call.stack_size);
+        let mut overflowed = false;
+        loop {
+            let pc = running.cpu.pc();
+            if pc == self.return_address {
+                return CallEnd::Returned;
+            }
+            if running.t_states > running.call.timeout {
+                return CallEnd::TimedOut(Some(pc));
+            }
+            if !self.bus.has_mark(pc, PROGRAM | MOCK) {
+                return CallEnd::Left(pc, self.bus.pc);
+            }
+            self.bus.pc = pc;
+            if self.bus.has_mark(pc, MOCK) {
+                self.return_from_mock(running);
+                continue;
+            }
+            running.t_states += u64::from(running.cpu.step(&mut self.bus, None));
+            if running.cpu.is_halted() {
+                return CallEnd::Halted(pc);
+            }
+            running.lowest = running.lowest.min(running.cpu.sp());
+            if running.lowest < deepest && !overflowed {
+                overflowed = true;
+                self.bus.report(Violation::StackOverflow { sp: running.lowest, pc });
+            }
+        }
+    }
+
+    /// Does what a mock does instead of its routine: it sets registers and memory, and returns.
+    fn return_from_mock(&mut self, running: &mut Running) {
+        let pc = running.cpu.pc();
+        let mut registers = running.cpu.registers();
+        let [low, high] = [0, 1].map(|at| self.bus.read(registers.sp.wrapping_add(at)));
+        registers.pc = u16::from_le_bytes([low, high]);
+        registers.sp = registers.sp.wrapping_add(2);
+        let mocks = running.call.mocks.iter().zip(&mut running.mock_calls);
+        for (mock, calls) in mocks.filter(|(mock, _)| mock.address == pc) {
+            let returns = mock.returns.get(*calls as usize).or(mock.returns.last());
+            *calls += 1;
+            if let Some(returned) = returns {
+                for (name, value) in &returned.registers {
+                    set_register(&mut registers, name, *value);
+                }
+                returned.memory.iter().for_each(|block| self.bus.store(block));
+            }
+        }
+        running.cpu.set_registers(&registers);
+        // Of RET, so that a loop around a mock times out.
+        running.t_states += 10;
+    }
+
+    fn outcome(&mut self, end: CallEnd, running: Running) -> Outcome {
+        let Running { cpu, call, t_states, lowest, mock_calls } = running;
+        let expected = call.registers.sp;
+        if end == CallEnd::Returned {
+            if cpu.sp() != expected {
+                self.bus.report(Violation::StackMoved { sp: cpu.sp(), expected });
+            }
+            if !cpu.enables_interrupts() {
+                self.bus.report(Violation::InterruptsOff);
+            }
+            let (mode, _) = self.template.interrupt_vectoring();
+            if cpu.interrupt_vectoring() != (mode, call.registers.i) {
+                self.bus.report(Violation::InterruptMode);
+            }
+        }
+        Outcome {
+            end,
+            registers: cpu.registers(),
+            memory: call.read.iter().map(|(at, length)| self.bus.load(*at, *length)).collect(),
+            t_states: Some(t_states),
+            stack: Some(expected.wrapping_sub(2).wrapping_sub(lowest)),
+            violations: self.bus.violations.take(),
+            outputs: std::mem::take(&mut self.bus.outputs),
+            mock_calls,
+        }
+    }
+}
+
+impl Machine for SimulatedMachine {
+    fn run(&mut self, calls: &[Call]) -> Result<Vec<Outcome>, MachineError> {
+        Ok(calls.iter().map(|call| self.call(call)).collect())
+    }
+
+    fn read(&mut self, address: u16, length: usize) -> Result<Vec<u8>, MachineError> {
+        Ok(self.bus.load(address, length))
+    }
+
+    fn name(&self) -> &str {
+        "simulated"
+    }
+}

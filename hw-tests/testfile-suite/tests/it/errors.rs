@@ -1,0 +1,146 @@
+//! Errors in test files: each has file, line and column, and what to write instead.
+
+use testfile_suite::TestFile;
+
+use crate::{folder, parse};
+
+const SOURCE: &str = "RUN:\tMVI A,5\n\tRET\nDATA:\t.BLKB 4";
+
+/// A case that calls RUN, with more lines from line 5 on.
+fn message(lines: &str) -> String {
+    error(&format!("[[case]]\nname = \"one\"\ncall = \"RUN\"\n{lines}"))
+}
+
+fn error(text: &str) -> String {
+    let folder = folder(SOURCE);
+    match parse(folder.path(), text) {
+        Ok(_) => panic!("accepted:\n{text}"),
+        Err(error) => {
+            let text = error.to_string();
+            let start = folder.path().display().to_string();
+            text.strip_prefix(&start).expect("the path").trim_start_matches('/').to_owned()
+        }
+    }
+}
+
+#[test]
+fn a_wrong_case_is_located() {
+    for (lines, expected) in [
+        ("expct = { A = 1 }", "prog.test.toml:5:1: unknown key 'expct': expected one of name,"),
+        ("expect = { AX = 1 }", "5:17: unknown expectation 'AX': expected a register, flags"),
+        (
+            "expect = 5",
+            "5:10: expect: expected a table such as { HL = 21, flags = \"NC\" }, found an",
+        ),
+        ("in = { A = 256 }", "5:12: A: 256 does not fit: expected -128 to 255"),
+        ("in = { HL = -40000 }", "5:13: HL: -40000 does not fit: expected -32768 to 65535"),
+        (
+            "in = { HL = \"NOSUCH+1\" }",
+            "5:13: unknown name 'NOSUCH': expected a number such as 1FH, or a",
+        ),
+        (
+            "in = { HL = true }",
+            "5:13: HL: expected a number such as 31 or \"1FH\", found a boolean",
+        ),
+        ("in = { Q = 1 }", "5:12: unknown register 'Q': expected one such as A, HL, IX or B'"),
+        ("in = { SP = 1 }", "unknown register 'SP'"),
+        ("in = { flags = \"X\" }", "5:16: unknown flag 'X': expected some of C NC N NN"),
+        ("in = { flags = \"C NC\" }", "the flag of NC is given twice"),
+        ("expect = { A = { more = 1 } }", "5:18: unknown key 'more': expected one of eq, ne, lt"),
+        ("expect = { A = {} }", "expected an operator: eq, ne"),
+        ("memory = [{ at = \"DATA\" }]", "5:11: expected one of bytes, words, text, file, or fill"),
+        ("memory = [{ at = \"DATA\", file = \"none.bin\" }]", "5:33: can't read"),
+        ("memory = [{ at = \"DATA\", bytes = [{ lt = 5 }] }]", "operators are for expected values"),
+        ("check = \"A = 5\"", "5:9: check: invalid expression at '= 5'"),
+        ("check = \"A == TWO\"", "5:9: unknown name 'TWO': expected a register such as HL"),
+        ("timeout = 0", "5:11: timeout: 0 is not in 1 to"),
+        ("ports = { Q = [1] }", "'Q': expected a port such as 10H"),
+        ("mock.NONE = {}", "unknown label 'NONE' of a mock"),
+        ("expect = { calls = { RUN = 1 } }", "'RUN' is not among the mocks"),
+        ("rows = [[\"in.A\"], [1, 2]]", "5:19: the row has 2 values, the header 1"),
+        ("rows = [[\"A\"], [1]]", "header 'A': expected in.A or expect.HL"),
+        ("steps = []", "5:9: expected at least one call"),
+        ("steps = [{ call = \"RUN\" }]", "4:1: unknown key 'call': expected one of name,"),
+        ("in = { A = 1", "5:13: "),
+    ] {
+        let message = message(lines);
+        assert!(message.contains(expected), "{lines}\n  {message}\n  {expected}");
+    }
+}
+
+#[test]
+fn a_wrong_file_is_located() {
+    for (text, expected) in [
+        ("[[cases]]", "2:3: unknown key 'cases': expected one of"),
+        ("[[case]]\ncall = \"RUN\"", "2:1: 'name' is missing: name = "),
+        ("[[case]]\nname = \"a\"", "2:1: 'call' is missing: call = \"MUL\""),
+        ("case = 5", "2:8: case: expected an array of tables: [[case]], found an integer"),
+        ("boards = [\"spectrum\"]", "2:10: unknown board 'spectrum'"),
+        ("stack = { top = 0x8002 }", "overlaps the program: expected free memory"),
+        ("origin = 0x9000\nlayout = \"x.toml\"", "give either an origin or a layout"),
+        ("defines = { A = \"x\" }", "2:17: A: expected a number"),
+        (
+            "[[case]]\nname = \"a\"\ncall = \"RUN\"\n[[case]]\nname = \"a\"\ncall = \"RUN\"",
+            "5:1: the name 'a' is also that of line 2",
+        ),
+        (
+            "[[property]]\nname = \"a\"\ncall = \"RUN\"\nargs.B = \"u9\"\ncheck = \"A\"",
+            "5:10: 'u9' is not a range: expected u8, u16, 0..1000 (without 1000) or 1..=6",
+        ),
+        (
+            "[[property]]\nname = \"a\"\ncall = \"RUN\"\nargs.B = \"0..300\"\ncheck = \"A\"",
+            "5:10: B: '0..300' does not fit in 1 byte",
+        ),
+        ("[[property]]\nname = \"a\"\ncall = \"RUN\"\nargs.B = \"u8\"", "nothing is judged"),
+        ("[[property]]\nname = \"a\"\ncall = \"RUN\"\ncheck = \"A\"", "nothing is generated"),
+        (
+            "[[property]]\nname = \"a\"\ncall = \"RUN\"\nargs = { HL = \"u16\", DE = \"u16\" }\n\
+             exhaustive = true\ncheck = \"A\"",
+            "4294967296 inputs are too many to try all",
+        ),
+        (
+            "[[property]]\nname = \"a\"\ncall = \"RUN\"\nargs.B = \"u8\"\nsame_as = \"RUN\"",
+            "6:11: 'outputs' is missing: expected outputs = [\"HL\", \"FC\"]",
+        ),
+    ] {
+        let message = error(text);
+        assert!(message.contains(expected), "{text}\n  {message}\n  {expected}");
+    }
+}
+
+#[test]
+fn a_program_that_is_missing_or_has_errors_is_located_at_its_field() {
+    let folder = folder("RUN:\tMVI A,NOSUCH");
+    let path = folder.path().join("prog.test.toml");
+    let error = |text: &str| match TestFile::parse(&path, text) {
+        Ok(_) => panic!("accepted: {text}"),
+        Err(error) => error.to_string(),
+    };
+    let undefined = error("# first line\nsources = [\"prog.asm\"]");
+    assert!(undefined.contains("prog.test.toml:2:11: "), "{undefined}");
+    assert!(undefined.contains("NOSUCH is not defined"), "{undefined}");
+    let missing = error("sources = [\"none.asm\"]");
+    assert!(missing.contains(":1:11: can't read ") && missing.contains("none.asm"), "{missing}");
+    assert!(error("").contains(":1:1: no program: expected sources = [\"mul.asm\"]"));
+    assert!(error("hex = \"a.hex\"\nsources = [\"prog.asm\"]").contains("a program is either hex"));
+}
+
+#[test]
+fn a_hex_file_is_tested_by_the_labels_of_its_symbol_file() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    // ADD A,B; RET at 4000H.
+    std::fs::write(folder.path().join("a.hex"), ":0240000080C975\n:00000001FF\n").expect("a file");
+    std::fs::write(folder.path().join("a.sym"), "; labels\n4000 SUM\n").expect("a file");
+    let text = "hex = \"a.hex\"\nsymbols = \"a.sym\"\n[[case]]\nname = \"a\"\ncall = \"SUM\"\nin = \
+                { A = 2, B = 3 }\nexpect.A = 6";
+    let file = TestFile::parse(&folder.path().join("a.test.toml"), text);
+    let file = file.unwrap_or_else(|error| panic!("{error}"));
+    let mut machine = testfile_suite::SimulatedMachine::new(&file.program);
+    let mut found = Vec::new();
+    let ran = testfile_suite::run(&file, &mut machine, &Default::default(), &mut |result| {
+        found.extend(result.differences.iter().map(ToString::to_string));
+        assert_eq!(result.routine, "4000H, SUM");
+    });
+    ran.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(found, ["A: expected 6, got 5"]);
+}
