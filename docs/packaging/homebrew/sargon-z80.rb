@@ -14,6 +14,7 @@ class SargonZ80 < Formula
       "rcflash"    => "flasher/rcflash",
       "hw-tests"   => "hw-tests/hw-tests",
       "hw-inspect" => "hw-tests/hw-inspect",
+      "sargon"     => "hw-tests/sargon",
     }
     programs.each do |program, path|
       system "cargo", "install", "--profile", "dist", *std_cargo_args(path: path)

@@ -65,10 +65,10 @@ test("residues, T-states and array of every piece are those of hw-tests residues
   pages.clean();
 });
 
-test("minimax and swap are those of hw-tests differences", async () => {
+test("minimax and swap are those of sargon differences", async () => {
   for (const fen of [FAULT, PINS]) {
     const page = await pages.visit(link(fen));
-    const lines = (await native("hw-tests", "differences", fen)).split("\n");
+    const lines = (await native("sargon", "differences", fen)).split("\n");
     const rows = lines.flatMap((line) => /^([a-h][1-8]) . +(\d+) +(\d+) +(\d+)/.exec(line) ?? []);
     assert.ok(rows.length > 0, "the program lists squares");
     for (let at = 0; at < rows.length; at += 5) {

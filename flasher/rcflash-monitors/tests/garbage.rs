@@ -19,6 +19,8 @@ use rcflash_transport::Transport;
 use noisy_peer::NoisyPeer;
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn xmodem_ends_on_any_input(input in prop::collection::vec(any::<u8>(), 0..2000)) {
         let line = || Box::new(NoisyPeer { heard: input.clone().into(), now: Instant::now() });

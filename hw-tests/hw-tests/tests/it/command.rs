@@ -1,6 +1,7 @@
 //! End-to-end tests of the commands: real programs, a real serial device, a simulated board behind
 //! it.
 
+use crate::programs::path;
 use crate::sim;
 
 use std::path::Path;
@@ -155,6 +156,45 @@ fn bad_input_is_located_and_has_its_exit_code() {
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {printed}");
         assert!(printed.contains(message), "{arguments:?}: {printed}");
     }
+}
+
+#[test]
+fn a_command_that_is_in_sargon_now_is_refused_with_its_new_name() {
+    let moved = ["behaviours", "captures", "compare-see", "corpus", "differences", "positions"];
+    let help = text(&hw_tests(&["--help"]).stdout);
+    for name in moved.into_iter().chain(["relations", "swap"]) {
+        for arguments in [&[name][..], &[name, "--help"], &[name, "8/8/8/8/8/8/8/8 w - -"]] {
+            let output = hw_tests(arguments);
+            assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+            let message = format!("hw-tests: `hw-tests {name}` is now `sargon {name}`\n");
+            assert_eq!(text(&output.stderr), message, "{arguments:?}");
+            assert!(output.stdout.is_empty(), "{arguments:?}");
+        }
+        assert!(!help.contains(&format!("\n  {name} ")), "{name}: {help}");
+        let page = Command::new(path("sargon")).args([name, "--help"]).output().expect("it starts");
+        assert_eq!(page.status.code(), Some(0), "{name}");
+    }
+}
+
+#[test]
+fn without_hw_inspect_its_commands_tell_how_to_build_it_and_do_not_start_cargo() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let alone = folder.path().join("hw-tests");
+    std::fs::copy(env!("CARGO_BIN_EXE_hw-tests"), &alone).expect("a copy of the program");
+    let cargo = folder.path().join("cargo");
+    std::fs::write(&cargo, "#!/bin/sh\ntouch \"$0.started\"\n").expect("a script");
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&cargo, executable).expect("its permissions");
+    for name in ["debug", "gdb", "dap", "why", "profile", "coverage"] {
+        let mut command = Command::new(&alone);
+        command.arg(name).env("CARGO", &cargo).env("CARGO_PKG_NAME", "hw-tests");
+        let output = command.env("PATH", folder.path()).output().expect("it starts");
+        let printed = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{name}: {printed}");
+        assert!(printed.contains("hw-inspect is missing"), "{name}: {printed}");
+        assert!(printed.contains("`cargo build --release -p hw-inspect`"), "{name}: {printed}");
+    }
+    assert!(!folder.path().join("cargo.started").exists());
 }
 
 #[test]

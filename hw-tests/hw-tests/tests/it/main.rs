@@ -11,7 +11,6 @@ mod house;
 mod loaders;
 mod network;
 mod own_routines;
-mod positions;
 mod programs;
 mod rcflash;
 mod rcflash_commands;

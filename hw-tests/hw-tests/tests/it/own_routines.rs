@@ -282,21 +282,6 @@ fn a_program_of_the_other_behaviour_is_refused() {
 }
 
 #[test]
-fn where_the_behaviours_differ_is_listed_with_square_residues_and_fault() {
-    let fen = "r3q2r/2p1k1p1/p5p1/1p2Nb2/1P2nB2/P7/2PNQbPP/R2R3K w - -";
-    let (code, shown, messages) = hw_tests(&["behaviours", fen]);
-    assert_eq!(code, Some(0), "{messages}");
-    assert!(shown.contains("e4 n mended 3 1978 0  flag\n"), "{shown}");
-    let (_, shown, _) = hw_tests(&["behaviours", "--json", fen]);
-    let first: serde_json::Value =
-        serde_json::from_str(shown.lines().next().expect("a line")).expect("JSON");
-    assert_eq!((&first["square"], &first["faults"][0]), (&"e4".into(), &"flag".into()));
-    // Nine queens around a pawn overflow the bytes of queen and king.
-    let (_, shown, _) = hw_tests(&["behaviours", "8/8/2QQQ3/2QpQ3/2QQQ3/8/7k/K7 b - -"]);
-    assert!(shown.contains("d5 p mended 1") && shown.contains("(mended: overflow)"), "{shown}");
-}
-
-#[test]
 fn a_file_that_nothing_uses_is_named_and_one_that_is_inserted_is_not() {
     let misspelt = folder(&[("xchng.asm", XCHNG), ("nxtad.asm", ALL[1].1)]);
     let (code, shown, messages) = run_with(misspelt.path(), &["--filter", "byte.figure4"]);

@@ -93,7 +93,7 @@ fn the_crc_of_the_board_covers_the_bytes_of_its_replies() {
 #[test]
 fn each_wrong_bit_changes_the_crc_and_fails_in_a_full_comparison() {
     let criteria = live(Behaviour::Corrected, true).criteria();
-    for (case, position) in positions() {
+    for (case, position) in positions().into_iter().step_by(4) {
         let right = ExpectedPosition::new(&position, criteria);
         let (mut seen, mut points) = (right.response.clone(), right.points);
         let covered = bytes(&mut seen, &mut points).len() + seen.end.pins.len();

@@ -1,4 +1,4 @@
-//! Power cuts at a thousand moments of an update: the board always boots its monitor, never starts
+//! Power cuts at hundreds of moments of an update: the board always boots its monitor, never starts
 //! half a program, and the update can always be resumed.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use rcflash_link::loader::identify;
 use crate::flash::line::{BoardNearby, START, programmed, spec};
 
 /// The number of cuts.
-const CUTS: usize = 1000;
+const CUTS: usize = 250;
 /// More T-states than the monitor waits for the host before it starts a program.
 const GRACE: u64 = 12_000_000;
 

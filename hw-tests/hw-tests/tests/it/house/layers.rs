@@ -73,6 +73,8 @@ fn the_reference_does_not_depend_on_the_firmware() {
         ("hw-tests", "tdlasm-server"),
         ("hw-tests", "tdlasm-rewrite"),
         ("hw-tests", "board-debugger"),
+        ("sargon", "board-simulator"),
+        ("sargon", "rcflash-transport"),
     ] {
         assert!(!reaches(&uses, from, to), "{from} must not reach {to}");
     }

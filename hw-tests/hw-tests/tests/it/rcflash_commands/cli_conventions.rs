@@ -7,7 +7,7 @@ use crate::programs;
 use crate::rcflash_commands::bench::{Bench, Folder, RunEnd, finish, rcflash};
 use crate::screen::TerminalSession;
 
-const PROGRAMS: [&str; 3] = ["tdlasm", "rcflash", "hw-tests"];
+const PROGRAMS: [&str; 5] = ["tdlasm", "rcflash", "hw-tests", "hw-inspect", "sargon"];
 
 fn run(name: &str, arguments: &[&str]) -> RunEnd {
     let mut command = Command::new(programs::path(name));

@@ -112,16 +112,15 @@ fn files_without_end_are_read_up_to_a_limit() {
     let rig = ["run", "--port", "bench", "--rig", zeros];
     let replay = ["run", "--replay", zeros];
     let corpus = ["run", "--corpus", zeros, "--list"];
-    let positions = ["positions", zeros];
-    let see = ["swap", zeros];
+    let positions = ["residues", zeros];
     let app = ["run", "--direct", "--app", zeros];
-    for arguments in [&rig[..], &replay, &corpus, &positions, &see, &app] {
+    for arguments in [&rig[..], &replay, &corpus, &positions, &app] {
         let (code, printed) = run_command(arguments);
         assert_eq!(code, Some(3), "{arguments:?}: {printed}");
         assert!(printed.contains(zeros) && printed.contains("bytes"), "{arguments:?}: {printed}");
     }
     let input = fs::File::open(zeros).expect("a device");
-    let output = command(&["positions", "-"]).stdin(input).output().expect("it starts");
+    let output = command(&["residues", "-"]).stdin(input).output().expect("it starts");
     assert_eq!(output.status.code(), Some(3));
 }
 

@@ -139,7 +139,7 @@ fn real_reports_conform_to_the_schema() {
         WrittenReport::of_a_cheap_rook(&["--tag", "document", "--baseline", &baseline]),
         WrittenReport::of_a_cheap_rook_on(
             &[&["--rig", "direct"][..]; 2].concat(),
-            &["--tag", "play"],
+            &["--filter", "play.00"],
         ),
         WrittenReport::from_run(&["--port", "/dev/no-such-board", "--tag", "document"]),
     ];

@@ -79,6 +79,10 @@ fn no_argument_of_the_other_programs_reaches_the_terminal_as_it_is() {
     {
         run(Command::new(path("tdlasm")), before);
     }
+    let fen = "8/8/8/8/8/8/8/8 w - -";
+    for before in [&["positions"][..], &["captures", "--fen"], &["swap", fen], &["compare-see"]] {
+        run(Command::new(path("sargon")), before);
+    }
 }
 
 /// A file of positions whose name, tags and position are hostile.

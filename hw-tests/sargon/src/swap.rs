@@ -1,4 +1,4 @@
-//! `hw-tests swap`: Static Exchange Evaluation of moves, in every form, and suites of values.
+//! `sargon swap`: Static Exchange Evaluation of moves, in every form, and suites of values.
 
 mod move_value;
 mod show;

@@ -1,14 +1,14 @@
 //! The position commands on files of positions: every form of line, every legal capture, every
 //! definition of a value; and users' commands, well-behaved and hostile.
 
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use assert_cmd::cargo::CommandCargoExt;
 use flate2::read::GzDecoder;
 use serde_json::Value;
+
+use crate::{run, text};
 
 /// The test files of the parser of positions.
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../chess-rules/tests/data");
@@ -19,22 +19,6 @@ const ZEROS: &str = "while read line; do echo 0; done";
 const QUIET: &str = "4k3/8/8/8/8/8/8/4K3 w - -";
 /// The timeout of a command.
 const TIMEOUT: Duration = Duration::from_secs(60);
-
-fn run(arguments: &[&str], input: &str) -> Output {
-    let mut command = Command::cargo_bin("hw-tests").expect("it is built");
-    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("it starts");
-    let mut stdin = child.stdin.take().expect("a pipe");
-    let input = input.to_owned();
-    let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
-    let output = child.wait_with_output().expect("it ends");
-    let _ = writer.join(); // a command that does not read its input is fine
-    output
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
 
 fn lines(bytes: &[u8]) -> Vec<Value> {
     text(bytes).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
@@ -75,7 +59,7 @@ fn every_line_of_the_samples_is_read_as_stated() {
 #[test]
 fn all_position_commands_handle_every_position_of_the_samples() {
     let file = sample("epd-samples.epd");
-    for command in ["captures", "differences", "relations", "prizes"] {
+    for command in ["captures", "differences", "relations"] {
         let output = run(&[command, "--json", &file], "");
         let stderr = text(&output.stderr);
         assert_eq!(output.status.code(), Some(3), "{command}: {stderr}");

@@ -1,11 +1,11 @@
-//! `hw-tests positions`: shows how position files are parsed.
+//! `sargon positions`: shows how position files are parsed.
 
 use clap::Args;
 use cli_support::exit::CommandResult;
 use cli_support::output::{json_line, print};
 use sargon_corpus::args::PositionArgs;
 
-/// Arguments of `hw-tests positions`.
+/// Arguments of `sargon positions`.
 #[derive(Args)]
 pub(super) struct ListArgs {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `hw-tests relations`: the second-order attacks of a position.
+//! `sargon relations`: the second-order attacks of a position.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! `hw-tests behaviours`: squares where the 1978 program differs from the corrected one, and the
+//! `sargon behaviours`: squares where the 1978 program differs from the corrected one, and the
 //! bug behind it.
 
 use std::fmt::Write;

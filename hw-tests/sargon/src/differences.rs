@@ -1,4 +1,4 @@
-//! `hw-tests differences`: compares Sargon's residue with minimax and the swap value.
+//! `sargon differences`: compares Sargon's residue with minimax and the swap value.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! `hw-tests captures`: the legal captures of a position with their values, in search order.
+//! `sargon captures`: the legal captures of a position with their values, in search order.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! `hw-tests corpus`.
+//! `sargon corpus`.
 
 use clap::Args;
 use cli_support::exit::CommandResult;

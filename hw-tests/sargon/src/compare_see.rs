@@ -1,4 +1,4 @@
-//! `hw-tests compare-see`: compares the exchange values of an external engine or script.
+//! `sargon compare-see`: compares the exchange values of an external engine or script.
 
 mod external_engine;
 mod table;

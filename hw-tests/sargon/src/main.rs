@@ -1,0 +1,165 @@
+//! The command `sargon`: chess positions and their exchange values, computed on the host.
+
+mod behaviours;
+mod captures;
+mod compare_see;
+mod corpus;
+mod differences;
+mod positions;
+mod relations;
+mod swap;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use cli_support::exit::{BUG, report_result};
+use cli_support::manual::{self, CompletionsArgs, ManArgs};
+
+/// Evaluate exchanges in chess positions, as Sargon (1978) does and as modern engines do
+#[derive(Parser)]
+#[command(version = env!("PROGRAM_VERSION"), arg_required_else_help = true, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "\
+`hw-tests residues`, `explain` and `prizes` evaluate positions on a board.
+
+Exit codes:
+    0  success
+    1  a value differs
+    2  invalid command line
+    3  a file or an external command failed
+    4  no such move
+   70  internal error
+  130  interrupted";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Show how position files are parsed: EPD with any operations, FEN, suites
+    #[command(after_help = "\
+Examples:
+  sargon positions problems.epd
+  sargon positions --json problems.epd                FEN, operations, moves in UCI, notes")]
+    Positions(positions::ListArgs),
+    /// List the legal captures of positions with their exchange values, best first
+    #[command(after_help = "\
+swap        least valuable attacker captures next; pins and checks are ignored
+swap_promo  the same; a pawn that captures on the last rank becomes a queen
+legal       minimax over the legal captures on the square (docs/EVALUATORS.md)
+
+Examples:
+  sargon captures '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -'
+  sargon captures --values units --json positions.epd
+  sargon captures                                     statistics of the whole corpus")]
+    Captures(captures::CapturesArgs),
+    /// Evaluate moves by every form of Static Exchange Evaluation, or a suite of values
+    #[command(after_help = "\
+Any legal move is evaluated: captures, quiet moves, promotions, castling.
+A suite has `FEN; move; value` on each line; exit code 1: a value differs.
+
+Examples:
+  sargon swap '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -' Nxe5
+  sargon swap --values units --json positions.epd     every legal move of each position
+  sargon swap suite.epd                               stated and computed values")]
+    Swap(swap::SwapArgs),
+    /// Compare the exchange values of your own engine or script with swap, minimax and Sargon
+    #[command(after_help = "\
+The command reads lines and replies to each with one line: an integer, a JSON object with
+an integer `value`, or `none`. Other lines are ignored. It must exit at the end of its input.
+Exit code 1: a value differs from the definition chosen by --by.
+
+Examples:
+  sargon compare-see './my-see' positions.epd         lines such as `FEN; e4d5`
+  sargon compare-see --input json --values classic 'python3 see.py' positions.epd
+  sargon compare-see --by legal --captures --list ./my-see '4k3/8/2n5/3p4/4P3/8/6B1/4K3 w - -'")]
+    CompareSee(compare_see::CompareArgs),
+    /// Compare residues with minimax and with the swap algorithm, and explain differences
+    #[command(after_help = "\
+Residue: the points that the owner of a square loses, by Sargon. Minimax: the same attackers
+and defenders, played out in full. Swap: the algorithm of modern engines. Reasons joined by
+`+` explain a difference together; reasons joined by `or` explain it each alone.
+
+Examples:
+  sargon differences '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -'
+  sargon differences                                  counts over the whole corpus
+  sargon differences --list positions.epd")]
+    Differences(differences::DifferencesArgs),
+    /// List discovered and transparent attacks, as in Table 4 of the article
+    #[command(after_help = "\
+W is the side of the attacking piece, whatever its colour.
+
+Example:
+  sargon relations '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -'")]
+    Relations(relations::RelationsArgs),
+    /// List squares where the 1978 program differs from the corrected one, and the bug behind it
+    #[command(after_help = "\
+Lists squares with another residue, with a piece that did not fit into the array, or with a
+wrong count. The bugs are described in sargon-src/README.md, \"As in 1978\".
+
+Examples:
+  sargon behaviours                                   the built-in corpus
+  sargon behaviours positions.epd
+  sargon behaviours 'r3q2r/2p1k1p1/p5p1/1p2Nb2/1P2nB2/P7/2PNQbPP/R2R3K w - -'")]
+    Behaviours(behaviours::BehavioursArgs),
+    /// Generate positions by seeded legal play, as in the corpus
+    #[command(after_help = "\
+Examples:
+  sargon corpus > corpus.epd
+  sargon corpus --seed 7 --count 100")]
+    Corpus(corpus::CorpusArgs),
+    /// Print a completion script for a shell
+    #[command(after_help = CompletionsArgs::examples("sargon"))]
+    Completions(CompletionsArgs),
+    /// Write manual pages
+    #[command(after_help = ManArgs::examples("sargon"))]
+    Man(ManArgs),
+}
+
+fn main() -> ExitCode {
+    // The panic has been reported by then; only the exit code is ours to choose.
+    std::panic::catch_unwind(run).unwrap_or(ExitCode::from(BUG))
+}
+
+/// Parses the command line, runs its command, and returns the exit code.
+fn run() -> ExitCode {
+    let cli = match manual::parse_args::<Cli>(Cli::command()) {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
+    let outcome = match cli.command {
+        Command::Positions(args) => positions::list(&args),
+        Command::Captures(args) => captures::captures(&args),
+        Command::Swap(args) => swap::swap_of(&args),
+        Command::CompareSee(args) => compare_see::compare(&args),
+        Command::Differences(args) => differences::differences(&args),
+        Command::Relations(args) => relations::relations_of(&args),
+        Command::Behaviours(args) => behaviours::behaviours(&args),
+        Command::Corpus(args) => corpus::corpus(&args),
+        Command::Completions(args) => manual::print_completions(&args, Cli::command()),
+        Command::Man(args) => manual::write_or_print_pages(&args, Cli::command()),
+    };
+    report_result("sargon", outcome)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_has_help_and_an_example() {
+        Cli::command().debug_assert();
+        assert_eq!(manual::missing_help(&Cli::command()), [""; 0]);
+    }
+
+    #[test]
+    fn the_help_lists_at_most_twelve_commands() {
+        let help = Cli::command().render_help().to_string();
+        let (_, commands) = help.split_once("\nCommands:\n").expect("a list");
+        let (commands, _) = commands.split_once("\n\n").expect("the options");
+        let is_first_line = |line: &&str| !line.starts_with("   ");
+        let count = commands.lines().filter(is_first_line).count();
+        assert!((2..=12).contains(&count), "{commands}");
+    }
+}
