@@ -44,6 +44,9 @@ struct Totals {
     selected: usize,
     failed: usize,
     broken_files: usize,
+    /// The sources of `--contracts` that a test file names.
+    used_sources: Vec<PathBuf>,
+    unused_sources: usize,
 }
 
 pub(super) fn test(args: &TestArgs) -> CommandResult {
@@ -59,9 +62,16 @@ pub(super) fn test(args: &TestArgs) -> CommandResult {
             eprint_message(format!("hw-tests: {message}"));
         }
     }
+    let used = std::mem::take(&mut totals.used_sources);
+    for source in args.contracts.iter().filter(|source| !used.contains(source)) {
+        totals.unused_sources += 1;
+        let source = source.escaped();
+        eprint_message(format!("hw-tests: no test file names {source} among its sources"));
+    }
     Ok(match totals {
         Totals { broken_files: 1.., .. } => ENVIRONMENT,
         Totals { failed: 1.., .. } => FAILED,
+        Totals { unused_sources: 1.., .. } => NOTHING_SELECTED,
         Totals { selected: 0, .. } => {
             eprint_message("hw-tests: no case is selected; --list shows them");
             NOTHING_SELECTED
@@ -87,7 +97,7 @@ fn test_file(
         print(&selected.into_iter().map(|heading| listed(path, heading)).collect::<String>())?;
         return Ok(Ok(()));
     }
-    let contracts = match contracts(&file, args) {
+    let contracts = match contracts(&file, args, totals) {
         Ok(contracts) => contracts,
         Err(message) => return Ok(Err(message)),
     };
@@ -157,10 +167,17 @@ fn files_beside(sources: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
 }
 
 /// Returns the contracts to check in the sources of a test file.
-fn contracts(file: &TestFile, args: &TestArgs) -> Result<Vec<Contract>, String> {
+fn contracts(
+    file: &TestFile,
+    args: &TestArgs,
+    totals: &mut Totals,
+) -> Result<Vec<Contract>, String> {
     let mut all = Vec::new();
     for source in &args.contracts {
-        all.extend(file.contracts(source)?.unwrap_or_default());
+        if let Some(found) = file.contracts(source)? {
+            totals.used_sources.push(source.clone());
+            all.extend(found);
+        }
     }
     Ok(all)
 }

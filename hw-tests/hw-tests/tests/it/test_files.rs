@@ -94,7 +94,12 @@ fn exit_codes_are_those_of_all_commands() {
         (&["none.test.toml"], 3, "can't read none.test.toml"),
         (&["twice.test.toml", "--filter", "medium"], 4, "no case is selected"),
         (&["empty"], 4, "empty has no file named *.test.toml"),
-        (&["--contracts", "none.asm"], 3, bad),
+        (&["--contracts", "twice.asm"], 3, bad),
+        (
+            &["twice.test.toml", "--tag", "fast", "--contracts", "none.asm"],
+            4,
+            "no test file names none.asm among its sources",
+        ),
     ] {
         let (code, shown, errors) = hw_tests(folder.path(), &[&["test"], arguments].concat());
         assert_eq!(code, expected, "{arguments:?}: {shown}{errors}");
