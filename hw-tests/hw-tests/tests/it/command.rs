@@ -177,6 +177,27 @@ fn a_command_that_is_in_sargon_now_is_refused_with_its_new_name() {
 }
 
 #[test]
+fn without_hw_inspect_its_commands_tell_how_to_build_it_and_do_not_start_cargo() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let alone = folder.path().join("hw-tests");
+    std::fs::copy(env!("CARGO_BIN_EXE_hw-tests"), &alone).expect("a copy of the program");
+    let cargo = folder.path().join("cargo");
+    std::fs::write(&cargo, "#!/bin/sh\n: >\"$0.started\"\n").expect("a script");
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&cargo, executable).expect("its permissions");
+    for name in ["debug", "gdb", "dap", "why", "profile", "coverage"] {
+        let mut command = Command::new(&alone);
+        command.arg(name).env("CARGO", &cargo).env("CARGO_PKG_NAME", "hw-tests");
+        let output = command.env("PATH", folder.path()).output().expect("it starts");
+        let printed = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{name}: {printed}");
+        assert!(printed.contains("hw-inspect is missing"), "{name}: {printed}");
+        assert!(printed.contains("`cargo build --release -p hw-inspect`"), "{name}: {printed}");
+    }
+    assert!(!folder.path().join("cargo.started").exists());
+}
+
+#[test]
 fn a_board_that_never_replies_ends_in_a_timeout() {
     // A pseudo-terminal without a board.
     let line = board_simulator::PtyLine::open(115_200).expect("a pseudo-terminal");

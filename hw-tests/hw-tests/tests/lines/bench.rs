@@ -132,7 +132,7 @@ impl Bench {
         shell.env("PATH", format!("{}:{}:{path}", own.display(), programs.display()));
         shell.env("REPOSITORY", Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
         shell.env("XDG_CONFIG_HOME", self.folder.path().join("settings"));
-        shell.env_remove("CARGO").env_remove("RCFLASH_PORT").env_remove("RCFLASH_BOARD");
+        shell.env_remove("RCFLASH_PORT").env_remove("RCFLASH_BOARD");
         shell
     }
 }
