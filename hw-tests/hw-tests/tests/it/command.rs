@@ -163,7 +163,8 @@ fn a_command_that_is_in_sargon_now_is_refused_with_its_new_name() {
     let moved = ["behaviours", "captures", "compare-see", "corpus", "differences", "positions"];
     let help = text(&hw_tests(&["--help"]).stdout);
     for name in moved.into_iter().chain(["relations", "swap"]) {
-        for arguments in [&[name][..], &[name, "--help"], &[name, "8/8/8/8/8/8/8/8 w - -"]] {
+        let fen = "8/8/8/8/8/8/8/8 w - -";
+        for arguments in [&[name][..], &[name, "--help"], &[name, fen], &["help", name]] {
             let output = hw_tests(arguments);
             assert_eq!(output.status.code(), Some(2), "{arguments:?}");
             let message = format!("hw-tests: `hw-tests {name}` is now `sargon {name}`\n");
