@@ -197,7 +197,8 @@ Example:
 
 /// Parses the command line, runs its command, and returns the exit code.
 pub(crate) fn main() -> ExitCode {
-    if let Some(error) = std::env::args_os().nth(1).as_deref().and_then(moved::moved_error) {
+    let command = std::env::args_os().skip(1).find(|argument| argument != "help");
+    if let Some(error) = command.as_deref().and_then(moved::moved_error) {
         return report_result("hw-tests", Err(error));
     }
     let cli = match manual::parse_args::<Cli>(Cli::command()) {

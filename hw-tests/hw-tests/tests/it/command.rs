@@ -163,7 +163,8 @@ fn a_command_that_is_in_sargon_now_is_refused_with_its_new_name() {
     let moved = ["behaviours", "captures", "compare-see", "corpus", "differences", "positions"];
     let help = text(&hw_tests(&["--help"]).stdout);
     for name in moved.into_iter().chain(["relations", "swap"]) {
-        for arguments in [&[name][..], &[name, "--help"], &[name, "8/8/8/8/8/8/8/8 w - -"]] {
+        let fen = "8/8/8/8/8/8/8/8 w - -";
+        for arguments in [&[name][..], &[name, "--help"], &[name, fen], &["help", name]] {
             let output = hw_tests(arguments);
             assert_eq!(output.status.code(), Some(2), "{arguments:?}");
             let message = format!("hw-tests: `hw-tests {name}` is now `sargon {name}`\n");
@@ -182,7 +183,7 @@ fn without_hw_inspect_its_commands_tell_how_to_build_it_and_do_not_start_cargo()
     let alone = folder.path().join("hw-tests");
     std::fs::copy(env!("CARGO_BIN_EXE_hw-tests"), &alone).expect("a copy of the program");
     let cargo = folder.path().join("cargo");
-    std::fs::write(&cargo, "#!/bin/sh\ntouch \"$0.started\"\n").expect("a script");
+    std::fs::write(&cargo, "#!/bin/sh\n: >\"$0.started\"\n").expect("a script");
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(&cargo, executable).expect("its permissions");
     for name in ["debug", "gdb", "dap", "why", "profile", "coverage"] {
