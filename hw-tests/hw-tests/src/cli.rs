@@ -28,8 +28,8 @@ use boards::BoardArgs;
 use files::read_program;
 use inspect::PassthroughArgs;
 
-/// Run Sargon's exchange evaluator on a simulated or real board and compare it with a host
-/// reference
+/// Test Z80 code on simulated and real boards: your own routines by test files, and Sargon's
+/// exchange evaluator by a host reference
 #[derive(Parser)]
 #[command(version = env!("PROGRAM_VERSION"), arg_required_else_help = true, after_help = AFTER_HELP)]
 struct Cli {
@@ -42,12 +42,13 @@ const CASES: &str = "Cases";
 const OUTPUT: &str = "Output";
 
 const AFTER_HELP: &str = "\
-Other commands: why, gdb, dap, profile and coverage, which `hw-inspect --help` describes;
-completions and man. The program `sargon` analyses chess positions without a board.
+Other commands: residues and prizes, of positions on a board; why, gdb, dap, profile and
+coverage, which `hw-inspect --help` describes; completions and man. The program `sargon`
+analyses chess positions without a board.
 
 Exit codes:
     0  success
-    1  wrong residue or failed verification
+    1  a case fails, as by a wrong residue
     2  invalid command line
     3  a port, board or file failed
     4  no case selected
@@ -112,11 +113,14 @@ Examples:
   hw-tests exhaust --range 600000..857304 --crc 12345678")]
     Exhaust(exhaust::ExhaustArgs),
     /// Print the residues of positions as JSON, one line per position
-    #[command(after_help = "\
+    #[command(
+        hide = true,
+        after_help = "\
 Examples:
   hw-tests residues --fen 'r3k3/2N5/8/8/2q5/8/8/4K3 b - -'
   hw-tests residues positions.epd
-  hw-tests residues < positions.epd")]
+  hw-tests residues < positions.epd"
+    )]
     Residues(residues::ResiduesArgs),
     /// Explain the residue of one square: the attackers array and the exchange step by step
     #[command(after_help = "\
@@ -129,10 +133,13 @@ Examples:
   hw-tests explain --values 1,3,4,5,9,15 '8/2n5/3q4/2PP4/1B6/8/8/8 w - -' d6")]
     Explain(explain::ExplainArgs),
     /// Show how residues are used: the highest losses, and the points won by the second prize
-    #[command(after_help = "\
+    #[command(
+        hide = true,
+        after_help = "\
 Examples:
   hw-tests prizes --moved c7 'r3k3/2N5/8/8/2q5/8/8/4K3 b - -'
-  hw-tests prizes                                       compare board and host over the corpus")]
+  hw-tests prizes                                       compare board and host over the corpus"
+    )]
     Prizes(prizes::PrizesArgs),
     /// Debug the evaluator, or any program, forward and backward
     #[command(after_help = "Example:\n  hw-tests debug prog.asm", disable_help_flag = true)]
