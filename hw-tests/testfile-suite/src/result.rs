@@ -1,5 +1,6 @@
 //! Results of cases and properties.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::machine::MachineError;
@@ -30,6 +31,8 @@ pub struct TestResult {
     pub calls: u64,
     /// The failing input of a property, as a `[[case]]`.
     pub case: Option<String>,
+    /// What is expected, but could not be checked on this machine, such as `cycles`.
+    pub not_checked: BTreeSet<&'static str>,
 }
 
 /// The verdict on a case or a property.
