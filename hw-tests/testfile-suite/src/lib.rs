@@ -43,6 +43,7 @@ mod reader;
 mod result;
 mod run;
 mod simulated;
+mod suite;
 
 pub use board::{BoardMachine, BoardMachineError};
 pub use contract::Contract;
@@ -60,3 +61,4 @@ pub use reader::FileError;
 pub use result::{Difference, RunError, TestResult, Verdict};
 pub use run::{run, run_one};
 pub use simulated::SimulatedMachine;
+pub use suite::{TestCase, TestDetails, TestFiles};
