@@ -16,7 +16,7 @@ mod unconfirmed;
 pub use crate::suite::{BoardVerdict, CaseResult, FaultSide, Verdict, VerdictCounts};
 pub use baseline::{Baseline, BaselineStatus, BaselineSummary};
 pub use conclusion::{Conclusion, exit_code, incomplete_counts};
-pub use merge::merge_requests;
+pub use merge::{merge_repetitions, merge_requests};
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -69,7 +69,7 @@ Examples:
   hw-tests run --for 8h --seed 1                   soak test, shuffled
   hw-tests run --report-dir report                 HTML, JSON, Markdown, JUnit")]
     Run(Box<run::RunArgs>),
-    /// Test your own Z80 routines by test files, on a simulated machine
+    /// Test your own Z80 routines by test files, on a simulated machine or a board
     #[command(after_help = "\
 A test file names sources, calls and what is expected of them (docs/TESTING-YOUR-CODE.md).
 
@@ -77,6 +77,7 @@ Examples:
   hw-tests test mul.test.toml
   hw-tests test tests --tag fast                        every *.test.toml of a folder
   hw-tests test mul.test.toml --filter wraps --seed 7
+  hw-tests test mul.test.toml --port /dev/ttyUSB0       on a real board
   hw-tests test --contracts mul.asm                     by the comments above its routines")]
     Test(test::TestArgs),
     /// Create a routine with its test file and a workflow, as a start for your own

@@ -5,7 +5,7 @@ mod sight;
 use std::collections::BTreeSet;
 
 use cli_support::text::Escape;
-use z80_core::{canonical_register_name, register_value};
+use z80_core::{Expression, canonical_register_name, register_value};
 
 use crate::contract::Contract;
 use crate::machine::{Call, CallEnd, Machine, Outcome, Violation};
@@ -54,17 +54,50 @@ impl Judged<'_> {
         }
         found.extend(expect.clobbers.as_ref().and_then(|allowed| self.clobbered(allowed)));
         found.extend(self.contract.map(|contract| self.broken(contract)).into_iter().flatten());
-        found.extend(self.ports());
+        if machine.observes_accesses() {
+            found.extend(self.ports());
+        }
         for (index, matcher) in &expect.calls {
             let name = self.step.mocks[*index].0.escaped();
             let calls = self.outcome.mock_calls.get(*index).copied().unwrap_or(0);
             found.extend(compared(&format!("calls of {name}"), matcher, calls));
         }
         let sight = Sight::new(self, machine);
-        for (text, condition) in &expect.checks {
+        for (text, condition) in expect.checks.iter().filter(|(_, one)| self.is_checked(one)) {
             found.extend(sight.check(text, condition));
         }
         found
+    }
+
+    /// Returns `true` if the machine has measured what a condition uses.
+    fn is_checked(&self, condition: &Expression) -> bool {
+        let uses = |name| condition.variables().contains(&name);
+        !(uses("cycles") && self.outcome.t_states.is_none()
+            || uses("stack") && self.outcome.stack.is_none())
+    }
+
+    /// Returns what is expected of the call, but can't be checked on this machine.
+    pub(crate) fn not_checked(&self, machine: &dyn Machine) -> Vec<&'static str> {
+        let Self { step, outcome, contract, .. } = self;
+        let expect = &step.expect;
+        let is_blind = !machine.observes_accesses();
+        let uses = |name| expect.checks.iter().any(|(_, one)| one.variables().contains(&name));
+        let contract = |is_given: fn(&Contract) -> bool| contract.is_some_and(is_given);
+        let cycles =
+            expect.cycles.is_some() || uses("cycles") || contract(|one| one.cycles.is_some());
+        let stack = expect.stack.is_some() || uses("stack") || contract(|one| one.stack.is_some());
+        let all = [
+            ("cycles", cycles && outcome.t_states.is_none()),
+            ("stack", stack && outcome.stack.is_none()),
+            ("writes", is_blind && step.writes.is_some()),
+            ("ports", is_blind && !expect.ports.is_empty()),
+        ];
+        // Of a call that did not return nothing else is checked on any machine.
+        let has_returned = outcome.end == CallEnd::Returned;
+        all.into_iter()
+            .filter(|(_, is_missing)| *is_missing && has_returned)
+            .map(|one| one.0)
+            .collect()
     }
 
     fn end(&self) -> Option<Difference> {
@@ -81,6 +114,11 @@ impl Judged<'_> {
                     "did not return: went to {to:04X}H, outside of the program, from {}",
                     place(from)
                 )
+            }
+            CallEnd::Lost => {
+                "did not return: the board has restarted, or the routine has destroyed \
+                              the program that called it"
+                    .to_owned()
             }
         };
         Some(Difference::finding(what, None))
@@ -117,6 +155,16 @@ impl Judged<'_> {
             Violation::InterruptMode => ("changed the interrupt mode or I".to_owned(), None),
             Violation::InputExhausted { port, pc } => {
                 (format!("read port {port:02X}H more often than there are values"), Some(pc))
+            }
+            Violation::CodeChanged { address, from, to } => {
+                (format!("changed code, {}: {from:02X}H to {to:02X}H", place(address)), None)
+            }
+            Violation::StackExhausted { size } => {
+                (format!("used more than {size} bytes of stack"), None)
+            }
+            Violation::StackPointer => ("returned with another SP".to_owned(), None),
+            Violation::BytesLost => {
+                ("had interrupts off so long that bytes of the line were lost".to_owned(), None)
             }
         };
         Difference::finding(what, pc.map(place))

@@ -25,8 +25,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Machine`] is what runs calls: [`SimulatedMachine`], or a board with a caller program.
+//! [`Machine`] is what runs calls: [`SimulatedMachine`], or [`BoardMachine`], a board on which the
+//! caller runs.
 
+mod board;
 mod calls;
 mod contract;
 mod judge;
@@ -41,7 +43,9 @@ mod reader;
 mod result;
 mod run;
 mod simulated;
+mod suite;
 
+pub use board::{BoardMachine, BoardMachineError};
 pub use contract::Contract;
 pub use machine::{
     Block, Call, CallEnd, Machine, MachineError, Mock, MockReturn, Outcome, Violation,
@@ -55,5 +59,6 @@ pub use options::RunOptions;
 pub use program::{Program, ProgramFiles};
 pub use reader::FileError;
 pub use result::{Difference, RunError, TestResult, Verdict};
-pub use run::run;
+pub use run::{run, run_one};
 pub use simulated::SimulatedMachine;
+pub use suite::{TestCase, TestDetails, TestFiles};

@@ -90,6 +90,8 @@ pub enum CallEnd {
     Halted(u16),
     /// It left the program: the address, and that of the instruction that went there.
     Left(u16, u16),
+    /// The board has restarted instead, or the routine has destroyed the program that called it.
+    Lost,
 }
 
 /// Something that a routine must not do. `pc` is the address of the instruction.
@@ -110,6 +112,14 @@ pub enum Violation {
     InterruptMode,
     /// It read a port more often than there are values for it.
     InputExhausted { port: u8, pc: u16 },
+    /// It has changed code (on a board).
+    CodeChanged { address: u16, from: u8, to: u8 },
+    /// It used more stack than these bytes (on a board).
+    StackExhausted { size: u16 },
+    /// It returned with another SP (on a board).
+    StackPointer,
+    /// It had interrupts off for so long that bytes of the line were lost (on a board).
+    BytesLost,
 }
 
 /// Error returned if a machine can't run calls, apart from what a routine does.
@@ -133,4 +143,13 @@ pub trait Machine {
 
     /// Returns a name for summaries, such as `simulated`.
     fn name(&self) -> &str;
+
+    /// Returns `true` if the machine observes each access to memory and ports, so that it checks
+    /// [`Call::writes`] and returns [`Outcome::outputs`].
+    fn observes_accesses(&self) -> bool;
+
+    /// Returns why the machine can't make a call; `None` if it can.
+    fn refusal(&self, _call: &Call) -> Option<String> {
+        None
+    }
 }

@@ -31,6 +31,12 @@ pub struct TestFile {
 }
 
 impl TestFile {
+    /// Returns `true` if the program fits the board with this profile.
+    #[must_use]
+    pub fn fits(&self, profile: &str) -> bool {
+        self.boards.is_empty() || self.boards.iter().any(|board| board == profile)
+    }
+
     /// Returns the headings of cases and properties, in the order in which they run.
     pub fn headings(&self) -> impl Iterator<Item = &Heading> {
         let properties = self.properties.iter().map(|property| &property.heading);

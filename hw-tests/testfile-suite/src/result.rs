@@ -1,6 +1,9 @@
 //! Results of cases and properties.
 
+use std::collections::BTreeSet;
 use std::fmt;
+
+use serde::{Deserialize, Serialize};
 
 use crate::machine::MachineError;
 use crate::reader::FileError;
@@ -30,6 +33,8 @@ pub struct TestResult {
     pub calls: u64,
     /// The failing input of a property, as a `[[case]]`.
     pub case: Option<String>,
+    /// What is expected, but could not be checked on this machine, such as `cycles`.
+    pub not_checked: BTreeSet<&'static str>,
 }
 
 /// The verdict on a case or a property.
@@ -45,15 +50,18 @@ pub enum Verdict {
 }
 
 /// Something that differs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
     /// What differs, such as `HL`; a whole sentence if nothing was expected.
     pub what: String,
     /// What was expected; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub expected: String,
     /// What was found; empty if nothing was expected.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub actual: String,
     /// The place in the program: address, label, file and line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
 }
 

@@ -3,7 +3,7 @@
 use crate::calls::{REGISTERS, call, result_of};
 use crate::judge::Judged;
 use crate::machine::{Machine, MachineError, Outcome};
-use crate::model::{Case, Heading, Step, TestFile};
+use crate::model::{Case, Step, TestFile};
 use crate::options::RunOptions;
 use crate::property;
 use crate::result::{RunError, TestResult, Verdict};
@@ -18,25 +18,42 @@ pub fn run(
     options: &RunOptions<'_>,
     report: &mut dyn FnMut(TestResult),
 ) -> Result<(), RunError> {
-    let is_selected = |heading: &Heading| options.select.is_none_or(|select| select(heading));
-    for case in file.cases.iter().filter(|case| is_selected(&case.heading)) {
-        report(match skipped(&case.heading) {
-            Some(result) => result,
-            None => run_case(file, case, machine, options)?,
-        });
-    }
-    for property in file.properties.iter().filter(|one| is_selected(&one.heading)) {
-        report(match skipped(&property.heading) {
-            Some(result) => result,
-            None => property::run(file, property, machine, options)?,
-        });
+    for (index, heading) in file.headings().enumerate() {
+        if options.select.is_none_or(|select| select(heading)) {
+            report(run_one(file, index, machine, options)?);
+        }
     }
     Ok(())
 }
 
-fn skipped(heading: &Heading) -> Option<TestResult> {
-    let reason = heading.skip.clone()?;
-    Some(TestResult { verdict: Verdict::Skipped, reason: Some(reason), ..result_of(heading) })
+/// Runs the case or property with this index among [`TestFile::headings`], whatever is selected.
+///
+/// # Errors
+/// Returns `RunError` if the machine or a reference program fails.
+///
+/// # Panics
+/// Panics if there is no such case or property.
+pub fn run_one(
+    file: &TestFile,
+    index: usize,
+    machine: &mut dyn Machine,
+    options: &RunOptions<'_>,
+) -> Result<TestResult, RunError> {
+    let property = index.checked_sub(file.cases.len()).map(|index| &file.properties[index]);
+    let (heading, steps) = match property {
+        None => (&file.cases[index].heading, &file.cases[index].steps[..]),
+        Some(property) => (&property.heading, std::slice::from_ref(&property.step)),
+    };
+    let mut calls = file.setup.iter().chain(steps).map(|step| call(file, step, REGISTERS, false));
+    let refusal = || calls.find_map(|call| machine.refusal(&call));
+    if let Some(reason) = heading.skip.clone().or_else(refusal) {
+        let (verdict, reason) = (Verdict::Skipped, Some(reason));
+        return Ok(TestResult { verdict, reason, ..result_of(heading) });
+    }
+    match property {
+        None => run_case(file, &file.cases[index], machine, options),
+        Some(property) => property::run(file, property, machine, options),
+    }
 }
 
 fn run_case(
@@ -57,6 +74,7 @@ fn run_case(
         result.routine = file.program.place(step.address);
         let contract = file.contract_at(step.address, options.contracts);
         let judged = Judged { program: &file.program, step, call: &call, outcome, contract };
+        result.not_checked.extend(judged.not_checked(machine));
         let mut found = judged.differences(machine);
         if !found.is_empty() {
             if steps.len() > 1 {

@@ -11,7 +11,7 @@ use crate::program::Program;
 
 /// The content of memory that is not part of the program. Not 0, so that a routine that needs
 /// cleared memory is found.
-const FILL: u8 = 0xA5;
+pub(crate) const FILL: u8 = 0xA5;
 /// What a port returns for which a call has no values: that of an open bus.
 const OPEN_BUS: u8 = 0xFF;
 /// Violations that are kept for a call.
@@ -299,5 +299,9 @@ impl Machine for SimulatedMachine {
 
     fn name(&self) -> &str {
         "simulated"
+    }
+
+    fn observes_accesses(&self) -> bool {
+        true
     }
 }

@@ -34,10 +34,8 @@ pub fn merge_requests<S: Suite>(mut first: CaseResult<S>, second: CaseResult<S>)
 
 /// Merges the results of two repetitions of a case. One that passes only sometimes is flaky,
 /// whatever the other results.
-pub(super) fn merge_repetitions<S: Suite>(
-    first: CaseResult<S>,
-    again: CaseResult<S>,
-) -> CaseResult<S> {
+#[must_use]
+pub fn merge_repetitions<S: Suite>(first: CaseResult<S>, again: CaseResult<S>) -> CaseResult<S> {
     let mut retries = first.retries;
     retries += again.retries;
     let attempts = first.attempts + again.attempts;

@@ -173,6 +173,32 @@ fn parse_monitor(name: &str) -> Result<HostMonitor, String> {
 }
 
 impl BoardArgs {
+    /// Returns `true` if an option asks for a board, real or simulated.
+    pub(super) fn names_board(&self) -> bool {
+        let is_simulated = self.direct || self.real_time || self.mame.is_some();
+        self.board.is_some() || self.target().is_some() || is_simulated
+    }
+
+    /// Returns an error if an option is given that works with Sargon's evaluator only.
+    pub(super) fn refuse_evaluator(&self) -> Result<(), CommandError> {
+        let given = [
+            ("--sargon-dir", self.sargon_dir.is_some()),
+            ("--app", self.app.is_some()),
+            ("--flash", self.flash),
+            ("--via", self.via.is_some()),
+            ("--replay", self.replay.is_some()),
+            ("--faults", self.faults.is_some()),
+            ("--behaviour", self.behaviour != Behaviour::default()),
+        ];
+        match given.iter().find(|(_, is_given)| *is_given) {
+            Some((name, _)) => {
+                let why = format!("{name} works with `hw-tests run` only; omit it");
+                Err(CommandError::new(USAGE, why))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Returns the name of the board before it is connected.
     pub(super) fn display_name(&self) -> String {
         match (self.target(), &self.replay, &self.mame) {

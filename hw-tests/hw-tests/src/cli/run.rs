@@ -13,6 +13,7 @@ use hil_harness::file_system::OsFileSystem;
 use hil_harness::live::BoardSuite;
 use hil_harness::report;
 use hil_harness::runner::Baseline;
+use hil_harness::suite::Suite;
 use indicatif::{ProgressBar, ProgressStyle};
 use rcflash_rig::DEFAULT_BOARD;
 use sargon_corpus::Case;
@@ -42,18 +43,6 @@ pub(super) struct RunArgs {
         hide_short_help = true
     )]
     all: Option<String>,
-    /// Append the result of each case to FILE, one JSON object a line
-    ///
-    /// Each line is written when its case is done (docs/TESTING.md). With --for or --count, only
-    /// cases that do not pass are written.
-    #[arg(long, value_name = "FILE", help_heading = super::OUTPUT)]
-    results: Option<PathBuf>,
-    /// Continue the run that wrote the results file
-    #[arg(long, requires = "results", conflicts_with = "force", help_heading = super::OUTPUT)]
-    resume: bool,
-    /// Write report.html, report.json, report.md and junit.xml to this folder (docs/REPORTS.md)
-    #[arg(long, value_name = "DIR", help_heading = super::OUTPUT)]
-    report_dir: Option<PathBuf>,
     /// Print the names and tags of the selected cases, and run none
     #[arg(long, help_heading = super::CASES)]
     list: bool,
@@ -68,23 +57,8 @@ pub(super) struct RunArgs {
         hide_short_help = true
     )]
     full: bool,
-    /// Compare with an earlier run and fail only on new failures
-    ///
-    /// FILE is the results file or the report.json of that run (docs/REPORTS.md).
-    #[arg(long, value_name = "FILE", help_heading = super::OUTPUT)]
-    baseline: Option<PathBuf>,
-    /// Run each case this many times; a case that passes only sometimes is flaky
-    #[arg(
-        long,
-        value_name = "TIMES",
-        default_value_t = 1,
-        value_parser = clap::value_parser!(u32).range(1..),
-        help_heading = EXECUTION
-    )]
-    repeat: u32,
-    /// Stop at the first case that does not pass
-    #[arg(long, help_heading = EXECUTION)]
-    fail_fast: bool,
+    #[command(flatten)]
+    execution: ExecutionArgs,
     /// Soak test: repeat the cases for this long, as in 90s, 30m or 8h
     #[arg(
         long = "for",
@@ -97,6 +71,40 @@ pub(super) struct RunArgs {
     /// Soak test: repeat the cases until this many have run
     #[arg(long, value_name = "CASES", conflicts_with = "resume", help_heading = EXECUTION)]
     count: Option<u64>,
+}
+
+/// Options of how cases run and where results go, which all runs have.
+#[derive(Args)]
+pub(super) struct ExecutionArgs {
+    /// Append the result of each case to FILE, one JSON object a line
+    ///
+    /// Each line is written when its case is done (docs/TESTING.md). With --for or --count, only
+    /// cases that do not pass are written.
+    #[arg(long, value_name = "FILE", help_heading = super::OUTPUT)]
+    pub(super) results: Option<PathBuf>,
+    /// Continue the run that wrote the results file
+    #[arg(long, requires = "results", conflicts_with = "force", help_heading = super::OUTPUT)]
+    pub(super) resume: bool,
+    /// Write report.html, report.json, report.md and junit.xml to this folder (docs/REPORTS.md)
+    #[arg(long, value_name = "DIR", help_heading = super::OUTPUT)]
+    pub(super) report_dir: Option<PathBuf>,
+    /// Compare with an earlier run and fail only on new failures
+    ///
+    /// FILE is the results file or the report.json of that run (docs/REPORTS.md).
+    #[arg(long, value_name = "FILE", help_heading = super::OUTPUT)]
+    pub(super) baseline: Option<PathBuf>,
+    /// Run each case this many times; a case that passes only sometimes is flaky
+    #[arg(
+        long,
+        value_name = "TIMES",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..),
+        help_heading = EXECUTION
+    )]
+    pub(super) repeat: u32,
+    /// Stop at the first case that does not pass
+    #[arg(long, help_heading = EXECUTION)]
+    pub(super) fail_fast: bool,
 }
 
 pub(super) fn run(args: &RunArgs) -> CommandResult {
@@ -141,26 +149,15 @@ fn parse_tag(text: &str) -> Result<String, String> {
 
 impl RunArgs {
     fn settings(&self) -> Result<RunConfig, CommandError> {
-        let arguments = std::env::args_os().skip(1);
         Ok(RunConfig {
             profile: self.board.board.clone().unwrap_or_else(|| DEFAULT_BOARD.to_owned()),
-            behaviour: self.board.behaviour.to_string(),
             seed: self.select.seed,
             shard: self.select.shard.map(|shard| shard.to_string()),
             faults: self.board.faults,
-            repeat: self.repeat,
-            fail_fast: self.fail_fast,
             time: self.time,
             count: self.count,
-            baseline: self.read_baseline()?,
-            results: self.results.clone(),
-            resume: self.resume,
-            force: self.board.force,
-            report: self.report_dir.clone(),
-            arguments: arguments.map(|word| word.to_string_lossy().into_owned()).collect(),
             follow_up: self.board.options(),
-            board: self.board.display_name(),
-            boards: Vec::new(),
+            ..self.execution.config::<SargonSuite>(self.board.behaviour.to_string(), &self.board)?
         })
     }
 
@@ -172,17 +169,43 @@ impl RunArgs {
         }
         Ok(())
     }
+}
+
+impl ExecutionArgs {
+    /// Returns the part of a run's configuration that these options and those of the board decide.
+    pub(super) fn config<S: Suite>(
+        &self,
+        behaviour: String,
+        board: &BoardArgs,
+    ) -> Result<RunConfig, CommandError> {
+        let arguments = std::env::args_os().skip(1);
+        Ok(RunConfig {
+            repeat: self.repeat,
+            fail_fast: self.fail_fast,
+            baseline: self.read_baseline::<S>(&behaviour)?,
+            behaviour,
+            results: self.results.clone(),
+            resume: self.resume,
+            force: board.force,
+            report: self.report_dir.clone(),
+            arguments: arguments.map(|word| word.to_string_lossy().into_owned()).collect(),
+            board: board.display_name(),
+            ..RunConfig::default()
+        })
+    }
 
     /// Reads the baseline.
-    fn read_baseline(&self) -> Result<Option<Arc<Baseline>>, CommandError> {
+    fn read_baseline<S: Suite>(
+        &self,
+        behaviour: &str,
+    ) -> Result<Option<Arc<Baseline>>, CommandError> {
         let Some(path) = &self.baseline else { return Ok(None) };
         if self.results.as_ref().is_some_and(|results| same_file(results, path)) {
             let why =
                 "--baseline and --results name the same file; a run cannot be its own baseline";
             return Err(CommandError::new(USAGE, why));
         }
-        let baseline = baseline::read::<SargonSuite>(path, &self.board.behaviour.to_string())?;
-        Ok(Some(Arc::new(baseline)))
+        Ok(Some(Arc::new(baseline::read::<S>(path, behaviour)?)))
     }
 }
 

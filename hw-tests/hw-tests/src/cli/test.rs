@@ -1,16 +1,22 @@
 //! `hw-tests test`.
 
+mod session;
+
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
-use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED, NOTHING_SELECTED};
-use cli_support::output::{pluralize, print};
+use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, NOTHING_SELECTED};
+use cli_support::output::print;
 use cli_support::text::{Escape, eprint_message};
-use testfile_suite::{
-    Contract, Heading, Machine, RunOptions, SimulatedMachine, TestFile, TestResult, Verdict, run,
-};
+use hil_harness::report;
+use hil_harness::select::{Selection, Shard};
+use testfile_suite::{Contract, Heading, TestCase, TestFile, TestFiles, TestResult, Verdict};
 
 use super::CASES;
+use super::boards::BoardArgs;
+use super::run::ExecutionArgs;
 
 /// The end of the names of test files.
 const ENDING: &str = ".test.toml";
@@ -33,99 +39,119 @@ pub(super) struct TestArgs {
     /// Generate the inputs of properties from this number
     #[arg(long, value_name = "NUMBER", help_heading = CASES)]
     seed: Option<u64>,
+    /// Only this part of the cases: 2/5 is the second of five parts
+    #[arg(long, value_name = "PART/PARTS", help_heading = CASES)]
+    shard: Option<Shard>,
     /// List the selected cases with their tags, and run none
     #[arg(long, help_heading = CASES)]
     list: bool,
+    #[command(flatten)]
+    execution: ExecutionArgs,
+    #[command(flatten)]
+    board: BoardArgs,
 }
 
-/// What the files had in common so far.
-#[derive(Default)]
-struct Totals {
-    selected: usize,
-    failed: usize,
-    broken_files: usize,
-    /// The sources of `--contracts` that a test file names.
-    used_sources: Vec<PathBuf>,
-    unused_sources: usize,
+/// A file that is tested.
+struct Tested {
+    file: Arc<TestFile>,
+    contracts: Arc<[Contract]>,
 }
 
 pub(super) fn test(args: &TestArgs) -> CommandResult {
-    let mut totals = Totals::default();
-    let mut files = test_files(&args.files)?;
+    args.board.refuse_evaluator()?;
+    let mut paths = test_files(&args.files)?;
     if args.files.is_empty() {
-        files = files_beside(&args.contracts)?;
+        paths = files_beside(&args.contracts)?;
     }
-    for path in files {
-        // After an error the other files are tested, too.
-        if let Err(message) = test_file(&path, args, &mut totals)? {
-            totals.broken_files += 1;
-            eprint_message(format!("hw-tests: {message}"));
-        }
+    // After an error the other files are tested, too.
+    let read: Vec<_> = paths.iter().map(|path| args.read(path)).collect();
+    for message in read.iter().filter_map(|read| read.as_ref().err()) {
+        eprint_message(format!("hw-tests: {message}"));
     }
-    let used = std::mem::take(&mut totals.used_sources);
-    for source in args.contracts.iter().filter(|source| !used.contains(source)) {
-        totals.unused_sources += 1;
-        let source = source.escaped();
-        eprint_message(format!("hw-tests: no test file names {source} among its sources"));
-    }
-    Ok(match totals {
-        Totals { broken_files: 1.., .. } => ENVIRONMENT,
-        Totals { failed: 1.., .. } => FAILED,
-        Totals { unused_sources: 1.., .. } => NOTHING_SELECTED,
-        Totals { selected: 0, .. } => {
+    let is_broken = read.iter().any(Result::is_err);
+    let files: Vec<Tested> = read.into_iter().flatten().flatten().collect();
+    let code = if args.list { list(&files, args)? } else { run_files(&files, args)? };
+    let unused = args.report_unused_sources(&files);
+    Ok(match code {
+        _ if is_broken => ENVIRONMENT,
+        0 if unused > 0 => NOTHING_SELECTED,
+        NOTHING_SELECTED => {
             eprint_message("hw-tests: no case is selected; --list shows them");
-            NOTHING_SELECTED
+            code
         }
-        _ => 0,
+        code => code,
     })
 }
 
-/// Tests a file. The inner error is about the file, the outer one about standard output.
-fn test_file(
-    path: &Path,
-    args: &TestArgs,
-    totals: &mut Totals,
-) -> Result<Result<(), String>, CommandError> {
-    let file = match TestFile::read(path) {
-        Ok(file) => file,
-        Err(error) => return Ok(Err(error.to_string())),
-    };
-    let is_selected = |heading: &Heading| args.selects(heading);
-    if args.list {
-        let selected: Vec<_> = file.headings().filter(|one| is_selected(one)).collect();
-        totals.selected += selected.len();
-        print(&selected.into_iter().map(|heading| listed(path, heading)).collect::<String>())?;
-        return Ok(Ok(()));
-    }
-    let contracts = match contracts(&file, args, totals) {
-        Ok(contracts) => contracts,
-        Err(message) => return Ok(Err(message)),
-    };
-    if args.files.is_empty() && contracts.is_empty() {
-        return Ok(Ok(()));
-    }
-    let options = RunOptions { seed: args.seed, select: Some(&is_selected), contracts: &contracts };
-    let mut machine = SimulatedMachine::new(&file.program);
-    let mut results = Vec::new();
-    let mut printed = Ok(());
-    let ran = run(&file, &mut machine, &options, &mut |result| {
-        if printed.is_ok() {
-            printed = print(&lines(path, &result));
+fn list(files: &[Tested], args: &TestArgs) -> CommandResult {
+    let mut code = NOTHING_SELECTED;
+    for Tested { file, .. } in files {
+        let selected: Vec<_> = file.headings().filter(|one| args.selects(one)).collect();
+        if !selected.is_empty() {
+            code = 0;
         }
-        results.push(result);
-    });
-    printed?;
-    print(&contracts.iter().filter(|one| !file.calls(one)).map(uncalled).collect::<String>())?;
-    let count = |verdict| results.iter().filter(|result| result.verdict == verdict).count();
-    totals.selected += results.len();
-    totals.failed += count(Verdict::Fail);
-    if !results.is_empty() {
-        print(&summary(path, machine.name(), count))?;
+        let line = |heading| listed(&file.path, heading);
+        print(&selected.into_iter().map(line).collect::<String>())?;
     }
-    Ok(ran.map_err(|error| error.to_string()))
+    Ok(code)
+}
+
+fn run_files(files: &[Tested], args: &TestArgs) -> CommandResult {
+    let mut cases = Vec::new();
+    let mut skipped = false;
+    for Tested { file, contracts } in files {
+        let of_file = TestCase::all(file, contracts).into_iter();
+        cases.extend(of_file.filter(|case| args.selects(case.heading())));
+        let is_skipped = |one: &&Heading| one.skip.is_some() && args.selects(one);
+        skipped |= file.headings().any(|one| is_skipped(&one));
+        let uncalled = contracts.iter().filter(|one| !file.calls(one)).map(uncalled);
+        print(&uncalled.collect::<String>())?;
+        let reasons = file.headings().filter(is_skipped).map(|one| TestResult {
+            id: one.name.clone(),
+            verdict: Verdict::Skipped,
+            reason: one.skip.clone(),
+            ..TestResult::default()
+        });
+        print(&reasons.map(|result| lines(&file.path, &result)).collect::<String>())?;
+    }
+    let selection = Selection { shard: args.shard, ..Selection::default() };
+    let cases = selection.of::<TestFiles>(cases);
+    if cases.is_empty() {
+        return Ok(if skipped { 0 } else { NOTHING_SELECTED });
+    }
+    let done = session::run(args, &cases)?;
+    print(&done.totals.comparison())?;
+    let counts = [done.totals.counts(), done.totals.counts_with_known_passing()];
+    print(&report::summary_text(counts, &done.summary, done.stats, done.took, &done.target))?;
+    if let Some(failure) = &done.report_failure {
+        eprint_message(format!("hw-tests: {failure}"));
+    }
+    Ok(done.exit_code())
 }
 
 impl TestArgs {
+    /// Reads a test file; `None` if it has nothing to do with the contracts that are checked.
+    fn read(&self, path: &Path) -> Result<Option<Tested>, String> {
+        let file = TestFile::read(path).map_err(|error| error.to_string())?;
+        let contracts = contracts(&file, self)?;
+        let is_other =
+            self.files.is_empty() && !self.contracts.iter().any(|source| names(&file, source));
+        let tested = Tested { file: Arc::new(file), contracts: contracts.into() };
+        Ok(Some(tested).filter(|_| !is_other))
+    }
+
+    /// Prints a message for each source of `--contracts` that no test file names, and returns their
+    /// number.
+    fn report_unused_sources(&self, files: &[Tested]) -> usize {
+        let is_used = |source: &PathBuf| files.iter().any(|one| names(&one.file, source));
+        let unused: Vec<_> = self.contracts.iter().filter(|source| !is_used(source)).collect();
+        for source in &unused {
+            let source = source.escaped();
+            eprint_message(format!("hw-tests: no test file names {source} among its sources"));
+        }
+        unused.len()
+    }
+
     fn selects(&self, heading: &Heading) -> bool {
         let has_tag = |tag: &String| heading.tags.contains(tag);
         let has_text = |text: &String| heading.name.contains(text.as_str()) || has_tag(text);
@@ -166,18 +192,16 @@ fn files_beside(sources: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
     test_files(&folders)
 }
 
+/// Returns `true` if a test file has this source.
+fn names(file: &TestFile, source: &Path) -> bool {
+    matches!(file.contracts(source), Ok(Some(_)))
+}
+
 /// Returns the contracts to check in the sources of a test file.
-fn contracts(
-    file: &TestFile,
-    args: &TestArgs,
-    totals: &mut Totals,
-) -> Result<Vec<Contract>, String> {
+fn contracts(file: &TestFile, args: &TestArgs) -> Result<Vec<Contract>, String> {
     let mut all = Vec::new();
     for source in &args.contracts {
-        if let Some(found) = file.contracts(source)? {
-            totals.used_sources.push(source.clone());
-            all.extend(found);
-        }
+        all.extend(file.contracts(source)?.unwrap_or_default());
     }
     Ok(all)
 }
@@ -216,15 +240,21 @@ fn listed(path: &Path, heading: &Heading) -> String {
 fn lines(path: &Path, result: &TestResult) -> String {
     let name = result.id.escaped();
     let reason = result.reason.as_deref().map(Escape::escaped);
+    let not_checked = not_checked(&result.not_checked);
     match (result.verdict, reason) {
-        (Verdict::Pass, None) => String::new(),
-        (Verdict::Pass, Some(reason)) => format!("ok    {name}: {reason}\n"),
+        (Verdict::Pass, reason) => {
+            let remarks: Vec<_> = reason.into_iter().chain(not_checked).collect();
+            if remarks.is_empty() {
+                return String::new();
+            }
+            format!("ok    {name}: {}\n", remarks.join("; "))
+        }
         (Verdict::Skipped, reason) => format!("skip  {name}: {}\n", reason.unwrap_or_default()),
         (Verdict::Fail, reason) => {
             let mut text = format!("FAIL  {}:{}: {name}\n", path.escaped(), result.line);
             let differences = result.differences.iter().map(ToString::to_string);
             let routine = format!("calling {}", result.routine);
-            for line in reason.into_iter().chain(differences).chain([routine]) {
+            for line in reason.into_iter().chain(differences).chain(not_checked).chain([routine]) {
                 text += &format!("      {line}\n");
             }
             if let Some(case) = &result.case {
@@ -235,13 +265,8 @@ fn lines(path: &Path, result: &TestResult) -> String {
     }
 }
 
-fn summary(path: &Path, machine: &str, count: impl Fn(Verdict) -> usize) -> String {
-    let (passed, failed) = (count(Verdict::Pass), count(Verdict::Fail));
-    let (verdict, part) = if failed > 0 { ("FAIL", failed) } else { ("PASS", passed) };
-    let cases = pluralize(passed + failed, "case");
-    let skipped = match count(Verdict::Skipped) {
-        0 => String::new(),
-        skipped => format!(", {skipped} skipped"),
-    };
-    format!("{verdict} {part} of {cases} in {}, {machine}{skipped}\n", path.escaped())
+/// Returns a remark on what could not be checked on this machine.
+fn not_checked(names: &BTreeSet<&'static str>) -> Option<String> {
+    let names: Vec<_> = names.iter().copied().collect();
+    (!names.is_empty()).then(|| format!("not checked here: {}", names.join(", ")))
 }

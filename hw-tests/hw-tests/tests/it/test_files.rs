@@ -1,5 +1,6 @@
 //! `hw-tests test` and `hw-tests new`: examples, exit codes, messages, and the schema.
 
+mod boards;
 mod schema;
 #[cfg(feature = "system-tests")]
 mod system;
@@ -74,7 +75,9 @@ fn a_failing_case_is_shown_with_its_values_and_places() {
     let (code, shown, _) = hw_tests(folder.path(), &["test", "twice.test.toml"]);
     let expected = "FAIL  twice.test.toml:8: large\n      A: expected 1, got 0\n      calling \
                     8000H, TWICE (twice.asm:1)\nFAIL 1 of 2 cases in twice.test.toml, simulated\n";
-    assert_eq!((code, shown.as_str()), (1, expected));
+    assert_eq!(code, 1);
+    let verdict = shown.strip_prefix(expected).unwrap_or_default();
+    assert!(verdict.starts_with("FAIL: 1 of 2 cases agree on 2 calls in "), "{shown}");
 }
 
 #[test]
@@ -135,7 +138,8 @@ fn a_seed_repeats_the_inputs_of_a_property() {
     assert_eq!(code, 1);
     assert!(shown.contains("seed 9, simplified") && shown.contains(": A = 128\n"), "{shown}");
     assert!(shown.contains("\n[[case]]\nname = \"p, by seed 9\"\ncall = \"TWICE\"\n"), "{shown}");
-    assert_eq!(run().1, shown);
+    let (again, _) = shown.split_once("FAIL: ").expect("a verdict with the time of the run");
+    assert!(run().1.starts_with(again), "{again}");
 }
 
 #[test]

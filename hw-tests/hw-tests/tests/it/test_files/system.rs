@@ -1,6 +1,6 @@
-//! Properties that a Python program judges, and programs that fail.
+//! Properties that a Python program judges, programs that fail, and MAME's boards.
 
-use super::{examples, hw_tests, project};
+use super::{CASES, examples, hw_tests, project};
 
 #[test]
 fn the_example_with_a_reference_passes() {
@@ -51,5 +51,21 @@ fn a_reference_that_fails_is_a_located_error() {
         assert_eq!(code, 3, "{python}: {shown}");
         let located = errors.contains("twice.test.toml:6:1: reference python3 -c ");
         assert!(located && errors.contains(message), "{python}: {errors}");
+    }
+}
+
+#[test]
+fn mames_boards_give_the_same_verdicts_and_continue_after_a_stuck_call() {
+    let cases = CASES.replace("A = 1,", "A = 0,");
+    let stuck = "[[case]]\nname = \"stuck\"\ncall = \"STUCK\"\ntimeout = 100000\n";
+    let folder = project(&format!("{stuck}{cases}"));
+    let source = "TWICE: ADD A\n RET\nSTUCK: JMP STUCK\n .INTERN TWICE,STUCK\n .END\n";
+    std::fs::write(folder.path().join("twice.asm"), source).expect("a file");
+    for board in ["rc2014-classic", "rc2014-zed"] {
+        let arguments = ["test", "twice.test.toml", "--mame", "--board", board];
+        let (code, shown, errors) = hw_tests(folder.path(), &arguments);
+        let finding = "did not return within 100000 T-states; last at 8002H, STUCK (twice.asm:3)";
+        assert!(code == 1 && shown.contains(finding), "{board}: {code} {shown}{errors}");
+        assert!(shown.contains("FAIL: 2 of 3 cases"), "{board}: {shown}{errors}");
     }
 }

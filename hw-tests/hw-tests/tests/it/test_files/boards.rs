@@ -1,0 +1,124 @@
+//! Test files on simulated boards, and what all runs have: results, report, baseline, shards.
+
+use std::path::Path;
+
+use super::{CASES, hw_tests, project};
+
+/// The folder's file with this name, as text.
+fn read(folder: &Path, name: &str) -> String {
+    std::fs::read_to_string(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+#[test]
+fn boards_give_the_verdicts_of_the_simulated_machine() {
+    let folder = project(CASES);
+    for board in
+        [&["--direct"][..], &["--direct", "--board", "rc2014-zed"], &["--board", "rc2014-classic"]]
+    {
+        let arguments = [&["test", "twice.test.toml"], board].concat();
+        let (code, shown, errors) = hw_tests(folder.path(), &arguments);
+        assert_eq!((code, errors.as_str()), (1, ""), "{board:?}: {shown}");
+        let failure = "FAIL  twice.test.toml:8: large\n      A: expected 1, got 0\n";
+        assert!(shown.contains(failure), "{board:?}: {shown}");
+        assert!(
+            shown.contains("FAIL 1 of 2 cases in twice.test.toml, simulated rc2014-"),
+            "{shown}"
+        );
+        assert!(shown.contains("\nFAIL: 1 of 2 cases agree on 2 calls in "), "{shown}");
+    }
+}
+
+#[test]
+fn what_a_board_does_not_show_is_named_for_the_case_the_file_and_the_run() {
+    let folder =
+        project("[[case]]\nname = \"fast\"\ncall = \"TWICE\"\nexpect = { A = 0xB4, cycles = 1 }\n");
+    let (code, shown, _) = hw_tests(folder.path(), &["test", "twice.test.toml", "--direct"]);
+    assert_eq!(code, 0, "{shown}");
+    assert!(shown.contains("ok    fast: not checked here: cycles\n"), "{shown}");
+    let file = "PASS 1 of 1 case in twice.test.toml, simulated rc2014-classic within this \
+                program, not checked here: cycles\n";
+    assert!(shown.contains(file) && shown.contains(", not judged: cycles\n"), "{shown}");
+    let (code, shown, _) = hw_tests(folder.path(), &["test", "twice.test.toml"]);
+    assert_eq!(code, 1, "a simulated machine counts: {shown}");
+}
+
+#[test]
+fn a_file_for_other_boards_is_skipped_and_one_that_does_not_fit_is_an_error() {
+    let folder = project(&format!("boards = [\"rc2014-zed\"]\n{CASES}"));
+    let (code, shown, _) = hw_tests(folder.path(), &["test", "twice.test.toml", "--direct"]);
+    let skipped = "skip  small: its file is for rc2014-zed, not rc2014-classic\n";
+    assert!(code == 5 && shown.contains(skipped), "{code} {shown}");
+    let folder = project(&format!("origin = 0xE000\n{CASES}"));
+    let (code, _, errors) = hw_tests(folder.path(), &["test", "twice.test.toml", "--direct"]);
+    let message = "hw-tests: twice.test.toml: the program occupies E000H to E001H, but the caller \
+                   on the board leaves 8000H to DDFFH to programs";
+    assert!(code == 3 && errors.contains(message), "{code} {errors}");
+}
+
+#[test]
+fn a_routine_that_does_not_return_is_located_and_the_board_restarted() {
+    let folder = project(&format!(
+        "[[case]]\nname = \"stuck\"\ncall = \"STUCK\"\ntimeout = 50000\n{}",
+        CASES.replace("A = 1,", "A = 0,")
+    ));
+    let source = "TWICE: ADD A\n RET\nSTUCK: JMP STUCK\n .INTERN TWICE,STUCK\n .END\n";
+    std::fs::write(folder.path().join("twice.asm"), source).expect("a file");
+    let (code, shown, _) = hw_tests(folder.path(), &["test", "twice.test.toml", "--direct"]);
+    let finding = "did not return within 50000 T-states; last at 8002H, STUCK (twice.asm:3)";
+    assert!(code == 1 && shown.contains(finding), "{code} {shown}");
+    assert!(shown.contains("FAIL: 2 of 3 cases"), "the others ran: {shown}");
+}
+
+#[test]
+fn results_are_resumed_reported_and_compared_with_a_baseline() {
+    let folder = project(CASES);
+    let test = |arguments: &[&str]| {
+        hw_tests(folder.path(), &[&["test", "twice.test.toml"], arguments].concat())
+    };
+    let first = test(&["--results", "r.jsonl", "--report-dir", "out", "--repeat", "2"]);
+    assert_eq!(first.0, 1, "{first:?}");
+    let results = read(folder.path(), "r.jsonl");
+    let case = "\"id\":\"twice.test.toml::large\",\"tags\":[],\"verdict\":\"fail\",\"differences\":\
+                [{\"what\":\"A\",\"expected\":\"1\",\"actual\":\"0\"}]";
+    assert!(results.contains(case) && results.contains("\"attempts\":2"), "{results}");
+    for (name, text) in [
+        ("out/report.html", "twice.test.toml::large"),
+        ("out/report.json", "\"t_states\":14"),
+        ("out/report.md", "twice.test.toml::large"),
+        ("out/junit.xml", "A: expected 1, got 0"),
+    ] {
+        assert!(read(folder.path(), name).contains(text), "{name}");
+    }
+    let resumed = test(&["--results", "r.jsonl", "--repeat", "2", "--resume"]);
+    assert!(resumed.0 == 1 && !resumed.1.contains("FAIL  "), "nothing runs again: {resumed:?}");
+    let known = test(&["--baseline", "r.jsonl"]);
+    assert!(known.0 == 0 && known.1.contains("1 known failure"), "{known:?}");
+    let other = test(&["--results", "r.jsonl", "--repeat", "2", "--resume", "--tag", "fast"]);
+    assert_eq!(other.0, 2, "other cases: {other:?}");
+}
+
+#[test]
+fn shards_and_the_first_failure_end_a_run_early() {
+    let folder = project(&CASES.replace("A = 4", "A = 5"));
+    let test = |arguments: &[&str]| {
+        hw_tests(folder.path(), &[&["test", "twice.test.toml"], arguments].concat()).1
+    };
+    let shown = test(&["--fail-fast"]);
+    assert!(
+        shown.contains("FAIL  twice.test.toml:2: small") && !shown.contains("large"),
+        "{shown}"
+    );
+    let shown = test(&["--shard", "2/2"]);
+    assert!(!shown.contains("small") && shown.contains(": large"), "{shown}");
+}
+
+#[test]
+fn options_of_the_evaluator_are_refused() {
+    let folder = project(CASES);
+    for option in [&["--flash"][..], &["--via", "scm"], &["--behaviour", "1978"]] {
+        let arguments = [&["test", "twice.test.toml"], option].concat();
+        let (code, _, errors) = hw_tests(folder.path(), &arguments);
+        let message = format!("{} works with `hw-tests run` only", option[0]);
+        assert!(code == 2 && errors.contains(&message), "{option:?}: {code} {errors}");
+    }
+}

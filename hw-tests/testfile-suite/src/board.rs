@@ -1,0 +1,301 @@
+//! A board that makes calls through the caller, a small program beside the program under test.
+
+mod loaded;
+mod wire;
+
+use std::time::Duration;
+
+use cli_support::text::Escape;
+use firmware::ProgramKind;
+use firmware::build::{BuildError, BuiltImage, build};
+use firmware::profile::BoardProfile;
+use hil_harness::board::{Board, BoardError};
+use rcflash_link::caller::{Caller, CallerError};
+use rcflash_link::inspect::{self, AddressSpace};
+use rcflash_link::loader::LoadError;
+use rcflash_link::{Link, LinkError, LinkStats};
+
+use crate::machine::{Block, Call, CallEnd, Machine, MachineError, Outcome, Violation};
+use crate::program::Program;
+use loaded::LoadedProgram;
+
+/// The longest time that calls sent together may take. If one of them does not return, the board
+/// is waited for that long, three times.
+const MAX_BATCH_TIME: Duration = Duration::from_secs(2);
+/// Time until a board sends its banner after a reset.
+const BOOT_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Error returned if a board can't be used for test files.
+#[derive(Debug, thiserror::Error)]
+pub enum BoardMachineError {
+    /// The caller could not be built.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// The caller could not be loaded, or the program under test.
+    #[error(transparent)]
+    Caller(#[from] CallerError),
+    /// The port can't be opened again.
+    #[error(transparent)]
+    Board(#[from] BoardError),
+    /// The link failed.
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    /// The program lies where the caller or no RAM is.
+    #[error(
+        "the program occupies {:04X}H to {:04X}H, but the caller on the board leaves {:04X}H to \
+         {:04X}H to programs: change 'origin' or 'layout'",
+        program.0, program.1, free.0, free.1
+    )]
+    Overlap {
+        /// First and last address of the program.
+        program: (u16, u16),
+        /// First and last address that the caller leaves to programs.
+        free: (u16, u16),
+    },
+}
+
+impl From<BoardMachineError> for MachineError {
+    fn from(error: BoardMachineError) -> Self {
+        let advice = match &error {
+            BoardMachineError::Caller(
+                CallerError::Load(LoadError::Link(LinkError::Timeout { .. }))
+                | CallerError::Link(LinkError::Timeout { .. }),
+            ) => "; press the board's reset button and run again",
+            _ => "",
+        };
+        Self(format!("{}{advice}", error.to_string().escaped()))
+    }
+}
+
+/// A board that makes calls through the caller.
+///
+/// T-states, writes and ports are not observed, so that what a test expects of them is not checked.
+/// Memory outside of the program keeps what earlier calls left there, except what tests wrote.
+pub struct BoardMachine {
+    name: String,
+    clock_hz: u64,
+    image: BuiltImage,
+    caller: Caller,
+    // The link is dropped before its board.
+    link: Link,
+    board: Box<dyn Board>,
+    loaded: LoadedProgram,
+    restarts: u64,
+}
+
+impl BoardMachine {
+    /// Loads and starts the caller on a board with this project's monitor, whatever runs on it.
+    /// [`Self::load`] must follow.
+    ///
+    /// # Errors
+    /// Returns [`BoardMachineError`] if the caller can't be built, loaded or started.
+    pub fn start(
+        board: Box<dyn Board>,
+        mut link: Link,
+        profile: &BoardProfile,
+    ) -> Result<Self, BoardMachineError> {
+        let image = build(profile, ProgramKind::Caller)?;
+        let caller = Caller::load(&mut link, image.address, &image.bytes, image.build)?;
+        Ok(Self {
+            name: board.name().to_owned(),
+            clock_hz: profile.clock_hz.max(1),
+            image,
+            caller,
+            link,
+            board,
+            loaded: LoadedProgram::default(),
+            restarts: 0,
+        })
+    }
+
+    /// Loads a program under test instead of the one before.
+    ///
+    /// # Errors
+    /// Returns [`BoardMachineError::Overlap`] if it lies elsewhere than programs may, or the error
+    /// of the link.
+    pub fn load(&mut self, program: &Program) -> Result<(), BoardMachineError> {
+        let free = self.caller.identity().load_range;
+        if let Some(bounds) = program.image.bounds()
+            && (bounds.0 < free.0 || bounds.1 > free.1)
+        {
+            return Err(BoardMachineError::Overlap { program: bounds, free });
+        }
+        self.loaded = LoadedProgram::new(program);
+        self.upload()
+    }
+
+    /// Returns the caller, with its build.
+    #[must_use]
+    pub fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    /// Returns the traffic counters of the line.
+    #[must_use]
+    pub fn stats(&self) -> LinkStats {
+        self.link.stats()
+    }
+
+    /// Returns how often the board was restarted since the start.
+    #[must_use]
+    pub fn restarts(&self) -> u64 {
+        self.restarts
+    }
+
+    fn upload(&mut self) -> Result<(), BoardMachineError> {
+        for Block { address, bytes } in &self.loaded.runs {
+            self.caller.upload(&mut self.link, *address, bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Resets the board, and loads the caller and the program again.
+    fn restart(&mut self) -> Result<(), BoardMachineError> {
+        self.restarts += 1;
+        match self.board.reset_fn() {
+            Some(press) => press(),
+            None => self.link.reconnect(|| self.board.open())?,
+        }
+        match self.link.drain_banner("resetting the board", BOOT_TIMEOUT) {
+            Err(LinkError::Io { .. }) => self.link.reconnect(|| self.board.open())?,
+            other => other?,
+        }
+        let BuiltImage { address, bytes, build, .. } = &self.image;
+        self.caller = Caller::load(&mut self.link, *address, bytes, *build)?;
+        self.loaded.forget_writes();
+        self.upload()
+    }
+
+    fn call_time(&self, call: &Call) -> Duration {
+        Duration::from_secs_f64(call.timeout as f64 / self.clock_hz as f64)
+    }
+
+    /// Returns how many of the first calls are sent together: to the next reload after the first,
+    /// and on while they take no longer than [`MAX_BATCH_TIME`].
+    fn batch_size(&self, calls: &[Call]) -> usize {
+        let mut time = Duration::ZERO;
+        let mut size = 0;
+        for group in calls.chunk_by(|_, next| !next.reload) {
+            time += group.iter().map(|call| self.call_time(call)).sum::<Duration>();
+            if size > 0 && time > MAX_BATCH_TIME {
+                break;
+            }
+            size += group.len();
+        }
+        size
+    }
+
+    /// Makes calls. If one of several goes wrong they are made again, one by one.
+    fn run_batch(&mut self, calls: &[Call]) -> Result<Vec<Outcome>, BoardMachineError> {
+        let made = self.make(calls);
+        let changed = match &made {
+            Ok(_) => self.changed_code()?,
+            Err(_) => None,
+        };
+        match made {
+            Ok(outcomes) if changed.is_none() => Ok(outcomes),
+            Ok(mut outcomes) => {
+                self.upload()?;
+                if let [outcome] = &mut outcomes[..] {
+                    outcome.violations.extend(changed);
+                    return Ok(outcomes);
+                }
+                self.run_each(calls)
+            }
+            Err(
+                error @ CallerError::Link(LinkError::Io { .. } | LinkError::Interrupted { .. }),
+            ) => Err(error.into()),
+            Err(error @ CallerError::Refused { .. }) => Err(error.into()),
+            Err(error) => {
+                self.restart()?;
+                match calls {
+                    [call] => Ok(vec![wire::unfinished(call, end(&error))]),
+                    _ => self.run_each(calls),
+                }
+            }
+        }
+    }
+
+    fn run_each(&mut self, calls: &[Call]) -> Result<Vec<Outcome>, BoardMachineError> {
+        let mut outcomes = Vec::with_capacity(calls.len());
+        for call in calls {
+            outcomes.extend(self.run_batch(std::slice::from_ref(call))?);
+        }
+        Ok(outcomes)
+    }
+
+    fn make(&mut self, calls: &[Call]) -> Result<Vec<Outcome>, CallerError> {
+        let time = calls.iter().map(|call| self.call_time(call)).max().unwrap_or_default();
+        let requests: Vec<_> = calls.iter().map(|call| self.loaded.request(call)).collect();
+        let results = self.caller.call_batch(&mut self.link, &requests, time)?;
+        Ok(calls.iter().zip(results).map(|(call, result)| wire::outcome(call, &result)).collect())
+    }
+
+    /// Compares code on the board with the program's.
+    fn changed_code(&mut self) -> Result<Option<Violation>, LinkError> {
+        for Block { address, bytes } in &self.loaded.code {
+            let (space, address) = (AddressSpace::Memory, u32::from(*address));
+            let found = inspect::compare(&mut self.link, space, address, bytes, |_| {})?;
+            if let Some(first) = found.first() {
+                let (from, to) = (first.expected, first.actual);
+                let address = first.address as u16;
+                return Ok(Some(Violation::CodeChanged { address, from, to }));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Returns how a call ended after which the caller did not return its results.
+fn end(error: &CallerError) -> CallEnd {
+    match error {
+        CallerError::NoReply { program_counter, .. } => CallEnd::TimedOut(*program_counter),
+        _ => CallEnd::Lost,
+    }
+}
+
+impl Machine for BoardMachine {
+    fn run(&mut self, calls: &[Call]) -> Result<Vec<Outcome>, MachineError> {
+        let mut outcomes = Vec::with_capacity(calls.len());
+        while outcomes.len() < calls.len() {
+            let rest = &calls[outcomes.len()..];
+            let batch = &rest[..self.batch_size(rest)];
+            outcomes.extend(self.run_batch(batch)?);
+        }
+        Ok(outcomes)
+    }
+
+    fn read(&mut self, address: u16, length: usize) -> Result<Vec<u8>, MachineError> {
+        let space = AddressSpace::Memory;
+        let bytes = inspect::read(&mut self.link, space, address.into(), length, |_| {});
+        bytes.map_err(|error| MachineError(error.to_string()))
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn observes_accesses(&self) -> bool {
+        false
+    }
+
+    fn refusal(&self, call: &Call) -> Option<String> {
+        let free = self.caller.identity().load_range;
+        let is_outside = |block: &&Block| {
+            let end = u32::from(block.address) + block.bytes.len() as u32;
+            block.address < free.0 || end > u32::from(free.1) + 1
+        };
+        match call.memory.iter().find(is_outside) {
+            _ if !call.mocks.is_empty() => Some("not on a board: mocks are simulated only".into()),
+            _ if !call.ports.is_empty() => {
+                Some("not on a board: values of ports are simulated only".into())
+            }
+            Some(block) => Some(format!(
+                "not on this board: it writes memory at {:04X}H, and the caller leaves {:04X}H to \
+                 {:04X}H to programs",
+                block.address, free.0, free.1
+            )),
+            None => None,
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! A program under test as it is loaded on a board, and what restores it before a call.
+
+use std::ops::Range;
+
+use firmware_wire as wire;
+
+use super::wire::request;
+use crate::machine::{Block, Call};
+use crate::program::Program;
+use crate::simulated::FILL;
+
+/// Most bytes of one write of a call.
+const MAX_WRITE: usize = 255;
+/// Most bytes without content inside a program, such as a buffer, that are filled before a call.
+const MAX_GAP: usize = 256;
+
+/// A program under test.
+#[derive(Default)]
+pub(super) struct LoadedProgram {
+    /// All of its bytes.
+    pub(super) runs: Vec<Block>,
+    /// Its code, which routines must not change.
+    pub(super) code: Vec<Block>,
+    /// What else lies within it, which a reload restores.
+    data: Vec<Block>,
+    /// Memory that tests wrote since the last reload, filled.
+    written: Vec<Block>,
+}
+
+impl LoadedProgram {
+    pub(super) fn new(program: &Program) -> Self {
+        let image = &program.image;
+        let runs = image.runs().iter();
+        let runs: Vec<Block> =
+            runs.map(|run| Block { address: run.address, bytes: run.bytes.clone() }).collect();
+        let code = merged(&program.code);
+        let content = |range: &Range<u32>| Block {
+            address: range.start as u16,
+            bytes: range.clone().map(|at| image.byte(at as u16).unwrap_or(FILL)).collect(),
+        };
+        let mut data = Vec::new();
+        let mut after = None;
+        for run in &runs {
+            let (start, end) = (u32::from(run.address), end(run));
+            // A large hole is memory that the program does not use.
+            let gap = after.filter(|after| (start - after) as usize <= MAX_GAP);
+            data.extend(without(&code, gap.unwrap_or(start)..end).iter().map(content));
+            after = Some(end);
+        }
+        Self { runs, code: code.iter().map(content).collect(), data, written: Vec::new() }
+    }
+
+    /// Forgets what tests wrote, after the board was reset.
+    pub(super) fn forget_writes(&mut self) {
+        self.written.clear();
+    }
+
+    /// Returns the request for a call, with what restores memory if the call reloads.
+    pub(super) fn request(&mut self, call: &Call) -> wire::Call {
+        let mut writes = Vec::new();
+        if call.reload {
+            writes.append(&mut self.written);
+            writes.extend(self.data.iter().cloned());
+        }
+        let fill = |block: &Block| Block { bytes: vec![FILL; block.bytes.len()], ..*block };
+        let outside = call.memory.iter().filter(|block| !self.has(block)).map(fill);
+        let outside: Vec<_> = outside.collect();
+        self.written.extend(outside);
+        writes.extend(call.memory.iter().cloned());
+        let split = |Block { address, bytes }: &Block| -> Vec<(u16, Vec<u8>)> {
+            let places = (*address..).step_by(MAX_WRITE);
+            places.zip(bytes.chunks(MAX_WRITE)).map(|(at, part)| (at, part.to_vec())).collect()
+        };
+        request(call, writes.iter().flat_map(split).collect())
+    }
+
+    /// Returns `true` if a block lies in the program.
+    fn has(&self, block: &Block) -> bool {
+        let contains = |run: &Block| run.address <= block.address && end(block) <= end(run);
+        self.data.iter().any(contains)
+    }
+}
+
+/// Returns the address after a block.
+fn end(block: &Block) -> u32 {
+    u32::from(block.address) + block.bytes.len() as u32
+}
+
+/// Returns ranges in ascending order, adjacent ones as one.
+fn merged(ranges: &[Range<u32>]) -> Vec<Range<u32>> {
+    let mut sorted: Vec<_> = ranges.iter().filter(|range| !range.is_empty()).cloned().collect();
+    sorted.sort_by_key(|range| range.start);
+    let mut all: Vec<Range<u32>> = Vec::new();
+    for range in sorted {
+        match all.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => all.push(range),
+        }
+    }
+    all
+}
+
+/// Returns the parts of a range that are in none of `ranges`, which ascend.
+fn without(ranges: &[Range<u32>], range: Range<u32>) -> Vec<Range<u32>> {
+    let mut parts = Vec::new();
+    let mut start = range.start;
+    for code in ranges.iter().filter(|one| one.start < range.end && one.end > range.start) {
+        parts.push(start..code.start);
+        start = code.end;
+    }
+    parts.push(start..range.end);
+    parts.retain(|part| part.start < part.end);
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_is_what_is_not_code() {
+        let code = merged(&[0x8004..0x8006, 0x8000..0x8003, 0x8003..0x8004, 0x8010..0x8010]);
+        assert_eq!(code, vec![Range { start: 0x8000, end: 0x8006 }]);
+        let one = |start, end| vec![Range { start, end }];
+        assert_eq!(without(&code, 0x8000..0x8009), one(0x8006, 0x8009));
+        assert_eq!(without(&code, 0x7FF0..0x8009), [0x7FF0..0x8000, 0x8006..0x8009]);
+        assert_eq!(without(&code, 0x8000..0x8006), []);
+        assert_eq!(without(&code, 0x9000..0x9002), one(0x9000, 0x9002));
+    }
+}

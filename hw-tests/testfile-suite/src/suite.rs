@@ -1,0 +1,175 @@
+//! Test files as a suite of the engine, for results files, baselines and reports.
+
+use std::fmt;
+use std::sync::Arc;
+
+use firmware_wire::crc32;
+use hil_harness::suite::{self, CaseResult, FollowUp, FollowUpOptions, Page, Suite};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::contract::Contract;
+use crate::model::{Heading, Step, TestFile};
+use crate::result::{Difference, TestResult, Verdict};
+
+/// The suite: cases and properties of test files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TestFiles;
+
+/// A case or a property of a test file.
+#[derive(Clone)]
+pub struct TestCase {
+    /// The name: file and name in it, as in `mul.test.toml::wraps`.
+    pub id: String,
+    /// Its index among the headings of the file.
+    pub index: usize,
+    /// The file.
+    pub file: Arc<TestFile>,
+    /// The contracts that its calls must keep.
+    pub contracts: Arc<[Contract]>,
+    tags: Vec<String>,
+    routine: String,
+}
+
+impl fmt::Debug for TestCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TestCase").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// What a result of a case has besides the engine's fields.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestDetails {
+    /// The routine that the case calls last, as the file names it.
+    #[serde(default)]
+    pub routine: String,
+    /// The line of the case in its file.
+    #[serde(default)]
+    pub line: usize,
+    /// The number of calls.
+    #[serde(default)]
+    pub calls: u64,
+    /// The T-states of the longest call, where they are counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub t_states: Option<u64>,
+    /// The most bytes of stack of a call, where they are measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack: Option<u16>,
+    /// What is expected, but could not be checked on the machine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_checked: Vec<String>,
+    /// The failing input of a property, as a `[[case]]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub case: Option<String>,
+}
+
+impl TestCase {
+    /// Returns the cases and properties of a file that are not skipped by it.
+    #[must_use]
+    pub fn all(file: &Arc<TestFile>, contracts: &Arc<[Contract]>) -> Vec<Self> {
+        let with_steps = file.cases.iter().map(|case| (&case.heading, case.steps.last()));
+        let properties = file.properties.iter().map(|one| (&one.heading, Some(&one.step)));
+        let all = with_steps.chain(properties).enumerate();
+        let case = |(index, (heading, step)): (usize, (&Heading, Option<&Step>))| Self {
+            id: format!("{}::{}", file.path.display(), heading.name),
+            index,
+            file: Arc::clone(file),
+            contracts: Arc::clone(contracts),
+            tags: heading.tags.clone(),
+            routine: step.map(|step| step.target.clone()).unwrap_or_default(),
+        };
+        all.filter(|(_, (heading, _))| heading.skip.is_none()).map(case).collect()
+    }
+
+    /// Returns name, line and tags in the file.
+    #[must_use]
+    pub fn heading(&self) -> &Heading {
+        match self.index.checked_sub(self.file.cases.len()) {
+            None => &self.file.cases[self.index].heading,
+            Some(property) => &self.file.properties[property].heading,
+        }
+    }
+
+    /// Converts a result to one of the engine's.
+    #[must_use]
+    pub fn result(&self, found: TestResult) -> CaseResult<TestFiles> {
+        let verdict = match found.verdict {
+            Verdict::Pass => suite::Verdict::Pass,
+            Verdict::Fail => suite::Verdict::Fail,
+            Verdict::Skipped => suite::Verdict::Skipped,
+        };
+        let mut result = CaseResult::new(self, verdict);
+        result.details = TestDetails {
+            calls: found.calls,
+            t_states: found.t_states,
+            stack: found.stack,
+            not_checked: found.not_checked.iter().map(ToString::to_string).collect(),
+            case: found.case,
+            ..result.details
+        };
+        // The reason of a pass is how many inputs were tried, which differs from run to run.
+        result.reason = found.reason.filter(|_| found.verdict != Verdict::Pass);
+        result.differences = found.differences;
+        result.attempts = 1;
+        result
+    }
+}
+
+impl Suite for TestFiles {
+    type Case = TestCase;
+    type Difference = Difference;
+    type Details = TestDetails;
+
+    const VALUES: &'static str = "calls";
+    const SUBJECT: &'static str = "Routine";
+    const PAGE: Page = Page {
+        style: "",
+        script: include_str!("suite/page.js"),
+        search: "file, name, routine …",
+        legend: "",
+    };
+
+    fn id(case: &TestCase) -> &str {
+        &case.id
+    }
+
+    fn tags(case: &TestCase) -> &[String] {
+        &case.tags
+    }
+
+    fn content(case: &TestCase) -> String {
+        let file = &case.file;
+        let runs = file.program.image.runs().iter();
+        let program: Vec<_> = runs.map(|run| (run.address, crc32(&run.bytes))).collect();
+        let test = match case.index.checked_sub(file.cases.len()) {
+            None => format!("{:?}", file.cases[case.index].steps),
+            Some(property) => format!("{:?}", file.properties[property]),
+        };
+        format!("{program:?} {:?} {test} {:?}", file.setup, case.contracts)
+    }
+
+    fn details(case: &TestCase) -> TestDetails {
+        let line = case.heading().line;
+        TestDetails { routine: case.routine.clone(), line, ..TestDetails::default() }
+    }
+
+    fn subject(details: &TestDetails) -> Option<&str> {
+        Some(&details.routine[..]).filter(|routine| !routine.is_empty())
+    }
+
+    fn value_count(details: &TestDetails) -> u64 {
+        details.calls
+    }
+
+    fn t_states(details: &TestDetails) -> Vec<u64> {
+        details.t_states.into_iter().collect()
+    }
+
+    fn page_values(details: &TestDetails) -> Value {
+        json!(Self::t_states(details))
+    }
+
+    fn follow_up(_result: &CaseResult<Self>, _options: &FollowUpOptions) -> Option<FollowUp> {
+        None
+    }
+}

@@ -1,0 +1,199 @@
+//! The same test files give the same verdicts on the simulated machine and on both kinds of board.
+
+use firmware::ProgramKind;
+use firmware::build::build;
+use firmware::profile::BoardProfile;
+use hil_harness::board::{BoardKind, PowerUpConfig};
+use rcflash_link::Link;
+use testfile_suite::{
+    BoardMachine, BoardMachineError, RunOptions, SimulatedMachine, TestFile, TestResult, Verdict,
+    run,
+};
+
+use crate::{folder, parse};
+
+const PROFILES: [&str; 2] = ["rc2014-classic", "rc2014-zed"];
+
+/// A simulated board in this process, on which the caller runs.
+fn board(profile: &str) -> BoardMachine {
+    let profile = BoardProfile::named(profile).expect("it ships");
+    let monitor = build(&profile, ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
+    let kind = BoardKind::InProcess { rom: None };
+    let probe = Default::default();
+    let config = PowerUpConfig { profile: &profile, monitor: &monitor.bytes, probe };
+    let mut board = kind.power_up(config).unwrap_or_else(|error| panic!("{error}"));
+    let transport = board.open().unwrap_or_else(|error| panic!("{error}"));
+    let link = Link::new(transport, profile.uart.baud);
+    BoardMachine::start(board, link, &profile).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn results(file: &TestFile, machine: &mut dyn testfile_suite::Machine) -> Vec<TestResult> {
+    let mut results = Vec::new();
+    let options = RunOptions { seed: Some(1), ..RunOptions::default() };
+    let ran = run(file, machine, &options, &mut |result| results.push(result));
+    ran.unwrap_or_else(|error| panic!("{error}"));
+    results
+}
+
+/// The results on a board; both kinds of board give the same verdicts as the simulated machine.
+fn same_everywhere(source: &str, text: &str) -> Vec<TestResult> {
+    let folder = folder(source);
+    let file = parse(folder.path(), text).unwrap_or_else(|error| panic!("{error}"));
+    let verdicts = |results: &[TestResult]| -> Vec<(String, Verdict)> {
+        results.iter().map(|result| (result.id.clone(), result.verdict)).collect()
+    };
+    let expected = verdicts(&results(&file, &mut SimulatedMachine::new(&file.program)));
+    let mut last = Vec::new();
+    for profile in PROFILES {
+        let mut board = board(profile);
+        board.load(&file.program).unwrap_or_else(|error| panic!("{error}"));
+        last = results(&file, &mut board);
+        assert_eq!(verdicts(&last), expected, "{profile}: {last:#?}");
+    }
+    last
+}
+
+/// What the only case finds on a board.
+fn finding(source: &str, lines: &str) -> String {
+    let text = format!("[[case]]\nname = \"one\"\ncall = \"RUN\"\n{lines}");
+    let results = same_everywhere(source, &text);
+    assert_eq!(results[0].verdict, Verdict::Fail, "{results:?}");
+    results[0].differences.iter().map(|one| format!("{one}\n")).collect()
+}
+
+#[test]
+fn registers_memory_steps_and_properties_have_the_same_verdicts() {
+    let source = "RUN:\tADD B\n\tLXI H,COUNT\n\tINR M\n\tEXX\n\tXCHG\n\tEXX\n\tRET
+TAKE:\tMOV A,M\n\tINX H\n\tRET\nCOUNT:\t.BYTE 4\nROOM:\t.BLKB 300";
+    let text = "
+[[case]]
+name = \"sum\"
+call = \"RUN\"
+in = { A = 200, B = 100, \"DE'\" = 0x1234 }
+memory = [{ at = \"ROOM\", bytes = [1, 2, 3] }]
+expect.A = 44
+expect.\"HL'\" = 0x1234
+expect.stack = 0
+expect.memory = [{ at = \"COUNT\", bytes = [5] }]
+[[case]]
+name = \"wrong\"
+call = \"RUN\"
+in = { A = 1, B = 1 }
+expect = { A = 3 }
+[[case]]
+name = \"clobbers\"
+call = \"RUN\"
+expect = { A = 0x0B, clobbers = \"F\" }
+[[case]]
+name = \"twice\"
+steps = [{ call = \"RUN\" }, { call = \"RUN\", check = \"[COUNT] == 6\" }]
+[[case]]
+name = \"fresh\"
+steps = [{ call = \"RUN\" }, { call = \"RUN\", check = \"[COUNT] == 8\" }]
+[[property]]
+name = \"all sums\"
+call = \"RUN\"
+args = { A = \"u8\", B = \"u8\" }
+check = \"out.A == (A + B) & 255\"
+[[property]]
+name = \"planted\"
+call = \"RUN\"
+args = { A = \"u8\", B = \"0..100\" }
+check = \"A + B < 256\"
+[[property]]
+name = \"bytes\"
+call = \"TAKE\"
+in = { HL = \"ROOM\" }
+arrays = [{ at = \"ROOM\", length = \"1..=290\", byte = \"u8\" }]
+check = \"out.A == [ROOM]\"
+";
+    let results = same_everywhere(source, text);
+    let failed: Vec<_> = results.iter().filter(|one| one.verdict == Verdict::Fail).collect();
+    let names: Vec<_> = failed.iter().map(|result| result.id.as_str()).collect();
+    assert_eq!(names, ["wrong", "clobbers", "fresh", "planted"]);
+    assert_eq!(failed[0].differences[0].to_string(), "A: expected 3, got 2");
+}
+
+#[test]
+fn a_routine_that_does_not_return_is_located_and_the_run_continues() {
+    let text = "[[case]]\nname = \"stuck\"\ncall = \"RUN\"\ntimeout = 20000\n[[case]]\nname = \
+                \"next\"\ncall = \"FINE\"\nexpect.A = 7";
+    let results = same_everywhere("RUN:\tJMPR RUN\nFINE:\tMVI A,7\n\tRET", text);
+    let stuck = results[0].differences[0].to_string();
+    let expected = "did not return within 20000 T-states; last at 8000H, RUN (prog.asm:2)";
+    assert_eq!((stuck.as_str(), results[1].verdict), (expected, Verdict::Pass));
+    let deaf = finding("RUN:\tDI\nLOOP:\tJMPR LOOP", "timeout = 20000");
+    assert_eq!(deaf, "did not return within 20000 T-states\n");
+}
+
+#[test]
+fn a_routine_that_goes_to_the_monitor_fails() {
+    let found = finding("RUN:\tJMP 0", "timeout = 200000");
+    assert!(found.contains("did not return"), "{found}");
+}
+
+#[test]
+fn damage_that_a_board_shows_fails() {
+    for (source, lines, expected) in [
+        ("RUN:\tDI\n\tRET", "", "returned with interrupts off\n"),
+        ("RUN:\tPOP H\n\tPOP D\n\tPCHL", "", "returned with another SP\n"),
+        (
+            "RUN:\tMVI A,0C9H\n\tSTA NEXT\nNEXT:\tNOP\n\tRET",
+            "",
+            "changed code, 8005H, NEXT (prog.asm:4): 00H to C9H\n",
+        ),
+        (
+            "RUN:\tPUSH H\n\tPUSH H\n\tPOP H\n\tPOP H\n\tRET",
+            "[stack]\nsize = 2",
+            "used more than 2 bytes of stack\n",
+        ),
+    ] {
+        assert_eq!(finding(source, lines), expected, "{source}");
+    }
+}
+
+#[test]
+fn what_a_board_does_not_show_is_named_and_what_it_lacks_is_skipped() {
+    let source = "RUN:\tIN 10H\n\tOUT 80H\n\tSTA DATA\n\tRET\nDATA:\t.BYTE 0";
+    let text = "
+[[case]]
+name = \"unseen\"
+call = \"RUN\"
+writes = [{ at = \"DATA\" }]
+expect = { cycles = 1, ports.0x80 = [1] }
+check = \"cycles < 5\"
+[[case]]
+name = \"ports\"
+call = \"RUN\"
+ports = { 0x10 = [1] }
+[[case]]
+name = \"high\"
+call = \"RUN\"
+memory = [{ at = 0xF000, bytes = [1] }]
+";
+    let folder = folder(source);
+    let file = parse(folder.path(), text).unwrap_or_else(|error| panic!("{error}"));
+    let mut board = board(PROFILES[0]);
+    board.load(&file.program).unwrap_or_else(|error| panic!("{error}"));
+    let results = results(&file, &mut board);
+    let unseen: Vec<_> = results[0].not_checked.iter().copied().collect();
+    assert_eq!((results[0].verdict, unseen), (Verdict::Pass, vec!["cycles", "ports", "writes"]));
+    let skipped = |result: &TestResult, reason: &str| {
+        let given = result.reason.as_deref().unwrap_or_default();
+        assert!(result.verdict == Verdict::Skipped && given.contains(reason), "{result:?}");
+    };
+    skipped(&results[1], "values of ports are simulated only");
+    skipped(&results[2], "it writes memory at F000H, and the caller leaves 8000H to DDFFH");
+}
+
+#[test]
+fn a_program_in_the_memory_of_the_caller_is_refused_with_both_ranges() {
+    let folder = folder("RUN:\tRET\n\t.BLKB 2\n\tRET");
+    let file = parse(folder.path(), "origin = 0xDDFE\n[[case]]\nname = \"a\"\ncall = \"RUN\"")
+        .unwrap_or_else(|error| panic!("{error}"));
+    let refused = board(PROFILES[0]).load(&file.program).expect_err("it overlaps");
+    assert!(matches!(refused, BoardMachineError::Overlap { .. }));
+    let message = "the program occupies DDFEH to DE01H, but the caller on the board leaves 8000H \
+                   to DDFFH to programs: change 'origin' or 'layout'";
+    assert_eq!(refused.to_string(), message);
+}
