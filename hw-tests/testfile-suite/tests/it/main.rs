@@ -1,5 +1,6 @@
 //! Tests of test files: expectations, guards, properties, and errors in files.
 
+mod broken_routines;
 mod contracts;
 mod corrupted;
 mod errors;
