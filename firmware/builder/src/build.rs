@@ -11,6 +11,7 @@ use tdlasm::source::Loader;
 use tdlasm::{AssembleError, Options, assemble};
 
 use crate::evaluator::{self, Behaviour, Evaluator, FastParts, OverrideError};
+use crate::listing::{Listing, ListingLoader};
 use crate::profile::{BoardProfile, UartKind};
 use crate::sources::{self, ProgramKind, Sources};
 
@@ -56,7 +57,7 @@ pub enum BuildError {
     Assembly(#[from] AssembleError),
     /// An override file does not assemble because it lacks the names in `names.asm`.
     #[error("the program does not assemble:\n{0}hint: {1}\n")]
-    OverrideAssembly(AssembleError, &'static str),
+    OverrideAssembly(AssembleError, String),
     /// The linker found errors.
     #[error("the program does not link:\n{0}")]
     Link(#[from] LinkErrors),
@@ -183,6 +184,7 @@ fn assemble_application(
     }
     let original_bugs = original_bugs_define(evaluator.behaviour);
     let own = match &evaluator.own {
+        Some(file) if file.is_file() => assemble_listing(sources, file, original_bugs)?,
         Some(folder) => assemble_overrides(sources, folder, original_bugs)?,
         None => Vec::new(),
     };
@@ -235,10 +237,29 @@ fn assemble_overrides(
     Ok(all)
 }
 
+/// Assembles the routines of a listing as one module.
+fn assemble_listing(
+    sources: &Sources,
+    file: &Path,
+    original_bugs: (&str, u16),
+) -> Result<Vec<Module>, BuildError> {
+    let listing = Listing::read(file)?;
+    let loader = ListingLoader { listing: &listing, sources: sources.with_disk() };
+    let assembly = assemble(&loader, &listing.files(), &assembler_options(&[original_bugs]));
+    let modules = assembly.map_err(|failure| {
+        let hint = listing.hint(&failure.to_string());
+        BuildError::OverrideAssembly(failure, hint)
+    })?;
+    for routine in &listing.routines {
+        evaluator::check_exported(&modules.modules, routine, file)?;
+    }
+    Ok(modules.modules)
+}
+
 /// Adds a hint to an assembly error of an override file that lacks the names in `names.asm`.
 fn override_error(failure: AssembleError) -> BuildError {
     match evaluator::missing_header_hint(&failure.to_string()) {
-        Some(hint) => BuildError::OverrideAssembly(failure, hint),
+        Some(hint) => BuildError::OverrideAssembly(failure, hint.to_owned()),
         None => BuildError::Assembly(failure),
     }
 }

@@ -9,6 +9,9 @@ use std::str::FromStr;
 
 use tdlasm::module::{Binding, Module, Place, SymbolValue};
 
+/// The page of tables, which only an override file can replace.
+pub(crate) const TABLES: &str = "TBASE";
+
 /// The routines that can be overridden, with the file of each; `TBASE` is the page of tables.
 pub const ROUTINES: [(&str, &str); 9] = [
     ("XCHNG", "xchng.asm"),
@@ -19,11 +22,11 @@ pub const ROUTINES: [(&str, &str); 9] = [
     ("PNCK", "pnck.asm"),
     ("POINTS", "points.asm"),
     ("NEWLST", "newlst.asm"),
-    ("TBASE", "tables.asm"),
+    (TABLES, "tables.asm"),
 ];
 
 /// Returns the other names that a routine's file must export for the rest of the application.
-fn required_exports(routine: &str) -> &'static [&'static str] {
+pub(crate) fn required_exports(routine: &str) -> &'static [&'static str] {
     match routine {
         "POINTS" => &["MOVER", "MOVED", "PTSL", "ALLST"],
         _ => &[],
@@ -82,7 +85,8 @@ impl FromStr for Behaviour {
 pub struct Evaluator {
     /// Its behaviour.
     pub behaviour: Behaviour,
-    /// A folder of override files, which replace built-in routines.
+    /// A folder of override files, which replace built-in routines, or a listing: one file with
+    /// several routines.
     pub own: Option<PathBuf>,
 }
 
@@ -102,6 +106,23 @@ pub enum OverrideError {
     Empty {
         /// The folder.
         folder: PathBuf,
+    },
+    /// The listing can't be read.
+    #[error("can't read the listing {}: {error}", file.escaped())]
+    UnreadableListing {
+        /// The listing.
+        file: PathBuf,
+        /// The system's error.
+        error: io::Error,
+    },
+    /// The listing has no routine.
+    #[error(
+        "{} has a label for none of {}; labels end with a colon, as in 'XCHNG:'",
+        file.escaped(), ROUTINES.map(|(routine, _)| routine).join(", ")
+    )]
+    NoRoutine {
+        /// The listing.
+        file: PathBuf,
     },
     /// The folder has a file that is not used.
     #[error(
@@ -254,6 +275,15 @@ fn check_export(
         Some(place) => Err(OverrideError::NotExported { place, routine }),
         None => Err(OverrideError::Missing { file: file.to_owned(), routine }),
     }
+}
+
+/// Returns the routines that are not among a user's own, separated by commas; `none` if there are
+/// none.
+#[must_use]
+pub fn built_in_beside(own: &[&str]) -> String {
+    let all = ROUTINES.iter().map(|(routine, _)| *routine);
+    let others: Vec<_> = all.filter(|routine| !own.contains(routine)).collect();
+    if others.is_empty() { "none".to_owned() } else { others.join(", ") }
 }
 
 /// Returns `true` if a module exports a symbol.

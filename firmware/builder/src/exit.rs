@@ -15,10 +15,14 @@ impl From<ProfileError> for CommandError {
 impl From<BuildError> for CommandError {
     fn from(error: BuildError) -> Self {
         let code = match &error {
-            BuildError::Override(OverrideError::Unreadable { .. } | OverrideError::Unused(_)) => {
-                ENVIRONMENT
+            BuildError::Override(
+                OverrideError::Unreadable { .. }
+                | OverrideError::UnreadableListing { .. }
+                | OverrideError::Unused(_),
+            ) => ENVIRONMENT,
+            BuildError::Override(OverrideError::Empty { .. } | OverrideError::NoRoutine { .. }) => {
+                NOTHING_SELECTED
             }
-            BuildError::Override(OverrideError::Empty { .. }) => NOTHING_SELECTED,
             BuildError::NoFlash(_) => USAGE,
             _ => FAILED,
         };

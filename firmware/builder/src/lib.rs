@@ -16,6 +16,7 @@ pub mod build;
 pub mod code_map;
 pub mod evaluator;
 mod exit;
+mod listing;
 pub mod profile;
 mod sources;
 

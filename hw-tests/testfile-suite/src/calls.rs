@@ -57,6 +57,10 @@ pub(crate) fn call(file: &TestFile, step: &Step, base: Registers, reload: bool) 
     let bytes = |memory: &ExpectedMemory| {
         (memory.address, memory.elements.len() * usize::from(memory.width))
     };
+    let mut ports = step.ports.clone();
+    for port in step.expect.ports.keys() {
+        ports.entry(*port).or_default();
+    }
     Call {
         address: step.address,
         registers,
@@ -64,7 +68,7 @@ pub(crate) fn call(file: &TestFile, step: &Step, base: Registers, reload: bool) 
         memory: step.memory.clone(),
         read: step.expect.memory.iter().map(bytes).collect(),
         timeout: step.timeout,
-        ports: step.ports.clone(),
+        ports,
         mocks: step.mocks.iter().map(|(_, mock)| mock.clone()).collect(),
         writes: step.writes.clone(),
         stack_size: file.stack.size,

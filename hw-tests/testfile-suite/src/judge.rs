@@ -126,8 +126,12 @@ impl Judged<'_> {
 
     fn violations(&self) -> Vec<Difference> {
         let is_judged = |violation: &&Violation| {
-            let interrupts =
-                matches!(violation, Violation::InterruptsOff | Violation::InterruptMode);
+            let interrupts = matches!(
+                violation,
+                Violation::InterruptsOff
+                    | Violation::InterruptMode
+                    | Violation::InterruptLatency { .. }
+            );
             !(interrupts && self.step.any_interrupts)
         };
         let judged = self.outcome.violations.iter().filter(is_judged);
@@ -144,6 +148,13 @@ impl Judged<'_> {
                 let place = place(address);
                 (format!("wrote {value:02X}H to {place}, which is not among 'writes'"), Some(pc))
             }
+            Violation::StrayWrite { address, value, pc } => {
+                let what = "which neither the program nor the test declares";
+                (format!("wrote {value:02X}H to {}, {what}", place(address)), Some(pc))
+            }
+            Violation::StackPointer { sp, pc } => {
+                (format!("moved SP to {sp:04X}H, above that of its caller"), Some(pc))
+            }
             Violation::StackOverflow { sp, pc } => {
                 let size = self.call.stack_size;
                 (format!("used more than {size} bytes of stack: SP {sp:04X}H"), Some(pc))
@@ -152,6 +163,9 @@ impl Judged<'_> {
                 (format!("returned with SP {sp:04X}H instead of {expected:04X}H"), None)
             }
             Violation::InterruptsOff => ("returned with interrupts off".to_owned(), None),
+            Violation::InterruptLatency { t_states, pc } => {
+                (format!("kept interrupts off for {t_states} T-states, up to the EI"), Some(pc))
+            }
             Violation::InterruptMode => ("changed the interrupt mode or I".to_owned(), None),
             Violation::InputExhausted { port, pc } => {
                 (format!("read port {port:02X}H more often than there are values"), Some(pc))
@@ -162,9 +176,16 @@ impl Judged<'_> {
             Violation::StackExhausted { size } => {
                 (format!("used more than {size} bytes of stack"), None)
             }
-            Violation::StackPointer => ("returned with another SP".to_owned(), None),
+            Violation::StackNotRestored => ("returned with another SP".to_owned(), None),
             Violation::BytesLost => {
                 ("had interrupts off so long that bytes of the line were lost".to_owned(), None)
+            }
+            Violation::PortRead { port, pc } => {
+                (format!("read port {port:02X}H, which is not among 'ports'"), Some(pc))
+            }
+            Violation::PortWritten { port, value, pc } => {
+                let what = format!("wrote {value:02X}H to port {port:02X}H");
+                (format!("{what}, which is not among 'ports'"), Some(pc))
             }
         };
         Difference::finding(what, pc.map(place))

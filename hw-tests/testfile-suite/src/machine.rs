@@ -21,11 +21,13 @@ pub struct Call {
     pub read: Vec<(u16, usize)>,
     /// The maximum number of T-states.
     pub timeout: u64,
-    /// Values that successive reads of a port return (simulated only).
+    /// The ports that the routine may use, with the values that successive reads return
+    /// (simulated only).
     pub ports: BTreeMap<u8, Vec<u8>>,
     /// Routines that are replaced (simulated only).
     pub mocks: Vec<Mock>,
-    /// The only addresses that the routine may write, except the stack; `None` for all but code.
+    /// The only addresses that the routine may write, except the stack. `None` for data of the
+    /// program and for memory that this call or one since the last reload writes or reads.
     pub writes: Option<Vec<RangeInclusive<u16>>>,
     /// The number of bytes below SP that the routine may use.
     pub stack_size: u16,
@@ -102,12 +104,18 @@ pub enum Violation {
     CodeWritten { address: u16, value: u8, pc: u16 },
     /// It wrote outside of the declared addresses.
     WriteOutside { address: u16, value: u8, pc: u16 },
+    /// It wrote outside of the program and of the memory that the test names.
+    StrayWrite { address: u16, value: u8, pc: u16 },
     /// It used more stack than allowed.
     StackOverflow { sp: u16, pc: u16 },
+    /// It moved SP above that of its caller.
+    StackPointer { sp: u16, pc: u16 },
     /// It returned with another SP than expected.
     StackMoved { sp: u16, expected: u16 },
     /// It returned with interrupts off.
     InterruptsOff,
+    /// Interrupts were off for longer than a serial chip can wait.
+    InterruptLatency { t_states: u64, pc: u16 },
     /// It changed interrupt mode or register I.
     InterruptMode,
     /// It read a port more often than there are values for it.
@@ -117,9 +125,13 @@ pub enum Violation {
     /// It used more stack than these bytes (on a board).
     StackExhausted { size: u16 },
     /// It returned with another SP (on a board).
-    StackPointer,
+    StackNotRestored,
     /// It had interrupts off for so long that bytes of the line were lost (on a board).
     BytesLost,
+    /// It read a port that the test does not name.
+    PortRead { port: u8, pc: u16 },
+    /// It wrote to a port that the test does not name.
+    PortWritten { port: u8, value: u8, pc: u16 },
 }
 
 /// Error returned if a machine can't run calls, apart from what a routine does.

@@ -45,6 +45,8 @@ pub struct Program {
     pub image: Image,
     /// The addresses of code, which must not be written.
     pub code: Vec<Range<u32>>,
+    /// The addresses of sections, which include reserved space.
+    pub sections: Vec<Range<u32>>,
     /// Labels and source lines.
     pub map: CodeMap,
 }
@@ -79,7 +81,10 @@ impl ProgramFiles {
         let program = link(&modules, &layout).map_err(|errors| errors.to_string())?;
         let code = program.lines.iter().filter(|line| line.is_code);
         let code = code.map(|line| u32::from(line.address)..line.end()).collect();
-        Program::new(MappedProgram::from(&program), code)
+        let sections = program.sections.iter();
+        let sections = sections.map(|one| (u32::from(one.address), one.size));
+        let sections = sections.map(|(first, size)| first..first + size).collect();
+        Program::new(MappedProgram::from(&program), code, sections)
     }
 
     fn assemble(&self, source: &Path) -> Result<Vec<Module>, String> {
@@ -105,17 +110,21 @@ impl ProgramFiles {
         // Without a line table, code and data look the same.
         let runs = known.image.runs().iter();
         let code = runs.map(|run| u32::from(run.address)..run.end()).collect();
-        Program::new(known, code)
+        Program::new(known, code, Vec::new())
     }
 }
 
 impl Program {
-    fn new(mapped: MappedProgram, code: Vec<Range<u32>>) -> Result<Self, String> {
+    fn new(
+        mapped: MappedProgram,
+        code: Vec<Range<u32>>,
+        sections: Vec<Range<u32>>,
+    ) -> Result<Self, String> {
         let image = mapped.image.clone();
         if image.bounds().is_none() {
             return Err("the program has no bytes".to_owned());
         }
-        Ok(Self { image, code, map: CodeMap::from_programs([mapped]) })
+        Ok(Self { image, code, sections, map: CodeMap::from_programs([mapped]) })
     }
 
     /// Returns an address without a byte of the program, to which calls return.

@@ -12,16 +12,20 @@ use crate::program::Program;
 /// The content of memory that is not part of the program. Not 0, so that a routine that needs
 /// cleared memory is found.
 pub(crate) const FILL: u8 = 0xA5;
+/// The maximum of T-states with interrupts off: at 7.3728 MHz and 115,200 baud a 68B50 loses a
+/// character after two of 640 T-states.
+const MAX_LATENCY: u64 = 1280;
 /// What a port returns for which a call has no values: that of an open bus.
 const OPEN_BUS: u8 = 0xFF;
 /// Violations that are kept for a call.
 const MAX_VIOLATIONS: usize = 8;
 /// Writes that are remembered one by one; after more, all of memory is restored.
 const MAX_WRITTEN: usize = 4096;
-/// Marks of addresses: part of the program, code, a mock.
+/// Marks of addresses: a byte of the program, code, a mock, data or reserved space.
 const PROGRAM: u8 = 1;
 const CODE: u8 = 2;
 const MOCK: u8 = 4;
+const SECTION: u8 = 8;
 /// EI.
 const ENABLE_INTERRUPTS: u8 = 0xFB;
 
@@ -41,6 +45,8 @@ struct Memory {
     /// The address of the current instruction.
     pc: u16,
     writes: Option<Vec<RangeInclusive<u16>>>,
+    /// Memory that calls since the last reload name.
+    named: Vec<RangeInclusive<u16>>,
     stack: RangeInclusive<u16>,
     violations: RefCell<Vec<Violation>>,
     inputs: BTreeMap<u8, (Vec<u8>, Cell<usize>)>,
@@ -59,6 +65,7 @@ impl Memory {
 
     /// Restores all memory; only what was written, if that is known.
     fn reload(&mut self, loaded: &[u8]) {
+        self.named.clear();
         if self.written.len() > MAX_WRITTEN {
             self.bytes.copy_from_slice(loaded);
         }
@@ -89,7 +96,40 @@ impl Memory {
         self.marks[usize::from(address)] & mark != 0
     }
 
+    /// Notes the memory that a call names, in order that it may be written.
+    fn name_blocks(&mut self, call: &Call) {
+        let blocks = call.memory.iter().map(|block| (block.address, block.bytes.len()));
+        for (first, length) in blocks.chain(call.read.iter().copied()) {
+            let Some(last) = length.checked_sub(1) else { continue };
+            let range = first..=first.saturating_add(last.min(0xFFFF) as u16);
+            if !self.named.contains(&range) {
+                self.named.push(range);
+            }
+        }
+    }
+
+    /// Returns the violation of a write, if it is one.
+    fn check_write(&self, address: u16, value: u8) -> Option<Violation> {
+        let pc = self.pc;
+        if self.has_mark(address, CODE) {
+            return Some(Violation::CodeWritten { address, value, pc });
+        }
+        let is_named = |ranges: &[RangeInclusive<u16>]| {
+            self.stack.contains(&address) || ranges.iter().any(|range| range.contains(&address))
+        };
+        match &self.writes {
+            Some(writes) if !is_named(writes) => {
+                Some(Violation::WriteOutside { address, value, pc })
+            }
+            None if !self.has_mark(address, PROGRAM | SECTION) && !is_named(&self.named) => {
+                Some(Violation::StrayWrite { address, value, pc })
+            }
+            _ => None,
+        }
+    }
+
     fn prepare(&mut self, call: &Call) {
+        self.name_blocks(call);
         call.memory.iter().for_each(|block| self.store(block));
         let feed = |(port, values): (&u8, &Vec<u8>)| (*port, (values.clone(), Cell::new(0)));
         self.inputs = call.ports.iter().map(feed).collect();
@@ -108,21 +148,18 @@ impl Bus for Memory {
     }
 
     fn write(&mut self, address: u16, value: u8) {
-        let pc = self.pc;
-        if self.has_mark(address, CODE) {
-            self.report(Violation::CodeWritten { address, value, pc });
-        } else if let Some(writes) = &self.writes
-            && !self.stack.contains(&address)
-            && !writes.iter().any(|range| range.contains(&address))
-        {
-            self.report(Violation::WriteOutside { address, value, pc });
+        if let Some(violation) = self.check_write(address, value) {
+            self.report(violation);
         }
         self.set(address, value);
     }
 
     fn input(&self, port: u16) -> u8 {
         let port = port as u8;
-        let Some((values, next)) = self.inputs.get(&port) else { return OPEN_BUS };
+        let Some((values, next)) = self.inputs.get(&port) else {
+            self.report(Violation::PortRead { port, pc: self.pc });
+            return OPEN_BUS;
+        };
         let index = next.replace(next.get() + 1);
         values.get(index).copied().unwrap_or_else(|| {
             self.report(Violation::InputExhausted { port, pc: self.pc });
@@ -131,7 +168,11 @@ impl Bus for Memory {
     }
 
     fn output(&mut self, port: u16, value: u8) {
-        self.outputs.entry(port as u8).or_default().push(value);
+        let port = port as u8;
+        if !self.inputs.contains_key(&port) {
+            self.report(Violation::PortWritten { port, value, pc: self.pc });
+        }
+        self.outputs.entry(port).or_default().push(value);
     }
 }
 
@@ -141,6 +182,8 @@ struct Running<'c> {
     call: &'c Call,
     t_states: u64,
     lowest: u16,
+    /// When interrupts were turned off.
+    disabled: Option<u64>,
     mock_calls: Vec<u32>,
 }
 
@@ -155,6 +198,10 @@ impl SimulatedMachine {
             bytes[at..at + run.bytes.len()].copy_from_slice(&run.bytes);
             marks[at..at + run.bytes.len()].fill(PROGRAM);
         }
+        for range in &program.sections {
+            let bytes = &mut marks[range.start as usize..range.end as usize];
+            bytes.iter_mut().for_each(|mark| *mark |= SECTION);
+        }
         for range in &program.code {
             marks[range.start as usize..range.end as usize].fill(PROGRAM | CODE);
         }
@@ -163,6 +210,7 @@ impl SimulatedMachine {
             marks,
             pc: 0,
             writes: None,
+            named: Vec::new(),
             stack: 0..=0,
             violations: RefCell::default(),
             inputs: BTreeMap::new(),
@@ -192,7 +240,8 @@ impl SimulatedMachine {
         let mut cpu = self.template.clone();
         cpu.set_registers(&Registers { pc: call.address, sp, ..call.registers });
         let mock_calls = vec![0; call.mocks.len()];
-        let mut running = Running { cpu, call, t_states: 0, lowest: sp, mock_calls };
+        let mut running =
+            Running { cpu, call, t_states: 0, lowest: sp, disabled: None, mock_calls };
         self.mark_mocks(&call.mocks, true);
         let end = self.run_to_end(&mut running);
         self.mark_mocks(&call.mocks, false);
@@ -208,7 +257,7 @@ impl SimulatedMachine {
 
     fn run_to_end(&mut self, running: &mut Running) -> CallEnd {
         let deepest = running.lowest.wrapping_sub(running.call.stack_size);
-        let mut overflowed = false;
+        let mut has_left_stack = false;
         loop {
             let pc = running.cpu.pc();
             if pc == self.return_address {
@@ -230,9 +279,27 @@ impl SimulatedMachine {
                 return CallEnd::Halted(pc);
             }
             running.lowest = running.lowest.min(running.cpu.sp());
-            if running.lowest < deepest && !overflowed {
-                overflowed = true;
-                self.bus.report(Violation::StackOverflow { sp: running.lowest, pc });
+            self.check_latency(running);
+            let sp = running.cpu.sp();
+            let is_below = running.lowest < deepest;
+            if (is_below || sp > running.call.registers.sp) && !has_left_stack {
+                has_left_stack = true;
+                self.bus.report(match is_below {
+                    true => Violation::StackOverflow { sp, pc },
+                    false => Violation::StackPointer { sp, pc },
+                });
+            }
+        }
+    }
+
+    /// Reports interrupts that were off for too long when they are on again.
+    fn check_latency(&mut self, running: &mut Running) {
+        if !running.cpu.enables_interrupts() {
+            running.disabled.get_or_insert(running.t_states);
+        } else if let Some(since) = running.disabled.take() {
+            let t_states = running.t_states - since;
+            if t_states > MAX_LATENCY {
+                self.bus.report(Violation::InterruptLatency { t_states, pc: self.bus.pc });
             }
         }
     }
@@ -261,7 +328,7 @@ impl SimulatedMachine {
     }
 
     fn outcome(&mut self, end: CallEnd, running: Running) -> Outcome {
-        let Running { cpu, call, t_states, lowest, mock_calls } = running;
+        let Running { cpu, call, t_states, lowest, mock_calls, .. } = running;
         let expected = call.registers.sp;
         if end == CallEnd::Returned {
             if cpu.sp() != expected {

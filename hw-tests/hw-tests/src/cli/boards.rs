@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use board_simulator::Pace;
 use clap::Args;
+use clap::builder::ArgPredicate;
 use cli_support::exit::{CommandError, USAGE};
 use cli_support::text::{Escape, eprint_message};
 use firmware::evaluator::{Behaviour, Evaluator};
@@ -57,6 +58,7 @@ pub(super) struct BoardArgs {
         long,
         value_name = "mended|1978|fast",
         default_value_t,
+        default_value_if("listing", ArgPredicate::IsPresent, "1978"),
         help_heading = EVALUATOR
     )]
     pub(super) behaviour: Behaviour,
@@ -71,6 +73,18 @@ pub(super) struct BoardArgs {
         hide_short_help = true
     )]
     sargon_dir: Option<PathBuf>,
+    /// Build the evaluator with the routines in this one file, as typed in from print
+    ///
+    /// The behaviour is 1978 unless --behaviour is given. Equates, data and origins that the
+    /// built-in evaluator has, too, are ignored (sargon-src/README.md).
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["app", "sargon_dir"],
+        help_heading = EVALUATOR,
+        hide_short_help = true
+    )]
+    listing: Option<PathBuf>,
     /// Load this application (.hex or .bin) instead of the built-in one
     ///
     /// A .bin file is loaded at the address of the built-in application.
@@ -209,6 +223,11 @@ impl BoardArgs {
         }
     }
 
+    /// Returns the folder or listing of the user's own routines.
+    fn own(&self) -> Option<&PathBuf> {
+        self.sargon_dir.as_ref().or(self.listing.as_ref())
+    }
+
     /// Returns the options with which another command loads the same program on the same board.
     pub(super) fn options(&self) -> FollowUpOptions {
         let mut built = Vec::new();
@@ -221,7 +240,8 @@ impl BoardArgs {
         if self.behaviour != Behaviour::default() {
             add(&mut built, "--behaviour", self.behaviour.to_string());
         }
-        if let Some(folder) = &self.sargon_dir {
+        // Other commands take a listing in place of the folder.
+        if let Some(folder) = self.own() {
             add(&mut built, "--sargon-dir", folder.to_string_lossy().into_owned());
         }
         let mut board = built.clone();
@@ -362,7 +382,9 @@ impl BoardArgs {
             _ if self.direct || builtin == Some("direct") => BoardKind::InProcess { rom },
             _ => BoardKind::Simulated { rom, pace },
         };
-        let evaluator = Evaluator { behaviour: self.behaviour, own: self.sargon_dir.clone() };
+        // A missing listing must not be taken for a folder.
+        self.listing.as_deref().map(read).transpose()?;
+        let evaluator = Evaluator { behaviour: self.behaviour, own: self.own().cloned() };
         let force = self.force;
         let recording = self.record.clone();
         // A transcript contains replies only to the requests that were recorded.

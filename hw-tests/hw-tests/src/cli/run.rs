@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, INCOMPLETE, USAGE};
 use cli_support::text::eprint_message;
+use firmware::evaluator::built_in_beside;
 use hil_harness::baseline;
 use hil_harness::campaign::{self, Observer, RunConfig};
 use hil_harness::file_system::OsFileSystem;
@@ -223,8 +224,10 @@ impl Observer<LiveBoard> for TerminalObserver {
         eprint_message(format!("{} on {}", rig.application, rig.board()));
         let own = SargonSuite::own_routines(rig);
         if !own.is_empty() {
+            let built_in = built_in_beside(own);
             let own = own.join(", ");
             eprint_message(format!("with routines of your own: {own}{}", unjudged(rig)));
+            eprint_message(format!("the others are built in: {built_in}"));
         }
     }
 

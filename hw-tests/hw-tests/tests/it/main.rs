@@ -8,6 +8,7 @@ mod exhaust;
 mod flash;
 mod golden;
 mod house;
+mod listing;
 mod loaders;
 mod network;
 mod own_routines;

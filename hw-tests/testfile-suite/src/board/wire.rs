@@ -81,7 +81,7 @@ fn violations(call: &Call, result: &CallResult, is_interrupted: bool) -> Vec<Vio
     };
     let found = [
         exhausted.map(|size| Violation::StackExhausted { size }),
-        has(CallStatus::STACK_POINTER).then_some(Violation::StackPointer),
+        has(CallStatus::STACK_POINTER).then_some(Violation::StackNotRestored),
         has(CallStatus::INTERRUPTS_OFF).then_some(Violation::InterruptsOff),
         has(CallStatus::BYTES_LOST).then_some(Violation::BytesLost),
     ];

@@ -36,7 +36,8 @@ fn what_is_as_expected_passes() {
         "check = \"HL == in.HL\"",
         "writes = [{ at = \"DATA\", size = 2 }]",
     ] {
-        assert_eq!(case(SOURCE, lines), [""; 0], "{lines}");
+        let lines = format!("ports = {{ 10H = [] }}\n{lines}");
+        assert_eq!(case(SOURCE, &lines), [""; 0], "{lines}");
     }
 }
 
@@ -89,8 +90,8 @@ DATA:\t.BLKB 1"
 
 #[test]
 fn ports_return_the_values_of_the_test_in_order() {
-    let source = "RUN:\tIN 80H\n\tMOV B,A\n\tIN 80H\n\tMOV C,A\n\tIN 81H\n\tRET";
-    let lines = "ports = { 80H = [1, 2] }\nexpect = { BC = 0x0102, A = 0xFF }";
+    let source = "RUN:\tIN 80H\n\tMOV B,A\n\tIN 80H\n\tMOV C,A\n\tRET";
+    let lines = "ports = { 80H = [1, 2] }\nexpect = { BC = 0x0102 }";
     assert_eq!(case(source, lines), [""; 0]);
     let found = case(source, "ports = { 80H = [1] }");
     let finding = "read port 80H more often than there are values at 8003H, RUN+3 (prog.asm:4)";

@@ -54,3 +54,36 @@ fn interrupts_are_on_and_the_mode_is_kept() {
     assert_eq!(case("RUN:\tDI\n\tEI\n\tRET", ""), [""; 0]);
     assert_eq!(case("RUN:\tDI\n\tRET", "interrupts = \"any\""), [""; 0]);
 }
+
+#[test]
+fn only_memory_of_program_and_test_is_written() {
+    let source = "RUN:\tSTA 9000H\n\tSTA SPACE\n\tRET\n\t.LOC .DATA.\nSPACE:\t.BLKB 2";
+    let finding =
+        "wrote 5AH to 9000H, which neither the program nor the test declares at 8000H, RUN";
+    finds(source, "", finding);
+    for lines in [
+        "memory = [{ at = 0x9000, bytes = [1] }]",
+        "expect = { memory = [{ at = 0x9000, bytes = [0x5A] }] }",
+        "writes = [{ at = 0x9000 }, { at = \"SPACE\" }]",
+    ] {
+        assert_eq!(case(source, lines), [""; 0], "{lines}");
+    }
+}
+
+#[test]
+fn only_named_ports_are_used() {
+    let source = "RUN:\tIN 81H\n\tOUT 80H\n\tRET";
+    finds(source, "ports = { 80H = [] }", "read port 81H, which is not among 'ports' at 8000H");
+    finds(source, "ports = { 81H = [1] }", "wrote 01H to port 80H, which is not among 'ports'");
+    let lines = "ports = { 81H = [7] }\nexpect = { ports = { 80H = [7] } }";
+    assert_eq!(case(source, lines), [""; 0]);
+}
+
+#[test]
+fn interrupts_may_be_off_for_two_characters() {
+    // 13 T-states a turn, 1,280 at most.
+    let source = |turns| format!("RUN:\tDI\n\tMVI B,{turns}\nWAIT:\tDJNZ WAIT\n\tEI\n\tRET");
+    assert_eq!(case(&source(98), ""), [""; 0]);
+    finds(&source(99), "", "kept interrupts off for 1293 T-states, up to the EI at 8005H");
+    assert_eq!(case(&source(99), "interrupts = \"any\""), [""; 0]);
+}

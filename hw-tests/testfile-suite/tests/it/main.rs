@@ -1,6 +1,7 @@
 //! Tests of test files: expectations, guards, properties, and errors in files.
 
 mod boards;
+mod broken_routines;
 mod contracts;
 mod corrupted;
 mod errors;
