@@ -1,6 +1,7 @@
 //! The command line and the dispatch of its subcommands.
 
 mod boards;
+mod call;
 mod diff;
 mod doctor;
 mod exhaust;
@@ -42,8 +43,8 @@ const CASES: &str = "Cases";
 const OUTPUT: &str = "Output";
 
 const AFTER_HELP: &str = "\
-Other commands: why, gdb, dap, profile and coverage, which `hw-inspect --help` describes;
-completions and man. The program `sargon` analyses chess positions without a board.
+Other commands: prizes; why, gdb, dap, profile and coverage, which `hw-inspect --help`
+describes; completions and man. The program `sargon` analyses chess positions without a board.
 
 Exit codes:
     0  success
@@ -78,6 +79,14 @@ Examples:
   hw-tests test mul.test.toml --filter wraps --seed 7
   hw-tests test --contracts mul.asm                     by the comments above its routines")]
     Test(test::TestArgs),
+    /// Call Z80 routines by lines of JSON, from any test framework
+    #[command(after_help = "\
+Replies to each line of standard input by a line, until its end: load, call, read, write, reset,
+symbols (docs/call.schema.json). docs/examples has programs for pytest and a shell.
+
+Example:
+  echo '{\"call\": \"MUL16\", \"in\": {\"BC\": 3, \"DE\": 7}}' | hw-tests call mul16.asm")]
+    Call(call::CallArgs),
     /// Create a routine with its test file and a workflow, as a start for your own
     #[command(after_help = "\
 Creates NAME.asm, NAME.test.toml and .github/workflows/test.yml, and overwrites nothing.
@@ -129,10 +138,13 @@ Examples:
   hw-tests explain --values 1,3,4,5,9,15 '8/2n5/3q4/2PP4/1B6/8/8/8 w - -' d6")]
     Explain(explain::ExplainArgs),
     /// Show how residues are used: the highest losses, and the points won by the second prize
-    #[command(after_help = "\
+    #[command(
+        hide = true,
+        after_help = "\
 Examples:
   hw-tests prizes --moved c7 'r3k3/2N5/8/8/2q5/8/8/4K3 b - -'
-  hw-tests prizes                                       compare board and host over the corpus")]
+  hw-tests prizes                                       compare board and host over the corpus"
+    )]
     Prizes(prizes::PrizesArgs),
     /// Debug the evaluator, or any program, forward and backward
     #[command(after_help = "Example:\n  hw-tests debug prog.asm", disable_help_flag = true)]
@@ -207,6 +219,7 @@ pub(crate) fn main() -> ExitCode {
     let outcome = match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Test(args) => test::test(&args),
+        Command::Call(args) => call::serve(&args),
         Command::New(args) => new::create(&args),
         Command::Diff(args) => diff::diff(&args),
         Command::Doctor(args) => doctor::doctor(&args),

@@ -40,6 +40,7 @@ mod property;
 mod reader;
 mod result;
 mod run;
+mod session;
 mod simulated;
 
 pub use contract::Contract;
@@ -56,4 +57,6 @@ pub use program::{Program, ProgramFiles};
 pub use reader::FileError;
 pub use result::{Difference, RunError, TestResult, Verdict};
 pub use run::run;
+pub use session::{CallSession, OpenMachine};
 pub use simulated::SimulatedMachine;
+pub use z80_core::Registers;
