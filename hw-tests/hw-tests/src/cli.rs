@@ -1,6 +1,7 @@
 //! The command line and the dispatch of its subcommands.
 
 mod boards;
+mod call;
 mod diff;
 mod doctor;
 mod exhaust;
@@ -80,6 +81,14 @@ Examples:
   hw-tests test mul.test.toml --port /dev/ttyUSB0       on a real board
   hw-tests test --contracts mul.asm                     by the comments above its routines")]
     Test(test::TestArgs),
+    /// Call Z80 routines by lines of JSON, from any test framework
+    #[command(after_help = "\
+Replies to each line of standard input by a line, until its end: load, call, read, write, reset,
+symbols (docs/call.schema.json). docs/examples has programs for pytest and a shell.
+
+Example:
+  echo '{\"call\": \"MUL16\", \"in\": {\"BC\": 3, \"DE\": 7}}' | hw-tests call mul16.asm")]
+    Call(call::CallArgs),
     /// Create a routine with its test file and a workflow, as a start for your own
     #[command(after_help = "\
 Creates NAME.asm, NAME.test.toml and .github/workflows/test.yml, and overwrites nothing.
@@ -216,6 +225,7 @@ pub(crate) fn main() -> ExitCode {
     let outcome = match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Test(args) => test::test(&args),
+        Command::Call(args) => call::serve(&args),
         Command::New(args) => new::create(&args),
         Command::Diff(args) => diff::diff(&args),
         Command::Doctor(args) => doctor::doctor(&args),

@@ -4,6 +4,7 @@ mod case;
 mod expect;
 mod memory;
 mod property;
+mod request;
 mod step;
 mod values;
 
@@ -17,8 +18,9 @@ use crate::model::{Heading, StackArea, TestFile};
 use crate::program::{Program, ProgramFiles};
 use crate::reader::{Document, Entry, Fields, FileError};
 
+pub(crate) use request::{CallRequest, Request};
 use values::Context;
-pub(crate) use values::without_prefix;
+pub(crate) use values::{is_output, without_prefix};
 
 /// The default stack of the caller: 256 bytes, well below the return address.
 const STACK: StackArea = StackArea { top: 0xFF00, size: 256 };
@@ -48,11 +50,9 @@ impl TestFile {
             document.error(at, error.message())
         })?;
         let fields = Fields::root(&document, &table);
+        let mut file = Self::of_program(&fields, path)?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        let (program, sources) = program(&fields, folder)?;
-        let context = Context { program: &program, folder };
-        let boards = boards(&fields)?;
-        let stack = stack(&fields, &context)?;
+        let context = Context { program: &file.program, folder };
         let setup = fields.get("setup").map(|entry| step::steps(&entry, &context)).transpose()?;
         let mut cases = Vec::new();
         for entry in items(&fields, "case")? {
@@ -63,11 +63,28 @@ impl TestFile {
             properties.push(property::property(&entry, &context)?);
         }
         fields.finish()?;
-        let headings = cases.iter().map(|case| &case.heading);
-        let headings: Vec<_> = headings.chain(properties.iter().map(|one| &one.heading)).collect();
-        check_names(&document, &headings)?;
-        let (path, setup) = (path.to_owned(), setup.unwrap_or_default());
-        Ok(Self { path, program, sources, boards, stack, setup, cases, properties })
+        file.setup = setup.unwrap_or_default();
+        (file.cases, file.properties) = (cases, properties);
+        check_names(&document, &file.headings().collect::<Vec<_>>())?;
+        Ok(file)
+    }
+
+    /// Reads the fields about the program and its stack.
+    fn of_program(fields: &Fields<'_>, path: &Path) -> Result<Self, FileError> {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let (program, sources) = program(fields, folder)?;
+        let boards = boards(fields)?;
+        let stack = stack(fields, &Context { program: &program, folder })?;
+        Ok(Self {
+            path: path.to_owned(),
+            program,
+            sources,
+            boards,
+            stack,
+            setup: Vec::new(),
+            cases: Vec::new(),
+            properties: Vec::new(),
+        })
     }
 }
 

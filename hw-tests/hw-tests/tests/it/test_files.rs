@@ -1,6 +1,7 @@
-//! `hw-tests test` and `hw-tests new`: examples, exit codes, messages, and the schema.
+//! `hw-tests test`, `call` and `new`: examples, exit codes, messages, and the schemas.
 
 mod boards;
+mod call;
 mod schema;
 #[cfg(feature = "system-tests")]
 mod system;

@@ -14,7 +14,11 @@ use super::values::Context;
 
 /// Reads memory to be written.
 pub(super) fn blocks(fields: &Fields<'_>, context: &Context<'_>) -> Result<Vec<Block>, FileError> {
-    let Some(entry) = fields.get("memory") else { return Ok(Vec::new()) };
+    fields.get("memory").map_or(Ok(Vec::new()), |entry| blocks_of(&entry, context))
+}
+
+/// Reads the blocks of an array.
+pub(super) fn blocks_of(entry: &Entry<'_>, context: &Context<'_>) -> Result<Vec<Block>, FileError> {
     let example = "memory such as [{ at = \"BUFFER\", bytes = [1, 2] }]";
     let mut all = Vec::new();
     for item in entry.items(example)? {
@@ -92,16 +96,24 @@ pub(super) fn ranges(
     entry: &Entry<'_>,
     context: &Context<'_>,
 ) -> Result<Vec<RangeInclusive<u16>>, FileError> {
+    let last = |(first, size): (u16, usize)| first..=first.saturating_add((size - 1) as u16);
+    Ok(reads(entry, context)?.into_iter().map(last).collect())
+}
+
+/// Reads addresses with numbers of bytes, 1 by default.
+pub(super) fn reads(
+    entry: &Entry<'_>,
+    context: &Context<'_>,
+) -> Result<Vec<(u16, usize)>, FileError> {
     let example = "memory such as [{ at = \"BUFFER\", size = 16 }]";
-    let mut ranges = Vec::new();
-    for item in entry.items(example)? {
+    let one = |item: Entry<'_>| {
         let fields = item.fields(example)?;
         let first = context.number(&fields.require("at", "at = \"BUFFER\"")?, 2)?;
         let size = fields.get("size").map_or(Ok(1), |size| size.integer(1..0x1_0001))?;
         fields.finish()?;
-        ranges.push(first..=first.saturating_add((size - 1) as u16));
-    }
-    Ok(ranges)
+        Ok((first, size as usize))
+    };
+    entry.items(example)?.into_iter().map(one).collect()
 }
 
 pub(super) fn ports(

@@ -171,11 +171,16 @@ fn fit(entry: &Entry<'_>, value: i64, width: u16, text: &str) -> Result<u16, Fil
 /// Returns the register that a key or text names.
 pub(super) fn register(entry: &Entry<'_>, name: &str) -> Result<&'static str, FileError> {
     let known = canonical_register_name(name);
-    let known = known.filter(|name| !matches!(*name, "SP" | "PC" | "I" | "R" | "SPH" | "SPL"));
+    let known = known.filter(|name| is_output(name));
     known.ok_or_else(|| {
         let name = name.escaped();
         entry.error(format!("unknown register '{name}': expected one such as A, HL, IX or B'"))
     })
+}
+
+/// Returns `true` for the registers that calls set and return, by their canonical names.
+pub(crate) fn is_output(register: &str) -> bool {
+    !matches!(register, "SP" | "PC" | "I" | "R" | "SPH" | "SPL")
 }
 
 /// Returns the bytes of a register, 1 or 2.

@@ -8,6 +8,7 @@ mod errors;
 mod expectations;
 mod guards;
 mod properties;
+mod session;
 
 use std::path::Path;
 

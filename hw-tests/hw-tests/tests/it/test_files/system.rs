@@ -69,3 +69,51 @@ fn mames_boards_give_the_same_verdicts_and_continue_after_a_stuck_call() {
         assert!(shown.contains("FAIL: 2 of 3 cases"), "{board}: {shown}{errors}");
     }
 }
+
+/// Runs a program of docs/examples on `hw-tests call`.
+fn run_example(program: &str, arguments: &[&str]) -> std::process::Output {
+    let mut command = std::process::Command::new(program);
+    command.args(arguments).current_dir(examples()).env("PYTHONDONTWRITEBYTECODE", "1");
+    command.env("HW_TESTS", env!("CARGO_BIN_EXE_hw-tests")).output().expect("it starts")
+}
+
+/// Runs the tests of test_mul16.py without pytest, each with a fixture of its own.
+const RUNNER: &str = "\
+import test_mul16
+from z80call import Z80
+tests = [test for name, test in vars(test_mul16).items() if name.startswith('test_')]
+for test in tests:
+    with Z80('mul16.asm') as z80:
+        test(z80)
+assert len(tests) == 3
+with Z80('mul16.asm') as z80:
+    for wrong in [dict(call='NONE'), dict(load={}), dict(read=[{'at': 'NONE'}])]:
+        try:
+            z80.request(**wrong)
+        except ValueError:
+            continue
+        raise AssertionError(wrong)
+    try:
+        z80.call(0x9000)
+    except AssertionError as error:
+        assert 'did not return' in str(error), error
+        print('done')
+";
+
+#[test]
+fn the_example_for_pytest_passes() {
+    let output = run_example("python3", &["-c", RUNNER]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "done\n", "{output:?}");
+    let has_pytest = run_example("python3", &["-c", "import pytest"]).status.success();
+    if has_pytest {
+        let output = run_example("python3", &["-m", "pytest", "-q", "-p", "no:cacheprovider"]);
+        assert!(output.status.success(), "{output:?}");
+    }
+}
+
+#[test]
+fn the_example_for_a_shell_passes() {
+    let output = run_example("sh", &["mul16.sh"]);
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout).matches("ok    ").count(), 2, "{output:?}");
+}

@@ -1,0 +1,31 @@
+//! `hw-tests call`.
+
+use std::io::{self, ErrorKind};
+use std::path::PathBuf;
+
+use clap::Args;
+use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT};
+use testfile_suite::{CallSession, SimulatedMachine};
+
+#[derive(Args)]
+pub(super) struct CallArgs {
+    /// TDL sources of the program, each assembled by itself; or else a request loads it
+    #[arg(value_name = "FILE.asm")]
+    sources: Vec<PathBuf>,
+}
+
+/// Replies to requests until the end of standard input, or until nobody reads the replies.
+pub(super) fn serve(args: &CallArgs) -> CommandResult {
+    let mut session =
+        CallSession::new(Box::new(|program| Ok(Box::new(SimulatedMachine::new(program)))));
+    if !args.sources.is_empty() {
+        let loaded = session.load(&args.sources);
+        loaded.map_err(|message| CommandError::new(ENVIRONMENT, message))?;
+    }
+    match session.serve(&mut io::stdin().lock(), &mut io::stdout().lock()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(CommandError::new(ENVIRONMENT, format!("standard input or output: {error}")))
+        }
+        _ => Ok(0),
+    }
+}
