@@ -329,7 +329,7 @@ fn a_run_without_a_board_left_has_cases_that_are_not_run() {
 }
 
 /// A results file of a run that ended with its first failure, for a resumed run.
-/// The cases are so many that a busy computer does not run them all before the first failure is seen.
+/// They are more cases than a busy computer runs before the first failure is seen.
 fn broken_off(file: &Path) -> Settings {
     let (settings, cases) = of(cases(900));
     let settings = RunConfig { fail_fast: true, results: Some(file.to_owned()), ..settings };
