@@ -43,8 +43,9 @@ const CASES: &str = "Cases";
 const OUTPUT: &str = "Output";
 
 const AFTER_HELP: &str = "\
-Other commands: prizes; why, gdb, dap, profile and coverage, which `hw-inspect --help`
-describes; completions and man. The program `sargon` analyses chess positions without a board.
+Other commands: residues and prizes; why, gdb, dap, profile and coverage, which
+`hw-inspect --help` describes; completions and man. The program `sargon` analyses chess positions
+without a board.
 
 Exit codes:
     0  success
@@ -121,11 +122,14 @@ Examples:
   hw-tests exhaust --range 600000..857304 --crc 12345678")]
     Exhaust(exhaust::ExhaustArgs),
     /// Print the residues of positions as JSON, one line per position
-    #[command(after_help = "\
+    #[command(
+        hide = true,
+        after_help = "\
 Examples:
   hw-tests residues --fen 'r3k3/2N5/8/8/2q5/8/8/4K3 b - -'
   hw-tests residues positions.epd
-  hw-tests residues < positions.epd")]
+  hw-tests residues < positions.epd"
+    )]
     Residues(residues::ResiduesArgs),
     /// Explain the residue of one square: the attackers array and the exchange step by step
     #[command(after_help = "\
