@@ -29,6 +29,7 @@
 
 mod calls;
 mod contract;
+mod debug;
 mod judge;
 mod machine;
 mod matcher;
@@ -44,6 +45,7 @@ mod session;
 mod simulated;
 
 pub use contract::Contract;
+pub use debug::CallState;
 pub use machine::{
     Block, Call, CallEnd, Machine, MachineError, Mock, MockReturn, Outcome, Violation,
 };
