@@ -65,7 +65,8 @@ pub(super) fn debug(args: &DebugArgs) -> CommandResult {
     let view = View::new(session.debugger, session.message);
     if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
         print(&view.render_text(SCREEN_COLUMNS, SCREEN_ROWS))?;
-        return explanation.map_or(Ok(0), |message| Err(CommandError::new(code, message)));
+        let failure = explanation.filter(|_| code != 0);
+        return failure.map_or(Ok(0), |message| Err(CommandError::new(code, message)));
     }
     match args.console {
         ConsoleTarget::Pane => open(view),

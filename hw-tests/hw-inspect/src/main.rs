@@ -84,6 +84,7 @@ and C to breakpoints; ? lists keys and commands. Ctrl-C or Esc stops the board, 
 Examples:
   hw-inspect debug '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -' e5
   hw-inspect debug prog.asm                               assembled and loaded
+  hw-inspect debug mul.test.toml 'limit'                  at a call of this case
   hw-inspect debug --break 'LOOP if A == 0' prog.elf")]
     Debug(debug::DebugArgs),
     /// Run the debug adapter (DAP) on standard input and output

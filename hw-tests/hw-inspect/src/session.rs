@@ -1,5 +1,7 @@
 //! Sessions of a debugger: at the call for a square of a position, or with any program.
 
+mod case;
+
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,13 +22,14 @@ use sargon_corpus::args::{parse_position, position};
 
 #[derive(Args)]
 pub(super) struct SessionArgs {
-    /// A position in FEN with 4 or 6 fields, or a program: source (.asm), ELF (.elf) or Intel HEX
-    /// (.hex)
-    #[arg(value_name = "FEN|PROGRAM")]
+    /// A position in FEN with 4 or 6 fields, a program: source (.asm), ELF (.elf) or Intel HEX
+    /// (.hex), or a test file (.test.toml)
+    #[arg(value_name = "FEN|PROGRAM|TESTS")]
     target: String,
-    /// A square of the position, such as e4; the board stops at its call of XCHNG
-    #[arg(value_name = "SQUARE", value_parser = parse_square)]
-    square: Option<Square>,
+    /// A square of the position, such as e4: the board stops at its call of XCHNG; or a case of the
+    /// test file: it stops at its first call that fails, or else its last one
+    #[arg(value_name = "SQUARE|CASE")]
+    place: Option<String>,
     /// The board's profile; the default is that of the rig file, or rc2014-classic
     #[arg(long, value_name = "PROFILE")]
     board: Option<String>,
@@ -110,7 +113,11 @@ impl SessionArgs {
     /// run to it.
     pub(super) fn start(&self, stop: &AtomicBool) -> Result<StartedSession, CommandError> {
         let board = self.board.as_deref();
-        let Some(square) = self.square else { return self.program() };
+        if self.target.ends_with(case::ENDING) {
+            return self.case();
+        }
+        let Some(square) = &self.place else { return self.program() };
+        let square = parse_square(square).map_err(|problem| CommandError::new(USAGE, problem))?;
         let evaluator = Evaluator { behaviour: self.behaviour, own: self.sargon_dir.clone() };
         let position = position(&self.target)?;
         let should_stop: ShouldStop<'_> = &mut |_| stop.load(Ordering::Relaxed);
@@ -123,6 +130,19 @@ impl SessionArgs {
         let session =
             open_at_exchange(&profile, evaluator, position, square, self.within, should_stop);
         Ok(StartedSession::from(session.map_err(session_error)?))
+    }
+
+    /// Starts a session at the call of a case.
+    fn case(&self) -> Result<StartedSession, CommandError> {
+        let Some(name) = &self.place else {
+            let problem = "missing case after the test file; `hw-tests test --list` shows them";
+            return Err(CommandError::new(USAGE, problem));
+        };
+        if self.line.uses_kernel() {
+            let problem = "cases are debugged on a simulated board: omit the port";
+            return Err(CommandError::new(USAGE, problem));
+        }
+        case::open(&self.line.profile(self.board.as_deref())?, &self.target, name)
     }
 
     fn program(&self) -> Result<StartedSession, CommandError> {

@@ -31,6 +31,7 @@
 mod board;
 mod calls;
 mod contract;
+mod debug;
 mod judge;
 mod machine;
 mod matcher;
@@ -48,6 +49,7 @@ mod suite;
 
 pub use board::{BoardMachine, BoardMachineError};
 pub use contract::Contract;
+pub use debug::CallState;
 pub use machine::{
     Block, Call, CallEnd, Machine, MachineError, Mock, MockReturn, Outcome, Violation,
 };

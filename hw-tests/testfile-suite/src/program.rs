@@ -49,6 +49,8 @@ pub struct Program {
     pub sections: Vec<Range<u32>>,
     /// Labels and source lines.
     pub map: CodeMap,
+    /// The program as it was linked or read.
+    pub linked: MappedProgram,
 }
 
 impl ProgramFiles {
@@ -124,7 +126,8 @@ impl Program {
         if image.bounds().is_none() {
             return Err("the program has no bytes".to_owned());
         }
-        Ok(Self { image, code, sections, map: CodeMap::from_programs([mapped]) })
+        let map = CodeMap::from_programs([mapped.clone()]);
+        Ok(Self { image, code, sections, map, linked: mapped })
     }
 
     /// Returns an address without a byte of the program, to which calls return.

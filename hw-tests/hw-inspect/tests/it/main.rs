@@ -2,6 +2,7 @@
 
 mod any;
 mod board;
+mod case;
 mod coverage;
 mod dap;
 mod debugger;

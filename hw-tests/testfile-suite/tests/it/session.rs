@@ -99,7 +99,8 @@ fn memory_is_kept_written_and_restored() {
 fn mocks_ports_expectations_and_guards_are_those_of_test_files() {
     let (mut session, _folder) = loaded();
     let mock = json!({ "TWICE": { "returns": { "A": 9 } } });
-    let reply = ask(&mut session, json!({ "call": "PUT", "mock": mock, "expect": { "A": 8 } }));
+    let expect = json!({ "A": 8, "ports": { "10H": [9] } });
+    let reply = ask(&mut session, json!({ "call": "PUT", "mock": mock, "expect": expect }));
     assert_eq!(reply["ports"], json!({ "10H": [9] }));
     assert_eq!(reply["calls"], json!({ "TWICE": 1 }));
     assert_eq!(reply["findings"], json!(["A: expected 8, got 9"]));

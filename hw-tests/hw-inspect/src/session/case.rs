@@ -1,0 +1,65 @@
+//! Sessions at the call of a case of a test file.
+
+use std::path::Path;
+
+use board_debugger::{Breakpoint, EntryOutcome};
+use board_debugger::{Debugger, LoadedProgram, board_with_program};
+use cli_support::exit::{CommandError, ENVIRONMENT, NOTHING_SELECTED, USAGE};
+use cli_support::text::Escape;
+use firmware::profile::BoardProfile;
+use testfile_suite::{CallState, TestFile};
+
+use super::{StartedSession, program_error};
+
+/// The end of the names of test files.
+pub(super) const ENDING: &str = ".test.toml";
+/// HALT, to which the routine returns.
+const HALT: u8 = 0x76;
+
+/// Opens a board about to run the first instruction of the routine that a case calls, with a
+/// breakpoint there and one where it returns to.
+pub(super) fn open(
+    profile: &BoardProfile,
+    path: &str,
+    name: &str,
+) -> Result<StartedSession, CommandError> {
+    let file = TestFile::read(Path::new(path));
+    let file = file.map_err(|error| CommandError::new(ENVIRONMENT, error))?;
+    let state = CallState::of_case(&file, name)
+        .map_err(|message| CommandError::new(NOTHING_SELECTED, message))?;
+    let ram = profile.ram.addresses();
+    let stack = state.registers.sp;
+    if !ram.contains(&stack) {
+        let message = format!(
+            "the stack at {stack:04X}H is not in the RAM of {}: choose another --board",
+            profile.name.escaped()
+        );
+        return Err(CommandError::new(USAGE, message));
+    }
+    let program = LoadedProgram::new(file.program.linked.clone(), state.registers.pc);
+    let (mut board, code) = board_with_program(profile, program).map_err(program_error)?;
+    board
+        .bus_mut()
+        .load(*ram.start(), &state.memory[usize::from(*ram.start())..=usize::from(*ram.end())]);
+    if ram.contains(&state.return_address) {
+        board.bus_mut().load(state.return_address, &[HALT]);
+    }
+    board.set_registers(&state.registers);
+    let mut debugger = Debugger::new(board, code);
+    for address in [state.registers.pc, state.return_address] {
+        debugger.stops.add_breakpoint(Breakpoint::at(address));
+    }
+    let message = Some(message(name, &state));
+    Ok(StartedSession { debugger, outcome: EntryOutcome::Reached, message, is_program: true })
+}
+
+fn message(name: &str, state: &CallState) -> String {
+    let (number, routine) = &state.call;
+    let mut text = format!("call {number} of '{}', {}", name.escaped(), routine.escaped());
+    let findings = if state.findings.is_empty() { "as expected" } else { "" };
+    text += &format!(": {findings}{}", state.findings.join("; "));
+    if !state.missing.is_empty() {
+        text += &format!(" (without its {})", state.missing.join(" and "));
+    }
+    text
+}

@@ -1,0 +1,101 @@
+//! The state of a machine at a call of a case, for debuggers.
+
+use cli_support::text::Escape;
+use z80_core::Registers;
+
+use crate::calls::{REGISTERS, call};
+use crate::judge::Judged;
+use crate::machine::{Block, Call, Machine};
+use crate::model::{Case, Step, TestFile};
+use crate::simulated::SimulatedMachine;
+
+/// Names that an error lists.
+const LISTED_CASES: usize = 8;
+
+/// The state of a machine at the first instruction of a routine.
+pub struct CallState {
+    /// The registers; PC is the address of the routine, SP that of the return address.
+    pub registers: Registers,
+    /// The contents of the 65,536 addresses.
+    pub memory: Vec<u8>,
+    /// The address to which the routine returns.
+    pub return_address: u16,
+    /// What this state lacks, such as mocks; empty if nothing.
+    pub missing: Vec<&'static str>,
+    /// The number of the call in the case, from 1, and the routine as written.
+    pub call: (usize, String),
+    /// What the call does wrong on a simulated machine.
+    pub findings: Vec<String>,
+}
+
+impl CallState {
+    /// Runs a case on a simulated machine up to its first call that fails, or else its last one.
+    ///
+    /// # Errors
+    /// Returns a message if the file has no such case.
+    pub fn of_case(file: &TestFile, name: &str) -> Result<Self, String> {
+        let case = find(file, name)?;
+        let steps: Vec<&Step> = file.setup.iter().chain(&case.steps).collect();
+        let mut machine = SimulatedMachine::new(&file.program);
+        let mut registers = REGISTERS;
+        for (index, step) in steps.iter().enumerate() {
+            let call = call(file, step, registers, false);
+            let failed = |error: crate::MachineError| error.to_string();
+            let memory = machine.read(0, 0x1_0000).map_err(failed)?;
+            let outcomes = machine.run(std::slice::from_ref(&call)).map_err(failed)?;
+            let outcome = outcomes.first().ok_or("the machine returned no outcome")?;
+            let judged =
+                Judged { program: &file.program, step, call: &call, outcome, contract: None };
+            let found = judged.differences(&mut machine);
+            if !found.is_empty() || index + 1 == steps.len() {
+                let findings = found.iter().map(ToString::to_string).collect();
+                let call_of_case = (index + 1, step.target.clone());
+                return Ok(Self::before(file, &call, memory, call_of_case, findings));
+            }
+            registers = outcome.registers;
+        }
+        Err(format!("the case '{}' has no calls", name.escaped()))
+    }
+
+    fn before(
+        file: &TestFile,
+        call: &Call,
+        mut memory: Vec<u8>,
+        call_of_case: (usize, String),
+        findings: Vec<String>,
+    ) -> Self {
+        let return_address = file.program.return_address();
+        let sp = call.registers.sp.wrapping_sub(2);
+        let bytes = return_address.to_le_bytes().to_vec();
+        for block in call.memory.iter().chain([&Block { address: sp, bytes }]) {
+            for (index, byte) in block.bytes.iter().enumerate() {
+                memory[usize::from(block.address.wrapping_add(index as u16))] = *byte;
+            }
+        }
+        let parts = [("mocks", !call.mocks.is_empty()), ("ports", !call.ports.is_empty())];
+        Self {
+            registers: Registers { pc: call.address, sp, ..call.registers },
+            memory,
+            return_address,
+            missing: parts.into_iter().filter(|part| part.1).map(|part| part.0).collect(),
+            call: call_of_case,
+            findings,
+        }
+    }
+}
+
+fn find<'f>(file: &'f TestFile, name: &str) -> Result<&'f Case, String> {
+    let case = file.cases.iter().find(|case| case.heading.name == name);
+    case.ok_or_else(|| {
+        let (path, name) = (file.path.escaped(), name.escaped());
+        if file.properties.iter().any(|property| property.heading.name == name) {
+            return format!(
+                "{path}: '{name}' is a property: add the case that `hw-tests test` prints for its \
+                 failing input"
+            );
+        }
+        let names = file.cases.iter().map(|case| format!("'{}'", case.heading.name.escaped()));
+        let names = names.take(LISTED_CASES).collect::<Vec<_>>().join(", ");
+        format!("{path}: no case '{name}': expected one such as {names}")
+    })
+}
