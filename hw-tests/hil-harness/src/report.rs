@@ -273,7 +273,11 @@ pub fn summary_text<S: Suite>(
     if let Some(what) = &summary.unobserved {
         let _ = writeln!(text, "board: not observed: {}", what.escaped());
     }
-    text + &line_statistics_text(stats)
+    // A simulated machine without a line sends no requests.
+    if stats != LinkStats::default() {
+        text += &line_statistics_text(stats);
+    }
+    text
 }
 
 /// Formats what limits a verdict: known failures that were let pass, retries because of line
