@@ -287,7 +287,7 @@ impl Machine for BoardMachine {
         };
         match call.memory.iter().find(is_outside) {
             _ if !call.mocks.is_empty() => Some("not on a board: mocks are simulated only".into()),
-            _ if call.ports.values().any(|values| !values.is_empty()) => {
+            _ if call.feeds_ports() => {
                 Some("not on a board: values of ports are simulated only".into())
             }
             Some(block) => Some(format!(

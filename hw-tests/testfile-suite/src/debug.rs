@@ -5,7 +5,7 @@ use z80_core::Registers;
 
 use crate::calls::{REGISTERS, call};
 use crate::judge::Judged;
-use crate::machine::{Block, Call, Machine};
+use crate::machine::Machine;
 use crate::model::{Case, Step, TestFile};
 use crate::simulated::SimulatedMachine;
 
@@ -41,46 +41,26 @@ impl CallState {
         for (index, step) in steps.iter().enumerate() {
             let call = call(file, step, registers, false);
             let failed = |error: crate::MachineError| error.to_string();
+            let entry = machine.enter(&call);
             let memory = machine.read(0, 0x1_0000).map_err(failed)?;
-            let outcomes = machine.run(std::slice::from_ref(&call)).map_err(failed)?;
-            let outcome = outcomes.first().ok_or("the machine returned no outcome")?;
+            let outcome = &machine.run_one(&call).map_err(failed)?;
             let judged =
                 Judged { program: &file.program, step, call: &call, outcome, contract: None };
             let found = judged.differences(&mut machine);
             if !found.is_empty() || index + 1 == steps.len() {
-                let findings = found.iter().map(ToString::to_string).collect();
-                let call_of_case = (index + 1, step.target.clone());
-                return Ok(Self::before(file, &call, memory, call_of_case, findings));
+                let missing = [("mocks", !call.mocks.is_empty()), ("ports", call.feeds_ports())];
+                return Ok(Self {
+                    registers: entry,
+                    memory,
+                    return_address: file.program.return_address(),
+                    missing: missing.into_iter().filter(|part| part.1).map(|part| part.0).collect(),
+                    call: (index + 1, step.target.clone()),
+                    findings: found.iter().map(ToString::to_string).collect(),
+                });
             }
             registers = outcome.registers;
         }
         Err(format!("the case '{}' has no calls", name.escaped()))
-    }
-
-    fn before(
-        file: &TestFile,
-        call: &Call,
-        mut memory: Vec<u8>,
-        call_of_case: (usize, String),
-        findings: Vec<String>,
-    ) -> Self {
-        let return_address = file.program.return_address();
-        let sp = call.registers.sp.wrapping_sub(2);
-        let bytes = return_address.to_le_bytes().to_vec();
-        for block in call.memory.iter().chain([&Block { address: sp, bytes }]) {
-            for (index, byte) in block.bytes.iter().enumerate() {
-                memory[usize::from(block.address.wrapping_add(index as u16))] = *byte;
-            }
-        }
-        let parts = [("mocks", !call.mocks.is_empty()), ("ports", !call.ports.is_empty())];
-        Self {
-            registers: Registers { pc: call.address, sp, ..call.registers },
-            memory,
-            return_address,
-            missing: parts.into_iter().filter(|part| part.1).map(|part| part.0).collect(),
-            call: call_of_case,
-            findings,
-        }
     }
 }
 

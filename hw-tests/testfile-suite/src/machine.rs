@@ -33,6 +33,14 @@ pub struct Call {
     pub stack_size: u16,
 }
 
+impl Call {
+    /// Returns `true` if reads of some port return values of the test.
+    #[must_use]
+    pub fn feeds_ports(&self) -> bool {
+        self.ports.values().any(|values| !values.is_empty())
+    }
+}
+
 /// Bytes at an address.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Block {
@@ -146,6 +154,15 @@ pub trait Machine {
     /// # Errors
     /// Returns `MachineError` if the machine fails. What a routine does is no error.
     fn run(&mut self, calls: &[Call]) -> Result<Vec<Outcome>, MachineError>;
+
+    /// Runs a single call.
+    ///
+    /// # Errors
+    /// Returns `MachineError` as [`Self::run`] does.
+    fn run_one(&mut self, call: &Call) -> Result<Outcome, MachineError> {
+        let outcome = self.run(std::slice::from_ref(call))?.pop();
+        outcome.ok_or_else(|| MachineError("the machine returned no outcome".to_owned()))
+    }
 
     /// Reads memory after the last call.
     ///

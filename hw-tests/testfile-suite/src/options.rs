@@ -3,15 +3,13 @@
 use std::path::Path;
 
 use crate::contract::{Contract, contracts};
-use crate::model::{Heading, TestFile};
+use crate::model::TestFile;
 
-/// What to run.
+/// How to run.
 #[derive(Default)]
 pub struct RunOptions<'o> {
     /// The seed of properties; by default their own, or else one from the clock.
     pub seed: Option<u64>,
-    /// Returns `true` for cases and properties that are selected; by default all are.
-    pub select: Option<&'o dyn Fn(&Heading) -> bool>,
     /// The contracts that are checked for every call of their routines.
     pub contracts: &'o [Contract],
 }

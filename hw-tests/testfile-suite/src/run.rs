@@ -2,13 +2,13 @@
 
 use crate::calls::{REGISTERS, call, result_of};
 use crate::judge::Judged;
-use crate::machine::{Machine, MachineError, Outcome};
+use crate::machine::Machine;
 use crate::model::{Case, Step, TestFile};
 use crate::options::RunOptions;
 use crate::property;
 use crate::result::{RunError, TestResult, Verdict};
 
-/// Runs the selected cases and properties in the order of the file, and reports each result.
+/// Runs the cases and properties in the order of the file, and reports each result.
 ///
 /// # Errors
 /// Returns `RunError` if the machine or a reference program fails.
@@ -18,15 +18,13 @@ pub fn run(
     options: &RunOptions<'_>,
     report: &mut dyn FnMut(TestResult),
 ) -> Result<(), RunError> {
-    for (index, heading) in file.headings().enumerate() {
-        if options.select.is_none_or(|select| select(heading)) {
-            report(run_one(file, index, machine, options)?);
-        }
+    for index in 0..file.headings().count() {
+        report(run_one(file, index, machine, options)?);
     }
     Ok(())
 }
 
-/// Runs the case or property with this index among [`TestFile::headings`], whatever is selected.
+/// Runs the case or property with this index among [`TestFile::headings`].
 ///
 /// # Errors
 /// Returns `RunError` if the machine or a reference program fails.
@@ -67,12 +65,12 @@ fn run_case(
     let steps: Vec<&Step> = file.setup.iter().chain(&case.steps).collect();
     for (index, step) in steps.iter().enumerate() {
         let call = call(file, step, registers, index == 0);
-        let outcomes = machine.run(std::slice::from_ref(&call))?;
-        let outcome = first(&outcomes)?;
+        let outcome = machine.run_one(&call)?;
         registers = outcome.registers;
-        result.add(outcome);
+        result.add(&outcome);
         result.routine = file.program.place(step.address);
         let contract = file.contract_at(step.address, options.contracts);
+        let outcome = &outcome;
         let judged = Judged { program: &file.program, step, call: &call, outcome, contract };
         result.not_checked.extend(judged.not_checked(machine));
         let mut found = judged.differences(machine);
@@ -88,9 +86,4 @@ fn run_case(
         }
     }
     Ok(result)
-}
-
-/// Returns the only outcome of a batch.
-fn first(outcomes: &[Outcome]) -> Result<&Outcome, MachineError> {
-    outcomes.first().ok_or_else(|| MachineError("the machine returned no outcome".to_owned()))
 }

@@ -144,17 +144,15 @@ impl Loaded {
         let mut call = call(&self.file, step, REGISTERS, false);
         call.read.extend(&request.reads);
         call.memory.splice(0..0, blocks(&std::mem::take(&mut self.pending)));
-        let outcomes = self.machine()?.run(std::slice::from_ref(&call));
-        let outcomes = outcomes.map_err(|error| error.to_string())?;
-        let outcome = outcomes.first().ok_or("the machine returned no outcome")?;
+        let outcome = self.machine()?.run_one(&call).map_err(|error| error.to_string())?;
         let Self { file, machine: Some(machine), .. } = self else {
             return Err("no machine is open".to_owned());
         };
         let program = &file.program;
-        let judged = Judged { program, step, call: &call, outcome, contract: None };
+        let judged = Judged { program, step, call: &call, outcome: &outcome, contract: None };
         let found = judged.differences(machine.as_mut());
         let found: Vec<_> = found.iter().map(ToString::to_string).collect();
-        Ok(call_reply(request, outcome, found))
+        Ok(call_reply(request, &outcome, found))
     }
 
     fn read(&mut self, blocks: &[(u16, usize)]) -> Result<Value, String> {

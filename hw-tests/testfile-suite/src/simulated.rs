@@ -229,19 +229,24 @@ impl SimulatedMachine {
         machine
     }
 
-    fn call(&mut self, call: &Call) -> Outcome {
+    /// Prepares memory for a call, and returns the registers at its first instruction.
+    pub(crate) fn enter(&mut self, call: &Call) -> Registers {
         if call.reload {
             self.bus.reload(&self.loaded);
         }
         self.bus.prepare(call);
         let sp = call.registers.sp.wrapping_sub(2);
-        let [low, high] = self.return_address.to_le_bytes();
-        self.bus.store(&Block { address: sp, bytes: vec![low, high] });
+        let bytes = self.return_address.to_le_bytes().to_vec();
+        self.bus.store(&Block { address: sp, bytes });
+        Registers { pc: call.address, sp, ..call.registers }
+    }
+
+    fn call(&mut self, call: &Call) -> Outcome {
+        let registers = self.enter(call);
         let mut cpu = self.template.clone();
-        cpu.set_registers(&Registers { pc: call.address, sp, ..call.registers });
-        let mock_calls = vec![0; call.mocks.len()];
-        let mut running =
-            Running { cpu, call, t_states: 0, lowest: sp, disabled: None, mock_calls };
+        cpu.set_registers(&registers);
+        let (lowest, mock_calls) = (registers.sp, vec![0; call.mocks.len()]);
+        let mut running = Running { cpu, call, t_states: 0, lowest, disabled: None, mock_calls };
         self.mark_mocks(&call.mocks, true);
         let end = self.run_to_end(&mut running);
         self.mark_mocks(&call.mocks, false);

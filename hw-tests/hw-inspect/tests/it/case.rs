@@ -34,6 +34,7 @@ name = "right"
 call = "ADDA"
 in = { A = 5, flags = "C" }
 mock.ADDTWO = {}
+expect.ports.0x10 = []
 [[property]]
 name = "all"
 call = "ADDA"

@@ -174,7 +174,7 @@ impl TestSession {
     }
 
     fn call(&mut self, case: &TestCase) -> Result<TestResult, RunError> {
-        let options = RunOptions { seed: self.seed, select: None, contracts: &case.contracts };
+        let options = RunOptions { seed: self.seed, contracts: &case.contracts };
         let machine: &mut dyn Machine = match &mut self.runner {
             Runner::Simulated(machine) => {
                 machine.get_or_insert_with(|| SimulatedMachine::new(&case.file.program))
