@@ -282,16 +282,18 @@ impl<S: BoardSuite> Worker<'_, S> {
     }
 
     fn apply(&self, mut state: MutexGuard<SharedState<S>>, update: SchedulerUpdate) {
+        let mut is_last = false;
         for board in update.redundant {
             self.shared.stops[board].store(true, Ordering::Relaxed);
         }
         for case in update.settled {
             let results = std::mem::take(&mut state.results[case]);
             if let Some(result) = merge(self.fleet.members, results) {
+                is_last |= self.fleet.ends_with(&result);
                 self.send_event(FleetEvent::CaseSettled(Box::new(result)));
             }
         }
-        if state.scheduler.is_done() {
+        if is_last || state.scheduler.is_done() {
             // Boards still being prepared are no longer needed. This is done under the lock, so
             // that a worker that sees `is_done` also sees its stop flag and can clear it.
             self.shared.end();

@@ -329,12 +329,17 @@ fn a_run_without_a_board_left_has_cases_that_are_not_run() {
 }
 
 /// A results file of a run that ended with its first failure, for a resumed run.
-/// They are more cases than a busy computer runs before the first failure is seen.
+/// Both boards are ready before the first case, which needs both for its verdict.
 fn broken_off(file: &Path) -> Settings {
     let (settings, cases) = of(cases(900));
     let settings = RunConfig { fail_fast: true, results: Some(file.to_owned()), ..settings };
     let liars = ["a", "b"].map(|name| member(name, Some(wrong_application(4))));
-    let (done, report) = run(&liars, (settings.clone(), cases.clone()));
+    let both_ready = Barrier::new(liars.len());
+    let (done, report) = run_prepared(&liars, (settings.clone(), cases.clone()), &|plan| {
+        let live = prepare(plan);
+        both_ready.wait();
+        live
+    });
     assert_eq!(done.expect("it ends").exit_code(), 1);
     assert!(report.counts.not_run > 0, "{:?}", report.counts);
     (RunConfig { fail_fast: false, resume: true, ..settings }, cases)
