@@ -23,12 +23,12 @@ use commands::CommandLine;
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let mut trials = vec![commands_found()];
-    // Sorted by line, so that several pages run in parallel.
-    let mut pages: Vec<_> = pages().into_iter().map(|page| trials_of(page).into_iter()).collect();
-    while !pages.is_empty() {
-        trials.extend(pages.iter_mut().filter_map(Iterator::next));
-        pages.retain(|rest| rest.len() > 0);
-    }
+    // The last line of each page first, the longest pages before others: each runs its whole page,
+    // so that pages run in parallel, and the other lines find their results.
+    let mut pages: Vec<_> = pages().into_iter().map(trials_of).collect();
+    pages.sort_by_key(|page| std::cmp::Reverse(page.len()));
+    trials.extend(pages.iter_mut().filter_map(Vec::pop));
+    trials.extend(pages.into_iter().flatten());
     if !cfg!(feature = "system-tests") {
         eprintln!(
             "{} more checks need installed programs: `.ci/run` installs these and runs them",

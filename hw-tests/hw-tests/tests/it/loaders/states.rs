@@ -105,7 +105,7 @@ pub(crate) fn each_row(
     is_chosen: impl Fn(usize) -> bool,
     test: impl Fn(usize, &Row) -> Vec<String> + Sync,
 ) {
-    const AT_ONCE: usize = 6;
+    const AT_ONCE: usize = 8;
     let test = &test;
     let chosen: Vec<_> = TABLE.iter().enumerate().filter(|(index, _)| is_chosen(*index)).collect();
     let problems: Vec<String> = std::thread::scope(|scope| {
