@@ -63,6 +63,7 @@ pub(crate) fn call(file: &TestFile, step: &Step, base: Registers, reload: bool) 
     }
     Call {
         address: step.address,
+        entry: step.entry,
         registers,
         reload,
         memory: step.memory.clone(),
@@ -70,6 +71,7 @@ pub(crate) fn call(file: &TestFile, step: &Step, base: Registers, reload: bool) 
         timeout: step.timeout,
         ports,
         mocks: step.mocks.iter().map(|(_, mock)| mock.clone()).collect(),
+        interrupts: step.interrupts.clone(),
         writes: step.writes.clone(),
         stack_size: file.stack.size,
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use z80_core::Expression;
 
-use crate::machine::{Block, Mock};
+use crate::machine::{Block, Entry, Interrupt, Mock};
 use crate::matcher::Matcher;
 use crate::program::Program;
 
@@ -82,6 +82,8 @@ pub struct Step {
     pub address: u16,
     /// The label or address as written.
     pub target: String,
+    /// How it is entered and left.
+    pub entry: Entry,
     /// The registers that are set, by name.
     pub registers: Vec<(&'static str, u16)>,
     /// The flags that are set: mask and values.
@@ -92,6 +94,10 @@ pub struct Step {
     pub ports: BTreeMap<u8, Vec<u8>>,
     /// The routines that are replaced, with their names.
     pub mocks: Vec<(String, Mock)>,
+    /// The interrupts during the call.
+    pub interrupts: Vec<Interrupt>,
+    /// The interrupt, by its index, that comes at each of these T-states in turn.
+    pub sweep: Option<(usize, RangeInclusive<u64>)>,
     /// The only addresses that may be written.
     pub writes: Option<Vec<RangeInclusive<u16>>>,
     /// Whether the routine may return with interrupts off, or in another mode.
@@ -123,6 +129,13 @@ pub struct Expectation {
     pub calls: Vec<(usize, Matcher)>,
     /// Conditions, as written and parsed.
     pub checks: Vec<(String, Expression)>,
+}
+
+impl Expectation {
+    /// Returns `true` if a condition uses this variable.
+    pub(crate) fn uses(&self, name: &str) -> bool {
+        self.checks.iter().any(|(_, condition)| condition.variables().contains(&name))
+    }
 }
 
 /// Expected memory.

@@ -2,6 +2,7 @@
 
 mod case;
 mod expect;
+mod interrupts;
 mod memory;
 mod property;
 mod request;
@@ -53,7 +54,8 @@ impl TestFile {
         let mut file = Self::of_program(&fields, path)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let context = Context { program: &file.program, folder };
-        let setup = fields.get("setup").map(|entry| step::steps(&entry, &context)).transpose()?;
+        let setup =
+            fields.get("setup").map(|entry| step::steps(&entry, &context, 0)).transpose()?;
         let mut cases = Vec::new();
         for entry in items(&fields, "case")? {
             cases.extend(case::cases(&entry, &context)?);

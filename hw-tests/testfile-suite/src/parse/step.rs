@@ -9,16 +9,21 @@ use crate::model::Step;
 use crate::reader::{Entry, Fields, FileError};
 
 use super::expect::expectation;
+use super::interrupts::{entry, interrupts, limit_sweeps};
 use super::memory::{blocks, ports, ranges};
 use super::values::{Context, flags, register, width};
 
 /// The default limit of a call: more than a second of a board of 7.37 MHz.
 const TIMEOUT: u64 = 10_000_000;
 /// The maximum of a timeout, so that every run ends.
-const MAX_TIMEOUT: i64 = 100_000_000_000;
+pub(super) const MAX_TIMEOUT: i64 = 100_000_000_000;
 
-/// Reads an array of calls.
-pub(super) fn steps(entry: &Entry<'_>, context: &Context<'_>) -> Result<Vec<Step>, FileError> {
+/// Reads an array of calls, up to `sweeps` of which have an interrupt at several T-states.
+pub(super) fn steps(
+    entry: &Entry<'_>,
+    context: &Context<'_>,
+    sweeps: usize,
+) -> Result<Vec<Step>, FileError> {
     let what = "an array of calls such as [{ call = \"INIT\" }]";
     let one = |item: Entry<'_>| {
         let fields = item.fields("a call such as { call = \"INIT\" }")?;
@@ -26,7 +31,9 @@ pub(super) fn steps(entry: &Entry<'_>, context: &Context<'_>) -> Result<Vec<Step
         fields.finish()?;
         Ok(step)
     };
-    entry.items(what)?.into_iter().map(one).collect()
+    let steps = entry.items(what)?.into_iter().map(one).collect::<Result<Vec<_>, _>>()?;
+    limit_sweeps(&steps, sweeps, Some(*entry))?;
+    Ok(steps)
 }
 
 /// Reads the fields of a call. The caller checks for unknown ones.
@@ -38,6 +45,8 @@ pub(super) fn step(fields: &Fields<'_>, context: &Context<'_>) -> Result<Step, F
     };
     let mut step =
         Step { address: context.number(&call, 2)?, target, timeout: TIMEOUT, ..Step::default() };
+    step.entry = entry(fields, context)?;
+    interrupts(&mut step, fields, context)?;
     if let Some(entry) = fields.get("in") {
         for input in entry.fields("a table such as { A = 1, flags = \"C\" }")?.all() {
             input_value(&mut step, &input, context)?;

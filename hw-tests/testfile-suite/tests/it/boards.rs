@@ -167,6 +167,18 @@ name = \"ports\"
 call = \"RUN\"
 ports = { 0x10 = [1] }
 [[case]]
+name = \"interrupted\"
+call = \"RUN\"
+interrupt = [{ at = 5, handler = \"RUN\" }]
+[[case]]
+name = \"service\"
+call = \"RUN\"
+as = \"nmi\"
+[[case]]
+name = \"range\"
+call = \"RUN\"
+until = \"DATA-1\"
+[[case]]
 name = \"high\"
 call = \"RUN\"
 memory = [{ at = 0xF000, bytes = [1] }]
@@ -183,7 +195,10 @@ memory = [{ at = 0xF000, bytes = [1] }]
         assert!(result.verdict == Verdict::Skipped && given.contains(reason), "{result:?}");
     };
     skipped(&results[1], "values of ports are simulated only");
-    skipped(&results[2], "it writes memory at F000H, and the caller leaves 8000H to DDFFH");
+    for simulated in &results[2..5] {
+        skipped(simulated, "interrupts and 'until' are simulated only");
+    }
+    skipped(&results[5], "it writes memory at F000H, and the caller leaves 8000H to DDFFH");
 }
 
 #[test]

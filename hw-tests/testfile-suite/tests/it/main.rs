@@ -7,6 +7,7 @@ mod corrupted;
 mod errors;
 mod expectations;
 mod guards;
+mod interrupts;
 mod properties;
 mod session;
 

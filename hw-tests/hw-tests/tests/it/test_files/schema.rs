@@ -62,6 +62,11 @@ fn the_schema_has_the_keys_that_the_program_knows() {
             "[[case]]\nname = \"a\"\ncall = \"TWICE\"\nmemory = [{ at = 1, zzz = 1 }]".to_owned(),
         ),
         (
+            "interrupt",
+            "[[case]]\nname = \"a\"\ncall = \"TWICE\"\ninterrupt = [{ at = 1, zzz = 1 }]"
+                .to_owned(),
+        ),
+        (
             "array",
             "[[property]]\nname = \"a\"\ncall = \"TWICE\"\narrays = [{ at = 1, length = \"u8\", \
              zzz = 1 }]"
