@@ -1,5 +1,6 @@
 //! Compares what a call did with what is expected.
 
+mod console;
 mod sight;
 
 use std::collections::BTreeSet;
@@ -44,6 +45,7 @@ impl Judged<'_> {
         for (block, bytes) in expect.memory.iter().zip(&self.outcome.memory) {
             found.extend(memory(block, bytes));
         }
+        found.extend(self.console(machine));
         let limits = [
             ("T-states", &expect.cycles, self.outcome.t_states.map(|time| time as u32)),
             ("bytes of stack", &expect.stack, self.outcome.stack.map(u32::from)),
@@ -96,6 +98,7 @@ impl Judged<'_> {
             ("stack", stack && outcome.stack.is_none()),
             ("writes", is_blind && step.writes.is_some()),
             ("ports", is_blind && !expect.ports.is_empty()),
+            ("console", is_blind && expect.console.is_some() && self.console_port().is_some()),
         ];
         // Of a call that did not return nothing else is checked on any machine.
         let has_returned = outcome.end == CallEnd::Returned;
@@ -110,6 +113,10 @@ impl Judged<'_> {
         let what = match self.outcome.end {
             CallEnd::Returned => return None,
             CallEnd::TimedOut(pc) => {
+                let console = self.program.console.as_ref();
+                if let Some(reason) = pc.and_then(|pc| console?.reason(pc)) {
+                    return Some(Difference::finding(format!("did not return: {reason}"), None));
+                }
                 let last = pc.map(|pc| format!("; last at {}", place(pc))).unwrap_or_default();
                 format!("did not return within {} T-states{last}", self.call.timeout)
             }

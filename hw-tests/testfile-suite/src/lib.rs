@@ -60,7 +60,7 @@ pub use model::{
     StackArea, Step, TestFile,
 };
 pub use options::RunOptions;
-pub use program::{Program, ProgramFiles};
+pub use program::{Console, LinkedConsole, Program, ProgramFiles};
 pub use reader::FileError;
 pub use result::{Difference, RunError, TestResult, Verdict};
 pub use run::{run, run_one};

@@ -90,6 +90,8 @@ pub struct Step {
     pub flags: (u8, u8),
     /// The memory that is written first.
     pub memory: Vec<Block>,
+    /// What the call reads from the console.
+    pub input: Vec<u8>,
     /// The values that reads of ports return.
     pub ports: BTreeMap<u8, Vec<u8>>,
     /// The routines that are replaced, with their names.
@@ -117,6 +119,8 @@ pub struct Expectation {
     pub flags: (u8, u8),
     /// Memory.
     pub memory: Vec<ExpectedMemory>,
+    /// Output on the console.
+    pub console: Option<Vec<u8>>,
     /// T-states.
     pub cycles: Option<Matcher>,
     /// Bytes of stack.

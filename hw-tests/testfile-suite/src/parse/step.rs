@@ -6,6 +6,7 @@ use cli_support::text::Escape;
 
 use crate::machine::{Mock, MockReturn};
 use crate::model::Step;
+use crate::program::{Console, MAX_INPUT};
 use crate::reader::{Entry, Fields, FileError};
 
 use super::expect::expectation;
@@ -56,6 +57,7 @@ pub(super) fn step(fields: &Fields<'_>, context: &Context<'_>) -> Result<Step, F
     step.ports = fields.get("ports").map_or(Ok(BTreeMap::new()), |entry| ports(&entry, context))?;
     step.mocks = mocks(fields, context)?;
     step.writes = fields.get("writes").map(|entry| ranges(&entry, context)).transpose()?;
+    console(&mut step, fields, context)?;
     step.any_interrupts = match fields.get("interrupts") {
         Some(entry) if entry.text("\"any\"")? == "any" => true,
         Some(entry) => return Err(entry.expected("\"any\", which permits changes")),
@@ -75,6 +77,25 @@ pub(super) fn step(fields: &Fields<'_>, context: &Context<'_>) -> Result<Step, F
         }
     }
     Ok(step)
+}
+
+/// Reads `input`.
+fn console(step: &mut Step, fields: &Fields<'_>, context: &Context<'_>) -> Result<(), FileError> {
+    let entry = fields.get("input");
+    let input = entry.map_or(Ok(""), |entry| entry.text("\"HELLO\\r\""))?.as_bytes();
+    let kind = context.program.console.as_ref().map(|console| &console.kind);
+    match (kind, entry) {
+        (Some(Console::Port(port)), _) => step.ports.entry(*port).or_default().extend(input),
+        (Some(Console::Cpm), Some(entry)) if input.len() > MAX_INPUT => {
+            return Err(entry.error(format!("input: expected up to {MAX_INPUT} bytes")));
+        }
+        (Some(Console::Cpm), _) | (_, None) => {}
+        (_, Some(entry)) => {
+            return Err(entry.error("input: expected console = \"cpm\" or { port = 0x81 }"));
+        }
+    }
+    step.input = input.to_vec();
+    Ok(())
 }
 
 /// Reads a register or the flags of `in`.

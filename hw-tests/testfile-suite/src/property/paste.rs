@@ -40,6 +40,9 @@ pub(super) fn case(property: &Property, failure: &Failure, origin: &str) -> Stri
     if !interrupts.is_empty() {
         line(format!("interrupt = [{}]", interrupts.join(", ")));
     }
+    if !step.input.is_empty() {
+        line(format!("input = {}", quoted(&String::from_utf8_lossy(&step.input))));
+    }
     let mut inputs: Vec<String> =
         step.registers.iter().map(|(name, value)| format!("{} = {value}", key(name))).collect();
     if step.flags.0 != 0 {

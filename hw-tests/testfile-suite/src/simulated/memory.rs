@@ -8,10 +8,12 @@ use z80_core::Bus;
 
 use super::FILL;
 use crate::machine::{Block, Call, Violation};
-use crate::program::Program;
+use crate::program::{JUMP, LinkedConsole, Program};
 
 /// What a port returns for which a call has no values: that of an open bus.
 pub(super) const OPEN_BUS: u8 = 0xFF;
+/// Where programs for CP/M call the BDOS.
+const BDOS_ENTRY: u16 = 5;
 /// Violations that are kept for a call.
 const MAX_VIOLATIONS: usize = 8;
 /// Writes that are remembered one by one; after more, all of memory is restored.
@@ -55,6 +57,14 @@ impl Memory {
         }
         for range in &program.code {
             marks[range.start as usize..range.end as usize].fill(PROGRAM | CODE);
+        }
+        if let Some(bdos) = program.console.as_ref().and_then(LinkedConsole::bdos)
+            && !program.overlaps(BDOS_ENTRY, BDOS_ENTRY + 2)
+        {
+            let [low, high] = bdos.to_le_bytes();
+            let entry = usize::from(BDOS_ENTRY)..usize::from(BDOS_ENTRY) + 3;
+            bytes[entry.clone()].copy_from_slice(&[JUMP, low, high]);
+            marks[entry].fill(PROGRAM | CODE);
         }
         Self {
             bytes,

@@ -2,6 +2,7 @@
 
 mod boards;
 mod broken_routines;
+mod console;
 mod contracts;
 mod corrupted;
 mod errors;
