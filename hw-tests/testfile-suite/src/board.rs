@@ -15,7 +15,7 @@ use rcflash_link::inspect::{self, AddressSpace};
 use rcflash_link::loader::LoadError;
 use rcflash_link::{Link, LinkError, LinkStats};
 
-use crate::machine::{Block, Call, CallEnd, Machine, MachineError, Outcome, Violation};
+use crate::machine::{Block, Call, CallEnd, Entry, Machine, MachineError, Outcome, Violation};
 use crate::program::Program;
 use loaded::LoadedProgram;
 
@@ -287,6 +287,9 @@ impl Machine for BoardMachine {
         };
         match call.memory.iter().find(is_outside) {
             _ if !call.mocks.is_empty() => Some("not on a board: mocks are simulated only".into()),
+            _ if call.entry != Entry::Call || !call.interrupts.is_empty() => {
+                Some("not on a board: interrupts and 'until' are simulated only".into())
+            }
             _ if call.feeds_ports() => {
                 Some("not on a board: values of ports are simulated only".into())
             }

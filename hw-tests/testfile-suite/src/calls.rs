@@ -4,6 +4,7 @@ use z80_core::{Registers, set_register};
 
 use crate::machine::{Call, Outcome};
 use crate::model::{ExpectedMemory, Heading, Step, TestFile};
+use crate::program::LinkedConsole;
 use crate::result::TestResult;
 
 /// Registers that a test does not set. Their halves differ, so that a routine that needs one of
@@ -57,20 +58,29 @@ pub(crate) fn call(file: &TestFile, step: &Step, base: Registers, reload: bool) 
     let bytes = |memory: &ExpectedMemory| {
         (memory.address, memory.elements.len() * usize::from(memory.width))
     };
+    let console = file.program.console.as_ref();
+    let printed = step.expect.console.as_ref().and_then(|text| console?.after(text));
+    let input = console.map(|console| console.before(&step.input)).unwrap_or_default();
+    let with_console = |mut writes: Vec<_>| {
+        writes.extend(console.and_then(LinkedConsole::memory));
+        writes
+    };
     let mut ports = step.ports.clone();
     for port in step.expect.ports.keys() {
         ports.entry(*port).or_default();
     }
     Call {
         address: step.address,
+        entry: step.entry,
         registers,
         reload,
-        memory: step.memory.clone(),
-        read: step.expect.memory.iter().map(bytes).collect(),
+        memory: step.memory.iter().cloned().chain(input).collect(),
+        read: step.expect.memory.iter().map(bytes).chain(printed).collect(),
         timeout: step.timeout,
         ports,
         mocks: step.mocks.iter().map(|(_, mock)| mock.clone()).collect(),
-        writes: step.writes.clone(),
+        interrupts: step.interrupts.clone(),
+        writes: step.writes.clone().map(with_console),
         stack_size: file.stack.size,
     }
 }

@@ -5,8 +5,11 @@ use z80_core::Registers;
 
 use crate::calls::{REGISTERS, call};
 use crate::judge::Judged;
-use crate::machine::Machine;
+use crate::machine::{Call, Machine};
 use crate::model::{Case, Step, TestFile};
+use crate::options::RunOptions;
+use crate::result::{RunError, TestResult};
+use crate::run::run_at_all_times;
 use crate::simulated::SimulatedMachine;
 
 /// Names that an error lists.
@@ -34,26 +37,29 @@ impl CallState {
     /// # Errors
     /// Returns a message if the file has no such case.
     pub fn of_case(file: &TestFile, name: &str) -> Result<Self, String> {
-        let case = find(file, name)?;
-        let steps: Vec<&Step> = file.setup.iter().chain(&case.steps).collect();
+        let failed = |error: RunError| error.to_string();
+        let (case, options) = (find(file, name)?, RunOptions::default());
         let mut machine = SimulatedMachine::new(&file.program);
+        let result = &mut TestResult::default();
+        // Of the T-states of an interrupt, the first that fails.
+        let case = run_at_all_times(file, case, &mut machine, &options, result).map_err(failed)?;
+        let steps: Vec<&Step> = file.setup.iter().chain(&case.steps).collect();
         let mut registers = REGISTERS;
         for (index, step) in steps.iter().enumerate() {
-            let call = call(file, step, registers, false);
+            let call = call(file, step, registers, index == 0);
             let failed = |error: crate::MachineError| error.to_string();
-            let entry = machine.enter(&call);
+            let entry = machine.enter(&call).registers();
             let memory = machine.read(0, 0x1_0000).map_err(failed)?;
             let outcome = &machine.run_one(&call).map_err(failed)?;
             let judged =
                 Judged { program: &file.program, step, call: &call, outcome, contract: None };
             let found = judged.differences(&mut machine);
             if !found.is_empty() || index + 1 == steps.len() {
-                let missing = [("mocks", !call.mocks.is_empty()), ("ports", call.feeds_ports())];
                 return Ok(Self {
                     registers: entry,
                     memory,
-                    return_address: file.program.return_address(),
-                    missing: missing.into_iter().filter(|part| part.1).map(|part| part.0).collect(),
+                    return_address: machine.end_address(&call),
+                    missing: missing(&call),
                     call: (index + 1, step.target.clone()),
                     findings: found.iter().map(ToString::to_string).collect(),
                 });
@@ -62,6 +68,17 @@ impl CallState {
         }
         Err(format!("the case '{}' has no calls", name.escaped()))
     }
+}
+
+/// Returns what the state at a call lacks.
+fn missing(call: &Call) -> Vec<&'static str> {
+    let has_interrupts = !call.interrupts.is_empty() || call.entry.is_interrupt();
+    let parts = [
+        ("mocks", !call.mocks.is_empty()),
+        ("ports", call.feeds_ports()),
+        ("interrupts", has_interrupts),
+    ];
+    parts.into_iter().filter(|part| part.1).map(|part| part.0).collect()
 }
 
 fn find<'f>(file: &'f TestFile, name: &str) -> Result<&'f Case, String> {

@@ -1,5 +1,6 @@
 //! Compares what a call did with what is expected.
 
+mod console;
 mod sight;
 
 use std::collections::BTreeSet;
@@ -8,7 +9,7 @@ use cli_support::text::Escape;
 use z80_core::{Expression, canonical_register_name, register_value};
 
 use crate::contract::Contract;
-use crate::machine::{Call, CallEnd, Machine, Outcome, Violation};
+use crate::machine::{Call, CallEnd, Entry, Machine, Outcome, Violation};
 use crate::matcher::{Matcher, Test, number};
 use crate::model::{ExpectedMemory, HALVES, Step, flag_names, halves};
 use crate::parse::without_prefix;
@@ -44,6 +45,7 @@ impl Judged<'_> {
         for (block, bytes) in expect.memory.iter().zip(&self.outcome.memory) {
             found.extend(memory(block, bytes));
         }
+        found.extend(self.console(machine));
         let limits = [
             ("T-states", &expect.cycles, self.outcome.t_states.map(|time| time as u32)),
             ("bytes of stack", &expect.stack, self.outcome.stack.map(u32::from)),
@@ -52,11 +54,15 @@ impl Judged<'_> {
             let (Some(limit), Some(actual)) = (limit, actual) else { continue };
             found.extend(compared(what, limit, actual));
         }
-        found.extend(expect.clobbers.as_ref().and_then(|allowed| self.clobbered(allowed)));
+        // An interrupt must change no register of the program that it interrupts.
+        let none = self.call.entry.is_interrupt().then(BTreeSet::new);
+        let allowed = expect.clobbers.as_ref().or(none.as_ref());
+        found.extend(allowed.and_then(|allowed| self.clobbered(allowed)));
         found.extend(self.contract.map(|contract| self.broken(contract)).into_iter().flatten());
         if machine.observes_accesses() {
             found.extend(self.ports());
         }
+        found.extend(self.missed_interrupts());
         for (index, matcher) in &expect.calls {
             let name = self.step.mocks[*index].0.escaped();
             let calls = self.outcome.mock_calls.get(*index).copied().unwrap_or(0);
@@ -81,16 +87,18 @@ impl Judged<'_> {
         let Self { step, outcome, contract, .. } = self;
         let expect = &step.expect;
         let is_blind = !machine.observes_accesses();
-        let uses = |name| expect.checks.iter().any(|(_, one)| one.variables().contains(&name));
         let contract = |is_given: fn(&Contract) -> bool| contract.is_some_and(is_given);
-        let cycles =
-            expect.cycles.is_some() || uses("cycles") || contract(|one| one.cycles.is_some());
-        let stack = expect.stack.is_some() || uses("stack") || contract(|one| one.stack.is_some());
+        let cycles = expect.cycles.is_some()
+            || expect.uses("cycles")
+            || contract(|one| one.cycles.is_some());
+        let stack =
+            expect.stack.is_some() || expect.uses("stack") || contract(|one| one.stack.is_some());
         let all = [
             ("cycles", cycles && outcome.t_states.is_none()),
             ("stack", stack && outcome.stack.is_none()),
             ("writes", is_blind && step.writes.is_some()),
             ("ports", is_blind && !expect.ports.is_empty()),
+            ("console", is_blind && expect.console.is_some() && self.console_port().is_some()),
         ];
         // Of a call that did not return nothing else is checked on any machine.
         let has_returned = outcome.end == CallEnd::Returned;
@@ -105,6 +113,10 @@ impl Judged<'_> {
         let what = match self.outcome.end {
             CallEnd::Returned => return None,
             CallEnd::TimedOut(pc) => {
+                let console = self.program.console.as_ref();
+                if let Some(reason) = pc.and_then(|pc| console?.reason(pc)) {
+                    return Some(Difference::finding(format!("did not return: {reason}"), None));
+                }
                 let last = pc.map(|pc| format!("; last at {}", place(pc))).unwrap_or_default();
                 format!("did not return within {} T-states{last}", self.call.timeout)
             }
@@ -131,8 +143,11 @@ impl Judged<'_> {
                 Violation::InterruptsOff
                     | Violation::InterruptMode
                     | Violation::InterruptLatency { .. }
+                    | Violation::PlainReturn { .. }
             );
-            !(interrupts && self.step.any_interrupts)
+            let stack =
+                matches!(violation, Violation::StackMoved { .. } | Violation::StackPointer { .. });
+            !(interrupts && self.step.any_interrupts || stack && self.step.expect.uses("SP"))
         };
         let judged = self.outcome.violations.iter().filter(is_judged);
         judged.map(|violation| self.violation(*violation)).collect()
@@ -167,6 +182,10 @@ impl Judged<'_> {
                 (format!("kept interrupts off for {t_states} T-states, up to the EI"), Some(pc))
             }
             Violation::InterruptMode => ("changed the interrupt mode or I".to_owned(), None),
+            Violation::PlainReturn { pc } => {
+                let reti = if self.call.entry == Entry::Interrupt { "RETI" } else { "RETN" };
+                (format!("returned without {reti}"), Some(pc))
+            }
             Violation::InputExhausted { port, pc } => {
                 (format!("read port {port:02X}H more often than there are values"), Some(pc))
             }
@@ -290,6 +309,15 @@ impl Judged<'_> {
         (has_returned && value != actual).then(difference)
     }
 
+    /// Returns the interrupts that the call did not accept, unless they come at several T-states.
+    fn missed_interrupts(&self) -> impl Iterator<Item = Difference> {
+        let interrupts = self.call.interrupts.iter().zip(&self.outcome.accepted);
+        let is_missed = |accepted: &Option<u64>| accepted.is_none() && self.step.sweep.is_none();
+        interrupts
+            .filter(move |(_, accepted)| is_missed(accepted))
+            .map(|(interrupt, _)| missed_interrupt(interrupt.at))
+    }
+
     fn ports(&self) -> Vec<Difference> {
         let mut found = Vec::new();
         for (port, expected) in &self.step.expect.ports {
@@ -301,6 +329,12 @@ impl Judged<'_> {
         }
         found
     }
+}
+
+/// Returns the finding for an interrupt that a call did not accept.
+pub(crate) fn missed_interrupt(at: u64) -> Difference {
+    let what = format!("returned before it accepted the interrupt at {at} T-states");
+    Difference::finding(what, None)
 }
 
 /// Returns the registers that a variable of a condition names as a result.

@@ -51,7 +51,8 @@ pub use board::{BoardMachine, BoardMachineError};
 pub use contract::Contract;
 pub use debug::CallState;
 pub use machine::{
-    Block, Call, CallEnd, Machine, MachineError, Mock, MockReturn, Outcome, Violation,
+    Block, Call, CallEnd, Entry, Interrupt, Machine, MachineError, Mock, MockReturn, Outcome,
+    Violation,
 };
 pub use matcher::{Matcher, Test};
 pub use model::{
@@ -59,7 +60,7 @@ pub use model::{
     StackArea, Step, TestFile,
 };
 pub use options::RunOptions;
-pub use program::{Program, ProgramFiles};
+pub use program::{Console, LinkedConsole, Program, ProgramFiles};
 pub use reader::FileError;
 pub use result::{Difference, RunError, TestResult, Verdict};
 pub use run::{run, run_one};

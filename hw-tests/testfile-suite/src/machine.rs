@@ -10,8 +10,10 @@ use z80_core::Registers;
 pub struct Call {
     /// The address of the routine.
     pub address: u16,
-    /// The registers at its first instruction. PC is ignored; SP is that of the caller, so the
-    /// return address is pushed below it.
+    /// How it is entered and left.
+    pub entry: Entry,
+    /// The registers at its first instruction. PC, I and R are ignored; SP is that of the caller,
+    /// so the return address is pushed below it.
     pub registers: Registers,
     /// Whether the program is loaded again first, and all other memory restored.
     pub reload: bool,
@@ -26,6 +28,8 @@ pub struct Call {
     pub ports: BTreeMap<u8, Vec<u8>>,
     /// Routines that are replaced (simulated only).
     pub mocks: Vec<Mock>,
+    /// Interrupts during the call (simulated only).
+    pub interrupts: Vec<Interrupt>,
     /// The only addresses that the routine may write, except the stack. `None` for data of the
     /// program and for memory that this call or one since the last reload writes or reads.
     pub writes: Option<Vec<RangeInclusive<u16>>>,
@@ -39,6 +43,44 @@ impl Call {
     pub fn feeds_ports(&self) -> bool {
         self.ports.values().any(|values| !values.is_empty())
     }
+}
+
+/// How a routine is entered and left.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Entry {
+    /// By CALL, and left by a return.
+    #[default]
+    Call,
+    /// By a maskable interrupt, and left by RETI (simulated only).
+    Interrupt,
+    /// By a non-maskable interrupt, and left by RETN (simulated only).
+    NonMaskable,
+    /// By a jump, and left before the instruction at this address, after at least one other
+    /// (simulated only).
+    Until(u16),
+}
+
+impl Entry {
+    /// Returns `true` if the routine is entered by an interrupt.
+    #[must_use]
+    pub fn is_interrupt(self) -> bool {
+        matches!(self, Self::Interrupt | Self::NonMaskable)
+    }
+}
+
+/// A request of a device for an interrupt during a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Interrupt {
+    /// T-states from the first instruction to the request, which stays until it is accepted.
+    pub at: u64,
+    /// T-states from one request to the next; `None` if there is only one.
+    pub period: Option<u64>,
+    /// Whether it is non-maskable.
+    pub non_maskable: bool,
+    /// The byte on the data bus while the processor acknowledges it.
+    pub bus: u8,
+    /// The routine that is entered; `None` for that of the interrupt mode, or at 0066H.
+    pub handler: Option<u16>,
 }
 
 /// Bytes at an address.
@@ -87,6 +129,8 @@ pub struct Outcome {
     pub outputs: BTreeMap<u8, Vec<u8>>,
     /// How often each of the mocks was called.
     pub mock_calls: Vec<u32>,
+    /// For each interrupt, the T-states until it was first accepted.
+    pub accepted: Vec<Option<u64>>,
 }
 
 /// How a call ended.
@@ -126,6 +170,8 @@ pub enum Violation {
     InterruptLatency { t_states: u64, pc: u16 },
     /// It changed interrupt mode or register I.
     InterruptMode,
+    /// It served an interrupt, and returned without RETI or RETN.
+    PlainReturn { pc: u16 },
     /// It read a port more often than there are values for it.
     InputExhausted { port: u8, pc: u16 },
     /// It has changed code (on a board).

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use z80_core::Expression;
 
-use crate::machine::{Block, Mock};
+use crate::machine::{Block, Entry, Interrupt, Mock};
 use crate::matcher::Matcher;
 use crate::program::Program;
 
@@ -82,16 +82,24 @@ pub struct Step {
     pub address: u16,
     /// The label or address as written.
     pub target: String,
+    /// How it is entered and left.
+    pub entry: Entry,
     /// The registers that are set, by name.
     pub registers: Vec<(&'static str, u16)>,
     /// The flags that are set: mask and values.
     pub flags: (u8, u8),
     /// The memory that is written first.
     pub memory: Vec<Block>,
+    /// What the call reads from the console.
+    pub input: Vec<u8>,
     /// The values that reads of ports return.
     pub ports: BTreeMap<u8, Vec<u8>>,
     /// The routines that are replaced, with their names.
     pub mocks: Vec<(String, Mock)>,
+    /// The interrupts during the call.
+    pub interrupts: Vec<Interrupt>,
+    /// The interrupt, by its index, that comes at each of these T-states in turn.
+    pub sweep: Option<(usize, RangeInclusive<u64>)>,
     /// The only addresses that may be written.
     pub writes: Option<Vec<RangeInclusive<u16>>>,
     /// Whether the routine may return with interrupts off, or in another mode.
@@ -111,6 +119,8 @@ pub struct Expectation {
     pub flags: (u8, u8),
     /// Memory.
     pub memory: Vec<ExpectedMemory>,
+    /// Output on the console.
+    pub console: Option<Vec<u8>>,
     /// T-states.
     pub cycles: Option<Matcher>,
     /// Bytes of stack.
@@ -123,6 +133,13 @@ pub struct Expectation {
     pub calls: Vec<(usize, Matcher)>,
     /// Conditions, as written and parsed.
     pub checks: Vec<(String, Expression)>,
+}
+
+impl Expectation {
+    /// Returns `true` if a condition uses this variable.
+    pub(crate) fn uses(&self, name: &str) -> bool {
+        self.checks.iter().any(|(_, condition)| condition.variables().contains(&name))
+    }
 }
 
 /// Expected memory.

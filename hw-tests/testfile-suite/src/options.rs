@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use crate::contract::{Contract, contracts};
-use crate::model::TestFile;
+use crate::machine::Entry;
+use crate::model::{Step, TestFile};
 
 /// How to run.
 #[derive(Default)]
@@ -28,13 +29,19 @@ impl TestFile {
         Ok(Some(contracts(&name, &String::from_utf8_lossy(&text))))
     }
 
-    /// Returns the contract of the routine at an address.
-    pub(crate) fn contract_at<'c>(
+    /// Returns the contract of the routine that a step calls.
+    pub(crate) fn contract_of<'c>(
         &self,
-        address: u16,
+        step: &Step,
         contracts: &'c [Contract],
     ) -> Option<&'c Contract> {
-        contracts.iter().find(|one| self.program.map.symbol(&one.name) == Some(address))
+        contracts.iter().find(|one| self.is_called(step, one))
+    }
+
+    /// Returns `true` if a step calls the routine of a contract to its return.
+    fn is_called(&self, step: &Step, contract: &Contract) -> bool {
+        let is_whole = !matches!(step.entry, Entry::Until(_));
+        is_whole && self.program.map.symbol(&contract.name) == Some(step.address)
     }
 
     /// Returns `true` if a case or property calls the routine of a contract.
@@ -42,7 +49,6 @@ impl TestFile {
     pub fn calls(&self, contract: &Contract) -> bool {
         let steps = self.cases.iter().flat_map(|case| &case.steps);
         let steps = steps.chain(self.properties.iter().map(|property| &property.step));
-        let address = self.program.map.symbol(&contract.name);
-        steps.chain(&self.setup).any(|step| Some(step.address) == address)
+        steps.chain(&self.setup).any(|step| self.is_called(step, contract))
     }
 }

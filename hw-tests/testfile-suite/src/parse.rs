@@ -2,6 +2,7 @@
 
 mod case;
 mod expect;
+mod interrupts;
 mod memory;
 mod property;
 mod request;
@@ -15,7 +16,7 @@ use firmware::profile::BoardProfile;
 use toml::de::DeTable;
 
 use crate::model::{Heading, StackArea, TestFile};
-use crate::program::{Program, ProgramFiles};
+use crate::program::{Console, Program, ProgramFiles};
 use crate::reader::{Document, Entry, Fields, FileError};
 
 pub(crate) use request::{CallRequest, Request};
@@ -53,7 +54,8 @@ impl TestFile {
         let mut file = Self::of_program(&fields, path)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let context = Context { program: &file.program, folder };
-        let setup = fields.get("setup").map(|entry| step::steps(&entry, &context)).transpose()?;
+        let setup =
+            fields.get("setup").map(|entry| step::steps(&entry, &context, 0)).transpose()?;
         let mut cases = Vec::new();
         for entry in items(&fields, "case")? {
             cases.extend(case::cases(&entry, &context)?);
@@ -103,6 +105,8 @@ fn program(fields: &Fields<'_>, folder: &Path) -> Result<(Program, Vec<PathBuf>)
         let text = fields.get(name).map(|entry| entry.text(example)).transpose()?;
         Ok(text.map(|name| folder.join(name)))
     };
+    let console = fields.get("console");
+    let kind = console.as_ref().map(console_kind).transpose()?;
     let files = ProgramFiles {
         sources: paths("sources", "[\"mul.asm\"]")?,
         objects: paths("objects", "[\"mul.o\"]")?,
@@ -112,6 +116,7 @@ fn program(fields: &Fields<'_>, folder: &Path) -> Result<(Program, Vec<PathBuf>)
         layout: path("layout", "\"layout.toml\"")?,
         defines: defines(fields)?,
         include: paths("include", "[\"include\"]")?,
+        console: matches!(kind, Some(Console::Cpm | Console::Routine(_))),
     };
     let named = ["sources", "objects", "hex"].into_iter().find_map(|name| fields.get(name));
     let Some(named) = named else {
@@ -124,8 +129,28 @@ fn program(fields: &Fields<'_>, folder: &Path) -> Result<(Program, Vec<PathBuf>)
     if files.origin.is_some() && files.layout.is_some() {
         return Err(named.error("give either an origin or a layout"));
     }
-    let program = files.load().map_err(|message| named.error(message))?;
+    let mut program = files.load().map_err(|message| named.error(message))?;
+    if let (Some(kind), Some(console)) = (kind, console) {
+        program.set_console(kind).map_err(|message| console.error(message))?;
+    }
     Ok((program, files.sources))
+}
+
+fn console_kind(entry: &Entry<'_>) -> Result<Console, FileError> {
+    let example = "\"cpm\", { routine = \"PUTC\" } or { port = 0x81 }";
+    let wrong = || entry.expected(example);
+    if let Some(text) = entry.as_text() {
+        return (text == "cpm").then_some(Console::Cpm).ok_or_else(wrong);
+    }
+    let table = entry.fields(example)?;
+    let routine = table.get("routine").map(|name| name.text("\"PUTC\"")).transpose()?;
+    let port = table.get("port").map(|port| values::plain(&port, 1)).transpose()?;
+    table.finish()?;
+    match (routine, port) {
+        (Some(name), None) => Ok(Console::Routine(name.to_owned())),
+        (None, Some(port)) => Ok(Console::Port(port as u8)),
+        _ => Err(wrong()),
+    }
 }
 
 fn defines(fields: &Fields<'_>) -> Result<Vec<(String, u16)>, FileError> {

@@ -1,21 +1,28 @@
 //! The program under test: assembled, linked or read from files.
 
+mod console;
+
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use cli_support::text::Escape;
 use firmware::code_map::{CodeMap, Label, MappedProgram};
-use tdlasm::image::{Image, parse_intel_hex};
+use tdlasm::image::{Image, Run, parse_intel_hex};
 use tdlasm::link::{Layout, link};
 use tdlasm::module::Module;
 use tdlasm::object::read_modules;
 use tdlasm::source::{DiskLoader, read_file};
 use tdlasm::{Options, assemble};
 
+pub use console::{Console, LinkedConsole};
+pub(crate) use console::{JUMP, MAX_INPUT, MAX_OUTPUT};
+
 /// Where a program is linked if its test file gives neither origin nor layout.
 const DEFAULT_ORIGIN: u16 = 0x8000;
 /// The highest address to which routines may return; the caller's on a simulated machine.
 const RETURN_ADDRESS: u16 = 0xFFF0;
+/// Where the module of a console is linked for a program that is not linked here.
+const CONSOLE_ORIGIN: u16 = 0xF000;
 
 /// The files of a program. Paths are relative to the working directory.
 #[derive(Debug, Clone, Default)]
@@ -36,6 +43,8 @@ pub struct ProgramFiles {
     pub defines: Vec<(String, u16)>,
     /// Folders that `.INSERT` searches after that of the source.
     pub include: Vec<PathBuf>,
+    /// Whether the module of a console is linked to the program, for [`Program::set_console`].
+    pub console: bool,
 }
 
 /// A program under test.
@@ -51,6 +60,8 @@ pub struct Program {
     pub map: CodeMap,
     /// The program as it was linked or read.
     pub linked: MappedProgram,
+    /// The console.
+    pub console: Option<LinkedConsole>,
 }
 
 impl ProgramFiles {
@@ -75,18 +86,16 @@ impl ProgramFiles {
             let found = read_modules(&read(object)?, &name);
             modules.extend(found.map_err(|error| format!("{}: {error}", object.escaped()))?);
         }
+        if self.console {
+            modules.extend(console::module()?);
+        }
         let layout = match &self.layout {
             Some(path) => Layout::parse(&read_text(path)?)
                 .map_err(|error| format!("{}: {error}", path.escaped()))?,
             None => Layout::flat(self.origin.unwrap_or(DEFAULT_ORIGIN)),
         };
         let program = link(&modules, &layout).map_err(|errors| errors.to_string())?;
-        let code = program.lines.iter().filter(|line| line.is_code);
-        let code = code.map(|line| u32::from(line.address)..line.end()).collect();
-        let sections = program.sections.iter();
-        let sections = sections.map(|one| (u32::from(one.address), one.size));
-        let sections = sections.map(|(first, size)| first..first + size).collect();
-        Program::new(MappedProgram::from(&program), code, sections)
+        Program::new(MappedProgram::from(&program), code(&program), sections(&program))
     }
 
     fn assemble(&self, source: &Path) -> Result<Vec<Module>, String> {
@@ -111,8 +120,24 @@ impl ProgramFiles {
         }
         // Without a line table, code and data look the same.
         let runs = known.image.runs().iter();
-        let code = runs.map(|run| u32::from(run.address)..run.end()).collect();
-        Program::new(known, code, Vec::new())
+        let mut all_code: Vec<_> = runs.map(|run| u32::from(run.address)..run.end()).collect();
+        let mut all_sections = Vec::new();
+        if self.console {
+            let module = link(&console::module()?, &Layout::flat(CONSOLE_ORIGIN));
+            let module = module.map_err(|errors| errors.to_string())?;
+            all_sections = sections(&module);
+            if all_code.iter().any(|one| all_sections.iter().any(|other| overlap(one, other))) {
+                return Err(format!("the console at {CONSOLE_ORIGIN:04X}H overlaps the program"));
+            }
+            all_code.extend(code(&module));
+            let console = MappedProgram::from(&module);
+            let runs = known.image.runs().iter().chain(console.image.runs()).cloned();
+            known.image = Image::new(runs.collect::<Vec<Run>>());
+            known.lines = console.lines;
+            known.symbols.extend(console.symbols);
+            known.labels.extend(console.labels);
+        }
+        Program::new(known, all_code, all_sections)
     }
 }
 
@@ -127,7 +152,19 @@ impl Program {
             return Err("the program has no bytes".to_owned());
         }
         let map = CodeMap::from_programs([mapped.clone()]);
-        Ok(Self { image, code, sections, map, linked: mapped })
+        Ok(Self { image, code, sections, map, linked: mapped, console: None })
+    }
+
+    /// Sets the console, and replaces its routine. [`ProgramFiles::console`] must have been set,
+    /// unless it is a port.
+    ///
+    /// # Errors
+    /// Returns a message if the program has no such routine, or one of less than 3 bytes.
+    pub fn set_console(&mut self, kind: Console) -> Result<(), String> {
+        self.console = Some(LinkedConsole::new(kind, &mut self.linked)?);
+        self.image = self.linked.image.clone();
+        self.map = CodeMap::from_programs([self.linked.clone()]);
+        Ok(())
     }
 
     /// Returns an address without a byte of the program, to which calls return.
@@ -148,6 +185,23 @@ impl Program {
     pub fn place(&self, address: u16) -> String {
         self.map.describe_address(address).escaped()
     }
+}
+
+/// Returns the addresses of code.
+fn code(program: &tdlasm::link::Program) -> Vec<Range<u32>> {
+    let code = program.lines.iter().filter(|line| line.is_code);
+    code.map(|line| u32::from(line.address)..line.end()).collect()
+}
+
+/// Returns the addresses of sections, which include reserved space.
+fn sections(program: &tdlasm::link::Program) -> Vec<Range<u32>> {
+    let sections = program.sections.iter();
+    let sections = sections.map(|one| (u32::from(one.address), one.size));
+    sections.map(|(first, size)| first..first + size).collect()
+}
+
+fn overlap(one: &Range<u32>, other: &Range<u32>) -> bool {
+    one.start < other.end && other.start < one.end
 }
 
 fn add_symbols(known: &mut MappedProgram, path: &Path) -> Result<(), String> {

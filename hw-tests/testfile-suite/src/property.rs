@@ -253,7 +253,7 @@ impl Trial<'_> {
         outcome: &Outcome,
         other: Option<Outcome>,
     ) -> Result<Option<Failure>, RunError> {
-        let contract = self.file.contract_at(step.address, self.options.contracts);
+        let contract = self.file.contract_of(&step, self.options.contracts);
         let program = &self.file.program;
         let judged = Judged { program, step: &step, call: &call, outcome, contract };
         self.result.not_checked.extend(judged.not_checked(self.machine));

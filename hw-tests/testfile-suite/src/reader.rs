@@ -71,7 +71,9 @@ impl<'a> Fields<'a> {
 
     /// Returns the value of a field, if it is there.
     pub(crate) fn get(&self, name: &'static str) -> Option<Entry<'a>> {
-        self.known.borrow_mut().push(name);
+        if !self.known.borrow().contains(&name) {
+            self.known.borrow_mut().push(name);
+        }
         self.all().find(|entry| entry.key == name)
     }
 

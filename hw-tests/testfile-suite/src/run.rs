@@ -1,8 +1,8 @@
 //! Runs the cases and properties of a test file.
 
 use crate::calls::{REGISTERS, call, result_of};
-use crate::judge::Judged;
-use crate::machine::Machine;
+use crate::judge::{Judged, missed_interrupt};
+use crate::machine::{Call, CallEnd, Machine, Outcome};
 use crate::model::{Case, Step, TestFile};
 use crate::options::RunOptions;
 use crate::property;
@@ -61,19 +61,76 @@ fn run_case(
     options: &RunOptions<'_>,
 ) -> Result<TestResult, RunError> {
     let mut result = result_of(&case.heading);
-    let mut registers = REGISTERS;
+    run_at_all_times(file, case, machine, options, &mut result)?;
+    Ok(result)
+}
+
+/// Runs a case; one with an interrupt at several T-states at each of them, up to the end of the
+/// call or the first that fails. Returns the case as it ran last.
+pub(crate) fn run_at_all_times(
+    file: &TestFile,
+    case: &Case,
+    machine: &mut dyn Machine,
+    options: &RunOptions<'_>,
+    result: &mut TestResult,
+) -> Result<Case, RunError> {
+    let mut case = case.clone();
+    let sweep =
+        case.steps.iter().enumerate().find_map(|(step, of)| Some((step, of.sweep.clone()?)));
+    let Some((step, (interrupt, times))) = sweep else {
+        run_steps(file, &case, machine, options, result)?;
+        return Ok(case);
+    };
+    let mut at = *times.start();
+    while at <= *times.end() {
+        case.steps[step].interrupts[interrupt].at = at;
+        let outcomes = run_steps(file, &case, machine, options, result)?;
+        if result.verdict == Verdict::Fail {
+            let call = result.reason.take().map(|call| format!("{call}; ")).unwrap_or_default();
+            result.reason = Some(format!("{call}interrupt at {at} T-states"));
+            break;
+        }
+        // A request up to there is accepted at the same instruction.
+        match outcomes.get(file.setup.len() + step).map(|outcome| outcome.accepted[interrupt]) {
+            Some(accepted) => at = accepted.unwrap_or(at) + 1,
+            None => {
+                if at == *times.start() {
+                    result.verdict = Verdict::Fail;
+                    result.differences.push(missed_interrupt(at));
+                }
+                break;
+            }
+        }
+    }
+    Ok(case)
+}
+
+/// Runs the calls of a case, up to the first that fails or returns before the interrupt that is
+/// tried at several T-states, and returns their outcomes.
+fn run_steps(
+    file: &TestFile,
+    case: &Case,
+    machine: &mut dyn Machine,
+    options: &RunOptions<'_>,
+    result: &mut TestResult,
+) -> Result<Vec<Outcome>, RunError> {
     let steps: Vec<&Step> = file.setup.iter().chain(&case.steps).collect();
+    let mut outcomes: Vec<Outcome> = Vec::with_capacity(steps.len());
     for (index, step) in steps.iter().enumerate() {
+        let registers = outcomes.last().map_or(REGISTERS, |outcome| outcome.registers);
         let call = call(file, step, registers, index == 0);
         let outcome = machine.run_one(&call)?;
-        registers = outcome.registers;
+        if step.sweep.as_ref().is_some_and(|(index, _)| comes_after(&call, *index, &outcome)) {
+            break;
+        }
         result.add(&outcome);
         result.routine = file.program.place(step.address);
-        let contract = file.contract_at(step.address, options.contracts);
-        let outcome = &outcome;
-        let judged = Judged { program: &file.program, step, call: &call, outcome, contract };
+        let contract = file.contract_of(step, options.contracts);
+        let judged =
+            Judged { program: &file.program, step, call: &call, outcome: &outcome, contract };
         result.not_checked.extend(judged.not_checked(machine));
         let mut found = judged.differences(machine);
+        outcomes.push(outcome);
         if !found.is_empty() {
             if steps.len() > 1 {
                 let target = &step.target;
@@ -85,5 +142,11 @@ fn run_case(
             break;
         }
     }
-    Ok(result)
+    Ok(outcomes)
+}
+
+/// Returns `true` if a call returned before the request of an interrupt.
+fn comes_after(call: &Call, index: usize, outcome: &Outcome) -> bool {
+    let at = call.interrupts[index].at;
+    outcome.end == CallEnd::Returned && outcome.t_states.is_some_and(|end| end < at)
 }

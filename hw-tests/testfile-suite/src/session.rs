@@ -11,7 +11,7 @@ use z80_core::{FLAGS, REGISTER_NAMES, Registers, register_value};
 use crate::calls::{REGISTERS, call};
 use crate::judge::Judged;
 use crate::machine::{Block, CallEnd, Machine, MachineError, Outcome};
-use crate::model::{Step, TestFile};
+use crate::model::TestFile;
 use crate::parse::{CallRequest, Request, is_output};
 use crate::program::Program;
 
@@ -200,7 +200,7 @@ fn call_reply(request: &CallRequest, outcome: &Outcome, findings: Vec<String>) -
     json!({
         "returned": outcome.end == CallEnd::Returned,
         "out": outputs(request.outputs.as_deref(), &outcome.registers),
-        "memory": requested_memory(step, outcome),
+        "memory": requested_memory(request, outcome),
         "cycles": outcome.t_states,
         "stack": outcome.stack,
         "ports": ports.collect::<Map<_, _>>(),
@@ -210,8 +210,9 @@ fn call_reply(request: &CallRequest, outcome: &Outcome, findings: Vec<String>) -
 }
 
 /// Returns the memory after that of the expectations.
-fn requested_memory<'o>(step: &Step, outcome: &'o Outcome) -> &'o [Vec<u8>] {
-    outcome.memory.get(step.expect.memory.len()..).unwrap_or_default()
+fn requested_memory<'o>(request: &CallRequest, outcome: &'o Outcome) -> &'o [Vec<u8>] {
+    let expected = outcome.memory.len().saturating_sub(request.reads.len());
+    outcome.memory.get(expected..).unwrap_or_default()
 }
 
 fn outputs(names: Option<&[&'static str]>, registers: &Registers) -> Map<String, Value> {

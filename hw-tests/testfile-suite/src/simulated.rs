@@ -1,13 +1,16 @@
 //! A machine of a Z80 and 64 KiB of RAM, exact to the T-state.
 
-use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
+mod memory;
+mod running;
 
 use z80_core::{Bus, Cpu, Registers, set_register};
 
-use crate::machine::{Block, Call, CallEnd, Machine, MachineError, Mock, Outcome, Violation};
+use crate::machine::{
+    Block, Call, CallEnd, Entry, Machine, MachineError, Mock, Outcome, Violation,
+};
 use crate::program::Program;
+use memory::{MOCK, Memory, OPEN_BUS, PROGRAM};
+use running::Running;
 
 /// The content of memory that is not part of the program. Not 0, so that a routine that needs
 /// cleared memory is found.
@@ -15,238 +18,78 @@ pub(crate) const FILL: u8 = 0xA5;
 /// The maximum of T-states with interrupts off: at 7.3728 MHz and 115,200 baud a 68B50 loses a
 /// character after two of 640 T-states.
 const MAX_LATENCY: u64 = 1280;
-/// What a port returns for which a call has no values: that of an open bus.
-const OPEN_BUS: u8 = 0xFF;
-/// Violations that are kept for a call.
-const MAX_VIOLATIONS: usize = 8;
-/// Writes that are remembered one by one; after more, all of memory is restored.
-const MAX_WRITTEN: usize = 4096;
-/// Marks of addresses: a byte of the program, code, a mock, data or reserved space.
-const PROGRAM: u8 = 1;
-const CODE: u8 = 2;
-const MOCK: u8 = 4;
-const SECTION: u8 = 8;
-/// EI.
-const ENABLE_INTERRUPTS: u8 = 0xFB;
+/// EI and NOP, after which an interrupt is accepted.
+const ENABLE_INTERRUPTS: [u8; 2] = [0xFB, 0x00];
+/// RETI and RETN.
+const RETURNS: [[u8; 2]; 2] = [[0xED, 0x4D], [0xED, 0x45]];
 
 /// A simulated machine with a program.
 pub struct SimulatedMachine {
-    /// A processor with interrupts on.
+    /// The processor after a reload, with interrupts on in mode 0.
+    fresh: Cpu,
+    /// The processor before a call: it keeps the interrupt mode and I of the previous one.
     template: Cpu,
     loaded: Vec<u8>,
     return_address: u16,
     bus: Memory,
 }
 
-/// Memory and ports, with the guards for writes.
-struct Memory {
-    bytes: Vec<u8>,
-    marks: Vec<u8>,
-    /// The address of the current instruction.
-    pc: u16,
-    writes: Option<Vec<RangeInclusive<u16>>>,
-    /// Memory that calls since the last reload name.
-    named: Vec<RangeInclusive<u16>>,
-    stack: RangeInclusive<u16>,
-    violations: RefCell<Vec<Violation>>,
-    inputs: BTreeMap<u8, (Vec<u8>, Cell<usize>)>,
-    outputs: BTreeMap<u8, Vec<u8>>,
-    /// The addresses written since the program was loaded, up to a limit.
-    written: Vec<u16>,
-}
-
-impl Memory {
-    fn set(&mut self, address: u16, value: u8) {
-        if self.written.len() <= MAX_WRITTEN {
-            self.written.push(address);
-        }
-        self.bytes[usize::from(address)] = value;
-    }
-
-    /// Restores all memory; only what was written, if that is known.
-    fn reload(&mut self, loaded: &[u8]) {
-        self.named.clear();
-        if self.written.len() > MAX_WRITTEN {
-            self.bytes.copy_from_slice(loaded);
-        }
-        for address in self.written.drain(..) {
-            self.bytes[usize::from(address)] = loaded[usize::from(address)];
-        }
-    }
-
-    fn report(&self, violation: Violation) {
-        let mut violations = self.violations.borrow_mut();
-        if violations.len() < MAX_VIOLATIONS {
-            violations.push(violation);
-        }
-    }
-
-    fn store(&mut self, block: &Block) {
-        for (index, byte) in block.bytes.iter().enumerate() {
-            self.set(block.address.wrapping_add(index as u16), *byte);
-        }
-    }
-
-    fn load(&self, address: u16, length: usize) -> Vec<u8> {
-        let at = |index| usize::from(address.wrapping_add(index as u16));
-        (0..length).map(|index| self.bytes[at(index)]).collect()
-    }
-
-    fn has_mark(&self, address: u16, mark: u8) -> bool {
-        self.marks[usize::from(address)] & mark != 0
-    }
-
-    /// Notes the memory that a call names, in order that it may be written.
-    fn name_blocks(&mut self, call: &Call) {
-        let blocks = call.memory.iter().map(|block| (block.address, block.bytes.len()));
-        for (first, length) in blocks.chain(call.read.iter().copied()) {
-            let Some(last) = length.checked_sub(1) else { continue };
-            let range = first..=first.saturating_add(last.min(0xFFFF) as u16);
-            if !self.named.contains(&range) {
-                self.named.push(range);
-            }
-        }
-    }
-
-    /// Returns the violation of a write, if it is one.
-    fn check_write(&self, address: u16, value: u8) -> Option<Violation> {
-        let pc = self.pc;
-        if self.has_mark(address, CODE) {
-            return Some(Violation::CodeWritten { address, value, pc });
-        }
-        let is_named = |ranges: &[RangeInclusive<u16>]| {
-            self.stack.contains(&address) || ranges.iter().any(|range| range.contains(&address))
-        };
-        match &self.writes {
-            Some(writes) if !is_named(writes) => {
-                Some(Violation::WriteOutside { address, value, pc })
-            }
-            None if !self.has_mark(address, PROGRAM | SECTION) && !is_named(&self.named) => {
-                Some(Violation::StrayWrite { address, value, pc })
-            }
-            _ => None,
-        }
-    }
-
-    fn prepare(&mut self, call: &Call) {
-        self.name_blocks(call);
-        call.memory.iter().for_each(|block| self.store(block));
-        let feed = |(port, values): (&u8, &Vec<u8>)| (*port, (values.clone(), Cell::new(0)));
-        self.inputs = call.ports.iter().map(feed).collect();
-        self.outputs.clear();
-        self.violations.borrow_mut().clear();
-        self.writes.clone_from(&call.writes);
-        let top = call.registers.sp;
-        // Two more bytes hold the return address.
-        self.stack = top.wrapping_sub(call.stack_size + 2)..=top.wrapping_sub(1);
-    }
-}
-
-impl Bus for Memory {
-    fn read(&self, address: u16) -> u8 {
-        self.bytes[usize::from(address)]
-    }
-
-    fn write(&mut self, address: u16, value: u8) {
-        if let Some(violation) = self.check_write(address, value) {
-            self.report(violation);
-        }
-        self.set(address, value);
-    }
-
-    fn input(&self, port: u16) -> u8 {
-        let port = port as u8;
-        let Some((values, next)) = self.inputs.get(&port) else {
-            self.report(Violation::PortRead { port, pc: self.pc });
-            return OPEN_BUS;
-        };
-        let index = next.replace(next.get() + 1);
-        values.get(index).copied().unwrap_or_else(|| {
-            self.report(Violation::InputExhausted { port, pc: self.pc });
-            OPEN_BUS
-        })
-    }
-
-    fn output(&mut self, port: u16, value: u8) {
-        let port = port as u8;
-        if !self.inputs.contains_key(&port) {
-            self.report(Violation::PortWritten { port, value, pc: self.pc });
-        }
-        self.outputs.entry(port).or_default().push(value);
-    }
-}
-
-/// A call in progress.
-struct Running<'c> {
-    cpu: Cpu,
-    call: &'c Call,
-    t_states: u64,
-    lowest: u16,
-    /// When interrupts were turned off.
-    disabled: Option<u64>,
-    mock_calls: Vec<u32>,
-}
-
 impl SimulatedMachine {
     /// Creates a machine with a program in memory.
     #[must_use]
     pub fn new(program: &Program) -> Self {
-        let mut bytes = vec![FILL; 0x1_0000];
-        let mut marks = vec![0; 0x1_0000];
-        for run in program.image.runs() {
-            let at = usize::from(run.address);
-            bytes[at..at + run.bytes.len()].copy_from_slice(&run.bytes);
-            marks[at..at + run.bytes.len()].fill(PROGRAM);
-        }
-        for range in &program.sections {
-            let bytes = &mut marks[range.start as usize..range.end as usize];
-            bytes.iter_mut().for_each(|mark| *mark |= SECTION);
-        }
-        for range in &program.code {
-            marks[range.start as usize..range.end as usize].fill(PROGRAM | CODE);
-        }
-        let bus = Memory {
-            bytes: bytes.clone(),
-            marks,
-            pc: 0,
-            writes: None,
-            named: Vec::new(),
-            stack: 0..=0,
-            violations: RefCell::default(),
-            inputs: BTreeMap::new(),
-            outputs: BTreeMap::new(),
-            written: Vec::new(),
-        };
+        let bus = Memory::new(program);
         let mut machine = Self {
+            fresh: Cpu::new(),
             template: Cpu::new(),
-            loaded: bytes,
+            loaded: bus.bytes.clone(),
             return_address: program.return_address(),
             bus,
         };
-        machine.bus.bytes[0] = ENABLE_INTERRUPTS;
-        machine.template.step(&mut machine.bus, None);
-        machine.bus.bytes[0] = machine.loaded[0];
+        machine.fresh = machine.with_interrupts_on(Cpu::new());
+        machine.template.clone_from(&machine.fresh);
         machine
     }
 
-    /// Prepares memory for a call, and returns the registers at its first instruction.
-    pub(crate) fn enter(&mut self, call: &Call) -> Registers {
+    /// Returns a processor after EI, with the same registers except PC.
+    fn with_interrupts_on(&mut self, mut cpu: Cpu) -> Cpu {
+        let kept: [u8; 2] = [self.bus.bytes[0], self.bus.bytes[1]];
+        self.bus.bytes[..2].copy_from_slice(&ENABLE_INTERRUPTS);
+        cpu.set_registers(&Registers { pc: 0, ..cpu.registers() });
+        for _ in ENABLE_INTERRUPTS {
+            cpu.step(&mut self.bus, None);
+        }
+        self.bus.bytes[..2].copy_from_slice(&kept);
+        cpu
+    }
+
+    /// Prepares memory for a call, and returns the processor at its first instruction.
+    pub(crate) fn enter(&mut self, call: &Call) -> Cpu {
         if call.reload {
             self.bus.reload(&self.loaded);
+            self.template.clone_from(&self.fresh);
         }
         self.bus.prepare(call);
-        let sp = call.registers.sp.wrapping_sub(2);
-        let bytes = self.return_address.to_le_bytes().to_vec();
-        self.bus.store(&Block { address: sp, bytes });
-        Registers { pc: call.address, sp, ..call.registers }
+        let mut cpu = self.template.clone();
+        let Registers { i, r, .. } = cpu.registers();
+        cpu.set_registers(&Registers { pc: self.return_address, i, r, ..call.registers });
+        match call.entry {
+            Entry::Call => {
+                let sp = call.registers.sp.wrapping_sub(2);
+                let bytes = self.return_address.to_le_bytes().to_vec();
+                self.bus.store(&Block { address: sp, bytes });
+                cpu.set_registers(&Registers { sp, ..cpu.registers() });
+            }
+            Entry::Interrupt => _ = cpu.step(&mut self.bus, Some(OPEN_BUS)),
+            Entry::NonMaskable => _ = cpu.non_maskable_interrupt(&mut self.bus),
+            Entry::Until(_) => {}
+        }
+        cpu.set_registers(&Registers { pc: call.address, ..cpu.registers() });
+        cpu
     }
 
     fn call(&mut self, call: &Call) -> Outcome {
-        let registers = self.enter(call);
-        let mut cpu = self.template.clone();
-        cpu.set_registers(&registers);
-        let (lowest, mock_calls) = (registers.sp, vec![0; call.mocks.len()]);
-        let mut running = Running { cpu, call, t_states: 0, lowest, disabled: None, mock_calls };
+        let mut running = Running::new(self.enter(call), call);
         self.mark_mocks(&call.mocks, true);
         let end = self.run_to_end(&mut running);
         self.mark_mocks(&call.mocks, false);
@@ -261,39 +104,53 @@ impl SimulatedMachine {
     }
 
     fn run_to_end(&mut self, running: &mut Running) -> CallEnd {
-        let deepest = running.lowest.wrapping_sub(running.call.stack_size);
-        let mut has_left_stack = false;
+        let call = running.call;
+        let end = self.end_address(call);
+        // A range may end where it begins.
+        let mut has_begun = call.address != end;
         loop {
             let pc = running.cpu.pc();
-            if pc == self.return_address {
-                return CallEnd::Returned;
+            if pc == end && has_begun {
+                running.last.get_or_insert(self.bus.pc);
             }
-            if running.t_states > running.call.timeout {
+            if running.t_states > call.timeout {
                 return CallEnd::TimedOut(Some(pc));
             }
-            if !self.bus.has_mark(pc, PROGRAM | MOCK) {
-                return CallEnd::Left(pc, self.bus.pc);
+            match running.acceptable() {
+                Some(index) => running.accept(index, &mut self.bus),
+                None if pc == end && has_begun => return CallEnd::Returned,
+                None if !self.bus.has_mark(pc, PROGRAM | MOCK) => {
+                    return CallEnd::Left(pc, self.bus.pc);
+                }
+                None => {
+                    self.bus.pc = pc;
+                    has_begun |= pc == call.address;
+                    if self.bus.has_mark(pc, MOCK) {
+                        self.return_from_mock(running);
+                        continue;
+                    }
+                    running.t_states += u64::from(running.cpu.step(&mut self.bus, None));
+                }
             }
-            self.bus.pc = pc;
-            if self.bus.has_mark(pc, MOCK) {
-                self.return_from_mock(running);
-                continue;
-            }
-            running.t_states += u64::from(running.cpu.step(&mut self.bus, None));
-            if running.cpu.is_halted() {
+            if running.cpu.is_halted() && running.requests.iter().all(Option::is_none) {
                 return CallEnd::Halted(pc);
             }
-            running.lowest = running.lowest.min(running.cpu.sp());
+            self.check_stack(running);
             self.check_latency(running);
-            let sp = running.cpu.sp();
-            let is_below = running.lowest < deepest;
-            if (is_below || sp > running.call.registers.sp) && !has_left_stack {
-                has_left_stack = true;
-                self.bus.report(match is_below {
-                    true => Violation::StackOverflow { sp, pc },
-                    false => Violation::StackPointer { sp, pc },
-                });
-            }
+        }
+    }
+
+    /// Reports the first time that SP is not within the stack of the call.
+    fn check_stack(&mut self, running: &mut Running) {
+        let (sp, pc) = (running.cpu.sp(), self.bus.pc);
+        running.lowest = running.lowest.min(sp);
+        let is_below = running.lowest < running.deepest;
+        if (is_below || sp > running.call.registers.sp) && !running.has_left_stack {
+            running.has_left_stack = true;
+            self.bus.report(match is_below {
+                true => Violation::StackOverflow { sp, pc },
+                false => Violation::StackPointer { sp, pc },
+            });
         }
     }
 
@@ -332,30 +189,60 @@ impl SimulatedMachine {
         running.t_states += 10;
     }
 
-    fn outcome(&mut self, end: CallEnd, running: Running) -> Outcome {
-        let Running { cpu, call, t_states, lowest, mock_calls, .. } = running;
-        let expected = call.registers.sp;
-        if end == CallEnd::Returned {
-            if cpu.sp() != expected {
-                self.bus.report(Violation::StackMoved { sp: cpu.sp(), expected });
-            }
-            if !cpu.enables_interrupts() {
-                self.bus.report(Violation::InterruptsOff);
-            }
-            let (mode, _) = self.template.interrupt_vectoring();
-            if cpu.interrupt_vectoring() != (mode, call.registers.i) {
-                self.bus.report(Violation::InterruptMode);
-            }
+    /// Returns the address at which a call ends.
+    pub(crate) fn end_address(&self, call: &Call) -> u16 {
+        match call.entry {
+            Entry::Until(end) => end,
+            _ => self.return_address,
         }
+    }
+
+    /// Checks the stack and interrupts after a return.
+    fn check_return(&mut self, running: &Running) {
+        let Running { cpu, call, .. } = running;
+        let expected = call.registers.sp;
+        if cpu.sp() != expected {
+            self.bus.report(Violation::StackMoved { sp: cpu.sp(), expected });
+        }
+        if !cpu.enables_interrupts() {
+            self.bus.report(Violation::InterruptsOff);
+        }
+        if cpu.interrupt_vectoring() != self.template.interrupt_vectoring() {
+            self.bus.report(Violation::InterruptMode);
+            self.template = self.with_interrupts_on(cpu.clone());
+        }
+        let pc = running.last.unwrap_or_default();
+        let last = self.bus.load(pc, 2);
+        let [interrupt, non_maskable] = RETURNS.map(|bytes| last == bytes);
+        let is_right = match call.entry {
+            Entry::Interrupt => interrupt,
+            Entry::NonMaskable => non_maskable,
+            Entry::Call | Entry::Until(_) => true,
+        };
+        if !is_right {
+            self.bus.report(Violation::PlainReturn { pc });
+        }
+    }
+
+    fn outcome(&mut self, end: CallEnd, running: Running) -> Outcome {
+        if end == CallEnd::Returned {
+            self.check_return(&running);
+        }
+        let Running { cpu, call, t_states, lowest, mock_calls, accepted, .. } = running;
+        let first = match call.entry {
+            Entry::Until(_) => call.registers.sp,
+            _ => call.registers.sp.wrapping_sub(2),
+        };
         Outcome {
             end,
             registers: cpu.registers(),
             memory: call.read.iter().map(|(at, length)| self.bus.load(*at, *length)).collect(),
             t_states: Some(t_states),
-            stack: Some(expected.wrapping_sub(2).wrapping_sub(lowest)),
+            stack: Some(first.wrapping_sub(lowest)),
             violations: self.bus.violations.take(),
             outputs: std::mem::take(&mut self.bus.outputs),
             mock_calls,
+            accepted,
         }
     }
 }

@@ -93,7 +93,7 @@ impl Cpu {
     /// device asks.
     #[inline]
     pub fn step<B: Bus>(&mut self, bus: &mut B, interrupt: Option<u8>) -> u32 {
-        self.accepted = interrupt.is_some() && self.iff1 && self.last != LastInstruction::Shield;
+        self.accepted = interrupt.is_some() && self.accepts_interrupt();
         match interrupt {
             Some(vector) if self.accepted => self.accept(bus, vector),
             _ => {
@@ -142,6 +142,14 @@ impl Cpu {
     #[must_use]
     pub fn enables_interrupts(&self) -> bool {
         self.iff1
+    }
+
+    /// Returns `true` if the next step accepts an interrupt: they are enabled, and not by the last
+    /// instruction.
+    #[inline]
+    #[must_use]
+    pub fn accepts_interrupt(&self) -> bool {
+        self.iff1 && self.last != LastInstruction::Shield
     }
 
     /// Returns the interrupt mode, 0 to 2, and register I.

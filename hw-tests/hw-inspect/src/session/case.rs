@@ -41,7 +41,8 @@ pub(super) fn open(
     board
         .bus_mut()
         .load(*ram.start(), &state.memory[usize::from(*ram.start())..=usize::from(*ram.end())]);
-    if ram.contains(&state.return_address) {
+    let is_free = file.program.image.byte(state.return_address).is_none();
+    if is_free && ram.contains(&state.return_address) {
         board.bus_mut().load(state.return_address, &[HALT]);
     }
     board.set_registers(&state.registers);

@@ -40,13 +40,15 @@ const CASES: &str = "[[case]]\nname = \"small\"\ntags = [\"fast\"]\ncall = \"TWI
 
 #[test]
 fn the_examples_pass_and_keep_their_contracts() {
-    let files = ["mul16.test.toml", "crc16.test.toml"];
-    let contracts = ["--contracts", "mul16.asm", "--contracts", "crc16.asm"];
+    let files = ["mul16.test.toml", "crc16.test.toml", "decimal.test.toml"];
+    let sources = ["mul16.asm", "crc16.asm", "decimal.asm"];
+    let contracts = sources.map(|source| ["--contracts", source]).concat();
     let (code, shown, errors) =
         hw_tests(&examples(), &[&["test"][..], &files, &contracts].concat());
     assert_eq!((code, errors.as_str()), (0, ""), "{shown}");
     assert!(shown.contains("PASS 8 of 8 cases in mul16.test.toml, simulated\n"), "{shown}");
     assert!(shown.contains("PASS 3 of 3 cases in crc16.test.toml, simulated\n"), "{shown}");
+    assert!(shown.contains("PASS 5 of 5 cases in decimal.test.toml, simulated\n"), "{shown}");
     assert!(!shown.contains("note"), "every routine is called: {shown}");
 }
 

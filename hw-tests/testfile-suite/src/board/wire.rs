@@ -67,6 +67,7 @@ pub(super) fn unfinished(call: &Call, end: CallEnd) -> Outcome {
         violations: Vec::new(),
         outputs: BTreeMap::new(),
         mock_calls: Vec::new(),
+        accepted: Vec::new(),
     }
 }
 

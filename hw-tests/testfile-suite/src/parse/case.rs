@@ -18,7 +18,7 @@ pub(super) fn cases(entry: &Entry<'_>, context: &Context<'_>) -> Result<Vec<Case
     let cases = match (fields.get("steps"), rows) {
         (Some(steps), Some(_)) => return Err(steps.error("give either steps or rows")),
         (Some(entry), None) => {
-            let steps = steps(&entry, context)?;
+            let steps = steps(&entry, context, 1)?;
             if steps.is_empty() {
                 return Err(entry.error("expected at least one call"));
             }

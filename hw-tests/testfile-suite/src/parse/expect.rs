@@ -7,6 +7,7 @@ use cli_support::text::Escape;
 use crate::machine::Mock;
 use crate::matcher::{Matcher, Test};
 use crate::model::{HALVES, Step, halves};
+use crate::program::MAX_OUTPUT;
 use crate::reader::{Entry, FileError};
 
 use super::memory::{expected_memory, ports};
@@ -40,6 +41,7 @@ pub(super) fn expected_value(
         "stack" => expect.stack = Some(limit(entry)?),
         "clobbers" => expect.clobbers = Some(clobbers(entry)?),
         "ports" => expect.ports = ports(entry, context)?,
+        "console" => expect.console = Some(console(entry, context)?),
         "calls" => expect.calls = mock_calls(entry, mocks)?,
         _ => {
             let name = register(entry, key).map_err(|_| unknown_expectation(entry, key))?;
@@ -51,10 +53,25 @@ pub(super) fn expected_value(
 
 fn unknown_expectation(entry: &Entry<'_>, key: &str) -> FileError {
     entry.error(format!(
-        "unknown expectation '{}': expected a register, flags, memory, cycles, stack, clobbers, \
-         ports or calls",
+        "unknown expectation '{}': expected a register, flags, memory, console, cycles, stack, \
+         clobbers, ports or calls",
         key.escaped()
     ))
+}
+
+/// Reads the expected output on the console.
+fn console(entry: &Entry<'_>, context: &Context<'_>) -> Result<Vec<u8>, FileError> {
+    let text = entry.text("\"HELLO\\r\\n\"")?;
+    match &context.program.console {
+        None => Err(entry.error(
+            "console: the file has none: expected console = \"cpm\", { routine = \"PUTC\" } or { \
+             port = 0x81 } before the cases",
+        )),
+        Some(_) if text.len() > MAX_OUTPUT => {
+            Err(entry.error(format!("console: expected up to {MAX_OUTPUT} bytes")))
+        }
+        Some(_) => Ok(text.as_bytes().to_vec()),
+    }
 }
 
 /// Reads a limit: a number is the maximum, operators say what they say.

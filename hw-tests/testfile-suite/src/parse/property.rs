@@ -8,6 +8,7 @@ use crate::model::{GeneratedBlock, Generator, Judge, Property};
 use crate::reader::{Entry, Fields, FileError};
 
 use super::heading;
+use super::interrupts::limit_sweeps;
 use super::step::step;
 use super::values::{Context, output, register, width};
 
@@ -20,9 +21,11 @@ const MAX_SPACE: u64 = 1 << 24;
 
 pub(super) fn property(entry: &Entry<'_>, context: &Context<'_>) -> Result<Property, FileError> {
     let fields = entry.fields("a table: [[property]]")?;
+    let (heading, step) = (heading(&fields)?, step(&fields, context)?);
+    limit_sweeps(std::slice::from_ref(&step), 0, fields.get("interrupt"))?;
     let property = Property {
-        heading: heading(&fields)?,
-        step: step(&fields, context)?,
+        heading,
+        step,
         args: args(&fields, context)?,
         blocks: blocks(&fields, context)?,
         assume: fields.get("assume").map(|entry| context.condition(&entry)).transpose()?,
@@ -104,7 +107,7 @@ fn generator(entry: &Entry<'_>, width: u16, context: &Context<'_>) -> Result<Gen
 }
 
 /// Parses a range as in Rust: `0..10` ends before 10, `0..=9` at 9.
-fn range(text: &str) -> Option<RangeInclusive<u16>> {
+pub(super) fn range(text: &str) -> Option<RangeInclusive<u16>> {
     let (first, last) = text.split_once("..")?;
     let (last, excluded) = match last.strip_prefix('=') {
         Some(last) => (last, 0),

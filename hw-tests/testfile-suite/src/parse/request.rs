@@ -10,6 +10,7 @@ use crate::model::{Step, TestFile};
 use crate::program::Program;
 use crate::reader::{Document, Entry, Fields, FileError};
 
+use super::interrupts::limit_sweeps;
 use super::memory::{blocks_of, reads};
 use super::step::step;
 use super::values::{Context, output};
@@ -102,6 +103,7 @@ fn read(fields: &Fields<'_>, program: Option<&Program>) -> Result<Request, FileE
 
 fn call(fields: &Fields<'_>, context: &Context<'_>) -> Result<Request, FileError> {
     let step = step(fields, context)?;
+    limit_sweeps(std::slice::from_ref(&step), 0, fields.get("interrupt"))?;
     let names = |entry: Entry<'_>| {
         let names = entry.items("an array such as [\"HL\", \"FC\"]")?;
         names.iter().map(output).collect::<Result<Vec<_>, _>>()

@@ -6,19 +6,25 @@ use cli_support::text::Escape;
 
 use crate::machine::{Mock, MockReturn};
 use crate::model::Step;
+use crate::program::{Console, MAX_INPUT};
 use crate::reader::{Entry, Fields, FileError};
 
 use super::expect::expectation;
+use super::interrupts::{entry, interrupts, limit_sweeps};
 use super::memory::{blocks, ports, ranges};
 use super::values::{Context, flags, register, width};
 
 /// The default limit of a call: more than a second of a board of 7.37 MHz.
 const TIMEOUT: u64 = 10_000_000;
 /// The maximum of a timeout, so that every run ends.
-const MAX_TIMEOUT: i64 = 100_000_000_000;
+pub(super) const MAX_TIMEOUT: i64 = 100_000_000_000;
 
-/// Reads an array of calls.
-pub(super) fn steps(entry: &Entry<'_>, context: &Context<'_>) -> Result<Vec<Step>, FileError> {
+/// Reads an array of calls, up to `sweeps` of which have an interrupt at several T-states.
+pub(super) fn steps(
+    entry: &Entry<'_>,
+    context: &Context<'_>,
+    sweeps: usize,
+) -> Result<Vec<Step>, FileError> {
     let what = "an array of calls such as [{ call = \"INIT\" }]";
     let one = |item: Entry<'_>| {
         let fields = item.fields("a call such as { call = \"INIT\" }")?;
@@ -26,7 +32,9 @@ pub(super) fn steps(entry: &Entry<'_>, context: &Context<'_>) -> Result<Vec<Step
         fields.finish()?;
         Ok(step)
     };
-    entry.items(what)?.into_iter().map(one).collect()
+    let steps = entry.items(what)?.into_iter().map(one).collect::<Result<Vec<_>, _>>()?;
+    limit_sweeps(&steps, sweeps, Some(*entry))?;
+    Ok(steps)
 }
 
 /// Reads the fields of a call. The caller checks for unknown ones.
@@ -38,6 +46,8 @@ pub(super) fn step(fields: &Fields<'_>, context: &Context<'_>) -> Result<Step, F
     };
     let mut step =
         Step { address: context.number(&call, 2)?, target, timeout: TIMEOUT, ..Step::default() };
+    step.entry = entry(fields, context)?;
+    interrupts(&mut step, fields, context)?;
     if let Some(entry) = fields.get("in") {
         for input in entry.fields("a table such as { A = 1, flags = \"C\" }")?.all() {
             input_value(&mut step, &input, context)?;
@@ -47,6 +57,7 @@ pub(super) fn step(fields: &Fields<'_>, context: &Context<'_>) -> Result<Step, F
     step.ports = fields.get("ports").map_or(Ok(BTreeMap::new()), |entry| ports(&entry, context))?;
     step.mocks = mocks(fields, context)?;
     step.writes = fields.get("writes").map(|entry| ranges(&entry, context)).transpose()?;
+    console(&mut step, fields, context)?;
     step.any_interrupts = match fields.get("interrupts") {
         Some(entry) if entry.text("\"any\"")? == "any" => true,
         Some(entry) => return Err(entry.expected("\"any\", which permits changes")),
@@ -66,6 +77,25 @@ pub(super) fn step(fields: &Fields<'_>, context: &Context<'_>) -> Result<Step, F
         }
     }
     Ok(step)
+}
+
+/// Reads `input`.
+fn console(step: &mut Step, fields: &Fields<'_>, context: &Context<'_>) -> Result<(), FileError> {
+    let entry = fields.get("input");
+    let input = entry.map_or(Ok(""), |entry| entry.text("\"HELLO\\r\""))?.as_bytes();
+    let kind = context.program.console.as_ref().map(|console| &console.kind);
+    match (kind, entry) {
+        (Some(Console::Port(port)), _) => step.ports.entry(*port).or_default().extend(input),
+        (Some(Console::Cpm), Some(entry)) if input.len() > MAX_INPUT => {
+            return Err(entry.error(format!("input: expected up to {MAX_INPUT} bytes")));
+        }
+        (Some(Console::Cpm), _) | (_, None) => {}
+        (_, Some(entry)) => {
+            return Err(entry.error("input: expected console = \"cpm\" or { port = 0x81 }"));
+        }
+    }
+    step.input = input.to_vec();
+    Ok(())
 }
 
 /// Reads a register or the flags of `in`.

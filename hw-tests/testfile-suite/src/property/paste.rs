@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use cli_support::text::Escape;
 
+use crate::machine::{Entry, Interrupt};
 use crate::model::{Property, flag_names};
 
 use super::Failure;
@@ -29,6 +30,19 @@ pub(super) fn case(property: &Property, failure: &Failure, origin: &str) -> Stri
     line("[[case]]".to_owned());
     line(format!("name = {}", quoted(&format!("{}, by {origin}", property.heading.name))));
     line(format!("call = {}", quoted(&step.target)));
+    match step.entry {
+        Entry::Call => {}
+        Entry::Interrupt => line("as = \"interrupt\"".to_owned()),
+        Entry::NonMaskable => line("as = \"nmi\"".to_owned()),
+        Entry::Until(address) => line(format!("until = 0x{address:04X}")),
+    }
+    let interrupts: Vec<_> = step.interrupts.iter().map(interrupt).collect();
+    if !interrupts.is_empty() {
+        line(format!("interrupt = [{}]", interrupts.join(", ")));
+    }
+    if !step.input.is_empty() {
+        line(format!("input = {}", quoted(&String::from_utf8_lossy(&step.input))));
+    }
     let mut inputs: Vec<String> =
         step.registers.iter().map(|(name, value)| format!("{} = {value}", key(name))).collect();
     if step.flags.0 != 0 {
@@ -59,6 +73,15 @@ pub(super) fn case(property: &Property, failure: &Failure, origin: &str) -> Stri
         line(format!("expect = {{ {} }}", expected.join(", ")));
     }
     text
+}
+
+/// Formats an interrupt: `{ at = 100, kind = "int", bus = 255 }`.
+fn interrupt(interrupt: &Interrupt) -> String {
+    let Interrupt { at, period, non_maskable, bus, handler } = interrupt;
+    let kind = if *non_maskable { "nmi" } else { "int" };
+    let period = period.map(|period| format!(", period = {period}")).unwrap_or_default();
+    let handler = handler.map(|at| format!(", handler = 0x{at:04X}")).unwrap_or_default();
+    format!("{{ at = {at}, kind = \"{kind}\", bus = {bus}{period}{handler} }}")
 }
 
 fn is_flag(name: &str) -> bool {

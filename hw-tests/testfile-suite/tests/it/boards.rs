@@ -153,6 +153,26 @@ fn damage_that_a_board_shows_fails() {
 }
 
 #[test]
+fn a_console_that_replaces_a_routine_or_the_bdos_is_the_same_on_boards() {
+    let source = "RUN:\tMVI A,'H'\n\tCALL PUTC\n\tRET\nPUTC:\tHLT\n\tJMP PUTC";
+    let case = |name, text| format!("[[case]]\nname = \"{name}\"\ncall = \"RUN\"\n{text}\n");
+    let routine = format!(
+        "console = {{ routine = \"PUTC\" }}\n{}{}",
+        case("right", "expect = { A = 0x48, console = \"H\" }"),
+        case("wrong", "expect.console = \"I\"")
+    );
+    let results = same_everywhere(source, &routine);
+    let found = results[1].differences[0].to_string();
+    assert_eq!(found, "console: expected \"I\", got \"H\"");
+    assert_eq!(results[0].verdict, Verdict::Pass);
+    let source = "RUN:\tMVI C,1\n\tCALL BDOS\n\tRET\n\t.EXTERN BDOS";
+    let bdos = case("missing", "input = \"\"\ntimeout = 20000");
+    let results = same_everywhere(source, &format!("console = \"cpm\"\n{bdos}"));
+    let found = results[0].differences[0].to_string();
+    assert_eq!(found, "did not return: it reads more than 'input' has");
+}
+
+#[test]
 fn what_a_board_does_not_show_is_named_and_what_it_lacks_is_skipped() {
     let source = "RUN:\tIN 10H\n\tOUT 80H\n\tSTA DATA\n\tRET\nDATA:\t.BYTE 0";
     let text = "
@@ -166,6 +186,18 @@ check = \"cycles < 5\"
 name = \"ports\"
 call = \"RUN\"
 ports = { 0x10 = [1] }
+[[case]]
+name = \"interrupted\"
+call = \"RUN\"
+interrupt = [{ at = 5, handler = \"RUN\" }]
+[[case]]
+name = \"service\"
+call = \"RUN\"
+as = \"nmi\"
+[[case]]
+name = \"range\"
+call = \"RUN\"
+until = \"DATA-1\"
 [[case]]
 name = \"high\"
 call = \"RUN\"
@@ -182,8 +214,19 @@ memory = [{ at = 0xF000, bytes = [1] }]
         let given = result.reason.as_deref().unwrap_or_default();
         assert!(result.verdict == Verdict::Skipped && given.contains(reason), "{result:?}");
     };
+    let text =
+        format!("console = {{ port = 0x80 }}\n{}", text.replace("cycles = 1", "console = \"\""));
+    let file = parse(folder.path(), &text).unwrap_or_else(|error| panic!("{error}"));
+    let unseen = self::results(&file, &mut board).swap_remove(0);
+    assert!(
+        unseen.verdict == Verdict::Pass && unseen.not_checked.contains("console"),
+        "{unseen:?}"
+    );
     skipped(&results[1], "values of ports are simulated only");
-    skipped(&results[2], "it writes memory at F000H, and the caller leaves 8000H to DDFFH");
+    for simulated in &results[2..5] {
+        skipped(simulated, "interrupts and 'until' are simulated only");
+    }
+    skipped(&results[5], "it writes memory at F000H, and the caller leaves 8000H to DDFFH");
 }
 
 #[test]

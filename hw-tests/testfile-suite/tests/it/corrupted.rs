@@ -19,6 +19,8 @@ ports = { 10H = [1, 2] }
 mock.DATA = { returns = [{ A = 1, flags = "Z" }] }
 writes = [{ at = "DATA", size = 4 }]
 timeout = 1000
+interrupt = [{ at = "0..9", kind = "nmi", bus = 7, period = 50, handler = "RUN" }]
+until = "DATA"
 check = ["A == in.A + 1 && !FZ", "{DATA} != [DATA+1] * 2"]
 [case.expect]
 A = { ge = 1, lt = 9, mask = 0x7F }

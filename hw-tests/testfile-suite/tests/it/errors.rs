@@ -62,6 +62,25 @@ fn a_wrong_case_is_located() {
         ("steps = []", "5:9: expected at least one call"),
         ("steps = [{ call = \"RUN\" }]", "4:1: unknown key 'call': expected one of name,"),
         ("in = { A = 1", "5:13: "),
+        ("as = \"isr\"", "5:6: as: expected \"interrupt\" or \"nmi\""),
+        ("as = \"nmi\"\nuntil = \"DATA\"", "5:6: give either as or until"),
+        ("until = \"NONE\"", "5:9: unknown name 'NONE'"),
+        ("interrupt = 5", "5:13: interrupt: expected an array of tables such as [{ at = 100,"),
+        ("interrupt = [{}]", "5:14: 'at' is missing: at = 100"),
+        ("interrupt = [{ at = -1 }]", "5:21: at: -1 is not in 0 to"),
+        (
+            "interrupt = [{ at = \"5..\" }]",
+            "5:21: at: expected T-states such as 100, \"0..200\" or \"all\", found a string",
+        ),
+        ("interrupt = [{ at = 1, period = 0 }]", "5:33: period: 0 is not in 1 to"),
+        ("interrupt = [{ at = 1, kind = \"rst\" }]", "kind: expected \"int\" or \"nmi\""),
+        ("interrupt = [{ at = 1, bus = 256 }]", "bus: 256 does not fit"),
+        ("interrupt = [{ at = 1, handler = \"NONE\" }]", "5:34: unknown name 'NONE'"),
+        ("interrupt = [{ at = 1, vector = 0 }]", "5:24: unknown key 'vector': expected one of at"),
+        (
+            "interrupt = [{ at = \"all\" }, { at = \"0..9\" }]",
+            "5:37: only one interrupt, and only of a case, can be at several T-states",
+        ),
     ] {
         let message = message(lines);
         assert!(message.contains(expected), "{lines}\n  {message}\n  {expected}");
@@ -78,6 +97,10 @@ fn a_wrong_file_is_located() {
         ("boards = [\"spectrum\"]", "2:10: unknown board 'spectrum'"),
         ("stack = { top = 0x8002 }", "overlaps the program: expected free memory"),
         ("origin = 0x9000\nlayout = \"x.toml\"", "give either an origin or a layout"),
+        (
+            "setup = [{ call = \"RUN\", interrupt = [{ at = \"all\" }] }]",
+            "2:9: only one interrupt, and only of a case, can be at several T-states",
+        ),
         ("defines = { A = \"x\" }", "2:17: A: expected a number"),
         (
             "[[case]]\nname = \"a\"\ncall = \"RUN\"\n[[case]]\nname = \"a\"\ncall = \"RUN\"",

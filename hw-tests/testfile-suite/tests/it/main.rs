@@ -2,11 +2,13 @@
 
 mod boards;
 mod broken_routines;
+mod console;
 mod contracts;
 mod corrupted;
 mod errors;
 mod expectations;
 mod guards;
+mod interrupts;
 mod properties;
 mod session;
 

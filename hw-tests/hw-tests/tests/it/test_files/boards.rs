@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{CASES, hw_tests, project};
+use super::{CASES, examples, hw_tests, project};
 
 /// The folder's file with this name, as text.
 fn read(folder: &Path, name: &str) -> String {
@@ -25,6 +25,16 @@ fn boards_give_the_verdicts_of_the_simulated_machine() {
             "{shown}"
         );
         assert!(shown.contains("\nFAIL: 1 of 2 cases agree on 2 calls in "), "{shown}");
+    }
+}
+
+#[test]
+fn the_example_of_a_console_passes_on_boards_without_cpm() {
+    for board in ["rc2014-classic", "rc2014-zed"] {
+        let arguments = ["test", "decimal.test.toml", "--direct", "--board", board];
+        let (code, shown, errors) = hw_tests(&examples(), &arguments);
+        assert_eq!((code, errors.as_str()), (0, ""), "{board}: {shown}");
+        assert!(shown.contains("\nPASS: 5 of 5 cases agree on 5 calls in "), "{shown}");
     }
 }
 

@@ -33,7 +33,7 @@ fn the_examples_and_a_new_project_conform_to_the_schema() {
             count += 1;
         }
     }
-    assert_eq!(count, 4);
+    assert_eq!(count, 5);
     assert!(check("sources = 5").is_err());
     assert!(check("[[case]]\nname = \"a\"\nexpct = {}").is_err());
 }
@@ -60,6 +60,11 @@ fn the_schema_has_the_keys_that_the_program_knows() {
         (
             "memory",
             "[[case]]\nname = \"a\"\ncall = \"TWICE\"\nmemory = [{ at = 1, zzz = 1 }]".to_owned(),
+        ),
+        (
+            "interrupt",
+            "[[case]]\nname = \"a\"\ncall = \"TWICE\"\ninterrupt = [{ at = 1, zzz = 1 }]"
+                .to_owned(),
         ),
         (
             "array",

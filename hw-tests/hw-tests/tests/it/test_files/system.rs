@@ -70,6 +70,15 @@ fn mames_boards_give_the_same_verdicts_and_continue_after_a_stuck_call() {
     }
 }
 
+#[test]
+fn the_example_of_a_console_passes_on_mames_boards() {
+    for board in ["rc2014-classic", "rc2014-zed"] {
+        let arguments = ["test", "decimal.test.toml", "--mame", "--board", board];
+        let (code, shown, errors) = hw_tests(&examples(), &arguments);
+        assert!(code == 0 && shown.contains("PASS: 5 of 5 cases"), "{board}: {shown}{errors}");
+    }
+}
+
 /// Runs a program of docs/examples on `hw-tests call`.
 fn run_example(program: &str, arguments: &[&str]) -> std::process::Output {
     let mut command = std::process::Command::new(program);

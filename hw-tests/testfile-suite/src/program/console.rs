@@ -1,0 +1,146 @@
+//! The console of a program under test: a module that is linked to it, or a port.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+use cli_support::text::Escape;
+use firmware::code_map::MappedProgram;
+use tdlasm::module::Module;
+use tdlasm::source::MemoryLoader;
+use tdlasm::{Options, assemble};
+
+use crate::machine::Block;
+
+/// The entry of the module, to which programs refer.
+const BDOS: &str = "BDOS";
+/// The opcode of JMP.
+pub(crate) const JUMP: u8 = 0xC3;
+/// Offsets in the module: a routine that prints A, two endless loops, input and output, each a
+/// count and a buffer.
+const PUTC: u16 = 3;
+const WAITS: u16 = 6;
+const UNKNOWN: u16 = 9;
+const INPUT: u16 = 12;
+const OUTPUT: u16 = 528;
+/// Bytes of the buffers.
+pub(crate) const MAX_INPUT: usize = 512;
+pub(crate) const MAX_OUTPUT: usize = 1024;
+/// Bytes that are read after those that are expected, to show what else was printed.
+const MORE_OUTPUT: usize = 64;
+
+/// What counts as output on the console.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Console {
+    /// What the program prints by the BDOS of CP/M, which is replaced.
+    Cpm,
+    /// What is in A at each call of this routine, which is replaced.
+    Routine(String),
+    /// The bytes that the program writes to a port (simulated only).
+    Port(u8),
+}
+
+/// The console of a program, with the addresses of its module.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkedConsole {
+    /// What counts as output.
+    pub kind: Console,
+    /// The address of the module; 0 if there is none.
+    base: u16,
+}
+
+impl LinkedConsole {
+    /// Creates the console of a program that contains the module, and replaces its routine.
+    pub(super) fn new(kind: Console, program: &mut MappedProgram) -> Result<Self, String> {
+        let base = program.symbols.get(BDOS).copied().unwrap_or_default();
+        if let Console::Routine(name) = &kind {
+            let upper = name.to_ascii_uppercase();
+            // Unless a source has long symbols, six letters count.
+            let names = [Some(&upper[..]), upper.get(..6)].into_iter().flatten();
+            let known = names.filter_map(|name| program.symbols.get(name)).next();
+            let unknown = || format!("console: unknown label '{}'", name.escaped());
+            let first = *known.ok_or_else(unknown)?;
+            let [low, high] = base.wrapping_add(PUTC).to_le_bytes();
+            let is_label = |at: u16| program.labels.iter().any(|(label, _)| *label == at);
+            let mut bytes = (first..).zip([JUMP, low, high]);
+            let has_room = !(first..).skip(1).take(2).any(is_label);
+            if !has_room || !bytes.all(|(at, byte)| program.image.set_byte(at, byte)) {
+                return Err(format!("console: {} has less than 3 bytes", name.escaped()));
+            }
+        }
+        Ok(Self { kind, base })
+    }
+
+    /// Returns the address of the BDOS, if the program has one.
+    pub(crate) fn bdos(&self) -> Option<u16> {
+        (self.kind == Console::Cpm).then_some(self.base)
+    }
+
+    /// Returns the module's memory, which a program may write.
+    pub(crate) fn memory(&self) -> Option<RangeInclusive<u16>> {
+        let last = self.base.wrapping_add(OUTPUT + 1 + MAX_OUTPUT as u16);
+        self.has_module().then(|| self.base.wrapping_add(INPUT)..=last)
+    }
+
+    fn has_module(&self) -> bool {
+        !matches!(self.kind, Console::Port(_))
+    }
+
+    /// Returns what is written before a call: the input, and no output.
+    pub(crate) fn before(&self, input: &[u8]) -> Vec<Block> {
+        if !self.has_module() {
+            return Vec::new();
+        }
+        let mut bytes = vec![0, 0];
+        bytes.extend((input.len() as u16).to_le_bytes());
+        bytes.extend(input);
+        let output = Block { address: self.base.wrapping_add(OUTPUT), bytes: vec![0, 0] };
+        vec![Block { address: self.base.wrapping_add(INPUT), bytes }, output]
+    }
+
+    /// Returns the memory that is read after a call: address and number of bytes.
+    pub(crate) fn after(&self, expected: &[u8]) -> Option<(u16, usize)> {
+        let length = MAX_OUTPUT.min(expected.len() + MORE_OUTPUT);
+        self.has_module().then(|| (self.base.wrapping_add(OUTPUT), 2 + length))
+    }
+
+    /// Returns the number of bytes that a call printed and the first of them, from the memory after
+    /// it or the bytes that it wrote to ports.
+    pub(crate) fn output<'o>(
+        &self,
+        memory: &'o [u8],
+        ports: &'o BTreeMap<u8, Vec<u8>>,
+    ) -> (usize, Cow<'o, [u8]>) {
+        match (&self.kind, memory) {
+            (Console::Port(port), _) => {
+                let bytes = ports.get(port).map_or(&[][..], Vec::as_slice);
+                (bytes.len(), bytes.into())
+            }
+            (_, [low, high, bytes @ ..]) => {
+                let count = usize::from(u16::from_le_bytes([*low, *high]));
+                (count, bytes[..bytes.len().min(count)].into())
+            }
+            _ => (0, Cow::default()),
+        }
+    }
+
+    /// Returns why a program stays at an address of the module.
+    pub(crate) fn reason(&self, address: u16) -> Option<&'static str> {
+        match address.wrapping_sub(self.base) {
+            WAITS if self.has_module() => Some("it reads more than 'input' has"),
+            UNKNOWN if self.has_module() => {
+                Some("it calls another function of the BDOS than 1, 2, 6, 9, 10 and 11")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Returns the module.
+pub(super) fn module() -> Result<Vec<Module>, String> {
+    let path = PathBuf::from("console.asm");
+    let loader = MemoryLoader::new().with(&path, include_str!("console.asm"));
+    let assembly = assemble(&loader, &[path], &Options { lines: true, ..Options::default() });
+    Ok(assembly.map_err(|error| error.to_string())?.modules)
+}
