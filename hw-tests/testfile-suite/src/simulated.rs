@@ -187,27 +187,12 @@ struct Running<'c> {
     mock_calls: Vec<u32>,
 }
 
-impl SimulatedMachine {
-    /// Creates a machine with a program in memory.
-    #[must_use]
-    pub fn new(program: &Program) -> Self {
-        let mut bytes = vec![FILL; 0x1_0000];
-        let mut marks = vec![0; 0x1_0000];
-        for run in program.image.runs() {
-            let at = usize::from(run.address);
-            bytes[at..at + run.bytes.len()].copy_from_slice(&run.bytes);
-            marks[at..at + run.bytes.len()].fill(PROGRAM);
-        }
-        for range in &program.sections {
-            let bytes = &mut marks[range.start as usize..range.end as usize];
-            bytes.iter_mut().for_each(|mark| *mark |= SECTION);
-        }
-        for range in &program.code {
-            marks[range.start as usize..range.end as usize].fill(PROGRAM | CODE);
-        }
-        let bus = Memory {
-            bytes: bytes.clone(),
-            marks,
+impl Default for SimulatedMachine {
+    /// Creates a machine without a program.
+    fn default() -> Self {
+        let mut bus = Memory {
+            bytes: vec![FILL; 0x1_0000],
+            marks: vec![0; 0x1_0000],
             pc: 0,
             writes: None,
             named: Vec::new(),
@@ -217,16 +202,41 @@ impl SimulatedMachine {
             outputs: BTreeMap::new(),
             written: Vec::new(),
         };
-        let mut machine = Self {
-            template: Cpu::new(),
-            loaded: bytes,
-            return_address: program.return_address(),
-            bus,
-        };
-        machine.bus.bytes[0] = ENABLE_INTERRUPTS;
-        machine.template.step(&mut machine.bus, None);
-        machine.bus.bytes[0] = machine.loaded[0];
+        let mut template = Cpu::new();
+        bus.bytes[0] = ENABLE_INTERRUPTS;
+        template.step(&mut bus, None);
+        bus.bytes[0] = FILL;
+        let loaded = bus.bytes.clone();
+        Self { template, loaded, return_address: 0, bus }
+    }
+}
+
+impl SimulatedMachine {
+    /// Creates a machine with a program in memory.
+    #[must_use]
+    pub fn new(program: &Program) -> Self {
+        let mut machine = Self::default();
+        machine.insert(program);
         machine
+    }
+
+    /// Adds a program to a new machine.
+    fn insert(&mut self, program: &Program) {
+        let Memory { bytes, marks, .. } = &mut self.bus;
+        for run in program.image.runs() {
+            let at = usize::from(run.address);
+            bytes[at..at + run.bytes.len()].copy_from_slice(&run.bytes);
+            marks[at..at + run.bytes.len()].fill(PROGRAM);
+        }
+        for range in &program.sections {
+            let marks = &mut marks[range.start as usize..range.end as usize];
+            marks.iter_mut().for_each(|mark| *mark |= SECTION);
+        }
+        for range in &program.code {
+            marks[range.start as usize..range.end as usize].fill(PROGRAM | CODE);
+        }
+        self.loaded.clone_from(bytes);
+        self.return_address = program.return_address();
     }
 
     /// Prepares memory for a call, and returns the registers at its first instruction.
@@ -361,6 +371,11 @@ impl SimulatedMachine {
 }
 
 impl Machine for SimulatedMachine {
+    fn load(&mut self, program: &Program) -> Result<(), MachineError> {
+        *self = Self::new(program);
+        Ok(())
+    }
+
     fn run(&mut self, calls: &[Call]) -> Result<Vec<Outcome>, MachineError> {
         Ok(calls.iter().map(|call| self.call(call)).collect())
     }

@@ -66,9 +66,8 @@ struct TestPlan {
 
 /// What runs calls.
 enum Runner {
-    /// A processor with memory, made for each file.
-    Simulated(Option<SimulatedMachine>),
-    Board(Box<BoardMachine>, BoardProfile),
+    Simulated(Box<SimulatedMachine>),
+    Board(Box<BoardMachine>),
 }
 
 /// A session.
@@ -102,14 +101,8 @@ struct Tally {
 impl TestSession {
     fn prepare(plan: &TestPlan) -> Result<Self, SetupError> {
         let runner = match &plan.board {
-            None => Runner::Simulated(None),
-            Some(config) => {
-                let profile = config.profile.clone();
-                let monitor = build(&profile, ProgramKind::Monitor)?;
-                let (board, link) = config.connect(&monitor.bytes)?;
-                let machine = BoardMachine::start(board, link, &profile).map_err(setup_error)?;
-                Runner::Board(Box::new(machine), profile)
-            }
+            None => Runner::Simulated(Box::default()),
+            Some(config) => Runner::Board(Box::new(start_board(config)?)),
         };
         let (loaded, tally, not_checked) = (None, Tally::default(), BTreeSet::new());
         Ok(Self { runner, seed: plan.seed, loaded, tally, not_checked })
@@ -125,14 +118,14 @@ impl TestSession {
         self.print_tally();
         let outcome = match &mut self.runner {
             Runner::Simulated(machine) => {
-                *machine = Some(SimulatedMachine::new(&file.program));
+                **machine = SimulatedMachine::new(&file.program);
                 Ok(())
             }
-            Runner::Board(_, profile) if !file.fits(&profile.name) => {
-                let boards = file.boards.join(", ");
-                Err(Refusal::Skipped(format!("its file is for {boards}, not {}", profile.name)))
+            Runner::Board(machine) if !file.fits(&machine.profile().name) => {
+                let (boards, profile) = (file.boards.join(", "), &machine.profile().name);
+                Err(Refusal::Skipped(format!("its file is for {boards}, not {profile}")))
             }
-            Runner::Board(machine, _) => match machine.load(&file.program) {
+            Runner::Board(machine) => match machine.load(&file.program) {
                 Ok(()) => Ok(()),
                 Err(error @ BoardMachineError::Overlap { .. }) => {
                     let message = format!("{}: {error}", file.path.escaped());
@@ -176,10 +169,8 @@ impl TestSession {
     fn call(&mut self, case: &TestCase) -> Result<TestResult, RunError> {
         let options = RunOptions { seed: self.seed, contracts: &case.contracts };
         let machine: &mut dyn Machine = match &mut self.runner {
-            Runner::Simulated(machine) => {
-                machine.get_or_insert_with(|| SimulatedMachine::new(&case.file.program))
-            }
-            Runner::Board(machine, _) => &mut **machine,
+            Runner::Simulated(machine) => &mut **machine,
+            Runner::Board(machine) => &mut **machine,
         };
         run_one(&case.file, case.index, machine, &options)
     }
@@ -216,7 +207,7 @@ impl TestSession {
     fn restarts(&self) -> u64 {
         match &self.runner {
             Runner::Simulated(_) => 0,
-            Runner::Board(machine, _) => machine.restarts(),
+            Runner::Board(machine) => machine.restarts(),
         }
     }
 }
@@ -245,7 +236,7 @@ impl Session for TestSession {
     fn name(&self) -> &str {
         match &self.runner {
             Runner::Simulated(_) => "simulated",
-            Runner::Board(machine, _) => machine.name(),
+            Runner::Board(machine) => machine.name(),
         }
     }
 
@@ -256,7 +247,7 @@ impl Session for TestSession {
     fn identity(&self) -> Option<&Identity> {
         match &self.runner {
             Runner::Simulated(_) => None,
-            Runner::Board(machine, _) => Some(machine.caller().identity()),
+            Runner::Board(machine) => Some(machine.caller().identity()),
         }
     }
 
@@ -310,9 +301,19 @@ impl Session for TestSession {
     fn stats(&self) -> LinkStats {
         match &self.runner {
             Runner::Simulated(_) => LinkStats::default(),
-            Runner::Board(machine, _) => machine.stats(),
+            Runner::Board(machine) => machine.stats(),
         }
     }
+}
+
+/// Connects to a board, and starts the caller on it.
+///
+/// # Errors
+/// Returns the error of the step that failed.
+pub(crate) fn start_board(config: &BoardConfig) -> Result<BoardMachine, SetupError> {
+    let monitor = build(&config.profile, ProgramKind::Monitor)?;
+    let (board, link) = config.connect(&monitor.bytes)?;
+    BoardMachine::start(board, link, &config.profile).map_err(setup_error)
 }
 
 /// Converts an error of the set-up to the engine's.
