@@ -1,15 +1,16 @@
 //! A board that makes calls through the caller, a small program beside the program under test.
 
 mod loaded;
+mod start;
 mod wire;
 
 use std::time::Duration;
 
 use cli_support::text::Escape;
-use firmware::ProgramKind;
-use firmware::build::{BuildError, BuiltImage, build};
+use firmware::build::BuiltImage;
 use firmware::profile::BoardProfile;
 use hil_harness::board::{Board, BoardError};
+use hil_harness::live::SetupError;
 use rcflash_link::caller::{Caller, CallerError};
 use rcflash_link::inspect::{self, AddressSpace};
 use rcflash_link::loader::LoadError;
@@ -18,6 +19,7 @@ use rcflash_link::{Link, LinkError, LinkStats};
 use crate::machine::{Block, Call, CallEnd, Machine, MachineError, Outcome, Violation};
 use crate::program::Program;
 use loaded::LoadedProgram;
+use start::CallerLoader;
 
 /// The longest time that calls sent together may take. If one of them does not return, the board
 /// is waited for that long, three times.
@@ -28,9 +30,9 @@ const BOOT_TIMEOUT: Duration = Duration::from_secs(1);
 /// Error returned if a board can't be used for test files.
 #[derive(Debug, thiserror::Error)]
 pub enum BoardMachineError {
-    /// The caller could not be built.
+    /// The caller could not be built, or not be loaded through a stock monitor.
     #[error(transparent)]
-    Build(#[from] BuildError),
+    Setup(#[from] SetupError),
     /// The caller could not be loaded, or the program under test.
     #[error(transparent)]
     Caller(#[from] CallerError),
@@ -77,6 +79,7 @@ impl From<BoardMachineError> for MachineError {
 pub struct BoardMachine {
     name: String,
     profile: BoardProfile,
+    loader: CallerLoader,
     image: BuiltImage,
     caller: Caller,
     // The link is dropped before its board.
@@ -89,31 +92,6 @@ pub struct BoardMachine {
 }
 
 impl BoardMachine {
-    /// Loads and starts the caller on a board with this project's monitor, whatever runs on it.
-    /// [`Self::load`] must follow.
-    ///
-    /// # Errors
-    /// Returns [`BoardMachineError`] if the caller can't be built, loaded or started.
-    pub fn start(
-        board: Box<dyn Board>,
-        mut link: Link,
-        profile: &BoardProfile,
-    ) -> Result<Self, BoardMachineError> {
-        let image = build(profile, ProgramKind::Caller)?;
-        let caller = Caller::load(&mut link, image.address, &image.bytes, image.build)?;
-        Ok(Self {
-            name: board.name().to_owned(),
-            profile: profile.clone(),
-            image,
-            caller,
-            link,
-            board,
-            loaded: LoadedProgram::default(),
-            is_lost: false,
-            restarts: 0,
-        })
-    }
-
     /// Loads a program under test instead of the one before.
     ///
     /// # Errors
@@ -184,8 +162,7 @@ impl BoardMachine {
             Err(LinkError::Io { .. }) => self.link.reconnect(|| self.board.open())?,
             other => other?,
         }
-        let BuiltImage { address, bytes, build, .. } = &self.image;
-        self.caller = Caller::load(&mut self.link, *address, bytes, *build)?;
+        self.caller = self.loader.load(&mut self.link, &self.image)?;
         self.loaded.forget_writes();
         self.upload(&self.loaded.content())?;
         self.is_lost = false;

@@ -5,10 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT};
-use testfile_suite::{CallSession, Machine, SimulatedMachine};
+use testfile_suite::{BoardMachine, CallSession, Machine, SimulatedMachine};
 
 use super::boards::BoardArgs;
-use super::test::start_board;
 
 #[derive(Args)]
 pub(super) struct CallArgs {
@@ -23,7 +22,7 @@ pub(super) struct CallArgs {
 pub(super) fn serve(args: &CallArgs) -> CommandResult {
     args.board.refuse_evaluator()?;
     let machine: Box<dyn Machine> = match args.board.names_board() {
-        true => Box::new(start_board(&args.board.plan()?)?),
+        true => Box::new(BoardMachine::prepare(&args.board.plan()?)?),
         false => Box::<SimulatedMachine>::default(),
     };
     let mut session = CallSession::new(machine);

@@ -18,8 +18,6 @@ use super::CASES;
 use super::boards::BoardArgs;
 use super::run::ExecutionArgs;
 
-pub(super) use session::start_board;
-
 /// The end of the names of test files.
 const ENDING: &str = ".test.toml";
 

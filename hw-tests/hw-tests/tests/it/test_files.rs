@@ -2,6 +2,7 @@
 
 mod boards;
 mod call;
+mod loaders;
 mod references;
 mod schema;
 #[cfg(feature = "system-tests")]

@@ -9,8 +9,6 @@ use cli_support::exit::CommandError;
 use cli_support::interrupt::install_handler;
 use cli_support::output::{pluralize, print};
 use cli_support::text::{Escape, eprint_message};
-use firmware::ProgramKind;
-use firmware::build::build;
 use firmware::profile::BoardProfile;
 use firmware_wire::Identity;
 use hil_harness::campaign::{self, FinishedRun, Observer, RunConfig, RunContext, Session};
@@ -20,7 +18,6 @@ use hil_harness::report::RunTarget;
 use hil_harness::runner::{BaselineStatus, RunEnd, RunSummary, merge_repetitions};
 use hil_harness::suite::{self, CaseResult};
 use rcflash_link::LinkStats;
-use rcflash_link::caller::CallerError;
 use sargon_suite::BoardConfig;
 use testfile_suite::{
     BoardMachine, BoardMachineError, Machine, RunError, RunOptions, SimulatedMachine, TestCase,
@@ -102,7 +99,7 @@ impl TestSession {
     fn prepare(plan: &TestPlan) -> Result<Self, SetupError> {
         let runner = match &plan.board {
             None => Runner::Simulated(Box::default()),
-            Some(config) => Runner::Board(Box::new(start_board(config)?)),
+            Some(config) => Runner::Board(Box::new(BoardMachine::prepare(config)?)),
         };
         let (loaded, tally, not_checked) = (None, Tally::default(), BTreeSet::new());
         Ok(Self { runner, seed: plan.seed, loaded, tally, not_checked })
@@ -303,28 +300,5 @@ impl Session for TestSession {
             Runner::Simulated(_) => LinkStats::default(),
             Runner::Board(machine) => machine.stats(),
         }
-    }
-}
-
-/// Connects to a board, and starts the caller on it.
-///
-/// # Errors
-/// Returns the error of the step that failed.
-pub(crate) fn start_board(config: &BoardConfig) -> Result<BoardMachine, SetupError> {
-    let monitor = build(&config.profile, ProgramKind::Monitor)?;
-    let (board, link) = config.connect(&monitor.bytes)?;
-    BoardMachine::start(board, link, &config.profile).map_err(setup_error)
-}
-
-/// Converts an error of the set-up to the engine's.
-fn setup_error(error: BoardMachineError) -> SetupError {
-    match error {
-        BoardMachineError::Build(error) => error.into(),
-        BoardMachineError::Board(error) => error.into(),
-        BoardMachineError::Link(error) | BoardMachineError::Caller(CallerError::Link(error)) => {
-            error.into()
-        }
-        BoardMachineError::Caller(CallerError::Load(error)) => error.into(),
-        other => SetupError::UntestedApplication(other.to_string()),
     }
 }
