@@ -1,4 +1,4 @@
-"""The fixture of test_mul16.py."""
+"""The fixture of test_mul16.py, and the option --board="--port /dev/ttyUSB0"."""
 
 import pathlib
 
@@ -6,7 +6,12 @@ import pytest
 from z80call import Z80
 
 
+def pytest_addoption(parser):
+    parser.addoption("--board", default="", help="options of hw-tests call for a board")
+
+
 @pytest.fixture
-def z80():
-    with Z80(str(pathlib.Path(__file__).with_name("mul16.asm"))) as machine:
+def z80(request):
+    board = request.config.getoption("--board").split()
+    with Z80(str(pathlib.Path(__file__).with_name("mul16.asm")), board=board) as machine:
         yield machine

@@ -13,7 +13,7 @@ def test_the_high_word(z80):
         b, d = random.randrange(0x10000), random.randrange(0x10000)
         outcome = z80.call("MUL16", BC=b, DE=d)
         assert outcome.DE << 16 | outcome.HL == b * d
-        assert outcome.cycles <= 1205
+        assert outcome.cycles is None or outcome.cycles <= 1205  # not counted on boards
 
 
 def test_memory(z80):

@@ -6,7 +6,8 @@ import subprocess
 
 
 class Outcome:
-    """What a call did: registers and flags as attributes (`HL`, `FC`), `memory`, `cycles`."""
+    """What a call did: registers and flags as attributes (`HL`, `FC`), `memory`, and `cycles` and
+    `stack`, which are None where they are not measured."""
 
     def __init__(self, reply):
         self.__dict__.update(reply["out"])
@@ -16,11 +17,12 @@ class Outcome:
 
 
 class Z80:
-    """A program on a simulated machine, with its own process of `hw-tests call`."""
+    """A program on a machine, with its own process of `hw-tests call`."""
 
-    def __init__(self, *sources, **options):
-        """Loads sources; options are those of a test file, such as origin and defines."""
-        command = [os.environ.get("HW_TESTS", "hw-tests"), "call"]
+    def __init__(self, *sources, board=(), **options):
+        """Loads sources; options are those of a test file, such as origin and defines. `board` has
+        options of `hw-tests call`, such as --port and a device; else the machine is simulated."""
+        command = [os.environ.get("HW_TESTS", "hw-tests"), "call", *board]
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
         self.symbols = self.request(load={"sources": list(sources), **options})["symbols"]
@@ -63,5 +65,5 @@ class Z80:
         self.request(write=[{"at": at, "bytes": list(data)}])
 
     def reset(self):
-        """Loads the program again, and restores all other memory."""
+        """Loads the program again, and restores other memory; on a board what tests wrote."""
         self.request(reset=True)

@@ -18,7 +18,7 @@ pub use damage::StatusFinding;
 pub use guard::Finding;
 pub use pipeline::CaseReply;
 pub use recover::Recovery;
-pub use stock_monitor::end_address;
+pub use stock_monitor::{StockLoader, end_address};
 pub use suite::{BoardSuite, CasePlan, Response};
 pub use utilization::{Bottleneck, LineUtilization, Utilization};
 
@@ -44,8 +44,8 @@ use crate::file_system::{FileSystem, OsFileSystem};
 use board_simulator::{CallRecord, Guard, Pace, Probe, Violation};
 use damage::StatusBaseline;
 use firmware::code_map::CodeMap;
-pub use programs::Programs;
-pub use rcflash_monitors::HostMonitor;
+pub use programs::{Programs, write_to_flash};
+pub use rcflash_monitors::{HostMonitor, HostedProgram};
 use utilization::CounterSnapshot;
 
 /// How long to wait for a simulated board's port to reappear.
@@ -147,14 +147,27 @@ impl<S: BoardSuite> BoardConfig<S> {
         Ok((board, link))
     }
 
-    /// Returns this config for a board with the other serial chip.
-    fn with_other_chip(&self) -> Self {
-        let mut config = self.clone();
-        config.profile.uart.kind = match config.profile.uart.kind {
+    /// Calls `prepare` with this config, and if the program that it starts through a stock monitor
+    /// does not reply, with the other serial chip: kits have either one at the same ports.
+    ///
+    /// # Errors
+    /// Returns the error of the last call.
+    pub fn with_either_chip<T>(
+        &self,
+        prepare: impl Fn(&Self) -> Result<T, SetupError>,
+    ) -> Result<T, SetupError> {
+        match prepare(self) {
+            Err(SetupError::NoReply) => {}
+            other => return other,
+        }
+        let mut other = self.clone();
+        let kind = &mut other.profile.uart.kind;
+        *kind = match kind {
             UartKind::Acia => UartKind::Sio,
             UartKind::Sio => UartKind::Acia,
         };
-        config
+        (self.on_notice)(&format!("no reply; trying the driver of the {kind}"));
+        prepare(&other)
     }
 
     /// Creates the config of a simulated board with the built-in programs.
@@ -206,7 +219,7 @@ pub enum SetupError {
     /// A stock monitor is in the ROM instead of this project's monitor.
     #[error(
         "{port}: found {monitor} instead of this project's monitor; to load through it, \
-         {first_step}run `hw-tests run --via {via} --port {port}`"
+         {first_step}use `--via {via}`"
     )]
     StockMonitor {
         /// The port, as the user named it.
@@ -286,20 +299,10 @@ impl<S: BoardSuite> LiveBoard<S> {
     /// # Errors
     /// Returns the error of the step that failed.
     pub fn prepare(config: &BoardConfig<S>) -> Result<Self, SetupError> {
-        let prepare = |config: &BoardConfig<S>| {
+        config.with_either_chip(|config| {
             let programs = Arc::new(Programs::build(config)?);
             Self::prepare_with(config, programs, &OsFileSystem, |board| board)
-        };
-        match prepare(config) {
-            // Kits with a stock monitor have either serial chip at the same ports.
-            Err(SetupError::NoReply) => {
-                let other = config.with_other_chip();
-                let chip = other.profile.uart.kind;
-                (config.on_notice)(&format!("no reply; trying the driver of the {chip}"));
-                prepare(&other)
-            }
-            other => other,
-        }
+        })
     }
 
     /// Prepares `max` equal boards, or one if the config allows no more.

@@ -86,8 +86,9 @@ Examples:
 Replies to each line of standard input by a line, until its end: load, call, read, write, reset,
 symbols (docs/call.schema.json). docs/examples has programs for pytest and a shell.
 
-Example:
-  echo '{\"call\": \"MUL16\", \"in\": {\"BC\": 3, \"DE\": 7}}' | hw-tests call mul16.asm")]
+Examples:
+  echo '{\"call\": \"MUL16\", \"in\": {\"BC\": 3, \"DE\": 7}}' | hw-tests call mul16.asm
+  hw-tests call mul16.asm --port /dev/ttyUSB0           on a real board")]
     Call(call::CallArgs),
     /// Create a routine with its test file and a workflow, as a start for your own
     #[command(after_help = "\

@@ -1,15 +1,16 @@
 //! A board that makes calls through the caller, a small program beside the program under test.
 
 mod loaded;
+mod start;
 mod wire;
 
 use std::time::Duration;
 
 use cli_support::text::Escape;
-use firmware::ProgramKind;
-use firmware::build::{BuildError, BuiltImage, build};
+use firmware::build::BuiltImage;
 use firmware::profile::BoardProfile;
 use hil_harness::board::{Board, BoardError};
+use hil_harness::live::SetupError;
 use rcflash_link::caller::{Caller, CallerError};
 use rcflash_link::inspect::{self, AddressSpace};
 use rcflash_link::loader::LoadError;
@@ -18,6 +19,7 @@ use rcflash_link::{Link, LinkError, LinkStats};
 use crate::machine::{Block, Call, CallEnd, Entry, Machine, MachineError, Outcome, Violation};
 use crate::program::Program;
 use loaded::LoadedProgram;
+use start::CallerLoader;
 
 /// The longest time that calls sent together may take. If one of them does not return, the board
 /// is waited for that long, three times.
@@ -28,9 +30,9 @@ const BOOT_TIMEOUT: Duration = Duration::from_secs(1);
 /// Error returned if a board can't be used for test files.
 #[derive(Debug, thiserror::Error)]
 pub enum BoardMachineError {
-    /// The caller could not be built.
+    /// The caller could not be built, or not be loaded through a stock monitor.
     #[error(transparent)]
-    Build(#[from] BuildError),
+    Setup(#[from] SetupError),
     /// The caller could not be loaded, or the program under test.
     #[error(transparent)]
     Caller(#[from] CallerError),
@@ -60,7 +62,10 @@ impl From<BoardMachineError> for MachineError {
             BoardMachineError::Caller(
                 CallerError::Load(LoadError::Link(LinkError::Timeout { .. }))
                 | CallerError::Link(LinkError::Timeout { .. }),
-            ) => "; press the board's reset button and run again",
+            )
+            | BoardMachineError::Link(LinkError::Timeout { .. }) => {
+                "; press the board's reset button and try again"
+            }
             _ => "",
         };
         Self(format!("{}{advice}", error.to_string().escaped()))
@@ -73,46 +78,25 @@ impl From<BoardMachineError> for MachineError {
 /// Memory outside of the program keeps what earlier calls left there, except what tests wrote.
 pub struct BoardMachine {
     name: String,
-    clock_hz: u64,
+    profile: BoardProfile,
+    loader: CallerLoader,
     image: BuiltImage,
     caller: Caller,
     // The link is dropped before its board.
     link: Link,
     board: Box<dyn Board>,
     loaded: LoadedProgram,
+    /// Whether the board must be restarted before it is used.
+    is_lost: bool,
     restarts: u64,
 }
 
 impl BoardMachine {
-    /// Loads and starts the caller on a board with this project's monitor, whatever runs on it.
-    /// [`Self::load`] must follow.
-    ///
-    /// # Errors
-    /// Returns [`BoardMachineError`] if the caller can't be built, loaded or started.
-    pub fn start(
-        board: Box<dyn Board>,
-        mut link: Link,
-        profile: &BoardProfile,
-    ) -> Result<Self, BoardMachineError> {
-        let image = build(profile, ProgramKind::Caller)?;
-        let caller = Caller::load(&mut link, image.address, &image.bytes, image.build)?;
-        Ok(Self {
-            name: board.name().to_owned(),
-            clock_hz: profile.clock_hz.max(1),
-            image,
-            caller,
-            link,
-            board,
-            loaded: LoadedProgram::default(),
-            restarts: 0,
-        })
-    }
-
     /// Loads a program under test instead of the one before.
     ///
     /// # Errors
     /// Returns [`BoardMachineError::Overlap`] if it lies elsewhere than programs may, or the error
-    /// of the link.
+    /// of the link. The program before stays loaded then.
     pub fn load(&mut self, program: &Program) -> Result<(), BoardMachineError> {
         let free = self.caller.identity().load_range;
         if let Some(bounds) = program.image.bounds()
@@ -120,14 +104,24 @@ impl BoardMachine {
         {
             return Err(BoardMachineError::Overlap { program: bounds, free });
         }
-        self.loaded = LoadedProgram::new(program);
-        self.upload()
+        self.ensure_running()?;
+        let loaded = LoadedProgram::new(program).after(&self.loaded);
+        self.upload(&loaded.content())?;
+        self.loaded = loaded;
+        self.loaded.forget_writes();
+        Ok(())
     }
 
     /// Returns the caller, with its build.
     #[must_use]
     pub fn caller(&self) -> &Caller {
         &self.caller
+    }
+
+    /// Returns the board's profile.
+    #[must_use]
+    pub fn profile(&self) -> &BoardProfile {
+        &self.profile
     }
 
     /// Returns the traffic counters of the line.
@@ -142,16 +136,24 @@ impl BoardMachine {
         self.restarts
     }
 
-    fn upload(&mut self) -> Result<(), BoardMachineError> {
-        for Block { address, bytes } in &self.loaded.runs {
-            self.caller.upload(&mut self.link, *address, bytes)?;
+    /// Stores blocks in memory; after an error the board must be restarted.
+    fn upload(&mut self, blocks: &[Block]) -> Result<(), BoardMachineError> {
+        for Block { address, bytes } in blocks {
+            let uploaded = self.caller.upload(&mut self.link, *address, bytes);
+            self.is_lost |= uploaded.is_err();
+            uploaded?;
         }
         Ok(())
     }
 
+    /// Restarts the board if it was lost.
+    fn ensure_running(&mut self) -> Result<(), BoardMachineError> {
+        if self.is_lost { self.restart() } else { Ok(()) }
+    }
+
     /// Resets the board, and loads the caller and the program again.
     fn restart(&mut self) -> Result<(), BoardMachineError> {
-        self.restarts += 1;
+        self.is_lost = true;
         match self.board.reset_fn() {
             Some(press) => press(),
             None => self.link.reconnect(|| self.board.open())?,
@@ -160,14 +162,16 @@ impl BoardMachine {
             Err(LinkError::Io { .. }) => self.link.reconnect(|| self.board.open())?,
             other => other?,
         }
-        let BuiltImage { address, bytes, build, .. } = &self.image;
-        self.caller = Caller::load(&mut self.link, *address, bytes, *build)?;
+        self.caller = self.loader.load(&mut self.link, &self.image)?;
         self.loaded.forget_writes();
-        self.upload()
+        self.upload(&self.loaded.content())?;
+        self.is_lost = false;
+        self.restarts += 1;
+        Ok(())
     }
 
     fn call_time(&self, call: &Call) -> Duration {
-        Duration::from_secs_f64(call.timeout as f64 / self.clock_hz as f64)
+        Duration::from_secs_f64(call.timeout as f64 / self.profile.clock_hz.max(1) as f64)
     }
 
     /// Returns how many of the first calls are sent together: to the next reload after the first,
@@ -187,32 +191,33 @@ impl BoardMachine {
 
     /// Makes calls. If one of several goes wrong they are made again, one by one.
     fn run_batch(&mut self, calls: &[Call]) -> Result<Vec<Outcome>, BoardMachineError> {
-        let made = self.make(calls);
-        let changed = match &made {
-            Ok(_) => self.changed_code()?,
-            Err(_) => None,
-        };
-        match made {
-            Ok(outcomes) if changed.is_none() => Ok(outcomes),
-            Ok(mut outcomes) => {
-                self.upload()?;
-                if let [outcome] = &mut outcomes[..] {
-                    outcome.violations.extend(changed);
-                    return Ok(outcomes);
-                }
-                self.run_each(calls)
-            }
+        self.ensure_running()?;
+        let mut outcomes = match self.make(calls) {
+            Ok(outcomes) => outcomes,
+            Err(error @ CallerError::Refused { .. }) => return Err(error.into()),
             Err(
                 error @ CallerError::Link(LinkError::Io { .. } | LinkError::Interrupted { .. }),
-            ) => Err(error.into()),
-            Err(error @ CallerError::Refused { .. }) => Err(error.into()),
-            Err(error) => {
-                self.restart()?;
-                match calls {
-                    [call] => Ok(vec![wire::unfinished(call, end(&error))]),
-                    _ => self.run_each(calls),
-                }
+            ) => {
+                self.is_lost = true;
+                return Err(error.into());
             }
+            Err(error) => {
+                let restarted = self.restart();
+                return match calls {
+                    // It is judged even if the board can't be restarted; then the next one fails.
+                    [call] => Ok(vec![wire::unfinished(call, end(&error))]),
+                    _ => restarted.and_then(|()| self.run_each(calls)),
+                };
+            }
+        };
+        let Some(changed) = self.changed_code()? else { return Ok(outcomes) };
+        self.upload(&self.loaded.code.clone())?;
+        match &mut outcomes[..] {
+            [outcome] => {
+                outcome.violations.push(changed);
+                Ok(outcomes)
+            }
+            _ => self.run_each(calls),
         }
     }
 
@@ -255,6 +260,10 @@ fn end(error: &CallerError) -> CallEnd {
 }
 
 impl Machine for BoardMachine {
+    fn load(&mut self, program: &Program) -> Result<(), MachineError> {
+        Ok(Self::load(self, program)?)
+    }
+
     fn run(&mut self, calls: &[Call]) -> Result<Vec<Outcome>, MachineError> {
         let mut outcomes = Vec::with_capacity(calls.len());
         while outcomes.len() < calls.len() {
@@ -266,13 +275,19 @@ impl Machine for BoardMachine {
     }
 
     fn read(&mut self, address: u16, length: usize) -> Result<Vec<u8>, MachineError> {
+        self.ensure_running()?;
         let space = AddressSpace::Memory;
         let bytes = inspect::read(&mut self.link, space, address.into(), length, |_| {});
-        bytes.map_err(|error| MachineError(error.to_string()))
+        self.is_lost = bytes.is_err();
+        Ok(bytes.map_err(BoardMachineError::from)?)
     }
 
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn profile(&self) -> Option<&str> {
+        Some(&self.profile.name)
     }
 
     fn observes_accesses(&self) -> bool {

@@ -64,7 +64,7 @@ pub use program::{Console, LinkedConsole, Program, ProgramFiles};
 pub use reader::FileError;
 pub use result::{Difference, RunError, TestResult, Verdict};
 pub use run::{run, run_one};
-pub use session::{CallSession, OpenMachine};
+pub use session::CallSession;
 pub use simulated::SimulatedMachine;
 pub use suite::{TestCase, TestDetails, TestFiles};
 pub use z80_core::Registers;

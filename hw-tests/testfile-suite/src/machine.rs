@@ -5,6 +5,8 @@ use std::ops::RangeInclusive;
 
 use z80_core::Registers;
 
+use crate::program::Program;
+
 /// A call of a routine.
 #[derive(Debug, Clone, Default)]
 pub struct Call {
@@ -195,6 +197,14 @@ pub struct MachineError(pub String);
 
 /// Something that runs calls: a simulated processor, or a board with a caller program.
 pub trait Machine {
+    /// Loads a program instead of the one before, and restores other memory as far as the machine
+    /// can.
+    ///
+    /// # Errors
+    /// Returns `MachineError` if the program lies where it can't, or the machine fails. The program
+    /// before stays loaded then.
+    fn load(&mut self, program: &Program) -> Result<(), MachineError>;
+
     /// Runs calls in order; each finds the memory that the previous one left, unless it reloads.
     ///
     /// # Errors
@@ -218,6 +228,11 @@ pub trait Machine {
 
     /// Returns a name for summaries, such as `simulated`.
     fn name(&self) -> &str;
+
+    /// Returns the name of the board's profile; `None` if the machine is no board.
+    fn profile(&self) -> Option<&str> {
+        None
+    }
 
     /// Returns `true` if the machine observes each access to memory and ports, so that it checks
     /// [`Call::writes`] and returns [`Outcome::outputs`].

@@ -10,16 +10,14 @@ use z80_core::{FLAGS, REGISTER_NAMES, Registers, register_value};
 
 use crate::calls::{REGISTERS, call};
 use crate::judge::Judged;
-use crate::machine::{Block, CallEnd, Machine, MachineError, Outcome};
+use crate::machine::{Block, Call, CallEnd, Machine, MachineError, Outcome};
 use crate::model::TestFile;
 use crate::parse::{CallRequest, Request, is_output};
 use crate::program::Program;
 
 /// The maximum length of a request in bytes.
 const MAX_REQUEST: u64 = 1 << 22;
-
-/// Opens a machine with a program in its memory.
-pub type OpenMachine<'o> = Box<dyn FnMut(&Program) -> Result<Box<dyn Machine>, MachineError> + 'o>;
+const NO_PROGRAM: &str = "no program is loaded";
 
 /// A session: a program on a machine, which requests load, call, read, write and reset.
 ///
@@ -28,30 +26,22 @@ pub type OpenMachine<'o> = Box<dyn FnMut(&Program) -> Result<Box<dyn Machine>, M
 /// ```
 /// use testfile_suite::{CallSession, SimulatedMachine};
 ///
-/// let mut session =
-///     CallSession::new(Box::new(|program| Ok(Box::new(SimulatedMachine::new(program)))));
+/// let mut session = CallSession::new(Box::<SimulatedMachine>::default());
 /// let reply = session.reply("{\"call\": \"MUL\"}");
 /// assert!(reply["error"].as_str().is_some_and(|error| error.starts_with("no program")));
 /// ```
-pub struct CallSession<'o> {
-    open: OpenMachine<'o>,
-    loaded: Option<Loaded>,
-}
-
-/// A program, and the machine that runs it.
-struct Loaded {
-    file: TestFile,
-    /// `None` if it could not be opened.
-    machine: Option<Box<dyn Machine>>,
+pub struct CallSession {
+    machine: Box<dyn Machine>,
+    file: Option<TestFile>,
     /// Memory that the next call writes first.
     pending: BTreeMap<u16, u8>,
 }
 
-impl<'o> CallSession<'o> {
-    /// Creates a session without a program. `open` is called at each load and reset.
+impl CallSession {
+    /// Creates a session without a program on a machine.
     #[must_use]
-    pub fn new(open: OpenMachine<'o>) -> Self {
-        Self { open, loaded: None }
+    pub fn new(machine: Box<dyn Machine>) -> Self {
+        Self { machine, file: None, pending: BTreeMap::new() }
     }
 
     /// Loads the program of these sources, as a request does.
@@ -94,72 +84,53 @@ impl<'o> CallSession<'o> {
     }
 
     fn handle(&mut self, request: &str) -> Result<Value, String> {
-        let program = self.loaded.as_ref().map(|loaded| &loaded.file.program);
+        let program = self.file.as_ref().map(|file| &file.program);
         match Request::parse(request, program)? {
-            Request::Load(file) => {
-                // A board is released before it is opened again.
-                self.loaded = None;
-                let machine = (self.open)(&file.program).map_err(|error| error.to_string())?;
-                let name = machine.name().to_owned();
-                let symbols = symbols(&file.program);
-                let (machine, pending) = (Some(machine), BTreeMap::new());
-                self.loaded = Some(Loaded { file: *file, machine, pending });
-                Ok(json!({ "machine": name, "symbols": symbols }))
-            }
-            Request::Call(request) => self.loaded()?.call(&request),
-            Request::Read(blocks) => self.loaded()?.read(&blocks),
-            Request::Write(blocks) => {
-                self.loaded()?.write(&blocks);
+            Request::Load(file) => self.load_file(*file),
+            Request::Call(request) => self.call(&request),
+            Request::Read(blocks) => self.read(&blocks),
+            Request::Write(blocks) => self.write(blocks),
+            Request::Reset => {
+                let file = self.file.as_ref().ok_or(NO_PROGRAM)?;
+                self.machine.load(&file.program).map_err(message)?;
+                self.pending.clear();
                 Ok(json!({}))
             }
-            Request::Reset => {
-                if let Some(loaded) = &mut self.loaded {
-                    loaded.machine = None;
-                    loaded.pending.clear();
-                }
-                self.loaded().map(|_| json!({}))
-            }
-            Request::Symbols => Ok(json!({ "symbols": symbols(&self.loaded()?.file.program) })),
+            Request::Symbols => Ok(json!({ "symbols": symbols(program.ok_or(NO_PROGRAM)?) })),
         }
     }
 
-    /// Returns the program with its machine, which is opened if it is not.
-    fn loaded(&mut self) -> Result<&mut Loaded, String> {
-        let loaded = self.loaded.as_mut().ok_or("no program is loaded")?;
-        if loaded.machine.is_none() {
-            let machine = (self.open)(&loaded.file.program);
-            loaded.machine = Some(machine.map_err(|error| error.to_string())?);
+    fn load_file(&mut self, file: TestFile) -> Result<Value, String> {
+        if let Some(profile) = self.machine.profile().filter(|profile| !file.fits(profile)) {
+            return Err(format!("the program is for {}, not {profile}", file.boards.join(", ")));
         }
-        Ok(loaded)
-    }
-}
-
-impl Loaded {
-    fn machine(&mut self) -> Result<&mut dyn Machine, String> {
-        Ok(self.machine.as_mut().ok_or("no machine is open")?.as_mut())
+        self.machine.load(&file.program).map_err(message)?;
+        self.pending.clear();
+        let symbols = symbols(&file.program);
+        self.file = Some(file);
+        Ok(json!({ "machine": self.machine.name(), "symbols": symbols }))
     }
 
     fn call(&mut self, request: &CallRequest) -> Result<Value, String> {
-        let step = &request.step;
-        let mut call = call(&self.file, step, REGISTERS, false);
+        let (file, step) = (self.file.as_ref().ok_or(NO_PROGRAM)?, &request.step);
+        let mut call = call(file, step, REGISTERS, false);
         call.read.extend(&request.reads);
-        call.memory.splice(0..0, blocks(&std::mem::take(&mut self.pending)));
-        let outcome = self.machine()?.run_one(&call).map_err(|error| error.to_string())?;
-        let Self { file, machine: Some(machine), .. } = self else {
-            return Err("no machine is open".to_owned());
-        };
+        call.memory.splice(0..0, blocks(&self.pending));
+        refuse(self.machine.as_ref(), &call)?;
+        let outcome = self.machine.run_one(&call).map_err(message)?;
+        self.pending.clear();
         let program = &file.program;
         let judged = Judged { program, step, call: &call, outcome: &outcome, contract: None };
-        let found = judged.differences(machine.as_mut());
+        let not_checked = judged.not_checked(self.machine.as_ref());
+        let found = judged.differences(self.machine.as_mut());
         let found: Vec<_> = found.iter().map(ToString::to_string).collect();
-        Ok(call_reply(request, &outcome, found))
+        Ok(call_reply(request, &outcome, &found, &not_checked))
     }
 
     fn read(&mut self, blocks: &[(u16, usize)]) -> Result<Value, String> {
         let mut memory = Vec::new();
         for (address, length) in blocks {
-            let bytes = self.machine()?.read(*address, *length);
-            let mut bytes = bytes.map_err(|error| error.to_string())?;
+            let mut bytes = self.machine.read(*address, *length).map_err(message)?;
             for (index, byte) in bytes.iter_mut().enumerate() {
                 let address = address.wrapping_add(index as u16);
                 *byte = self.pending.get(&address).copied().unwrap_or(*byte);
@@ -169,13 +140,24 @@ impl Loaded {
         Ok(json!({ "memory": memory }))
     }
 
-    fn write(&mut self, blocks: &[Block]) {
-        for block in blocks {
-            for (index, byte) in block.bytes.iter().enumerate() {
-                self.pending.insert(block.address.wrapping_add(index as u16), *byte);
-            }
+    fn write(&mut self, blocks: Vec<Block>) -> Result<Value, String> {
+        let call = Call { memory: blocks, ..Call::default() };
+        refuse(self.machine.as_ref(), &call)?;
+        for Block { address, bytes } in call.memory {
+            let bytes = bytes.into_iter().enumerate();
+            self.pending.extend(bytes.map(|(at, byte)| (address.wrapping_add(at as u16), byte)));
         }
+        Ok(json!({}))
     }
+}
+
+/// Returns an error if the machine can't make a call.
+fn refuse(machine: &dyn Machine, call: &Call) -> Result<(), String> {
+    machine.refusal(call).map_or(Ok(()), Err)
+}
+
+fn message(error: MachineError) -> String {
+    error.0
 }
 
 /// Returns adjacent bytes as blocks.
@@ -192,7 +174,12 @@ fn blocks(bytes: &BTreeMap<u16, u8>) -> Vec<Block> {
     blocks
 }
 
-fn call_reply(request: &CallRequest, outcome: &Outcome, findings: Vec<String>) -> Value {
+fn call_reply(
+    request: &CallRequest,
+    outcome: &Outcome,
+    findings: &[String],
+    not_checked: &[&str],
+) -> Value {
     let step = &request.step;
     let ports = outcome.outputs.iter().map(|(port, bytes)| (format!("{port:02X}H"), json!(bytes)));
     let calls = step.mocks.iter().zip(&outcome.mock_calls);
@@ -206,6 +193,7 @@ fn call_reply(request: &CallRequest, outcome: &Outcome, findings: Vec<String>) -
         "ports": ports.collect::<Map<_, _>>(),
         "calls": calls.collect::<Map<_, _>>(),
         "findings": findings,
+        "not_checked": not_checked,
     })
 }
 

@@ -34,18 +34,23 @@ pub struct SimulatedMachine {
     bus: Memory,
 }
 
+impl Default for SimulatedMachine {
+    /// Creates a machine without a program.
+    fn default() -> Self {
+        Self::with(Memory::empty(), 0)
+    }
+}
+
 impl SimulatedMachine {
     /// Creates a machine with a program in memory.
     #[must_use]
     pub fn new(program: &Program) -> Self {
-        let bus = Memory::new(program);
-        let mut machine = Self {
-            fresh: Cpu::new(),
-            template: Cpu::new(),
-            loaded: bus.bytes.clone(),
-            return_address: program.return_address(),
-            bus,
-        };
+        Self::with(Memory::new(program), program.return_address())
+    }
+
+    fn with(bus: Memory, return_address: u16) -> Self {
+        let (fresh, template) = (Cpu::new(), Cpu::new());
+        let mut machine = Self { fresh, template, loaded: bus.bytes.clone(), return_address, bus };
         machine.fresh = machine.with_interrupts_on(Cpu::new());
         machine.template.clone_from(&machine.fresh);
         machine
@@ -248,6 +253,11 @@ impl SimulatedMachine {
 }
 
 impl Machine for SimulatedMachine {
+    fn load(&mut self, program: &Program) -> Result<(), MachineError> {
+        *self = Self::new(program);
+        Ok(())
+    }
+
     fn run(&mut self, calls: &[Call]) -> Result<Vec<Outcome>, MachineError> {
         Ok(calls.iter().map(|call| self.call(call)).collect())
     }

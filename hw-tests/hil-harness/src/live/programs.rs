@@ -8,6 +8,7 @@ use firmware_wire::{Identity, Role};
 use rcflash_link::flash::{self, FlashError, FlashImage};
 use rcflash_link::loader::{self, LoadError};
 use rcflash_link::{Link, LinkError};
+use rcflash_monitors::HostedProgram;
 
 use super::BoardSuite;
 use super::{BoardConfig, SetupError};
@@ -65,18 +66,15 @@ impl Programs {
         config: &BoardConfig<S>,
         link: &mut Link,
     ) -> Result<RunningApplication, SetupError> {
-        if let Some(monitor) = config.stock_monitor {
-            return self.load_and_start_via_monitor(config, monitor, link);
+        let own = self.application.own.iter().map(|&routine| routine.to_owned()).collect();
+        if let Some(loader) = config.stock_loader() {
+            let (image, entry, top) = self.guest(config);
+            let program = HostedProgram { image: &image, entry, top };
+            let check = |identity: &Identity| self.verify_identity(config, identity);
+            let application = loader.load_and_start(link, program, &check)?;
+            return Ok(RunningApplication { application, own, seq: link.seq() });
         }
-        let found = match loader::enter_monitor(link) {
-            Err(LoadError::Link(error @ LinkError::Timeout { .. })) => {
-                return Err(Self::unknown_peer_error(config, link, error));
-            }
-            other => other?,
-        };
-        if found.build_id != self.monitor.build && !config.any_monitor {
-            return Err(SetupError::StaleMonitor(Box::new(found), self.monitor.build));
-        }
+        let found = config.enter_monitor(link, self.monitor.build)?;
         let built = &self.application;
         let (address, bytes) = match &config.application {
             Some((address, bytes)) => (*address, bytes),
@@ -89,7 +87,6 @@ impl Programs {
         }
         let application = loader::run(link, address)?;
         self.verify_identity(config, &application)?;
-        let own = built.own.iter().map(|&routine| routine.to_owned()).collect();
         Ok(RunningApplication { application, own, seq: link.seq() })
     }
 
@@ -108,8 +105,31 @@ impl Programs {
     }
 }
 
+impl<S: BoardSuite> BoardConfig<S> {
+    /// Returns to this project's monitor, and returns its identity.
+    ///
+    /// # Errors
+    /// Returns [`SetupError::StaleMonitor`] if it is of another build, unless that is accepted, and
+    /// [`SetupError::StockMonitor`] if a stock monitor replies.
+    pub fn enter_monitor(&self, link: &mut Link, build: u32) -> Result<Identity, SetupError> {
+        let found = match loader::enter_monitor(link) {
+            Err(LoadError::Link(error @ LinkError::Timeout { .. })) => {
+                return Err(self.unknown_peer_error(link, error));
+            }
+            other => other?,
+        };
+        if found.build_id != build && !self.any_monitor {
+            return Err(SetupError::StaleMonitor(Box::new(found), build));
+        }
+        Ok(found)
+    }
+}
+
 /// Writes a program to flash, unless it is there already, with or without the autostart flag.
-fn write_to_flash(
+///
+/// # Errors
+/// Returns [`FlashError`] if the board has no flash for it, or writing fails.
+pub fn write_to_flash(
     link: &mut Link,
     monitor: &Identity,
     entry: u16,

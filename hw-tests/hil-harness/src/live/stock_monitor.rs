@@ -1,6 +1,7 @@
-//! Loads the application through the board's stock monitor, and returns to that monitor at the end.
+//! Loads a program through the board's stock monitor, and returns to that monitor at the end.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use firmware_wire::{Identity, Request, Role};
 use rcflash_link::loader;
@@ -15,7 +16,7 @@ use tdlasm::link::Program;
 use super::BoardSuite;
 use super::programs::{Programs, START_TIMEOUT};
 use super::{BoardConfig, LiveBoard, SetupError};
-use crate::board::{BoardKind, RunningApplication};
+use crate::board::BoardKind;
 
 /// Reports the stages and events of a load to the user.
 struct LoaderProgress {
@@ -41,93 +42,79 @@ impl LoadObserver for LoaderProgress {
 
 /// The outcome of loading through the stock monitor.
 enum StartOutcome {
-    /// The monitor has started the application.
+    /// The monitor has started the program.
     Started,
     /// A program of this project replied instead of the monitor.
     AlreadyOurs,
 }
 
-impl Programs {
-    /// Loads and starts the application through the stock monitor, unless it is running already.
-    pub(super) fn load_and_start_via_monitor<S: BoardSuite>(
+/// Returns an error unless a program is the one that was loaded.
+type CheckIdentity<'c> = &'c dyn Fn(&Identity) -> Result<(), SetupError>;
+
+/// The stock monitor of a board, which loads a program and gets the board back at the end.
+#[derive(Debug, Clone)]
+pub struct StockLoader {
+    monitor: HostMonitor,
+    board: BoardKind,
+    on_notice: fn(&str),
+    cancel: Option<Arc<AtomicBool>>,
+}
+
+impl StockLoader {
+    /// Loads and starts a program, unless it is running already.
+    ///
+    /// # Errors
+    /// Returns the error of the step that failed, or that of `check`.
+    pub fn load_and_start(
         &self,
-        config: &BoardConfig<S>,
-        monitor: HostMonitor,
         link: &mut Link,
-    ) -> Result<RunningApplication, SetupError> {
-        let application = match self.start_via_monitor(config, monitor, link)? {
-            StartOutcome::Started => Self::await_identity(link)?,
-            StartOutcome::AlreadyOurs => match self.reuse_running(config, link)? {
-                Some(application) => application,
-                None => match self.start_via_monitor(config, monitor, link)? {
-                    StartOutcome::Started => Self::await_identity(link)?,
+        program: HostedProgram<'_>,
+        check: CheckIdentity<'_>,
+    ) -> Result<Identity, SetupError> {
+        let identity = match self.start(link, program)? {
+            StartOutcome::Started => await_identity(link)?,
+            StartOutcome::AlreadyOurs => match self.reuse_running(link, check)? {
+                Some(identity) => identity,
+                None => match self.start(link, program)? {
+                    StartOutcome::Started => await_identity(link)?,
                     StartOutcome::AlreadyOurs => identify(link)?,
                 },
             },
         };
-        self.verify_identity(config, &application)?;
-        let own = self.application.own.iter().map(|&routine| routine.to_owned()).collect();
-        Ok(RunningApplication { application, own, seq: link.seq() })
+        check(&identity)?;
+        Ok(identity)
     }
 
-    /// Loads and starts the application through the stock monitor.
-    fn start_via_monitor<S: BoardSuite>(
+    fn start(
         &self,
-        config: &BoardConfig<S>,
-        monitor: HostMonitor,
         link: &mut Link,
+        program: HostedProgram<'_>,
     ) -> Result<StartOutcome, SetupError> {
-        let (image, entry, top) = self.guest(config);
-        let guest = HostedProgram { image: &image, entry, top };
-        let mut progress = LoaderProgress { on_notice: config.on_notice, stage: None };
-        let outcome = with_monitor_session(config, link, |session| {
-            monitor.start(session, guest, &mut progress)
+        let mut progress = LoaderProgress { on_notice: self.on_notice, stage: None };
+        let outcome = with_monitor_session(self.cancel.as_ref(), link, |session| {
+            self.monitor.start(session, program, &mut progress)
         });
         match outcome {
             Ok(()) => Ok(StartOutcome::Started),
             Err(LoaderError::WrongPeer { actual: Peer::OwnFirmware, .. }) => {
                 Ok(StartOutcome::AlreadyOurs)
             }
-            Err(error) => Err(Self::wrong_monitor_error(config, error)),
+            Err(error) => Err(self.wrong_monitor_error(error)),
         }
     }
 
-    /// Returns the application's image, its entry, and the first address after it.
-    fn guest<S: BoardSuite>(&self, config: &BoardConfig<S>) -> (Image, u16, u16) {
-        match &config.application {
-            Some((address, bytes)) => {
-                let image = Image::new([Run { address: *address, bytes: bytes.clone() }]);
-                let last = image.bounds().map_or(*address, |(_, last)| last);
-                (image, *address, last.saturating_add(1))
-            }
-            None => {
-                let built = &self.application;
-                (built.program.image.clone(), built.address, end_address(&built.program))
-            }
-        }
-    }
-
-    /// Waits for the started application's IDENT reply.
-    fn await_identity(link: &mut Link) -> Result<Identity, SetupError> {
-        link.drain_banner("starting the program", START_TIMEOUT)?;
-        match identify(link) {
-            Err(LinkError::Timeout { .. }) => Err(SetupError::NoReply),
-            other => Ok(other?),
-        }
-    }
-
-    /// Returns the running application if it is the expected one. Leaves another one for the stock
+    /// Returns the running program if it is the expected one. Leaves another one for the stock
     /// monitor, and returns `None`.
-    fn reuse_running<S: BoardSuite>(
+    fn reuse_running(
         &self,
-        config: &BoardConfig<S>,
         link: &mut Link,
+        check: CheckIdentity<'_>,
     ) -> Result<Option<Identity>, SetupError> {
         let found = identify(link)?;
         if found.role == Role::Monitor {
             return Err(SetupError::OwnMonitor(Box::new(found)));
         }
-        if self.verify_identity(config, &found).is_ok() {
+        if check(&found).is_ok() {
             return Ok(Some(found));
         }
         link.request("returning to the monitor", &Request::Reset, START_TIMEOUT)?;
@@ -135,14 +122,11 @@ impl Programs {
         Ok(None)
     }
 
-    /// Returns the error for another monitor than the configured one, with the command for that
+    /// Returns the error for another monitor than the configured one, with the option for that
     /// one.
-    fn wrong_monitor_error<S: BoardSuite>(
-        config: &BoardConfig<S>,
-        error: LoaderError,
-    ) -> SetupError {
+    fn wrong_monitor_error(&self, error: LoaderError) -> SetupError {
         let (LoaderError::WrongPeer { port, actual: found, .. }, BoardKind::Serial(rig)) =
-            (&error, &config.board)
+            (&error, &self.board)
         else {
             return error.into();
         };
@@ -157,15 +141,50 @@ impl Programs {
         }
     }
 
+    /// Reports a message to the user.
+    pub fn notify(&self, message: &str) {
+        (self.on_notice)(message);
+    }
+
+    /// Leaves the program for the stock monitor. The board, which messages name, accepts no
+    /// requests after that.
+    ///
+    /// # Errors
+    /// Returns an error if the monitor does not reappear.
+    pub fn leave(&self, link: &mut Link, board: &str) -> Result<(), SetupError> {
+        // Also after Ctrl-C the user expects the monitor to be back.
+        link.set_stop(Arc::default());
+        link.cancel_all();
+        link.request("returning to the board's monitor", &Request::Reset, START_TIMEOUT)?;
+        let peer =
+            with_monitor_session(None, link, |session| self.monitor.wait_for_return(session));
+        match peer {
+            Ok(peer) => {
+                self.notify(&format!("{board}: back in {peer}"));
+                Ok(())
+            }
+            Err(LoaderError::NoReply { .. }) => {
+                Err(SetupError::MonitorNotBack(self.monitor.name()))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl<S: BoardSuite> BoardConfig<S> {
+    /// Returns the stock monitor through which programs are loaded, if the board has one.
+    #[must_use]
+    pub fn stock_loader(&self) -> Option<StockLoader> {
+        let (board, cancel) = (self.board.clone(), self.cancel.clone());
+        let loader = |monitor| StockLoader { monitor, board, on_notice: self.on_notice, cancel };
+        self.stock_monitor.map(loader)
+    }
+
     /// Probes what answers in place of this project's monitor, and returns an error with the
-    /// command for it; returns `error` if the peer is unknown.
-    pub(super) fn unknown_peer_error<S: BoardSuite>(
-        config: &BoardConfig<S>,
-        link: &mut Link,
-        error: LinkError,
-    ) -> SetupError {
-        let BoardKind::Serial(rig) = &config.board else { return error.into() };
-        let found = with_monitor_session(config, link, probe_quick);
+    /// option for it; returns `error` if the peer is unknown.
+    pub(super) fn unknown_peer_error(&self, link: &mut Link, error: LinkError) -> SetupError {
+        let BoardKind::Serial(rig) = &self.board else { return error.into() };
+        let found = with_monitor_session(self.cancel.as_ref(), link, probe_quick);
         let Ok(ProbedPeer::Known(peer, name)) = found else { return error.into() };
         let Some(monitor) = HostMonitor::for_peer(peer) else { return error.into() };
         let port = rig.name.as_deref().unwrap_or(&rig.port).to_owned();
@@ -175,6 +194,32 @@ impl Programs {
             via: monitor.name(),
             first_step: first_step(peer),
         }
+    }
+}
+
+impl Programs {
+    /// Returns the application's image, its entry, and the first address after it.
+    pub(super) fn guest<S: BoardSuite>(&self, config: &BoardConfig<S>) -> (Image, u16, u16) {
+        match &config.application {
+            Some((address, bytes)) => {
+                let image = Image::new([Run { address: *address, bytes: bytes.clone() }]);
+                let last = image.bounds().map_or(*address, |(_, last)| last);
+                (image, *address, last.saturating_add(1))
+            }
+            None => {
+                let built = &self.application;
+                (built.program.image.clone(), built.address, end_address(&built.program))
+            }
+        }
+    }
+}
+
+/// Waits for the started program's IDENT reply.
+fn await_identity(link: &mut Link) -> Result<Identity, SetupError> {
+    link.drain_banner("starting the program", START_TIMEOUT)?;
+    match identify(link) {
+        Err(LinkError::Timeout { .. }) => Err(SetupError::NoReply),
+        other => Ok(other?),
     }
 }
 
@@ -194,13 +239,13 @@ fn first_step(peer: Peer) -> &'static str {
 }
 
 /// Calls `dialogue` in a session with the stock monitor, on the line of the link.
-fn with_monitor_session<S, T>(
-    config: &BoardConfig<S>,
+fn with_monitor_session<T>(
+    cancel: Option<&Arc<AtomicBool>>,
     link: &mut Link,
     dialogue: impl FnOnce(&mut MonitorSession) -> Result<T, LoaderError>,
 ) -> Result<T, LoaderError> {
     let unread = link.take_unframed();
-    let stop = config.cancel.as_ref().map_or_else(Arc::default, Arc::clone);
+    let stop = cancel.map_or_else(Arc::default, Arc::clone);
     let mut session =
         MonitorSession::new(link.take_transport(), link.baud(), stop).with_received(&unread);
     let outcome = dialogue(&mut session);
@@ -223,23 +268,9 @@ impl<S: BoardSuite> LiveBoard<S> {
     /// # Errors
     /// Returns an error if the monitor does not reappear.
     pub fn return_to_monitor(&mut self) -> Result<(), SetupError> {
-        let Some(monitor) = self.config.stock_monitor.take() else { return Ok(()) };
-        // Also after Ctrl-C the user expects the monitor to be back.
-        self.config.cancel = None;
-        self.link.set_stop(Arc::default());
-        self.link.cancel_all();
-        self.link.request("returning to the board's monitor", &Request::Reset, START_TIMEOUT)?;
-        let peer = with_monitor_session(&self.config, &mut self.link, |session| {
-            monitor.wait_for_return(session)
-        });
-        match peer {
-            Ok(peer) => {
-                (self.config.on_notice)(&format!("{}: back in {peer}", self.board.name()));
-                Ok(())
-            }
-            Err(LoaderError::NoReply { .. }) => Err(SetupError::MonitorNotBack(monitor.name())),
-            Err(error) => Err(error.into()),
-        }
+        let Some(loader) = self.config.stock_loader() else { return Ok(()) };
+        self.config.stock_monitor = None;
+        loader.leave(&mut self.link, self.board.name())
     }
 }
 

@@ -92,7 +92,7 @@ pub(super) struct BoardArgs {
     app: Option<PathBuf>,
     /// Store the application in the board's flash and run it from there
     ///
-    /// Flash that already contains the application is not written again.
+    /// Flash that already contains it is not written again.
     #[arg(
         long,
         conflicts_with_all = ["app", "replay"],
@@ -198,8 +198,6 @@ impl BoardArgs {
         let given = [
             ("--sargon-dir", self.sargon_dir.is_some()),
             ("--app", self.app.is_some()),
-            ("--flash", self.flash),
-            ("--via", self.via.is_some()),
             ("--replay", self.replay.is_some()),
             ("--faults", self.faults.is_some()),
             ("--behaviour", self.behaviour != Behaviour::default()),

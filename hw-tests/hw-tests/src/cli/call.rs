@@ -5,19 +5,27 @@ use std::path::PathBuf;
 
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT};
-use testfile_suite::{CallSession, SimulatedMachine};
+use testfile_suite::{BoardMachine, CallSession, Machine, SimulatedMachine};
+
+use super::boards::BoardArgs;
 
 #[derive(Args)]
 pub(super) struct CallArgs {
     /// TDL sources of the program, each assembled by itself; or else a request loads it
     #[arg(value_name = "FILE.asm")]
     sources: Vec<PathBuf>,
+    #[command(flatten)]
+    board: BoardArgs,
 }
 
 /// Replies to requests until the end of standard input, or until nobody reads the replies.
 pub(super) fn serve(args: &CallArgs) -> CommandResult {
-    let mut session =
-        CallSession::new(Box::new(|program| Ok(Box::new(SimulatedMachine::new(program)))));
+    args.board.refuse_evaluator()?;
+    let machine: Box<dyn Machine> = match args.board.names_board() {
+        true => Box::new(BoardMachine::prepare(&args.board.plan()?)?),
+        false => Box::<SimulatedMachine>::default(),
+    };
+    let mut session = CallSession::new(machine);
     if !args.sources.is_empty() {
         let loaded = session.load(&args.sources);
         loaded.map_err(|message| CommandError::new(ENVIRONMENT, message))?;

@@ -2,6 +2,8 @@
 
 mod boards;
 mod call;
+mod loaders;
+mod references;
 mod schema;
 #[cfg(feature = "system-tests")]
 mod system;

@@ -1,5 +1,6 @@
 //! A program under test as it is loaded on a board, and what restores it before a call.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use firmware_wire as wire;
@@ -17,22 +18,17 @@ const MAX_GAP: usize = 256;
 /// A program under test.
 #[derive(Default)]
 pub(super) struct LoadedProgram {
-    /// All of its bytes.
-    pub(super) runs: Vec<Block>,
     /// Its code, which routines must not change.
     pub(super) code: Vec<Block>,
     /// What else lies within it, which a reload restores.
     data: Vec<Block>,
-    /// Memory that tests wrote since the last reload, filled.
-    written: Vec<Block>,
+    /// Memory outside that tests wrote since the last reload: addresses with lengths.
+    written: BTreeMap<u16, usize>,
 }
 
 impl LoadedProgram {
     pub(super) fn new(program: &Program) -> Self {
         let image = &program.image;
-        let runs = image.runs().iter();
-        let runs: Vec<Block> =
-            runs.map(|run| Block { address: run.address, bytes: run.bytes.clone() }).collect();
         let code = merged(&program.code);
         let content = |range: &Range<u32>| Block {
             address: range.start as u16,
@@ -40,32 +36,45 @@ impl LoadedProgram {
         };
         let mut data = Vec::new();
         let mut after = None;
-        for run in &runs {
-            let (start, end) = (u32::from(run.address), end(run));
+        for run in image.runs() {
+            let (start, end) = (u32::from(run.address), run.end());
             // A large hole is memory that the program does not use.
             let gap = after.filter(|after| (start - after) as usize <= MAX_GAP);
             data.extend(without(&code, gap.unwrap_or(start)..end).iter().map(content));
             after = Some(end);
         }
-        Self { runs, code: code.iter().map(content).collect(), data, written: Vec::new() }
+        Self { code: code.iter().map(content).collect(), data, written: BTreeMap::new() }
     }
 
-    /// Forgets what tests wrote, after the board was reset.
+    /// Returns all of the program, after the memory outside that tests wrote.
+    pub(super) fn content(&self) -> Vec<Block> {
+        let written = self.written.iter().map(fill);
+        written.chain(self.code.iter().chain(&self.data).cloned()).collect()
+    }
+
+    /// Forgets what tests wrote, which was restored.
     pub(super) fn forget_writes(&mut self) {
         self.written.clear();
+    }
+
+    /// Returns the program for a board that has loaded `before`.
+    pub(super) fn after(self, before: &Self) -> Self {
+        Self { written: before.written.clone(), ..self }
     }
 
     /// Returns the request for a call, with what restores memory if the call reloads.
     pub(super) fn request(&mut self, call: &Call) -> wire::Call {
         let mut writes = Vec::new();
         if call.reload {
-            writes.append(&mut self.written);
+            writes.extend(std::mem::take(&mut self.written).iter().map(fill));
             writes.extend(self.data.iter().cloned());
         }
-        let fill = |block: &Block| Block { bytes: vec![FILL; block.bytes.len()], ..*block };
-        let outside = call.memory.iter().filter(|block| !self.has(block)).map(fill);
-        let outside: Vec<_> = outside.collect();
-        self.written.extend(outside);
+        for block in &call.memory {
+            if !self.has(block) {
+                let length = self.written.entry(block.address).or_default();
+                *length = block.bytes.len().max(*length);
+            }
+        }
         writes.extend(call.memory.iter().cloned());
         let split = |Block { address, bytes }: &Block| -> Vec<(u16, Vec<u8>)> {
             let places = (*address..).step_by(MAX_WRITE);
@@ -79,6 +88,11 @@ impl LoadedProgram {
         let contains = |run: &Block| run.address <= block.address && end(block) <= end(run);
         self.data.iter().any(contains)
     }
+}
+
+/// Returns memory as it is before a test.
+fn fill((address, length): (&u16, &usize)) -> Block {
+    Block { address: *address, bytes: vec![FILL; *length] }
 }
 
 /// Returns the address after a block.

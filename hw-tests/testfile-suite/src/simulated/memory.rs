@@ -42,18 +42,34 @@ pub(super) struct Memory {
 }
 
 impl Memory {
+    /// Creates memory without a program.
+    pub(super) fn empty() -> Self {
+        Self {
+            bytes: vec![FILL; 0x1_0000],
+            marks: vec![0; 0x1_0000],
+            pc: 0,
+            writes: None,
+            named: Vec::new(),
+            stack: 0..=0,
+            violations: RefCell::default(),
+            inputs: BTreeMap::new(),
+            outputs: BTreeMap::new(),
+            written: Vec::new(),
+        }
+    }
+
     /// Creates memory with a program.
     pub(super) fn new(program: &Program) -> Self {
-        let mut bytes = vec![FILL; 0x1_0000];
-        let mut marks = vec![0; 0x1_0000];
+        let mut memory = Self::empty();
+        let Self { bytes, marks, .. } = &mut memory;
         for run in program.image.runs() {
             let at = usize::from(run.address);
             bytes[at..at + run.bytes.len()].copy_from_slice(&run.bytes);
             marks[at..at + run.bytes.len()].fill(PROGRAM);
         }
         for range in &program.sections {
-            let bytes = &mut marks[range.start as usize..range.end as usize];
-            bytes.iter_mut().for_each(|mark| *mark |= SECTION);
+            let marks = &mut marks[range.start as usize..range.end as usize];
+            marks.iter_mut().for_each(|mark| *mark |= SECTION);
         }
         for range in &program.code {
             marks[range.start as usize..range.end as usize].fill(PROGRAM | CODE);
@@ -66,18 +82,7 @@ impl Memory {
             bytes[entry.clone()].copy_from_slice(&[JUMP, low, high]);
             marks[entry].fill(PROGRAM | CODE);
         }
-        Self {
-            bytes,
-            marks,
-            pc: 0,
-            writes: None,
-            named: Vec::new(),
-            stack: 0..=0,
-            violations: RefCell::default(),
-            inputs: BTreeMap::new(),
-            outputs: BTreeMap::new(),
-            written: Vec::new(),
-        }
+        memory
     }
 
     fn set(&mut self, address: u16, value: u8) {

@@ -3,11 +3,13 @@
 use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
-use hil_harness::board::{BoardKind, PowerUpConfig};
+use hil_harness::board::{Board, BoardError, BoardKind, PowerUpConfig, ResetFn};
 use rcflash_link::Link;
+use rcflash_transport::Transport;
+use serde_json::{Value, json};
 use testfile_suite::{
-    BoardMachine, BoardMachineError, RunOptions, SimulatedMachine, TestFile, TestResult, Verdict,
-    run,
+    BoardMachine, BoardMachineError, CallSession, RunOptions, SimulatedMachine, TestFile,
+    TestResult, Verdict, run,
 };
 
 use crate::{folder, parse};
@@ -16,12 +18,17 @@ const PROFILES: [&str; 2] = ["rc2014-classic", "rc2014-zed"];
 
 /// A simulated board in this process, on which the caller runs.
 fn board(profile: &str) -> BoardMachine {
+    board_in(profile, |board| board)
+}
+
+/// Like [`board`], in what `wrap` returns.
+fn board_in(profile: &str, wrap: impl FnOnce(Box<dyn Board>) -> Box<dyn Board>) -> BoardMachine {
     let profile = BoardProfile::named(profile).expect("it ships");
     let monitor = build(&profile, ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
     let kind = BoardKind::InProcess { rom: None };
     let probe = Default::default();
     let config = PowerUpConfig { profile: &profile, monitor: &monitor.bytes, probe };
-    let mut board = kind.power_up(config).unwrap_or_else(|error| panic!("{error}"));
+    let mut board = wrap(kind.power_up(config).unwrap_or_else(|error| panic!("{error}")));
     let transport = board.open().unwrap_or_else(|error| panic!("{error}"));
     let link = Link::new(transport, profile.uart.baud);
     BoardMachine::start(board, link, &profile).unwrap_or_else(|error| panic!("{error}"))
@@ -239,4 +246,124 @@ fn a_program_in_the_memory_of_the_caller_is_refused_with_both_ranges() {
     let message = "the program occupies DDFEH to DE01H, but the caller on the board leaves 8000H \
                    to DDFFH to programs: change 'origin' or 'layout'";
     assert_eq!(refused.to_string(), message);
+}
+
+const SESSION: &str = "\
+TWICE:  ADD     A
+        STA     LAST
+        RET
+MEET:   IN      10H
+        RET
+LOOP:   JMP     LOOP
+LAST:   .BYTE   7";
+
+/// A session on a board with the source; its folder.
+fn session(board: BoardMachine) -> (CallSession, tempfile::TempDir) {
+    let (folder, mut session) = (folder(SESSION), CallSession::new(Box::new(board)));
+    let loaded = session.load(&[folder.path().join("prog.asm")]);
+    loaded.unwrap_or_else(|error| panic!("{error}"));
+    (session, folder)
+}
+
+fn reply(session: &mut CallSession, request: &Value) -> Value {
+    session.reply(&request.to_string())
+}
+
+#[test]
+fn sessions_of_calls_run_on_boards() {
+    for profile in PROFILES {
+        let (mut session, folder) = session(board(profile));
+        let mut reply = |request: Value| reply(&mut session, &request);
+        let read = json!({ "read": [{ "at": "LAST", "size": 1 }, { "at": 0xC000, "size": 2 }] });
+        reply(json!({ "write": [{ "at": 0xC000, "text": "AB" }] }));
+        let expect = json!({ "A": 42, "cycles": 1 });
+        let made = reply(json!({
+            "call": "TWICE", "in": { "A": 21 }, "outputs": ["A"], "expect": expect,
+            "read": [{ "at": "LAST" }]
+        }));
+        let expected = json!({
+            "returned": true, "out": { "A": 42 }, "memory": [[42]], "cycles": null, "stack": 0,
+            "ports": {}, "calls": {}, "findings": [], "not_checked": ["cycles"]
+        });
+        assert_eq!(made, expected, "{profile}");
+        assert_eq!(reply(read.clone()), json!({ "memory": [[42], [65, 66]] }), "{profile}");
+        assert_eq!(reply(json!({ "reset": true })), json!({}), "{profile}");
+        let restored = json!({ "memory": [[7], [0xA5, 0xA5]] });
+        assert_eq!(reply(read.clone()), restored, "{profile}");
+        // The board is reset, and has the program again.
+        let stuck = reply(json!({ "call": "LOOP", "timeout": 20000 }));
+        let finding = "did not return within 20000 T-states; last at 8008H, LOOP (prog.asm:7)";
+        assert_eq!((&stuck["findings"], &stuck["returned"]), (&json!([finding]), &json!(false)));
+        let loaded = json!({ "sources": [folder.path().join("prog.asm")], "origin": "9000H" });
+        let loaded = reply(json!({ "load": loaded }));
+        assert_eq!(
+            (&loaded["machine"], &loaded["symbols"]["TWICE"]),
+            (&name(profile), &json!(0x9000))
+        );
+        let again = reply(json!({ "call": "TWICE", "in": { "A": 4 }, "outputs": ["A"] }));
+        assert_eq!(again["out"], json!({ "A": 8 }), "{profile}");
+    }
+}
+
+fn name(profile: &str) -> Value {
+    json!(format!("simulated {profile} within this program"))
+}
+
+#[test]
+fn what_a_board_can_not_do_is_an_error_that_changes_nothing() {
+    let (mut session, folder) = session(board(PROFILES[0]));
+    let load = |more: Value| {
+        let mut program = json!({ "sources": [folder.path().join("prog.asm")] });
+        let object = program.as_object_mut().expect("an object");
+        object.extend(more.as_object().expect("an object").clone());
+        json!({ "load": program })
+    };
+    let high = json!([{ "at": 0xF000, "bytes": [1] }]);
+    let leaves = "it writes memory at F000H, and the caller leaves 8000H to DDFFH to programs";
+    let ports = json!({ "call": "MEET", "ports": { "10H": [1] } });
+    for (request, message) in [
+        (json!({ "call": "TWICE", "mock": { "MEET": {} } }), "mocks are simulated only"),
+        (ports, "values of ports are simulated only"),
+        (json!({ "call": "TWICE", "memory": high }), leaves),
+        (json!({ "write": high }), leaves),
+        (load(json!({ "origin": "0DDFCH" })), "the program occupies DDFCH to DE0"),
+        (load(json!({ "boards": ["rc2014-zed"] })), "for rc2014-zed, not rc2014-classic"),
+    ] {
+        let reply = reply(&mut session, &request);
+        let error = reply["error"].as_str().unwrap_or_else(|| panic!("{request}: {reply}"));
+        assert!(error.contains(message), "{request}: {error}");
+    }
+    let made = reply(&mut session, &json!({ "call": "TWICE", "in": { "A": 2 }, "outputs": ["A"] }));
+    assert_eq!(made["out"], json!({ "A": 4 }), "the program is still there");
+}
+
+/// A board that only a person can reset.
+struct NoReset(Box<dyn Board>);
+
+impl Board for NoReset {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
+        self.0.open()
+    }
+}
+
+#[test]
+fn a_stuck_call_is_reported_even_if_nothing_can_reset_the_board() {
+    let (button, buttons) = std::sync::mpsc::channel::<ResetFn>();
+    let board = board_in(PROFILES[0], |board| {
+        button.send(board.reset_fn().expect("a button")).expect("a receiver");
+        Box::new(NoReset(board))
+    });
+    let (mut session, _folder) = session(board);
+    let stuck = reply(&mut session, &json!({ "call": "LOOP", "timeout": 20000 }));
+    assert_eq!(stuck["returned"], false, "{stuck}");
+    let call = json!({ "call": "TWICE", "in": { "A": 2 }, "outputs": ["A"] });
+    let lost = reply(&mut session, &call);
+    let error = lost["error"].as_str().unwrap_or_else(|| panic!("{lost}"));
+    assert!(error.ends_with("; press the board's reset button and try again"), "{error}");
+    buttons.recv().expect("a button")();
+    assert_eq!(reply(&mut session, &call)["out"], json!({ "A": 4 }));
 }

@@ -30,12 +30,12 @@ PUT:    CALL    TWICE
 LOOP:   JMP     LOOP
 LAST:   .BYTE   7";
 
-fn session() -> CallSession<'static> {
-    CallSession::new(Box::new(|program| Ok(Box::new(SimulatedMachine::new(program)))))
+fn session() -> CallSession {
+    CallSession::new(Box::<SimulatedMachine>::default())
 }
 
 /// A session with the source, and the folder of its file.
-fn loaded() -> (CallSession<'static>, TempDir) {
+fn loaded() -> (CallSession, TempDir) {
     let (folder, mut session) = (folder(SOURCE), session());
     session.load(&[source(folder.path())]).unwrap_or_else(|error| panic!("{error}"));
     (session, folder)
@@ -45,7 +45,7 @@ fn source(folder: &Path) -> std::path::PathBuf {
     folder.join("prog.asm")
 }
 
-fn ask(session: &mut CallSession<'_>, request: Value) -> Value {
+fn ask(session: &mut CallSession, request: Value) -> Value {
     session.reply(&request.to_string())
 }
 

@@ -9,8 +9,6 @@ use cli_support::exit::CommandError;
 use cli_support::interrupt::install_handler;
 use cli_support::output::{pluralize, print};
 use cli_support::text::{Escape, eprint_message};
-use firmware::ProgramKind;
-use firmware::build::build;
 use firmware::profile::BoardProfile;
 use firmware_wire::Identity;
 use hil_harness::campaign::{self, FinishedRun, Observer, RunConfig, RunContext, Session};
@@ -20,7 +18,6 @@ use hil_harness::report::RunTarget;
 use hil_harness::runner::{BaselineStatus, RunEnd, RunSummary, merge_repetitions};
 use hil_harness::suite::{self, CaseResult};
 use rcflash_link::LinkStats;
-use rcflash_link::caller::CallerError;
 use sargon_suite::BoardConfig;
 use testfile_suite::{
     BoardMachine, BoardMachineError, Machine, RunError, RunOptions, SimulatedMachine, TestCase,
@@ -66,9 +63,8 @@ struct TestPlan {
 
 /// What runs calls.
 enum Runner {
-    /// A processor with memory, made for each file.
-    Simulated(Option<SimulatedMachine>),
-    Board(Box<BoardMachine>, BoardProfile),
+    Simulated(Box<SimulatedMachine>),
+    Board(Box<BoardMachine>),
 }
 
 /// A session.
@@ -102,14 +98,8 @@ struct Tally {
 impl TestSession {
     fn prepare(plan: &TestPlan) -> Result<Self, SetupError> {
         let runner = match &plan.board {
-            None => Runner::Simulated(None),
-            Some(config) => {
-                let profile = config.profile.clone();
-                let monitor = build(&profile, ProgramKind::Monitor)?;
-                let (board, link) = config.connect(&monitor.bytes)?;
-                let machine = BoardMachine::start(board, link, &profile).map_err(setup_error)?;
-                Runner::Board(Box::new(machine), profile)
-            }
+            None => Runner::Simulated(Box::default()),
+            Some(config) => Runner::Board(Box::new(BoardMachine::prepare(config)?)),
         };
         let (loaded, tally, not_checked) = (None, Tally::default(), BTreeSet::new());
         Ok(Self { runner, seed: plan.seed, loaded, tally, not_checked })
@@ -125,14 +115,14 @@ impl TestSession {
         self.print_tally();
         let outcome = match &mut self.runner {
             Runner::Simulated(machine) => {
-                *machine = Some(SimulatedMachine::new(&file.program));
+                **machine = SimulatedMachine::new(&file.program);
                 Ok(())
             }
-            Runner::Board(_, profile) if !file.fits(&profile.name) => {
-                let boards = file.boards.join(", ");
-                Err(Refusal::Skipped(format!("its file is for {boards}, not {}", profile.name)))
+            Runner::Board(machine) if !file.fits(&machine.profile().name) => {
+                let (boards, profile) = (file.boards.join(", "), &machine.profile().name);
+                Err(Refusal::Skipped(format!("its file is for {boards}, not {profile}")))
             }
-            Runner::Board(machine, _) => match machine.load(&file.program) {
+            Runner::Board(machine) => match machine.load(&file.program) {
                 Ok(()) => Ok(()),
                 Err(error @ BoardMachineError::Overlap { .. }) => {
                     let message = format!("{}: {error}", file.path.escaped());
@@ -176,10 +166,8 @@ impl TestSession {
     fn call(&mut self, case: &TestCase) -> Result<TestResult, RunError> {
         let options = RunOptions { seed: self.seed, contracts: &case.contracts };
         let machine: &mut dyn Machine = match &mut self.runner {
-            Runner::Simulated(machine) => {
-                machine.get_or_insert_with(|| SimulatedMachine::new(&case.file.program))
-            }
-            Runner::Board(machine, _) => &mut **machine,
+            Runner::Simulated(machine) => &mut **machine,
+            Runner::Board(machine) => &mut **machine,
         };
         run_one(&case.file, case.index, machine, &options)
     }
@@ -216,7 +204,7 @@ impl TestSession {
     fn restarts(&self) -> u64 {
         match &self.runner {
             Runner::Simulated(_) => 0,
-            Runner::Board(machine, _) => machine.restarts(),
+            Runner::Board(machine) => machine.restarts(),
         }
     }
 }
@@ -245,7 +233,7 @@ impl Session for TestSession {
     fn name(&self) -> &str {
         match &self.runner {
             Runner::Simulated(_) => "simulated",
-            Runner::Board(machine, _) => machine.name(),
+            Runner::Board(machine) => machine.name(),
         }
     }
 
@@ -256,7 +244,7 @@ impl Session for TestSession {
     fn identity(&self) -> Option<&Identity> {
         match &self.runner {
             Runner::Simulated(_) => None,
-            Runner::Board(machine, _) => Some(machine.caller().identity()),
+            Runner::Board(machine) => Some(machine.caller().identity()),
         }
     }
 
@@ -310,20 +298,7 @@ impl Session for TestSession {
     fn stats(&self) -> LinkStats {
         match &self.runner {
             Runner::Simulated(_) => LinkStats::default(),
-            Runner::Board(machine, _) => machine.stats(),
+            Runner::Board(machine) => machine.stats(),
         }
-    }
-}
-
-/// Converts an error of the set-up to the engine's.
-fn setup_error(error: BoardMachineError) -> SetupError {
-    match error {
-        BoardMachineError::Build(error) => error.into(),
-        BoardMachineError::Board(error) => error.into(),
-        BoardMachineError::Link(error) | BoardMachineError::Caller(CallerError::Link(error)) => {
-            error.into()
-        }
-        BoardMachineError::Caller(CallerError::Load(error)) => error.into(),
-        other => SetupError::UntestedApplication(other.to_string()),
     }
 }

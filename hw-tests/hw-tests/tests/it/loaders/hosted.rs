@@ -35,8 +35,7 @@ fn without_via_the_message_names_monitor_version_and_command() {
                 let server = standin(peer);
                 let port = server.path().to_string_lossy().into_owned();
                 let ran = CommandOutput::from_output(&run(&server).output().expect("it starts"));
-                let how = format!("`hw-tests run {way} --port {port}`");
-                ran.assert_ends(3, &[who, &how]);
+                ran.assert_ends(3, &[who, &format!("{port}: found "), &format!("use `{way}`")]);
             });
         }
     });
@@ -45,11 +44,11 @@ fn without_via_the_message_names_monitor_version_and_command() {
 #[test]
 fn with_the_wrong_via_the_message_has_the_right_command_and_the_step_before_it() {
     let peers: [(Box<dyn MonitorModel>, &str, &str); 2] = [
-        (Box::<Scm>::default(), "found the Small Computer Monitor", "`hw-tests run --via scm"),
+        (Box::<Scm>::default(), "found the Small Computer Monitor", "use `--via scm`"),
         (
             Box::<CpmMonitor>::default(),
             "found the factory's CP/M monitor",
-            "boot CP/M there (X, then Y), then run `hw-tests run --via cpm",
+            "boot CP/M there (X, then Y), then use `--via cpm`",
         ),
     ];
     for (peer, who, way) in peers {

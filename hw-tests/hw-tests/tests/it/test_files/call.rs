@@ -19,9 +19,15 @@ fn call(arguments: &[&str], input: &str) -> (Option<i32>, String, String) {
 }
 
 fn replies(requests: &[Value]) -> Vec<Value> {
+    replies_on(&["mul16.asm"], requests)
+}
+
+/// The replies of the machine that arguments choose.
+pub(super) fn replies_on(arguments: &[&str], requests: &[Value]) -> Vec<Value> {
     let input: String = requests.iter().map(|request| format!("{request}\n")).collect();
-    let (code, shown, errors) = call(&["mul16.asm"], &input);
-    assert_eq!((code, errors.as_str()), (Some(0), ""), "{shown}");
+    let (code, shown, errors) = call(arguments, &input);
+    assert_eq!(code, Some(0), "{shown}{errors}");
+    assert!(!errors.contains("hw-tests:"), "{errors}");
     let replies: Vec<_> =
         shown.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!(replies.len(), requests.len(), "{shown}");
@@ -88,6 +94,26 @@ fn the_schema_has_the_keys_that_the_program_knows() {
 }
 
 #[test]
+fn boards_reply_as_the_schema_describes() {
+    for profile in ["rc2014-classic", "rc2014-zed"] {
+        let call =
+            json!({ "call": "MUL16", "in": { "BC": 300, "DE": 300 }, "check": "cycles < 9" });
+        let mock = json!({ "call": "MUL16", "mock": { "MULADD": {} } });
+        let requests = [call.clone(), mock, json!({ "reset": true }), call];
+        let made = replies_on(&["mul16.asm", "--direct", "--board", profile], &requests);
+        for reply in &made {
+            check("reply", reply).unwrap_or_else(|wrong| panic!("{reply}: {wrong}"));
+        }
+        // 300 * 300 is 15F90H.
+        for reply in [&made[0], &made[3]] {
+            let out = (&reply["out"]["DE"], &reply["out"]["HL"], &reply["not_checked"]);
+            assert_eq!(out, (&json!(1), &json!(0x5F90), &json!(["cycles"])), "{profile}");
+        }
+        assert_eq!(made[1]["error"], "not on a board: mocks are simulated only");
+    }
+}
+
+#[test]
 fn the_page_shows_a_request_with_its_reply() {
     let page = document("TESTING-YOUR-CODE.md");
     let lines: Vec<_> = page.lines().map(str::trim).collect();
@@ -104,4 +130,8 @@ fn exit_codes_are_those_of_all_commands() {
     assert_eq!((code, shown.as_str()), (Some(3), ""));
     assert!(errors.contains("can't read none.asm"), "{errors}");
     assert_eq!(call(&["--none"], "").0, Some(2));
+    let (code, _, errors) = call(&["--direct", "--behaviour", "1978"], "");
+    assert!(code == Some(2) && errors.contains("--behaviour works with `hw-tests run` only"));
+    let (code, _, errors) = call(&["--port", "/dev/none"], "");
+    assert!(code == Some(3) && errors.contains("/dev/none"), "{errors}");
 }

@@ -33,7 +33,7 @@ fn the_examples_and_a_new_project_conform_to_the_schema() {
             count += 1;
         }
     }
-    assert_eq!(count, 5);
+    assert_eq!(count, 7);
     assert!(check("sources = 5").is_err());
     assert!(check("[[case]]\nname = \"a\"\nexpct = {}").is_err());
 }

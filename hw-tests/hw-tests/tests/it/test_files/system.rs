@@ -1,5 +1,8 @@
 //! Properties that a Python program judges, programs that fail, and MAME's boards.
 
+use serde_json::json;
+
+use super::call::replies_on;
 use super::{CASES, examples, hw_tests, project};
 
 #[test]
@@ -79,6 +82,25 @@ fn the_example_of_a_console_passes_on_mames_boards() {
     }
 }
 
+#[test]
+fn sessions_of_calls_run_on_mames_boards() {
+    for board in ["rc2014-classic", "rc2014-zed"] {
+        let call = json!({ "call": "MUL16", "in": { "BC": 300, "DE": 300 }, "outputs": ["HL"] });
+        let jump = json!([{ "at": 0x9000, "bytes": [0x18, 0xFE] }]);
+        let stuck = json!({ "call": 0x9000, "memory": jump, "timeout": 9999 });
+        let made =
+            replies_on(&["mul16.asm", "--mame", "--board", board], &[call.clone(), stuck, call]);
+        for reply in [&made[0], &made[2]] {
+            assert_eq!((&reply["out"]["HL"], &reply["findings"]), (&json!(0x5F90), &json!([])));
+        }
+        let finding = made[1]["findings"][0].as_str().unwrap_or_else(|| panic!("{made:?}"));
+        assert!(
+            finding.starts_with("did not return within 9999 T-states; last at 9000H"),
+            "{finding}"
+        );
+    }
+}
+
 /// Runs a program of docs/examples on `hw-tests call`.
 fn run_example(program: &str, arguments: &[&str]) -> std::process::Output {
     let mut command = std::process::Command::new(program);
@@ -113,10 +135,18 @@ with Z80('mul16.asm') as z80:
 fn the_example_for_pytest_passes() {
     let output = run_example("python3", &["-c", RUNNER]);
     assert_eq!(String::from_utf8_lossy(&output.stdout), "done\n", "{output:?}");
-    let has_pytest = run_example("python3", &["-c", "import pytest"]).status.success();
-    if has_pytest {
-        let output = run_example("python3", &["-m", "pytest", "-q", "-p", "no:cacheprovider"]);
-        assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
+fn pytest_runs_the_example_on_the_simulated_machine_and_on_a_board() {
+    let programs =
+        std::env::var_os("LABGRID_BIN").expect("export LABGRID_BIN=$(.ci/install/labgrid)");
+    let pytest = std::path::Path::new(&programs).join("pytest");
+    let pytest = pytest.to_str().expect("a path");
+    for board in ["--board=", "--board=--direct --board rc2014-zed"] {
+        let output = run_example(pytest, &["-q", "-p", "no:cacheprovider", board]);
+        let shown = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && shown.contains("3 passed"), "{board}: {output:?}");
     }
 }
 

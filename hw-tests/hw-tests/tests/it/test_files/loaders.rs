@@ -1,0 +1,104 @@
+//! Test files and calls on boards whose caller a stock monitor loads, or which have it in flash.
+
+use board_simulator::monitors::{
+    Basic, Cpm, MonitorModel, MonitorOptions, MonitorServer, Romwbw, Scm,
+};
+use serde_json::json;
+
+use super::call::replies_on;
+use super::{CASES, hw_tests, project};
+
+/// Where the caller beside a stock monitor leaves room for programs.
+const ORIGIN: &str = "origin = 0x8400\n";
+
+fn standin(peer: Box<dyn MonitorModel>) -> (MonitorServer, String) {
+    let server = MonitorServer::start(peer, MonitorOptions::default()).expect("a pseudo-terminal");
+    let port = server.path().to_string_lossy().into_owned();
+    (server, port)
+}
+
+/// Runs the cases, of which one fails; returns the messages.
+fn test(origin: &str, options: &[&str]) -> String {
+    let folder = project(&format!("{origin}{CASES}"));
+    let (code, shown, errors) =
+        hw_tests(folder.path(), &[&["test", "twice.test.toml"], options].concat());
+    let place = if origin.is_empty() { 8 } else { 9 };
+    let failure = format!("FAIL  twice.test.toml:{place}: large\n      A: expected 1, got 0\n");
+    assert!(code == 1 && shown.contains(&failure), "{options:?}: {code} {shown}{errors}");
+    assert!(shown.contains("\nFAIL: 1 of 2 cases agree on 2 calls in "), "{shown}");
+    errors
+}
+
+#[test]
+fn test_files_run_through_each_stock_monitor() {
+    let peers: [(Box<dyn MonitorModel>, &str, &str); 4] = [
+        (Box::<Scm>::default(), "scm", "back in the Small Computer Monitor"),
+        (Box::new(Romwbw::in_monitor()), "romwbw", "back in RomWBW"),
+        (Box::<Basic>::default(), "basic", "back in a ROM BASIC"),
+        (Box::new(Cpm::quick()), "cpm", "back in CP/M"),
+    ];
+    std::thread::scope(|scope| {
+        for (peer, via, back) in peers {
+            scope.spawn(move || {
+                let (_server, port) = standin(peer);
+                let messages = test(ORIGIN, &["--via", via, "--port", &port]);
+                assert!(messages.contains(back), "{via}: {messages}");
+            });
+        }
+    });
+}
+
+#[test]
+fn the_next_run_finds_the_caller_running_or_the_monitor() {
+    let (_server, port) = standin(Box::<Scm>::default());
+    let via = ["--via", "scm", "--port", &port, "--board", "rc2014-zed"];
+    let messages = test(ORIGIN, &via);
+    assert!(messages.contains("no reply; trying the driver of the 68B50"), "{messages}");
+    let (code, _, messages) = {
+        let folder = project(CASES);
+        hw_tests(folder.path(), &[&["test", "twice.test.toml"][..], &via].concat())
+    };
+    let room = "the caller on the board leaves 8400H to B3FFH to programs";
+    assert!(code == 3 && messages.contains(room), "{code} {messages}");
+    assert!(messages.contains("back in the Small Computer Monitor"), "{messages}");
+}
+
+#[test]
+fn sessions_of_calls_run_through_a_stock_monitor() {
+    let (server, port) = standin(Box::<Scm>::default());
+    let load = json!({ "load": { "sources": ["mul16.asm"], "origin": "8400H" } });
+    let call = json!({ "call": "MUL16", "in": { "BC": 300, "DE": 300 }, "outputs": ["HL"] });
+    let made = replies_on(&["--via", "scm", "--port", &port], &[load, call]);
+    // 300 * 300 is 15F90H.
+    assert_eq!((&made[0]["machine"], &made[1]["out"]["HL"]), (&json!(port), &json!(0x5F90)));
+    drop(server);
+}
+
+#[test]
+fn without_via_the_message_names_the_option() {
+    let (_server, port) = standin(Box::<Scm>::default());
+    let folder = project(CASES);
+    let arguments = ["test", "twice.test.toml", "--port", &port];
+    let (code, _, errors) = hw_tests(folder.path(), &arguments);
+    let message = "found Small Computer Monitor 1.3.0 instead of this project's monitor; to load \
+                   through it, use `--via scm`";
+    assert!(code == 3 && errors.contains(message), "{code} {errors}");
+}
+
+#[test]
+fn the_caller_runs_from_flash_and_starts_again_after_a_reset() {
+    let stuck = "[[case]]\nname = \"stuck\"\ncall = 0x9000\ntimeout = 50000\nmemory = [{ at = \
+                 0x9000, bytes = [0x18, 0xFE] }]\n";
+    let folder = project(&format!("{stuck}{}", CASES.replace("A = 1,", "A = 0,")));
+    let flash = |board| {
+        let arguments = ["test", "twice.test.toml", "--direct", "--flash", "--board", board];
+        hw_tests(folder.path(), &arguments)
+    };
+    let (code, shown, errors) = flash("rc2014-zed");
+    let finding = "did not return within 50000 T-states; last at 9000H";
+    assert!(code == 1 && shown.contains(finding), "{code} {shown}{errors}");
+    assert!(shown.contains("FAIL: 2 of 3 cases"), "{shown}");
+    let (code, _, errors) = flash("rc2014-classic");
+    let message = "rc2014-classic has no flash that it can write";
+    assert!(code == 2 && errors.contains(message), "{code} {errors}");
+}

@@ -1,0 +1,47 @@
+//! The references in C and Rust of `docs/examples`: right ones pass, wrong ones are found.
+
+use std::fs;
+use std::process::Command;
+
+use super::{examples, hw_tests};
+
+/// Compiles `mul16.ENDING`, with a part replaced, as its test file describes; runs that file.
+fn judged_by(language: &str, ending: &str, [right, replaced]: [&str; 2]) -> (i32, String) {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let test = format!("mul16-{language}.test.toml");
+    let text = fs::read_to_string(examples().join(&test)).expect("the test file");
+    for (name, text) in [(&test[..], Some(text.clone())), ("mul16.asm", None)] {
+        let text =
+            text.unwrap_or_else(|| fs::read_to_string(examples().join(name)).expect("a file"));
+        fs::write(folder.path().join(name), text).expect("a file");
+    }
+    let source = format!("mul16.{ending}");
+    let program = fs::read_to_string(examples().join(&source)).expect("the reference");
+    assert!(program.contains(right), "{program}");
+    fs::write(folder.path().join(source), program.replace(right, replaced)).expect("a file");
+    let command =
+        text.lines().next().and_then(|line| line.split_once("first: ")).expect("a remark");
+    let words: Vec<_> = command.1.split(' ').collect();
+    let compiled = Command::new(words[0]).args(&words[1..]).current_dir(folder.path()).output();
+    let compiled = compiled.unwrap_or_else(|error| panic!("{}: {error}", command.1));
+    assert!(compiled.status.success(), "{compiled:?}");
+    let (code, shown, errors) = hw_tests(folder.path(), &["test", &test, "--seed", "1"]);
+    (code, shown + &errors)
+}
+
+#[test]
+fn references_in_c_and_rust_judge_all_calls_of_a_property() {
+    for (language, ending) in [("c", "c"), ("rust", "rs")] {
+        let (code, shown) = judged_by(language, ending, ["bc * de >> 16", "bc * de >> 16"]);
+        let passed = format!("PASS 1 of 1 case in mul16-{language}.test.toml");
+        assert!(code == 0 && shown.contains(&passed), "{language}: {shown}");
+        // DE is 1 for the first time where the product is 10000H.
+        let (code, shown) = judged_by(language, ending, ["bc * de >> 16", "bc * de >> 17"]);
+        assert!(code == 1 && shown.contains("DE: expected 0, got 1\n"), "{language}: {shown}");
+        let (code, shown) = judged_by(language, ending, ["MUL16\\\"", "MUL17\\\""]);
+        let failed =
+            format!("mul16-{language}.test.toml:8:1: reference ./mul16-{language}: it ended");
+        assert!(code == 3 && shown.contains(&failed), "{language}: {shown}");
+        assert!(shown.contains("unexpected call: {"), "{language}: {shown}");
+    }
+}
