@@ -124,6 +124,19 @@ impl BoardMachine {
         self.upload()
     }
 
+    /// Verifies that the caller still runs.
+    ///
+    /// # Errors
+    /// Returns [`BoardMachineError`] if another program replies, or none.
+    pub fn verify(&mut self) -> Result<(), BoardMachineError> {
+        let caller = Caller::attach(&mut self.link)?;
+        if caller.identity() != self.caller.identity() {
+            return Err(CallerError::NotCaller(Box::new(caller.identity().clone())).into());
+        }
+        self.caller = caller;
+        Ok(())
+    }
+
     /// Returns the caller, with its build.
     #[must_use]
     pub fn caller(&self) -> &Caller {
@@ -226,8 +239,14 @@ impl BoardMachine {
 
     fn make(&mut self, calls: &[Call]) -> Result<Vec<Outcome>, CallerError> {
         let time = calls.iter().map(|call| self.call_time(call)).max().unwrap_or_default();
+        let written = self.loaded.written.clone();
         let requests: Vec<_> = calls.iter().map(|call| self.loaded.request(call)).collect();
-        let results = self.caller.call_batch(&mut self.link, &requests, time)?;
+        let made = self.caller.call_batch(&mut self.link, &requests, time);
+        if made.is_err() {
+            // Perhaps it was not restored.
+            self.loaded.written.extend(written);
+        }
+        let results = made?;
         Ok(calls.iter().zip(results).map(|(call, result)| wire::outcome(call, &result)).collect())
     }
 

@@ -61,6 +61,12 @@ pub struct TestDetails {
     /// The failing input of a property, as a `[[case]]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<String>,
+    /// How many inputs of a property were tried; not stored, since it differs from run to run.
+    #[serde(skip)]
+    pub tried: Option<String>,
+    /// Address, label, file and line of the routine; not stored.
+    #[serde(skip)]
+    pub place: Option<String>,
 }
 
 impl TestCase {
@@ -99,16 +105,21 @@ impl TestCase {
             Verdict::Skipped => suite::Verdict::Skipped,
         };
         let mut result = CaseResult::new(self, verdict);
+        let (tried, reason) = match found.verdict {
+            Verdict::Pass => (found.reason, None),
+            _ => (None, found.reason),
+        };
         result.details = TestDetails {
             calls: found.calls,
             t_states: found.t_states,
             stack: found.stack,
             not_checked: found.not_checked.iter().map(ToString::to_string).collect(),
             case: found.case,
+            tried,
+            place: Some(found.routine),
             ..result.details
         };
-        // The reason of a pass is how many inputs were tried, which differs from run to run.
-        result.reason = found.reason.filter(|_| found.verdict != Verdict::Pass);
+        result.reason = reason;
         result.differences = found.differences;
         result.attempts = 1;
         result

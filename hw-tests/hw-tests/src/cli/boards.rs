@@ -2,19 +2,25 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use board_simulator::Pace;
 use clap::Args;
 use clap::builder::ArgPredicate;
 use cli_support::exit::{CommandError, USAGE};
+use cli_support::interrupt::install_handler;
 use cli_support::text::{Escape, eprint_message};
 use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::BoardProfile;
 use hil_harness::board::RecordOptions;
 use hil_harness::board::{BoardKind, read_header};
-use hil_harness::live::HostMonitor;
+use hil_harness::campaign::{self, FinishedRun, Observer, RunConfig, RunContext, Session};
+use hil_harness::file_system::OsFileSystem;
+use hil_harness::fleet::FleetBoard;
+use hil_harness::live::{HostMonitor, SetupError};
 use hil_harness::report::FollowUpOptions;
+use hil_harness::suite::Suite;
 use rcflash_rig::{DEFAULT_BOARD, RigFile, RigFileError};
 use sargon_suite::BoardConfig;
 
@@ -46,8 +52,8 @@ pub(super) struct BoardArgs {
     port: Option<String>,
     /// Like --port, or one of direct, simulated, real-time
     ///
-    /// `run` accepts several and distributes the cases over them (docs/LAB.md). Together with
-    /// --port, this is the path of the rig file.
+    /// `run` and `test` accept several and distribute the cases over them (docs/LAB.md). Together
+    /// with --port, this is the path of the rig file.
     #[arg(long, value_name = "RIG|FILE", help_heading = BOARD)]
     pub(super) rig: Vec<String>,
     /// Rig file [default: RCFLASH_RIG, or rcflash/rig.toml in the user's configuration folder]
@@ -190,7 +196,8 @@ impl BoardArgs {
     /// Returns `true` if an option asks for a board, real or simulated.
     pub(super) fn names_board(&self) -> bool {
         let is_simulated = self.direct || self.real_time || self.mame.is_some();
-        self.board.is_some() || self.target().is_some() || is_simulated
+        let is_recorded = self.record.is_some() || self.replay.is_some();
+        self.board.is_some() || self.target().is_some() || is_simulated || is_recorded
     }
 
     /// Returns an error if an option is given that works with Sargon's evaluator only.
@@ -200,7 +207,6 @@ impl BoardArgs {
             ("--app", self.app.is_some()),
             ("--flash", self.flash),
             ("--via", self.via.is_some()),
-            ("--replay", self.replay.is_some()),
             ("--faults", self.faults.is_some()),
             ("--behaviour", self.behaviour != Behaviour::default()),
         ];
@@ -333,15 +339,42 @@ impl BoardArgs {
     }
 
     /// Returns the configuration of one of several boards.
-    pub(super) fn config_for(&self, name: &str) -> Result<BoardConfig, CommandError> {
+    fn config_for(&self, name: &str) -> Result<BoardConfig, CommandError> {
         let builtin = name.split(' ').next().filter(|rig| BUILTIN_RIGS.contains(rig));
         self.plan_for(Some(builtin.unwrap_or(name)))
+    }
+
+    /// Runs cases on the board or boards that the options choose. `single` returns the plan of a
+    /// run on one board, `each` that of one of several.
+    pub(super) fn run<T: Session>(
+        &self,
+        config: &RunConfig,
+        cases: &[<T::Suite as Suite>::Case],
+        single: impl FnOnce() -> Result<T::Plan, CommandError>,
+        each: impl Fn(BoardConfig) -> T::Plan,
+        prepare: &(dyn Fn(&T::Plan) -> Result<T, SetupError> + Sync),
+        observer: &mut dyn Observer<T>,
+    ) -> Result<FinishedRun<T::Suite>, CommandError> {
+        let plan = |name: &String| self.config_for(name).map(&each);
+        let member = |name: &String| FleetBoard { name: name.clone(), plan: plan(name) };
+        let members: Vec<_> = config.boards.iter().map(member).collect();
+        let context = RunContext {
+            file_system: &OsFileSystem,
+            clock: Arc::new(Instant::now),
+            stop: install_handler()?,
+            prepare,
+            observer,
+        };
+        if members.is_empty() {
+            return campaign::run(config, cases, single(), context);
+        }
+        campaign::run_on_fleet(config, cases, &members, context)
     }
 
     pub(super) fn plan(&self) -> Result<BoardConfig, CommandError> {
         if self.port.is_none() && self.rig.len() > 1 {
             let why =
-                "this command needs a single board; only `hw-tests run` accepts several --rig";
+                "this command needs a single board; only `run` and `test` accept several --rig";
             return Err(CommandError::new(USAGE, why));
         }
         if self.via.is_some() && self.target().is_none() {

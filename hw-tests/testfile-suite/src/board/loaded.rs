@@ -24,7 +24,7 @@ pub(super) struct LoadedProgram {
     /// What else lies within it, which a reload restores.
     data: Vec<Block>,
     /// Memory that tests wrote since the last reload, filled.
-    written: Vec<Block>,
+    pub(super) written: Vec<Block>,
 }
 
 impl LoadedProgram {
