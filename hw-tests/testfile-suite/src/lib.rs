@@ -51,7 +51,7 @@ pub use board::{BoardMachine, BoardMachineError};
 pub use contract::Contract;
 pub use debug::CallState;
 pub use machine::{
-    Block, Call, CallEnd, Machine, MachineError, Mock, MockReturn, Outcome, Violation,
+    Block, Call, CallEnd, Count, Machine, MachineError, Mock, MockReturn, Outcome, Violation,
 };
 pub use matcher::{Matcher, Test};
 pub use model::{

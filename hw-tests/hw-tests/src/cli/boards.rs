@@ -2,25 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use board_simulator::Pace;
 use clap::Args;
 use clap::builder::ArgPredicate;
 use cli_support::exit::{CommandError, USAGE};
-use cli_support::interrupt::install_handler;
 use cli_support::text::{Escape, eprint_message};
 use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::BoardProfile;
 use hil_harness::board::RecordOptions;
 use hil_harness::board::{BoardKind, read_header};
-use hil_harness::campaign::{self, FinishedRun, Observer, RunConfig, RunContext, Session};
-use hil_harness::file_system::OsFileSystem;
-use hil_harness::fleet::FleetBoard;
-use hil_harness::live::{HostMonitor, SetupError};
+use hil_harness::live::HostMonitor;
 use hil_harness::report::FollowUpOptions;
-use hil_harness::suite::Suite;
 use rcflash_rig::{DEFAULT_BOARD, RigFile, RigFileError};
 use sargon_suite::BoardConfig;
 
@@ -339,36 +333,9 @@ impl BoardArgs {
     }
 
     /// Returns the configuration of one of several boards.
-    fn config_for(&self, name: &str) -> Result<BoardConfig, CommandError> {
+    pub(super) fn config_for(&self, name: &str) -> Result<BoardConfig, CommandError> {
         let builtin = name.split(' ').next().filter(|rig| BUILTIN_RIGS.contains(rig));
         self.plan_for(Some(builtin.unwrap_or(name)))
-    }
-
-    /// Runs cases on the board or boards that the options choose. `single` returns the plan of a
-    /// run on one board, `each` that of one of several.
-    pub(super) fn run<T: Session>(
-        &self,
-        config: &RunConfig,
-        cases: &[<T::Suite as Suite>::Case],
-        single: impl FnOnce() -> Result<T::Plan, CommandError>,
-        each: impl Fn(BoardConfig) -> T::Plan,
-        prepare: &(dyn Fn(&T::Plan) -> Result<T, SetupError> + Sync),
-        observer: &mut dyn Observer<T>,
-    ) -> Result<FinishedRun<T::Suite>, CommandError> {
-        let plan = |name: &String| self.config_for(name).map(&each);
-        let member = |name: &String| FleetBoard { name: name.clone(), plan: plan(name) };
-        let members: Vec<_> = config.boards.iter().map(member).collect();
-        let context = RunContext {
-            file_system: &OsFileSystem,
-            clock: Arc::new(Instant::now),
-            stop: install_handler()?,
-            prepare,
-            observer,
-        };
-        if members.is_empty() {
-            return campaign::run(config, cases, single(), context);
-        }
-        campaign::run_on_fleet(config, cases, &members, context)
     }
 
     pub(super) fn plan(&self) -> Result<BoardConfig, CommandError> {

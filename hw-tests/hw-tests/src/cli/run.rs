@@ -2,15 +2,18 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, INCOMPLETE, USAGE};
+use cli_support::interrupt::install_handler;
 use cli_support::text::eprint_message;
 use firmware::evaluator::built_in_beside;
 use hil_harness::baseline;
-use hil_harness::campaign::{FinishedRun, Observer, RunConfig};
-use hil_harness::live::BoardSuite;
+use hil_harness::campaign::{self, FinishedRun, Observer, RunConfig, RunContext, Session};
+use hil_harness::file_system::OsFileSystem;
+use hil_harness::fleet::FleetBoard;
+use hil_harness::live::{BoardSuite, SetupError};
 use hil_harness::report;
 use hil_harness::runner::Baseline;
 use hil_harness::suite::Suite;
@@ -122,6 +125,35 @@ pub(super) fn run(args: &RunArgs) -> CommandResult {
     let prepare = &LiveBoard::prepare;
     let done = args.board.run(&args.settings()?, &cases, single, full, prepare, &mut observer)?;
     conclude(&done)
+}
+
+impl BoardArgs {
+    /// Runs cases on the board or boards that the options choose. `single` returns the plan of a
+    /// run on one board, `each` that of one of several.
+    pub(super) fn run<T: Session>(
+        &self,
+        config: &RunConfig,
+        cases: &[<T::Suite as Suite>::Case],
+        single: impl FnOnce() -> Result<T::Plan, CommandError>,
+        each: impl Fn(BoardConfig) -> T::Plan,
+        prepare: &(dyn Fn(&T::Plan) -> Result<T, SetupError> + Sync),
+        observer: &mut dyn Observer<T>,
+    ) -> Result<FinishedRun<T::Suite>, CommandError> {
+        let plan = |name: &String| self.config_for(name).map(&each);
+        let member = |name: &String| FleetBoard { name: name.clone(), plan: plan(name) };
+        let members: Vec<_> = config.boards.iter().map(member).collect();
+        let context = RunContext {
+            file_system: &OsFileSystem,
+            clock: Arc::new(Instant::now),
+            stop: install_handler()?,
+            prepare,
+            observer,
+        };
+        if members.is_empty() {
+            return campaign::run(config, cases, single(), context);
+        }
+        campaign::run_on_fleet(config, cases, &members, context)
+    }
 }
 
 /// Parses `tag=TAG`.

@@ -152,7 +152,8 @@ impl TestSession {
     }
 
     fn call(&mut self, case: &TestCase) -> Result<TestResult, RunError> {
-        let options = RunOptions { seed: self.seed, contracts: &case.contracts };
+        let inputs = case.inputs.clone();
+        let options = RunOptions { seed: self.seed, inputs, contracts: &case.contracts };
         let machine: &mut dyn Machine = match &mut self.runner {
             Runner::Simulated(machine) => {
                 machine.get_or_insert_with(|| SimulatedMachine::new(&case.file.program))
