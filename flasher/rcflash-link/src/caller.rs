@@ -2,6 +2,8 @@
 
 mod batches;
 
+pub use batches::CallTimes;
+
 use std::time::Duration;
 
 use firmware_wire::{
@@ -177,9 +179,9 @@ impl Caller {
         Ok(loader::upload_missing(link, &self.identity, address, bytes, |_| {})?)
     }
 
-    /// Makes calls, in order, and returns a result for each. `call_time` is what each of the
-    /// routines may take. Several calls share a frame; memory beyond a frame's room is written by
-    /// WRITE before the call, and read by READ after it.
+    /// Makes calls, in order, and returns a result for each. `times` is what the routines may take,
+    /// or a [`Duration`] for each. Several calls share a frame; memory for which it has no room is
+    /// written by WRITE before the call, and read by READ after it.
     ///
     /// Each call is made exactly once, even if frames are lost.
     ///
@@ -191,12 +193,12 @@ impl Caller {
         &mut self,
         link: &mut Link,
         calls: &[Call],
-        call_time: Duration,
+        times: impl Into<CallTimes>,
     ) -> Result<Vec<CallResult>, CallerError> {
         if self.is_out_of_step {
             self.synchronize(link)?;
         }
-        let results = batches::call_all(self, link, calls, call_time);
+        let results = batches::call_all(self, link, calls, times.into());
         if results.is_err() {
             link.cancel_all();
             self.is_out_of_step = true;

@@ -4,12 +4,12 @@
 mod fleet_run;
 mod recorder;
 mod reporter;
-mod session;
 
 pub use fleet_run::run_on_fleet;
 pub use recorder::ResultRecorder;
 pub use reporter::Reporter;
-pub use session::Session;
+
+pub use crate::session::Session;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -110,13 +110,15 @@ pub struct RunContext<'a, T: Session> {
 }
 
 /// Receives the progress of a run. All methods do nothing by default.
-pub trait Observer<T> {
+pub trait Observer<T: Session> {
     /// Called when the session is ready.
     fn on_ready(&mut self, _session: &T) {}
     /// Called when a board of a fleet is ready or has failed, with a message for the user.
     fn on_board_message(&mut self, _text: &str) {}
     /// Called when an iteration of so many cases starts.
     fn on_iteration_start(&mut self, _cases: usize) {}
+    /// Called with the result of each case.
+    fn on_result(&mut self, _result: &CaseResult<T::Suite>) {}
     /// Called when so many cases of the iteration have a verdict.
     fn on_progress(&mut self, _count: usize) {}
     /// Called when the iteration ends.
@@ -321,6 +323,7 @@ fn run_iteration<T: Session>(
         .inspect(|case| started.push(CaseKey::of(T::Suite::id(case))))
         .cloned();
     let mut on_result = |result| {
+        ctx.observer.on_result(&result);
         // Without a results file there is no use in running more cases.
         if !recorder.record(result) {
             stop.store(true, Ordering::Relaxed);

@@ -7,4 +7,6 @@ mod work;
 
 pub use merge::merge_verdicts;
 pub use scheduler::{Assignment, CaseOutcome, Scheduler, SchedulerStats, SchedulerUpdate};
-pub use work::{BoardFinished, Fleet, FleetBoard, FleetEvent, FleetSummary, Prepare, run_fleet};
+pub use work::{
+    BoardConnected, BoardFinished, Fleet, FleetBoard, FleetEvent, FleetSummary, Prepare, run_fleet,
+};

@@ -20,6 +20,7 @@ pub mod report;
 pub mod results;
 pub mod runner;
 pub mod select;
+mod session;
 pub mod suite;
 #[cfg(test)]
 #[path = "../tests/it/test_suite.rs"]

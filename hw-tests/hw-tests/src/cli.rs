@@ -79,8 +79,9 @@ Examples:
   hw-tests test tests --tag fast                        every *.test.toml of a folder
   hw-tests test mul.test.toml --filter wraps --seed 7
   hw-tests test mul.test.toml --port /dev/ttyUSB0       on a real board
+  hw-tests test tests --rig bench --rig attic           on two boards (docs/LAB.md)
   hw-tests test --contracts mul.asm                     by the comments above its routines")]
-    Test(test::TestArgs),
+    Test(Box<test::TestArgs>),
     /// Call Z80 routines by lines of JSON, from any test framework
     #[command(after_help = "\
 Replies to each line of standard input by a line, until its end: load, call, read, write, reset,

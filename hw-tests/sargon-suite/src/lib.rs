@@ -73,4 +73,4 @@ pub type RunContext<'a> = campaign::RunContext<'a, LiveBoard>;
 /// The result of a run.
 pub type FinishedRun = campaign::FinishedRun<SargonSuite>;
 /// A board of a fleet.
-pub type FleetBoard = fleet::FleetBoard<SargonSuite>;
+pub type FleetBoard = fleet::FleetBoard<BoardConfig>;

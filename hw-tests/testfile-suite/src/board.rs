@@ -11,19 +11,26 @@ use firmware::build::BuiltImage;
 use firmware::profile::BoardProfile;
 use hil_harness::board::{Board, BoardError};
 use hil_harness::live::SetupError;
-use rcflash_link::caller::{Caller, CallerError};
+use rcflash_link::caller::{CallTimes, Caller, CallerError};
 use rcflash_link::inspect::{self, AddressSpace};
 use rcflash_link::loader::LoadError;
 use rcflash_link::{Link, LinkError, LinkStats};
 
-use crate::machine::{Block, Call, CallEnd, Entry, Machine, MachineError, Outcome, Violation};
+use crate::machine::{
+    Block, Call, CallEnd, Count, Entry, Machine, MachineError, Outcome, Violation,
+};
 use crate::program::Program;
 use loaded::LoadedProgram;
 use start::CallerLoader;
 
-/// The longest time that calls sent together may take. If one of them does not return, the board
-/// is waited for that long, three times.
-const MAX_BATCH_TIME: Duration = Duration::from_secs(2);
+/// The longest time that calls of a frame may take together. If one of them does not return, the
+/// board is waited for that long, three times.
+const MAX_FRAME_TIME: Duration = Duration::from_secs(2);
+/// Calls are sent in larger batches while a batch takes less than this, so that those of a frame
+/// take a fraction of [`MAX_FRAME_TIME`].
+const BATCH_TIME: Duration = Duration::from_millis(500);
+/// Most calls of a batch, after which code is compared.
+const MAX_BATCH: usize = 64;
 /// Time until a board sends its banner after a reset.
 const BOOT_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -89,6 +96,8 @@ pub struct BoardMachine {
     /// Whether the board must be restarted before it is used.
     is_lost: bool,
     restarts: u64,
+    /// How many calls are sent together.
+    batch: usize,
 }
 
 impl BoardMachine {
@@ -109,6 +118,20 @@ impl BoardMachine {
         self.upload(&loaded.content())?;
         self.loaded = loaded;
         self.loaded.forget_writes();
+        self.batch = 1;
+        Ok(())
+    }
+
+    /// Verifies that the caller still runs.
+    ///
+    /// # Errors
+    /// Returns [`BoardMachineError`] if another program replies, or none.
+    pub fn verify(&mut self) -> Result<(), BoardMachineError> {
+        let caller = Caller::attach(&mut self.link)?;
+        if caller.identity() != self.caller.identity() {
+            return Err(CallerError::NotCaller(Box::new(caller.identity().clone())).into());
+        }
+        self.caller = caller;
         Ok(())
     }
 
@@ -170,18 +193,16 @@ impl BoardMachine {
         Ok(())
     }
 
-    fn call_time(&self, call: &Call) -> Duration {
-        Duration::from_secs_f64(call.timeout as f64 / self.profile.clock_hz.max(1) as f64)
+    fn time(&self, t_states: u64) -> Duration {
+        Duration::from_secs_f64(t_states as f64 / self.profile.clock_hz.max(1) as f64)
     }
 
-    /// Returns how many of the first calls are sent together: to the next reload after the first,
-    /// and on while they take no longer than [`MAX_BATCH_TIME`].
+    /// Returns how many of the first calls are sent together. Calls without a reload are not
+    /// separated from the one before.
     fn batch_size(&self, calls: &[Call]) -> usize {
-        let mut time = Duration::ZERO;
         let mut size = 0;
         for group in calls.chunk_by(|_, next| !next.reload) {
-            time += group.iter().map(|call| self.call_time(call)).sum::<Duration>();
-            if size > 0 && time > MAX_BATCH_TIME {
+            if size > 0 && size + group.len() > self.batch {
                 break;
             }
             size += group.len();
@@ -230,10 +251,43 @@ impl BoardMachine {
     }
 
     fn make(&mut self, calls: &[Call]) -> Result<Vec<Outcome>, CallerError> {
-        let time = calls.iter().map(|call| self.call_time(call)).max().unwrap_or_default();
+        let longest = calls.iter().map(|call| call.timeout).max().unwrap_or_default();
+        let times = CallTimes { call: self.time(longest), frame: MAX_FRAME_TIME };
+        let written = self.loaded.writes();
         let requests: Vec<_> = calls.iter().map(|call| self.loaded.request(call)).collect();
-        let results = self.caller.call_batch(&mut self.link, &requests, time)?;
+        let made = self.caller.call_batch(&mut self.link, &requests, times);
+        if made.is_err() {
+            // Perhaps it was not restored.
+            self.loaded.add_writes(written);
+        }
+        let results = made?;
         Ok(calls.iter().zip(results).map(|(call, result)| wire::outcome(call, &result)).collect())
+    }
+
+    /// Has the caller count through arguments. After what may have damaged the program, it is
+    /// loaded again.
+    fn count_calls(
+        &mut self,
+        first: &Call,
+        count: &Count,
+    ) -> Result<Option<u16>, BoardMachineError> {
+        self.ensure_running()?;
+        let time = self.time(first.timeout + 2 * count.t_states) / count.calls.max(1);
+        let request = wire::count_request(first, count);
+        match self.caller.count(&mut self.link, &request, time) {
+            Ok(reply) if self.changed_code()?.is_none() => {
+                let is_expected = reply.crc == count.crc && reply.status.faults() == 0;
+                Ok(is_expected.then(|| wire::stack_used(reply.status, reply.stack_used)))
+            }
+            Ok(_) => self.upload(&self.loaded.content()).map(|()| None),
+            Err(
+                error @ CallerError::Link(LinkError::Io { .. } | LinkError::Interrupted { .. }),
+            ) => {
+                self.is_lost = true;
+                Err(error.into())
+            }
+            Err(_) => self.restart().map(|()| None),
+        }
     }
 
     /// Compares code on the board with the program's.
@@ -269,9 +323,21 @@ impl Machine for BoardMachine {
         while outcomes.len() < calls.len() {
             let rest = &calls[outcomes.len()..];
             let batch = &rest[..self.batch_size(rest)];
+            let began = self.link.now();
             outcomes.extend(self.run_batch(batch)?);
+            let time = self.link.now().saturating_duration_since(began);
+            self.batch = if time < BATCH_TIME { 2 * self.batch } else { self.batch / 2 };
+            self.batch = self.batch.clamp(1, MAX_BATCH);
         }
         Ok(outcomes)
+    }
+
+    fn counts(&self) -> bool {
+        true
+    }
+
+    fn count(&mut self, first: &Call, count: &Count) -> Result<Option<u16>, MachineError> {
+        Ok(self.count_calls(first, count)?)
     }
 
     fn read(&mut self, address: u16, length: usize) -> Result<Vec<u8>, MachineError> {

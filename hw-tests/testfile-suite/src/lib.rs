@@ -51,8 +51,8 @@ pub use board::{BoardMachine, BoardMachineError};
 pub use contract::Contract;
 pub use debug::CallState;
 pub use machine::{
-    Block, Call, CallEnd, Entry, Interrupt, Machine, MachineError, Mock, MockReturn, Outcome,
-    Violation,
+    Block, Call, CallEnd, Count, Entry, Interrupt, Machine, MachineError, Mock, MockReturn,
+    Outcome, Violation,
 };
 pub use matcher::{Matcher, Test};
 pub use model::{

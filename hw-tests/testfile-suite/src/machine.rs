@@ -85,6 +85,23 @@ pub struct Interrupt {
     pub handler: Option<u16>,
 }
 
+/// Calls whose arguments count up, and what they should return.
+#[derive(Debug, Clone, Default)]
+pub struct Count {
+    /// The registers of eight bits that count, the lowest first.
+    pub counted: Vec<&'static str>,
+    /// The number of calls, at least 1.
+    pub calls: u32,
+    /// The registers of eight bits that are compared.
+    pub results: Vec<&'static str>,
+    /// The flags that are compared, if F is one of them.
+    pub flags: u8,
+    /// CRC-32 (as zlib's) of the results of all calls, in order, with the other flags 0.
+    pub crc: u32,
+    /// The T-states of all calls on a simulated machine.
+    pub t_states: u64,
+}
+
 /// Bytes at an address.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Block {
@@ -218,6 +235,21 @@ pub trait Machine {
     fn run_one(&mut self, call: &Call) -> Result<Outcome, MachineError> {
         let outcome = self.run(std::slice::from_ref(call))?.pop();
         outcome.ok_or_else(|| MachineError("the machine returned no outcome".to_owned()))
+    }
+
+    /// Returns `true` if the machine implements [`Self::count`].
+    fn counts(&self) -> bool {
+        false
+    }
+
+    /// Makes calls whose arguments count up from those of `first`, without a reload or a write of
+    /// memory. Returns the most bytes of stack that one used; `None` if results differ from the
+    /// expected ones, or a call went wrong.
+    ///
+    /// # Errors
+    /// Returns `MachineError` as [`Self::run`] does.
+    fn count(&mut self, _first: &Call, _count: &Count) -> Result<Option<u16>, MachineError> {
+        Ok(None)
     }
 
     /// Reads memory after the last call.

@@ -1,5 +1,6 @@
 //! Options of a run, and the contracts that it checks.
 
+use std::ops::Range;
 use std::path::Path;
 
 use crate::contract::{Contract, contracts};
@@ -11,6 +12,8 @@ use crate::model::{Step, TestFile};
 pub struct RunOptions<'o> {
     /// The seed of properties; by default their own, or else one from the clock.
     pub seed: Option<u64>,
+    /// The inputs of an exhaustive property that are tried, counted from 0; all if `None`.
+    pub inputs: Option<Range<u64>>,
     /// The contracts that are checked for every call of their routines.
     pub contracts: &'o [Contract],
 }

@@ -1,8 +1,11 @@
 //! Runs properties: generates inputs, judges outputs, and shrinks inputs that fail.
 
+mod count;
 mod generate;
 mod paste;
 mod reference;
+
+use std::ops::Range;
 
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -15,7 +18,9 @@ use crate::model::{Judge, Property, Step, TestFile};
 use crate::options::RunOptions;
 use crate::result::{Difference, RunError, TestResult, Verdict};
 
-use generate::{Input, InputTree, all_inputs, runner, strategy};
+use count::Counter;
+pub(crate) use generate::input_count;
+use generate::{Input, InputTree, nth_input, runner, strategy};
 use reference::Reference;
 
 /// Calls of a batch.
@@ -74,25 +79,44 @@ struct Failure {
 
 impl Trial<'_> {
     fn run_all(&mut self) -> Result<(), RunError> {
-        let mut inputs = all_inputs(&self.property.args);
-        let mut count = 0u64;
-        loop {
-            let batch: Vec<Input> = inputs.by_ref().take(BATCH).collect();
-            if batch.is_empty() {
-                break;
+        let all = 0..input_count(self.property);
+        let range = self.options.inputs.clone().unwrap_or_else(|| all.clone());
+        let counter = || Counter::new(self.file, self.property, self.options);
+        let mut counter = self.machine.counts().then(counter).flatten();
+        let mut next = range.start;
+        while next < range.end {
+            let (end, has_passed) = match &mut counter {
+                Some(counter) => counter.count(self, next..range.end)?,
+                None => (range.end.min(next + BATCH as u64), false),
+            };
+            if !has_passed && self.run_each(next..end)? {
+                return Ok(());
             }
-            for (input, failure) in batch.iter().zip(self.try_inputs(&batch)?) {
-                count += 1;
-                if let Some(failure) = failure {
-                    let values = paste::values(self.property, input);
-                    let reason = format!("input {count} in ascending order: {values}");
-                    self.fail(failure, reason, "the exhaustive search");
-                    return Ok(());
-                }
+            next = end;
+        }
+        self.result.reason = Some(match range == all {
+            true => format!("all {} inputs", all.end),
+            false => format!("inputs {} to {} of {}", range.start + 1, range.end, all.end),
+        });
+        Ok(())
+    }
+
+    /// Tries these of all inputs. Returns `true` if one fails.
+    fn run_each(&mut self, range: Range<u64>) -> Result<bool, RunError> {
+        for first in range.clone().step_by(BATCH) {
+            let numbers = first..range.end.min(first + BATCH as u64);
+            let inputs: Vec<_> =
+                numbers.clone().map(|number| nth_input(self.property, number)).collect();
+            let tried = self.try_inputs(&inputs)?;
+            for ((number, input), (_, failure)) in numbers.zip(&inputs).zip(tried) {
+                let Some(failure) = failure else { continue };
+                let values = paste::values(self.property, input);
+                let reason = format!("input {} in ascending order: {values}", number + 1);
+                self.fail(failure, reason, "the exhaustive search");
+                return Ok(true);
             }
         }
-        self.result.reason = Some(format!("all {count} inputs"));
-        Ok(())
+        Ok(false)
     }
 
     fn run_random(&mut self, seed: u64) -> Result<(), RunError> {
@@ -111,7 +135,7 @@ impl Trial<'_> {
             }
             let inputs: Vec<Input> = trees.iter().map(ValueTree::current).collect();
             let failures = self.try_inputs(&inputs)?;
-            for (mut tree, failure) in trees.into_iter().zip(failures) {
+            for (mut tree, (_, failure)) in trees.into_iter().zip(failures) {
                 tried += 1;
                 let Some(failure) = failure else { continue };
                 let (failure, input, shrinks) = self.shrink(&mut tree, failure)?;
@@ -172,7 +196,9 @@ impl Trial<'_> {
             }
             let input = tree.current();
             let failure = match self.is_assumed(&input) {
-                true => self.try_inputs(std::slice::from_ref(&input))?.pop().flatten(),
+                true => {
+                    self.try_inputs(std::slice::from_ref(&input))?.pop().and_then(|tried| tried.1)
+                }
                 false => None,
             };
             more = if let Some(failure) = failure {
@@ -204,13 +230,19 @@ impl Trial<'_> {
         step
     }
 
-    /// Runs inputs and returns what is wrong with each.
-    fn try_inputs(&mut self, inputs: &[Input]) -> Result<Vec<Option<Failure>>, RunError> {
+    /// Runs inputs and returns what each did, and what is wrong with it.
+    fn try_inputs(
+        &mut self,
+        inputs: &[Input],
+    ) -> Result<Vec<(Outcome, Option<Failure>)>, RunError> {
         let checks = &self.property.step.expect.checks;
         let reads = checks.iter().any(|(_, condition)| condition.reads_memory());
+        let replies = self.replies(inputs)?;
+        let reads = reads || replies.iter().any(|reply| reply.get("memory").is_some());
         // Memory can only be read after the last call of a batch.
-        let size = if reads || self.reference.is_some() { 1 } else { BATCH };
-        let mut failures = Vec::new();
+        let size = if reads { 1 } else { BATCH };
+        let mut replies = replies.into_iter();
+        let mut tried = Vec::new();
         for batch in inputs.chunks(size) {
             let steps: Vec<Step> = batch.iter().map(|input| self.step(input)).collect();
             let calls: Vec<Call> = steps.iter().map(|step| single_call(self.file, step)).collect();
@@ -223,14 +255,15 @@ impl Trial<'_> {
                 _ => Vec::new(),
             }
             .into_iter();
-            let all = batch.iter().zip(steps).zip(calls).zip(outcomes);
-            for (((input, step), call), outcome) in all {
+            for ((step, call), outcome) in steps.into_iter().zip(calls).zip(outcomes) {
                 self.result.add(&outcome);
                 self.spent += outcome.t_states.unwrap_or_else(|| unmeasured_time(&call, &outcome));
-                failures.push(self.judge(input, step, call, &outcome, others.next())?);
+                let (other, reply) = (others.next(), replies.next());
+                let failure = self.judge(step, call, &outcome, other, reply)?;
+                tried.push((outcome, failure));
             }
         }
-        Ok(failures)
+        Ok(tried)
     }
 
     /// Runs calls, each after the setup, and returns their outcomes.
@@ -245,13 +278,24 @@ impl Trial<'_> {
         Ok(outcomes.into_iter().skip(each - 1).step_by(each).collect())
     }
 
+    /// Returns the replies of the reference for inputs; none without a reference.
+    fn replies(&mut self, inputs: &[Input]) -> Result<Vec<Value>, RunError> {
+        let mut replies = Vec::new();
+        for input in inputs {
+            let request = request(self.property, &self.step(input), input);
+            let Some(reference) = &mut self.reference else { break };
+            replies.push(reference.ask(&request)?);
+        }
+        Ok(replies)
+    }
+
     fn judge(
         &mut self,
-        input: &Input,
         step: Step,
         call: Call,
         outcome: &Outcome,
         other: Option<Outcome>,
+        reply: Option<Value>,
     ) -> Result<Option<Failure>, RunError> {
         let contract = self.file.contract_of(&step, self.options.contracts);
         let program = &self.file.program;
@@ -263,8 +307,7 @@ impl Trial<'_> {
             let found = judged.compare(&other, name, outputs, &mut expected);
             differences.extend(found);
         }
-        if let Some(reference) = &mut self.reference {
-            let reply = reference.ask(&request(self.property, &step, input))?;
+        if let (Some(reference), Some(reply)) = (&self.reference, reply) {
             let found = reference::compare(&reply, &judged, self.machine, &mut expected);
             differences.extend(found.map_err(|message| reference.error(&message))?);
         }

@@ -1,6 +1,7 @@
 //! Test files as a suite of the engine, for results files, baselines and reports.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use firmware_wire::crc32;
@@ -9,8 +10,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::contract::Contract;
-use crate::model::{Heading, Step, TestFile};
+use crate::model::{Heading, TestFile};
+use crate::property::input_count;
 use crate::result::{Difference, TestResult, Verdict};
+
+/// The most inputs of an exhaustive property that are one case.
+const MAX_INPUTS: u64 = 0x1_0000;
 
 /// The suite: cases and properties of test files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -23,6 +28,8 @@ pub struct TestCase {
     pub id: String,
     /// Its index among the headings of the file.
     pub index: usize,
+    /// The inputs that are tried, of an exhaustive property that is tried in parts.
+    pub inputs: Option<Range<u64>>,
     /// The file.
     pub file: Arc<TestFile>,
     /// The contracts that its calls must keep.
@@ -61,24 +68,44 @@ pub struct TestDetails {
     /// The failing input of a property, as a `[[case]]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<String>,
+    /// How many inputs of a property were tried; not stored, since it differs from run to run.
+    #[serde(skip)]
+    pub tried: Option<String>,
+    /// Address, label, file and line of the routine; not stored.
+    #[serde(skip)]
+    pub place: Option<String>,
 }
 
 impl TestCase {
-    /// Returns the cases and properties of a file that are not skipped by it.
+    /// Returns the cases and properties of a file that it does not skip. An exhaustive property of
+    /// more than 65,536 inputs is several: `NAME part 1/3`.
     #[must_use]
     pub fn all(file: &Arc<TestFile>, contracts: &Arc<[Contract]>) -> Vec<Self> {
-        let with_steps = file.cases.iter().map(|case| (&case.heading, case.steps.last()));
-        let properties = file.properties.iter().map(|one| (&one.heading, Some(&one.step)));
-        let all = with_steps.chain(properties).enumerate();
-        let case = |(index, (heading, step)): (usize, (&Heading, Option<&Step>))| Self {
-            id: format!("{}::{}", file.path.display(), heading.name),
-            index,
-            file: Arc::clone(file),
-            contracts: Arc::clone(contracts),
-            tags: heading.tags.clone(),
-            routine: step.map(|step| step.target.clone()).unwrap_or_default(),
-        };
-        all.filter(|(_, (heading, _))| heading.skip.is_none()).map(case).collect()
+        let with_steps = file.cases.iter().map(|case| (&case.heading, case.steps.last(), 1));
+        let properties = file.properties.iter().map(|one| {
+            let inputs = if one.exhaustive { input_count(one) } else { 1 };
+            (&one.heading, Some(&one.step), inputs)
+        });
+        let mut all = Vec::new();
+        for (index, (heading, step, inputs)) in with_steps.chain(properties).enumerate() {
+            let parts = inputs.div_ceil(MAX_INPUTS);
+            let name = format!("{}::{}", file.path.display(), heading.name);
+            let case = |part| Self {
+                id: if parts > 1 {
+                    format!("{name} part {}/{parts}", part + 1)
+                } else {
+                    name.clone()
+                },
+                index,
+                inputs: (parts > 1).then(|| part * MAX_INPUTS..inputs.min((part + 1) * MAX_INPUTS)),
+                file: Arc::clone(file),
+                contracts: Arc::clone(contracts),
+                tags: heading.tags.clone(),
+                routine: step.map(|step| step.target.clone()).unwrap_or_default(),
+            };
+            all.extend((0..parts).filter(|_| heading.skip.is_none()).map(case));
+        }
+        all
     }
 
     /// Returns name, line and tags in the file.
@@ -99,16 +126,21 @@ impl TestCase {
             Verdict::Skipped => suite::Verdict::Skipped,
         };
         let mut result = CaseResult::new(self, verdict);
+        let (tried, reason) = match found.verdict {
+            Verdict::Pass => (found.reason, None),
+            _ => (None, found.reason),
+        };
         result.details = TestDetails {
             calls: found.calls,
             t_states: found.t_states,
             stack: found.stack,
             not_checked: found.not_checked.iter().map(ToString::to_string).collect(),
             case: found.case,
+            tried,
+            place: Some(found.routine),
             ..result.details
         };
-        // The reason of a pass is how many inputs were tried, which differs from run to run.
-        result.reason = found.reason.filter(|_| found.verdict != Verdict::Pass);
+        result.reason = reason;
         result.differences = found.differences;
         result.attempts = 1;
         result

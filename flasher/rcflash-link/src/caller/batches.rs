@@ -24,6 +24,30 @@ const OPERATION: &str = "calling routines";
 /// How often a batch may be refused because one before it was lost.
 const MAX_REFUSALS: u32 = 8;
 
+/// What routines may take.
+#[derive(Debug, Clone, Copy)]
+pub struct CallTimes {
+    /// Each of them.
+    pub call: Duration,
+    /// Those that share a frame, together, if this is more than one may take.
+    pub frame: Duration,
+}
+
+impl From<Duration> for CallTimes {
+    /// Every routine may take as long.
+    fn from(call: Duration) -> Self {
+        Self { call, frame: Duration::MAX }
+    }
+}
+
+impl CallTimes {
+    /// Returns the processing time of a frame with these calls.
+    fn of(self, calls: &[Call]) -> Duration {
+        let routines: Duration = calls.iter().map(|_| self.call).sum();
+        routines.min(self.frame.max(self.call)) + calls.iter().map(overhead).sum::<Duration>()
+    }
+}
+
 /// A batch in flight.
 struct SentBatch {
     id: RequestId,
@@ -37,7 +61,7 @@ pub(super) fn call_all(
     caller: &mut Caller,
     link: &mut Link,
     calls: &[Call],
-    call_time: Duration,
+    times: CallTimes,
 ) -> Result<Vec<CallResult>, CallerError> {
     let mut results = Vec::with_capacity(calls.len());
     while results.len() < calls.len() {
@@ -45,9 +69,9 @@ pub(super) fn call_all(
         let rest = &calls[first..];
         let sizes = plan(rest);
         if sizes.is_empty() {
-            results.push(call_with_large_memory(caller, link, (first, &rest[0]), call_time)?);
+            results.push(call_with_large_memory(caller, link, (first, &rest[0]), times)?);
         } else {
-            results.extend(Pipeline::new(caller, link, first, rest, call_time).run(sizes)?);
+            results.extend(Pipeline::new(caller, link, first, rest, times).run(sizes)?);
         }
     }
     Ok(results)
@@ -75,7 +99,7 @@ struct Pipeline<'a> {
     /// The index of the first of `calls` among all, for errors.
     first: usize,
     calls: &'a [Call],
-    call_time: Duration,
+    times: CallTimes,
     in_flight: Vec<SentBatch>,
     /// The results of batches by their first call.
     results: BTreeMap<usize, Vec<CallResult>>,
@@ -87,10 +111,10 @@ impl<'a> Pipeline<'a> {
         link: &'a mut Link,
         first: usize,
         calls: &'a [Call],
-        call_time: Duration,
+        times: CallTimes,
     ) -> Self {
         let (in_flight, results) = (Vec::new(), BTreeMap::new());
-        Self { caller, link, first, calls, call_time, in_flight, results }
+        Self { caller, link, first, calls, times, in_flight, results }
     }
 
     /// Makes the first calls, in batches of these sizes.
@@ -129,7 +153,7 @@ impl<'a> Pipeline<'a> {
         batch: CallBatch,
         refusals: u32,
     ) -> Result<(), LinkError> {
-        let time = batch.calls.iter().map(|call| processing_time(call, self.call_time)).sum();
+        let time = self.times.of(&batch.calls);
         let request = Request::Call(batch.clone());
         let id = self.link.submit(&RequestSpec::new(OPERATION, request, time))?;
         self.in_flight.push(SentBatch { id, range, batch, refusals });
@@ -184,10 +208,10 @@ fn is_out_of_sequence(error: &LinkError) -> bool {
         if (error.code, error.request, error.detail) == (ErrorCode::BadArgument, kind::CALL, 0))
 }
 
-fn processing_time(call: &Call, call_time: Duration) -> Duration {
+/// Returns what the caller takes for a call in addition to the routine.
+fn overhead(call: &Call) -> Duration {
     let crc = call.reads.iter().filter(|read| read.as_crc);
-    let crc = crc.map(|read| CRC_TIME_PER_BYTE * u32::from(read.length)).sum::<Duration>();
-    call_time + CALL_OVERHEAD + crc
+    CALL_OVERHEAD + crc.map(|read| CRC_TIME_PER_BYTE * u32::from(read.length)).sum::<Duration>()
 }
 
 /// Makes a call whose memory does not fit a frame, with WRITE before it and READ after it. The call
@@ -196,7 +220,7 @@ fn call_with_large_memory(
     caller: &mut Caller,
     link: &mut Link,
     (index, call): (usize, &Call),
-    call_time: Duration,
+    times: CallTimes,
 ) -> Result<CallResult, CallerError> {
     let blocks = call.writes.iter().flat_map(|(address, bytes)| {
         let block = |(number, data): (usize, &[u8])| Request::Write {
@@ -210,7 +234,7 @@ fn call_with_large_memory(
     })?;
     let crcs = call.reads.iter().copied().filter(|read| read.as_crc).collect();
     let small = [Call { writes: Vec::new(), reads: crcs, ..call.clone() }];
-    let pipeline = Pipeline::new(caller, link, index, &small, call_time);
+    let pipeline = Pipeline::new(caller, link, index, &small, times);
     let made = pipeline.run(VecDeque::from([1]))?.pop();
     let mut result = made.ok_or(CallerError::OutOfSequence)?;
     let mut crcs = std::mem::take(&mut result.memory).into_iter();

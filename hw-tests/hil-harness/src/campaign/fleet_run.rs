@@ -1,5 +1,6 @@
 //! A regression run on several boards: one results file, one report, one conclusion.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,17 +8,18 @@ use cli_support::exit::{CommandError, ENVIRONMENT, FAILED, INTERRUPTED};
 use rcflash_link::LinkStats;
 
 use super::{
-    FinishedRun, Reporter, ResultRecorder, RunConfig, RunContext, with_failed_verdict_code,
+    CaseOf, FinishedRun, Reporter, ResultRecorder, RunConfig, RunContext, Session,
+    with_failed_verdict_code,
 };
 use crate::case_index::CaseKey;
 use crate::fleet::{
-    BoardFinished, Fleet, FleetBoard, FleetEvent, FleetSummary, SchedulerStats, run_fleet,
+    BoardConnected, BoardFinished, Fleet, FleetBoard, FleetEvent, FleetSummary, SchedulerStats,
+    run_fleet,
 };
-use crate::live::BoardSuite;
-use crate::live::LiveBoard;
 use crate::report::{self, BoardSummary, RunTarget};
 use crate::results::BoardReady;
 use crate::runner::{RunEnd, RunSummary};
+use crate::suite::Suite;
 
 /// The end of a board that did all its work.
 const COMPLETE: &str = "complete";
@@ -28,14 +30,14 @@ const NOT_READY: &str = "was not ready before the run was over";
 ///
 /// # Errors
 /// Returns a failure if no board could be prepared, or if a file can't be written.
-pub fn run_on_fleet<'a, S: BoardSuite>(
+pub fn run_on_fleet<'a, T: Session>(
     config: &'a RunConfig,
-    cases: &'a [S::Case],
-    members: &'a [FleetBoard<S>],
-    mut ctx: RunContext<'a, LiveBoard<S>>,
-) -> Result<FinishedRun<S>, CommandError> {
-    let mut head = config.head::<S>(cases, None);
-    head.profile = profiles(members);
+    cases: &'a [CaseOf<T>],
+    members: &'a [FleetBoard<T::Plan>],
+    mut ctx: RunContext<'a, T>,
+) -> Result<FinishedRun<T::Suite>, CommandError> {
+    let mut head = config.head::<T::Suite>(cases, None);
+    head.profile = profiles::<T>(members);
     let mut reporter = Reporter::start(config, cases, head.clone(), None, &ctx)?;
     let mut recorder = ResultRecorder::new(config, Arc::clone(&ctx.clock));
     let outcome = recorder
@@ -46,38 +48,45 @@ pub fn run_on_fleet<'a, S: BoardSuite>(
     reporter.finish(recorder, outcome)
 }
 
+/// Returns the name of a board's profile; empty if no plan could be made for it.
+fn profile<T: Session>(member: &FleetBoard<T::Plan>) -> String {
+    let profile = member.plan.as_ref().ok().and_then(T::planned_profile);
+    profile.map_or_else(String::new, |profile| profile.name.clone())
+}
+
 /// Returns the names of the boards' profiles, each once.
-fn profiles<S>(members: &[FleetBoard<S>]) -> String {
-    let of =
-        |member: &FleetBoard<S>| member.plan.as_ref().ok().map(|plan| plan.profile.name.clone());
-    let mut names: Vec<_> = members.iter().filter_map(of).collect();
+fn profiles<T: Session>(members: &[FleetBoard<T::Plan>]) -> String {
+    let mut names: Vec<_> = members.iter().map(profile::<T>).collect();
+    names.retain(|name| !name.is_empty());
     names.sort();
     names.dedup();
     names.join(", ")
 }
 
 /// The boards and what they have done so far.
-struct BoardRows<S: BoardSuite> {
+struct BoardRows<S: Suite> {
     rows: Vec<BoardSummary<S>>,
+    not_judged: BTreeSet<&'static str>,
     failures: Vec<CommandError>,
     stats: LinkStats,
     summary: RunSummary,
 }
 
-impl<S: BoardSuite> BoardRows<S> {
-    fn new(members: &[FleetBoard<S>]) -> Self {
-        let row = |member: &FleetBoard<S>| BoardSummary {
+impl<S: Suite> BoardRows<S> {
+    fn new<T: Session<Suite = S>>(members: &[FleetBoard<T::Plan>]) -> Self {
+        let row = |member: &FleetBoard<T::Plan>| BoardSummary {
             name: member.name.clone(),
-            profile: member
-                .plan
-                .as_ref()
-                .map_or_else(|_| String::new(), |it| it.profile.name.clone()),
+            profile: profile::<T>(member),
             ended: NOT_READY.to_owned(),
             ..BoardSummary::default()
         };
-        let rows = members.iter().map(row).collect();
-        let summary = RunSummary::default();
-        Self { rows, failures: Vec::new(), stats: LinkStats::default(), summary }
+        Self {
+            rows: members.iter().map(row).collect(),
+            not_judged: BTreeSet::new(),
+            failures: Vec::new(),
+            stats: LinkStats::default(),
+            summary: RunSummary::default(),
+        }
     }
 
     /// Records a board that could not be prepared and returns a message for the user. Returns
@@ -94,8 +103,9 @@ impl<S: BoardSuite> BoardRows<S> {
 
     fn finished(
         &mut self,
-        BoardFinished { member, summary, stats }: BoardFinished,
+        BoardFinished { member, summary, stats, not_judged }: BoardFinished,
     ) -> Option<String> {
+        self.not_judged.extend(not_judged);
         let row = &mut self.rows[member];
         row.link = Some(stats);
         (row.losses, row.restarts) = (summary.reconnects, summary.restarts);
@@ -141,16 +151,16 @@ impl<S: BoardSuite> BoardRows<S> {
     }
 }
 
-fn dispatch<S: BoardSuite>(
+fn dispatch<T: Session>(
     config: &RunConfig,
-    members: &[FleetBoard<S>],
-    cases: &[S::Case],
-    recorder: &mut ResultRecorder<S>,
-    reporter: &mut Reporter<S>,
-    ctx: &mut RunContext<LiveBoard<S>>,
-) -> Result<FinishedRun<S>, CommandError> {
+    members: &[FleetBoard<T::Plan>],
+    cases: &[CaseOf<T>],
+    recorder: &mut ResultRecorder<T::Suite>,
+    reporter: &mut Reporter<T::Suite>,
+    ctx: &mut RunContext<T>,
+) -> Result<FinishedRun<T::Suite>, CommandError> {
     let began = (ctx.clock)();
-    let mut rows = BoardRows::new(members);
+    let mut rows = BoardRows::new::<T>(members);
     let fleet = Fleet {
         members,
         cases,
@@ -172,8 +182,9 @@ fn dispatch<S: BoardSuite>(
     if let Some(failure) = failed {
         return Err(failure);
     }
-    recorder
-        .verify_one_verdict_each(cases.iter().map(|case| CaseKey::of(S::id(case))).collect())?;
+    recorder.verify_one_verdict_each(
+        cases.iter().map(|case| CaseKey::of(T::Suite::id(case))).collect(),
+    )?;
     rows.finish(&end);
     reporter.report.boards = rows.rows.clone();
     let is_begun = rows.rows.iter().any(|row| row.counts.cases > 0) || cases.is_empty();
@@ -193,28 +204,30 @@ fn dispatch<S: BoardSuite>(
         faults: None,
         summary,
         took,
-        target: RunTarget::of_fleet(rows.rows.iter().filter_map(|row| row.image.as_ref())),
+        target: RunTarget {
+            not_judged: rows.not_judged.into_iter().collect(),
+            ..RunTarget::of_fleet(rows.rows.iter().filter_map(|row| row.image.as_ref()))
+        },
         boards: rows.rows,
         report_failure: None,
     })
 }
 
 /// Handles an event. Returns `false` if the run should stop.
-fn handle_event<S: BoardSuite>(
-    event: FleetEvent<S>,
-    rows: &mut BoardRows<S>,
-    recorder: &mut ResultRecorder<S>,
-    ctx: &mut RunContext<LiveBoard<S>>,
+fn handle_event<T: Session>(
+    event: FleetEvent<T::Suite>,
+    rows: &mut BoardRows<T::Suite>,
+    recorder: &mut ResultRecorder<T::Suite>,
+    ctx: &mut RunContext<T>,
 ) -> Result<bool, CommandError> {
     match event {
-        FleetEvent::Ready(index, at, image, own) => {
+        FleetEvent::Ready(index, BoardConnected { at, program: application, identity, own }) => {
             let row = &mut rows.rows[index];
-            let application = image.to_string();
             let own =
                 if own.is_empty() { String::new() } else { format!(", own: {}", own.join(", ")) };
             ctx.observer.on_board_message(&format!("{}: {application} on {at}{own}", row.name));
             recorder.record_board(BoardReady { board: row.name.clone(), application })?;
-            (row.at, row.image) = (Some(at), Some(image));
+            (row.at, row.image) = (Some(at), identity);
         }
         FleetEvent::SetupFailed(index, failure) => {
             if let Some(text) = rows.failed(index, failure) {
@@ -227,6 +240,7 @@ fn handle_event<S: BoardSuite>(
             }
         }
         FleetEvent::CaseSettled(result) => {
+            ctx.observer.on_result(&result);
             let is_kept = recorder.record(*result);
             ctx.observer.on_progress(recorder.verdict_count());
             return Ok(is_kept);
@@ -236,11 +250,7 @@ fn handle_event<S: BoardSuite>(
 }
 
 /// Reports what the boards did for each other.
-fn report_stats<S: BoardSuite>(
-    stats: SchedulerStats,
-    took: Duration,
-    ctx: &mut RunContext<LiveBoard<S>>,
-) {
+fn report_stats<T: Session>(stats: SchedulerStats, took: Duration, ctx: &mut RunContext<T>) {
     let SchedulerStats { rerun, speculative, requeued } = stats;
     if rerun + speculative + requeued > 0 && took > Duration::ZERO {
         ctx.observer.on_board_message(&format!(

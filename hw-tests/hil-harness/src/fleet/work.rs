@@ -12,22 +12,34 @@ use rcflash_transport::time::{Duration, Instant};
 
 use super::merge::{case_outcome, merge_verdicts};
 use super::scheduler::{Assignment, CaseOutcome, Scheduler, SchedulerStats, SchedulerUpdate};
-use crate::live::BoardSuite;
-use crate::live::{BoardConfig, LiveBoard, SetupError};
-use crate::runner::{
-    Baseline, CaseResult, RunEnd, RunOptions, RunSummary, Verdict, VerdictCounts, run_cases_from,
-};
+use crate::live::SetupError;
+use crate::runner::{Baseline, CaseResult, RunEnd, RunOptions, RunSummary, Verdict, VerdictCounts};
+use crate::session::Session;
+use crate::suite::Suite;
 
 /// How often Ctrl-C and slow cases are checked for.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A board of a fleet.
 #[derive(Debug)]
-pub struct FleetBoard<S> {
+pub struct FleetBoard<P> {
     /// Its name, unique in the fleet.
     pub name: String,
-    /// The plan for it, or the error if there is none.
-    pub plan: Result<BoardConfig<S>, CommandError>,
+    /// What its session is prepared from, or the error if there is no plan.
+    pub plan: Result<P, CommandError>,
+}
+
+/// A board that is ready.
+#[derive(Debug, Clone)]
+pub struct BoardConnected {
+    /// Its full name.
+    pub at: String,
+    /// The program on it and its build, as text.
+    pub program: String,
+    /// The identity of that program, if it has one.
+    pub identity: Option<Identity>,
+    /// The user's own routines in it.
+    pub own: Vec<&'static str>,
 }
 
 /// The result of a board that has finished its work.
@@ -39,14 +51,15 @@ pub struct BoardFinished {
     pub summary: RunSummary,
     /// Statistics of its line.
     pub stats: LinkStats,
+    /// Names of what was not judged on it.
+    pub not_judged: Vec<&'static str>,
 }
 
 /// An event of a run on a fleet.
 #[derive(Debug)]
-pub enum FleetEvent<S: BoardSuite> {
-    /// A board is ready: its index, its full name, the application on it, and the user's own
-    /// routines in that.
-    Ready(usize, String, Identity, Vec<&'static str>),
+pub enum FleetEvent<S: Suite> {
+    /// A board is ready; its index.
+    Ready(usize, BoardConnected),
     /// A board could not be prepared.
     SetupFailed(usize, CommandError),
     /// A case has its verdict.
@@ -56,14 +69,17 @@ pub enum FleetEvent<S: BoardSuite> {
 }
 
 /// Prepares a board.
-pub type Prepare<'a, S> = dyn Fn(&BoardConfig<S>) -> Result<LiveBoard<S>, SetupError> + Sync + 'a;
+pub type Prepare<'a, T> = dyn Fn(&<T as Session>::Plan) -> Result<T, SetupError> + Sync + 'a;
+/// The suite of a session, and a case of it.
+type SuiteOf<T> = <T as Session>::Suite;
+type CaseOf<T> = <SuiteOf<T> as Suite>::Case;
 
 /// A run on a fleet.
-pub struct Fleet<'a, S: BoardSuite> {
+pub struct Fleet<'a, T: Session> {
     /// The boards.
-    pub members: &'a [FleetBoard<S>],
+    pub members: &'a [FleetBoard<T::Plan>],
     /// The cases.
-    pub cases: &'a [S::Case],
+    pub cases: &'a [CaseOf<T>],
     /// The number of repetitions of each case on a board.
     pub repeat: u32,
     /// Whether the first case that does not pass ends the run.
@@ -71,7 +87,7 @@ pub struct Fleet<'a, S: BoardSuite> {
     /// The earlier run whose failures do not end this one.
     pub baseline: Option<&'a Baseline>,
     /// Prepares a board.
-    pub prepare: &'a Prepare<'a, S>,
+    pub prepare: &'a Prepare<'a, T>,
 }
 
 /// The summary of a run on a fleet.
@@ -90,7 +106,7 @@ pub struct FleetSummary<S> {
 }
 
 /// The state that the boards share.
-struct Shared<S: BoardSuite> {
+struct Shared<S: Suite> {
     state: Mutex<SharedState<S>>,
     changed: Condvar,
     began: Instant,
@@ -100,7 +116,7 @@ struct Shared<S: BoardSuite> {
     is_over: AtomicBool,
 }
 
-struct SharedState<S: BoardSuite> {
+struct SharedState<S: Suite> {
     scheduler: Scheduler,
     /// The index of each case, by name.
     case_indices: HashMap<String, usize>,
@@ -108,8 +124,8 @@ struct SharedState<S: BoardSuite> {
     counts: Vec<VerdictCounts<S>>,
 }
 
-impl<S: BoardSuite> Shared<S> {
-    fn new(fleet: &Fleet<S>) -> Self {
+impl<S: Suite> Shared<S> {
+    fn new<T: Session<Suite = S>>(fleet: &Fleet<T>) -> Self {
         let (cases, boards) = (fleet.cases.len(), fleet.members.len());
         let named = fleet.cases.iter().enumerate();
         let state = SharedState {
@@ -169,58 +185,61 @@ impl<S: BoardSuite> Shared<S> {
 }
 
 /// The worker thread of a board.
-struct Worker<'a, S: BoardSuite> {
-    fleet: &'a Fleet<'a, S>,
-    shared: &'a Shared<S>,
+struct Worker<'a, T: Session> {
+    fleet: &'a Fleet<'a, T>,
+    shared: &'a Shared<T::Suite>,
     board: usize,
-    events: Sender<FleetEvent<S>>,
+    events: Sender<FleetEvent<T::Suite>>,
 }
 
-impl<S: BoardSuite> Worker<'_, S> {
+impl<T: Session> Worker<'_, T> {
     /// Prepares the board and runs cases until there is no more work.
     fn work(self) {
-        let mut live = match self.prepare() {
-            Ok(live) => live,
+        let mut session = match self.prepare() {
+            Ok(session) => session,
             Err(failure) => {
                 self.send_event(FleetEvent::SetupFailed(self.board, failure));
                 return self.retire();
             }
         };
-        let summary = self.run_until_done(&mut live);
+        let summary = self.run_until_done(&mut session);
         self.retire();
-        live.record_waits();
-        let finished = BoardFinished { member: self.board, summary, stats: live.stats() };
+        session.finish();
+        let (stats, not_judged) = (session.stats(), session.target().not_judged);
+        let finished = BoardFinished { member: self.board, summary, stats, not_judged };
         self.send_event(FleetEvent::BoardFinished(Box::new(finished)));
     }
 
-    fn prepare(&self) -> Result<LiveBoard<S>, CommandError> {
-        let member = &self.fleet.members[self.board];
-        let plan = member.plan.as_ref();
+    fn prepare(&self) -> Result<T, CommandError> {
+        let Fleet { members, cases, prepare, .. } = self.fleet;
+        let plan = members[self.board].plan.as_ref();
         let plan = plan.map_err(|failure| CommandError::new(failure.code, &failure.message))?;
-        let stop = Some(Arc::clone(&self.shared.stops[self.board]));
-        let live = (self.fleet.prepare)(&BoardConfig { cancel: stop, ..plan.clone() })?;
-        let name = live.board().to_owned();
-        self.send_event(FleetEvent::Ready(
-            self.board,
-            name,
-            live.application.clone(),
-            S::own_routines(&live).to_vec(),
-        ));
-        Ok(live)
+        let mut plan = plan.clone();
+        let stop = &self.shared.stops[self.board];
+        T::complete_plan(&mut plan, stop, &mut cases.iter().map(T::Suite::id));
+        let session = prepare(&plan)?;
+        let ready = BoardConnected {
+            at: session.name().to_owned(),
+            program: session.program(),
+            identity: session.identity().cloned(),
+            own: session.own_routines().to_vec(),
+        };
+        self.send_event(FleetEvent::Ready(self.board, ready));
+        Ok(session)
     }
 
-    fn send_event(&self, event: FleetEvent<S>) {
+    fn send_event(&self, event: FleetEvent<T::Suite>) {
         // The receiver is dropped only if the main thread panicked.
         let _ = self.events.send(event);
     }
 
-    fn run_until_done(&self, live: &mut LiveBoard<S>) -> RunSummary {
+    fn run_until_done(&self, session: &mut T) -> RunSummary {
         let mut summary = RunSummary::default();
         let mut was_stopped = false;
         while let Some(first) = self.shared.wait_for_case(self.board) {
-            let recovered = if was_stopped { live.recover().map(drop) } else { Ok(()) };
+            let recovered = if was_stopped { session.recover() } else { Ok(()) };
             let next = match recovered {
-                Ok(()) => self.run_batch(live, first),
+                Ok(()) => self.run_batch(session, first),
                 Err(error) => RunSummary {
                     ended: RunEnd::BoardLost(error.to_string()),
                     ..RunSummary::default()
@@ -238,24 +257,20 @@ impl<S: BoardSuite> Worker<'_, S> {
             }
         }
         if summary.ended != RunEnd::Complete && self.shared.lock().scheduler.is_done() {
-            summary.ended = self.verify_at_end(live);
+            summary.ended = self.verify_at_end(session);
         }
         summary
     }
 
     /// Verifies a board that was stopped when the last case was settled elsewhere: it may have been
     /// lost.
-    fn verify_at_end(&self, live: &mut LiveBoard<S>) -> RunEnd {
+    fn verify_at_end(&self, session: &mut T) -> RunEnd {
         self.shared.stops[self.board].store(false, Ordering::Relaxed);
-        match live.is_expected_application() {
-            Ok(true) => RunEnd::Complete,
-            Ok(false) => RunEnd::BoardLost("another program replies".to_owned()),
-            Err(error) => RunEnd::BoardLost(error.to_string()),
-        }
+        session.verify().map_or_else(RunEnd::BoardLost, |()| RunEnd::Complete)
     }
 
     /// Runs cases on the board while there are any for it.
-    fn run_batch(&self, live: &mut LiveBoard<S>, first: usize) -> RunSummary {
+    fn run_batch(&self, session: &mut T, first: usize) -> RunSummary {
         let Fleet { cases, repeat, baseline, .. } = *self.fleet;
         let stop = &self.shared.stops[self.board];
         let options = RunOptions { repeat, fail_fast: false, baseline, interrupted: stop };
@@ -264,11 +279,11 @@ impl<S: BoardSuite> Worker<'_, S> {
             let case = first.take().or_else(|| self.shared.next_case(self.board))?;
             Some(cases[case].clone())
         });
-        run_cases_from(live, &mut feed, options, &mut |result| self.record_result(result))
+        session.run(&mut feed, options, &mut |result| self.record_result(result))
     }
 
     /// Records the result of a case on this board.
-    fn record_result(&self, result: CaseResult<S>) {
+    fn record_result(&self, result: CaseResult<T::Suite>) {
         let now = self.shared.began.elapsed();
         let mut state = self.shared.lock();
         let Some(&case) = state.case_indices.get(&result.id) else { return };
@@ -281,7 +296,7 @@ impl<S: BoardSuite> Worker<'_, S> {
         self.apply(state, update);
     }
 
-    fn apply(&self, mut state: MutexGuard<SharedState<S>>, update: SchedulerUpdate) {
+    fn apply(&self, mut state: MutexGuard<SharedState<T::Suite>>, update: SchedulerUpdate) {
         let mut is_last = false;
         for board in update.redundant {
             self.shared.stops[board].store(true, Ordering::Relaxed);
@@ -312,8 +327,8 @@ impl<S: BoardSuite> Worker<'_, S> {
 }
 
 /// Merges the results of a case on several boards.
-fn merge<S: BoardSuite>(
-    members: &[FleetBoard<S>],
+fn merge<P, S: Suite>(
+    members: &[FleetBoard<P>],
     results: Vec<(usize, CaseResult<S>)>,
 ) -> Option<CaseResult<S>> {
     merge_verdicts(
@@ -323,11 +338,11 @@ fn merge<S: BoardSuite>(
 
 /// Runs each case on some board. Calls `on_event` for each event; if it returns `false`, the run
 /// is stopped.
-pub fn run_fleet<S: BoardSuite>(
-    fleet: &Fleet<S>,
+pub fn run_fleet<T: Session>(
+    fleet: &Fleet<T>,
     stop: &AtomicBool,
-    mut on_event: impl FnMut(FleetEvent<S>) -> bool,
-) -> FleetSummary<S> {
+    mut on_event: impl FnMut(FleetEvent<T::Suite>) -> bool,
+) -> FleetSummary<T::Suite> {
     let shared = Shared::new(fleet);
     let mut ended = RunEnd::Complete;
     std::thread::scope(|scope| {
@@ -345,12 +360,12 @@ pub fn run_fleet<S: BoardSuite>(
 }
 
 /// Handles events until all boards have finished. Returns how the run ended.
-fn collect_events<S: BoardSuite>(
-    fleet: &Fleet<S>,
-    shared: &Shared<S>,
-    received: &Receiver<FleetEvent<S>>,
+fn collect_events<T: Session>(
+    fleet: &Fleet<T>,
+    shared: &Shared<T::Suite>,
+    received: &Receiver<FleetEvent<T::Suite>>,
     stop: &AtomicBool,
-    on_event: &mut dyn FnMut(FleetEvent<S>) -> bool,
+    on_event: &mut dyn FnMut(FleetEvent<T::Suite>) -> bool,
 ) -> RunEnd {
     let mut ended = RunEnd::Complete;
     loop {
@@ -373,9 +388,9 @@ fn collect_events<S: BoardSuite>(
     }
 }
 
-impl<S: BoardSuite> Fleet<'_, S> {
+impl<T: Session> Fleet<'_, T> {
     /// Returns `true` if this result ends the run.
-    fn ends_with(&self, result: &CaseResult<S>) -> bool {
+    fn ends_with(&self, result: &CaseResult<T::Suite>) -> bool {
         use crate::runner::BaselineStatus;
         let is_known = |earlier: &Baseline| earlier.compare(result) == BaselineStatus::Known;
         self.fail_fast
@@ -385,12 +400,12 @@ impl<S: BoardSuite> Fleet<'_, S> {
 }
 
 /// Settles the remaining cases: those with a result on some board keep it, the others are not run.
-fn conclude<S: BoardSuite>(
-    fleet: &Fleet<S>,
-    mut state: SharedState<S>,
+fn conclude<T: Session>(
+    fleet: &Fleet<T>,
+    mut state: SharedState<T::Suite>,
     ended: RunEnd,
-    on_event: &mut dyn FnMut(FleetEvent<S>) -> bool,
-) -> FleetSummary<S> {
+    on_event: &mut dyn FnMut(FleetEvent<T::Suite>) -> bool,
+) -> FleetSummary<T::Suite> {
     let mut not_run = 0;
     for case in state.scheduler.unsettled_cases() {
         let results = std::mem::take(&mut state.results[case]);

@@ -74,16 +74,6 @@ pub trait BoardSuite: Suite {
     /// Returns the most cases that fit in a request.
     fn batch_size(live: &LiveBoard<Self>) -> usize;
 
-    /// Returns `true` if `next` fits in a request with these cases, of which there are fewer than
-    /// [`Self::batch_size`]. Suites need it whose cases differ in length.
-    fn fits_in_batch(
-        _live: &LiveBoard<Self>,
-        _batch: &[&Self::BatchItem],
-        _next: &Self::BatchItem,
-    ) -> bool {
-        true
-    }
-
     /// Returns a request for several cases.
     fn batch_request(live: &LiveBoard<Self>, items: Vec<&Self::BatchItem>) -> RequestSpec;
 

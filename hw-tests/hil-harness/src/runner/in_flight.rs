@@ -71,7 +71,7 @@ impl<S: BoardSuite> Runner<'_, S> {
         while jobs.len() < max
             && let Some(job) = self.next_job(cases)
         {
-            if !job.may_batch || job.early_result().is_some() || !self.fits(&jobs, &job) {
+            if !job.may_batch || job.early_result().is_some() || job.plan.batch.is_none() {
                 self.pending.push_front(job);
                 break;
             }
@@ -83,12 +83,6 @@ impl<S: BoardSuite> Runner<'_, S> {
             jobs.pop().into_iter().for_each(|job| self.pending.push_front(job));
         }
         jobs
-    }
-
-    /// Returns `true` if `next` fits in a request for these jobs.
-    fn fits(&self, jobs: &[CaseJob<S>], next: &CaseJob<S>) -> bool {
-        let items: Vec<_> = jobs.iter().filter_map(|job| job.plan.batch.as_ref()).collect();
-        next.plan.batch.as_ref().is_some_and(|next| S::fits_in_batch(self.live, &items, next))
     }
 
     /// Returns the request for these jobs.

@@ -64,7 +64,7 @@ impl Session for Caller {
 
 struct Silent;
 
-impl<T> Observer<T> for Silent {}
+impl<T: campaign::Session> Observer<T> for Silent {}
 
 fn run(multiplier: Multiplier) -> FinishedRun<Products> {
     let cases = [("small", [3, 7]), ("zero", [0, 9]), ("large", [255, 255])];

@@ -84,7 +84,7 @@ impl Session for Executor {
 
 struct Silent;
 
-impl<T> Observer<T> for Silent {}
+impl<T: Session> Observer<T> for Silent {}
 
 type Outcome = Result<FinishedRun<TestSuite>, CommandError>;
 

@@ -46,8 +46,8 @@ pub(super) struct BoardArgs {
     port: Option<String>,
     /// Like --port, or one of direct, simulated, real-time
     ///
-    /// `run` accepts several and distributes the cases over them (docs/LAB.md). Together with
-    /// --port, this is the path of the rig file.
+    /// `run` and `test` accept several and distribute the cases over them (docs/LAB.md). Together
+    /// with --port, this is the path of the rig file.
     #[arg(long, value_name = "RIG|FILE", help_heading = BOARD)]
     pub(super) rig: Vec<String>,
     /// Rig file [default: RCFLASH_RIG, or rcflash/rig.toml in the user's configuration folder]
@@ -190,7 +190,8 @@ impl BoardArgs {
     /// Returns `true` if an option asks for a board, real or simulated.
     pub(super) fn names_board(&self) -> bool {
         let is_simulated = self.direct || self.real_time || self.mame.is_some();
-        self.board.is_some() || self.target().is_some() || is_simulated
+        let is_recorded = self.record.is_some() || self.replay.is_some();
+        self.board.is_some() || self.target().is_some() || is_simulated || is_recorded
     }
 
     /// Returns an error if an option is given that works with Sargon's evaluator only.
@@ -198,7 +199,6 @@ impl BoardArgs {
         let given = [
             ("--sargon-dir", self.sargon_dir.is_some()),
             ("--app", self.app.is_some()),
-            ("--replay", self.replay.is_some()),
             ("--faults", self.faults.is_some()),
             ("--behaviour", self.behaviour != Behaviour::default()),
         ];
@@ -339,7 +339,7 @@ impl BoardArgs {
     pub(super) fn plan(&self) -> Result<BoardConfig, CommandError> {
         if self.port.is_none() && self.rig.len() > 1 {
             let why =
-                "this command needs a single board; only `hw-tests run` accepts several --rig";
+                "this command needs a single board; only `run` and `test` accept several --rig";
             return Err(CommandError::new(USAGE, why));
         }
         if self.via.is_some() && self.target().is_none() {

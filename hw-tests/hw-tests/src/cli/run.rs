@@ -6,23 +6,24 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, INCOMPLETE, USAGE};
+use cli_support::interrupt::install_handler;
 use cli_support::text::eprint_message;
 use firmware::evaluator::built_in_beside;
 use hil_harness::baseline;
-use hil_harness::campaign::{self, Observer, RunConfig};
+use hil_harness::campaign::{self, FinishedRun, Observer, RunConfig, RunContext, Session};
 use hil_harness::file_system::OsFileSystem;
-use hil_harness::live::BoardSuite;
+use hil_harness::fleet::FleetBoard;
+use hil_harness::live::{BoardSuite, SetupError};
 use hil_harness::report;
 use hil_harness::runner::Baseline;
 use hil_harness::suite::Suite;
 use indicatif::{ProgressBar, ProgressStyle};
 use rcflash_rig::DEFAULT_BOARD;
 use sargon_corpus::Case;
-use sargon_suite::{BoardConfig, FinishedRun, FleetBoard, LiveBoard, RunContext, SargonSuite};
+use sargon_suite::{BoardConfig, LiveBoard, SargonSuite};
 
 use super::boards::BoardArgs;
 use super::select::SelectArgs;
-use cli_support::interrupt::install_handler;
 use cli_support::output::print;
 
 /// Heading of the help.
@@ -34,16 +35,6 @@ pub(super) struct RunArgs {
     select: SelectArgs,
     #[command(flatten)]
     board: BoardArgs,
-    /// Distribute the cases over all boards of the rig file with this tag, as in tag=classic
-    #[arg(
-        long,
-        value_name = "tag=TAG",
-        value_parser = parse_tag,
-        conflicts_with_all = ["rig", "port"],
-        help_heading = "Board",
-        hide_short_help = true
-    )]
-    all: Option<String>,
     /// Print the names and tags of the selected cases, and run none
     #[arg(long, help_heading = super::CASES)]
     list: bool,
@@ -60,18 +51,6 @@ pub(super) struct RunArgs {
     full: bool,
     #[command(flatten)]
     execution: ExecutionArgs,
-    /// Soak test: repeat the cases for this long, as in 90s, 30m or 8h
-    #[arg(
-        long = "for",
-        value_name = "TIME",
-        value_parser = parse_duration,
-        conflicts_with = "resume",
-        help_heading = EXECUTION
-    )]
-    time: Option<Duration>,
-    /// Soak test: repeat the cases until this many have run
-    #[arg(long, value_name = "CASES", conflicts_with = "resume", help_heading = EXECUTION)]
-    count: Option<u64>,
 }
 
 /// Options of how cases run and where results go, which all runs have.
@@ -106,6 +85,28 @@ pub(super) struct ExecutionArgs {
     /// Stop at the first case that does not pass
     #[arg(long, help_heading = EXECUTION)]
     pub(super) fail_fast: bool,
+    /// Soak test: repeat the cases for this long, as in 90s, 30m or 8h
+    #[arg(
+        long = "for",
+        value_name = "TIME",
+        value_parser = parse_duration,
+        conflicts_with = "resume",
+        help_heading = EXECUTION
+    )]
+    time: Option<Duration>,
+    /// Soak test: repeat the cases until this many have run
+    #[arg(long, value_name = "CASES", conflicts_with = "resume", help_heading = EXECUTION)]
+    count: Option<u64>,
+    /// Distribute the cases over all boards of the rig file with this tag, as in tag=classic
+    #[arg(
+        long,
+        value_name = "tag=TAG",
+        value_parser = parse_tag,
+        conflicts_with_all = ["rig", "port"],
+        help_heading = "Board",
+        hide_short_help = true
+    )]
+    all: Option<String>,
 }
 
 pub(super) fn run(args: &RunArgs) -> CommandResult {
@@ -115,29 +116,44 @@ pub(super) fn run(args: &RunArgs) -> CommandResult {
         print(&cases.iter().map(line).collect::<String>())?;
         return Ok(0);
     }
-    let fleet_names = args.board.fleet_names(args.all.as_deref())?;
-    let here = RunContext {
-        file_system: &OsFileSystem,
-        clock: Arc::new(Instant::now),
-        stop: install_handler()?,
-        prepare: &LiveBoard::prepare,
-        observer: &mut TerminalObserver(ProgressBar::hidden()),
-    };
     let full = |plan: BoardConfig| BoardConfig {
         full_responses: plan.full_responses || args.full,
         ..plan
     };
-    let settings = RunConfig { boards: fleet_names, ..args.settings()? };
-    let done = if settings.boards.is_empty() {
-        campaign::run(&settings, &cases, args.board.plan().map(full), here)?
-    } else {
-        args.refuse_soak()?;
-        let plan = |name: &String| args.board.config_for(name).map(full);
-        let member = |name: &String| FleetBoard { name: name.clone(), plan: plan(name) };
-        let members: Vec<_> = settings.boards.iter().map(member).collect();
-        campaign::run_on_fleet(&settings, &cases, &members, here)?
-    };
+    let single = || args.board.plan().map(full);
+    let mut observer = TerminalObserver(ProgressBar::hidden());
+    let prepare = &LiveBoard::prepare;
+    let done = args.board.run(&args.settings()?, &cases, single, full, prepare, &mut observer)?;
     conclude(&done)
+}
+
+impl BoardArgs {
+    /// Runs cases on the board or boards that the options choose. `single` returns the plan of a
+    /// run on one board, `each` that of one of several.
+    pub(super) fn run<T: Session>(
+        &self,
+        config: &RunConfig,
+        cases: &[<T::Suite as Suite>::Case],
+        single: impl FnOnce() -> Result<T::Plan, CommandError>,
+        each: impl Fn(BoardConfig) -> T::Plan,
+        prepare: &(dyn Fn(&T::Plan) -> Result<T, SetupError> + Sync),
+        observer: &mut dyn Observer<T>,
+    ) -> Result<FinishedRun<T::Suite>, CommandError> {
+        let plan = |name: &String| self.config_for(name).map(&each);
+        let member = |name: &String| FleetBoard { name: name.clone(), plan: plan(name) };
+        let members: Vec<_> = config.boards.iter().map(member).collect();
+        let context = RunContext {
+            file_system: &OsFileSystem,
+            clock: Arc::new(Instant::now),
+            stop: install_handler()?,
+            prepare,
+            observer,
+        };
+        if members.is_empty() {
+            return campaign::run(config, cases, single(), context);
+        }
+        campaign::run_on_fleet(config, cases, &members, context)
+    }
 }
 
 /// Parses `tag=TAG`.
@@ -155,20 +171,9 @@ impl RunArgs {
             seed: self.select.seed,
             shard: self.select.shard.map(|shard| shard.to_string()),
             faults: self.board.faults,
-            time: self.time,
-            count: self.count,
             follow_up: self.board.options(),
             ..self.execution.config::<SargonSuite>(self.board.behaviour.to_string(), &self.board)?
         })
-    }
-
-    /// Returns an error if a soak run was requested on several boards.
-    fn refuse_soak(&self) -> Result<(), CommandError> {
-        if self.time.is_some() || self.count.is_some() {
-            let why = "--for and --count need a single board; --repeat works with several";
-            return Err(CommandError::new(USAGE, why));
-        }
-        Ok(())
     }
 }
 
@@ -180,9 +185,17 @@ impl ExecutionArgs {
         board: &BoardArgs,
     ) -> Result<RunConfig, CommandError> {
         let arguments = std::env::args_os().skip(1);
+        let boards = board.fleet_names(self.all.as_deref())?;
+        if !boards.is_empty() && (self.time.is_some() || self.count.is_some()) {
+            let why = "--for and --count need a single board; --repeat works with several";
+            return Err(CommandError::new(USAGE, why));
+        }
         Ok(RunConfig {
+            boards,
             repeat: self.repeat,
             fail_fast: self.fail_fast,
+            time: self.time,
+            count: self.count,
             baseline: self.read_baseline::<S>(&behaviour)?,
             behaviour,
             results: self.results.clone(),
@@ -249,7 +262,7 @@ impl Observer<LiveBoard> for TerminalObserver {
 }
 
 /// Prints the summary of a run and returns its exit code.
-fn conclude(done: &FinishedRun) -> CommandResult {
+fn conclude(done: &FinishedRun<SargonSuite>) -> CommandResult {
     let FinishedRun {
         totals: overview,
         summary,

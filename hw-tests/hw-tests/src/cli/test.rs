@@ -1,8 +1,8 @@
 //! `hw-tests test`.
 
+mod printer;
 mod session;
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use cli_support::output::print;
 use cli_support::text::{Escape, eprint_message};
 use hil_harness::report;
 use hil_harness::select::{Selection, Shard};
-use testfile_suite::{Contract, Heading, TestCase, TestFile, TestFiles, TestResult, Verdict};
+use testfile_suite::{Contract, Heading, TestCase, TestFile, TestFiles};
 
 use super::CASES;
 use super::boards::BoardArgs;
@@ -106,13 +106,8 @@ fn run_files(files: &[Tested], args: &TestArgs) -> CommandResult {
         skipped |= file.headings().any(|one| is_skipped(&one));
         let uncalled = contracts.iter().filter(|one| !file.calls(one)).map(uncalled);
         print(&uncalled.collect::<String>())?;
-        let reasons = file.headings().filter(is_skipped).map(|one| TestResult {
-            id: one.name.clone(),
-            verdict: Verdict::Skipped,
-            reason: one.skip.clone(),
-            ..TestResult::default()
-        });
-        print(&reasons.map(|result| lines(&file.path, &result)).collect::<String>())?;
+        let reason = |one: &Heading| printer::skipped(&one.name, one.skip.as_deref());
+        print(&file.headings().filter(is_skipped).map(reason).collect::<String>())?;
     }
     let selection = Selection { shard: args.shard, ..Selection::default() };
     let cases = selection.of::<TestFiles>(cases);
@@ -120,6 +115,7 @@ fn run_files(files: &[Tested], args: &TestArgs) -> CommandResult {
         return Ok(if skipped { 0 } else { NOTHING_SELECTED });
     }
     let done = session::run(args, &cases)?;
+    print(&report::boards_table(&done.boards))?;
     print(&done.totals.comparison())?;
     let counts = [done.totals.counts(), done.totals.counts_with_known_passing()];
     print(&report::summary_text(counts, &done.summary, done.stats, done.took, &done.target))?;
@@ -234,39 +230,4 @@ fn listed(path: &Path, heading: &Heading) -> String {
     let tags = heading.tags.iter().map(|tag| format!(" [{}]", tag.escaped()));
     let (line, name) = (heading.line, heading.name.escaped());
     format!("{}:{line}  {name}{}\n", path.escaped(), tags.collect::<String>())
-}
-
-/// Returns the lines about a result; none if there is nothing to say.
-fn lines(path: &Path, result: &TestResult) -> String {
-    let name = result.id.escaped();
-    let reason = result.reason.as_deref().map(Escape::escaped);
-    let not_checked = not_checked(&result.not_checked);
-    match (result.verdict, reason) {
-        (Verdict::Pass, reason) => {
-            let remarks: Vec<_> = reason.into_iter().chain(not_checked).collect();
-            if remarks.is_empty() {
-                return String::new();
-            }
-            format!("ok    {name}: {}\n", remarks.join("; "))
-        }
-        (Verdict::Skipped, reason) => format!("skip  {name}: {}\n", reason.unwrap_or_default()),
-        (Verdict::Fail, reason) => {
-            let mut text = format!("FAIL  {}:{}: {name}\n", path.escaped(), result.line);
-            let differences = result.differences.iter().map(ToString::to_string);
-            let routine = format!("calling {}", result.routine);
-            for line in reason.into_iter().chain(differences).chain(not_checked).chain([routine]) {
-                text += &format!("      {line}\n");
-            }
-            if let Some(case) = &result.case {
-                text += &format!("\n{case}\n");
-            }
-            text
-        }
-    }
-}
-
-/// Returns a remark on what could not be checked on this machine.
-fn not_checked(names: &BTreeSet<&'static str>) -> Option<String> {
-    let names: Vec<_> = names.iter().copied().collect();
-    (!names.is_empty()).then(|| format!("not checked here: {}", names.join(", ")))
 }

@@ -139,7 +139,7 @@ fn unplugged(name: &str, reads: u32) -> FleetBoard {
 }
 
 struct NullObserver;
-impl<T> Observer<T> for NullObserver {}
+impl<T: campaign::Session> Observer<T> for NullObserver {}
 
 /// The configuration of a run, and its cases.
 type Settings = (RunConfig, Vec<Case>);

@@ -52,6 +52,19 @@ impl LoadedProgram {
         written.chain(self.code.iter().chain(&self.data).cloned()).collect()
     }
 
+    /// Returns what tests wrote since the last reload: addresses with lengths.
+    pub(super) fn writes(&self) -> BTreeMap<u16, usize> {
+        self.written.clone()
+    }
+
+    /// Adds what tests wrote and was perhaps not restored.
+    pub(super) fn add_writes(&mut self, writes: BTreeMap<u16, usize>) {
+        for (address, length) in writes {
+            let known = self.written.entry(address).or_default();
+            *known = length.max(*known);
+        }
+    }
+
     /// Forgets what tests wrote, which was restored.
     pub(super) fn forget_writes(&mut self) {
         self.written.clear();

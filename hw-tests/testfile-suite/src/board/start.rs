@@ -123,6 +123,7 @@ impl BoardMachine {
             loaded: LoadedProgram::default(),
             is_lost: false,
             restarts: 0,
+            batch: 1,
         })
     }
 }

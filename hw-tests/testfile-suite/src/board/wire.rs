@@ -7,20 +7,17 @@ use firmware_wire::{
     CALL_STACK_BYTES, CallRead, CallResult, CallStatus, MemoryResult, RegisterPair, RegisterSet,
     RegisterValues,
 };
-use z80_core::Registers;
+use z80_core::{Registers, register_value};
 
-use crate::machine::{Call, CallEnd, Outcome, Violation};
+use crate::machine::{Call, CallEnd, Count, Outcome, Violation};
+use crate::model::HALVES;
 
 /// Bytes of a routine's stack that interrupts use.
 const INTERRUPT_BYTES: u16 = 16;
 
 /// Returns the request for a call.
 pub(super) fn request(call: &Call, writes: Vec<(u16, Vec<u8>)>) -> wire::Call {
-    let mut values = RegisterValues::default();
-    let mut registers = call.registers;
-    for (pair, value) in pairs(&mut registers) {
-        values.set(pair, *value);
-    }
+    let registers = values(call);
     // The lengths are those of blocks in 64 KiB.
     let read = |(address, length): &(u16, usize)| CallRead {
         address: *address,
@@ -29,7 +26,44 @@ pub(super) fn request(call: &Call, writes: Vec<(u16, Vec<u8>)>) -> wire::Call {
     };
     let reads = call.read.iter().filter(|(_, length)| *length > 0).map(read).collect();
     let wanted = RegisterSet::ALL;
-    wire::Call { entry: call.address, registers: values, writes, wanted, reads }
+    wire::Call { entry: call.address, registers, writes, wanted, reads }
+}
+
+/// Returns the request to count through arguments.
+pub(super) fn count_request(first: &Call, count: &Count) -> wire::CountRequest {
+    let numbers = |names: &[&'static str]| names.iter().filter_map(|name| number(name)).collect();
+    let counted = count.counted.iter().rev();
+    let value = counted.filter_map(|name| register_value(&first.registers, name));
+    wire::CountRequest {
+        entry: first.address,
+        registers: values(first),
+        counted: numbers(&count.counted),
+        first: value.fold(0, |value, byte| value << 8 | u32::from(byte)),
+        calls: count.calls,
+        flags: count.flags,
+        results: numbers(&count.results),
+        crc: 0,
+    }
+}
+
+/// Returns the number of a register of eight bits in COUNT: F is 0, A 1, C 2, B 3.
+fn number(name: &str) -> Option<u8> {
+    HALVES.iter().position(|half| *half == name).map(|index| index as u8 ^ 1)
+}
+
+fn values(call: &Call) -> RegisterValues {
+    let mut values = RegisterValues::default();
+    let mut registers = call.registers;
+    for (pair, value) in pairs(&mut registers) {
+        values.set(pair, *value);
+    }
+    values
+}
+
+/// Returns the bytes of stack that a routine itself used at least.
+pub(super) fn stack_used(status: CallStatus, bytes: u8) -> u16 {
+    let is_interrupted = status.0 & CallStatus::INTERRUPTED != 0;
+    u16::from(bytes).saturating_sub(if is_interrupted { INTERRUPT_BYTES } else { 0 })
 }
 
 /// Returns the outcome of a call that has returned.
@@ -51,7 +85,7 @@ pub(super) fn outcome(call: &Call, result: &CallResult) -> Outcome {
         registers,
         memory: memory.collect(),
         stack: (!is_interrupted).then_some(result.stack_used.into()),
-        violations: violations(call, result, is_interrupted),
+        violations: violations(call, result),
         ..unfinished(call, CallEnd::Returned)
     }
 }
@@ -71,11 +105,9 @@ pub(super) fn unfinished(call: &Call, end: CallEnd) -> Outcome {
     }
 }
 
-fn violations(call: &Call, result: &CallResult, is_interrupted: bool) -> Vec<Violation> {
+fn violations(call: &Call, result: &CallResult) -> Vec<Violation> {
     let has = |bit| result.status.0 & bit != 0;
-    let used = u16::from(result.stack_used);
-    let least_used = if is_interrupted { used.saturating_sub(INTERRUPT_BYTES) } else { used };
-    let exhausted = if least_used > call.stack_size {
+    let exhausted = if stack_used(result.status, result.stack_used) > call.stack_size {
         Some(call.stack_size)
     } else {
         has(CallStatus::STACK_OVERFLOW).then_some(CALL_STACK_BYTES.into())

@@ -115,20 +115,20 @@ impl ValueTree for RangeTree {
     }
 }
 
-/// Returns all combinations of values, in ascending order; the last register changes fastest.
-pub(super) fn all_inputs<'p>(
-    args: &'p [(&'static str, Generator)],
-) -> impl Iterator<Item = Input> + use<'p> {
-    let sizes: Vec<u64> = args.iter().map(|(_, generator)| generator.size()).collect();
-    let count = sizes.iter().product::<u64>();
-    (0..count).map(move |mut index| {
-        let mut registers = vec![0; args.len()];
-        for (at, (_, generator)) in args.iter().enumerate().rev() {
-            registers[at] = nth(generator, index % sizes[at]);
-            index /= sizes[at];
-        }
-        Input { registers, blocks: Vec::new() }
-    })
+/// Returns the number of combinations of values.
+pub(crate) fn input_count(property: &Property) -> u64 {
+    property.args.iter().map(|(_, generator)| generator.size()).product()
+}
+
+/// Returns the combination of values with this number, in ascending order from 0; the last register
+/// changes fastest.
+pub(super) fn nth_input(property: &Property, mut index: u64) -> Input {
+    let mut registers = vec![0; property.args.len()];
+    for (value, (_, generator)) in registers.iter_mut().zip(&property.args).rev() {
+        *value = nth(generator, index % generator.size());
+        index /= generator.size();
+    }
+    Input { registers, blocks: Vec::new() }
 }
 
 fn nth(generator: &Generator, index: u64) -> u16 {

@@ -1,5 +1,7 @@
 //! The same test files give the same verdicts on the simulated machine and on both kinds of board.
 
+use std::time::Duration;
+
 use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
@@ -366,4 +368,115 @@ fn a_stuck_call_is_reported_even_if_nothing_can_reset_the_board() {
     assert!(error.ends_with("; press the board's reset button and try again"), "{error}");
     buttons.recv().expect("a button")();
     assert_eq!(reply(&mut session, &call)["out"], json!({ "A": 4 }));
+}
+
+/// The calls of a property on a board, the requests and the time by the board's clock that they
+/// took.
+fn figures(board: &mut BoardMachine, file: &TestFile) -> (u64, u64, Duration) {
+    board.load(&file.program).unwrap_or_else(|error| panic!("{error}"));
+    let before = board.stats();
+    let result = results(file, board).remove(0);
+    assert_eq!(result.verdict, Verdict::Pass, "{result:?}");
+    let after = board.stats();
+    (result.calls, after.requests - before.requests, after.busy - before.busy)
+}
+
+/// A routine of 200 T-states: MVI 7, DJNZ 13 or 8, NOP, MOV and CMA 4, RET 10 (UM0080).
+const COMPLEMENT: &str = "RUN:\tMVI B,12\nLOOP:\tDJNZ LOOP\n\tMOV A,L\n\tCMA\n\tMOV E,A\n\tMOV A,H
+\tCMA\n\tMOV D,A\n\tNOP\n\tNOP\n\tRET";
+
+#[test]
+fn inputs_of_a_property_share_requests() {
+    let args = "args = { HL = \"u16\", IX = \"u16\", C = \"u8\", IY = \"u16\" }\ncases = 400";
+    let accepts_all = "reference = [\"sh\", \"-c\", \"while read line; do echo null; done\"]";
+    let check = "check = \"out.DE == 65535 - HL && out.IX == IX && out.C == C && out.IY == IY\"";
+    let folder = folder(COMPLEMENT);
+    for judge in [check, accepts_all] {
+        let text = format!("[[property]]\nname = \"all\"\ncall = \"RUN\"\n{args}\n{judge}");
+        let file = parse(folder.path(), &text).unwrap_or_else(|error| panic!("{error}"));
+        for profile in PROFILES {
+            let (calls, requests, time) = figures(&mut board(profile), &file);
+            println!("{profile}: {calls} calls, {requests} requests, {time:?}");
+            assert_eq!(calls, 400);
+            assert!(time < Duration::from_secs(400) / 150, "{profile}: 150 calls/s: {time:?}");
+        }
+    }
+}
+
+#[test]
+fn a_board_counts_through_the_inputs_of_an_exhaustive_property() {
+    let text = "[[property]]\nname = \"all\"\ncall = \"RUN\"\nargs = { HL = \"0..16384\" }\n\
+                exhaustive = true\ncheck = \"out.DE == 65535 - HL\"";
+    let folder = folder(COMPLEMENT);
+    let file = parse(folder.path(), text).unwrap_or_else(|error| panic!("{error}"));
+    let simulated = results(&file, &mut SimulatedMachine::new(&file.program)).remove(0);
+    assert_eq!(simulated.t_states, Some(200));
+    for profile in PROFILES {
+        let (calls, requests, time) = figures(&mut board(profile), &file);
+        println!("{profile}: {calls} calls, {requests} requests, {time:?}");
+        assert_eq!(calls, 16_384);
+        assert!(time < Duration::from_secs(16_384) / 3_000, "{profile}: 3,000 calls/s: {time:?}");
+    }
+}
+
+#[test]
+fn exhaustive_properties_have_the_same_verdicts_however_inputs_are_counted() {
+    let source = "RUN:\tMOV A,B\n\tADD C\n\tRET\nPLANTED: MOV A,C\n\tCPI 77\n\tRNZ\n\tXRA A\n\tRET
+KEEPS:\tLXI H,COUNT\n\tINR M\n\tMOV D,M\n\tRET\nCOUNT:\t.BYTE 4";
+    let property = |name: &str, call: &str, lines: &str| {
+        format!("[[property]]\nname = \"{name}\"\ncall = \"{call}\"\nexhaustive = true\n{lines}\n")
+    };
+    let sum = "check = \"out.A == (B + C) & 255 && FC == (B + C > 255)\"";
+    let inputs = "args = { B = \"3..=5\", C = \"u8\" }";
+    let text = [
+        property("ranges", "RUN", &format!("args = {{ B = \"7..=9\", C = \"5..=200\" }}\n{sum}")),
+        property("full", "RUN", &format!("{inputs}\n{sum}")),
+        property("listed", "RUN", &format!("args = {{ B = \"0..50\", C = [200, 4] }}\n{sum}")),
+        property("flag", "RUN", &format!("{inputs}\ncheck = \"FC == (B + C > 255)\"")),
+        property("kept", "RUN", &format!("{inputs}\n{sum}\nexpect.clobbers = \"F\"")),
+        property("planted", "PLANTED", "args = { BC = \"256..600\" }\ncheck = \"out.A == C\""),
+        property("same", "RUN", &format!("{inputs}\nsame_as = \"PLANTED\"\noutputs = [\"A\"]")),
+        property("state", "KEEPS", &format!("{inputs}\ncheck = \"D == 5\"")),
+    ];
+    let results = same_everywhere(source, &text.concat());
+    let failed: Vec<_> = results.iter().filter(|one| one.verdict == Verdict::Fail).collect();
+    let names: Vec<_> = failed.iter().map(|result| result.id.as_str()).collect();
+    assert_eq!(names, ["planted", "same"]);
+    let reason = failed[0].reason.as_deref();
+    assert_eq!(reason, Some("input 78 in ascending order: BC = 333"), "256 + 77");
+}
+
+#[test]
+fn an_output_that_only_the_board_has_is_found_by_its_input() {
+    // Memory outside of the program differs: A5H on a simulated machine only.
+    let source = "RUN:\tCPI 77\n\tRNZ\n\tLDA 0D000H\n\tRET";
+    let text = "[[property]]\nname = \"all\"\ncall = \"RUN\"\nargs = { A = \"u8\" }\nexhaustive = \
+                true\ncheck = \"out.A == A || out.A == 0A5H\"";
+    let folder = folder(source);
+    let file = parse(folder.path(), text).unwrap_or_else(|error| panic!("{error}"));
+    let simulated = results(&file, &mut SimulatedMachine::new(&file.program)).remove(0);
+    assert_eq!(simulated.verdict, Verdict::Pass, "{simulated:?}");
+    let mut board = board(PROFILES[0]);
+    board.load(&file.program).unwrap_or_else(|error| panic!("{error}"));
+    let result = results(&file, &mut board).remove(0);
+    let reason = result.reason.as_deref();
+    assert_eq!(reason, Some("input 78 in ascending order: A = 77"), "{result:?}");
+}
+
+#[test]
+fn a_call_that_does_not_return_is_waited_for_as_one_call_although_others_share_its_frame() {
+    let source = "RUN:\tCPI 200\n\tRNZ\nSTUCK:\tJMP STUCK";
+    let text = "[[property]]\nname = \"all\"\ncall = \"RUN\"\nargs = { A = \"u8\" }\nexhaustive = \
+                true\ncheck = \"out.A == A\"";
+    let folder = folder(source);
+    let file = parse(folder.path(), text).unwrap_or_else(|error| panic!("{error}"));
+    let mut board = board(PROFILES[0]);
+    board.load(&file.program).unwrap_or_else(|error| panic!("{error}"));
+    let before = board.stats().busy;
+    let result = results(&file, &mut board).remove(0);
+    assert_eq!(result.reason.as_deref(), Some("input 201 in ascending order: A = 200"));
+    // Six calls of 10,000,000 T-states in a frame, at 7.3728 MHz, would be 24 s in three attempts,
+    // and as much for the frame behind it.
+    let time = board.stats().busy - before;
+    assert!(time < Duration::from_secs(24), "{time:?}");
 }

@@ -1,8 +1,10 @@
 //! Properties: planted bugs are found and simplified; all inputs are tried where that is asked.
 
-use testfile_suite::Verdict;
+use std::sync::Arc;
 
-use crate::{result, results, run_seeded};
+use testfile_suite::{RunOptions, SimulatedMachine, TestCase, Verdict, run_one};
+
+use crate::{folder, parse, result, results, run_seeded};
 
 /// Adds A and B, but not if HL is 0BEEFH.
 const RARE: &str = "RUN:\tMOV A,H\n\tCPI 0BEH\n\tJRNZ GOOD\n\tMOV A,L\n\tCPI 0EFH\n\tJRNZ GOOD
@@ -110,4 +112,26 @@ fn guards_apply_to_every_input_of_a_property() {
     let result = result(source, &text);
     assert_eq!(result.differences[0].to_string(), "returned with interrupts off");
     assert_eq!(result.reason.as_deref(), Some("input 201 in ascending order: B = 200"));
+}
+
+#[test]
+fn an_exhaustive_property_of_more_than_65536_inputs_is_several_cases() {
+    let text = "[[property]]\nname = \"all\"\ncall = \"RUN\"\nargs = { A = \"u8\", BC = \
+                \"0..=299\" }\nexhaustive = true\ncheck = \"out.A != 255\"";
+    let folder = folder("RUN:\tRET");
+    let file = Arc::new(parse(folder.path(), text).unwrap_or_else(|error| panic!("{error}")));
+    let cases = TestCase::all(&file, &Vec::new().into());
+    let names: Vec<_> =
+        cases.iter().filter_map(|case| case.id.rsplit_once("::")).map(|(_, name)| name).collect();
+    assert_eq!(names, ["all part 1/2", "all part 2/2"]);
+    // 256 times 300 inputs; the first with A = 255 is 255 times 300 and one.
+    let results = cases.iter().map(|case| {
+        let options = RunOptions { inputs: case.inputs.clone(), ..RunOptions::default() };
+        let mut machine = SimulatedMachine::new(&file.program);
+        run_one(&file, case.index, &mut machine, &options).unwrap_or_else(|error| panic!("{error}"))
+    });
+    let reasons: Vec<_> = results.map(|result| (result.verdict, result.reason)).collect();
+    let passed = (Verdict::Pass, Some("inputs 1 to 65536 of 76800".to_owned()));
+    let reason = "input 76501 in ascending order: A = 255, BC = 0".to_owned();
+    assert_eq!(reasons, [passed, (Verdict::Fail, Some(reason))]);
 }

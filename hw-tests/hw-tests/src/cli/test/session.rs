@@ -3,16 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 use cli_support::exit::CommandError;
-use cli_support::interrupt::install_handler;
-use cli_support::output::{pluralize, print};
 use cli_support::text::{Escape, eprint_message};
 use firmware::profile::BoardProfile;
 use firmware_wire::Identity;
-use hil_harness::campaign::{self, FinishedRun, Observer, RunConfig, RunContext, Session};
-use hil_harness::file_system::OsFileSystem;
+use hil_harness::campaign::{FinishedRun, RunConfig, Session};
 use hil_harness::live::SetupError;
 use hil_harness::report::RunTarget;
 use hil_harness::runner::{BaselineStatus, RunEnd, RunSummary, merge_repetitions};
@@ -24,7 +20,8 @@ use testfile_suite::{
     TestFile, TestFiles, TestResult, Verdict, run_one,
 };
 
-use super::{TestArgs, lines, not_checked};
+use super::TestArgs;
+use super::printer::Printer;
 
 /// Runs cases with results file and report.
 pub(super) fn run(
@@ -36,24 +33,17 @@ pub(super) fn run(
         shard: args.shard.map(|shard| shard.to_string()),
         ..args.execution.config::<TestFiles>(String::new(), &args.board)?
     };
-    let plan = args.board.names_board().then(|| args.board.plan()).transpose();
-    let plan = plan.map(|board| TestPlan { board, seed: args.seed });
-    let context = RunContext {
-        file_system: &OsFileSystem,
-        clock: Arc::new(Instant::now),
-        stop: install_handler()?,
-        prepare: &TestSession::prepare,
-        observer: &mut Silent,
+    let each = |board| TestPlan { board: Some(board), seed: args.seed };
+    let single = || match args.board.names_board() {
+        true => args.board.plan().map(each),
+        false => Ok(TestPlan { board: None, seed: args.seed }),
     };
-    campaign::run(&config, cases, plan, context)
+    let mut printer = Printer::new(cases, config.boards.len(), config.is_soak());
+    args.board.run(&config, cases, single, each, &TestSession::prepare, &mut printer)
 }
 
-/// The session prints results itself.
-struct Silent;
-
-impl<T> Observer<T> for Silent {}
-
 /// What a session is prepared from.
+#[derive(Clone)]
 struct TestPlan {
     /// The board; `None` for the simulated machine.
     board: Option<BoardConfig>,
@@ -73,7 +63,6 @@ struct TestSession {
     seed: Option<u64>,
     /// The file whose program is loaded, and what came of that.
     loaded: Option<(Arc<TestFile>, Result<(), Refusal>)>,
-    tally: Tally,
     not_checked: BTreeSet<&'static str>,
 }
 
@@ -86,23 +75,13 @@ enum Refusal {
     Unloadable(String),
 }
 
-/// The results of a file.
-#[derive(Default)]
-struct Tally {
-    passed: usize,
-    failed: usize,
-    skipped: usize,
-    not_checked: BTreeSet<&'static str>,
-}
-
 impl TestSession {
     fn prepare(plan: &TestPlan) -> Result<Self, SetupError> {
         let runner = match &plan.board {
             None => Runner::Simulated(Box::default()),
             Some(config) => Runner::Board(Box::new(BoardMachine::prepare(config)?)),
         };
-        let (loaded, tally, not_checked) = (None, Tally::default(), BTreeSet::new());
-        Ok(Self { runner, seed: plan.seed, loaded, tally, not_checked })
+        Ok(Self { runner, seed: plan.seed, loaded: None, not_checked: BTreeSet::new() })
     }
 
     /// Loads the program of a file, unless it is loaded.
@@ -112,7 +91,6 @@ impl TestSession {
         {
             return Ok(outcome.clone());
         }
-        self.print_tally();
         let outcome = match &mut self.runner {
             Runner::Simulated(machine) => {
                 **machine = SimulatedMachine::new(&file.program);
@@ -159,46 +137,18 @@ impl TestSession {
                 }
             },
         };
-        self.report(case, &found);
+        self.not_checked.extend(&found.not_checked);
         Ok(case.result(found))
     }
 
     fn call(&mut self, case: &TestCase) -> Result<TestResult, RunError> {
-        let options = RunOptions { seed: self.seed, contracts: &case.contracts };
+        let inputs = case.inputs.clone();
+        let options = RunOptions { seed: self.seed, inputs, contracts: &case.contracts };
         let machine: &mut dyn Machine = match &mut self.runner {
             Runner::Simulated(machine) => &mut **machine,
             Runner::Board(machine) => &mut **machine,
         };
         run_one(&case.file, case.index, machine, &options)
-    }
-
-    fn report(&mut self, case: &TestCase, found: &TestResult) {
-        // The summary at the end is printed the same way, and returns the error.
-        let _ = print(&lines(&case.file.path, found));
-        let tally = &mut self.tally;
-        match found.verdict {
-            Verdict::Pass => tally.passed += 1,
-            Verdict::Fail => tally.failed += 1,
-            Verdict::Skipped => tally.skipped += 1,
-        }
-        tally.not_checked.extend(&found.not_checked);
-        self.not_checked.extend(&found.not_checked);
-    }
-
-    /// Prints the summary of the file whose cases have run.
-    fn print_tally(&mut self) {
-        let Tally { passed, failed, skipped, not_checked: names } = std::mem::take(&mut self.tally);
-        let Some((file, _)) = &self.loaded else { return };
-        if passed + failed + skipped == 0 {
-            return;
-        }
-        let (verdict, part) = if failed > 0 { ("FAIL", failed) } else { ("PASS", passed) };
-        let cases = pluralize(passed + failed, "case");
-        let remarks = (skipped > 0).then(|| format!("{skipped} skipped"));
-        let remarks = remarks.into_iter().chain(not_checked(&names));
-        let remarks: String = remarks.map(|remark| format!(", {remark}")).collect();
-        let (path, name) = (file.path.escaped(), self.name().escaped());
-        let _ = print(&format!("{verdict} {part} of {cases} in {path}, {name}{remarks}\n"));
     }
 
     fn restarts(&self) -> u64 {
@@ -261,6 +211,7 @@ impl Session for TestSession {
         on_result: &mut dyn FnMut(CaseResult<TestFiles>),
     ) -> RunSummary {
         let mut summary = RunSummary::default();
+        let restarts = self.restarts();
         while summary.ended == RunEnd::Complete {
             if options.interrupted.load(Ordering::Relaxed) {
                 summary.ended = RunEnd::Interrupted;
@@ -284,15 +235,22 @@ impl Session for TestSession {
                 }
                 Err(end) => {
                     on_result(CaseResult::new(&case, suite::Verdict::NotRun));
-                    summary.ended = end;
+                    let is_stopped = options.interrupted.load(Ordering::Relaxed);
+                    summary.ended = if is_stopped { RunEnd::Interrupted } else { end };
                 }
             }
         }
-        self.print_tally();
-        summary.restarts = self.restarts();
+        summary.restarts = self.restarts() - restarts;
         summary.last_restart =
             (summary.restarts > 0).then(|| "a routine did not return".to_owned());
         summary
+    }
+
+    fn verify(&mut self) -> Result<(), String> {
+        match &mut self.runner {
+            Runner::Simulated(_) => Ok(()),
+            Runner::Board(machine) => machine.verify().map_err(|error| error.to_string()),
+        }
     }
 
     fn stats(&self) -> LinkStats {

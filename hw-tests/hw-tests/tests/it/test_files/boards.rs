@@ -132,3 +132,57 @@ fn options_of_the_evaluator_are_refused() {
         assert!(code == 2 && errors.contains(&message), "{option:?}: {code} {errors}");
     }
 }
+
+#[test]
+fn several_boards_share_the_cases_of_all_files() {
+    let folder = project(CASES);
+    let rows = "[[case]]\nname = \"row\"\ncall = \"TWICE\"\nrows = [[\"in.A\", \"expect.A\"], ";
+    let rows: String = (0..40)
+        .fold(rows.to_owned(), |text, number| text + &format!("[{number}, {}],", 2 * number));
+    let text = format!("sources = [\"twice.asm\"]\n{rows}]\n");
+    std::fs::write(folder.path().join("rows.test.toml"), text).expect("a file");
+    let arguments = ["test", ".", "--rig", "direct", "--rig", "direct", "--report-dir", "out"];
+    let (code, shown, errors) = hw_tests(folder.path(), &arguments);
+    assert_eq!(code, 1, "{shown}{errors}");
+    assert!(shown.contains("PASS 40 of 40 cases in ./rows.test.toml, 2 boards\n"), "{shown}");
+    assert!(shown.contains("FAIL 1 of 2 cases in ./twice.test.toml, 2 boards\n"), "{shown}");
+    let fault = "at fault: the code, or something that the boards share: same outcome on 2 boards";
+    assert!(shown.contains(fault) && shown.contains("      A: expected 1, got 0\n"), "{shown}");
+    assert!(shown.contains("FAIL: 41 of 42 cases agree on 42 calls"), "{shown}");
+    assert!(errors.contains("direct: Z80 routine caller 1,") && errors.contains("direct 2: Z80"));
+    let report = read(folder.path(), "out/report.json");
+    assert!(report.contains("\"name\":\"direct 2\"") && report.contains("twice.test.toml::large"));
+    let (code, _, errors) = hw_tests(folder.path(), &[&arguments[..6], &["--for", "1s"]].concat());
+    assert!(code == 2 && errors.contains("--for and --count need a single board"), "{errors}");
+}
+
+#[test]
+fn a_soak_test_repeats_the_cases_and_prints_failures_only() {
+    let folder = project(CASES);
+    let test = |arguments: &[&str]| {
+        hw_tests(folder.path(), &[&["test", "twice.test.toml", "--count", "7"], arguments].concat())
+    };
+    let (code, shown, _) = test(&["--tag", "fast"]);
+    assert_eq!((code, shown.lines().count()), (0, 1), "{shown}");
+    assert!(shown.starts_with("PASS: 7 of 7 cases"), "{shown}");
+    let (code, shown, _) = test(&["--direct"]);
+    let failures = shown.matches("FAIL  twice.test.toml:8: large\n").count();
+    assert_eq!((code, failures), (1, 3), "each second of 7: {shown}");
+}
+
+#[test]
+fn a_recorded_run_is_replayed_without_its_board() {
+    let folder = project(CASES);
+    let test = |arguments: &[&str]| {
+        hw_tests(folder.path(), &[&["test", "twice.test.toml"], arguments].concat())
+    };
+    let recorded = test(&["--direct", "--record", "t"]);
+    assert_eq!(recorded.0, 1, "{recorded:?}");
+    let (code, shown, errors) = test(&["--replay", "t"]);
+    assert_eq!((code, errors.as_str()), (1, ""), "{shown}");
+    assert!(shown.contains("FAIL 1 of 2 cases in twice.test.toml, transcript t\n"), "{shown}");
+    let other = format!("sources = [\"twice.asm\"]\n{}", CASES.replace("A = 2", "A = 3"));
+    std::fs::write(folder.path().join("twice.test.toml"), other).expect("a file");
+    let (code, shown, _) = test(&["--replay", "t"]);
+    assert!(code == 3 && shown.contains("but when this was recorded"), "{code} {shown}");
+}

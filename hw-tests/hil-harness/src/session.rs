@@ -9,7 +9,7 @@ use rcflash_link::LinkStats;
 
 use crate::board::FaultCounts;
 use crate::live::BoardSuite;
-use crate::live::{BoardConfig, LiveBoard, Utilization};
+use crate::live::{BoardConfig, LiveBoard, SetupError, Utilization};
 use crate::report::RunTarget;
 use crate::runner::{CaseResult, RunOptions, RunSummary, run_cases_from};
 use crate::suite::Suite;
@@ -19,7 +19,7 @@ pub trait Session {
     /// The suite.
     type Suite: Suite;
     /// What a session is prepared from.
-    type Plan;
+    type Plan: Clone + Send + Sync;
 
     /// Returns the board's profile; `None` if no board is planned.
     fn planned_profile(plan: &Self::Plan) -> Option<&BoardProfile>;
@@ -58,6 +58,22 @@ pub trait Session {
         options: RunOptions,
         on_result: &mut dyn FnMut(CaseResult<Self::Suite>),
     ) -> RunSummary;
+
+    /// Makes the session usable again after a run that was interrupted.
+    ///
+    /// # Errors
+    /// Returns an error if the board is lost.
+    fn recover(&mut self) -> Result<(), SetupError> {
+        Ok(())
+    }
+
+    /// Verifies that the program is still the one that was loaded.
+    ///
+    /// # Errors
+    /// Returns a message if another program replies, or none.
+    fn verify(&mut self) -> Result<(), String> {
+        Ok(())
+    }
 
     /// Called after a complete run, before the statistics are read.
     fn finish(&mut self) {}
@@ -124,6 +140,18 @@ impl<S: BoardSuite> Session for LiveBoard<S> {
         on_result: &mut dyn FnMut(CaseResult<S>),
     ) -> RunSummary {
         run_cases_from(self, cases, options, on_result)
+    }
+
+    fn recover(&mut self) -> Result<(), SetupError> {
+        self.recover().map(drop)
+    }
+
+    fn verify(&mut self) -> Result<(), String> {
+        match self.is_expected_application() {
+            Ok(true) => Ok(()),
+            Ok(false) => Err("another program replies".to_owned()),
+            Err(error) => Err(error.to_string()),
+        }
     }
 
     fn finish(&mut self) {

@@ -1,0 +1,189 @@
+//! Tries inputs on a machine that counts through arguments by itself, as the caller on a board.
+//!
+//! A simulated machine makes the same calls first, and its outputs are judged. If none fails, the
+//! CRC-32 of the outputs on the other machine must be that of the simulated ones. Otherwise its
+//! calls are made one by one.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use firmware_wire::{MAX_COUNTED_BYTES, crc32};
+use z80_core::{FLAGS, canonical_register_name, register_value};
+
+use crate::calls::single_call;
+use crate::machine::Count;
+use crate::model::{Generator, HALVES, Judge, Property, TestFile, halves};
+use crate::options::RunOptions;
+use crate::parse::without_prefix;
+use crate::result::{RunError, TestResult};
+use crate::simulated::SimulatedMachine;
+
+use super::generate::nth_input;
+use super::{BATCH, Trial};
+
+/// Most calls that one checksum is of.
+const MAX_CALLS: u64 = 0x2000;
+/// T-states after which no further call is added to them: two seconds at 7.3728 MHz.
+const MAX_T_STATES: u64 = 15_000_000;
+
+/// What of a property is counted through and compared.
+pub(super) struct Counter {
+    simulated: SimulatedMachine,
+    /// Registers of eight bits that count, the lowest first.
+    counted: Vec<&'static str>,
+    /// The number of inputs that differ in those registers only.
+    period: u64,
+    /// Registers of eight bits that the judge uses, and the flags.
+    results: Vec<&'static str>,
+    flags: u8,
+}
+
+impl Counter {
+    /// Returns `None` if a judge needs memory, the console or a program, or arguments don't count up.
+    pub(super) fn new(
+        file: &TestFile,
+        property: &Property,
+        options: &RunOptions<'_>,
+    ) -> Option<Self> {
+        let expect = &property.step.expect;
+        let reads = expect.checks.iter().any(|(_, condition)| condition.reads_memory());
+        let is_program = matches!(property.judge, Judge::Reference(..));
+        if reads || is_program || !expect.memory.is_empty() || expect.console.is_some() {
+            return None;
+        }
+        let (counted, period) = counted(property);
+        let (results, flags) = results(file, property, options);
+        let simulated = SimulatedMachine::new(&file.program);
+        (period > 1 && !results.is_empty()).then_some(Self {
+            simulated,
+            counted,
+            period,
+            results,
+            flags,
+        })
+    }
+
+    /// Tries the first of these inputs. Returns the number of the one after them, and whether they
+    /// have passed.
+    pub(super) fn count(
+        &mut self,
+        trial: &mut Trial<'_>,
+        range: Range<u64>,
+    ) -> Result<(u64, bool), RunError> {
+        let first = nth_input(trial.property, range.start);
+        let start = range.start;
+        let Simulated { end, has_passed, count, stack } = self.simulate(trial, range)?;
+        // The first call by itself also writes memory, and shows what can't be checked.
+        let has_passed = has_passed
+            && trial.try_inputs(std::slice::from_ref(&first))?.iter().all(|one| one.1.is_none());
+        if !has_passed {
+            return Ok((end, false));
+        }
+        let call = single_call(trial.file, &trial.step(&first));
+        let used = trial.machine.count(&call, &count)?.filter(|used| Some(*used) <= stack);
+        if let Some(used) = used {
+            trial.result.calls += end - start - 1;
+            trial.result.stack = trial.result.stack.max(Some(used));
+        }
+        Ok((end, used.is_some()))
+    }
+
+    /// Makes and judges the calls of the first inputs on the simulated machine.
+    fn simulate(&mut self, trial: &Trial<'_>, range: Range<u64>) -> Result<Simulated, RunError> {
+        let (file, property, options) = (trial.file, trial.property, trial.options);
+        let period_end = (range.start / self.period + 1) * self.period;
+        let limit = range.end.min(period_end).min(range.start + MAX_CALLS);
+        let (reference, result) = (None, TestResult::default());
+        let machine = &mut self.simulated;
+        let mut model = Trial { file, property, machine, options, reference, result, spent: 0 };
+        let (mut end, mut bytes, mut has_passed) = (range.start, Vec::new(), true);
+        while end < limit && model.spent < MAX_T_STATES {
+            let numbers = end..limit.min(end + BATCH as u64);
+            end = numbers.end;
+            let inputs: Vec<_> = numbers.map(|number| nth_input(property, number)).collect();
+            for (outcome, failure) in model.try_inputs(&inputs)? {
+                has_passed &= failure.is_none();
+                bytes.extend(self.results.iter().map(|name| {
+                    let value = register_value(&outcome.registers, name).unwrap_or(0) as u8;
+                    if *name == "F" { value & self.flags } else { value }
+                }));
+            }
+        }
+        let count = Count {
+            counted: self.counted.clone(),
+            calls: (end - range.start) as u32,
+            results: self.results.clone(),
+            flags: self.flags,
+            crc: crc32(&bytes),
+            t_states: model.spent,
+        };
+        Ok(Simulated { end, has_passed, count, stack: model.result.stack })
+    }
+}
+
+/// What calls did on the simulated machine.
+struct Simulated {
+    /// The number of the input after them.
+    end: u64,
+    has_passed: bool,
+    /// The same calls for the other machine.
+    count: Count,
+    /// The most bytes of stack.
+    stack: Option<u16>,
+}
+
+/// Returns the registers that count when the number of an input does, and for how many inputs.
+fn counted(property: &Property) -> (Vec<&'static str>, u64) {
+    let (mut counted, mut period) = (Vec::new(), 1);
+    for (name, generator) in property.args.iter().rev() {
+        let bytes = halves(name);
+        let is_range = matches!(generator, Generator::Range(_));
+        if !is_range || bytes.is_empty() || counted.len() + bytes.len() > MAX_COUNTED_BYTES {
+            break;
+        }
+        let values = 1 << (8 * bytes.len());
+        counted.extend(bytes.into_iter().rev());
+        period *= generator.size();
+        if generator.size() < values {
+            break;
+        }
+    }
+    (counted, period)
+}
+
+/// Returns the registers and flags that the judge uses.
+fn results(
+    file: &TestFile,
+    property: &Property,
+    options: &RunOptions<'_>,
+) -> (Vec<&'static str>, u8) {
+    let expect = &property.step.expect;
+    let given = property.args.iter().map(|(name, _)| *name);
+    let given = given.chain(property.step.registers.iter().map(|(name, _)| *name));
+    let given: BTreeSet<_> = given.flat_map(halves).collect();
+    let is_output = |name: &&str| {
+        let register = canonical_register_name(name).map(halves).unwrap_or_default();
+        let is_given = !register.is_empty() && register.iter().all(|half| given.contains(half));
+        !(is_given || name.starts_with("in."))
+    };
+    let variables = expect.checks.iter().flat_map(|(_, condition)| condition.variables());
+    let mut names: Vec<&str> = variables.filter(is_output).map(without_prefix).collect();
+    names.extend(expect.registers.iter().map(|(name, _)| *name));
+    if let Judge::SameAs(_, _, outputs) = &property.judge {
+        names.extend(outputs.iter().copied());
+    }
+    let mut used: BTreeSet<_> =
+        names.iter().filter_map(|name| canonical_register_name(name)).flat_map(halves).collect();
+    let contract = file.contract_of(&property.step, options.contracts);
+    let contract = contract.and_then(|one| one.may_change.as_ref());
+    let may_change = [expect.clobbers.as_ref(), contract];
+    for allowed in may_change.into_iter().flatten() {
+        used.extend(HALVES.into_iter().filter(|half| !allowed.contains(half)));
+    }
+    let is_used = |flag: &str| names.iter().any(|name| name.eq_ignore_ascii_case(flag));
+    let flags = FLAGS.iter().filter(|(flag, _)| is_used(flag));
+    let flags = flags.fold(expect.flags.0, |mask, (_, bit)| mask | *bit as u8);
+    let flags = if used.contains("F") { 0xFF } else { flags };
+    used.extend((flags != 0).then_some("F"));
+    (used.into_iter().collect(), flags)
+}
