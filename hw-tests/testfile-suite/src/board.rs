@@ -16,9 +16,8 @@ use rcflash_link::inspect::{self, AddressSpace};
 use rcflash_link::loader::LoadError;
 use rcflash_link::{Link, LinkError, LinkStats};
 
-use crate::machine::{
-    Block, Call, CallEnd, Count, Entry, Machine, MachineError, Outcome, Violation,
-};
+use crate::block::Block;
+use crate::machine::{Call, CallEnd, Count, Entry, Machine, MachineError, Outcome, Violation};
 use crate::program::Program;
 use loaded::LoadedProgram;
 use start::CallerLoader;

@@ -28,6 +28,7 @@
 //! [`Machine`] is what runs calls: [`SimulatedMachine`], or [`BoardMachine`], a board on which the
 //! caller runs.
 
+mod block;
 mod board;
 mod calls;
 mod contract;
@@ -47,12 +48,13 @@ mod session;
 mod simulated;
 mod suite;
 
+pub use block::Block;
 pub use board::{BoardMachine, BoardMachineError};
 pub use contract::Contract;
 pub use debug::CallState;
 pub use machine::{
-    Block, Call, CallEnd, Count, Entry, Interrupt, Machine, MachineError, Mock, MockReturn,
-    Outcome, Violation,
+    Call, CallEnd, Count, Entry, Interrupt, Machine, MachineError, Mock, MockReturn, Outcome,
+    Violation,
 };
 pub use matcher::{Matcher, Test};
 pub use model::{

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 
 use z80_core::Registers;
 
+use crate::block::Block;
 use crate::program::Program;
 
 /// A call of a routine.
@@ -100,15 +101,6 @@ pub struct Count {
     pub crc: u32,
     /// The T-states of all calls on a simulated machine.
     pub t_states: u64,
-}
-
-/// Bytes at an address.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Block {
-    /// The address of the first byte; the others follow modulo 64 KiB.
-    pub address: u16,
-    /// The bytes.
-    pub bytes: Vec<u8>,
 }
 
 /// A routine that is replaced by what it returns.

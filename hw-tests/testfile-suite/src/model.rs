@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use z80_core::Expression;
 
-use crate::machine::{Block, Entry, Interrupt, Mock};
+use crate::block::Block;
+use crate::machine::{Entry, Interrupt, Mock};
 use crate::matcher::Matcher;
 use crate::program::Program;
 

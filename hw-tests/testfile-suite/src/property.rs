@@ -11,9 +11,10 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use serde_json::Value;
 
+use crate::block::Block;
 use crate::calls::{result_of, setup_calls, single_call};
 use crate::judge::{Judged, Sight};
-use crate::machine::{Block, Call, CallEnd, Machine, MachineError, Outcome};
+use crate::machine::{Call, CallEnd, Machine, MachineError, Outcome};
 use crate::model::{Judge, Property, Step, TestFile};
 use crate::options::RunOptions;
 use crate::result::{Difference, RunError, TestResult, Verdict};

@@ -8,9 +8,10 @@ use cli_support::text::{Escape, escape_json};
 use serde_json::{Map, Value, json};
 use z80_core::{FLAGS, REGISTER_NAMES, Registers, register_value};
 
+use crate::block::Block;
 use crate::calls::{REGISTERS, call};
 use crate::judge::Judged;
-use crate::machine::{Block, Call, CallEnd, Machine, MachineError, Outcome};
+use crate::machine::{Call, CallEnd, Machine, MachineError, Outcome};
 use crate::model::TestFile;
 use crate::parse::{CallRequest, Request, is_output};
 use crate::program::Program;

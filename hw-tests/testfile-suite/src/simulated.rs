@@ -5,9 +5,8 @@ mod running;
 
 use z80_core::{Bus, Cpu, Registers, set_register};
 
-use crate::machine::{
-    Block, Call, CallEnd, Entry, Machine, MachineError, Mock, Outcome, Violation,
-};
+use crate::block::Block;
+use crate::machine::{Call, CallEnd, Entry, Machine, MachineError, Mock, Outcome, Violation};
 use crate::program::Program;
 use memory::{MOCK, Memory, OPEN_BUS, PROGRAM};
 use running::Running;

@@ -6,7 +6,8 @@ use std::ops::Range;
 use firmware_wire as wire;
 
 use super::wire::request;
-use crate::machine::{Block, Call};
+use crate::block::Block;
+use crate::machine::Call;
 use crate::program::Program;
 use crate::simulated::FILL;
 

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use cli_support::text::Escape;
 
-use crate::machine::Block;
+use crate::block::Block;
 use crate::matcher::Matcher;
 use crate::model::ExpectedMemory;
 use crate::reader::{Entry, Fields, FileError};

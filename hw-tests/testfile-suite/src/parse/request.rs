@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 use toml::de::DeTable;
 
-use crate::machine::Block;
+use crate::block::Block;
 use crate::model::{Step, TestFile};
 use crate::program::Program;
 use crate::reader::{Document, Entry, Fields, FileError};

@@ -11,7 +11,7 @@ use tdlasm::module::Module;
 use tdlasm::source::MemoryLoader;
 use tdlasm::{Options, assemble};
 
-use crate::machine::Block;
+use crate::block::Block;
 
 /// The entry of the module, to which programs refer.
 const BDOS: &str = "BDOS";

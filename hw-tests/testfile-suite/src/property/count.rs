@@ -39,7 +39,8 @@ pub(super) struct Counter {
 }
 
 impl Counter {
-    /// Returns `None` if a judge needs memory, the console or a program, or arguments don't count up.
+    /// Returns `None` if a judge needs memory, the console or a program, or if arguments don't count
+    /// up.
     pub(super) fn new(
         file: &TestFile,
         property: &Property,
@@ -48,7 +49,8 @@ impl Counter {
         let expect = &property.step.expect;
         let reads = expect.checks.iter().any(|(_, condition)| condition.reads_memory());
         let is_program = matches!(property.judge, Judge::Reference(..));
-        if reads || is_program || !expect.memory.is_empty() || expect.console.is_some() {
+        let reads = reads || !expect.memory.is_empty() || expect.console.is_some();
+        if reads || is_program {
             return None;
         }
         let (counted, period) = counted(property);

@@ -7,7 +7,8 @@ use std::ops::RangeInclusive;
 use z80_core::Bus;
 
 use super::FILL;
-use crate::machine::{Block, Call, Violation};
+use crate::block::Block;
+use crate::machine::{Call, Violation};
 use crate::program::{JUMP, LinkedConsole, Program};
 
 /// What a port returns for which a call has no values: that of an open bus.
