@@ -28,6 +28,7 @@
 //! [`Machine`] is what runs calls: [`SimulatedMachine`], or [`BoardMachine`], a board on which the
 //! caller runs.
 
+mod baseline;
 mod board;
 mod calls;
 mod contract;
@@ -47,6 +48,7 @@ mod session;
 mod simulated;
 mod suite;
 
+pub use baseline::CycleBaseline;
 pub use board::{BoardMachine, BoardMachineError};
 pub use contract::Contract;
 pub use debug::CallState;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use z80_core::{Bus, Cpu, Registers, set_register};
+use z80_profiler::StepCounter;
 
 use crate::machine::{Block, Call, CallEnd, Machine, MachineError, Mock, Outcome, Violation};
 use crate::program::Program;
@@ -36,6 +37,7 @@ pub struct SimulatedMachine {
     loaded: Vec<u8>,
     return_address: u16,
     bus: Memory,
+    counter: Option<StepCounter>,
 }
 
 /// Memory and ports, with the guards for writes.
@@ -222,11 +224,24 @@ impl SimulatedMachine {
             loaded: bytes,
             return_address: program.return_address(),
             bus,
+            counter: None,
         };
         machine.bus.bytes[0] = ENABLE_INTERRUPTS;
         machine.template.step(&mut machine.bus, None);
         machine.bus.bytes[0] = machine.loaded[0];
         machine
+    }
+
+    /// Counts the instructions of further calls.
+    #[must_use]
+    pub fn with_counter(self, counter: StepCounter) -> Self {
+        Self { counter: Some(counter), ..self }
+    }
+
+    /// Returns the counts of all calls; `None` without a counter.
+    #[must_use]
+    pub fn counter(&self) -> Option<&StepCounter> {
+        self.counter.as_ref()
     }
 
     /// Prepares memory for a call, and returns the registers at its first instruction.
@@ -245,6 +260,9 @@ impl SimulatedMachine {
         let registers = self.enter(call);
         let mut cpu = self.template.clone();
         cpu.set_registers(&registers);
+        if let Some(counter) = &mut self.counter {
+            counter.start_call(&registers);
+        }
         let (lowest, mock_calls) = (registers.sp, vec![0; call.mocks.len()]);
         let mut running = Running { cpu, call, t_states: 0, lowest, disabled: None, mock_calls };
         self.mark_mocks(&call.mocks, true);
@@ -279,7 +297,7 @@ impl SimulatedMachine {
                 self.return_from_mock(running);
                 continue;
             }
-            running.t_states += u64::from(running.cpu.step(&mut self.bus, None));
+            running.t_states += self.step(&mut running.cpu);
             if running.cpu.is_halted() {
                 return CallEnd::Halted(pc);
             }
@@ -295,6 +313,19 @@ impl SimulatedMachine {
                 });
             }
         }
+    }
+
+    /// Executes an instruction and returns its T-states.
+    fn step(&mut self, cpu: &mut Cpu) -> u64 {
+        let Self { bus, counter, .. } = self;
+        if let Some(counter) = counter {
+            counter.start_step(&cpu.registers(), |address| bus.read(address));
+        }
+        let t_states = cpu.step(bus, None).into();
+        if let Some(counter) = counter {
+            counter.end_step(&cpu.registers(), t_states);
+        }
+        t_states
     }
 
     /// Reports interrupts that were off for too long when they are on again.

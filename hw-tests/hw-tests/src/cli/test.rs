@@ -1,9 +1,12 @@
 //! `hw-tests test`.
 
+mod measure;
 mod session;
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use clap::Args;
@@ -47,6 +50,8 @@ pub(super) struct TestArgs {
     list: bool,
     #[command(flatten)]
     execution: ExecutionArgs,
+    #[command(flatten)]
+    measure: measure::MeasureArgs,
     #[command(flatten)]
     board: BoardArgs,
 }
@@ -119,13 +124,15 @@ fn run_files(files: &[Tested], args: &TestArgs) -> CommandResult {
     if cases.is_empty() {
         return Ok(if skipped { 0 } else { NOTHING_SELECTED });
     }
-    let done = session::run(args, &cases)?;
+    let measurements = Rc::new(RefCell::new(args.measure.start(args.board.names_board())?));
+    let done = session::run(args, &cases, &measurements)?;
     print(&done.totals.comparison())?;
     let counts = [done.totals.counts(), done.totals.counts_with_known_passing()];
     print(&report::summary_text(counts, &done.summary, done.stats, done.took, &done.target))?;
     if let Some(failure) = &done.report_failure {
         eprint_message(format!("hw-tests: {failure}"));
     }
+    args.measure.finish(&mut measurements.borrow_mut())?;
     Ok(done.exit_code())
 }
 
@@ -224,7 +231,8 @@ fn add_folder(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
         if path.is_dir() && !path.is_symlink() {
             add_folder(&path, files)?;
         } else if path.to_string_lossy().ends_with(ENDING) {
-            files.push(path);
+            // The names of cases are the same with and without `.`.
+            files.push(path.strip_prefix(".").unwrap_or(&path).to_owned());
         }
     }
     Ok(())

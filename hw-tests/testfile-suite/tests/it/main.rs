@@ -4,6 +4,7 @@ mod boards;
 mod broken_routines;
 mod contracts;
 mod corrupted;
+mod counts;
 mod errors;
 mod expectations;
 mod guards;

@@ -1,6 +1,8 @@
 //! A session that runs cases of test files, on a simulated machine or on a board.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -27,12 +29,14 @@ use testfile_suite::{
     TestFile, TestFiles, TestResult, Verdict, run_one,
 };
 
+use super::measure::Measurements;
 use super::{TestArgs, lines, not_checked};
 
 /// Runs cases with results file and report.
 pub(super) fn run(
     args: &TestArgs,
     cases: &[TestCase],
+    measurements: &Rc<RefCell<Measurements>>,
 ) -> Result<FinishedRun<TestFiles>, CommandError> {
     let config = RunConfig {
         profile: "none".to_owned(),
@@ -40,7 +44,8 @@ pub(super) fn run(
         ..args.execution.config::<TestFiles>(String::new(), &args.board)?
     };
     let plan = args.board.names_board().then(|| args.board.plan()).transpose();
-    let plan = plan.map(|board| TestPlan { board, seed: args.seed });
+    let measurements = Rc::clone(measurements);
+    let plan = plan.map(|board| TestPlan { board, seed: args.seed, measurements });
     let context = RunContext {
         file_system: &OsFileSystem,
         clock: Arc::new(Instant::now),
@@ -62,13 +67,14 @@ struct TestPlan {
     board: Option<BoardConfig>,
     /// The seed of properties.
     seed: Option<u64>,
+    measurements: Rc<RefCell<Measurements>>,
 }
 
 /// What runs calls.
 enum Runner {
     /// A processor with memory, made for each file.
-    Simulated(Option<SimulatedMachine>),
-    Board(Box<BoardMachine>, BoardProfile),
+    Simulated(Option<Box<SimulatedMachine>>),
+    Board(Box<BoardMachine>, Box<BoardProfile>),
 }
 
 /// A session.
@@ -79,6 +85,7 @@ struct TestSession {
     loaded: Option<(Arc<TestFile>, Result<(), Refusal>)>,
     tally: Tally,
     not_checked: BTreeSet<&'static str>,
+    measurements: Rc<RefCell<Measurements>>,
 }
 
 /// Why no case of a file runs.
@@ -108,11 +115,12 @@ impl TestSession {
                 let monitor = build(&profile, ProgramKind::Monitor)?;
                 let (board, link) = config.connect(&monitor.bytes)?;
                 let machine = BoardMachine::start(board, link, &profile).map_err(setup_error)?;
-                Runner::Board(Box::new(machine), profile)
+                Runner::Board(Box::new(machine), Box::new(profile))
             }
         };
         let (loaded, tally, not_checked) = (None, Tally::default(), BTreeSet::new());
-        Ok(Self { runner, seed: plan.seed, loaded, tally, not_checked })
+        let measurements = Rc::clone(&plan.measurements);
+        Ok(Self { runner, seed: plan.seed, loaded, tally, not_checked, measurements })
     }
 
     /// Loads the program of a file, unless it is loaded.
@@ -122,10 +130,10 @@ impl TestSession {
         {
             return Ok(outcome.clone());
         }
-        self.print_tally();
+        self.finish_file();
         let outcome = match &mut self.runner {
             Runner::Simulated(machine) => {
-                *machine = Some(SimulatedMachine::new(&file.program));
+                *machine = Some(Box::new(self.measurements.borrow().machine(file)));
                 Ok(())
             }
             Runner::Board(_, profile) if !file.fits(&profile.name) => {
@@ -159,7 +167,10 @@ impl TestSession {
             Err(Refusal::Unloadable(message)) => return Ok(error(message)),
             Err(Refusal::Skipped(reason)) => skip(reason),
             Ok(()) => match self.call(case) {
-                Ok(found) => found,
+                Ok(mut found) => {
+                    self.measurements.borrow_mut().judge(case, &mut found);
+                    found
+                }
                 Err(RunError::File(message)) => {
                     eprint_message(format!("hw-tests: {message}"));
                     return Ok(error(message.to_string()));
@@ -177,7 +188,8 @@ impl TestSession {
         let options = RunOptions { seed: self.seed, contracts: &case.contracts };
         let machine: &mut dyn Machine = match &mut self.runner {
             Runner::Simulated(machine) => {
-                machine.get_or_insert_with(|| SimulatedMachine::new(&case.file.program))
+                let new = || Box::new(self.measurements.borrow().machine(&case.file));
+                &mut **machine.get_or_insert_with(new)
             }
             Runner::Board(machine, _) => &mut **machine,
         };
@@ -197,8 +209,13 @@ impl TestSession {
         self.not_checked.extend(&found.not_checked);
     }
 
-    /// Prints the summary of the file whose cases have run.
-    fn print_tally(&mut self) {
+    /// Prints the summary of the file whose cases have run, and adds up what was measured.
+    fn finish_file(&mut self) {
+        if let (Some((file, _)), Runner::Simulated(machine)) = (&self.loaded, &mut self.runner)
+            && let Some(machine) = machine.take()
+        {
+            self.measurements.borrow_mut().add(file, &machine);
+        }
         let Tally { passed, failed, skipped, not_checked: names } = std::mem::take(&mut self.tally);
         let Some((file, _)) = &self.loaded else { return };
         if passed + failed + skipped == 0 {
@@ -300,7 +317,7 @@ impl Session for TestSession {
                 }
             }
         }
-        self.print_tally();
+        self.finish_file();
         summary.restarts = self.restarts();
         summary.last_restart =
             (summary.restarts > 0).then(|| "a routine did not return".to_owned());
