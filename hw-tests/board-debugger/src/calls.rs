@@ -4,7 +4,7 @@ use board_simulator::Registers;
 
 use firmware::code_map::CodeMap;
 
-use super::opcodes::is_call;
+use z80_core::is_call;
 
 /// Stack words searched for return addresses of calls that were not observed.
 const STACK_WORDS: u16 = 24;

@@ -37,7 +37,6 @@ pub mod gdb;
 mod history;
 mod location;
 mod machine;
-mod opcodes;
 pub mod profiling;
 mod program;
 mod registers;

@@ -7,8 +7,8 @@ use board_simulator::{Registers, StepOutcome};
 
 use super::debugger::{Debugger, ShouldStop};
 use super::exec::{ExecCommand, HaltReason};
-use super::opcodes::{is_call, is_return};
 use super::stops::{Breakpoint, WatchHit, WatchTrigger, Watchpoint};
+use z80_core::{is_call, is_return};
 
 /// Steps between two polls of the caller: well below a millisecond.
 const STOP_CHECK_STEPS: u64 = 2_048;

@@ -11,9 +11,9 @@ use firmware_wire::{MAX_BREAKPOINTS, StoppedState};
 
 use super::debugger::{Debugger, ShouldStop};
 use super::exec::{ExecCommand, HaltReason};
-use super::opcodes::is_call;
 use super::target::{KernelError, TwinEvent, not_writable};
 use predict_next::{NextState, predict_next};
+use z80_core::is_call;
 
 /// How often the caller is polled while the program runs.
 const STOP_POLL_INTERVAL: Duration = Duration::from_millis(20);

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use board_debugger::Machine;
 use board_debugger::profiling::{
-    RoutineTime, StepCounter, annotated_source, comparison_table, flame_graph_svg, line_table,
-    line_times, routine_table, routine_times, to_callgrind, to_speedscope,
+    CallgrindProfile, RoutineTime, StepCounter, annotated_source, comparison_table,
+    flame_graph_svg, line_table, line_times, routine_table, routine_times, to_speedscope,
 };
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, USAGE};
@@ -108,7 +108,9 @@ pub(super) fn profile(args: &ProfileArgs) -> CommandResult {
         write(file, &json_line(&to_speedscope(&meter, &code, &title))?)?;
     }
     if let Some(file) = &args.callgrind {
-        write(file, &to_callgrind(&meter, &code, &title))?;
+        let mut profile = CallgrindProfile::default();
+        profile.add(&meter, &code);
+        write(file, &profile.to_text(&title))?;
     }
     print(&report(args, &meter, &code)?)?;
     positions.map_or(Ok(0), |positions| positions.finish(Ok(0)))

@@ -25,7 +25,7 @@ use cli_support::exit::report_result;
 use cli_support::manual;
 use cli_support::manual::{CompletionsArgs, ManArgs};
 
-use boards::BoardArgs;
+use boards::{BoardArgs, hide_evaluator};
 use files::read_program;
 use inspect::PassthroughArgs;
 
@@ -71,25 +71,30 @@ Examples:
   hw-tests run --report-dir report                 HTML, JSON, Markdown, JUnit")]
     Run(Box<run::RunArgs>),
     /// Test your own Z80 routines by test files, on a simulated machine or a board
-    #[command(after_help = "\
+    #[command(
+        mut_args(hide_evaluator),
+        after_help = "\
 A test file names sources, calls and what is expected of them (docs/TESTING-YOUR-CODE.md).
 
 Examples:
   hw-tests test mul.test.toml
-  hw-tests test tests --tag fast                        every *.test.toml of a folder
+  hw-tests test tests --tag fast                     a folder's *.test.toml
   hw-tests test mul.test.toml --filter wraps --seed 7
-  hw-tests test mul.test.toml --port /dev/ttyUSB0       on a real board
-  hw-tests test tests --rig bench --rig attic           on two boards (docs/LAB.md)
-  hw-tests test --contracts mul.asm                     by the comments above its routines")]
+  hw-tests test mul.test.toml --port /dev/ttyUSB0    on a real board
+  hw-tests test tests --rig bench --rig attic        on two boards (docs/LAB.md)
+  hw-tests test --contracts mul.asm                  by comments above routines
+  hw-tests test . --coverage cover.info              for genhtml and editors"
+    )]
     Test(Box<test::TestArgs>),
     /// Call Z80 routines by lines of JSON, from any test framework
     #[command(after_help = "\
-Replies to each line of standard input by a line, until its end: load, call, read, write, reset,
-symbols (docs/call.schema.json). docs/examples has programs for pytest and a shell.
+Replies to each line of standard input by a line, until its end: load, call, \
+read, write, reset, symbols (docs/call.schema.json). docs/examples has programs \
+for pytest and a shell.
 
 Examples:
   echo '{\"call\": \"MUL16\", \"in\": {\"BC\": 3, \"DE\": 7}}' | hw-tests call mul16.asm
-  hw-tests call mul16.asm --port /dev/ttyUSB0           on a real board")]
+  hw-tests call mul16.asm --port /dev/ttyUSB0    on a real board")]
     Call(call::CallArgs),
     /// Create a routine with its test file and a workflow, as a start for your own
     #[command(after_help = "\

@@ -37,6 +37,8 @@ impl TestResult {
     pub(crate) fn add(&mut self, outcome: &Outcome) {
         self.calls += 1;
         self.t_states = self.t_states.max(outcome.t_states);
+        let before = self.all_t_states.unwrap_or(0);
+        self.all_t_states = outcome.t_states.map(|t_states| before + t_states);
         self.stack = self.stack.max(outcome.stack);
     }
 }

@@ -28,6 +28,7 @@
 //! [`Machine`] is what runs calls: [`SimulatedMachine`], or [`BoardMachine`], a board on which the
 //! caller runs.
 
+mod baseline;
 mod block;
 mod board;
 mod calls;
@@ -48,6 +49,7 @@ mod session;
 mod simulated;
 mod suite;
 
+pub use baseline::CycleBaseline;
 pub use block::Block;
 pub use board::{BoardMachine, BoardMachineError};
 pub use contract::Contract;

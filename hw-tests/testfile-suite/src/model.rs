@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use z80_core::Expression;
+use z80_profiler::StepCounter;
 
 use crate::block::Block;
 use crate::machine::{Entry, Interrupt, Mock};
@@ -36,6 +37,18 @@ impl TestFile {
     #[must_use]
     pub fn fits(&self, profile: &str) -> bool {
         self.boards.is_empty() || self.boards.iter().any(|board| board == profile)
+    }
+
+    /// Returns a counter for the instructions of its program.
+    #[must_use]
+    pub fn step_counter(&self) -> StepCounter {
+        let steps = self.cases.iter().flat_map(|case| &case.steps).chain(&self.setup);
+        let steps = steps.chain(self.properties.iter().map(|property| &property.step));
+        let others = self.properties.iter().filter_map(|property| match &property.judge {
+            Judge::SameAs(address, ..) => Some(*address),
+            _ => None,
+        });
+        StepCounter::with_entries(&self.program.map, steps.map(|step| step.address).chain(others))
     }
 
     /// Returns the headings of cases and properties, in the order in which they run.

@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 
 use cli_support::text::Escape;
 use firmware::profile::BoardProfile;
-use toml::de::DeTable;
 
 use crate::model::{Heading, StackArea, TestFile};
 use crate::program::{Console, Program, ProgramFiles};
@@ -46,10 +45,7 @@ impl TestFile {
     /// As [`TestFile::read`].
     pub fn parse(path: &Path, text: &str) -> Result<Self, FileError> {
         let document = Document { path, text };
-        let table = DeTable::parse(text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start);
-            document.error(at, error.message())
-        })?;
+        let table = document.table()?;
         let fields = Fields::root(&document, &table);
         let mut file = Self::of_program(&fields, path)?;
         let folder = path.parent().unwrap_or(Path::new(""));

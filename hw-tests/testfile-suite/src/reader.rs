@@ -8,11 +8,11 @@ use cli_support::text::Escape;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
-/// Error in a test file, at a line and column from 1.
+/// Error in a test file or a baseline, at a line and column from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}:{line}:{column}: {message}", .path.escaped())]
 pub struct FileError {
-    /// The test file.
+    /// The file.
     pub path: PathBuf,
     /// The line, from 1.
     pub line: usize,
@@ -29,7 +29,15 @@ pub(crate) struct Document<'t> {
     pub(crate) text: &'t str,
 }
 
-impl Document<'_> {
+impl<'t> Document<'t> {
+    /// Parses the document as TOML.
+    pub(crate) fn table(&self) -> Result<Spanned<DeTable<'t>>, FileError> {
+        DeTable::parse(self.text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            self.error(at, error.message())
+        })
+    }
+
     pub(crate) fn error(&self, at: usize, message: impl Into<String>) -> FileError {
         let (line, column) = self.position(at);
         FileError { path: self.path.to_owned(), line, column, message: message.into() }

@@ -27,6 +27,8 @@ pub struct TestResult {
     pub differences: Vec<Difference>,
     /// The T-states of its longest call, where they are counted.
     pub t_states: Option<u64>,
+    /// The T-states of all calls, where they are counted.
+    pub all_t_states: Option<u64>,
     /// The most bytes of stack of a call, where they are measured.
     pub stack: Option<u16>,
     /// The number of calls.

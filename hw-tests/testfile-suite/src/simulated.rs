@@ -4,6 +4,7 @@ mod memory;
 mod running;
 
 use z80_core::{Bus, Cpu, Registers, set_register};
+use z80_profiler::StepCounter;
 
 use crate::block::Block;
 use crate::machine::{Call, CallEnd, Entry, Machine, MachineError, Mock, Outcome, Violation};
@@ -31,6 +32,7 @@ pub struct SimulatedMachine {
     loaded: Vec<u8>,
     return_address: u16,
     bus: Memory,
+    counter: Option<StepCounter>,
 }
 
 impl Default for SimulatedMachine {
@@ -49,10 +51,23 @@ impl SimulatedMachine {
 
     fn with(bus: Memory, return_address: u16) -> Self {
         let (fresh, template) = (Cpu::new(), Cpu::new());
-        let mut machine = Self { fresh, template, loaded: bus.bytes.clone(), return_address, bus };
+        let mut machine =
+            Self { fresh, template, loaded: bus.bytes.clone(), return_address, bus, counter: None };
         machine.fresh = machine.with_interrupts_on(Cpu::new());
         machine.template.clone_from(&machine.fresh);
         machine
+    }
+
+    /// Counts the instructions of further calls.
+    #[must_use]
+    pub fn with_counter(self, counter: StepCounter) -> Self {
+        Self { counter: Some(counter), ..self }
+    }
+
+    /// Returns the counts of all calls; `None` without a counter.
+    #[must_use]
+    pub fn counter(&self) -> Option<&StepCounter> {
+        self.counter.as_ref()
     }
 
     /// Returns a processor after EI, with the same registers except PC.
@@ -94,6 +109,9 @@ impl SimulatedMachine {
 
     fn call(&mut self, call: &Call) -> Outcome {
         let mut running = Running::new(self.enter(call), call);
+        if let Some(counter) = &mut self.counter {
+            counter.start_call(&running.cpu.registers());
+        }
         self.mark_mocks(&call.mocks, true);
         let end = self.run_to_end(&mut running);
         self.mark_mocks(&call.mocks, false);
@@ -133,7 +151,7 @@ impl SimulatedMachine {
                         self.return_from_mock(running);
                         continue;
                     }
-                    running.t_states += u64::from(running.cpu.step(&mut self.bus, None));
+                    running.t_states += self.step(&mut running.cpu);
                 }
             }
             if running.cpu.is_halted() && running.requests.iter().all(Option::is_none) {
@@ -142,6 +160,19 @@ impl SimulatedMachine {
             self.check_stack(running);
             self.check_latency(running);
         }
+    }
+
+    /// Executes an instruction and returns its T-states.
+    fn step(&mut self, cpu: &mut Cpu) -> u64 {
+        let Self { bus, counter, .. } = self;
+        if let Some(counter) = counter {
+            counter.start_step(&cpu.registers(), |address| bus.read(address));
+        }
+        let t_states = cpu.step(bus, None).into();
+        if let Some(counter) = counter {
+            counter.end_step(&cpu.registers(), t_states);
+        }
+        t_states
     }
 
     /// Reports the first time that SP is not within the stack of the call.

@@ -117,6 +117,14 @@ impl TestCase {
         }
     }
 
+    /// Returns `true` if the inputs are the same in each run: of a case, and of an exhaustive
+    /// property.
+    #[must_use]
+    pub fn has_fixed_inputs(&self) -> bool {
+        let property = self.index.checked_sub(self.file.cases.len());
+        property.is_none_or(|index| self.file.properties[index].exhaustive)
+    }
+
     /// Converts a result to one of the engine's.
     #[must_use]
     pub fn result(&self, found: TestResult) -> CaseResult<TestFiles> {

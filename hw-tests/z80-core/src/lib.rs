@@ -50,6 +50,7 @@ mod expression;
 mod extended;
 mod flags;
 mod names;
+mod opcodes;
 mod registers;
 mod unprefixed;
 
@@ -60,4 +61,5 @@ pub use names::{
     FLAGS, REGISTER_NAMES, REGISTER_PAIRS, canonical_register_name, flag_letters, register_value,
     set_register,
 };
+pub use opcodes::{is_call, is_return};
 pub use registers::Registers;

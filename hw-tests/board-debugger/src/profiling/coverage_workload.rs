@@ -11,8 +11,6 @@ use firmware_wire::{
     crc32, kind,
 };
 
-use super::coverage::Coverage;
-use super::step_counter::StepCounter;
 use crate::Machine;
 use board_simulator::board_spec;
 use board_simulator::{
@@ -22,6 +20,7 @@ use firmware::code_map::CodeMap;
 use sargon_corpus::encode;
 use sargon_corpus::{Case, CaseInput};
 use sargon_reference::{Position, parse_fen};
+use z80_profiler::{Coverage, StepCounter};
 
 /// Limit of T-states for one request.
 const MAX_REQUEST_T_STATES: u64 = 250_000_000;

@@ -6,13 +6,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::profile::qualified_name;
-use super::routine_map::RoutineMap;
 use crate::debugger::Debugger;
 use crate::exec::ExecCommand;
 use crate::exec::HaltReason;
 use crate::render;
 use firmware::code_map::CodeMap;
+use z80_profiler::{RoutineMap, qualified_name};
 
 /// Maximum number of polls between two samples. The number is random, so that samples are not in
 /// phase with a program that loops.
@@ -68,7 +67,7 @@ impl Samples {
     /// Returns the sampled routines, the most frequent first.
     #[must_use]
     pub fn routines(&self, code: &CodeMap) -> Vec<SampledRoutine> {
-        let regions = RoutineMap::new(code);
+        let regions = RoutineMap::new(code, []);
         let mut found: BTreeMap<u16, u64> = BTreeMap::new();
         for (place, samples) in &self.counts {
             *found.entry(regions.owner(*place).unwrap_or(*place)).or_default() += samples;

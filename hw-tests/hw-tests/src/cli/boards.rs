@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use board_simulator::Pace;
-use clap::Args;
 use clap::builder::ArgPredicate;
+use clap::{Arg, Args};
 use cli_support::exit::{CommandError, USAGE};
 use cli_support::text::{Escape, eprint_message};
 use firmware::evaluator::{Behaviour, Evaluator};
@@ -186,6 +186,13 @@ fn parse_monitor(name: &str) -> Result<HostMonitor, String> {
         .ok_or_else(|| format!("invalid monitor '{name}': expected {}", names()))
 }
 
+/// Hides an option that works with Sargon's evaluator only.
+pub(super) fn hide_evaluator(option: Arg) -> Arg {
+    let of_evaluator = option.get_help_heading() == Some(EVALUATOR)
+        || ["via", "replay", "faults"].contains(&option.get_id().as_str());
+    if of_evaluator { option.hide(true) } else { option }
+}
+
 impl BoardArgs {
     /// Returns `true` if an option asks for a board, real or simulated.
     pub(super) fn names_board(&self) -> bool {
@@ -198,6 +205,7 @@ impl BoardArgs {
     pub(super) fn refuse_evaluator(&self) -> Result<(), CommandError> {
         let given = [
             ("--sargon-dir", self.sargon_dir.is_some()),
+            ("--listing", self.listing.is_some()),
             ("--app", self.app.is_some()),
             ("--faults", self.faults.is_some()),
             ("--behaviour", self.behaviour != Behaviour::default()),

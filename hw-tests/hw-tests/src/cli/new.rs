@@ -31,23 +31,29 @@ pub(super) fn create(args: &NewArgs) -> CommandResult {
     ];
     // Nothing is written if one of them is there.
     for (name, text) in &files {
-        let path = args.dir.join(name);
+        let path = plain(&args.dir, name);
         if path.symlink_metadata().is_ok() && !is_same(&path, text) {
             let message = format!("{} exists: choose another name or --dir", path.escaped());
             return Err(CommandError::new(ENVIRONMENT, message));
         }
     }
     for (name, text) in &files {
-        let path = args.dir.join(name);
+        let path = plain(&args.dir, name);
         write_new(&path, text).map_err(|error| {
             let message = format!("can't create {}: {error}", path.escaped());
             CommandError::new(ENVIRONMENT, message)
         })?;
         print(&format!("{}\n", path.escaped()))?;
     }
-    let tests = args.dir.join(&files[1].0);
+    let tests = plain(&args.dir, &files[1].0);
     print(&format!("Run the tests: hw-tests test {}\n", tests.escaped()))?;
     Ok(0)
+}
+
+/// Joins a folder and a file without `./`.
+fn plain(folder: &Path, name: &Path) -> PathBuf {
+    let path = folder.join(name);
+    path.strip_prefix(".").map(Path::to_owned).unwrap_or(path)
 }
 
 /// Returns the label of a routine: the first letters of the name, in capitals.

@@ -1,10 +1,11 @@
 //! `hw-tests test`.
 
+mod measure;
 mod printer;
 mod session;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, NOTHING_SELECTED};
@@ -47,6 +48,8 @@ pub(super) struct TestArgs {
     list: bool,
     #[command(flatten)]
     execution: ExecutionArgs,
+    #[command(flatten)]
+    measure: measure::MeasureArgs,
     #[command(flatten)]
     board: BoardArgs,
 }
@@ -114,7 +117,9 @@ fn run_files(files: &[Tested], args: &TestArgs) -> CommandResult {
     if cases.is_empty() {
         return Ok(if skipped { 0 } else { NOTHING_SELECTED });
     }
-    let done = session::run(args, &cases)?;
+    let measurements = args.measure.start(args.board.names_board())?;
+    let measurements = Arc::new(Mutex::new(measurements));
+    let done = session::run(args, &cases, &measurements)?;
     print(&report::boards_table(&done.boards))?;
     print(&done.totals.comparison())?;
     let counts = [done.totals.counts(), done.totals.counts_with_known_passing()];
@@ -122,6 +127,8 @@ fn run_files(files: &[Tested], args: &TestArgs) -> CommandResult {
     if let Some(failure) = &done.report_failure {
         eprint_message(format!("hw-tests: {failure}"));
     }
+    let mut measurements = measurements.lock().unwrap_or_else(PoisonError::into_inner);
+    args.measure.finish(&mut measurements)?;
     Ok(done.exit_code())
 }
 
@@ -220,7 +227,8 @@ fn add_folder(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
         if path.is_dir() && !path.is_symlink() {
             add_folder(&path, files)?;
         } else if path.to_string_lossy().ends_with(ENDING) {
-            files.push(path);
+            // The names of cases are the same with and without `.`.
+            files.push(path.strip_prefix(".").unwrap_or(&path).to_owned());
         }
     }
     Ok(())

@@ -3,6 +3,7 @@
 mod boards;
 mod call;
 mod loaders;
+mod measure;
 mod references;
 mod schema;
 #[cfg(feature = "system-tests")]
@@ -71,7 +72,7 @@ fn the_example_of_a_check_agrees_with_the_crate_crc() {
     std::fs::write(folder.path().join("all.test.toml"), text).expect("a file");
     let (code, shown, errors) = hw_tests(folder.path(), &["test", "."]);
     assert_eq!(code, 0, "{shown}{errors}");
-    assert!(shown.contains("PASS 64 of 64 cases in ./all.test.toml, simulated"), "{shown}");
+    assert!(shown.contains("PASS 64 of 64 cases in all.test.toml, simulated"), "{shown}");
 }
 
 #[test]
@@ -97,6 +98,7 @@ fn exit_codes_are_those_of_all_commands() {
         (&["twice.test.toml"], 1, ""),
         (&[], 2, "required"),
         (&["twice.test.toml", "--seed", "x"], 2, "invalid value 'x'"),
+        (&["twice.test.toml", "--listing", "x"], 2, "--listing works with `hw-tests run` only"),
         (&["bad.test.toml"], 3, bad),
         (&["bad.test.toml", "twice.test.toml"], 3, bad),
         (&["none.test.toml"], 3, "can't read none.test.toml"),
@@ -116,13 +118,23 @@ fn exit_codes_are_those_of_all_commands() {
 }
 
 #[test]
+fn the_help_has_no_option_that_is_refused() {
+    let (_, shown, _) = hw_tests(Path::new("."), &["test", "--help"]);
+    assert!(shown.contains("--port ") && shown.contains("--coverage "), "{shown}");
+    for option in ["--sargon-dir", "--listing", "--app", "--flash", "--via", "--replay", "--faults"]
+    {
+        assert!(!shown.contains(option), "{option}: {shown}");
+    }
+}
+
+#[test]
 fn cases_are_selected_and_listed() {
     let folder = project(CASES);
     let (code, shown, _) = hw_tests(folder.path(), &["test", ".", "--list"]);
-    let expected = "./twice.test.toml:2  small [fast]\n./twice.test.toml:8  large\n";
+    let expected = "twice.test.toml:2  small [fast]\ntwice.test.toml:8  large\n";
     assert_eq!((code, shown.as_str()), (0, expected));
     let (code, shown, _) = hw_tests(folder.path(), &["test", ".", "--list", "--filter", "lar"]);
-    assert_eq!((code, shown.as_str()), (0, "./twice.test.toml:8  large\n"));
+    assert_eq!((code, shown.as_str()), (0, "twice.test.toml:8  large\n"));
 }
 
 #[test]
@@ -151,8 +163,11 @@ fn a_seed_repeats_the_inputs_of_a_property() {
 fn a_new_project_passes_at_once_and_overwrites_nothing() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let at = folder.path();
-    let (code, _, errors) = hw_tests(at, &["new", "mul"]);
+    let (code, shown, errors) = hw_tests(at, &["new", "mul"]);
     assert_eq!((code, errors.as_str()), (0, ""));
+    let created = "mul.asm\nmul.test.toml\n.github/workflows/test.yml\nRun the tests: hw-tests test \
+                   mul.test.toml\n";
+    assert_eq!(shown, created);
     let (code, shown, _) = hw_tests(at, &["test", ".", "--contracts", "mul.asm"]);
     assert_eq!(code, 0, "{shown}");
     assert!(shown.contains("PASS 3 of 3 cases"), "{shown}");

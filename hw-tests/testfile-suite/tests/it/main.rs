@@ -5,6 +5,7 @@ mod broken_routines;
 mod console;
 mod contracts;
 mod corrupted;
+mod counts;
 mod errors;
 mod expectations;
 mod guards;

@@ -1,8 +1,8 @@
 //! A session that runs cases of test files, on a simulated machine or on a board.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cli_support::exit::CommandError;
 use cli_support::text::{Escape, eprint_message};
@@ -21,22 +21,28 @@ use testfile_suite::{
 };
 
 use super::TestArgs;
+use super::measure::Measurements;
 use super::printer::Printer;
 
 /// Runs cases with results file and report.
 pub(super) fn run(
     args: &TestArgs,
     cases: &[TestCase],
+    measurements: &Arc<Mutex<Measurements>>,
 ) -> Result<FinishedRun<TestFiles>, CommandError> {
     let config = RunConfig {
         profile: "none".to_owned(),
         shard: args.shard.map(|shard| shard.to_string()),
         ..args.execution.config::<TestFiles>(String::new(), &args.board)?
     };
-    let each = |board| TestPlan { board: Some(board), seed: args.seed };
+    let plan = |board| {
+        let measurements = Arc::clone(measurements);
+        TestPlan { board, seed: args.seed, measurements }
+    };
+    let each = |board| plan(Some(board));
     let single = || match args.board.names_board() {
         true => args.board.plan().map(each),
-        false => Ok(TestPlan { board: None, seed: args.seed }),
+        false => Ok(plan(None)),
     };
     let mut printer = Printer::new(cases, config.boards.len(), config.is_soak());
     args.board.run(&config, cases, single, each, &TestSession::prepare, &mut printer)
@@ -49,11 +55,13 @@ struct TestPlan {
     board: Option<BoardConfig>,
     /// The seed of properties.
     seed: Option<u64>,
+    measurements: Arc<Mutex<Measurements>>,
 }
 
 /// What runs calls.
 enum Runner {
-    Simulated(Box<SimulatedMachine>),
+    /// A processor with memory, made for each file.
+    Simulated(Option<Box<SimulatedMachine>>),
     Board(Box<BoardMachine>),
 }
 
@@ -64,6 +72,7 @@ struct TestSession {
     /// The file whose program is loaded, and what came of that.
     loaded: Option<(Arc<TestFile>, Result<(), Refusal>)>,
     not_checked: BTreeSet<&'static str>,
+    measurements: Arc<Mutex<Measurements>>,
 }
 
 /// Why no case of a file runs.
@@ -75,13 +84,18 @@ enum Refusal {
     Unloadable(String),
 }
 
+fn lock(measurements: &Mutex<Measurements>) -> MutexGuard<'_, Measurements> {
+    measurements.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl TestSession {
     fn prepare(plan: &TestPlan) -> Result<Self, SetupError> {
         let runner = match &plan.board {
-            None => Runner::Simulated(Box::default()),
+            None => Runner::Simulated(None),
             Some(config) => Runner::Board(Box::new(BoardMachine::prepare(config)?)),
         };
-        Ok(Self { runner, seed: plan.seed, loaded: None, not_checked: BTreeSet::new() })
+        let (seed, measurements) = (plan.seed, Arc::clone(&plan.measurements));
+        Ok(Self { runner, seed, loaded: None, not_checked: BTreeSet::new(), measurements })
     }
 
     /// Loads the program of a file, unless it is loaded.
@@ -91,9 +105,10 @@ impl TestSession {
         {
             return Ok(outcome.clone());
         }
+        self.finish_file();
         let outcome = match &mut self.runner {
             Runner::Simulated(machine) => {
-                **machine = SimulatedMachine::new(&file.program);
+                *machine = Some(Box::new(lock(&self.measurements).machine(file)));
                 Ok(())
             }
             Runner::Board(machine) if !file.fits(&machine.profile().name) => {
@@ -127,7 +142,10 @@ impl TestSession {
             Err(Refusal::Unloadable(message)) => return Ok(error(message)),
             Err(Refusal::Skipped(reason)) => skip(reason),
             Ok(()) => match self.call(case) {
-                Ok(found) => found,
+                Ok(mut found) => {
+                    lock(&self.measurements).judge(case, &mut found);
+                    found
+                }
                 Err(RunError::File(message)) => {
                     eprint_message(format!("hw-tests: {message}"));
                     return Ok(error(message.to_string()));
@@ -145,10 +163,22 @@ impl TestSession {
         let inputs = case.inputs.clone();
         let options = RunOptions { seed: self.seed, inputs, contracts: &case.contracts };
         let machine: &mut dyn Machine = match &mut self.runner {
-            Runner::Simulated(machine) => &mut **machine,
+            Runner::Simulated(machine) => {
+                let new = || Box::new(lock(&self.measurements).machine(&case.file));
+                &mut **machine.get_or_insert_with(new)
+            }
             Runner::Board(machine) => &mut **machine,
         };
         run_one(&case.file, case.index, machine, &options)
+    }
+
+    /// Adds up what was measured of the file whose cases have run.
+    fn finish_file(&mut self) {
+        if let (Some((file, _)), Runner::Simulated(machine)) = (&self.loaded, &mut self.runner)
+            && let Some(machine) = machine.take()
+        {
+            lock(&self.measurements).add(file, &machine);
+        }
     }
 
     fn restarts(&self) -> u64 {
@@ -240,6 +270,7 @@ impl Session for TestSession {
                 }
             }
         }
+        self.finish_file();
         summary.restarts = self.restarts() - restarts;
         summary.last_restart =
             (summary.restarts > 0).then(|| "a routine did not return".to_owned());

@@ -1,4 +1,7 @@
-//! Properties that a Python program judges, programs that fail, and MAME's boards.
+//! Properties that a Python program judges, readers of measurements, and MAME's boards.
+
+use std::path::Path;
+use std::process::Command;
 
 use serde_json::json;
 
@@ -155,4 +158,36 @@ fn the_example_for_a_shell_passes() {
     let output = run_example("sh", &["mul16.sh"]);
     assert!(output.status.success(), "{output:?}");
     assert_eq!(String::from_utf8_lossy(&output.stdout).matches("ok    ").count(), 2, "{output:?}");
+}
+
+/// Runs a program in a folder; returns its standard output.
+fn output_of(folder: &Path, program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).current_dir(folder).output();
+    let output = output.unwrap_or_else(|error| panic!("{program} of .ci/install/debs: {error}"));
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "{program}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+#[test]
+fn genhtml_reads_the_tracefile() {
+    let folder = super::measure::mul();
+    let (code, _, errors) = hw_tests(folder.path(), &["test", ".", "--coverage", "cover.info"]);
+    assert_eq!(code, 0, "{errors}");
+    let arguments = ["--branch-coverage", "--output-directory", "html", "cover.info"];
+    let summary = output_of(folder.path(), "genhtml", &arguments);
+    for figures in ["80.0% (8 of 10 lines)", "66.7% (2 of 3 functions)", "66.7% (4 of 6 branches)"]
+    {
+        assert!(summary.contains(figures), "{summary}");
+    }
+}
+
+#[test]
+fn callgrind_annotate_reads_the_profile() {
+    let folder = super::measure::mul();
+    let (code, _, errors) = hw_tests(folder.path(), &["test", ".", "--profile", "mul.out"]);
+    assert_eq!(code, 0, "{errors}");
+    let text = output_of(folder.path(), "callgrind_annotate", &["mul.out"]);
+    let totals = text.lines().find(|line| line.ends_with("PROGRAM TOTALS"));
+    assert!(totals.is_some_and(|line| line.trim_start().starts_with("211 ")), "{text}");
 }

@@ -1,12 +1,12 @@
-//! Counts runs, jumps and T-states of each instruction on a simulated board.
+//! Counts runs, jumps and T-states of each instruction on a simulated board or processor.
 
 use tdlasm::isa::decode;
 
-use super::call_tree::CallTree;
-use super::routine_map::RoutineMap;
-use crate::opcodes::is_call;
+use crate::call_tree::CallTree;
+use crate::routine_map::RoutineMap;
 use board_simulator::{BoardModel, SerialLine, StepOutcome};
 use firmware::code_map::CodeMap;
+use z80_core::{Registers, is_call};
 
 /// The counts of the instruction at an address.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -27,18 +27,34 @@ pub struct StepCounter {
     call_tree: CallTree,
     /// The address of the last instruction that ran.
     last: u16,
+    next: Instruction,
+}
+
+/// An instruction that is about to run, with the registers before it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Instruction {
+    pc: u16,
+    sp: u16,
+    opcode: u8,
 }
 
 impl StepCounter {
     /// Creates a counter for a board with these programs.
     #[must_use]
     pub fn new(code: &CodeMap) -> Self {
+        Self::with_entries(code, [])
+    }
+
+    /// Creates a counter for programs whose routines at `entries` are called from outside, too.
+    #[must_use]
+    pub fn with_entries(code: &CodeMap, entries: impl IntoIterator<Item = u16>) -> Self {
         Self {
             counts: vec![InstructionCount::default(); 0x1_0000],
             lengths: vec![0; 0x1_0000],
-            regions: RoutineMap::new(code),
+            regions: RoutineMap::new(code, entries),
             call_tree: CallTree::default(),
             last: 0,
+            next: Instruction::default(),
         }
     }
 
@@ -57,9 +73,8 @@ impl StepCounter {
 
     fn step<L: SerialLine>(&mut self, board: &mut BoardModel<L>) -> StepOutcome {
         let before = board.registers();
-        let opcode = board.bus().peek(before.pc);
         let clock = board.clock();
-        self.follow_routine(before.pc);
+        self.start_step(&before, |address| board.bus().peek(address));
         let turn = board.advance();
         if turn != StepOutcome::Executed {
             return turn;
@@ -71,39 +86,57 @@ impl StepCounter {
             self.call_tree.add_t_states(t_states);
             return turn;
         }
-        self.last = before.pc;
-        let length = self.length(board, before.pc);
-        let count = &mut self.counts[usize::from(before.pc)];
-        count.runs += 1;
-        count.t_states += t_states;
-        count.jumps += u64::from(after.pc != before.pc.wrapping_add(length));
-        // Closed only now: the time of the return belongs to the routine.
-        self.call_tree.add_t_states(t_states);
-        self.call_tree.close_above(after.sp);
-        if is_call(opcode) && after.sp == before.sp.wrapping_sub(2) {
-            let routine = self.regions.owner(after.pc).unwrap_or(after.pc);
-            self.call_tree.enter(routine, before.pc, after.sp);
-        }
+        self.end_step(&after, t_states);
         turn
     }
 
-    /// Updates the current routine. If no call led to `pc`, the previous routine has jumped there
-    /// or fallen through.
-    fn follow_routine(&mut self, pc: u16) {
-        let Some(owner) = self.regions.owner(pc) else { return };
-        if self.call_tree.running() != Some(owner) {
-            self.call_tree.continue_in(owner, self.last, pc == owner);
+    /// Starts a call from outside of the program: `registers` are those at the routine's first
+    /// instruction, after the return address was pushed.
+    pub fn start_call(&mut self, registers: &Registers) {
+        self.call_tree.close_all();
+        let routine = self.regions.owner(registers.pc).unwrap_or(registers.pc);
+        self.call_tree.enter(routine, registers.pc, registers.sp);
+    }
+
+    /// Notes the instruction at PC, which is executed next; `peek` reads memory.
+    pub fn start_step(&mut self, registers: &Registers, peek: impl Fn(u16) -> u8) {
+        self.follow_routine(registers);
+        let pc = registers.pc;
+        self.next = Instruction { pc, sp: registers.sp, opcode: peek(pc) };
+        // Decoded once: the code is not supposed to modify itself.
+        let length = &mut self.lengths[usize::from(pc)];
+        if *length == 0 {
+            let bytes = [0, 1, 2, 3].map(|offset| peek(pc.wrapping_add(offset)));
+            *length = decode(&bytes).map_or(1, |found| found.length as u8);
         }
     }
 
-    /// The length of the instruction at an address, decoded once: the firmware does not modify its
-    /// own code.
-    fn length<L: SerialLine>(&mut self, board: &BoardModel<L>, address: u16) -> u16 {
-        let known = &mut self.lengths[usize::from(address)];
-        if *known == 0 {
-            *known = decode(&board.bus().dump(address, 4)).map_or(1, |found| found.length as u8);
+    /// Counts the instruction of the last [`Self::start_step`], by the registers after it.
+    pub fn end_step(&mut self, registers: &Registers, t_states: u64) {
+        let Instruction { pc, sp, opcode } = self.next;
+        self.last = pc;
+        let length = u16::from(self.lengths[usize::from(pc)]);
+        let count = &mut self.counts[usize::from(pc)];
+        count.runs += 1;
+        count.t_states += t_states;
+        count.jumps += u64::from(registers.pc != pc.wrapping_add(length));
+        // Closed only now: the time of the return belongs to the routine.
+        self.call_tree.add_t_states(t_states);
+        self.call_tree.close_above(registers.sp);
+        if is_call(opcode) && registers.sp == sp.wrapping_sub(2) {
+            let routine = self.regions.owner(registers.pc).unwrap_or(registers.pc);
+            self.call_tree.enter(routine, pc, registers.sp);
         }
-        u16::from(*known)
+    }
+
+    /// Updates the current routine. If no call led to PC, the previous routine has jumped there or
+    /// fallen through, or a routine that a test replaces has returned.
+    fn follow_routine(&mut self, registers: &Registers) {
+        let Some(owner) = self.regions.owner(registers.pc) else { return };
+        self.call_tree.close_above(registers.sp);
+        if self.call_tree.running() != Some(owner) {
+            self.call_tree.continue_in(owner, self.last, registers.pc == owner);
+        }
     }
 
     /// Returns the routines of the programs.

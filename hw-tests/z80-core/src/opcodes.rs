@@ -2,11 +2,12 @@
 
 /// Returns `true` for CALL, conditional CALL and RST.
 #[must_use]
-pub(crate) fn is_call(opcode: u8) -> bool {
+pub fn is_call(opcode: u8) -> bool {
     opcode == 0xCD || matches!(opcode & 0xC7, 0xC4 | 0xC7)
 }
 
 /// Returns `true` for RET, conditional RET, and the prefix of RETI and RETN.
-pub(crate) fn is_return(opcode: u8) -> bool {
+#[must_use]
+pub fn is_return(opcode: u8) -> bool {
     opcode == 0xC9 || opcode & 0xC7 == 0xC0 || opcode == 0xED
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::call_tree::CallTree;
+use crate::call_tree::CallTree;
 use firmware::code_map::CodeMap;
 use quick_xml::escape::escape as escaped;
 

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::profile::qualified_name;
-use super::step_counter::StepCounter;
+use crate::profile::qualified_name;
+use crate::step_counter::StepCounter;
 use firmware::code_map::CodeMap;
 
 /// Costs and calls of a routine.
@@ -24,31 +24,49 @@ struct Entry {
     total: u64,
 }
 
-/// Returns the profile in callgrind's format.
-#[must_use]
-pub fn to_callgrind(meter: &StepCounter, code: &CodeMap, command: &str) -> String {
-    let mut routines: BTreeMap<u16, Routine> = BTreeMap::new();
-    let mut all = 0;
-    for at in code.all_instructions().into_keys() {
-        let t_states = meter.at(at).t_states;
-        if t_states > 0 {
-            let owner = meter.routines().owner(at).unwrap_or(at);
-            let lines = &mut routines.entry(owner).or_default().lines;
-            *lines.entry(place(code, at)).or_default() += t_states;
-            all += t_states;
+/// A profile of one or more programs.
+#[derive(Debug, Clone, Default)]
+pub struct CallgrindProfile {
+    routines: String,
+    t_states: u64,
+}
+
+impl CallgrindProfile {
+    /// Adds the counts of a board with these programs.
+    pub fn add(&mut self, meter: &StepCounter, code: &CodeMap) {
+        let mut routines: BTreeMap<u16, Routine> = BTreeMap::new();
+        for at in code.all_instructions().into_keys() {
+            let t_states = meter.at(at).t_states;
+            if t_states > 0 {
+                let owner = meter.routines().owner(at).unwrap_or(at);
+                let lines = &mut routines.entry(owner).or_default().lines;
+                *lines.entry(place(code, at)).or_default() += t_states;
+                self.t_states += t_states;
+            }
+        }
+        add_entries(meter, 0, &mut routines);
+        for (at, routine) in &routines {
+            write_routine(&mut self.routines, code, *at, routine);
         }
     }
-    add_entries(meter, 0, &mut routines);
-    let mut text = format!(
-        "# callgrind format\nversion: 1\ncreator: hw-tests {}\ncmd: {}\npositions: line\n\
-         events: Tstates\nsummary: {all}\n",
-        env!("CARGO_PKG_VERSION"),
-        command.replace(char::is_control, " "),
-    );
-    for (at, routine) in &routines {
-        write_routine(&mut text, code, *at, routine);
+
+    /// Returns the T-states of all instructions.
+    #[must_use]
+    pub fn t_states(&self) -> u64 {
+        self.t_states
     }
-    text
+
+    /// Returns the profile in callgrind's format; `command` is what was measured.
+    #[must_use]
+    pub fn to_text(&self, command: &str) -> String {
+        let Self { routines, t_states } = self;
+        format!(
+            "# callgrind format\nversion: 1\ncreator: hw-tests {}\ncmd: {}\npositions: line\n\
+             events: Tstates\nsummary: {t_states}\n{routines}",
+            env!("CARGO_PKG_VERSION"),
+            command.replace(char::is_control, " "),
+        )
+    }
 }
 
 /// Adds the entries below a node of the call tree to their callers.

@@ -64,13 +64,13 @@ impl CallTree {
     }
 
     /// Records a call; `sp` is the stack pointer after the return address was pushed.
-    pub(super) fn enter(&mut self, routine: u16, site: u16, sp: u16) {
+    pub(crate) fn enter(&mut self, routine: u16, site: u16, sp: u16) {
         self.push(routine, site, sp);
     }
 
     /// Records that another routine was entered without a call, by a jump or by falling through. A
     /// routine that is open in the same call continues; a new one returns with its caller.
-    pub(super) fn continue_in(&mut self, routine: u16, site: u16, at_beginning: bool) {
+    pub(crate) fn continue_in(&mut self, routine: u16, site: u16, at_beginning: bool) {
         let inside = self.open.last().map_or(BOTTOM, |open| open.inside);
         let mut same_call = self.open.iter().rev().take_while(|open| open.inside == inside);
         let back = same_call.position(|open| self.nodes[open.node].routine == routine);
@@ -103,18 +103,23 @@ impl CallTree {
     }
 
     /// Closes the calls whose return address was popped from the stack.
-    pub(super) fn close_above(&mut self, sp: u16) {
+    pub(crate) fn close_above(&mut self, sp: u16) {
         while self.open.pop_if(|open| sp > open.inside).is_some() {}
     }
 
+    /// Closes all calls.
+    pub(crate) fn close_all(&mut self) {
+        self.open.clear();
+    }
+
     /// Adds T-states to the current routine.
-    pub(super) fn add_t_states(&mut self, t_states: u64) {
+    pub(crate) fn add_t_states(&mut self, t_states: u64) {
         let current = self.current();
         self.nodes[current].own += t_states;
     }
 
     /// The current routine; `None` before the first one.
-    pub(super) fn running(&self) -> Option<u16> {
+    pub(crate) fn running(&self) -> Option<u16> {
         self.open.last().map(|open| self.nodes[open.node].routine)
     }
 

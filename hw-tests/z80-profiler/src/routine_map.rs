@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::opcodes::is_call;
 use firmware::code_map::CodeMap;
+use z80_core::is_call;
 
 /// The routines of the programs on a board.
 #[derive(Debug, Clone)]
@@ -22,12 +22,13 @@ impl Default for RoutineMap {
 }
 
 impl RoutineMap {
-    /// Finds the routines by exported labels and CALL instructions.
+    /// Finds the routines by exported labels, CALL instructions and `entries`.
     #[must_use]
-    pub fn new(code: &CodeMap) -> Self {
+    pub fn new(code: &CodeMap, entries: impl IntoIterator<Item = u16>) -> Self {
         let instructions = code.all_instructions();
         let exported = |at: &u16| code.label(*at).is_some_and(|one| one.exported && one.is_code);
         let mut starts: BTreeSet<u16> = instructions.keys().copied().filter(exported).collect();
+        starts.extend(entries);
         for at in instructions.keys() {
             starts.extend(call_target(code, *at));
         }
@@ -43,6 +44,12 @@ impl RoutineMap {
             end = Some(u32::from(*at) + decoded.length as u32);
         }
         regions
+    }
+
+    /// Returns the starts of all routines in ascending order.
+    pub fn starts(&self) -> impl Iterator<Item = u16> {
+        let owners = (0..=u16::MAX).zip(&self.owners);
+        owners.filter(|(at, owner)| **owner == Some(*at)).map(|(at, _)| at)
     }
 
     /// Returns the start of the routine that contains an instruction.

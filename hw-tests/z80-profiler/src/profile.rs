@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 
-use super::step_counter::StepCounter;
+use crate::step_counter::StepCounter;
 use firmware::code_map::CodeMap;
 
 /// The T-states of a routine.
@@ -60,7 +60,7 @@ struct Entries {
 }
 
 /// The name of a routine, with its file unless the name is exported and therefore unique.
-pub(super) fn qualified_name(code: &CodeMap, address: u16) -> String {
+pub fn qualified_name(code: &CodeMap, address: u16) -> String {
     let name = code.address_name(address);
     match (code.label(address), code.line_at(address)) {
         (Some(label), _) if label.exported => name,

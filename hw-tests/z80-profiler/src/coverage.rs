@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
 
 use serde::Serialize;
+use tdlasm::link::LinkedLine;
 
-use super::step_counter::StepCounter;
+use crate::step_counter::StepCounter;
 use firmware::code_map::CodeMap;
 
 /// Coverage over any number of boards and builds.
@@ -13,6 +16,10 @@ use firmware::code_map::CodeMap;
 pub struct Coverage {
     /// The lines with instructions, by file and number.
     lines: BTreeMap<(String, u32), Line>,
+    /// The routines by the place of their first line: name, and how often they were entered.
+    routines: BTreeMap<(String, u32), (String, u64)>,
+    /// The names of files by their paths on the disk, where two programs name one differently.
+    names: BTreeMap<PathBuf, String>,
 }
 
 /// The coverage of a line.
@@ -49,8 +56,9 @@ pub struct FileCoverage {
 impl Coverage {
     /// Adds the counts of a board with these programs.
     pub fn add(&mut self, meter: &StepCounter, code: &CodeMap) {
+        self.add_routines(meter, code);
         for made in code.lines().filter(|line| line.is_code) {
-            let key = (made.place.file.to_string(), made.place.line);
+            let key = self.key(made, code);
             let line = self.lines.entry(key).or_default();
             let instructions = code.instructions(made);
             let ran = |at: u16| meter.at(at).runs > 0;
@@ -67,6 +75,45 @@ impl Coverage {
                 }
             }
         }
+    }
+
+    fn add_routines(&mut self, meter: &StepCounter, code: &CodeMap) {
+        let mut entered: BTreeMap<u16, u64> = BTreeMap::new();
+        for node in meter.calls().iter().skip(1) {
+            *entered.entry(node.routine).or_default() += node.calls;
+        }
+        for start in meter.routines().starts() {
+            let Some(line) = code.line_at(start) else { continue };
+            // Code that was copied before it ran is not in the tree of calls.
+            let has_run = u64::from(meter.at(start).runs > 0);
+            let calls = entered.get(&start).copied().unwrap_or(0).max(has_run);
+            let new = || (code.address_name(start), 0);
+            let key = self.key(line, code);
+            self.routines.entry(key).or_insert_with(new).1 += calls;
+        }
+    }
+
+    /// Returns the file and number of a line. A file has one name, which was seen first.
+    fn key(&mut self, line: &LinkedLine, code: &CodeMap) -> (String, u32) {
+        let file = &line.place.file;
+        let name = match code.path(file) {
+            Some(path) if !self.names.contains_key(path) => {
+                self.names.insert(path.to_owned(), file.to_string());
+                file.to_string()
+            }
+            Some(path) => self.names[path].clone(),
+            None => file.to_string(),
+        };
+        (name, line.place.line)
+    }
+
+    /// Returns the lines of a file that have not run, as ranges with no other code in between.
+    #[must_use]
+    pub fn missed_ranges(&self, file: &str) -> Vec<RangeInclusive<u32>> {
+        let lines = self.lines.range(line_keys(file));
+        let lines: Vec<_> = lines.map(|((_, number), line)| (*number, line.all_ran)).collect();
+        let runs = lines.chunk_by(|one, next| one.1 == next.1).filter(|run| !run[0].1);
+        runs.map(|run| run[0].0..=run[run.len() - 1].0).collect()
     }
 
     /// Returns the coverage of each file.
@@ -91,9 +138,9 @@ impl Coverage {
         files.into_values().collect()
     }
 
-    /// Returns the coverage as an lcov tracefile, for genhtml and editors. `DA` counts the runs of
-    /// a line's first instruction, 0 if an instruction of the line never ran; `BRDA` counts the
-    /// branches of conditional instructions. `path` maps a file name to its path.
+    /// Returns the coverage as an lcov tracefile, for genhtml and editors. `FNDA` counts entries of
+    /// a routine, `DA` runs of a line's first instruction, 0 if one of its instructions never ran,
+    /// `BRDA` the branches of conditional instructions. `path` maps a file name to its path.
     #[must_use]
     pub fn lcov(&self, path: impl Fn(&str) -> String) -> String {
         let mut text = String::from("TN:\n");
@@ -101,6 +148,7 @@ impl Coverage {
         for figures in self.files() {
             let Some(file) = files.get(figures.file.as_str()) else { continue };
             let _ = writeln!(text, "SF:{}", path(file));
+            self.write_routines(&mut text, file);
             for ((_, number), line) in self.lines.range(line_keys(file)) {
                 line.write_branches(&mut text, *number);
             }
@@ -114,10 +162,25 @@ impl Coverage {
         }
         text
     }
+
+    fn write_routines(&self, text: &mut String, file: &str) {
+        let mut names = BTreeSet::new();
+        let mut counts = String::new();
+        let (mut found, mut called) = (0, 0);
+        for ((_, line), (name, calls)) in self.routines.range(line_keys(file)) {
+            // Modules of a file may have local routines of the same name.
+            let name = if names.insert(name) { name.clone() } else { format!("{name}:{line}") };
+            let _ = writeln!(text, "FN:{line},{name}");
+            let _ = writeln!(counts, "FNDA:{calls},{name}");
+            found += 1;
+            called += u32::from(*calls > 0);
+        }
+        let _ = writeln!(text, "{counts}FNF:{found}\nFNH:{called}");
+    }
 }
 
 /// The key range of a file's lines.
-fn line_keys(file: &str) -> std::ops::RangeInclusive<(String, u32)> {
+fn line_keys(file: &str) -> RangeInclusive<(String, u32)> {
     (file.to_owned(), 0)..=(file.to_owned(), u32::MAX)
 }
 
