@@ -36,6 +36,8 @@ pub(super) struct Counter {
     /// Registers of eight bits that the judge uses, and the flags.
     results: Vec<&'static str>,
     flags: u8,
+    /// Whether the last inputs passed, so that memory is as a call by itself has left it.
+    is_prepared: bool,
 }
 
 impl Counter {
@@ -62,6 +64,7 @@ impl Counter {
             period,
             results,
             flags,
+            is_prepared: false,
         })
     }
 
@@ -75,16 +78,23 @@ impl Counter {
         let first = nth_input(trial.property, range.start);
         let start = range.start;
         let Simulated { end, has_passed, count, stack } = self.simulate(trial, range)?;
-        // The first call by itself also writes memory, and shows what can't be checked.
-        let has_passed = has_passed
-            && trial.try_inputs(std::slice::from_ref(&first))?.iter().all(|one| one.1.is_none());
-        if !has_passed {
+        let calls = trial.result.calls;
+        // A call by itself also writes memory, and shows what can't be checked.
+        let is_ready = has_passed
+            && (std::mem::take(&mut self.is_prepared)
+                || trial
+                    .try_inputs(std::slice::from_ref(&first))?
+                    .iter()
+                    .all(|one| one.1.is_none()));
+        trial.result.calls = calls;
+        if !is_ready {
             return Ok((end, false));
         }
         let call = single_call(trial.file, &trial.step(&first));
         let used = trial.machine.count(&call, &count)?.filter(|used| Some(*used) <= stack);
         if let Some(used) = used {
-            trial.result.calls += end - start - 1;
+            trial.result.calls += end - start;
+            self.is_prepared = true;
             trial.result.stack = trial.result.stack.max(Some(used));
         }
         Ok((end, used.is_some()))
