@@ -188,9 +188,8 @@ fn parse_monitor(name: &str) -> Result<HostMonitor, String> {
 
 /// Hides an option that works with Sargon's evaluator only.
 pub(super) fn hide_evaluator(option: Arg) -> Arg {
-    let of_evaluator = option.get_help_heading() == Some(EVALUATOR)
-        || ["via", "replay", "faults"].contains(&option.get_id().as_str());
-    if of_evaluator { option.hide(true) } else { option }
+    let is_hidden = option.get_help_heading() == Some(EVALUATOR) || option.get_id() == "faults";
+    option.hide(is_hidden)
 }
 
 impl BoardArgs {

@@ -41,7 +41,7 @@ pub(super) struct Counter {
 }
 
 impl Counter {
-    /// Returns `None` if a judge needs memory, the console or a program, or if arguments don't count
+    /// Returns `None` if a judge needs memory, the console or a program, or if no argument counts
     /// up.
     pub(super) fn new(
         file: &TestFile,

@@ -144,8 +144,8 @@ fn several_boards_share_the_cases_of_all_files() {
     let arguments = ["test", ".", "--rig", "direct", "--rig", "direct", "--report-dir", "out"];
     let (code, shown, errors) = hw_tests(folder.path(), &arguments);
     assert_eq!(code, 1, "{shown}{errors}");
-    assert!(shown.contains("PASS 40 of 40 cases in ./rows.test.toml, 2 boards\n"), "{shown}");
-    assert!(shown.contains("FAIL 1 of 2 cases in ./twice.test.toml, 2 boards\n"), "{shown}");
+    assert!(shown.contains("PASS 40 of 40 cases in rows.test.toml, 2 boards\n"), "{shown}");
+    assert!(shown.contains("FAIL 1 of 2 cases in twice.test.toml, 2 boards\n"), "{shown}");
     let fault = "at fault: the code, or something that the boards share: same outcome on 2 boards";
     assert!(shown.contains(fault) && shown.contains("      A: expected 1, got 0\n"), "{shown}");
     assert!(shown.contains("FAIL: 41 of 42 cases agree on 42 calls"), "{shown}");
