@@ -1,0 +1,5 @@
+//! Tests of the published interface.
+
+mod decoders;
+mod messages;
+mod requests;
