@@ -259,7 +259,13 @@ mod tests {
         let device = Path::new("/dev/none");
         std::fs::write(folder.path().join(file_name(device)), "77\n1000\nrcflash write\n")
             .expect("a file");
+        let stale = folder.path().join("dev-none@1-2-3.4.lock");
+        let foreign = folder.path().join("dev-none2@1-2-3.4.lock");
+        for path in [&stale, &foreign] {
+            std::fs::write(path, "").expect("a file");
+        }
         let lock = PortLock::acquire_in(folder.path(), device).unwrap_or_else(|_| panic!("free"));
+        assert!(!stale.exists() && foreign.exists(), "an earlier device had this name");
         let left = lock.previous_holder().expect("it was not released");
         assert_eq!((left.pid, left.command.as_str()), (77, "rcflash write"));
     }
