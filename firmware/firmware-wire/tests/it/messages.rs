@@ -1,7 +1,8 @@
 //! Messages name what is at fault: code, address, byte.
 
 use firmware_wire::{
-    CallRefusal, CallStatus, ChipIdentity, Decoder, ErrorCode, ErrorReply, Frame, Reply,
+    CallRefusal, CallStatus, ChipIdentity, Decoder, DecoderEvent, ErrorCode, ErrorReply, Frame,
+    FrameError, Reply,
 };
 
 /// The codes of docs/PROTOCOL.md, and what the message of a request of type 23h, or of a call, with
@@ -67,7 +68,7 @@ fn programs_chips_frames_and_statuses_are_shown_by_their_numbers() {
 }
 
 #[test]
-fn a_cleared_decoder_has_nothing_of_what_was_received() {
+fn a_decoder_keeps_noise_until_it_is_cleared_and_limits_a_frame() {
     let mut decoder = Decoder::default();
     for byte in *b"banner\0rest" {
         decoder.push(byte);
@@ -75,6 +76,10 @@ fn a_cleared_decoder_has_nothing_of_what_was_received() {
     assert_eq!(decoder.noise().collect::<Vec<_>>(), b"bannerrest");
     decoder.clear();
     assert_eq!(decoder.noise().count(), 0);
+    // One byte more than the longest frame has between its delimiters.
+    let too_long = std::iter::repeat_n(0x55, 247).chain([0]);
+    let events: Vec<_> = too_long.filter_map(|byte| decoder.push(byte)).collect();
+    assert_eq!(events, [DecoderEvent::Invalid(FrameError::TooLong)]);
     let mut frame = Frame::new(1, 0x10, vec![1, 2]).expect("it fits");
     frame.payload[1] = 7;
     let line = frame.encode();
