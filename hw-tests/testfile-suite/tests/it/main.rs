@@ -7,6 +7,7 @@ mod corrupted;
 mod errors;
 mod expectations;
 mod guards;
+mod limits;
 mod properties;
 mod session;
 
