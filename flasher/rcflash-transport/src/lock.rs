@@ -289,6 +289,15 @@ mod tests {
     }
 
     #[test]
+    fn a_lock_file_that_can_t_be_opened_is_not_held() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let device = Path::new("/dev/none");
+        std::fs::create_dir(folder.path().join(file_name(device))).expect("a folder");
+        let acquired = PortLock::acquire_in(folder.path(), device);
+        assert!(matches!(acquired, Err(AcquireError::Failed(_))));
+    }
+
+    #[test]
     fn an_invalid_lock_file_names_no_holder() {
         for text in ["", "x\n1\ny\n", "1\n", "1\n99999999999999999999\nx\n"] {
             assert_eq!(LockHolder::parse(text), None, "{text:?}");

@@ -280,3 +280,35 @@ fn a_raw_client_is_refused_at_a_server_of_rfc_2217() {
     let reply = read_exactly(&mut *client, 12);
     assert!(reply.starts_with(b"HTTP/1.1 400"), "{}", String::from_utf8_lossy(&reply));
 }
+
+/// Serves one client with all options and settings, and sends NOTIFY-MODEMSTATE before and after
+/// each reply.
+fn serve_with_reports(listener: &TcpListener) {
+    let (mut client, _) = listener.accept().expect("a client");
+    let mut requests = [0; 18];
+    client.read_exact(&mut requests).expect("WILL and DO for each of three options");
+    for option in [0, 3, 44] {
+        client.write_all(&[255, 253, option, 255, 251, option]).expect("it is sent");
+    }
+    let (mut request, mut byte) = (Vec::new(), [0]);
+    while client.read_exact(&mut byte).is_ok() {
+        request.push(byte[0]);
+        if let [255, 250, 44, number, value @ .., 255, 240] = &request[..] {
+            let report = [255, 250, 44, 107, 0x10, 255, 240];
+            let reply = [&[255, 250, 44, number + 100], value, &[255, 240]].concat();
+            client.write_all(&[&report[..], &reply, &report].concat()).expect("it is sent");
+            request.clear();
+        }
+    }
+}
+
+#[test]
+fn reports_that_were_not_requested_are_not_taken_for_replies() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let name = format!("rfc2217://{}", listener.local_addr().expect("its number"));
+    let thread = std::thread::spawn(move || serve_with_reports(&listener));
+    let mut client = network::open(&name, 115_200).expect("it has all settings");
+    client.set_control_line(ControlLine::Rts, false).expect("it has all lines");
+    drop(client);
+    thread.join().expect("it ends with its client");
+}
