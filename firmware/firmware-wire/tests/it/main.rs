@@ -2,4 +2,5 @@
 
 mod decoders;
 mod messages;
+mod replies;
 mod requests;
