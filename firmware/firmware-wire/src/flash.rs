@@ -362,6 +362,8 @@ mod tests {
         let page = FieldError::BlockEnd { address: 0x3FFF, length: 2, unit: 0x4000 };
         assert_eq!(invalid(0x99, &[0xFF, 0x3F, 0, 7, 7]), page);
         assert!(FlashReply::parse(0x96, &[0xFF, 0x0F, 0, 1]).is_ok());
+        assert!(FlashReply::parse(0x96, &[0x14, 0x0F, 0, 236]).is_ok(), "F14h + 236 = 1000h");
+        assert!(FlashReply::parse(0x96, &[0x15, 0x0F, 0, 236]).is_err());
         assert!(FlashReply::parse(0x99, &[0xFF, 0x0F, 0, 7, 7]).is_ok(), "a page has 16 KiB");
     }
 }

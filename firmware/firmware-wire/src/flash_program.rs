@@ -48,6 +48,7 @@ mod tests {
 
     #[test]
     fn a_program_must_fit_the_flash_that_the_processor_sees() {
+        assert_eq!(usize::from(PROGRAM_ADDRESS) + MAX_PROGRAM_BYTES - 1, 0x7FFF);
         assert!(program_header(&[], PROGRAM_ADDRESS, false).is_none());
         assert!(program_header(&vec![0; MAX_PROGRAM_BYTES], PROGRAM_ADDRESS, false).is_some());
         assert!(program_header(&vec![0; MAX_PROGRAM_BYTES + 1], PROGRAM_ADDRESS, false).is_none());

@@ -259,7 +259,13 @@ mod tests {
         let device = Path::new("/dev/none");
         std::fs::write(folder.path().join(file_name(device)), "77\n1000\nrcflash write\n")
             .expect("a file");
+        let stale = folder.path().join("dev-none@1-2-3.4.lock");
+        let foreign = folder.path().join("dev-none2@1-2-3.4.lock");
+        for path in [&stale, &foreign] {
+            std::fs::write(path, "").expect("a file");
+        }
         let lock = PortLock::acquire_in(folder.path(), device).unwrap_or_else(|_| panic!("free"));
+        assert!(!stale.exists() && foreign.exists(), "an earlier device had this name");
         let left = lock.previous_holder().expect("it was not released");
         assert_eq!((left.pid, left.command.as_str()), (77, "rcflash write"));
     }
@@ -280,6 +286,15 @@ mod tests {
         assert_eq!(files(), 2, "the first is still held");
         drop((first, second));
         assert_eq!(files(), 0, "a lock leaves no file");
+    }
+
+    #[test]
+    fn a_lock_file_that_can_t_be_opened_is_not_held() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let device = Path::new("/dev/none");
+        std::fs::create_dir(folder.path().join(file_name(device))).expect("a folder");
+        let acquired = PortLock::acquire_in(folder.path(), device);
+        assert!(matches!(acquired, Err(AcquireError::Failed(_))));
     }
 
     #[test]

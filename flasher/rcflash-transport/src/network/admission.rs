@@ -282,6 +282,7 @@ mod tests {
             assert_eq!(judge_first_bytes(ClientKind::Gdb, request), Refused(Refusal::NotGdb));
         }
         let endless = vec![b'A'; MAX_WITHHELD_BYTES + 1];
+        assert_eq!(judge_first_bytes(ClientKind::Raw, &endless[1..]), Undecided);
         assert_eq!(judge_first_bytes(ClientKind::Raw, &endless), Refused(Refusal::WebRequest));
     }
 
@@ -325,7 +326,9 @@ mod tests {
         let hello = b"+$qSupported:multiprocess+;swbreak+;hwbreak+;qRelocInsn+#c9";
         assert_eq!(judge_first_bytes(ClientKind::Gdb, hello), Accepted);
         assert_eq!(judge_byte_by_byte(ClientKind::Gdb, hello), Accepted);
-        assert_eq!(judge_first_bytes(ClientKind::Gdb, b"$QStart"), Undecided);
+        for bytes in [&b"$QStart"[..], b"$g#", b"$g#6"] {
+            assert_eq!(judge_first_bytes(ClientKind::Gdb, bytes), Undecided, "{bytes:?}");
+        }
         for bytes in [&b"+$QStartNoAckMode#b0"[..], b"-", b"\x03", b"$g#67+$?#3f"] {
             assert_eq!(judge_first_bytes(ClientKind::Gdb, bytes), Accepted, "{bytes:?}");
         }
@@ -343,6 +346,7 @@ mod tests {
         assert_eq!(gate.pass(b"d", start + 2 * WITHHOLD_TIMEOUT), Ok(Vec::new()));
         assert!(gate.is_withholding());
         assert_eq!(gate.pass(b"ump\r", start + 3 * WITHHOLD_TIMEOUT), Ok(b"dump\r".to_vec()));
+        assert!(!gate.is_withholding());
         let request = b"POST / HTTP/1.1";
         assert_eq!(gate.pass(request, start), Ok(request.to_vec()), "only first bytes count");
 

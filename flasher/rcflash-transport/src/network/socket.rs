@@ -202,7 +202,10 @@ impl Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        // This ends the thread.
+        // Without a receiver the thread reads at most one more chunk. The rest stays unread, so
+        // that closing resets the connection: a peer that a full buffer blocks gets no other sign.
+        self.chunks = sync_channel(0).1;
+        // This ends the thread if it waits for bytes.
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 }

@@ -243,6 +243,23 @@ mod tests {
     }
 
     #[test]
+    fn an_option_is_unknown_until_the_reply_and_may_change_later() {
+        let mut options = OptionNegotiation::default();
+        options.initial_requests();
+        let enabled = |options: &OptionNegotiation| {
+            (options.is_local_enabled(BINARY), options.is_remote_enabled(BINARY))
+        };
+        assert_eq!(enabled(&options), (None, None));
+        assert!(options.negotiate(DO, BINARY).is_empty(), "the reply to the request");
+        assert!(options.negotiate(WONT, BINARY).is_empty(), "the reply to the request");
+        assert_eq!(enabled(&options), (Some(true), Some(false)));
+        assert_eq!(options.negotiate(DONT, BINARY), [IAC, WONT, BINARY]);
+        assert_eq!(options.negotiate(WILL, BINARY), [IAC, DO, BINARY]);
+        assert_eq!(enabled(&options), (Some(false), Some(true)));
+        assert_eq!(options.is_local_enabled(1), None, "it is not supported");
+    }
+
+    #[test]
     fn other_options_are_refused_once() {
         let mut options = OptionNegotiation::default();
         assert_eq!(options.negotiate(WILL, 1), [IAC, DONT, 1]);

@@ -125,24 +125,22 @@ impl<S: Suite> ResultRecorder<S> {
 
     fn write(&mut self, result: &CaseResult<S>) -> Result<(), ResultsError> {
         let Some(writer) = &mut self.writer else { return Ok(()) };
-        let now = (self.clock)();
-        match &mut self.soak {
-            _ if result.verdict == Verdict::NotRun => Ok(()),
-            None => writer.write_result(result),
-            Some((_, last_progress))
-                if now.saturating_duration_since(*last_progress) >= SOAK_PROGRESS_INTERVAL =>
-            {
-                *last_progress = now;
-                writer.write_progress(self.totals.counts())
-            }
-            Some((count, _))
-                if result.verdict != Verdict::Pass && *count < MAX_SOAK_CASES_WRITTEN =>
-            {
-                *count += 1;
-                writer.write_result(result)
-            }
-            Some(_) => Ok(()),
+        if result.verdict == Verdict::NotRun {
+            return Ok(());
         }
+        let Some((count, last_progress)) = &mut self.soak else {
+            return writer.write_result(result);
+        };
+        if result.verdict != Verdict::Pass && *count < MAX_SOAK_CASES_WRITTEN {
+            *count += 1;
+            writer.write_result(result)?;
+        }
+        let now = (self.clock)();
+        if now.saturating_duration_since(*last_progress) >= SOAK_PROGRESS_INTERVAL {
+            *last_progress = now;
+            writer.write_progress(self.totals.counts())?;
+        }
+        Ok(())
     }
 
     /// Returns the number of verdicts since [`Self::verify_one_verdict_each`].

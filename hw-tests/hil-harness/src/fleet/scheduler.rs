@@ -252,9 +252,7 @@ impl Scheduler {
         let running = &mut self.cases[case].running;
         let Some(place) = running.iter().position(|one| one.board == board) else { return };
         let since = running.remove(place).since;
-        if !running.iter().any(|one| one.since == since) {
-            self.by_start.remove(&(since, case));
-        }
+        self.by_start.remove(&(since, case));
         if is_completed {
             self.completed.0 += now.saturating_sub(since);
             self.completed.1 += 1;

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use cli_support::exit::CommandError;
 use firmware::profile::BoardProfile;
@@ -13,6 +13,7 @@ use hil_harness::campaign::{self, FinishedRun, Observer, RunConfig, RunContext, 
 use hil_harness::file_system::OsFileSystem;
 use hil_harness::live::SetupError;
 use hil_harness::report::{Report, RunTarget};
+use hil_harness::results::Clock;
 use hil_harness::runner::{RunEnd, RunOptions, RunSummary};
 use hil_harness::suite::{CaseResult, Verdict};
 
@@ -90,10 +91,14 @@ type Outcome = Result<FinishedRun<TestSuite>, CommandError>;
 
 /// Runs five cases.
 fn run(config: &RunConfig, plan: Plan) -> Outcome {
+    run_by(Arc::new(Instant::now), config, plan)
+}
+
+fn run_by(clock: Clock, config: &RunConfig, plan: Plan) -> Outcome {
     let cases = ["a", "b", "c", "d", "e"].map(case);
     let context = RunContext {
         file_system: &OsFileSystem,
-        clock: Arc::new(Instant::now),
+        clock,
         stop: Arc::new(AtomicBool::new(false)),
         prepare: &|plan: &Plan| Ok::<_, SetupError>(Executor(*plan)),
         observer: &mut Silent,
@@ -157,4 +162,22 @@ fn a_soak_run_repeats_the_cases_and_ends_at_the_first_failure_if_asked() {
     let fast = RunConfig { fail_fast: true, results: None, ..config(folder.path()) };
     let done = run(&fast, Plan { failing: "b", ..ALL_PASS }).expect("it ends");
     assert_eq!((done.exit_code(), done.totals.counts().not_run), (1, 3));
+}
+
+#[test]
+fn a_soak_run_writes_every_failure_and_its_counts_once_a_minute() {
+    let start = Instant::now();
+    for (seconds, progress_lines) in [(0, 0), (60, 12)] {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let readings = AtomicU32::new(0);
+        let step = Duration::from_secs(seconds);
+        let clock = Arc::new(move || start + step * readings.fetch_add(1, Ordering::Relaxed));
+        let soak = RunConfig { count: Some(12), ..config(folder.path()) };
+        let done = run_by(clock, &soak, Plan { failing: "b", ..ALL_PASS }).expect("it ends");
+        assert_eq!((done.exit_code(), done.totals.counts().fail), (1, 3));
+        let text = std::fs::read_to_string(folder.path().join("results")).expect("it is written");
+        let count = |kind: &str| text.lines().filter(|line| line.starts_with(kind)).count();
+        assert_eq!(count("{\"case\":"), 3, "{text}");
+        assert_eq!(count("{\"passed\":"), progress_lines, "{text}");
+    }
 }

@@ -137,3 +137,62 @@ fn pairs(registers: &mut Registers) -> [(RegisterPair, &mut u16); 10] {
         (RegisterPair::HlAlt, hl_alt),
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call() -> Call {
+        let registers = Registers { af: 0x1122, hl_alt: 0x3344, ..Registers::default() };
+        let read = vec![(0x9000, 2), (0x9100, 0), (0x9200, 1)];
+        Call { address: 0x8123, registers, read, stack_size: 20, ..Call::default() }
+    }
+
+    fn result(status: u8, stack_used: u8) -> CallResult {
+        let registers = RegisterValues::default().with(RegisterPair::Ix, 0x5566);
+        let memory = vec![MemoryResult::Bytes(vec![1, 2]), MemoryResult::Bytes(vec![3])];
+        CallResult { status: CallStatus(status), stack_used, registers, memory }
+    }
+
+    #[test]
+    fn a_request_has_all_registers_and_reads_only_what_has_bytes() {
+        let request = request(&call(), vec![(0x9000, vec![7])]);
+        assert_eq!((request.entry, &request.writes[..]), (0x8123, &[(0x9000, vec![7])][..]));
+        assert_eq!(request.wanted, RegisterSet::ALL);
+        assert_eq!(request.registers.pairs(), RegisterSet::ALL);
+        let value = |pair| request.registers.get(pair);
+        assert_eq!(
+            [RegisterPair::Af, RegisterPair::HlAlt].map(value),
+            [Some(0x1122), Some(0x3344)]
+        );
+        let reads: Vec<_> = request.reads.iter().map(|read| (read.address, read.length)).collect();
+        assert_eq!(reads, [(0x9000, 2), (0x9200, 1)]);
+        assert!(request.reads.iter().all(|read| !read.as_crc));
+    }
+
+    #[test]
+    fn an_outcome_has_registers_memory_and_the_stack_if_it_is_exact() {
+        let exact = outcome(&call(), &result(0, 7));
+        assert_eq!(
+            (exact.end, exact.registers.ix, exact.stack),
+            (CallEnd::Returned, 0x5566, Some(7))
+        );
+        assert_eq!(exact.memory, [vec![1, 2], vec![], vec![3]]);
+        assert_eq!(exact.violations, []);
+        assert_eq!(outcome(&call(), &result(CallStatus::INTERRUPTED, 7)).stack, None);
+    }
+
+    #[test]
+    fn bits_of_the_status_and_the_stack_used_are_violations() {
+        let found = |status, used| outcome(&call(), &result(status, used)).violations;
+        assert_eq!(found(0x01, 0), [Violation::StackNotRestored]);
+        assert_eq!(found(0x02, 0), [Violation::InterruptsOff]);
+        assert_eq!(found(0x04, 0), [Violation::StackExhausted { size: 248 }]);
+        assert_eq!(found(0x08, 0), [Violation::BytesLost]);
+        assert_eq!(found(0, 20), []);
+        assert_eq!(found(0, 21), [Violation::StackExhausted { size: 20 }]);
+        // Interrupts use up to 16 bytes of the routine's stack.
+        assert_eq!(found(0x10, 36), []);
+        assert_eq!(found(0x10, 37), [Violation::StackExhausted { size: 20 }]);
+    }
+}

@@ -10,6 +10,7 @@ mod errors;
 mod expectations;
 mod guards;
 mod interrupts;
+mod limits;
 mod properties;
 mod session;
 

@@ -159,6 +159,8 @@ mod tests {
     struct RecordingPort {
         calls: Vec<String>,
         has_control_lines: bool,
+        /// Reads that return a byte.
+        unread: usize,
     }
 
     impl Transport for RecordingPort {
@@ -167,7 +169,14 @@ mod tests {
         }
 
         fn read(&mut self, _buffer: &mut [u8], _timeout: Duration) -> io::Result<usize> {
-            Ok(0)
+            let count = self.unread.min(1);
+            self.unread -= count;
+            Ok(count)
+        }
+
+        fn discard_unsent(&mut self) -> io::Result<()> {
+            self.calls.push("discard".to_owned());
+            Ok(())
         }
 
         fn write(&mut self, _bytes: &[u8], _deadline: Instant) -> io::Result<()> {
@@ -216,8 +225,47 @@ mod tests {
             "Break false",
             "Rts false",
             "flow control false",
+            "discard",
         ];
         assert_eq!(port.calls, calls);
+    }
+
+    #[test]
+    fn the_state_of_a_new_port_is_reported_and_changes_nothing() {
+        let mut port = RecordingPort::default();
+        let requests: [(u8, &[u8]); 10] = [
+            (2, &[7]),
+            (3, &[2]),
+            (4, &[2]),
+            (10, &[255]),
+            (11, &[255]),
+            (5, &[0]),
+            (5, &[4]),
+            (5, &[7]),
+            (5, &[10]),
+            (5, &[13]),
+        ];
+        // 8 bits, no parity, 1 stop bit, no reports; RTS/CTS, no break, DTR, RTS, none inbound.
+        let expected = [8, 1, 1, 0, 0, 3, 6, 8, 11, 14].map(|state| PortReply::Value(vec![state]));
+        assert_eq!(values(&mut port, &requests), expected);
+        let signature = values(&mut port, &[(0, &[])]);
+        assert!(
+            matches!(&signature[..], [PortReply::Value(name)] if name.starts_with(b"rcflash "))
+        );
+        assert_eq!(port.calls, [""; 0]);
+    }
+
+    #[test]
+    fn a_purge_discards_what_was_selected_and_ends() {
+        let purge = |selection, unread| {
+            let mut port = RecordingPort { unread, ..RecordingPort::default() };
+            let reply = values(&mut port, &[(12, &[selection])]).pop();
+            (reply.expect("a reply"), port.unread, port.calls.len())
+        };
+        assert_eq!(purge(1, 9), (PortReply::Value(vec![1]), 0, 0));
+        assert_eq!(purge(2, 9), (PortReply::Purged(vec![2]), 9, 1));
+        assert_eq!(purge(3, 9), (PortReply::Purged(vec![3]), 0, 1));
+        assert!(purge(1, 1 << 20).1 > 0, "a board that sends without end");
     }
 
     #[test]

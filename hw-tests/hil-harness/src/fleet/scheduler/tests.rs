@@ -21,6 +21,7 @@ fn settled(update: SchedulerUpdate) -> Vec<usize> {
 #[test]
 fn boards_take_cases_in_turn_and_none_twice() {
     let mut scheduler = Scheduler::new(3, 2);
+    assert_eq!(scheduler.unsettled_cases(), [0, 1, 2]);
     takes(&mut scheduler, 0, 0);
     takes(&mut scheduler, 1, 1);
     assert_eq!(settled(scheduler.record_outcome(1, 1, CaseOutcome::Pass, NOW)), [1]);
@@ -33,6 +34,7 @@ fn boards_take_cases_in_turn_and_none_twice() {
         "it has ended"
     );
     assert_eq!(scheduler.unsettled_cases(), [0]);
+    assert!(!scheduler.is_done() && !scheduler.is_retired(0));
     assert_eq!(settled(scheduler.record_outcome(0, 0, CaseOutcome::Pass, NOW)), [0]);
     assert!(scheduler.is_done());
     assert_eq!([0, 1].map(|board| scheduler.assign_next(board, NOW)), [Assignment::Done; 2]);
@@ -129,6 +131,33 @@ fn the_oldest_case_of_a_slow_board_is_copied_and_the_board_is_redundant_then() {
         [0]
     );
     assert_eq!(scheduler.stats().speculative, 1);
+}
+
+#[test]
+fn a_copy_starts_after_twice_the_mean_time_of_the_cases_with_a_result() {
+    let at = Duration::from_millis;
+    let mut scheduler = Scheduler::new(4, 4);
+    (0..4).for_each(|board| takes(&mut scheduler, board, board));
+    scheduler.record_outcome(0, 0, CaseOutcome::Pass, at(1000));
+    scheduler.record_outcome(1, 1, CaseOutcome::Pass, at(3000));
+    scheduler.record_outcome(2, 2, CaseOutcome::None, at(3500));
+    assert_eq!(scheduler.stats().requeued, 1);
+    assert_eq!(scheduler.assign_next(0, at(3500)), Assignment::Case(2));
+    assert_eq!(scheduler.assign_next(1, at(3999)), Assignment::Wait, "the mean is 2 s");
+    assert_eq!(scheduler.assign_next(1, at(4000)), Assignment::Case(3));
+    assert_eq!(scheduler.assign_next(2, at(7499)), Assignment::Wait, "case 2 began again");
+    assert_eq!(scheduler.assign_next(2, at(7500)), Assignment::Case(2));
+}
+
+#[test]
+fn no_board_is_redundant_while_a_case_waits_for_one() {
+    let mut scheduler = Scheduler::new(2, 3);
+    takes(&mut scheduler, 0, 0);
+    takes(&mut scheduler, 1, 1);
+    assert_eq!(scheduler.assign_next(2, MIN_SPECULATION_DELAY), Assignment::Case(0));
+    scheduler.record_outcome(1, 1, CaseOutcome::None, MIN_SPECULATION_DELAY);
+    let update = scheduler.record_outcome(2, 0, CaseOutcome::Pass, MIN_SPECULATION_DELAY);
+    assert_eq!(update, SchedulerUpdate::default());
 }
 
 #[test]

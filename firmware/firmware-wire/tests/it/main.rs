@@ -1,0 +1,6 @@
+//! Tests of the published interface.
+
+mod decoders;
+mod messages;
+mod replies;
+mod requests;
