@@ -1,5 +1,4 @@
-//! Profiling and coverage: T-states by routine and line, call trees, sampling, and the lines and
-//! branches that have run.
+//! Profiling and coverage: T-states by routine and line, call trees, sampling, branches.
 
 mod call_tree;
 mod callgrind;

@@ -14,8 +14,9 @@ use firmware_wire::{
     MemoryResult, Reply, Request, kind,
 };
 
-use super::{CALL_OVERHEAD, CRC_TIME_PER_BYTE, Caller, CallerError, REPLY_TIMEOUT};
-use super::{no_reply, unexpected};
+use super::{
+    CALL_OVERHEAD, CRC_TIME_PER_BYTE, Caller, CallerError, REPLY_TIMEOUT, no_reply, unexpected,
+};
 use crate::narrow::narrow;
 use crate::queue::RequestId;
 use crate::{Link, LinkError, RequestSpec, loader};
@@ -24,7 +25,6 @@ const OPERATION: &str = "calling routines";
 /// How often a batch may be refused because one before it was lost.
 const MAX_REFUSALS: u32 = 8;
 
-/// A batch in flight.
 struct SentBatch {
     id: RequestId,
     range: Range<usize>,
@@ -32,7 +32,6 @@ struct SentBatch {
     refusals: u32,
 }
 
-/// Makes all calls.
 pub(super) fn call_all(
     caller: &mut Caller,
     link: &mut Link,
@@ -68,7 +67,6 @@ fn plan(calls: &[Call]) -> VecDeque<usize> {
     }
 }
 
-/// Batches of calls on their way.
 struct Pipeline<'a> {
     caller: &'a mut Caller,
     link: &'a mut Link,
@@ -136,7 +134,6 @@ impl<'a> Pipeline<'a> {
         Ok(())
     }
 
-    /// Receives the reply to a batch.
     fn receive(&mut self) -> Result<(), CallerError> {
         let completion = self.link.next_completion()?.ok_or(CallerError::OutOfSequence)?;
         let Some(index) = self.in_flight.iter().position(|sent| sent.id == completion.id) else {
@@ -165,7 +162,6 @@ impl<'a> Pipeline<'a> {
         }
     }
 
-    /// Returns the results of a batch.
     fn accept(&self, sent: &SentBatch, bytes: &[u8]) -> Result<Vec<CallResult>, CallerError> {
         match sent.batch.parse_results(bytes) {
             Some(BatchResult { results, refused: None }) => Ok(results),
@@ -190,8 +186,7 @@ fn processing_time(call: &Call, call_time: Duration) -> Duration {
     call_time + CALL_OVERHEAD + crc
 }
 
-/// Makes a call whose memory does not fit a frame, with WRITE before it and READ after it. The call
-/// comes with its index.
+/// Makes a call whose memory exceeds a frame, by WRITE before and READ after it.
 fn call_with_large_memory(
     caller: &mut Caller,
     link: &mut Link,

@@ -8,7 +8,6 @@ use super::profile::qualified_name;
 use super::step_counter::StepCounter;
 use firmware::code_map::CodeMap;
 
-/// Costs and calls of a routine.
 #[derive(Default)]
 struct Routine {
     /// T-states by file and line.
@@ -25,7 +24,6 @@ struct Entry {
 }
 
 /// Returns the profile in callgrind's format.
-#[must_use]
 pub fn to_callgrind(meter: &StepCounter, code: &CodeMap, command: &str) -> String {
     let mut routines: BTreeMap<u16, Routine> = BTreeMap::new();
     let mut all = 0;

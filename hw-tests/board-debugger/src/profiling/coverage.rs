@@ -15,7 +15,6 @@ pub struct Coverage {
     lines: BTreeMap<(String, u32), Line>,
 }
 
-/// The coverage of a line.
 #[derive(Debug, Clone, Default)]
 struct Line {
     /// Whether all instructions have run in some build, and whether any has.
@@ -70,7 +69,6 @@ impl Coverage {
     }
 
     /// Returns the coverage of each file.
-    #[must_use]
     pub fn files(&self) -> Vec<FileCoverage> {
         let mut files: BTreeMap<&str, FileCoverage> = BTreeMap::new();
         for ((file, number), line) in &self.lines {
@@ -94,7 +92,6 @@ impl Coverage {
     /// Returns the coverage as an lcov tracefile, for genhtml and editors. `DA` counts the runs of
     /// a line's first instruction, 0 if an instruction of the line never ran; `BRDA` counts the
     /// branches of conditional instructions. `path` maps a file name to its path.
-    #[must_use]
     pub fn lcov(&self, path: impl Fn(&str) -> String) -> String {
         let mut text = String::from("TN:\n");
         let files: BTreeSet<&str> = self.lines.keys().map(|(file, _)| file.as_str()).collect();
@@ -147,7 +144,6 @@ impl FileCoverage {
     }
 
     /// Returns the total of all files.
-    #[must_use]
     pub fn total(files: &[Self]) -> Self {
         let sum = |figure: fn(&Self) -> usize| files.iter().map(figure).sum();
         Self {
@@ -160,7 +156,6 @@ impl FileCoverage {
     }
 
     /// Returns the share of covered lines in percent.
-    #[must_use]
     pub fn percent(&self) -> f64 {
         percent(self.covered, self.lines)
     }
@@ -172,7 +167,6 @@ fn is_conditional_jump(zilog: &str) -> bool {
 }
 
 /// Formats a table of the files, and a list of the lines and branches that did not run.
-#[must_use]
 pub fn coverage_table(files: &[FileCoverage], code: &[CodeMap]) -> String {
     let mut text = String::from("lines  covered       %  branches   taken       %  file\n");
     for one in files.iter().chain([&FileCoverage::total(files)]) {

@@ -31,7 +31,6 @@ pub struct StepCounter {
 
 impl StepCounter {
     /// Creates a counter for a board with these programs.
-    #[must_use]
     pub fn new(code: &CodeMap) -> Self {
         Self {
             counts: vec![InstructionCount::default(); 0x1_0000],
@@ -96,8 +95,7 @@ impl StepCounter {
         }
     }
 
-    /// The length of the instruction at an address, decoded once: the firmware does not modify its
-    /// own code.
+    /// The length of the instruction at an address, decoded once: code is not modified.
     fn length<L: SerialLine>(&mut self, board: &BoardModel<L>, address: u16) -> u16 {
         let known = &mut self.lengths[usize::from(address)];
         if *known == 0 {
@@ -107,25 +105,21 @@ impl StepCounter {
     }
 
     /// Returns the routines of the programs.
-    #[must_use]
     pub fn routines(&self) -> &RoutineMap {
         &self.regions
     }
 
     /// Returns the counts of the instruction at an address.
-    #[must_use]
     pub fn at(&self, address: u16) -> InstructionCount {
         self.counts[usize::from(address)]
     }
 
     /// Returns the call tree.
-    #[must_use]
     pub fn calls(&self) -> &CallTree {
         &self.call_tree
     }
 
-    /// Adds the counts of `size` bytes of code at `copy` to those at `from`, where it was copied
-    /// from.
+    /// Adds the counts of code at `copy` to those at `from`, where it was copied from.
     pub fn credit_copy(&mut self, from: u16, copy: u16, size: u16) {
         for offset in 0..size {
             let counted = self.at(copy.wrapping_add(offset));
