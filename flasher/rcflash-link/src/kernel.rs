@@ -28,7 +28,8 @@ const MAX_EXCHANGE_CHARS: u32 = 500;
 /// The maximum number of bytes of program output that are buffered.
 const MAX_PROGRAM_OUTPUT: usize = 1 << 20;
 
-/// The debug kernel at the other end of a line.
+/// The debug kernel at the other end of a line. Methods return [`LinkError`] if the port fails, the
+/// kernel does not reply, or the stop flag is set.
 pub struct Kernel {
     transport: Box<dyn Transport + Send>,
     baud: u32,

@@ -16,7 +16,8 @@ use serialport::{FlowControl, SerialPort, TTYPort};
 /// An open serial device, 8 data bits, no parity, 1 stop bit.
 ///
 /// `serialport` opens, locks and configures the device. Bytes go through a second descriptor, which
-/// never blocks: `serialport`'s write would wait forever for a stalled device.
+/// never blocks: `serialport`'s write would wait forever for a stalled device. Methods return the
+/// driver's error, as of a disconnected device.
 pub struct Device {
     file: File,
     settings: TTYPort,

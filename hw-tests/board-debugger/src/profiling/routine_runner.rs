@@ -45,7 +45,8 @@ pub enum CallError {
     NoReturn(String),
 }
 
-/// An application in memory, and a processor that calls its routines.
+/// An application in memory, and a processor that calls its routines. Methods that need a label
+/// return [`CallError`] if the program lacks it.
 pub struct RoutineRunner {
     cpu: Cpu,
     memory: Memory,

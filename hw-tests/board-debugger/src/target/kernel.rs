@@ -3,7 +3,7 @@
 use firmware_wire::StoppedState;
 use host_platform::time::{Duration, Instant};
 
-/// A connection to the debug kernel on a board.
+/// A connection to the debug kernel on a board. Methods return [`KernelError::Line`] if it fails.
 pub trait DebugKernel: Send {
     /// Loads the kernel through the monitor and starts it. Called again, it restarts the kernel.
     /// The monitor loads `image` to the address `loaded`.

@@ -1,4 +1,4 @@
-//! Invariants that hold after every run, whatever happened in it.
+//! Invariants that hold after every run. Each check returns a description of its violation.
 
 use cli_support::text::{Escape, is_unsafe_for_terminals};
 use sargon_suite::{CaseResult, FinishedRun, Record, Report};
