@@ -22,9 +22,7 @@ pub const INTERRUPTED: u8 = 130;
 /// The result of a command: its exit code, or an error with one.
 pub type CommandResult = Result<u8, CommandError>;
 
-/// Returns the exit code of a result. An error is written to standard error, after the program's
-/// name.
-#[must_use]
+/// Returns the exit code of a result; writes an error to standard error, after the program's name.
 pub fn report_result(program: &str, result: CommandResult) -> ExitCode {
     let code = result.unwrap_or_else(|error| {
         eprint_message(format!("{program}: {}", error.message));

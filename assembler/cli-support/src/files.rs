@@ -20,6 +20,16 @@ pub fn read_input(path: &Path) -> Result<Vec<u8>, CommandError> {
     })
 }
 
+/// Writes a file by [`write_atomic`] for a command.
+///
+/// # Errors
+/// Returns an error with exit code 3 and the file's name if it can't be written.
+pub fn write_output(path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
+    write_atomic(path, bytes).map_err(|error| {
+        CommandError::new(ENVIRONMENT, format!("can't write {}: {error}", path.escaped()))
+    })
+}
+
 /// Reads until the end of `source`, at most `limit` bytes.
 ///
 /// # Errors
@@ -148,7 +158,6 @@ fn write_via_temp(
     if flush == SyncPolicy::BeforeReturn { sync_parent_dir(path) } else { Ok(()) }
 }
 
-/// Writes the content and returns the file.
 fn write_buffered(file: File, content: Content) -> io::Result<File> {
     let mut buffered = BufWriter::new(file);
     content(&mut buffered)?;

@@ -10,8 +10,7 @@ use crate::exit::{CommandError, USAGE};
 #[derive(Args, Debug, Default)]
 pub struct ListenProtection {
     /// Listen at an address that other computers can reach; whoever connects controls the board
-    // The alias is an earlier name of the option in `hw-tests gdb`.
-    #[arg(long, alias = "allow-remote")]
+    #[arg(long)]
     unprotected: bool,
 }
 

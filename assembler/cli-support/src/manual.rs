@@ -1,27 +1,34 @@
-//! Command lines of all programs: parsing, shell completions, manual pages, and a check for missing
-//! help texts.
+//! Command lines of all programs: parsing, completions, manual pages; a check for missing help.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::error::ContextValue;
-use clap::{Args, Command, FromArgMatches};
+use clap::{Args, Command, Parser};
 use clap_complete::{Shell, generate};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
-use crate::exit::{CommandError, CommandResult, ENVIRONMENT};
+use crate::exit::{BUG, CommandError, CommandResult, ENVIRONMENT, report_result};
 use crate::files::write_atomic;
+use crate::output::print_bytes;
 use crate::text::{Escape, eprint_coloured, eprint_escaped, escape_controls};
 
-/// Parses the command line of a program. Prints help, version and errors, with the user's arguments
-/// escaped.
-///
-/// # Errors
-/// Returns the exit code if there is no command to run: 0 after help or version, 2 after an error.
-pub fn parse_args<P: FromArgMatches>(command: Command) -> Result<P, ExitCode> {
-    command.try_get_matches().and_then(|found| P::from_arg_matches(&found)).map_err(|error| {
+/// Parses the command line of a program, runs its command, and returns the exit code: that of the
+/// command, 0 after help or version, 2 for an invalid command line, or 70 after a panic.
+pub fn main<P: Parser>(run: fn(P) -> CommandResult) -> ExitCode {
+    let parse_and_run = || match parse_args::<P>() {
+        Ok(args) => report_result(P::command().get_name(), run(args)),
+        Err(code) => code,
+    };
+    // The panic has been reported already; only the exit code is set here.
+    std::panic::catch_unwind(parse_and_run).unwrap_or(ExitCode::from(BUG))
+}
+
+/// Prints help, version and errors, with the user's arguments escaped; returns the exit code then.
+fn parse_args<P: Parser>() -> Result<P, ExitCode> {
+    P::try_parse().map_err(|error| {
         let error = escape_user_input(error);
         if error.use_stderr() {
             let text = error.render();
@@ -64,7 +71,6 @@ pub struct CompletionsArgs {
 
 impl CompletionsArgs {
     /// Returns the examples in the subcommand's help.
-    #[must_use]
     pub fn examples(program: &str) -> String {
         format!(
             "Examples:
@@ -72,15 +78,6 @@ impl CompletionsArgs {
   {program} completions zsh > ~/.zfunc/_{program}
   {program} completions fish > ~/.config/fish/completions/{program}.fish"
         )
-    }
-
-    /// Returns the completion script.
-    #[must_use]
-    pub fn script(&self, mut command: Command) -> Vec<u8> {
-        let name = command.get_name().to_owned();
-        let mut script = Vec::new();
-        generate(self.shell, &mut command, name, &mut script);
-        script
     }
 }
 
@@ -95,7 +92,6 @@ pub struct ManArgs {
 
 impl ManArgs {
     /// Returns the examples in the subcommand's help.
-    #[must_use]
     pub fn examples(program: &str) -> String {
         let shown = format!("{program} man | man -l -");
         let written = format!("{program} man ~/.local/share/man/man1");
@@ -105,36 +101,17 @@ impl ManArgs {
   {written:37}  writes it and those of all subcommands"
         )
     }
-
-    /// Writes all pages into the folder and returns a message about them, or writes the program's
-    /// own page to `out`.
-    ///
-    /// # Errors
-    /// Returns the system's error.
-    pub fn write(&self, command: Command, out: &mut dyn io::Write) -> io::Result<Option<String>> {
-        let pages = render_pages(command)?;
-        let Some(folder) = &self.folder else {
-            return pages.first().map_or(Ok(()), |page| out.write_all(&page.text)).map(|()| None);
-        };
-        write_pages(&pages, folder)?;
-        Ok(Some(format!("{} pages in {}", pages.len(), folder.escaped())))
-    }
 }
 
-/// A manual page.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ManualPage {
+struct ManualPage {
     /// The file's name, such as `rcflash-write.1`.
-    pub file: String,
+    file: String,
     /// The roff source.
-    pub text: Vec<u8>,
+    text: Vec<u8>,
 }
 
 /// Returns the pages of a program and of its subcommands, the program's own first.
-///
-/// # Errors
-/// Never fails in practice, since the pages are rendered in memory.
-pub fn render_pages(command: Command) -> io::Result<Vec<ManualPage>> {
+fn render_pages(command: Command) -> io::Result<Vec<ManualPage>> {
     let mut command = command.disable_help_subcommand(true);
     command.build();
     let version = command.get_version().unwrap_or_default();
@@ -146,7 +123,6 @@ pub fn render_pages(command: Command) -> io::Result<Vec<ManualPage>> {
     Ok(pages)
 }
 
-/// Writes pages into a folder, which is created if it does not exist.
 fn write_pages(pages: &[ManualPage], folder: &Path) -> io::Result<()> {
     std::fs::create_dir_all(folder)?;
     pages.iter().try_for_each(|page| write_atomic(&folder.join(&page.file), &page.text))
@@ -212,9 +188,7 @@ fn split_heading(line: &str) -> (Option<&'static str>, &str) {
     found.map_or((None, line), |(name, rest)| (Some(name), rest.trim_start()))
 }
 
-/// Returns a message for each command and argument without help, and for each subcommand without an
-/// example. For tests.
-#[must_use]
+/// Returns a message per command and argument without help or example. For tests.
 pub fn missing_help(command: &Command) -> Vec<String> {
     let mut command = command.clone().disable_help_subcommand(true);
     // clap may add arguments only when it builds the command.
@@ -237,7 +211,6 @@ pub fn missing_help(command: &Command) -> Vec<String> {
 }
 
 /// Returns the commands that the help of a program lists, `help` included. For tests.
-#[must_use]
 pub fn listed_commands(command: &Command) -> Vec<String> {
     let mut command = command.clone();
     // clap adds `help` only when it builds the command.
@@ -251,7 +224,14 @@ pub fn listed_commands(command: &Command) -> Vec<String> {
 /// # Errors
 /// Returns an error with exit code 3 if standard output can't be written.
 pub fn print_completions(args: &CompletionsArgs, command: Command) -> CommandResult {
-    print(&args.script(command))
+    print_bytes(&script(args.shell, command)).map(|()| 0)
+}
+
+fn script(shell: Shell, mut command: Command) -> Vec<u8> {
+    let name = command.get_name().to_owned();
+    let mut script = Vec::new();
+    generate(shell, &mut command, name, &mut script);
+    script
 }
 
 /// Prints the program's manual page, or writes the pages of all subcommands into a folder.
@@ -259,25 +239,16 @@ pub fn print_completions(args: &CompletionsArgs, command: Command) -> CommandRes
 /// # Errors
 /// Returns an error with exit code 3 if the pages can't be written.
 pub fn write_or_print_pages(args: &ManArgs, command: Command) -> CommandResult {
-    let mut page = Vec::new();
-    let message = args.write(command, &mut page).map_err(|error| {
+    let cannot = |error: io::Error| {
         CommandError::new(ENVIRONMENT, format!("can't write the manual pages: {error}"))
-    })?;
-    if let Some(message) = message {
-        crate::eprint_message!("{message}");
-    }
-    print(&page)
-}
-
-fn print(text: &[u8]) -> CommandResult {
-    match io::stdout().write_all(text).and_then(|()| io::stdout().flush()) {
-        // The reader closed the pipe.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(0),
-        Err(error) => {
-            Err(CommandError::new(ENVIRONMENT, format!("can't write to standard output: {error}")))
-        }
-        Ok(()) => Ok(0),
-    }
+    };
+    let pages = render_pages(command).map_err(cannot)?;
+    let Some(folder) = &args.folder else {
+        return print_bytes(&pages[0].text).map(|()| 0);
+    };
+    write_pages(&pages, folder).map_err(cannot)?;
+    crate::eprint_message!("{} pages in {}", pages.len(), folder.escaped());
+    Ok(0)
 }
 
 #[cfg(test)]
@@ -331,7 +302,7 @@ mod tests {
     #[test]
     fn a_script_names_the_subcommands() {
         for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
-            let script = CompletionsArgs { shell }.script(tool());
+            let script = script(shell, tool());
             let script = String::from_utf8_lossy(&script);
             assert!(script.contains("good") && script.contains("--much") || shell == Shell::Fish);
         }

@@ -9,7 +9,15 @@ use serde::Serialize;
 /// # Errors
 /// Returns an error with exit code 3 if standard output can't be written.
 pub fn print(text: &str) -> Result<(), CommandError> {
-    text::print(text).map_err(|error| {
+    print_bytes(text::escape_lines(text).as_bytes())
+}
+
+/// Prints bytes unchanged. A closed pipe is not an error.
+///
+/// # Errors
+/// As [`print()`].
+pub fn print_bytes(bytes: &[u8]) -> Result<(), CommandError> {
+    text::print_bytes(bytes).map_err(|error| {
         CommandError::new(ENVIRONMENT, format!("can't write to standard output: {error}"))
     })
 }

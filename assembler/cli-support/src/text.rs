@@ -3,7 +3,7 @@
 //!
 //! A *value*, such as a file's name, is put into a message by [`Escape::escaped`], which escapes
 //! line breaks too, so that a value can't imitate a line of output. A whole *message* is written by
-//! [`eprint_message`] or [`print()`], which keep line breaks and escape all other control
+//! [`eprint_message`] or `output::print`, which keep line breaks and escape all other control
 //! characters.
 
 use std::borrow::Cow;
@@ -17,7 +17,6 @@ use std::path::{Path, PathBuf};
 /// These are the control characters of ASCII and ISO 8859-1 (C0, DEL and C1), bidirectional
 /// controls ("Trojan Source", CVE-2021-42574: U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to
 /// U+2069), line and paragraph separators, zero-width characters, and tags.
-#[must_use]
 pub fn is_unsafe_for_terminals(letter: char) -> bool {
     let code = u32::from(letter);
     letter.is_control()
@@ -27,19 +26,16 @@ pub fn is_unsafe_for_terminals(letter: char) -> bool {
 }
 
 /// Escapes control characters, such as `\x1B`, including line breaks.
-#[must_use]
 pub fn escape_controls(text: &str) -> Cow<'_, str> {
     escape_where(text, is_unsafe_for_terminals)
 }
 
 /// Escapes control characters other than line breaks and tabs.
-#[must_use]
 pub fn escape_lines(text: &str) -> Cow<'_, str> {
     escape_where(text, |letter| is_unsafe_for_terminals(letter) && letter != '\n' && letter != '\t')
 }
 
 /// Replaces control characters in the strings of JSON by JSON's escapes; the value stays the same.
-#[must_use]
 pub fn escape_json(json: &str) -> Cow<'_, str> {
     // Only strings contain such characters; between values JSON allows line breaks and tabs alone.
     let is_inside =
@@ -87,7 +83,6 @@ fn escape_where(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
 
 /// Returns a stream of bytes as text. Line breaks, carriage returns, tabs and printable ASCII are
 /// kept; all other bytes are escaped, since a character may be split between two reads.
-#[must_use]
 pub fn escape_stream(bytes: &[u8]) -> String {
     let mut safe = String::with_capacity(bytes.len());
     for byte in bytes {
@@ -193,15 +188,6 @@ fn escape_except_colours(text: &str) -> String {
         safe.push_str(&escape_lines(piece));
     }
     safe
-}
-
-/// Writes text to standard output, with control characters escaped, and flushes it. A closed pipe
-/// is not an error.
-///
-/// # Errors
-/// Returns the system's error if standard output can't be written.
-pub fn print(text: &str) -> io::Result<()> {
-    print_bytes(escape_lines(text).as_bytes())
 }
 
 /// Writes bytes to standard output unchanged and flushes it. A closed pipe is not an error.

@@ -8,17 +8,11 @@ use crate::serial::Device;
 
 impl Device {
     /// Returns the baud rate.
-    ///
-    /// # Errors
-    /// Returns the driver's error.
     pub fn baud(&mut self) -> io::Result<u32> {
         Ok(self.settings().baud_rate()?)
     }
 
     /// Sets the baud rate.
-    ///
-    /// # Errors
-    /// Returns the driver's error.
     pub fn set_baud(&mut self, baud: u32) -> io::Result<()> {
         Ok(self.settings().set_baud_rate(baud)?)
     }
@@ -30,33 +24,21 @@ impl Device {
     }
 
     /// Sets DTR.
-    ///
-    /// # Errors
-    /// Returns the driver's error.
     pub fn set_dtr(&mut self, on: bool) -> io::Result<()> {
         Ok(self.settings().write_data_terminal_ready(on)?)
     }
 
     /// Sets RTS.
-    ///
-    /// # Errors
-    /// Returns the driver's error.
     pub fn set_rts(&mut self, on: bool) -> io::Result<()> {
         Ok(self.settings().write_request_to_send(on)?)
     }
 
     /// Starts or ends a break condition.
-    ///
-    /// # Errors
-    /// Returns the driver's error.
     pub fn set_break(&mut self, on: bool) -> io::Result<()> {
         Ok(if on { self.settings().set_break() } else { self.settings().clear_break() }?)
     }
 
     /// Enables or disables RTS/CTS flow control; returns whether it was enabled before.
-    ///
-    /// # Errors
-    /// Returns the driver's error.
     pub fn set_hardware_flow_control(&mut self, on: bool) -> io::Result<bool> {
         let before = self.settings().flow_control()?;
         let flow = if on { FlowControl::Hardware } else { FlowControl::None };
@@ -65,9 +47,6 @@ impl Device {
     }
 
     /// Discards bytes that were written and not transmitted yet.
-    ///
-    /// # Errors
-    /// Returns the driver's error.
     pub fn discard_unsent(&mut self) -> io::Result<()> {
         Ok(self.settings().clear(ClearBuffer::Output)?)
     }

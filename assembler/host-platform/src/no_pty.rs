@@ -12,15 +12,11 @@ pub struct Pty(Infallible);
 
 impl Pty {
     /// Always fails.
-    ///
-    /// # Errors
-    /// Returns [`io::ErrorKind::Unsupported`].
     pub fn open(_baud: u32) -> io::Result<Self> {
         Err(io::Error::new(io::ErrorKind::Unsupported, NO_PTY_MESSAGE))
     }
 
     /// Returns the path of the slave side.
-    #[must_use]
     pub fn path(&self) -> &Path {
         match self.0 {}
     }
@@ -31,19 +27,16 @@ impl Pty {
     }
 
     /// Writes bytes.
-    #[must_use]
     pub fn write(&self, _bytes: &[u8]) -> usize {
         match self.0 {}
     }
 
     /// Returns the baud rate set by the other side.
-    #[must_use]
     pub fn baud(&self) -> Option<u32> {
         match self.0 {}
     }
 
     /// Returns `true` if the other side has RTS/CTS flow control enabled.
-    #[must_use]
     pub fn uses_rts_cts(&self) -> Option<bool> {
         match self.0 {}
     }

@@ -66,9 +66,6 @@ fn port_info(port: SerialPortInfo) -> PortInfo {
 }
 
 /// Lists the serial ports: a web page has no list of them.
-///
-/// # Errors
-/// Never fails.
 #[cfg(not(any(unix, windows)))]
 pub fn list_ports() -> io::Result<Vec<PortInfo>> {
     Ok(Vec::new())

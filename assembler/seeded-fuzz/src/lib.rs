@@ -51,7 +51,6 @@ pub struct Rng(u64);
 
 impl Rng {
     /// Returns the rng of a number.
-    #[must_use]
     pub fn from_seed(number: u64) -> Self {
         Self(number)
     }
@@ -82,7 +81,6 @@ impl Rng {
 
 impl Corpus<'_> {
     /// Returns the input of a number: one of the seeds with some mutations.
-    #[must_use]
     pub fn mutate(&self, number: u64) -> Vec<u8> {
         let mut rng = Rng::from_seed(number);
         let mut input = rng.choose(self.seeds).unwrap_or_default().to_vec();

@@ -10,12 +10,9 @@ mod lsp;
 mod memory;
 mod project;
 
-use std::process::ExitCode;
-
 use clap::{CommandFactory, Parser, Subcommand};
-
-use cli_support::exit;
-use cli_support::manual::{CompletionsArgs, ManArgs};
+use cli_support::exit::{self, CommandResult};
+use cli_support::manual::{self, CompletionsArgs, ManArgs};
 use tdlasm::diag::{Code, Severity};
 
 /// Assembles, links and disassembles Z80 programs in the TDL dialect.
@@ -27,7 +24,7 @@ use tdlasm::diag::{Code, Severity};
     after_help = EXIT_CODES,
     arg_required_else_help = true
 )]
-struct Arguments {
+pub(crate) struct Arguments {
     /// Explain a message by its code, such as U01
     #[arg(long, value_name = "CODE", value_parser = parse_code)]
     explain: Option<Code>,
@@ -88,35 +85,10 @@ Examples:
     Man(ManArgs),
 }
 
-/// The kind of an error whose message has been printed already.
-enum ExitKind {
-    /// The source has errors.
-    Source,
-    /// The arguments contradict each other.
-    Usage,
-    /// A file cannot be read or written.
-    File,
-    /// Part of the input was not processed, and is left to the user.
-    Incomplete,
-}
+/// The exit code of an error whose message has been printed already.
+type ExitKind = u8;
 
-impl From<ExitKind> for ExitCode {
-    fn from(kind: ExitKind) -> Self {
-        ExitCode::from(match kind {
-            ExitKind::Source => exit::FAILED,
-            ExitKind::Usage => exit::USAGE,
-            ExitKind::File => exit::ENVIRONMENT,
-            ExitKind::Incomplete => exit::INCOMPLETE,
-        })
-    }
-}
-
-/// Runs the command line.
-pub(crate) fn run() -> ExitCode {
-    let arguments = match cli_support::manual::parse_args::<Arguments>(Arguments::command()) {
-        Ok(arguments) => arguments,
-        Err(code) => return code,
-    };
+pub(crate) fn run(arguments: Arguments) -> CommandResult {
     let result = match (arguments.explain, arguments.command) {
         (Some(code), _) => explain(code),
         (None, Some(Command::Asm(arguments))) => asm::run(&arguments),
@@ -126,12 +98,14 @@ pub(crate) fn run() -> ExitCode {
         (None, Some(Command::Fmt(arguments))) => fmt::run(&arguments),
         (None, Some(Command::Lsp(arguments))) => lsp::run(&arguments),
         (None, Some(Command::Completions(arguments))) => {
-            files::write("-".as_ref(), &arguments.script(Arguments::command()))
+            return manual::print_completions(&arguments, Arguments::command());
         }
-        (None, Some(Command::Man(arguments))) => man(&arguments),
-        (None, None) => Err(ExitKind::Usage),
+        (None, Some(Command::Man(arguments))) => {
+            return manual::write_or_print_pages(&arguments, Arguments::command());
+        }
+        (None, None) => Err(exit::USAGE),
     };
-    result.map_or_else(ExitCode::from, |()| ExitCode::SUCCESS)
+    Ok(result.err().unwrap_or(0))
 }
 
 fn parse_code(text: &str) -> Result<Code, String> {
@@ -150,19 +124,6 @@ fn explain(code: Code) -> Result<(), ExitKind> {
     };
     let text = format!("{} ({}, {severity})\n\n{}\n", code.id(), code.group(), code.explain());
     files::write("-".as_ref(), text.as_bytes())
-}
-
-fn man(arguments: &ManArgs) -> Result<(), ExitKind> {
-    let mut text = Vec::new();
-    let message = arguments.write(Arguments::command(), &mut text).map_err(|error| {
-        cli_support::eprint_message!("error: the manual pages cannot be written: {error}");
-        ExitKind::File
-    })?;
-    match message {
-        Some(message) => cli_support::eprint_message!("{message}"),
-        None => files::write("-".as_ref(), &text)?,
-    }
-    Ok(())
 }
 
 #[cfg(test)]

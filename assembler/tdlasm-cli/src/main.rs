@@ -2,11 +2,6 @@
 
 mod cli;
 
-use std::process::ExitCode;
-
-use cli_support::exit::BUG;
-
-fn main() -> ExitCode {
-    // The panic has been reported already; only the exit code is set here.
-    std::panic::catch_unwind(cli::run).unwrap_or(ExitCode::from(BUG))
+fn main() -> std::process::ExitCode {
+    cli_support::manual::main(cli::run)
 }

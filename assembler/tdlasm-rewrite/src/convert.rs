@@ -150,7 +150,6 @@ const MAX_TRANSLATED: usize = 100;
 /// assert_eq!(translate("LD", b" A,B").as_deref(), Some("MOV A,B"));
 /// assert_eq!(translate("MOV", b" A,B"), None);
 /// ```
-#[must_use]
 pub fn translate(operator: &str, operands: &[u8]) -> Option<String> {
     if operator.len() + operands.len() > MAX_TRANSLATED {
         return None;
@@ -168,8 +167,7 @@ fn unchanged(source: &Source) -> Conversion {
     Conversion { text: source.text.to_vec(), notes: vec![note], converted: 0 }
 }
 
-/// Converts without expansion, and counts the statements that are valid in the source's dialect
-/// only.
+/// Converts without expansion; counts the statements valid only in the source's dialect.
 fn convert_as_is(
     loader: &dyn Loader,
     file: &Path,
@@ -192,7 +190,6 @@ fn convert_as_is(
     (Conversion { notes, text: output.text, converted: output.written }, output.distinct)
 }
 
-/// Returns all notes, in the order of the source.
 fn notes(source: &Source, remarks: &[Unconverted], kept: &[Unconverted]) -> Vec<Note> {
     let remarks = remarks.iter().map(|reason| (false, reason));
     let mut all: Vec<(bool, &Unconverted)> =

@@ -85,8 +85,7 @@ pub fn format(
 #[derive(Debug)]
 pub struct Statements {
     map: SourceMap,
-    /// The offset at which each begins, and its parts; `None` if the line does not begin with a
-    /// statement.
+    /// The offset of each, and its parts; `None` if its line does not begin with a statement.
     pub list: Vec<(usize, Option<StatementParts>)>,
     /// The end of what is read of the text.
     pub end: usize,

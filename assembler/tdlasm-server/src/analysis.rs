@@ -15,7 +15,6 @@ use tdlasm::source::{Loader, Origin, Source, Span};
 use super::documents::{Snapshot, normalize_path};
 use super::pass_plan::PassPlan;
 
-/// A reference to a name, in a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FileReference {
     /// The index of the file.
@@ -37,12 +36,10 @@ impl FileReference {
     }
 }
 
-/// The result of assembling a program.
 #[derive(Debug)]
 pub(super) struct Analysis {
     /// The first source file.
     pub(super) root: PathBuf,
-    /// All source files in order.
     pub(super) roots: Vec<PathBuf>,
     options: Options,
     pass_plan: PassPlan,
@@ -60,7 +57,6 @@ pub(super) struct Analysis {
 }
 
 impl Analysis {
-    /// Assembles files as one program.
     pub(super) fn new(
         roots: &[PathBuf],
         loader: &dyn Loader,
@@ -141,7 +137,6 @@ impl Analysis {
         self.listed.get().unwrap_or_else(|| self.named.get_or_init(|| self.reassemble(false)))
     }
 
-    /// The names and their references.
     pub(super) fn references(&self) -> &References {
         &self.assembly_with_references().references
     }
@@ -156,7 +151,6 @@ impl Analysis {
         self.file(path).is_some()
     }
 
-    /// The index of a file.
     pub(super) fn file(&self, path: &Path) -> Option<u32> {
         self.files.iter().position(|file| file == path).map(|at| at as u32)
     }
@@ -191,7 +185,6 @@ impl Analysis {
         })
     }
 
-    /// Returns the references in one file.
     pub(super) fn file_references_in(&self, file: u32) -> &[FileReference] {
         let places = self.file_references();
         let start = places.partition_point(|place| place.file < file);
@@ -208,7 +201,6 @@ impl Analysis {
         places
     }
 
-    /// Returns the references with some roles.
     fn references_with_role(
         &self,
         is_wanted: impl Fn(ReferenceRole) -> bool,
@@ -229,8 +221,7 @@ impl Analysis {
         })
     }
 
-    /// Returns the references at an offset of a file. There are several if the text is assembled
-    /// more than once with different names.
+    /// Returns the references at an offset; several if the text is assembled more than once.
     pub(super) fn references_at(&self, path: &Path, offset: usize) -> Vec<&FileReference> {
         let Some(file) = self.file(path) else { return Vec::new() };
         let offset = offset as u32;
@@ -242,8 +233,7 @@ impl Analysis {
         near.take(MAX_OVERLAPPING_REFERENCES).filter(touching).collect()
     }
 
-    /// Returns the bytes of the instruction whose mnemonic is at an offset of a file, for each time
-    /// that it was assembled.
+    /// Returns the bytes of the instruction at an offset, for each time that it was assembled.
     pub(super) fn assembled_at(&self, path: &Path, offset: usize) -> Vec<ListingLine<'_>> {
         let Some(file) = self.file(path) else { return Vec::new() };
         let texts = self.texts.iter().filter(|(_, one)| *one == file);
@@ -258,7 +248,6 @@ impl Analysis {
         listed.listing.lines().filter(holds).collect()
     }
 
-    /// A name by its index.
     pub(super) fn name(&self, name: u32) -> &Name {
         &self.references().names[name as usize]
     }

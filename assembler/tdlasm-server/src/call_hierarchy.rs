@@ -10,7 +10,6 @@ use std::rc::Rc;
 use lsp_types::{
     CallHierarchyIncomingCall, CallHierarchyItem, CallHierarchyOutgoingCall, Range, SymbolKind,
 };
-
 use tdlasm::references::{NameKind, ReferenceRole};
 use tdlasm_rewrite::fmt::Statements;
 
@@ -44,7 +43,6 @@ fn call_kind(operator: &[u8]) -> Option<CallKind> {
 struct FileRoutines<'w> {
     text: Vec<u8>,
     statements: Rc<Statements>,
-    /// The labels of its routines, by place.
     routines: Vec<Occurrence<'w>>,
 }
 
@@ -101,7 +99,6 @@ impl<'w> FileRoutines<'w> {
         self.routines.get(after.checked_sub(1)?).copied()
     }
 
-    /// Returns the byte range of a routine of this file.
     fn stretch(&self, routine: &Occurrence<'_>) -> std::ops::Range<usize> {
         let next = self.routines.iter().find(|one| one.place.start > routine.place.start);
         let end = next.map_or(self.text.len(), |one| one.place.start as usize);
@@ -162,8 +159,7 @@ fn routine_named<'w>(
     })
 }
 
-/// Returns the callers of the routine whose name is at an offset, each with the places of its
-/// calls.
+/// Returns the callers of the routine named at an offset, each with the places of its calls.
 pub(super) fn incoming(
     workspace: &Workspace,
     path: &Path,
@@ -194,8 +190,7 @@ pub(super) fn incoming(
     calls.map(|(from, from_ranges)| CallHierarchyIncomingCall { from, from_ranges }).collect()
 }
 
-/// Returns the routines called by the one whose name is at an offset, each with the places of the
-/// calls.
+/// Returns the routines called by the one named at an offset, with the places of the calls.
 pub(super) fn outgoing(
     workspace: &Workspace,
     path: &Path,

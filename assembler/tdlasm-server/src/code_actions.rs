@@ -7,7 +7,6 @@ use lsp_types::{
     CodeAction, CodeActionKind, CodeActionOrCommand, Diagnostic, NumberOrString, Range, TextEdit,
     Uri, WorkspaceEdit,
 };
-
 use tdlasm::diag::{self, Code};
 
 use super::analysis::Analysis;
@@ -76,7 +75,6 @@ fn code_action(uri: Uri, title: String, edit: TextEdit, shown: Diagnostic) -> Co
     }
 }
 
-/// Returns the fix attached to a diagnostic.
 fn fix(
     program: &Analysis,
     path: &Path,

@@ -7,7 +7,6 @@ use lsp_types::{
     CompletionItem, CompletionItemKind, CompletionList, CompletionResponse, CompletionTextEdit,
     TextEdit,
 };
-
 use tdlasm::isa::{FORMS, Form, Register};
 use tdlasm::listing::RelocValue;
 use tdlasm::references::NameKind;
@@ -71,8 +70,7 @@ impl<'w> SymbolCandidates<'w> {
         Self { field, found: BTreeMap::new() }
     }
 
-    /// Adds the symbols of a program, spelled as in their definitions or else declarations; local
-    /// symbols of this file only.
+    /// Adds a program's symbols as defined or declared; local symbols of this file only.
     fn add(&mut self, program: &'w Analysis, path: &Path, offset: usize) {
         let here = program.file(path);
         for place in program.definitions() {

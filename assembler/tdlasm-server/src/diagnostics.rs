@@ -7,7 +7,6 @@ use lsp_types::{
     Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString,
     PublishDiagnosticsParams,
 };
-
 use tdlasm::diag::{self, render};
 use tdlasm::source::Span;
 
@@ -16,7 +15,6 @@ use super::positions::LineIndex;
 use super::uri;
 use super::workspace::Workspace;
 
-/// The source of the diagnostics, as displayed by editors.
 const DIAGNOSTIC_SOURCE: &str = "tdlasm";
 
 /// The diagnostics published last, by file.
@@ -31,8 +29,7 @@ impl PublishedDiagnostics {
         self.files.remove(path);
     }
 
-    /// Returns the diagnostics that differ from those published last, for all programs with an open
-    /// file; empty lists clear outdated ones.
+    /// Returns the diagnostics that changed, of all programs with an open file; empty ones clear.
     pub(super) fn take_changed(&mut self, workspace: &Workspace) -> Vec<PublishDiagnosticsParams> {
         let mut all = collect(workspace);
         for path in self.files.keys().filter(|path| !workspace.documents.open.contains_key(*path)) {
@@ -57,8 +54,7 @@ impl PublishedDiagnostics {
     }
 }
 
-/// Returns the diagnostics of each open file, and of other files of the same programs that have
-/// some.
+/// Returns the diagnostics of each open file, and of other files of their programs that have some.
 fn collect(workspace: &Workspace) -> BTreeMap<PathBuf, Vec<Diagnostic>> {
     let mut found: BTreeMap<PathBuf, Vec<Diagnostic>> = BTreeMap::new();
     for path in workspace.documents.open.keys() {
@@ -91,10 +87,8 @@ fn project_diagnostic(message: String) -> Diagnostic {
     }
 }
 
-/// Converts the diagnostics of a program.
 pub(super) struct DiagnosticConverter<'a> {
     program: &'a Analysis,
-    /// The line indexes of the files with diagnostics.
     lines: BTreeMap<u32, LineIndex<'a>>,
 }
 

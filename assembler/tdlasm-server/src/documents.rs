@@ -6,16 +6,13 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use lsp_types::{TextDocumentContentChangeEvent, Uri};
-
 use tdlasm::source::{DiskLoader, Loader, Origin, SourceMap};
 
 use super::pass_plan;
 use super::positions::LineIndex;
 
-/// A document.
 #[derive(Debug, Clone)]
 pub(super) struct Document {
-    /// Its URI in the editor.
     pub(super) uri: Uri,
     /// The editor's version number of the text.
     pub(super) version: i32,

@@ -8,7 +8,6 @@ use tdlasm_rewrite::fmt::{StatementParts, Statements};
 
 use super::workspace::Workspace;
 
-/// The fields of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
     /// A label, or the name that is assigned a value.
@@ -18,7 +17,6 @@ pub(super) enum Field {
     Comment,
 }
 
-/// Returns the statement that contains an offset.
 pub(super) fn statement_at(statements: &Statements, offset: usize) -> Option<&StatementParts> {
     let after = statements.list.partition_point(|(start, _)| *start <= offset);
     statements.list[after.checked_sub(1)?].1.as_ref()

@@ -1,7 +1,6 @@
 //! Folding ranges: texts in brackets, as of macros and conditionals, and comments of several lines.
 
 use lsp_types::{FoldingRange, FoldingRangeKind};
-
 use tdlasm::syntax::lex;
 
 use super::positions::LineIndex;

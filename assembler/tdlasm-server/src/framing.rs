@@ -1,5 +1,4 @@
-//! Reads messages from the editor: a header with the length, an empty line, and that many bytes of
-//! JSON.
+//! Reads messages from the editor: a header with the length, an empty line, the JSON.
 
 use std::io::{self, BufRead, Read};
 
@@ -9,23 +8,18 @@ use lsp_server::Message;
 const MAX_LENGTH: u64 = 64 << 20;
 /// The maximum length of a header line in bytes.
 const MAX_LINE: u64 = 4096;
-/// The header with the length of a message.
 const LENGTH: &[u8] = b"Content-Length:";
 
-/// A frame that was read.
 #[derive(Debug)]
 pub(super) enum Frame {
-    /// A message.
     Message(Message),
     /// The length of a message that is too long and was not read.
     TooLong(u64),
 }
 
-/// Reads frames from the editor.
 pub(super) struct FrameReader<R> {
     input: R,
-    /// Whether the name of the next length header has been consumed while a long message was
-    /// skipped.
+    /// Whether the name of the next length header was consumed with a long message.
     at_length: bool,
 }
 
@@ -35,9 +29,6 @@ impl<R: BufRead> FrameReader<R> {
     }
 
     /// Returns the next frame, or `None` at the end of the input.
-    ///
-    /// # Errors
-    /// Returns an error if the header or the message is invalid, or the input ends within it.
     pub(super) fn next(&mut self) -> io::Result<Option<Frame>> {
         if self.at_length && !self.skip_to_next_length()? {
             return Ok(None);
@@ -93,8 +84,7 @@ impl<R: BufRead> FrameReader<R> {
         }
     }
 
-    /// Skips bytes up to and including the name of the next length header; returns `false` at the
-    /// end of the input.
+    /// Skips past the name of the next length header; returns `false` at the end of the input.
     fn skip_to_next_length(&mut self) -> io::Result<bool> {
         let mut matched = 0;
         loop {

@@ -4,7 +4,6 @@ use std::ops::Range;
 use std::path::Path;
 
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind};
-
 use tdlasm::isa::{Form, decode};
 use tdlasm::listing::{ListingLine, RelocValue};
 use tdlasm::references::{NameKind, ReferenceRole};
@@ -20,7 +19,6 @@ use super::workspace::Workspace;
 /// only files from its folder; a test compares them.
 const MANUAL: &str = include_str!("manual.md");
 
-/// Returns the hover text for the word at an offset of a file.
 pub(super) fn hover(workspace: &Workspace, path: &Path, offset: usize) -> Option<Hover> {
     let text = workspace.text(path)?;
     let word = word_at(&text, offset);
@@ -54,7 +52,6 @@ fn is_behind_semicolon(text: &[u8], offset: usize) -> bool {
     before.take_while(|byte| !matches!(byte, b'\n' | b'\r')).any(|byte| *byte == b';')
 }
 
-/// Returns `true` if a word is an instruction or directive, unless the program redefines it.
 fn is_language(word: &[u8]) -> bool {
     !mnemonics::tdl_forms(word).is_empty() || mnemonics::is_tdl_directive(word)
 }

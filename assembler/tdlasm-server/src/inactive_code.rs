@@ -38,7 +38,6 @@ pub(super) fn add_inactive_references(
     }
 }
 
-/// Returns the ranges of the name in inactive code of a file.
 fn ranges_in_inactive_code(
     workspace: &Workspace,
     path: &Path,

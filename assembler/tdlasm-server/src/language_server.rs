@@ -3,20 +3,16 @@
 use lsp_server::{ErrorCode, Message, Notification, Request, Response};
 use lsp_types::notification::{Initialized, Notification as _};
 use serde_json::Value;
-
 use tdlasm::asm::Options;
 
 use crate::ServerEnd;
 use crate::outgoing::Outgoing;
 use crate::session::Session;
 
-/// The phase of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Before `initialize`.
     Uninitialized,
     Running,
-    /// After `shutdown`.
     ShutDown,
 }
 
@@ -44,9 +40,7 @@ pub struct LanguageServer {
 }
 
 impl LanguageServer {
-    /// Creates a server; `options` apply to all sources, and the editor can extend them by
-    /// `initializationOptions`.
-    #[must_use]
+    /// Creates a server; the editor can extend `options` by `initializationOptions`.
     pub fn new(options: Options) -> Self {
         Self { session: Session::new(options), phase: Phase::Uninitialized }
     }

@@ -52,9 +52,8 @@ use std::thread;
 use lsp_server::{Message, Notification};
 use lsp_types::notification::{Notification as _, ShowMessage};
 use lsp_types::{MessageType, ShowMessageParams};
-use thiserror::Error;
-
 use tdlasm::asm::Options;
+use thiserror::Error;
 
 use framing::{Frame, FrameReader};
 pub use language_server::LanguageServer;
@@ -161,7 +160,6 @@ impl Server<'_> {
         }
     }
 
-    /// Sends diagnostics that have changed.
     fn publish_diagnostics(&mut self) -> Result<(), Error> {
         for message in self.protocol.pending_notifications() {
             self.send(&Message::Notification(message).into())?;

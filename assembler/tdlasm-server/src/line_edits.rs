@@ -4,7 +4,6 @@ use lsp_types::{Position, Range, TextEdit};
 
 use super::positions::LineIndex;
 
-/// Returns the edits that touch a range of lines.
 pub(super) fn edits_in_range(edits: Vec<TextEdit>, range: Range) -> Vec<TextEdit> {
     let lines = range.start.line..=range.end.line;
     edits

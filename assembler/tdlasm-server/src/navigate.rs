@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use lsp_types::{DocumentHighlight, DocumentHighlightKind, Location, Range};
-
 use tdlasm::references::ReferenceRole;
 
 use super::positions::LineIndex;
@@ -22,7 +21,6 @@ impl<'w> Locator<'w> {
         Self { workspace, texts: BTreeMap::new() }
     }
 
-    /// Returns the locations, each with its occurrence.
     pub(super) fn located<'f>(
         &mut self,
         found: &[Occurrence<'f>],

@@ -7,15 +7,12 @@ use lsp_server::{ErrorCode, Message, RequestId, Response};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// A message to the editor.
 #[derive(Debug)]
 pub(crate) enum Outgoing {
     Message(Message),
-    /// The reply to a request.
     Answer(Reply),
 }
 
-/// The reply to a valid request.
 #[derive(Debug)]
 pub(crate) struct Reply {
     id: RequestId,
@@ -25,9 +22,6 @@ pub(crate) struct Reply {
 
 impl Reply {
     /// Creates a reply.
-    ///
-    /// # Errors
-    /// Returns an error if the result can't be serialized.
     pub(crate) fn new(id: RequestId, result: &impl Serialize) -> Result<Self, serde_json::Error> {
         Ok(Self { id, result: serde_json::to_string(result)? })
     }
@@ -51,7 +45,6 @@ impl From<Response> for Outgoing {
 }
 
 impl Outgoing {
-    /// The message as a tree of values.
     pub(crate) fn into_value(self) -> Result<Value, serde_json::Error> {
         match self {
             Self::Message(message) => serde_json::to_value(message),
@@ -62,7 +55,6 @@ impl Outgoing {
         }
     }
 
-    /// Writes the message, its header and body at once.
     pub(crate) fn write(&self, output: &mut dyn Write) -> io::Result<()> {
         let Reply { id, result } = match self {
             Self::Message(message) => return message.write(&mut &mut *output),

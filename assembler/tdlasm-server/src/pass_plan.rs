@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use memchr::memmem;
-
 use tdlasm::asm::{self, Assembly, Options};
 use tdlasm::diag::Code;
 use tdlasm::source::MemoryLoader;
@@ -87,8 +86,7 @@ pub(super) fn likely_needs_two_passes(before: &str, after: &str, text: &str) -> 
         || has_two_pass_error(after, text.as_bytes())
 }
 
-/// Returns `true` if a change adds the definition of a name that seems to be defined elsewhere,
-/// too.
+/// Returns `true` if a change adds a definition of a name that seems to be defined elsewhere.
 fn adds_duplicate_definition(before: &str, after: &str, text: &[u8]) -> bool {
     let (old, new) = (defined_names(before), defined_names(after));
     let mut added = new.difference(&old).filter(|name| !name.is_empty());
@@ -104,7 +102,6 @@ fn definitions<'t>(text: &'t [u8], name: &'t [u8]) -> impl Iterator<Item = usize
     })
 }
 
-/// The names that lines define.
 fn defined_names(lines: &str) -> BTreeSet<&[u8]> {
     let mut found = BTreeSet::new();
     for line in lines.as_bytes().split(|byte| matches!(byte, b'\n' | b'\r')) {

@@ -1,11 +1,8 @@
-//! Positions: the protocol counts lines from 0 and characters in units of UTF-16, the assembler
-//! counts bytes.
+//! Positions: the protocol counts lines from 0 and units of UTF-16, the assembler bytes.
 
 use lsp_types::{Position, Range};
-
 use tdlasm::source::line_starts;
 
-/// A text and the offsets of its lines.
 #[derive(Debug, Clone)]
 pub(super) struct LineIndex<'t> {
     text: &'t [u8],
@@ -32,14 +29,12 @@ impl<'t> LineIndex<'t> {
         self.starts.len()
     }
 
-    /// A line without its end.
     pub(super) fn get(&self, line: usize) -> &'t [u8] {
         let text = &self.text[self.start(line)..self.start(line + 1)];
         let ends = text.iter().rev().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
         &text[..text.len() - ends]
     }
 
-    /// Returns the offset of a position; a position beyond a line's end is clamped to it.
     pub(super) fn offset(&self, position: Position) -> usize {
         let line = position.line as usize;
         let mut units = position.character as usize;
@@ -54,7 +49,6 @@ impl<'t> LineIndex<'t> {
         at
     }
 
-    /// The position of an offset.
     pub(super) fn position(&self, offset: usize) -> Position {
         let line = self.line(offset);
         let start = self.start(line);
@@ -64,7 +58,6 @@ impl<'t> LineIndex<'t> {
         )
     }
 
-    /// The range from one offset to another.
     pub(super) fn range(&self, stretch: std::ops::Range<usize>) -> Range {
         Range::new(self.position(stretch.start), self.position(stretch.end))
     }

@@ -13,7 +13,6 @@ use super::documents::normalize_path;
 /// The contents of a project file, or the error message.
 pub(super) type LoadResult = Result<Project, String>;
 
-/// A cache of the project files that apply to sources.
 #[derive(Debug, Default)]
 pub(super) struct Projects {
     /// The project file that applies to the sources of a folder.
@@ -27,13 +26,11 @@ impl Projects {
         path.file_name().is_some_and(|name| name == FILE_NAME)
     }
 
-    /// Clears the cache, so that files are read again.
     pub(super) fn clear_cache(&mut self) {
         self.folders.get_mut().clear();
         self.read.get_mut().clear();
     }
 
-    /// Returns the project file that applies to a source.
     fn of(&self, source: &Path) -> Option<Rc<LoadResult>> {
         // A document without a file has no folder.
         let folder = source.parent().filter(|_| source.is_absolute())?;
@@ -47,7 +44,6 @@ impl Projects {
         Some(Rc::clone(project))
     }
 
-    /// The options for a source.
     pub(super) fn options(&self, base: &Options, source: &Path) -> Options {
         let mut options = base.clone();
         if let Some(Ok(project)) = self.of(source).as_deref() {
@@ -73,7 +69,6 @@ impl Projects {
         matches!(self.of(source).as_deref(), Some(Ok(project)) if project.excludes(source))
     }
 
-    /// Returns the invalid project files and their errors.
     pub(super) fn errors(&self) -> Vec<(PathBuf, String)> {
         let read = self.read.borrow();
         let wrong = read

@@ -5,7 +5,6 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use lsp_types::{PrepareRenameResponse, TextEdit, Uri, WorkspaceEdit};
-
 use tdlasm::references::{NameKind, References};
 use tdlasm::syntax::lex;
 use tdlasm_rewrite::convert::mnemonics::{is_section, is_tdl_directive, tdl_forms, tdl_register};
@@ -19,9 +18,6 @@ use super::symbol_identity::{self, Occurrence, SymbolIdentity};
 use super::workspace::Workspace;
 
 /// Returns the range of the name under the cursor, if it can be renamed.
-///
-/// # Errors
-/// Returns a message for the user if it cannot be renamed.
 pub(super) fn prepare(
     workspace: &Workspace,
     path: &Path,
@@ -58,9 +54,6 @@ fn places<'w>(
 }
 
 /// Returns the edits that rename the name at an offset.
-///
-/// # Errors
-/// Returns a message for the user if the name cannot be renamed so.
 pub(super) fn rename(
     workspace: &Workspace,
     path: &Path,
@@ -167,8 +160,7 @@ fn renamed(text: &[u8], stretches: &BTreeSet<(usize, usize)>, new: &str) -> Vec<
     renamed
 }
 
-/// Returns `true` if the references denote the same symbols at the same places, regardless of
-/// spelling.
+/// Returns `true` if the references denote the same symbols at the same places.
 fn same_names(before: &References, after: &References) -> bool {
     let mut forth: HashMap<u32, u32> = HashMap::new();
     let mut back: HashMap<u32, u32> = HashMap::new();

@@ -17,7 +17,6 @@ use lsp_types::{
     TextDocumentIdentifier, TextDocumentPositionParams, TextEdit, WorkspaceSymbolParams,
 };
 use serde::de::DeserializeOwned;
-
 use tdlasm::asm::Options;
 use tdlasm_rewrite::fmt;
 
@@ -30,11 +29,9 @@ use super::{
     symbols, tokens, uri,
 };
 
-/// The error response to a request.
 type RequestError = (ErrorCode, String);
 
 impl Session {
-    /// Handles a request and returns the reply.
     pub(super) fn handle_request(&mut self, request: Asked) -> Outgoing {
         self.workspace.refresh();
         match &*request.method {
@@ -56,7 +53,6 @@ impl Session {
         }
     }
 
-    /// Handles requests about symbols.
     fn handle_name_request(&mut self, request: Asked) -> Outgoing {
         match &*request.method {
             GotoDefinition::METHOD => self.reply::<GotoDefinition>(request, |session, asked| {
@@ -109,7 +105,6 @@ impl Session {
         }
     }
 
-    /// Handles requests about a document or a position in it.
     fn handle_text_request(&mut self, request: Asked) -> Outgoing {
         match &*request.method {
             HoverRequest::METHOD => self.reply::<HoverRequest>(request, |session, asked| {
@@ -130,7 +125,6 @@ impl Session {
         }
     }
 
-    /// Handles requests for semantic tokens.
     fn handle_token_request(&mut self, request: Asked) -> Outgoing {
         let id = request.id.clone();
         match &*request.method {
@@ -162,7 +156,6 @@ impl Session {
         }
     }
 
-    /// Handles requests about the call hierarchy.
     fn handle_call_request(&mut self, request: Asked) -> Outgoing {
         match &*request.method {
             CallHierarchyPrepare::METHOD => {
@@ -188,7 +181,6 @@ impl Session {
         }
     }
 
-    /// Handles requests for code actions, links and formatting.
     fn handle_change_request(&mut self, request: Asked) -> Outgoing {
         match &*request.method {
             CodeActionRequest::METHOD => {
@@ -246,7 +238,6 @@ impl Session {
         }
     }
 
-    /// Returns the file and byte offset of a position.
     fn file_position(
         &self,
         asked: &TextDocumentPositionParams,
@@ -255,7 +246,6 @@ impl Session {
         Ok((path, offset(&text, asked.position)))
     }
 
-    /// Returns the file and byte offset of a routine's name in the call hierarchy.
     fn file_position_of(&self, item: &CallHierarchyItem) -> Result<(PathBuf, usize), RequestError> {
         let (path, text) = self.text(&TextDocumentIdentifier { uri: item.uri.clone() })?;
         Ok((path, offset(&text, item.selection_range.start)))

@@ -18,7 +18,6 @@ use lsp_types::{
 };
 use serde::Deserialize;
 use serde_json::Value;
-
 use tdlasm::asm::Options;
 use tdlasm::project::FILE_NAME;
 
@@ -35,13 +34,11 @@ use super::{tokens, uri};
 struct InitOptions {
     /// Symbols that are defined before the first line.
     define: std::collections::BTreeMap<String, u16>,
-    /// Additional folders to search for included files.
     include: Vec<PathBuf>,
     long_symbols: bool,
     pabs: bool,
 }
 
-/// A session with an editor.
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) workspace: Workspace,
@@ -88,8 +85,7 @@ impl Session {
         Response::new_ok(request.id, InitializeResult { capabilities: capabilities(), server_info })
     }
 
-    /// Returns the request that registers a watcher for source and project files, if the editor
-    /// supports it.
+    /// Returns the request to watch source and project files, if the editor supports it.
     pub(super) fn file_watch_registration(&self) -> Option<Asked> {
         let glob = |pattern: &str| FileSystemWatcher {
             glob_pattern: GlobPattern::String(pattern.into()),
@@ -163,7 +159,6 @@ impl Session {
         self.stale = true;
     }
 
-    /// Returns the diagnostics that have changed, as notifications.
     pub(super) fn pending_notifications(&mut self) -> Vec<Notice> {
         if !std::mem::take(&mut self.stale) {
             return Vec::new();
@@ -180,7 +175,6 @@ fn with_params<N: Notification>(parameters: Value, act: impl FnOnce(N::Params)) 
     }
 }
 
-/// Returns the folders of the editor's workspace.
 fn folders(parameters: &InitializeParams) -> Vec<PathBuf> {
     if let Some(folders) = &parameters.workspace_folders {
         return folders.iter().map(|folder| uri::to_path(&folder.uri)).collect();

@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use smol_str::SmolStr;
-
 use tdlasm::references::{Name, NameKind, ReferenceRole};
 
 use super::analysis::{Analysis, FileReference};
@@ -35,7 +34,6 @@ impl<'w> Occurrence<'w> {
         &self.program.files[self.place.file as usize]
     }
 
-    /// The name as it is written there.
     pub(super) fn text(&self) -> &'w [u8] {
         &self.program.text(self.place.file)[self.place.range()]
     }
@@ -113,7 +111,6 @@ impl SymbolIdentity {
         names
     }
 
-    /// Returns all references to the symbol.
     pub(super) fn places<'w>(&self, workspace: &'w Workspace) -> Vec<Occurrence<'w>> {
         let mut found = Vec::new();
         for program in workspace.programs() {

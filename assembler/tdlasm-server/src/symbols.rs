@@ -5,7 +5,6 @@ use std::path::Path;
 
 use lsp_types::{Range, SymbolKind, Uri};
 use serde::Serialize;
-
 use tdlasm::references::{NameKind, ReferenceRole};
 
 use super::analysis::{Analysis, FileReference};
@@ -26,8 +25,7 @@ struct Location {
     range: Range,
 }
 
-/// Returns the definitions of a file, or with `None` those of all files, whose names contain
-/// `query`.
+/// Returns the definitions of a file, or of all files, whose names contain `query`.
 pub(super) fn symbols<'w>(
     workspace: &'w Workspace,
     path: Option<&Path>,

@@ -19,7 +19,6 @@ impl Serialize for TokenData {
     }
 }
 
-/// A reply with all tokens.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Tokens {
@@ -36,7 +35,6 @@ impl Tokens {
     }
 }
 
-/// A change of the flat array of numbers.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct TokenEdit {

@@ -4,7 +4,6 @@ use std::ops::Range;
 use std::path::Path;
 
 use lsp_types::{SemanticTokenModifier, SemanticTokenType, SemanticTokensLegend};
-
 use tdlasm::references::NameKind;
 use tdlasm_rewrite::convert::mnemonics::{is_tdl_directive, tdl_forms, tdl_register};
 
@@ -32,7 +31,6 @@ enum Token {
 /// The bit of the only modifier.
 const DECLARATION: u32 = 1;
 
-/// The legend of the numbers in the tokens.
 pub(super) fn legend() -> SemanticTokensLegend {
     let token_types = vec![
         SemanticTokenType::KEYWORD,

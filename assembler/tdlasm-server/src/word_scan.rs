@@ -6,7 +6,6 @@ use tdlasm::syntax::lex;
 use tdlasm_rewrite::convert::mnemonics::directive_key;
 use tdlasm_rewrite::fmt::{StatementParts, Statements};
 
-/// The kind of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WordKind {
     Label,
@@ -19,10 +18,8 @@ pub(super) enum WordKind {
     Comment,
 }
 
-/// A word and its byte range.
 pub(super) type ScannedWord = (Range<usize>, WordKind);
 
-/// Returns the words of a text, in order.
 pub(super) fn scan(statements: &Statements) -> Vec<ScannedWord> {
     let mut cutter = Scanner { text: &statements.source().text, found: Vec::new() };
     for parts in statements.list.iter().filter_map(|(_, parts)| parts.as_ref()) {
@@ -31,7 +28,6 @@ pub(super) fn scan(statements: &Statements) -> Vec<ScannedWord> {
     cutter.found
 }
 
-/// Returns the words of the statements that touch a range of a text.
 pub(super) fn scan_range(statements: &Statements, stretch: &Range<usize>) -> Vec<ScannedWord> {
     let mut cutter = Scanner { text: &statements.source().text, found: Vec::new() };
     let list = &statements.list;
@@ -76,8 +72,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Adds the word at an offset and returns its end. With `is_text`, texts have delimiters of any
-    /// kind.
+    /// Adds the word at an offset and returns its end. `is_text` allows delimiters of any kind.
     fn operand(&mut self, at: usize, end: usize, is_text: bool) -> usize {
         let rest = &self.text[at..end];
         let begins_text = !matches!(rest[0], b' ' | b'\t' | b'\n' | b'\r' | b'[');

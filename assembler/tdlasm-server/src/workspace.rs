@@ -1,5 +1,4 @@
-//! The programs of the editor's workspace folders; each is reassembled when one of its files
-//! changes.
+//! The programs of the editor's workspace folders, reassembled when their files change.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -8,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use lsp_types::Uri;
-
 use tdlasm::asm::Options;
 use tdlasm_rewrite::fmt::{self, Statements};
 
@@ -23,7 +21,6 @@ const MAX_SOURCES: usize = 2000;
 /// The maximum depth of folders that are searched.
 const MAX_DEPTH: usize = 16;
 
-/// The sources and their analyses.
 #[derive(Debug, Default)]
 pub(super) struct Workspace {
     options: Options,
@@ -31,7 +28,6 @@ pub(super) struct Workspace {
     pub(super) projects: Projects,
     /// The sources that may be programs.
     sources: BTreeSet<PathBuf>,
-    /// The results of the programs whose files have not changed since they were assembled.
     analyses: BTreeMap<PathBuf, Analysis>,
     /// The pass plans of the programs whose files have changed.
     pass_plans: BTreeMap<PathBuf, PassPlan>,
@@ -44,17 +40,14 @@ impl Workspace {
         Self { options, ..Self::default() }
     }
 
-    /// Changes the options of all sources.
     pub(super) fn add_options(&mut self, add: impl FnOnce(&mut Options)) {
         add(&mut self.options);
     }
 
-    /// The options for a source: the editor's, and those of its project.
     pub(super) fn options(&self, source: &Path) -> Options {
         self.projects.options(&self.options, source)
     }
 
-    /// Adds the sources below a folder.
     pub(super) fn add_folder(&mut self, folder: &Path) {
         let mut open = vec![(folder.to_owned(), 0)];
         while let Some((folder, depth)) = open.pop() {
@@ -100,7 +93,6 @@ impl Workspace {
         }
     }
 
-    /// Assembles the programs that have changed.
     pub(super) fn refresh(&mut self) {
         for root in &self.sources {
             if self.analyses.contains_key(root) {
@@ -141,7 +133,6 @@ impl Workspace {
         self.analyses.values().filter(move |one| !inserted.contains(&*one.root))
     }
 
-    /// Returns the programs that contain or include a file.
     pub(super) fn programs_including<'w>(
         &'w self,
         path: &'w Path,
@@ -149,13 +140,11 @@ impl Workspace {
         self.programs().filter(move |one| one.includes_file(path))
     }
 
-    /// Returns the editor's URI of a file.
     pub(super) fn uri(&self, path: &Path) -> Option<Uri> {
         let open = self.documents.open.get(path);
         open.map(|document| document.uri.clone()).or_else(|| uri::from_path(path))
     }
 
-    /// Returns the current text of a file.
     pub(super) fn text(&self, path: &Path) -> Option<Vec<u8>> {
         self.documents.text(path).ok()
     }

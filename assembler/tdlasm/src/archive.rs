@@ -54,7 +54,6 @@ pub enum LibraryError {
 }
 
 /// Returns `true` if a file is an archive.
-#[must_use]
 pub fn is_archive(data: &[u8]) -> bool {
     data.starts_with(MAGIC) || data.starts_with(THIN)
 }

@@ -88,14 +88,12 @@ pub fn run(loader: &dyn Loader, files: &[PathBuf], options: &Options) -> Assembl
     assembler.into_assembly()
 }
 
-/// The end of a pass over the source.
 enum PassEnd {
     Complete,
     NeedsTwoPasses,
 }
 
 impl Assembler<'_> {
-    /// Makes one pass over the files.
     fn read(&mut self, files: &[PathBuf]) -> PassEnd {
         self.module.context.files = files.to_vec();
         for (at, path) in files.iter().enumerate() {

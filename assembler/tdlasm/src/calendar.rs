@@ -4,7 +4,6 @@
 const DAY: u64 = 86_400;
 
 /// Formats a time in UTC, such as `2024-12-31 23:59:59`.
-#[must_use]
 pub fn utc(seconds: u64) -> String {
     let (year, month, day) = civil_date(seconds / DAY);
     let within = seconds % DAY;
@@ -14,9 +13,7 @@ pub fn utc(seconds: u64) -> String {
     format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
 }
 
-/// Returns year, month and day of a day counted from 1970-01-01, in the proleptic Gregorian
-/// calendar.
-#[must_use]
+/// Returns year, month and day (Gregorian) of a day counted from 1970-01-01.
 pub fn civil_date(days: u64) -> (u64, u64, u64) {
     // Years are counted from March, so that the leap day is the last of its year.
     let days = days + 719_468;

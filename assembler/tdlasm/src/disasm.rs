@@ -17,7 +17,6 @@ const BYTES_A_LINE: usize = 8;
 ///
 /// Bytes that are not an instruction become `.BYTE`. Every line shows its address and bytes in a
 /// comment.
-#[must_use]
 pub fn disassemble(image: &Image, names: &[(u16, String)]) -> String {
     let lines = lines(image);
     let labels = labels(&lines, names);
@@ -100,7 +99,6 @@ fn labels(lines: &[Line<'_>], names: &[(u16, String)]) -> BTreeMap<u16, String> 
     labels
 }
 
-/// Returns the significant part of a name.
 fn significant(name: &str) -> &str {
     &name[..name.len().min(6)]
 }
@@ -139,8 +137,7 @@ fn write_line(text: &mut String, line: &Line<'_>, labels: &BTreeMap<u16, String>
     let _ = writeln!(text, "\t{statement:<24}; {:04X}  {bytes}", line.address);
 }
 
-/// Formats an instruction as TDL source, with a tab after the mnemonic. `name` returns the label of
-/// an address.
+/// Formats an instruction as TDL source, a tab after the mnemonic; `name` returns labels.
 pub fn instruction(
     decoded: &Decoded,
     address: u16,

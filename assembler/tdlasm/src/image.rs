@@ -54,13 +54,11 @@ impl Image {
     }
 
     /// Returns the runs, in ascending order.
-    #[must_use]
     pub fn runs(&self) -> &[Run] {
         &self.runs
     }
 
     /// Returns first and last address, or `None` if the image is empty.
-    #[must_use]
     pub fn bounds(&self) -> Option<(u16, u16)> {
         let first = self.runs.first()?;
         let last = self.runs.last()?;
@@ -68,7 +66,6 @@ impl Image {
     }
 
     /// Returns the byte at an address.
-    #[must_use]
     pub fn byte(&self, address: u16) -> Option<u8> {
         let after = self.runs.partition_point(|run| run.address <= address);
         let run = &self.runs[after.checked_sub(1)?];
@@ -86,7 +83,6 @@ impl Image {
     }
 
     /// Returns all bytes from the first to the last address, with gaps filled.
-    #[must_use]
     pub fn flat(&self, fill: u8) -> Vec<u8> {
         let Some((first, last)) = self.bounds() else { return Vec::new() };
         let mut bytes = vec![fill; usize::from(last - first) + 1];
@@ -112,7 +108,6 @@ fn joined(runs: Vec<Run>) -> Vec<Run> {
 
 impl Run {
     /// Returns the address after the last byte.
-    #[must_use]
     pub fn end(&self) -> u32 {
         u32::from(self.address) + self.bytes.len() as u32
     }

@@ -1,5 +1,4 @@
-//! The instruction set: one table of forms, from which encoder, decoder, listing and manual are
-//! derived.
+//! The instruction set: one table of forms for encoder, decoder, listing and manual.
 
 mod decode;
 mod table;
@@ -138,8 +137,7 @@ impl Form {
         format!("{} {}", self.mnemonic, operands.join(",")).trim_end().to_owned()
     }
 
-    /// Returns the value of the mnemonic in an expression: its opcode, with the prefix in the high
-    /// byte.
+    /// Returns the value of the mnemonic in an expression: its opcode, the prefix in the high byte.
     pub fn value(&self) -> u16 {
         let opcode = u16::from(self.opcode);
         match self.prefix {
@@ -212,8 +210,7 @@ impl Register {
         }
     }
 
-    /// Returns the opcode bits of this register in an operand class, or `None` if it is not valid
-    /// there.
+    /// Returns the opcode bits of this register in an operand class, if it is valid there.
     pub fn bits(self, slot: Slot) -> Option<u8> {
         use Register::{A, B, C, D, E, H, L, M, Psw, Sp, X, Y};
         match (slot, self) {

@@ -56,7 +56,6 @@ pub struct AssembleError {
 
 impl AssembleError {
     /// Returns the assembly; at least one of its diagnostics is an error.
-    #[must_use]
     pub fn assembly(&self) -> &Assembly {
         &self.assembly
     }

@@ -29,9 +29,7 @@ pub enum Style {
     Tdl,
 }
 
-/// Formats a listing. The TDL style shows the error flags of `diagnostics` and the symbols of
-/// `modules`.
-#[must_use]
+/// Formats a listing; the TDL style has flags of `diagnostics` and symbols of `modules`.
 pub fn render(
     listing: &Listing,
     sources: &SourceMap,

@@ -32,7 +32,6 @@ pub struct Module {
 
 impl Module {
     /// Returns the module's section of a kind.
-    #[must_use]
     pub fn section(&self, kind: SectionKind) -> Option<&Section> {
         self.sections.iter().find(|section| section.kind == kind)
     }
@@ -64,7 +63,6 @@ impl SectionKind {
     }
 
     /// Returns the relocatable section with a TDL or ELF name, such as `.PROG.` or `.text`.
-    #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
             ".PROG." | ".text" => Some(Self::Prog),
@@ -209,7 +207,6 @@ impl Lines {
     /// # Panics
     ///
     /// Panics if the row is not from this table.
-    #[must_use]
     pub fn place(&self, row: &LineRow) -> Place {
         Place { file: Arc::clone(&self.files[row.file as usize]), line: row.line }
     }
@@ -224,7 +221,6 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Returns the number of a file, adding it if it is new.
     pub(crate) fn number(&mut self, name: &Arc<str>) -> u32 {
         // Most rows are in the same file as the previous row.
         if self.names.get(self.last as usize).is_some_and(|last| Arc::ptr_eq(last, name)) {

@@ -68,8 +68,7 @@ pub struct Project {
 /// A program of a project.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Program {
-    /// The sources, in order. Relative paths are relative to the same directory as the path given
-    /// to [`Project::read`].
+    /// The sources, in order, relative to the same directory as the path of [`Project::read`].
     pub files: Vec<PathBuf>,
     /// The file to write.
     pub output: Option<PathBuf>,
@@ -145,7 +144,6 @@ impl Project {
     }
 
     /// Finds the project file of a source, in its directory and those above.
-    #[must_use]
     pub fn find(source: &Path) -> Option<PathBuf> {
         let mut folder = tidy(source.parent().unwrap_or(Path::new("")));
         // A relative path can only go up to the working directory, whose parents it does not name.
@@ -165,20 +163,17 @@ impl Project {
     }
 
     /// Returns the programs, in the order of the file. Each module is one.
-    #[must_use]
     pub fn programs(&self) -> &[Program] {
         &self.programs
     }
 
     /// Returns `true` if a source is in an excluded directory.
-    #[must_use]
     pub fn excludes(&self, source: &Path) -> bool {
         let source = absolute(source);
         self.excluded.iter().any(|folder| source.starts_with(absolute(folder)))
     }
 
     /// Returns the program that contains a source.
-    #[must_use]
     pub fn program_of(&self, source: &Path) -> Option<&Program> {
         let source = absolute(source);
         self.programs.iter().find(|one| one.files.iter().any(|file| absolute(file) == source))
@@ -207,8 +202,7 @@ impl Project {
 }
 
 impl Settings {
-    /// Returns the settings with paths relative to the project directory, after checking that names
-    /// are symbols.
+    /// Returns the settings with paths relative to the project, after checking names.
     fn within(mut self, path: &Path, folder: &Path) -> Result<Self, ProjectError> {
         let is_symbol =
             |name: &&String| !lex::symbol(name.as_bytes()).is_ok_and(|(rest, _)| rest.is_empty());
@@ -252,8 +246,7 @@ impl WrittenProgram {
     }
 }
 
-/// Returns the files that match a pattern: all with an extension for `dir/*.extension`, otherwise
-/// the file itself.
+/// Returns the files that match a pattern: `dir/*.extension`, or the file itself.
 fn matching(pattern: &Path) -> Result<Vec<PathBuf>, ProjectError> {
     let name = pattern.file_name().map(|name| name.to_string_lossy().into_owned());
     let ending = name.as_deref().and_then(|name| name.strip_prefix("*."));

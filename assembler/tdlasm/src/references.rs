@@ -1,5 +1,4 @@
-//! Definitions and uses of names, for editors. The assembler records them as it reads, in macro
-//! texts too.
+//! Definitions and uses of names, for editors, recorded while reading, in macro texts too.
 
 use smol_str::SmolStr;
 
@@ -13,9 +12,7 @@ pub struct References {
     pub names: Vec<Name>,
     /// The references, in no particular order. One in a macro body occurs once for each call.
     pub entries: Vec<Reference>,
-    /// The macro texts, by their offsets in the source map.
     pub(crate) expansions: Vec<Expansion>,
-    /// The pieces that the macro texts consist of.
     pub(crate) pieces: Vec<Piece>,
 }
 
@@ -102,14 +99,12 @@ pub(crate) struct Piece {
 pub struct SourceOrigin {
     /// The position, which is in a file.
     pub span: Span,
-    /// Whether the whole name was written there, instead of being joined from a macro's text and
-    /// its arguments.
+    /// Whether the whole name was written there, not joined from a macro's text and arguments.
     pub whole: bool,
 }
 
 impl References {
-    /// Returns where a span was written that may be in macro text. Returns `None` if the assembler
-    /// generated it.
+    /// Returns where a span, perhaps of macro text, was written; `None` if it was generated.
     pub fn written(&self, sources: &SourceMap, span: Span) -> Option<SourceOrigin> {
         let mut found = SourceOrigin { span, whole: true };
         while let Origin::Macro(_) = sources.source_at(found.span.start).origin {
@@ -121,7 +116,6 @@ impl References {
         Some(found)
     }
 
-    /// Returns the pieces of a macro text.
     fn pieces(&self, expansion: usize) -> &[Piece] {
         let first = |at: usize| self.expansions.get(at).map(|one| one.first as usize);
         let end = first(expansion + 1).unwrap_or(self.pieces.len());

@@ -117,7 +117,6 @@ pub struct Source {
 }
 
 /// Returns a name without terminal control characters and bidirectional overrides.
-#[must_use]
 pub fn visible(name: &str) -> String {
     let escape = |one: char| match is_hidden(one) {
         true => one.escape_default().to_string(),
@@ -138,7 +137,6 @@ fn is_hidden(letter: char) -> bool {
 
 impl Source {
     /// Returns the name, escaped for messages.
-    #[must_use]
     pub fn escaped_name(&self) -> String {
         visible(&self.name)
     }

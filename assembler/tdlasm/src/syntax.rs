@@ -1,5 +1,4 @@
-//! Lexer and expression parser: words, numbers, texts and expressions, without the values of
-//! symbols.
+//! Lexer and expression parser, without the values of symbols.
 
 mod cursor;
 pub mod expr;

@@ -82,17 +82,11 @@ pub enum BuildError {
 }
 
 /// Builds a program for a board, the application with the corrected evaluator.
-///
-/// # Errors
-/// Returns [`BuildError`] if assembling or linking fails.
 pub fn build(profile: &BoardProfile, kind: ProgramKind) -> Result<BuiltImage, BuildError> {
     build_with(profile, kind, &Evaluator::default())
 }
 
 /// Builds a program for a board with an evaluator. The monitor does not depend on it.
-///
-/// # Errors
-/// Returns [`BuildError`] if assembling or linking fails.
 pub fn build_with(
     profile: &BoardProfile,
     kind: ProgramKind,
@@ -103,9 +97,6 @@ pub fn build_with(
 
 /// Builds a program with other texts for some built-in files, each as file name and text; for
 /// example with an injected fault, to test that it is detected.
-///
-/// # Errors
-/// Returns [`BuildError`] if assembling or linking fails.
 pub fn build_with_sources(
     profile: &BoardProfile,
     kind: ProgramKind,
@@ -136,7 +127,6 @@ pub fn build_with_sources(
 }
 
 /// Computes the build id of a program's bytes, with the four at `at` taken as zeros.
-#[must_use]
 pub fn build_id(bytes: &[u8], at: usize) -> u32 {
     let mut digest = BUILD_CRC.digest();
     digest.update(&bytes[..at.min(bytes.len())]);
@@ -145,7 +135,6 @@ pub fn build_id(bytes: &[u8], at: usize) -> u32 {
     digest.finalize()
 }
 
-/// Assembles the monitor, with the flash commands if the board can write its flash.
 fn assemble_monitor(sources: &Sources, profile: &BoardProfile) -> Result<Vec<Module>, BuildError> {
     let flash = sources::FLASH.iter().filter(|_| profile.chip.writable).map(|(name, _)| *name);
     let defines = [("HOSTED", 0)];
@@ -159,7 +148,6 @@ fn assemble_kernel(sources: &Sources, profile: &BoardProfile) -> Result<Vec<Modu
     assemble_files(sources, &assembler_options(&defines), ProgramKind::Kernel.files())
 }
 
-/// Assembles the caller.
 fn assemble_caller(
     sources: &Sources,
     profile: &BoardProfile,
@@ -171,8 +159,7 @@ fn assemble_caller(
     assemble_all(sources, profile, &defines, kind.files().chain(hosted))
 }
 
-/// Assembles the application with the override files in place of built-in routines; also returns
-/// the overridden routines.
+/// Assembles the application with override files in place of routines; also returns their names.
 fn assemble_application(
     sources: &Sources,
     profile: &BoardProfile,
@@ -211,7 +198,6 @@ fn original_bugs_define(behaviour: Behaviour) -> (&'static str, u16) {
 }
 
 /// Returns the symbols defined for an evaluator's files without overrides, for editors.
-#[must_use]
 pub fn evaluator_defines(behaviour: Behaviour) -> [(&'static str, u16); 3] {
     [original_bugs_define(behaviour), FastParts::new(behaviour, |_| false).define(), ("HOSTED", 0)]
 }
@@ -237,7 +223,6 @@ fn assemble_overrides(
     Ok(all)
 }
 
-/// Assembles the routines of a listing as one module.
 fn assemble_listing(
     sources: &Sources,
     file: &Path,
@@ -264,7 +249,6 @@ fn override_error(failure: AssembleError) -> BuildError {
     }
 }
 
-/// A loader that records which files were read.
 struct RecordingLoader {
     inner: Sources,
     loaded: RefCell<Vec<PathBuf>>,

@@ -16,8 +16,7 @@ use tdlasm::module::Binding;
 #[derive(Debug, Clone, Default)]
 pub struct CodeMap {
     programs: Vec<MappedProgram>,
-    /// The labels of code and data by address: those that are exported, and those that no scope
-    /// hides.
+    /// The labels of code and data by address: exported ones, and those in no scope.
     labels: BTreeMap<u16, Label>,
     texts: HashMap<Arc<str>, SourceText>,
 }
@@ -46,7 +45,6 @@ pub struct Label {
     pub is_code: bool,
 }
 
-/// The text of a source file.
 #[derive(Debug, Clone, Default)]
 struct SourceText {
     lines: Vec<String>,
@@ -87,13 +85,11 @@ impl MappedProgram {
 
 impl CodeMap {
     /// Creates a map of built images.
-    #[must_use]
     pub fn new(images: &[&BuiltImage]) -> Self {
         Self::from_programs(images.iter().map(|image| MappedProgram::from(&image.program)))
     }
 
     /// Creates a map of programs in order of priority.
-    #[must_use]
     pub fn from_programs(programs: impl IntoIterator<Item = MappedProgram>) -> Self {
         let mut map = Self::default();
         for program in programs {
@@ -119,7 +115,6 @@ impl CodeMap {
     }
 
     /// Returns the source line of an address.
-    #[must_use]
     pub fn line_at(&self, address: u16) -> Option<&LinkedLine> {
         self.programs.iter().find_map(|program| program.line_at(address))
     }
@@ -129,9 +124,7 @@ impl CodeMap {
         self.programs.iter().flat_map(|program| program.lines.iter())
     }
 
-    /// Returns the first line at or after `line` of a file that has instructions, and their
-    /// addresses.
-    #[must_use]
+    /// Returns the first line at or after `line` that has instructions, and their addresses.
     pub fn breakpoint_line(&self, file: &str, line: u32) -> Option<(u32, Vec<u16>)> {
         let file = self.file_named(file)?;
         let wanted =
@@ -143,7 +136,6 @@ impl CodeMap {
 
     /// Resolves a path of the user: the file at that path, or else the one with the same name
     /// without folders, ignoring case.
-    #[must_use]
     pub fn file_named(&self, file: &str) -> Option<&str> {
         let files = self.files();
         let path = std::fs::canonicalize(file).ok();
@@ -157,14 +149,12 @@ impl CodeMap {
     }
 
     /// Returns the value of a symbol, ignoring case.
-    #[must_use]
     pub fn symbol(&self, name: &str) -> Option<u16> {
         let name = name.to_ascii_uppercase();
         self.programs.iter().find_map(|program| program.symbols.get(&name)).copied()
     }
 
     /// Returns the label of an address.
-    #[must_use]
     pub fn label(&self, address: u16) -> Option<&Label> {
         self.labels.get(&address)
     }
@@ -176,7 +166,6 @@ impl CodeMap {
 
     /// Returns the nearest code label at or before an address in the same module, and the distance
     /// from it. Without a line table the end of a module is unknown, and any label before counts.
-    #[must_use]
     pub fn nearest_label(&self, address: u16) -> Option<(&str, u16)> {
         let module = self.line_at(address).map(|line| line.module);
         let before = self.labels.range(..=address).rev();
@@ -188,13 +177,11 @@ impl CodeMap {
     }
 
     /// Returns the byte at an address in the linked programs.
-    #[must_use]
     pub fn byte(&self, address: u16) -> Option<u8> {
         self.programs.iter().find_map(|program| program.image.byte(address))
     }
 
     /// Formats an address as `XCHNG+3`, or as four digits.
-    #[must_use]
     pub fn address_name(&self, address: u16) -> String {
         match self.nearest_label(address) {
             Some((name, 0)) => name.to_owned(),
@@ -204,7 +191,6 @@ impl CodeMap {
     }
 
     /// Formats an address with label and line: `8123H, XCHNG+3 (xchng.asm:61)`.
-    #[must_use]
     pub fn describe_address(&self, address: u16) -> String {
         let place = |line: &LinkedLine| {
             let file = line.place.file.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -218,7 +204,6 @@ impl CodeMap {
     }
 
     /// Returns the lines of a file's text; empty if the file can't be read.
-    #[must_use]
     pub fn text(&self, file: &str) -> &[String] {
         self.texts.get(file).map_or(&[], |text| text.lines.as_slice())
     }
@@ -230,13 +215,11 @@ impl CodeMap {
     }
 
     /// Returns the path of a file on the disk; `None` for a built-in source.
-    #[must_use]
     pub fn path(&self, file: &str) -> Option<&Path> {
         self.texts.get(file)?.path.as_deref()
     }
 
     /// Returns the source files of code and data, sorted by name.
-    #[must_use]
     pub fn files(&self) -> Vec<&str> {
         let mut files: Vec<&str> = self.texts.keys().map(|file| &**file).collect();
         files.sort_unstable();
@@ -244,7 +227,6 @@ impl CodeMap {
     }
 
     /// Returns the instructions of a line with their addresses.
-    #[must_use]
     pub fn instructions(&self, line: &LinkedLine) -> Vec<(u16, Decoded)> {
         let made = |program: &&MappedProgram| program.line_at(line.address) == Some(line);
         let Some(program) = self.programs.iter().find(made) else { return Vec::new() };
@@ -253,7 +235,6 @@ impl CodeMap {
 
     /// Returns the instructions of all programs by address. A program without a line table is
     /// disassembled from the start of each run.
-    #[must_use]
     pub fn all_instructions(&self) -> BTreeMap<u16, Decoded> {
         let mut all = BTreeMap::new();
         for program in self.programs.iter().rev() {

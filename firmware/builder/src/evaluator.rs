@@ -2,10 +2,9 @@
 
 use cli_support::text::Escape;
 use std::ffi::OsStr;
-use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::{fmt, io};
 
 use tdlasm::module::{Binding, Module, Place, SymbolValue};
 
@@ -85,8 +84,7 @@ impl FromStr for Behaviour {
 pub struct Evaluator {
     /// Its behaviour.
     pub behaviour: Behaviour,
-    /// A folder of override files, which replace built-in routines, or a listing: one file with
-    /// several routines.
+    /// A folder of override files, or a listing, whose routines replace built-in ones.
     pub own: Option<PathBuf>,
 }
 
@@ -193,18 +191,14 @@ pub(crate) fn override_files(folder: &Path) -> Result<OverrideFiles, OverrideErr
 /// replaces all.
 const ATTACK_FINDERS: [&str; 5] = ["ATTACK", "ATKSAV", "PINFND", "PNCK", "NEWLST"];
 
-/// Which parts of the evaluator are the fast ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FastParts {
-    /// Finding attackers.
     pub(crate) finding: bool,
-    /// Evaluating exchanges.
     pub(crate) exchange: bool,
 }
 
 impl FastParts {
-    /// Returns the parts for a behaviour. Overrides work with the routines of the corrected
-    /// evaluator.
+    /// Returns the parts for a behaviour; overrides work with the corrected evaluator's routines.
     pub(crate) fn new(behaviour: Behaviour, is_own: impl Fn(&'static str) -> bool) -> Self {
         let is_fast = behaviour == Behaviour::Fast;
         Self {
@@ -250,7 +244,6 @@ pub(crate) fn routine_of(name: impl AsRef<OsStr>) -> Option<&'static str> {
     ROUTINES.iter().find(is_file).map(|(routine, _)| *routine)
 }
 
-/// Checks that the modules of a file export its routine and the names required with it.
 pub(crate) fn check_exported(
     modules: &[Module],
     routine: &'static str,
@@ -277,9 +270,7 @@ fn check_export(
     }
 }
 
-/// Returns the routines that are not among a user's own, separated by commas; `none` if there are
-/// none.
-#[must_use]
+/// Returns the routines that are not a user's own, separated by commas, or `none`.
 pub fn built_in_beside(own: &[&str]) -> String {
     let all = ROUTINES.iter().map(|(routine, _)| *routine);
     let others: Vec<_> = all.filter(|routine| !own.contains(routine)).collect();

@@ -22,7 +22,6 @@ const MODULE_DIRECTIVES: [&str; 10] = [
 /// Directives of data, which belong to the label before them.
 const DATA_DIRECTIVES: [&str; 6] = [".BYTE", ".WORD", ".BLKB", ".BLKW", ".ASCII", ".ADDR"];
 
-/// A listing as it is assembled.
 pub(crate) struct Listing {
     pub(crate) path: PathBuf,
     /// The routines that it defines and that are used, as in [`ROUTINES`].
@@ -34,7 +33,6 @@ pub(crate) struct Listing {
 }
 
 impl Listing {
-    /// Reads a listing.
     pub(crate) fn read(path: &Path) -> Result<Self, OverrideError> {
         let text = tdlasm::source::read_file(path)
             .map_err(|error| OverrideError::UnreadableListing { file: path.to_owned(), error })?;

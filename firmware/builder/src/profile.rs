@@ -1,12 +1,10 @@
-//! Board profiles: clock, serial chip, ROM chip and memory map, from TOML files in
-//! `firmware/boards`.
+//! Board profiles: clock, chips and memory map, from TOML files in `firmware/boards`.
 
 use std::fmt;
 use std::ops::RangeInclusive;
 
 use serde::Deserialize;
 
-/// The built-in profiles, by name.
 pub(crate) const BUILT_IN: &[(&str, &str)] = &[
     ("rc2014-classic", include_str!("../../boards/rc2014-classic.toml")),
     ("rc2014-pro", include_str!("../../boards/rc2014-pro.toml")),
@@ -80,7 +78,6 @@ impl fmt::Display for TestedOn {
 
 impl BoardProduct {
     /// Returns the test platforms as text.
-    #[must_use]
     pub fn tried(&self) -> String {
         match self.tried.as_slice() {
             [] => "untried".to_owned(),

@@ -101,7 +101,6 @@ pub(crate) const FAST_XCHNG: (&str, &str) = evaluator::CHOSEN[1];
 /// The fast evaluator's finding of attackers.
 pub(crate) const SPREAD: (&str, &str) = evaluator::CHOSEN[2];
 
-/// The layouts, by name.
 const LAYOUTS: &[(&str, &str)] = &[
     ("monitor", include_str!("../../layouts/monitor.toml")),
     ("flash-app", include_str!("../../layouts/flash-app.toml")),
@@ -164,7 +163,6 @@ impl Sources {
         Self { built_in: replaced.iter().copied().fold(loader, with), disk: None }
     }
 
-    /// Returns these sources with the disk as fallback.
     pub(crate) fn with_disk(&self) -> Self {
         Self { disk: Some(DiskLoader), ..self.clone() }
     }
@@ -183,7 +181,6 @@ impl Loader for Sources {
     }
 }
 
-/// Returns all built-in files.
 fn built_in_files() -> impl Iterator<Item = (&'static str, &'static str)> {
     let chosen = [ACIA, SIO, HOSTED].into_iter().chain(evaluator::CHOSEN);
     let lists = [INCLUDED, SHARED, MONITOR, FLASH, KERNEL, APPLICATION, CALLER];
@@ -192,12 +189,10 @@ fn built_in_files() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 /// Returns the text of a built-in Z80 source by file name.
-#[must_use]
 pub fn source(name: &str) -> Option<&'static str> {
     built_in_files().find(|(known, _)| *known == name).map(|(_, text)| text)
 }
 
-/// Returns the text of a built-in layout.
 pub(crate) fn layout(name: &str) -> Option<&'static str> {
     LAYOUTS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }

@@ -57,7 +57,6 @@ impl CallRead {
 
 impl Call {
     /// Bytes of this call in the request.
-    #[must_use]
     pub fn request_bytes(&self) -> usize {
         let writes: usize = self.writes.iter().map(|(_, bytes)| 3 + bytes.len()).sum();
         let lists = usize::from(!self.writes.is_empty()) + usize::from(!self.reads.is_empty());
@@ -65,7 +64,6 @@ impl Call {
     }
 
     /// Bytes of its result in the reply.
-    #[must_use]
     pub fn reply_bytes(&self) -> usize {
         let reads: usize = self.reads.iter().map(|read| read.reply_bytes()).sum();
         2 + 2 * self.wanted.iter().count() + reads
@@ -141,7 +139,6 @@ pub struct CallResult {
 
 impl CallResult {
     /// Returns a register of the result; `None` if it was not wanted.
-    #[must_use]
     pub fn register(&self, pair: RegisterPair) -> Option<u16> {
         self.registers.get(pair)
     }
@@ -231,9 +228,7 @@ impl fmt::Display for CallRefusal {
 }
 
 impl CallBatch {
-    /// Returns how many of the calls, from the first on, fit one batch; 0 if the first does not
-    /// fit alone.
-    #[must_use]
+    /// Returns how many of the calls, from the first on, fit one batch; perhaps none.
     pub fn fitting(calls: &[Call]) -> usize {
         let (mut request, mut reply) = (1, 1);
         let fits = |call: &&Call| {
@@ -252,9 +247,7 @@ impl CallBatch {
         payload
     }
 
-    /// Reads the results of these calls: what follows the number in the reply. `None` if they are
-    /// not this batch's.
-    #[must_use]
+    /// Reads the results of these calls, after the reply's number; `None` if not this batch's.
     pub fn parse_results(&self, mut bytes: &[u8]) -> Option<BatchResult> {
         let mut results = Vec::with_capacity(self.calls.len());
         for call in &self.calls {

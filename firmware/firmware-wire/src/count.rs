@@ -27,8 +27,7 @@ pub struct CountRequest {
     pub calls: u32,
     /// The flags that results include, if F is one of them; the others count as 0.
     pub flags: u8,
-    /// The bytes of registers that are the results of a call, in the order of the CRC: 1 to
-    /// [`MAX_COUNT_RESULTS`].
+    /// The bytes of registers that are a call's results, in CRC order: 1 to [`MAX_COUNT_RESULTS`].
     pub results: Vec<u8>,
     /// CRC-32 (as zlib's) of the results before, 0 at the start.
     pub crc: u32,
@@ -67,7 +66,6 @@ pub struct CountReply {
 }
 
 impl CountReply {
-    /// Decodes the payload; `None` if its length is wrong.
     pub(super) fn parse(payload: &[u8]) -> Option<Self> {
         let &[a, b, c, d, status, stack_used] = payload else { return None };
         let crc = u32::from_le_bytes([a, b, c, d]);

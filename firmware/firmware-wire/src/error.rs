@@ -152,8 +152,7 @@ pub enum ErrorCode {
     CorruptedFrame,
     /// A frame was corrupted because the receiver lost a byte.
     Overrun,
-    /// The flash chip is unsupported or write-protected; the detail is the identity that it
-    /// reported.
+    /// The flash chip is unsupported or write-protected; the detail is its identity.
     Chip,
     /// Only BOOT may change the sector in the detail.
     Protected,

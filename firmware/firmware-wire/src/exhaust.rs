@@ -46,7 +46,6 @@ pub struct ExhaustReply {
 }
 
 impl ExhaustReply {
-    /// Decodes the payload; `None` if its length is wrong.
     pub(super) fn parse(payload: &[u8]) -> Option<Self> {
         let (&[c0, c1, r0, r1, r2, r3, status], rest) = payload.split_first_chunk()?;
         let (bins, []) = rest.as_chunks::<2>() else { return None };

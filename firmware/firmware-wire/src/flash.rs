@@ -16,7 +16,6 @@ use super::{FLASH_PAGE_BYTES, FLASH_SECTOR_BYTES, MAX_BLOCK, MAX_FLASH_SECTORS, 
 /// // The check value in the catalogue of CRCs.
 /// assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
 /// ```
-#[must_use]
 pub fn crc32(bytes: &[u8]) -> u32 {
     const CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
     CRC.checksum(bytes)
@@ -70,7 +69,6 @@ pub enum FlashRequest {
 }
 
 impl FlashRequest {
-    /// The frame's type.
     pub(super) fn kind(&self) -> u8 {
         match self {
             Self::Chip => kind::CHIP,
@@ -83,7 +81,6 @@ impl FlashRequest {
         }
     }
 
-    /// The frame's payload.
     pub(super) fn payload(&self) -> Vec<u8> {
         match self {
             Self::Chip => Vec::new(),
@@ -151,26 +148,22 @@ impl ChipIdentity {
     }
 
     /// Returns the number of sectors of 4 KiB, at least 1.
-    #[must_use]
     pub fn sectors(&self) -> u16 {
         self.sectors
     }
 
     /// Returns the number of sectors at the start that ERASE and PROGRAM refuse to change: at least
     /// 1, the boot sector, and at most all.
-    #[must_use]
     pub fn protected_sectors(&self) -> u16 {
         self.protected_sectors.into()
     }
 
     /// Returns the address of the last byte.
-    #[must_use]
     pub fn last_address(&self) -> u32 {
         u32::from(self.sectors) * FLASH_SECTOR_BYTES - 1
     }
 
     /// Returns the part number of a chip that the monitor supports.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         match (self.manufacturer, self.device) {
             (0xBF, 0xB5) => "SST39SF010A",
@@ -219,7 +212,6 @@ pub enum FlashReply {
 }
 
 impl FlashReply {
-    /// Decodes the payload of a reply.
     pub(super) fn parse(kind_byte: u8, payload: &[u8]) -> Result<Self, MessageError> {
         let address = |low, middle, high| u32::from_le_bytes([low, middle, high, 0]);
         let invalid = |error| MessageError::Field(kind_byte, error);

@@ -17,9 +17,7 @@ const MAGIC: &[u8; 4] = b"SARG";
 /// Bytes of the header before its CRC-32, which covers them and the program.
 const CHECKED: usize = 12;
 
-/// The header of a program; `None` when the program has no bytes or more than
-/// [`MAX_PROGRAM_BYTES`].
-#[must_use]
+/// The header of a program of 1 to [`MAX_PROGRAM_BYTES`] bytes, else `None`.
 pub fn program_header(program: &[u8], entry: u16, autostart: bool) -> Option<[u8; HEADER_BYTES]> {
     let length = u16::try_from(program.len())
         .ok()

@@ -21,7 +21,6 @@ const MAX_NOISE_BYTES: usize = 256;
 /// // The check value in the catalogue of CRCs.
 /// assert_eq!(crc16(b"123456789"), 0x29B1);
 /// ```
-#[must_use]
 pub fn crc16(bytes: &[u8]) -> u16 {
     CRC.checksum(bytes)
 }
@@ -29,7 +28,6 @@ pub fn crc16(bytes: &[u8]) -> u16 {
 /// Returns the monitor's checksum of memory: the CRC-16, and above it Fletcher's
 /// sums of bytes, modulo 256 (Fletcher, "An Arithmetic Checksum for Serial Transmissions", 1982).
 /// They are independent, so that together they miss one of 4,294,967,296 changes.
-#[must_use]
 pub fn memory_checksum(bytes: &[u8]) -> u32 {
     let next = |(sum, sums): (u8, u8), byte: &u8| {
         let sum = sum.wrapping_add(*byte);
@@ -123,7 +121,6 @@ impl Frame {
     }
 
     /// Creates a frame without payload.
-    #[must_use]
     pub fn empty(seq: u8, kind: u8) -> Self {
         Self { seq, kind, payload: Payload::default() }
     }
@@ -132,7 +129,6 @@ impl Frame {
     ///
     /// # Panics
     /// Never: a payload is short enough for its length to fit a byte, and the body for one group.
-    #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let length = u8::try_from(self.payload.len()).expect("at most MAX_PAYLOAD");
         let mut body = vec![length, self.seq, self.kind];
@@ -165,7 +161,6 @@ impl Frame {
     }
 
     /// Returns the length of the encoded frame in bytes, delimiters included.
-    #[must_use]
     pub fn encoded_len(&self) -> usize {
         self.payload.len() + BODY_OVERHEAD + 3
     }
@@ -180,8 +175,7 @@ pub enum DecoderEvent {
     Invalid(FrameError),
 }
 
-/// Splits received bytes at the delimiters. Bytes that are not a frame are kept as noise for error
-/// messages.
+/// Splits received bytes at the delimiters; what is not a frame is kept as noise for messages.
 #[derive(Debug, Clone, Default)]
 pub struct Decoder {
     pending: Vec<u8>,

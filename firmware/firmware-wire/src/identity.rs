@@ -32,14 +32,12 @@ pub struct Identity {
     pub build_id: u32,
     /// Most bytes of requests that may be in flight, at least [`MIN_WINDOW`].
     pub window: u16,
-    /// The first and last address that WRITE accepts, in this order; 0 in the application, which
-    /// has no WRITE.
+    /// The first and last address that WRITE accepts; 0 in the application, which has no WRITE.
     #[serde(rename = "loads")]
     pub load_range: (u16, u16),
     /// Bits of [`super::capability`].
     pub capabilities: u8,
-    /// Bits of [`super::extended_capability`]; 0 in other programs than
-    /// the application.
+    /// Bits of [`super::extended_capability`]; 0 except in the application.
     #[serde(rename = "further", default)]
     pub extended_capabilities: u16,
     /// Display name.

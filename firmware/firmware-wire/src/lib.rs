@@ -216,8 +216,7 @@ pub mod step {
     pub const TAKES: u8 = 1;
     /// Takes, and nothing recaptures: the end.
     pub const TAKES_LAST: u8 = 2;
-    /// The attacker is worth more than the piece, but no more than its guard: bring in the next
-    /// attacker.
+    /// The attacker is worth more than the piece, no more than its guard: bring in the next.
     pub const NEEDS_HELP: u8 = 3;
     /// As [`NEEDS_HELP`], without a next attacker: the end.
     pub const HAS_NO_HELP: u8 = 4;

@@ -83,7 +83,6 @@ impl RegisterSet {
         RegisterPair::ALL.into_iter().filter(move |pair| self.contains(*pair))
     }
 
-    /// Returns the mask on the wire.
     pub(super) fn mask(self) -> u16 {
         self.0
     }
@@ -128,13 +127,11 @@ impl RegisterValues {
     }
 
     /// Returns the value of a pair, if it has one.
-    #[must_use]
     pub fn get(&self, pair: RegisterPair) -> Option<u16> {
         self.0[pair as usize]
     }
 
     /// Returns the pairs that have a value.
-    #[must_use]
     pub fn pairs(&self) -> RegisterSet {
         RegisterPair::ALL.into_iter().filter(|pair| self.get(*pair).is_some()).collect()
     }

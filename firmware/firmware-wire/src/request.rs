@@ -53,8 +53,7 @@ pub enum Request {
         /// The attackers array.
         array: [u8; 14],
     },
-    /// Evaluate a position: 4-bit codes of the squares a1, b1 .. h8, two a byte, the earlier one
-    /// low.
+    /// Evaluate a position: 4-bit codes of the squares a1, b1 .. h8, two a byte, earlier one low.
     Position {
         /// The codes.
         squares: [u8; 32],
@@ -127,7 +126,6 @@ impl PositionWithMove {
 
 impl Request {
     /// The frame's type.
-    #[must_use]
     pub fn kind(&self) -> u8 {
         match self {
             Self::Identify => kind::IDENT,
@@ -172,7 +170,6 @@ impl Request {
     }
 
     /// The frame's payload.
-    #[must_use]
     pub fn payload(&self) -> Vec<u8> {
         let at = |address: &u16| address.to_le_bytes();
         match self {

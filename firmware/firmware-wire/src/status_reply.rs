@@ -17,7 +17,6 @@ pub struct StatusReply {
 
 impl StatusReply {
     /// Returns how often a byte was overwritten in the serial chip before it was read.
-    #[must_use]
     pub fn overruns(&self) -> u16 {
         self.lost.wrapping_sub(self.ring_full)
     }

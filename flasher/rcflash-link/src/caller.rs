@@ -21,8 +21,7 @@ const REPLY_TIMEOUT: Duration = Duration::from_millis(50);
 const CALL_OVERHEAD: Duration = Duration::from_millis(16);
 /// What a CRC-32 takes per byte: 125 T-states at that clock.
 const CRC_TIME_PER_BYTE: Duration = Duration::from_micros(34);
-/// What COUNT takes for a call in addition to the routine, with all results: 5,000 T-states at that
-/// clock.
+/// What COUNT takes for a call besides the routine: 5,000 T-states at that clock.
 const COUNT_OVERHEAD: Duration = Duration::from_micros(1_360);
 
 /// Error returned by the caller's client.
@@ -107,7 +106,6 @@ fn located(program_counter: Option<u16>) -> String {
 #[derive(Debug, Clone)]
 pub struct Caller {
     identity: Identity,
-    /// The number of the next batch.
     next_number: u8,
     /// Whether the board may expect another number, after an error.
     is_out_of_step: bool,
@@ -146,7 +144,6 @@ impl Caller {
     }
 
     /// Returns the caller's identity.
-    #[must_use]
     pub fn identity(&self) -> &Identity {
         &self.identity
     }

@@ -9,7 +9,6 @@ use crate::{Link, LinkError};
 
 /// The size of a sector in bytes.
 pub const SECTOR: usize = 0x1000;
-/// [`SECTOR`] as an address offset.
 pub(crate) const SECTOR_SPAN: u32 = FLASH_SECTOR_BYTES;
 /// The processing time of a request without an erasure, which includes programming a block.
 pub(crate) const REPLY_TIMEOUT: Duration = Duration::from_millis(100);

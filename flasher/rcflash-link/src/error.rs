@@ -1,8 +1,7 @@
 //! The error of a request.
 
-use std::fmt;
-use std::io;
 use std::time::Duration;
+use std::{fmt, io};
 
 use firmware_wire::{ErrorReply, MessageError};
 
@@ -85,8 +84,7 @@ pub enum LinkError {
     },
 }
 
-/// Returns a hint for a port that failed. A full disk, where the traffic is recorded, is not the
-/// cable's fault.
+/// Returns a hint for a port that failed; a full disk is not the cable's fault.
 fn io_hint(source: &io::Error) -> &'static str {
     if source.kind() == io::ErrorKind::StorageFull { "" } else { "; is it still plugged in?" }
 }

@@ -35,7 +35,6 @@ pub use image::{FlashImage, FlashImageError};
 
 /// The number of the sector that holds the monitor.
 const BOOT_SECTOR: u16 = 0;
-/// The value of an erased byte.
 const ERASED: u8 = 0xFF;
 /// The processing time of an erasure. The board itself gives up after 0.4 s at 7.37 MHz and after
 /// 0.8 s at half of that clock.
@@ -227,8 +226,7 @@ fn erase(link: &mut Link, sector: &Sector) -> Result<usize, FlashError> {
     }
 }
 
-/// Programs a part of a sector, except blocks that stay erased. `progress` receives the offset
-/// within the sector.
+/// Programs a part of a sector except erased blocks; `progress` receives the offset in it.
 fn program(
     link: &mut Link,
     sector: &Sector,
@@ -278,8 +276,7 @@ fn check_wrong_crc_is_rejected(link: &mut Link, sector: &Sector) -> Result<(), F
     }
 }
 
-/// Has the board compare the CRC of a range. Returns `None` if it matches, or else the low half of
-/// the CRC that the board computed.
+/// Has the board compare a CRC; returns the low half of its own if it differs.
 fn verify_on_board(
     link: &mut Link,
     address: u32,

@@ -131,8 +131,7 @@ fn mismatches(address: u32, expected: &[u8], actual: &[u8]) -> impl Iterator<Ite
     })
 }
 
-/// Splits a range into chunks of at most `most` bytes that do not cross a sector boundary. Returns
-/// offsets from `address`.
+/// Splits a range into chunks of at most `most` bytes within sectors; returns offsets.
 fn chunks(address: u32, count: usize, most: usize) -> impl Iterator<Item = Range<usize>> {
     let mut from = 0;
     std::iter::from_fn(move || {

@@ -13,7 +13,6 @@ use crate::{Link, LinkError};
 use demux::FrameDemux;
 use rcflash_transport::Transport;
 
-/// The processing time of a request.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(1);
 /// The time within which a program must stop after it was interrupted.
 const INTERRUPT_TIMEOUT: Duration = Duration::from_millis(250);
@@ -21,17 +20,16 @@ const INTERRUPT_TIMEOUT: Duration = Duration::from_millis(250);
 const START_TIMEOUT: Duration = Duration::from_secs(1);
 /// After a pause of this length, an incomplete frame is program output.
 const FRAME_GAP: Duration = Duration::from_millis(500);
-/// The time from the reply to GO until the program runs: 3000 T-states at the lowest clock, plus a
-/// margin.
+/// The time from the reply to GO until the program runs: 3000 T-states at the lowest clock.
 const RESUME_DELAY: Duration = Duration::from_millis(5);
-/// The number of attempts at a request.
 const MAX_ATTEMPTS: u32 = 4;
 /// The maximum number of characters of a request and its reply.
 const MAX_EXCHANGE_CHARS: u32 = 500;
 /// The maximum number of bytes of program output that are buffered.
 const MAX_PROGRAM_OUTPUT: usize = 1 << 20;
 
-/// The debug kernel at the other end of a line.
+/// The debug kernel at the other end of a line. Methods return [`LinkError`] if the port fails, the
+/// kernel does not reply, or the stop flag is set.
 pub struct Kernel {
     transport: Box<dyn Transport + Send>,
     baud: u32,
@@ -85,7 +83,6 @@ impl Kernel {
     }
 
     /// Attaches to a kernel that is running already, and takes the transport of `link`.
-    #[must_use]
     pub fn attach(link: &mut Link) -> Self {
         let (baud, timeout_scale) = (link.baud(), link.timeout_scale);
         let transport = link.take_transport();
@@ -103,9 +100,6 @@ impl Kernel {
 
     /// Restarts the kernel after [`Self::reset`]. `start` gets a link to the monitor and returns
     /// the new kernel and its state.
-    ///
-    /// # Errors
-    /// Returns the error of `start`.
     pub fn restart<E>(
         &mut self,
         start: impl FnOnce(&mut Link) -> Result<(Self, StoppedState), E>,
@@ -127,21 +121,16 @@ impl Kernel {
     }
 
     /// Returns the current time of the transport's clock.
-    #[must_use]
     pub fn now(&self) -> Instant {
         self.transport.now()
     }
 
     /// Takes the program's output received since the last call.
-    #[must_use]
     pub fn take_program_output(&mut self) -> Vec<u8> {
         self.demux.take_program_output()
     }
 
     /// Returns the registers of the stopped program.
-    ///
-    /// # Errors
-    /// Returns [`LinkError`] if the kernel does not reply.
     pub fn state(&mut self) -> Result<StoppedState, LinkError> {
         match self.request("reading registers", &Request::State)? {
             Reply::State(state) => Ok(state),
@@ -150,9 +139,6 @@ impl Kernel {
     }
 
     /// Sets the registers of the stopped program.
-    ///
-    /// # Errors
-    /// Returns [`LinkError`] if the kernel does not reply.
     pub fn set_state(&mut self, state: &StoppedState) -> Result<(), LinkError> {
         match self.request("setting registers", &Request::SetRegisters(*state))? {
             Reply::RegistersSet => Ok(()),
@@ -161,9 +147,6 @@ impl Kernel {
     }
 
     /// Reads memory; addresses wrap at FFFFh.
-    ///
-    /// # Errors
-    /// Returns [`LinkError`] if the kernel does not reply.
     pub fn read(&mut self, address: u16, count: usize) -> Result<Vec<u8>, LinkError> {
         let mut bytes = Vec::with_capacity(count);
         while bytes.len() < count {
@@ -219,9 +202,6 @@ impl Kernel {
     }
 
     /// Waits until the program stops. Returns `None` after `timeout`.
-    ///
-    /// # Errors
-    /// Returns [`LinkError::Io`] if the port fails, or [`LinkError::Interrupted`].
     pub fn wait(&mut self, timeout: Duration) -> Result<Option<StoppedState>, LinkError> {
         let end = self.now() + timeout;
         while self.stopped.is_none() {
@@ -240,11 +220,7 @@ impl Kernel {
         Ok(self.stopped.take())
     }
 
-    /// Interrupts the program by sending the locate sequence. Returns `None` if it runs with
-    /// interrupts disabled.
-    ///
-    /// # Errors
-    /// Returns [`LinkError::Io`] if the port fails, or [`LinkError::Interrupted`].
+    /// Interrupts the program by the locate sequence; `None` if its interrupts are disabled.
     pub fn interrupt(&mut self) -> Result<Option<StoppedState>, LinkError> {
         const OPERATION: &str = "stopping the program";
         let failed = |kernel: &Self, source| kernel.io_error(OPERATION, source);
@@ -268,9 +244,6 @@ impl Kernel {
     }
 
     /// Waits until the program runs after [`Self::resume`]. Bytes sent to it earlier would be lost.
-    ///
-    /// # Errors
-    /// Returns [`LinkError::Io`] if the port fails, or [`LinkError::Interrupted`].
     pub fn wait_until_running(&mut self) -> Result<(), LinkError> {
         let end = self.now() + RESUME_DELAY * self.timeout_scale;
         while self.stopped.is_none() && self.now() < end {
@@ -281,9 +254,6 @@ impl Kernel {
     }
 
     /// Sends bytes to the program.
-    ///
-    /// # Errors
-    /// Returns [`LinkError::Io`] if the port fails, or [`LinkError::Interrupted`].
     pub fn send(&mut self, bytes: &[u8]) -> Result<(), LinkError> {
         let deadline = self.now() + self.request_timeout();
         let sent = self.transport.write(bytes, deadline);
@@ -291,9 +261,6 @@ impl Kernel {
     }
 
     /// Starts the monitor.
-    ///
-    /// # Errors
-    /// Returns [`LinkError`] if the kernel does not reply.
     pub fn reset(&mut self) -> Result<(), LinkError> {
         self.request("going back to the monitor", &Request::Reset).map(drop)
     }
@@ -373,7 +340,6 @@ impl Kernel {
         LinkError::Io { port: self.transport.name().to_owned(), operation, source }
     }
 
-    /// Returns the timeout of a request and its reply.
     fn request_timeout(&self) -> Duration {
         let line = Duration::from_secs(10) * MAX_EXCHANGE_CHARS / self.baud.max(1);
         (line + REPLY_TIMEOUT) * self.timeout_scale

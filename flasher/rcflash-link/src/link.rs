@@ -12,8 +12,9 @@ use rcflash_transport::time::{Duration, Instant};
 
 use crate::error::LinkError;
 use crate::narrow::narrow;
-use crate::queue::{Completion, MAX_TIMEOUTS, PendingRequest, QueueAction, RequestId};
-use crate::queue::{RequestQueue, RequestSpec};
+use crate::queue::{
+    Completion, MAX_TIMEOUTS, PendingRequest, QueueAction, RequestId, RequestQueue, RequestSpec,
+};
 use crate::rtt::RttEstimate;
 use crate::stats::{LinkStats, RetryCause};
 use crate::traffic::RecentTraffic;
@@ -31,9 +32,7 @@ const MAX_BANNER_TIME: Duration = Duration::from_millis(500);
 const STOP_POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// The maximum number of bytes of a frame on the line, including both delimiters.
 pub(crate) const MAX_FRAME: usize = MAX_ENCODED + 2;
-/// The maximum number of bytes outside frames that are stored.
 const MAX_UNFRAMED_BYTES: usize = 4096;
-/// Bits of a character on the line: start bit, 8 data bits, stop bit.
 const BITS_PER_CHAR: u64 = 10;
 
 /// A link to a board, with any number of requests in flight.
@@ -56,15 +55,12 @@ pub struct Link {
     stop: Option<Arc<AtomicBool>>,
     stats: LinkStats,
     recent_traffic: RecentTraffic,
-    /// Bytes received since the last delimiter: output of a program that does not speak the
-    /// protocol.
+    /// Bytes received since the last delimiter: output of a program without the protocol.
     unframed: Vec<u8>,
 }
 
 impl Link {
-    /// Creates a link over `transport` at `baud`, with one request in flight at a time until
-    /// [`Self::set_window`].
-    #[must_use]
+    /// Creates a link at `baud`, with one request in flight until [`Self::set_window`].
     pub fn new(transport: Box<dyn Transport + Send>, baud: u32) -> Self {
         let queue = RequestQueue::new(transport.now());
         Self {
@@ -129,21 +125,17 @@ impl Link {
         &mut *self.transport
     }
 
-    /// Takes the bytes received since the last delimiter: the first output of a program that does
-    /// not speak the protocol.
-    #[must_use]
+    /// Takes the bytes since the last delimiter: output of a program without the protocol.
     pub fn take_unframed(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.unframed)
     }
 
-    /// Allows several requests in flight: as many as fit into `bytes`, the receive window in the
-    /// board's identity.
+    /// Allows as many requests in flight as fit into `bytes`, the board's receive window.
     pub fn set_window(&mut self, bytes: u16) {
         self.window = bytes.into();
     }
 
     /// Returns the line's speed.
-    #[must_use]
     pub fn baud(&self) -> u32 {
         self.baud
     }
@@ -154,7 +146,6 @@ impl Link {
     }
 
     /// Returns the last sequence number used; the next request gets the one after it.
-    #[must_use]
     pub fn seq(&self) -> u8 {
         self.seq
     }
@@ -165,26 +156,21 @@ impl Link {
     }
 
     /// Returns the statistics so far.
-    #[must_use]
     pub fn stats(&self) -> LinkStats {
         self.stats
     }
 
     /// Returns the last bytes sent and received.
-    #[must_use]
     pub fn recent_traffic(&self) -> &RecentTraffic {
         &self.recent_traffic
     }
 
     /// Returns the name of the port.
-    #[must_use]
     pub fn name(&self) -> &str {
         self.transport.name()
     }
 
-    /// Returns the current time of the transport's clock, which a simulated transport advances
-    /// itself.
-    #[must_use]
+    /// Returns the time of the transport's clock, which a simulated transport advances itself.
     pub fn now(&self) -> Instant {
         self.transport.now()
     }
@@ -272,7 +258,6 @@ impl Link {
     }
 
     /// Returns `true` if one more request fits into the window.
-    #[must_use]
     pub fn has_room(&self, request: &Request) -> bool {
         let line = request.payload().len() + (MAX_FRAME - MAX_PAYLOAD);
         let ahead = self.rtt.extra_window(request, narrow(u64::from(self.baud) / BITS_PER_CHAR));
@@ -509,15 +494,13 @@ impl Link {
         LinkError::Io { port: self.name().to_owned(), operation, source }
     }
 
-    /// Returns the time that so many characters take on the line.
     fn line_time(&self, characters: usize) -> Duration {
         let bits = characters as u64 * BITS_PER_CHAR * u64::from(self.timeout_scale);
         Duration::from_micros(bits * 1_000_000 / u64::from(self.baud))
     }
 }
 
-/// Returns `true` if the bytes between two delimiters are text, such as a banner, rather than a
-/// corrupted frame.
+/// Returns `true` if bytes between two delimiters are text, such as a banner.
 fn is_text(bytes: &[u8]) -> bool {
     let is_letter = |byte: &u8| matches!(byte, b' '..=b'~' | b'\r' | b'\n');
     bytes.ends_with(b"\r\n") && bytes.iter().all(is_letter)

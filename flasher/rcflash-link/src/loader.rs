@@ -84,7 +84,6 @@ pub enum LoadError {
 }
 
 /// Returns an IDENT request.
-#[must_use]
 pub fn identify_request() -> RequestSpec {
     RequestSpec::new("identifying the board", Request::Identify, REPLY_TIMEOUT)
 }
@@ -259,8 +258,7 @@ pub fn jump(link: &mut Link, address: u16) -> Result<(), LoadError> {
     }
 }
 
-/// Pipelines requests that have one reply each. `accept` receives each reply with its request's
-/// index and returns whether it is valid.
+/// Pipelines requests with one reply each; `accept` returns whether a reply is valid.
 pub(crate) fn pipeline(
     link: &mut Link,
     operation: &'static str,

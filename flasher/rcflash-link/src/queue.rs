@@ -12,7 +12,6 @@ use rcflash_transport::time::{Duration, Instant};
 use crate::error::LinkError;
 use crate::stats::{RetryCause, RetryCounts};
 
-/// The number of timeouts after which a request fails.
 pub(super) const MAX_TIMEOUTS: u32 = 3;
 
 /// The state of the replies to a request.
@@ -46,7 +45,6 @@ pub struct RequestSpec {
 
 impl RequestSpec {
     /// Creates a request that has a single reply.
-    #[must_use]
     pub fn new(operation: &'static str, request: Request, processing_time: Duration) -> Self {
         Self {
             operation,
@@ -77,7 +75,6 @@ pub struct Completion {
     pub elapsed: Duration,
 }
 
-/// A request that has not completed.
 pub(super) struct PendingRequest {
     pub(super) id: RequestId,
     pub(super) operation: &'static str,
@@ -144,7 +141,6 @@ pub(super) enum QueueAction {
     Unmatched,
 }
 
-/// All requests in flight.
 pub(super) struct RequestQueue {
     pending: VecDeque<PendingRequest>,
     /// The transmissions that the board has not replied to, as far as is known.
@@ -192,12 +188,10 @@ impl RequestQueue {
         self.pending.remove(index)
     }
 
-    /// Returns the operation of the oldest request.
     pub(super) fn operation(&self) -> &'static str {
         self.pending.front().map_or("listening", |pending| pending.operation)
     }
 
-    /// Records a transmission of a request.
     pub(super) fn transmitted(&mut self, seq: u8, now: Instant) {
         if self.queue.is_empty() {
             self.last_progress = now;
@@ -223,7 +217,6 @@ impl RequestQueue {
         self.last_progress + timeout
     }
 
-    /// Handles a valid frame.
     pub(super) fn on_frame(&mut self, frame: &Frame, now: Instant) -> Vec<QueueAction> {
         if let Some(cause) = damage(frame) {
             self.last_progress = now;
@@ -242,8 +235,7 @@ impl RequestQueue {
         actions
     }
 
-    /// Handles a missed deadline: all requests in flight are retried. The caller gives up the
-    /// oldest when its timeouts reach [`MAX_TIMEOUTS`].
+    /// Handles a missed deadline: all are retried; the caller ends the oldest at [`MAX_TIMEOUTS`].
     pub(super) fn on_timeout(&mut self) -> Vec<QueueAction> {
         // The board replies in order, so only the first pending request can have timed out.
         // Cancelled requests ahead of it count towards the deadline only.
@@ -266,8 +258,7 @@ impl RequestQueue {
         actions
     }
 
-    /// Adds a reply to its request and returns the resulting action; `None` if more replies are
-    /// expected.
+    /// Adds a reply to its request; returns the action unless more replies are expected.
     fn add_reply(&mut self, frame: &Frame) -> Option<QueueAction> {
         let is_ours = |pending: &PendingRequest| pending.accepts_reply(frame.kind);
         let Some(pending) = self.find(frame.seq).filter(|pending| is_ours(pending)) else {

@@ -8,16 +8,13 @@ use crate::narrow::narrow;
 
 /// Shorter round trips are those of USB adapters (at most 16 ms), which the board's window covers.
 const MIN_NETWORK_RTT: Duration = Duration::from_millis(20);
-/// The longest round trip that extends the window. Longer ones are outages, and would only cost
-/// memory.
+/// The longest round trip that extends the window; longer ones are outages.
 const MAX_RTT: Duration = Duration::from_secs(1);
 
-/// The estimated round-trip time.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RttEstimate {
     /// The smallest round trip measured.
     least: Option<Duration>,
-    /// Whether a request had to be retried on this line.
     lossy: bool,
 }
 

@@ -59,13 +59,10 @@ pub struct RetryCounts {
 
 impl RetryCounts {
     /// Returns the sum over all causes.
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.timeout + self.corrupted_at_board + self.overrun + self.missing
     }
 
-    /// Returns the difference to earlier counts.
-    #[must_use]
     fn since(&self, earlier: &Self) -> Self {
         Self {
             timeout: self.timeout - earlier.timeout,
@@ -117,13 +114,11 @@ impl Sum for LinkStats {
 
 impl LinkStats {
     /// Returns the number of retries.
-    #[must_use]
     pub fn total_retries(&self) -> u64 {
         self.retries.total()
     }
 
     /// Returns the difference to earlier counts of the same link.
-    #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
             requests: self.requests - earlier.requests,
@@ -136,7 +131,6 @@ impl LinkStats {
     }
 }
 
-/// Why a request is retried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RetryCause {
     /// No reply arrived in time.

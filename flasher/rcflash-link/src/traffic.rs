@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-/// Bytes stored for each direction.
 const RECENT_BYTES: usize = 64;
 
 /// The last bytes sent and received.

@@ -46,8 +46,7 @@ const MAX_ROUNDS: usize = 2;
 const ECHO_TIMEOUT: Duration = Duration::from_millis(400);
 /// The byte before USR's address, a JP instruction.
 const JUMP: u8 = 0xC3;
-/// USR's address in Searle's BASIC for 32 KiB of RAM, in feilipu's, and by analogy in Searle's for
-/// 56 KiB.
+/// USR's address in Searle's BASIC for 32 KiB of RAM, in feilipu's, and in Searle's for 56 KiB.
 const SEARLE: u16 = 0x8049;
 const FEILIPU: u16 = 0x8204;
 const SEARLE_56K: u16 = 0x2049;
@@ -55,10 +54,8 @@ const SEARLE_56K: u16 = 0x2049;
 const KILL_LINE: &[u8] = b"\x15";
 /// Stops a BASIC program.
 const CTRL_C: &[u8] = b"\x03";
-/// How long BASIC may take from the reply to `Memory top?` to its banner: it tests each byte of
-/// RAM.
+/// How long BASIC may take from `Memory top?` to its banner: it tests each byte of RAM.
 const MEMORY_TEST_TIMEOUT: Duration = Duration::from_secs(4);
-/// How long a warm or a cold start may take.
 const RESTART_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The variants of BASIC, which differ in USR's address.
@@ -70,13 +67,11 @@ pub(crate) enum Dialect {
     Feilipu,
     /// The one in RomWBW's ROM.
     Romwbw,
-    /// An unknown one.
     Unknown,
 }
 
 impl Dialect {
-    /// Detects the variant by the jump instruction before USR's address and by the text of an
-    /// error.
+    /// Detects the variant by the jump before USR's address and by the text of an error.
     pub(crate) fn detect(session: &mut MonitorSession) -> Result<Self> {
         const OPERATION: &str = "looking for USR's address";
         for (usr_address, dialect) in [
@@ -279,8 +274,7 @@ fn stop_program(session: &mut MonitorSession) -> Result<HandshakeResult> {
     Ok(HandshakeResult { peer: Some(Peer::Basic), received, recovered: true })
 }
 
-/// Answers the start prompts: warm start, all memory. A cold start, which clears the program, is
-/// used only if the warm start fails.
+/// Answers the start prompts: warm start, or else a cold one, which clears the program.
 fn answer_start_prompts(session: &mut MonitorSession, mut received: Vec<u8>) -> Result<()> {
     const OPERATION: &str = "answering BASIC's start prompts";
     for keys in [b"W", b"C"] {
@@ -300,7 +294,6 @@ fn answer_start_prompts(session: &mut MonitorSession, mut received: Vec<u8>) -> 
     Ok(())
 }
 
-/// Executes a command and returns what it prints.
 fn execute(session: &mut MonitorSession, operation: &'static str, command: &str) -> Result<String> {
     execute_within(session, operation, command, EXECUTION_TIMEOUT, &mut 0)
 }
@@ -406,8 +399,7 @@ fn check_stack(image: &Image, hex_loader: &HexLoader, stack: u16) -> Result<()> 
     }
 }
 
-/// Sends a record until the loader accepts it. Returns the report of the last attempt if it never
-/// does.
+/// Sends a record until the loader accepts it; returns the last report if it never does.
 fn send_record(session: &mut MonitorSession, line: &str, pace: Pace) -> Result<Option<String>> {
     const OPERATION: &str = "sending lines";
     let mut report = String::new();
@@ -428,7 +420,6 @@ fn send_record(session: &mut MonitorSession, line: &str, pace: Pace) -> Result<O
     Ok(Some(report))
 }
 
-/// Reads memory through the loader, again if the reply is corrupted.
 fn read_memory(session: &mut MonitorSession, from: u16, count: u8) -> Result<Vec<u8>> {
     const OPERATION: &str = "reading memory back";
     let request = hex_line(2, from, &[count]);
@@ -452,8 +443,7 @@ fn read_memory(session: &mut MonitorSession, from: u16, count: u8) -> Result<Vec
     Err(LoaderError::UnexpectedReply { peer: NAME, operation: OPERATION, text })
 }
 
-/// Parses a line of memory from the loader: `>`, digits, their checksum, `+`. Returns `None` if it
-/// is incomplete or corrupted.
+/// Parses a complete line of memory from the loader: `>`, digits, their checksum, `+`.
 fn parse_memory_line(received: &[u8], count: u8) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(received).ok()?;
     let digits = text.split_once('>')?.1.strip_suffix('+')?.as_bytes();

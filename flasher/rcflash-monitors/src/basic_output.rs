@@ -2,7 +2,6 @@
 
 use cli_support::text::Escape;
 
-/// Returns the version in a banner, escaped and preceded by a space.
 pub(crate) fn version(banner: &str) -> String {
     let after = banner.split_once("BASIC Ver").map(|(_, after)| after);
     let version = after.and_then(|after| after.split_whitespace().next());
@@ -14,7 +13,6 @@ pub(crate) fn is_ready(received: &[u8]) -> bool {
     received.ends_with(b"Ok\r\n")
 }
 
-/// Returns the integers in a text.
 pub(crate) fn integers(text: &str) -> impl DoubleEndedIterator<Item = u32> {
     text.split_whitespace().filter_map(|word| word.parse().ok())
 }

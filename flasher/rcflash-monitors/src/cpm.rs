@@ -1,5 +1,4 @@
-//! Sends files to CP/M by XMODEM: starts the receiver there, sends the file, reads it back, and
-//! starts it.
+//! Sends files to CP/M by XMODEM: starts the receiver, sends, reads back, starts the file.
 
 use std::time::Duration;
 
@@ -49,7 +48,6 @@ pub struct FileTransfer<'a> {
 
 impl FileTransfer<'_> {
     /// Returns the commands for CP/M's prompt and the transfers between them, in order.
-    #[must_use]
     pub fn script(&self) -> Vec<String> {
         let blocks = self.bytes.len().div_ceil(BLOCK_BYTES);
         let mut script = Vec::new();
@@ -64,14 +62,12 @@ impl FileTransfer<'_> {
     }
 
     /// Returns the command that starts the file, if it is a program that is to be started.
-    #[must_use]
     pub fn command(&self) -> Option<String> {
         self.name.command().filter(|_| self.run && self.xmodem_program.is_some())
     }
 }
 
-/// A CP/M file name: an optional drive, up to eight characters, and an optional extension of up to
-/// three.
+/// A CP/M file name: optional drive, up to eight characters, optional extension of up to three.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpmName(String);
 
@@ -83,7 +79,6 @@ impl CpmName {
     /// assert_eq!(CpmName::new("b:prog.com").unwrap().to_string(), "B:PROG.COM");
     /// assert_eq!(CpmName::new("long-program.com"), None);
     /// ```
-    #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let name = text.to_ascii_uppercase();
         let (drive, file) =
@@ -98,7 +93,6 @@ impl CpmName {
             .then_some(Self(name))
     }
 
-    /// Returns the command that starts it, if it is a program.
     fn command(&self) -> Option<String> {
         self.0.strip_suffix(".COM").map(str::to_owned)
     }
@@ -242,7 +236,6 @@ fn is_existing_file(text: &str) -> bool {
     text.contains("File exists")
 }
 
-/// Adds a hint to a refusal.
 fn with_hint(text: &str, file: &FileTransfer) -> String {
     if is_existing_file(text) {
         let name = &file.name;
@@ -251,8 +244,7 @@ fn with_hint(text: &str, file: &FileTransfer) -> String {
     text.to_owned()
 }
 
-/// Brings CP/M to its prompt and returns the current drive. A receiver left from before is
-/// cancelled.
+/// Brings CP/M to its prompt, cancels a receiver left from before; returns the drive.
 fn reach(session: &mut MonitorSession, observer: &mut dyn LoadObserver) -> Result<char> {
     let accepted = [Peer::Cpm, Peer::XmodemReceiver];
     let found = match reach::reach_peer(session, observer, FINDING, NAME, &accepted) {
@@ -316,8 +308,7 @@ fn end_transfer(
     Ok(None)
 }
 
-/// Reads the file back and compares it, a second time if it differs: a checksum misses one
-/// corrupted block in 256.
+/// Reads the file back and compares it, twice if it differs: a checksum misses one in 256.
 fn verify(
     session: &mut MonitorSession,
     file: &FileTransfer,

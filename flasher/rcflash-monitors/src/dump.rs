@@ -1,5 +1,4 @@
-//! Parses memory dumps of monitors: rows of an address and bytes in hexadecimal, with any text
-//! around them.
+//! Parses memory dumps: rows of an address and bytes in hexadecimal, with any text around.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +15,7 @@ pub(crate) fn parse_rows(text: &[u8]) -> Vec<(u16, [u8; ROW_BYTES])> {
     text.split(|byte| matches!(byte, b'\r' | b'\n')).filter_map(parse_row).collect()
 }
 
-/// Parses an address of four digits and 16 pairs of digits, separated by anything but digits and
-/// letters.
+/// Parses an address of four digits and 16 separate pairs of digits.
 fn parse_row(line: &[u8]) -> Option<(u16, [u8; ROW_BYTES])> {
     let mut words = line
         .split(|byte| !byte.is_ascii_alphanumeric())
@@ -33,7 +31,6 @@ fn parse_row(line: &[u8]) -> Option<(u16, [u8; ROW_BYTES])> {
     Some((address, bytes))
 }
 
-/// Stores the bytes of rows.
 pub(crate) fn store_rows(memory: &mut Memory, rows: &[(u16, [u8; ROW_BYTES])]) {
     for (address, bytes) in rows {
         memory.extend((0..).zip(bytes).map(|(i, byte)| (address.wrapping_add(i), *byte)));

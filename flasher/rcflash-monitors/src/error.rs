@@ -177,7 +177,6 @@ pub enum LoaderError {
 
 impl LoaderError {
     /// Returns `true` if the board's content is wrong, rather than the setup.
-    #[must_use]
     pub fn is_mismatch(&self) -> bool {
         matches!(self, Self::Verify { .. } | Self::FileMismatch { .. })
     }

@@ -18,7 +18,6 @@ pub(crate) const REPLY_QUIET: Duration = Duration::from_millis(300);
 /// The maximum duration of a reply; more is noise.
 const MAX_REPLY_TIME: Duration = Duration::from_secs(3);
 
-/// Sends keys to an idle monitor and returns its reply, which is empty if there is none.
 pub(crate) fn send_keys(
     session: &mut MonitorSession,
     operation: &'static str,
@@ -48,8 +47,7 @@ pub(crate) fn exchange(
     receive_reply(session, operation)
 }
 
-/// Receives the rest of a reply: until [`MAX_CHAR_GAP`] after a prompt, or [`REPLY_QUIET`] after
-/// anything else.
+/// Receives a reply until [`MAX_CHAR_GAP`] after a prompt, else [`REPLY_QUIET`].
 pub(crate) fn receive_reply(
     session: &mut MonitorSession,
     operation: &'static str,

@@ -26,8 +26,7 @@ use crate::session::MonitorSession;
 
 /// How long to receive before the first step.
 const UNSOLICITED_WINDOW: Duration = Duration::from_millis(100);
-/// How long an idle monitor may take to start a reply: 1 ms, an adapter's 16 ms, and the latency of
-/// a busy computer.
+/// How long an idle monitor may take to start a reply: 1 ms, an adapter's 16 ms, a busy host.
 const REPLY_START_TIMEOUT: Duration = Duration::from_millis(500);
 /// The same for a single key.
 const KEY_REPLY_TIMEOUT: Duration = Duration::from_millis(150);
@@ -52,19 +51,15 @@ const ESCAPE: &[u8] = b"\x1B";
 const KILL_LINE: &[u8] = b"\x15";
 const TOGGLE_OUTPUT: &[u8] = b"\x0F\r";
 
-/// The result of a handshake.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct HandshakeResult {
-    /// The monitor, if it is a known one.
     pub(crate) peer: Option<Peer>,
-    /// Its last reply.
     pub(crate) received: Vec<u8>,
     /// Whether it was waiting for something and was brought back to its prompt.
     pub(crate) recovered: bool,
 }
 
-/// Identifies the monitor at the current speed, in all four steps. `received` is empty if there is
-/// no reply.
+/// Identifies the monitor at the current speed, in all four steps.
 pub(crate) fn handshake(
     session: &mut MonitorSession,
     operation: &'static str,
@@ -230,8 +225,7 @@ fn detect_basic(
     Ok(HandshakeResult { peer, received, recovered })
 }
 
-/// Returns `true` if the peer evaluates a product, as only BASIC does. It may still be testing its
-/// memory for `timeout`.
+/// Returns `true` if the peer evaluates a product, as only BASIC does.
 pub(crate) fn evaluates_print(
     session: &mut MonitorSession,
     operation: &'static str,
@@ -283,7 +277,6 @@ fn is_hex_loader_reply(received: &[u8]) -> bool {
     !received.is_empty() && received.iter().all(|byte| matches!(byte, b'+' | b'-'))
 }
 
-/// Returns `true` for empty lines only.
 pub(crate) fn is_blank(received: &[u8]) -> bool {
     !received.is_empty() && received.iter().all(|byte| matches!(byte, b'\r' | b'\n'))
 }
@@ -337,7 +330,6 @@ pub(crate) fn contains_frame(received: &[u8]) -> bool {
     received.iter().any(|byte| matches!(decoder.push(*byte), Some(DecoderEvent::Frame(_))))
 }
 
-/// Returns the error for a peer other than the expected one.
 pub(crate) fn wrong_peer_error(
     session: &MonitorSession,
     expected: &'static str,
@@ -356,8 +348,7 @@ pub(crate) fn wrong_peer_error(
     LoaderError::UnknownPeer { port, expected, recent_traffic: session.recent_traffic() }
 }
 
-/// Returns `true` if at most an eighth of the bytes is neither printable nor a control character of
-/// terminals.
+/// Returns `true` if at most an eighth of the bytes is neither printable nor a terminal's.
 pub(crate) fn is_text(received: &[u8]) -> bool {
     let plain = |byte: &&u8| matches!(byte, 0x20..=0x7E | 0x07..=0x0D | 0x1B);
     let odd = received.iter().filter(|byte| !plain(byte)).count();

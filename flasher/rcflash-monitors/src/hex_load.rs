@@ -15,8 +15,7 @@ use crate::records::{FRAME_CHARS, HexRecord, hex_records, select_addresses};
 use crate::session::MonitorSession;
 use crate::stock::StockMonitor;
 
-/// The number of lines of the burst that measures the line: the first lines of the image, 16 bytes
-/// each.
+/// The lines of the burst that measures the line: the image's first, 16 bytes each.
 const BURST_LINES: usize = 16;
 /// The number of lines per load command, each of which ends with a report.
 const CHUNK_LINES: usize = 64;
@@ -112,7 +111,6 @@ fn run_steps(
     Ok(LoadSummary { bytes: total, verified: request.verify, pace })
 }
 
-/// A load in progress.
 struct HexLoad<'a> {
     monitor: &'a mut dyn HexMonitor,
     session: &'a mut MonitorSession,
@@ -147,7 +145,6 @@ impl HexLoad<'_> {
         }
     }
 
-    /// Sends the lines after the burst.
     fn send_rest(&mut self) -> Result<()> {
         let burst = if self.done > 0 { BURST_LINES } else { 0 };
         let mut from = burst;
@@ -259,7 +256,6 @@ impl HexLoad<'_> {
         Ok(())
     }
 
-    /// Resends the lines with mismatches.
     fn resend_lines(&mut self, mismatches: &[(u16, Option<u8>)]) -> Result<()> {
         let rows: BTreeSet<u16> =
             mismatches.iter().map(|(at, _)| at & !(ROW_BYTES as u16 - 1)).collect();
@@ -296,7 +292,6 @@ impl HexLoad<'_> {
         Ok(memory)
     }
 
-    /// Returns the error for mismatches.
     fn verify_error(&self, mismatches: &[(u16, Option<u8>)]) -> LoaderError {
         let (address, actual) = mismatches.first().copied().unwrap_or_default();
         let is_uniform =
@@ -333,7 +328,6 @@ fn select_lines(image: &Image, from: usize, count: usize) -> Image {
     Image::new(lines.map(|line| tdlasm::image::Run { address: line.address, bytes: line.data }))
 }
 
-/// Returns the number of bytes of an image.
 fn byte_count(image: &Image) -> usize {
     image.runs().iter().map(|run| run.bytes.len()).sum()
 }

@@ -5,12 +5,10 @@ use tdlasm::link::{Layout, link};
 use tdlasm::source::MemoryLoader;
 use tdlasm::{Options, assemble};
 
-/// The source of the loader.
 const SOURCE: &str = include_str!("hexldr.asm");
 /// Addresses to try; BASIC users conventionally leave the first one free for such loaders.
 const CANDIDATE_ADDRESSES: [u16; 5] = [0x8900, 0xF800, 0xC000, 0xA000, 0xE000];
 
-/// An assembled loader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HexLoader {
     /// The entry address, which is that of the first byte.
@@ -21,8 +19,7 @@ pub(crate) struct HexLoader {
 }
 
 impl HexLoader {
-    /// Assembles the loader for the first candidate address outside the image; `None` if there is
-    /// none.
+    /// Assembles the loader for the first candidate address outside the image, if there is one.
     pub(crate) fn outside(image: &Image) -> Option<Self> {
         let is_free = |hex_loader: &Self| {
             let mut runs = image.runs().iter();
@@ -34,8 +31,7 @@ impl HexLoader {
         CANDIDATE_ADDRESSES.into_iter().map(Self::at).find(is_free)
     }
 
-    /// Assembles the loader. The source is built in and assembled by the tests, so there are no
-    /// errors.
+    /// Assembles the loader; its source is built in and tested, so there are no errors.
     fn at(entry: u16) -> Self {
         let loader = MemoryLoader::new().with("hexldr.asm", SOURCE);
         let options = Options { defines: vec![("START".to_owned(), entry)], ..Options::default() };

@@ -73,7 +73,6 @@ impl HostMonitor {
     /// use rcflash_monitors::HostMonitor;
     /// assert_eq!(HostMonitor::from_name("cpm"), Some(HostMonitor::Cpm));
     /// ```
-    #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "xmodem" => Some(Self::Cpm),
@@ -81,9 +80,7 @@ impl HostMonitor {
         }
     }
 
-    /// Returns the monitor that loads programs on a board with `peer`, or `None` for this project's
-    /// own firmware.
-    #[must_use]
+    /// Returns the monitor that loads programs on a board with `peer`; this project's own is none.
     pub fn for_peer(peer: Peer) -> Option<Self> {
         match peer {
             Peer::Scm => Some(Self::Scm),

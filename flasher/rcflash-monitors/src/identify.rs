@@ -3,19 +3,16 @@
 use std::time::Duration;
 
 use crate::basic::Dialect;
-use crate::basic_output;
-use crate::dump;
 use crate::error::Result;
 use crate::exchange::{REPLY_TIMEOUT, exchange};
 use crate::prompt::{MEMORY_TOP_PROMPT, Peer, START_PROMPTS};
 use crate::session::MonitorSession;
+use crate::{basic_output, dump};
 
 const OPERATION: &str = "asking for the version";
-/// How long BASIC may take from the reply to `Memory top?` to its banner: it tests each byte of
-/// RAM.
+/// How long BASIC may take from `Memory top?` to its banner: it tests each byte of RAM.
 const MEMORY_TEST_TIMEOUT: Duration = Duration::from_millis(1500);
-/// HBIOS has a magic number, `W` and its complement, and then its version in two bytes of two
-/// digits each.
+/// HBIOS has `W` and its complement here, and then its version in two bytes.
 const HBIOS_IDENT: u16 = 0xFE00;
 const HBIOS_MAGIC: [u8; 2] = [0x57, 0xA8];
 

@@ -37,7 +37,6 @@ pub(crate) enum LoadReport {
 
 /// A monitor that accepts Intel HEX. Every method leaves it at its prompt or fails.
 pub(crate) trait HexMonitor {
-    /// Returns the name for messages.
     fn name(&self) -> &'static str;
 
     /// Brings the monitor to its prompt and returns its name and version.
@@ -63,7 +62,6 @@ pub(crate) trait HexMonitor {
     fn read(&mut self, session: &mut MonitorSession, first: u16, last: u16)
     -> Result<dump::Memory>;
 
-    /// Starts a program.
     fn start(&mut self, session: &mut MonitorSession, entry: u16) -> Result<()>;
 
     /// Tries to return to the prompt after an interruption, and describes the state of the board.

@@ -42,7 +42,6 @@ impl Pace {
     }
 
     /// Returns the pace of this name.
-    #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|pace| pace.name == name)
     }

@@ -28,8 +28,7 @@ pub struct ProbeResult {
 /// What was found at the other end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProbedPeer {
-    /// A known program: its name and version, as far as that can be determined without changing
-    /// anything.
+    /// A known program: its name and version, as far as can be determined without changes.
     Known(Peer, String),
     /// An unknown program that sent this text.
     Unknown(String),

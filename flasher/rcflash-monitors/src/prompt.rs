@@ -67,7 +67,6 @@ pub(crate) const START_PROMPTS: [&str; 2] = ["Cold or warm start (C or W)? ", "(
 /// assert_eq!(identify_prompt(b"\r\nA>"), Some(Peer::Cpm));
 /// assert_eq!(identify_prompt(b"hello"), None);
 /// ```
-#[must_use]
 pub fn identify_prompt(received: &[u8]) -> Option<Peer> {
     let text = String::from_utf8_lossy(received);
     // The banner of this project is a line of its own; in a dump the same text is at the end of a

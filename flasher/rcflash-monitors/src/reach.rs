@@ -40,8 +40,7 @@ pub(crate) fn reach_peer(
     Ok(found)
 }
 
-/// Calls `reach` with flow control, and in [`FlowControlMode::Auto`] once more without it if
-/// nothing gets through.
+/// Calls `reach` with flow control, and in [`FlowControlMode::Auto`] then without it.
 pub(crate) fn with_flow_fallback<T>(
     session: &mut MonitorSession,
     observer: &mut dyn LoadObserver,

@@ -1,12 +1,10 @@
-//! The lines that are sent: Intel HEX of types 00 and 01 only, since stock monitors ignore or
-//! misread the others.
+//! The lines that are sent: Intel HEX of types 00 and 01, since others are misread.
 
 use tdlasm::image::{Image, Run};
 
 /// Characters of a line in addition to its data: colon, count, address, type and checksum.
 pub(crate) const FRAME_CHARS: usize = 11;
 
-/// The end record.
 pub(crate) const END_RECORD: &str = ":00000001FF";
 
 /// A line of an image.
@@ -22,14 +20,12 @@ pub struct HexRecord {
 
 impl HexRecord {
     /// Returns the text without a line end.
-    #[must_use]
     pub fn text(&self) -> String {
         hex_line(0, self.address, &self.data)
     }
 }
 
 /// Returns the lines of an image with up to `size` data bytes each, in ascending order.
-#[must_use]
 pub fn hex_records(image: &Image, size: usize) -> Vec<HexRecord> {
     let runs = image.runs().iter().flat_map(|run| {
         let address = |index: usize| run.address.wrapping_add((index * size) as u16);

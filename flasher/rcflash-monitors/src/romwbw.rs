@@ -23,13 +23,12 @@ use crate::error::{LoaderError, Result};
 use crate::event::{LoadEvent, LoadObserver};
 use crate::exchange::{self, MAX_CHAR_GAP, REPLY_TIMEOUT};
 use crate::handshake::{CORRUPTED_RECORD_FILL, HandshakeResult, abort_hex_load};
-use crate::identify;
 use crate::monitor::{HexMonitor, LoadReport, check_in_free_memory};
 use crate::pace::Pace;
 use crate::prompt::Peer;
-use crate::reach;
 use crate::records::{END_RECORD, HexRecord, hex_records};
 use crate::session::MonitorSession;
+use crate::{identify, reach};
 use console::{
     ABORTING, NAME, abort_load, at_prompt, clear_command_line, report_refusal, type_command,
 };
@@ -37,15 +36,13 @@ use console::{
 /// Below are the processor's vectors, above the monitor and HBIOS; their lower end differs by
 /// version, so this range leaves a margin.
 const FREE: RangeInclusive<u16> = 0x0100..=0xDFFF;
-/// How long the report of a load may take: the monitor processes 3,400 characters per second, and a
-/// chunk has 2,900.
+/// How long the report of a load may take: 3,400 characters a second, and 2,900 in a chunk.
 const REPORT_TIMEOUT: Duration = Duration::from_secs(4);
 /// The boot loader discards input for a second after its prompt.
 const LOADER_DISCARD_TIME: Duration = Duration::from_millis(1100);
 /// The maximum number of attempts to enter the monitor from the boot loader.
 const ENTER_ATTEMPTS: usize = 4;
-/// The number of carriage returns that test the flow control: three times the size of the monitor's
-/// buffer.
+/// Carriage returns that test the flow control: three times the size of the monitor's buffer.
 const FLOW_TEST_CHARS: usize = 100;
 /// The line end: together with a line of 8 bytes it just fits into the monitor's buffer.
 const LINE_END: &str = "\r\r\r\r";
@@ -61,7 +58,6 @@ enum Release {
     V3,
 }
 
-/// The monitor.
 #[derive(Default)]
 pub(crate) struct Romwbw {
     release: Release,
@@ -206,7 +202,6 @@ impl HexMonitor for Romwbw {
     }
 }
 
-/// Returns the command that starts a program.
 fn start_command(entry: u16) -> String {
     format!("R {entry:04X}")
 }
@@ -236,8 +231,7 @@ fn enter_monitor(session: &mut MonitorSession, found: &HandshakeResult) -> Resul
     Err(exchange::no_peer_error(session, OPERATION))
 }
 
-/// Sends empty lines without delays and counts the prompts in reply: as many if the board can
-/// suspend the host.
+/// Sends empty lines without delays and counts the prompts: all if flow control works.
 fn test_flow_control(session: &mut MonitorSession) -> Result<usize> {
     const OPERATION: &str = "testing the flow control";
     session.take_received();

@@ -20,13 +20,12 @@ use crate::error::{LoaderError, Result};
 use crate::event::LoadObserver;
 use crate::exchange::{self, MAX_CHAR_GAP, REPLY_TIMEOUT};
 use crate::handshake::{CORRUPTED_RECORD_FILL, abort_hex_load};
-use crate::identify;
 use crate::monitor::{HexMonitor, LoadReport, check_in_free_memory};
 use crate::pace::Pace;
 use crate::prompt::{Peer, identify_prompt};
-use crate::reach;
 use crate::records::{END_RECORD, HexRecord, hex_records};
 use crate::session::MonitorSession;
+use crate::{identify, reach};
 
 const NAME: &str = "the Small Computer Monitor";
 /// Memory that is free for programs; the monitor's data is above.
@@ -159,8 +158,7 @@ impl HexMonitor for Scm {
     }
 }
 
-/// Handles a message in the middle of a load: a line was not accepted as a record and is echoed as
-/// a command.
+/// Handles a message in the middle of a load: a line was echoed as a command, not accepted.
 fn report_rejected_line(session: &mut MonitorSession, line: &HexRecord) -> Result<LoadReport> {
     session.discard_unsent()?;
     let received = session.receive_until_quiet(
@@ -196,13 +194,11 @@ fn back_to_prompt(session: &mut MonitorSession) -> Result<()> {
     }
 }
 
-/// Returns the command that starts a program.
 fn start_command(entry: u16) -> String {
     format!("G {entry:04X}")
 }
 
-/// Returns `true` if the prompt is at the end. After a dump, a load or a program there is no line
-/// end before it.
+/// Returns `true` if the prompt is at the end, after a line end or not.
 fn at_prompt(received: &[u8]) -> bool {
     identify_prompt(received) == Some(Peer::Scm)
 }

@@ -12,16 +12,13 @@ use crate::records::HexRecord;
 use rcflash_link::RecentTraffic;
 use rcflash_transport::Transport;
 
-/// Bits of a character on the line: start bit, 8 data bits, stop bit.
 const BITS_PER_CHAR: u64 = 10;
-/// How long a write may block.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How far writes may run ahead of the line. Bytes already in OS buffers can't be recalled.
 const MAX_TX_LEAD: Duration = Duration::from_millis(20);
 /// How often a blocking read checks the stop flag.
 const STOP_POLL_INTERVAL: Duration = Duration::from_millis(100);
-/// The maximum number of unread bytes: four times the longest reply, a dump of 1 KiB. More is
-/// noise.
+/// The maximum of unread bytes: four times the longest reply, a dump of 1 KiB. More is noise.
 const MAX_RX_BYTES: usize = 32 * 1024;
 
 /// A session with a monitor. Received bytes are buffered until they are taken.
@@ -38,9 +35,7 @@ pub struct MonitorSession {
 }
 
 impl MonitorSession {
-    /// Creates a session. Operations fail with [`LoaderError::Interrupted`] soon after `stop` is
-    /// set.
-    #[must_use]
+    /// Creates a session whose operations fail with [`LoaderError::Interrupted`] after `stop`.
     pub fn new(transport: Box<dyn Transport + Send>, baud: u32, stop: Arc<AtomicBool>) -> Self {
         let tx_done_at = transport.now();
         Self {
@@ -80,12 +75,10 @@ impl MonitorSession {
         self.stop_ignored = true;
     }
 
-    /// Returns the unread bytes.
     pub(crate) fn received(&self) -> &[u8] {
         &self.received
     }
 
-    /// Takes the unread bytes.
     pub(crate) fn take_received(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.received)
     }
@@ -95,7 +88,6 @@ impl MonitorSession {
         self.received.splice(0..0, received.iter().copied());
     }
 
-    /// Returns `true` if the transport has flow control wires.
     pub(crate) fn has_flow_control(&self) -> bool {
         self.transport.capabilities().flow_control
     }
@@ -110,7 +102,6 @@ impl MonitorSession {
         self.baud
     }
 
-    /// Changes the speed.
     pub(crate) fn set_baud(&mut self, baud: u32) -> Result<()> {
         let operation = "setting the speed";
         self.transport.set_baud(baud).map_err(|error| self.io_error(operation, error))?;
@@ -125,7 +116,6 @@ impl MonitorSession {
         self.transport.discard_unsent().map_err(|error| self.io_error(operation, error))
     }
 
-    /// Returns the time by the transport's clock.
     pub(crate) fn now(&self) -> Instant {
         self.transport.now()
     }
@@ -135,7 +125,6 @@ impl MonitorSession {
         Duration::from_micros(characters as u64 * BITS_PER_CHAR * 1_000_000 / u64::from(self.baud))
     }
 
-    /// Sends bytes without delays.
     pub(crate) fn send(&mut self, operation: &'static str, bytes: &[u8]) -> Result<()> {
         let deadline = self.transport.now() + self.line_time(bytes.len()) + WRITE_TIMEOUT;
         self.transport.write(bytes, deadline).map_err(|error| match error.kind() {
@@ -151,8 +140,7 @@ impl MonitorSession {
         Ok(())
     }
 
-    /// Sends a line at a pace, and receives meanwhile. The stop flag is checked between lines only,
-    /// so that no line is sent in part.
+    /// Sends a line at a pace and receives meanwhile; it is never interrupted in part.
     pub(crate) fn send_paced(
         &mut self,
         operation: &'static str,
@@ -186,9 +174,6 @@ impl MonitorSession {
 
     /// Sends lines of Intel HEX, each followed by `line_end`. If something is received, returns the
     /// line after which that was. `on_sent` is called with the number of bytes of each line.
-    ///
-    /// # Errors
-    /// As [`Self::send_paced`].
     pub(crate) fn send_records<'r>(
         &mut self,
         lines: &'r [HexRecord],
@@ -222,7 +207,6 @@ impl MonitorSession {
         self.tx_done_at.saturating_duration_since(self.transport.now())
     }
 
-    /// Receives for a time.
     pub(crate) fn pause(&mut self, operation: &'static str, time: Duration) -> Result<()> {
         let deadline = self.transport.now() + time;
         loop {
@@ -234,7 +218,6 @@ impl MonitorSession {
         }
     }
 
-    /// Receives bytes for up to `timeout` and returns their number.
     pub(crate) fn receive(&mut self, operation: &'static str, timeout: Duration) -> Result<usize> {
         let mut buffer = [0; 1024];
         let count = self
@@ -249,8 +232,7 @@ impl MonitorSession {
         Ok(count)
     }
 
-    /// Receives until `done` returns `true` for the unread bytes, and takes them. Waits up to
-    /// `timeout` after the bytes sent are transmitted.
+    /// Receives until `done` accepts the unread bytes, up to `timeout` after transmission.
     pub(crate) fn receive_until(
         &mut self,
         operation: &'static str,
@@ -273,9 +255,6 @@ impl MonitorSession {
     }
 
     /// Receives until nothing arrives for `quiet`, and takes the unread bytes.
-    ///
-    /// # Errors
-    /// Returns [`LoaderError::Noise`] if the line is not quiet within `limit`.
     pub(crate) fn receive_until_quiet(
         &mut self,
         operation: &'static str,
@@ -326,7 +305,6 @@ impl MonitorSession {
         Ok(!self.received.is_empty())
     }
 
-    /// Returns an error if the stop flag is set.
     pub(crate) fn check_stop(&self, operation: &'static str) -> Result<()> {
         if self.stop.load(Ordering::Relaxed) && !self.stop_ignored {
             return Err(LoaderError::Interrupted { operation, state: "nothing was sent" });

@@ -2,12 +2,10 @@
 
 use tdlasm::image::Image;
 
-use crate::basic;
 use crate::error::LoaderError;
 use crate::monitor::HexMonitor;
 use crate::pace::Pace;
-use crate::romwbw;
-use crate::scm;
+use crate::{basic, romwbw, scm};
 
 /// A stock monitor that accepts Intel HEX.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -17,7 +17,6 @@ use crate::pace::Pace;
 use crate::prompt::{Peer, identify_prompt};
 use crate::session::MonitorSession;
 
-/// Data bytes of a block.
 pub(crate) const BLOCK_BYTES: usize = 128;
 const SOH: u8 = 0x01;
 const EOT: u8 = 0x04;
@@ -43,8 +42,7 @@ const MAX_ATTEMPTS: usize = 10;
 const MAX_TIMEOUTS: usize = 3;
 /// The number of NAKs after which a block is sent more slowly.
 const NAKS_BEFORE_SLOWER: usize = 3;
-/// The maximum number of bytes before the start request: more than any program prints. More is
-/// noise.
+/// The most bytes before the start request, beyond any program's output. More is noise.
 const MAX_NOISE_BYTES: usize = 4096;
 /// The last bytes in which a program's message is looked for: more than any message has.
 const MAX_MESSAGE_BYTES: usize = 512;
@@ -81,7 +79,6 @@ pub struct TransferSummary {
     pub resent: usize,
 }
 
-/// The receiver's reply to a block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum BlockReply {
     Ack,
@@ -161,7 +158,6 @@ impl XmodemSender<'_> {
         Err(self.session.timeout_error(OPERATION, self.reply_timeout * MAX_TIMEOUTS as u32))
     }
 
-    /// Sends a block until it is acknowledged, and returns the number of retransmissions.
     fn send_block(&mut self, encoded: &[u8], number: usize) -> Result<usize> {
         const OPERATION: &str = "sending blocks";
         let is_first = number == 1;
@@ -206,8 +202,6 @@ impl XmodemSender<'_> {
         self.session.pause(operation, self.session.tx_remaining() + self.pace.line_delay)
     }
 
-    /// Returns if the receiver still waits for what its last reply requested. After text that
-    /// follows the reply, it has ended, which is an error, or its next NAK must come first.
     fn check_still_receiving(&mut self, operation: &'static str, first: bool) -> Result<()> {
         let window = self.session.line_time(FOLLOWING_CHARS);
         if !self.session.receives_within(operation, window)? {
@@ -309,8 +303,7 @@ impl XmodemSender<'_> {
         Err(LoaderError::Refused { peer: RECEIVER_NAME, operation: OPERATION, text })
     }
 
-    /// Receives the reply to EOT. A prompt also shows that the receiver has ended, if its reply was
-    /// lost.
+    /// Receives the reply to EOT; a prompt also shows that the receiver has ended.
     fn receive_end_reply(&mut self, operation: &'static str) -> Result<BlockReply> {
         let waited = self.reply_timeout * MAX_TIMEOUTS as u32;
         let mut received = Vec::new();
@@ -395,7 +388,6 @@ pub(crate) fn cancel(session: &mut MonitorSession, operation: &'static str) -> R
     session.send(operation, &[CAN; 2])
 }
 
-/// Encodes a block: its number from 1, the padded data, and the check.
 fn encode_block(number: usize, data: &[u8], check_mode: CheckMode) -> Vec<u8> {
     let mut filled = [PAD; BLOCK_BYTES];
     filled[..data.len()].copy_from_slice(data);

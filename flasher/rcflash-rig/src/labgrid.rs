@@ -10,13 +10,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rcflash_transport::time::{Duration, Instant};
 
-/// The scheme of a port that is a labgrid place.
 const SCHEME: &str = "labgrid://";
 /// The Python program that acquires the place, by labgrid's own interface.
 const LEASE_SCRIPT: &str = include_str!("labgrid.py");
 /// How long acquiring a place or a reset may take.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(90);
-/// How long releasing a place may take.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(30);
 /// How often the release is checked.
 const RELEASE_POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -43,9 +41,7 @@ impl PartialEq for LabgridPlace {
 impl Eq for LabgridPlace {}
 
 impl LabgridPlace {
-    /// Returns the place that a port names; `None` if the port is not a place. Nothing is acquired
-    /// yet.
-    #[must_use]
+    /// Returns the place that a port names, if it is one. Nothing is acquired yet.
     pub fn from_port_name(port: &str) -> Option<Self> {
         let name = port.strip_prefix(SCHEME)?.to_owned();
         Some(Self { name, lease: Arc::default() })
@@ -69,7 +65,6 @@ impl LabgridPlace {
     }
 
     /// Returns `true` if the place is acquired and has a reset driver.
-    #[must_use]
     pub fn has_reset(&self) -> bool {
         self.lock().as_ref().is_some_and(|lease| lease.has_reset)
     }
@@ -170,8 +165,7 @@ fn no_line_error(error: RecvTimeoutError) -> io::Error {
     io::Error::other(problem)
 }
 
-/// Returns the Python interpreter that labgrid is installed for: that of `labgrid-client`, or
-/// `python3`.
+/// Returns the Python that labgrid is installed for: `labgrid-client`'s, or `python3`.
 fn python() -> PathBuf {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let client = std::env::split_paths(&folders).map(|folder| folder.join("labgrid-client"));

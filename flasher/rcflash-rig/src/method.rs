@@ -6,8 +6,7 @@ use serde::Deserialize;
 
 use crate::labgrid::LabgridPlace;
 
-/// The default length of a reset pulse: more than the 100 ms to which usual reset circuits extend
-/// it anyway.
+/// The default length of a reset pulse: reset circuits extend it to 100 ms anyway.
 pub(crate) const PULSE_MS: u64 = 200;
 
 /// A method of resetting a board.

@@ -4,15 +4,14 @@ use std::io;
 use std::process::Stdio;
 
 use firmware_wire::Identity;
-use rcflash_transport::time::{Duration, Instant};
-
 use host_platform::process::shell_command;
+use rcflash_link::loader::{LoadError, enter_monitor};
+use rcflash_link::{Link, LinkError};
+use rcflash_transport::time::{Duration, Instant};
+use rcflash_transport::{ControlLine, Transport};
 
 use crate::labgrid::LabgridPlace;
 use crate::method::{ActiveLevel, ResetConfig, ResetMethod};
-use rcflash_link::loader::{LoadError, enter_monitor};
-use rcflash_link::{Link, LinkError};
-use rcflash_transport::{ControlLine, Transport};
 
 /// How long the user's reset command may run.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
@@ -201,7 +200,6 @@ fn pulse(
     set(!active)
 }
 
-/// Runs the user's command in the shell.
 fn run_command(command: &str) -> Result<(), ResetError> {
     let command_error =
         |problem: String| ResetError::Command { command: command.to_owned(), problem };

@@ -57,7 +57,6 @@ pub struct Rig {
 
 impl Rig {
     /// Returns a board about which only the port is known.
-    #[must_use]
     pub fn from_port(port: &str) -> Self {
         Self {
             name: None,
@@ -106,7 +105,6 @@ impl Rig {
     }
 }
 
-/// Returns the path of the adapter with this serial number, or `None` if it is not connected.
 pub(crate) fn port_of_adapter(serial: &str) -> io::Result<Option<String>> {
     let adapter_path =
         port::list()?.into_iter().find(|port| port.serial.as_deref() == Some(serial));

@@ -22,7 +22,6 @@ const ENV_VARIABLE: &str = "RCFLASH_RIG";
 const MAX_PULSE_MS: u64 = 60_000;
 const MAX_DELAY_MS: u64 = 10_000;
 
-/// The content of a rig file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -30,7 +29,6 @@ struct File {
     boards: BTreeMap<String, Entry>,
 }
 
-/// The entry of a board.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
@@ -117,7 +115,6 @@ pub struct RigFile {
     file: File,
 }
 
-/// The maximum size of a rig file.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
 fn read_text(path: &Path) -> io::Result<String> {
@@ -128,7 +125,6 @@ fn read_text(path: &Path) -> io::Result<String> {
 impl RigFile {
     /// Returns the default path, in the user's configuration folder: `$XDG_CONFIG_HOME`, or
     /// `.config` in the home folder; `%APPDATA%` on Windows.
-    #[must_use]
     pub fn default_path() -> PathBuf {
         host_platform::files::config_dir().join(FILE_NAME)
     }
@@ -161,7 +157,6 @@ impl RigFile {
     }
 
     /// Returns the names of the boards at a port.
-    #[must_use]
     pub fn boards_on(&self, port: &PortInfo) -> Vec<&str> {
         let is_same = |configured: &String| {
             let real = |path: &str| Path::new(path).canonicalize().ok();
@@ -272,7 +267,6 @@ impl Entry {
     }
 }
 
-/// Returns the path of the adapter with this serial number.
 fn require_adapter(name: &str, serial: &str) -> Result<String, RigFileError> {
     port_of_adapter(serial).map_err(RigFileError::PortList)?.ok_or_else(|| {
         RigFileError::NotConnected { name: name.to_owned(), serial: serial.to_owned() }

@@ -88,9 +88,6 @@ pub trait Transport {
 
     /// Keeps DTR and RTS unchanged when the transport is closed, if it has them. By default the
     /// system deactivates them, which resets a board whose reset circuit is connected to one.
-    ///
-    /// # Errors
-    /// Returns the error of the device.
     fn keep_lines_at_close(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -119,9 +116,6 @@ pub trait Transport {
 
     /// Sets whether the host stops sending while the board deactivates RTS, and returns the
     /// previous setting. Without such wires this has no effect.
-    ///
-    /// # Errors
-    /// Returns the error of the device.
     fn set_flow_control(&mut self, _enabled: bool) -> io::Result<bool> {
         Ok(false)
     }
@@ -135,9 +129,6 @@ pub trait Transport {
     }
 
     /// Discards bytes that were written but not transmitted yet.
-    ///
-    /// # Errors
-    /// Returns the error of the device.
     fn discard_unsent(&mut self) -> io::Result<()> {
         Ok(())
     }

@@ -119,7 +119,6 @@ impl PortLock {
     }
 
     /// Returns the previous holder if it exited without releasing the lock.
-    #[must_use]
     pub fn previous_holder(&self) -> Option<&LockHolder> {
         self.previous_holder.as_ref()
     }
@@ -179,8 +178,7 @@ impl Drop for PortLock {
     }
 }
 
-/// Removes unlocked files of earlier devices with this name: numbers of pseudo-terminals are
-/// reused.
+/// Removes unlocked files of earlier devices: numbers of pseudo-terminals are reused.
 fn remove_stale_files(folder: &Path, own: &Path, device: &Path) {
     let prefix = format!("{}@", path_as_file_name(device));
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();

@@ -11,9 +11,8 @@ pub use host_platform::serial::is_pseudo_terminal;
 use host_platform::time::{Duration, Instant};
 
 use crate::lock::{LockError, LockHolder, PortLock};
-use crate::port_users;
 pub use crate::port_users::PortUser;
-use crate::{ByteCounts, Capabilities, ControlLine, Transport};
+use crate::{ByteCounts, Capabilities, ControlLine, Transport, port_users};
 
 /// The folder with persistent names of serial devices.
 const BY_ID_FOLDER: &str = "/dev/serial/by-id";
@@ -214,8 +213,7 @@ fn is_baud_within_tolerance(actual: u32, requested: u32) -> bool {
 pub struct PortInfo {
     /// The path to open.
     pub path: String,
-    /// How it is attached: `usb`, `pci`, `bluetooth`, `built in`, or `absent` if the driver found
-    /// no chip.
+    /// How it is attached: `usb`, `pci`, `bluetooth`, `built in`, or `absent` without a chip.
     pub kind: &'static str,
     /// USB vendor id and product id.
     pub usb: Option<(u16, u16)>,
@@ -242,7 +240,6 @@ pub fn list() -> io::Result<Vec<PortInfo>> {
     Ok(ports)
 }
 
-/// Returns the links in a folder by their targets.
 fn links_by_target(folder: &Path) -> BTreeMap<PathBuf, String> {
     let links = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let target = |link: PathBuf| Some((link.canonicalize().ok()?, link.to_str()?.to_owned()));
@@ -259,8 +256,7 @@ fn rank(port: &PortInfo) -> u8 {
     }
 }
 
-/// Returns `true` if the driver of a built-in port found no chip: its type is 0, `PORT_UNKNOWN` of
-/// Linux's serial drivers.
+/// Returns `true` if a built-in port has no chip: Linux's type 0, `PORT_UNKNOWN`.
 fn is_absent(path: &str) -> bool {
     let name = Path::new(path).file_name().unwrap_or_default();
     let kind = Path::new("/sys/class/tty").join(name).join("type");

@@ -1,8 +1,7 @@
 //! Finds other programs that use a serial port, by their lock files and their open files.
 
-use std::fmt;
-use std::fs;
 use std::path::Path;
+use std::{fmt, fs};
 
 use host_platform::files::device_numbers;
 use host_platform::process::is_other_process_alive;

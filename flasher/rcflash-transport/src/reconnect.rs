@@ -60,7 +60,6 @@ impl Transport for DisconnectedTransport {
 impl ReconnectingTransport {
     /// Wraps `transport`, whose port may be missing for up to `timeout`. Setting `stop` ends the
     /// wait, and `on_message` receives what to show to the user.
-    #[must_use]
     pub fn new(
         transport: Box<dyn Transport + Send>,
         reopen: Reopen,

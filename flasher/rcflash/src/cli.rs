@@ -19,12 +19,11 @@ mod via;
 mod write;
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
-use cli_support::exit::{CommandError, ENVIRONMENT, INTERRUPTED, report_result};
+use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, INTERRUPTED};
 use cli_support::manual;
 use cli_support::manual::{CompletionsArgs, ManArgs};
 use firmware::ProgramKind;
@@ -35,7 +34,7 @@ use firmware::profile::BoardProfile;
 /// Load programs onto RC2014-family Z80 boards over a serial line, and verify them
 #[derive(Parser)]
 #[command(version = env!("PROGRAM_VERSION"), arg_required_else_help = true, after_help = EXIT_CODES)]
-struct Cli {
+pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,
 }
@@ -213,8 +212,7 @@ impl EvaluatorArgs {
     }
 }
 
-/// Returns a flag that the first Ctrl-C sets, so that loaders leave the board in a known state;
-/// the second one exits.
+/// Returns a flag that the first Ctrl-C sets, for loaders to finish; the second one exits.
 fn stop_on_interrupt() -> Result<Arc<AtomicBool>, CommandError> {
     static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     if let Some(stop) = STOP.get() {
@@ -234,13 +232,8 @@ fn stop_on_interrupt() -> Result<Arc<AtomicBool>, CommandError> {
     Ok(stop)
 }
 
-/// Parses the command line, runs its command, and returns the exit code.
-pub(crate) fn main() -> ExitCode {
-    let cli = match manual::parse_args::<Cli>(Cli::command()) {
-        Ok(cli) => cli,
-        Err(code) => return code,
-    };
-    let outcome = match cli.command {
+pub(crate) fn run(cli: Cli) -> CommandResult {
+    match cli.command {
         Command::Ports(args) => ports::ports(&args),
         Command::Boards => boards::boards(),
         Command::Probe(args) => probe::probe(&args),
@@ -255,8 +248,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Image(args) => image::image(&args),
         Command::Completions(args) => manual::print_completions(&args, Cli::command()),
         Command::Man(args) => manual::write_or_print_pages(&args, Cli::command()),
-    };
-    report_result("rcflash", outcome)
+    }
 }
 
 #[cfg(test)]

@@ -4,11 +4,6 @@ mod cli;
 mod programmer;
 mod terminal;
 
-use std::process::ExitCode;
-
-use cli_support::exit::BUG;
-
-fn main() -> ExitCode {
-    // The panic has been reported by then; only the exit code is ours to choose.
-    std::panic::catch_unwind(cli::main).unwrap_or(ExitCode::from(BUG))
+fn main() -> std::process::ExitCode {
+    cli_support::manual::main(cli::run)
 }

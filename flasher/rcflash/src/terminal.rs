@@ -38,50 +38,31 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Queued characters at which piped input is no longer read; keys always are.
 const MAX_QUEUED_INPUT: usize = 4096;
 
-/// Why a session ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SessionEnd {
-    /// The user typed Ctrl-].
     QuitKey,
-    /// All input was sent.
     InputEnded,
-    /// Standard output was closed.
     OutputClosed,
 }
 
-/// Error returned by a session.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TerminalError {
-    /// The port was disconnected.
     #[error(
         "{port}: port disconnected ({source}); was the adapter unplugged, or the board switched \
          off?"
     )]
-    Disconnected {
-        /// Name of the port.
-        port: String,
-        /// The error that the system reported.
-        source: io::Error,
-    },
-    /// Flow control blocks sending.
+    Disconnected { port: String, source: io::Error },
     #[error(
         "the board has accepted no character for {} s: {count} characters were not sent; if its \
          RTS is not connected to CTS, put flow = \"none\" into the rig file", WRITE_TIMEOUT.as_secs()
     )]
-    WriteTimeout {
-        /// Characters that were discarded.
-        count: usize,
-    },
-    /// A file to be sent can't be read.
+    WriteTimeout { count: usize },
     #[error("can't read {}: {}", .0.escaped(), .1)]
     File(PathBuf, io::Error),
-    /// The log can't be written.
     #[error("can't write the log: {0}")]
     Log(io::Error),
-    /// The user's terminal failed.
     #[error("the terminal failed: {0}")]
     Console(io::Error),
-    /// A signal ended the session.
     #[error("interrupted; the board is unchanged")]
     Interrupted,
 }
@@ -89,35 +70,23 @@ pub(crate) enum TerminalError {
 /// The screen that the user sees.
 pub(crate) trait Screen {
     /// Shows bytes of the board.
-    ///
-    /// # Errors
-    /// Returns an error if they can't be written.
     fn show(&mut self, bytes: &[u8]) -> io::Result<()>;
 
     /// Prints a note about the session on its own line.
     fn note(&mut self, text: &str);
 }
 
-/// Options of a session.
 #[derive(Debug, Default)]
 pub(crate) struct SessionOptions {
     /// Delays between characters and between lines.
     pub(crate) pacing: Pacing,
-    /// Line ends of files and of piped input.
     pub(crate) line_end: LineEnd,
-    /// Show a hex dump instead of characters.
     pub(crate) hex: bool,
-    /// The log to append to.
     pub(crate) log: Option<Log>,
-    /// The file to send first.
     pub(crate) send: Option<PathBuf>,
 }
 
-/// Connects standard input and a screen with the board until Ctrl-], the end of the input, or
-/// `stop`.
-///
-/// # Errors
-/// Returns a [`TerminalError`] if the port, the log or the terminal fails, or if `stop` is set.
+/// Connects standard input and a screen with the board until Ctrl-], the input's end, or `stop`.
 pub(crate) fn run_session(
     board: &mut dyn Transport,
     screen: &mut dyn Screen,
@@ -174,7 +143,6 @@ struct Session<'a> {
     /// When the last byte was sent or received, and when the last one was sent.
     last_traffic: Instant,
     sent: Instant,
-    /// When the input ended.
     input_ended_at: Option<Instant>,
 }
 
@@ -264,7 +232,6 @@ impl Session<'_> {
         TerminalError::Disconnected { port: self.board.name().to_owned(), source }
     }
 
-    /// Shows and logs traffic.
     fn show(&mut self, direction: Direction, bytes: &[u8]) -> Result<(), TerminalError> {
         self.last_traffic = Instant::now();
         match &mut self.view {

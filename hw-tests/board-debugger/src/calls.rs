@@ -1,7 +1,6 @@
 //! The open calls: those observed, and those guessed from the stack.
 
 use board_simulator::Registers;
-
 use firmware::code_map::CodeMap;
 
 use z80_core::is_call;

@@ -1,16 +1,12 @@
-//! The debugger's command language, shared by the terminal, scripts, gdb's `monitor` command and
-//! the debug consoles of editors.
+//! The debugger's command language, for the terminal, scripts, gdb's `monitor` and editors.
 
 mod change;
 mod help;
 mod stop;
 
-use super::debugger::Debugger;
-use super::debugger::ShouldStop;
-use super::exec::ExecCommand;
-use super::exec::HaltReason;
-use super::location;
-use super::render;
+use super::debugger::{Debugger, ShouldStop};
+use super::exec::{ExecCommand, HaltReason};
+use super::{location, render};
 
 pub(super) use change::set_register_or_flag;
 pub use change::unescape;
@@ -62,7 +58,6 @@ pub enum Pane {
 
 impl Pane {
     /// Returns the lines of the pane; lists without an end have `rows` lines.
-    #[must_use]
     pub fn lines(&self, debugger: &Debugger, rows: usize) -> Vec<String> {
         match self {
             Self::Source(file, line) => render::source(debugger, file, *line, rows),
@@ -193,7 +188,6 @@ fn print(debugger: &Debugger, text: &str) -> Result<CommandOutcome, String> {
 }
 
 /// Formats a value in hexadecimal and decimal, signed if negative, with the label of that address.
-#[must_use]
 pub fn format_value(debugger: &Debugger, value: u16) -> String {
     let label = debugger.code().label(value).map(|label| format!(" = {}", label.name));
     let signed = match value {
@@ -253,7 +247,6 @@ fn source_pane(debugger: &Debugger, text: &str) -> Result<Pane, String> {
 
 /// Returns the text that a script prints after a command: the output, the lines of a pane, or the
 /// location at which the board halted.
-#[must_use]
 pub fn outcome_text(debugger: &Debugger, done: &CommandOutcome) -> String {
     match done {
         CommandOutcome::Output(text) => text.clone(),

@@ -19,16 +19,14 @@ use std::io::{self, BufRead, Write};
 use serde_json::Value;
 
 use super::commands::{self, CommandOutcome};
-use super::debugger::Debugger;
-use super::debugger::ShouldStop;
-use super::exec::ExecCommand;
-use super::exec::HaltReason;
+use super::debugger::{Debugger, ShouldStop};
+use super::exec::{ExecCommand, HaltReason};
 use super::render;
 use breakpoints::ClientBreakpoints;
 use request_reader::RequestReader;
 use response::{ResponseBody, THREAD_ID, to_body};
 use types::{
-    Capabilities, ClientFormat, EvaluateArguments, Message, Request, StepArguments, StoppedBody,
+    CAPABILITIES, ClientFormat, EvaluateArguments, Message, Request, StepArguments, StoppedBody,
 };
 
 pub use types::LaunchArguments;
@@ -78,7 +76,6 @@ pub fn serve(
     Ok(())
 }
 
-/// Output to the client.
 struct Output<'a> {
     request_reader: RequestReader,
     output: &'a mut dyn Write,
@@ -146,7 +143,8 @@ impl Adapter<'_> {
         match request.command.as_str() {
             "initialize" => {
                 let checked = request.arguments().and_then(|client: ClientFormat| client.check());
-                let answer = checked.and_then(|()| to_body(&Capabilities::ALL));
+                let answer =
+                    checked.map(|()| CAPABILITIES.map(|name| (name, true)).into_iter().collect());
                 self.line.respond(request, answer)?;
             }
             "launch" | "attach" => self.start(request)?,

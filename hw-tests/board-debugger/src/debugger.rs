@@ -24,8 +24,7 @@ pub struct Debugger {
     pub(super) history: History,
     pub(super) step_count: u64,
     calls: CallStack,
-    /// The return address of the current interrupt service. A breakpoint there was checked before
-    /// the interrupt.
+    /// The return address of the current interrupt service, whose breakpoint was checked before.
     interrupted_pc: Option<u16>,
     /// Whether the breakpoint at PC was checked before an interrupt.
     pub(super) breakpoint_already_hit: bool,
@@ -43,7 +42,6 @@ pub struct Debugger {
 
 impl Debugger {
     /// Creates a debugger for a simulated board; the history begins now.
-    #[must_use]
     pub fn new(board: BoardModel<QueueLine>, code: CodeMap) -> Self {
         let mut debugger = Self {
             board,
@@ -73,7 +71,6 @@ impl Debugger {
     }
 
     /// The source lines and symbols of the programs.
-    #[must_use]
     pub fn code(&self) -> &CodeMap {
         &self.code
     }
@@ -88,13 +85,11 @@ impl Debugger {
     }
 
     /// Returns `true` if the state shown is that of a target's simulated twin.
-    #[must_use]
     pub fn is_twin(&self) -> bool {
         self.target.is_some() && self.live_target().is_none()
     }
 
     /// The last error of the target.
-    #[must_use]
     pub fn last_error(&self) -> Option<String> {
         self.target.as_ref().and_then(|target| target.last_error())
     }
@@ -128,45 +123,37 @@ impl Debugger {
     }
 
     /// The registers of the processor.
-    #[must_use]
     pub fn registers(&self) -> Registers {
         self.live_target().map_or_else(|| self.board.registers(), Target::registers)
     }
 
-    /// T-states since power-up; on a target, those that the program has run, measured by the
-    /// line's clock.
-    #[must_use]
+    /// T-states since power-up; on a target, the program's, measured by the line's clock.
     pub fn clock(&self) -> u64 {
         self.live_target().map_or_else(|| self.board.clock(), Target::clock)
     }
 
     /// Processor clock in Hz.
-    #[must_use]
     pub fn clock_hz(&self) -> u64 {
         self.board.clock_hz()
     }
 
     /// Executed instructions and waits since the debugger was created.
-    #[must_use]
     pub fn step_count(&self) -> u64 {
         self.step_count
     }
 
     /// A byte of memory, read without a bus cycle.
-    #[must_use]
     pub fn peek(&self, address: u16) -> u8 {
         self.live_target()
             .map_or_else(|| self.board.bus().peek(address), |target| target.peek(address))
     }
 
     /// The word at an address, low byte first.
-    #[must_use]
     pub fn peek_word(&self, address: u16) -> u16 {
         u16::from_le_bytes([self.peek(address), self.peek(address.wrapping_add(1))])
     }
 
     /// Returns `count` bytes of memory, wrapping at FFFFH.
-    #[must_use]
     pub fn dump(&self, address: u16, count: usize) -> Vec<u8> {
         match self.live_target() {
             Some(target) => target.dump(address, count),
@@ -175,7 +162,6 @@ impl Debugger {
     }
 
     /// Returns `true` during a reverse search, while the state is not to be shown.
-    #[must_use]
     pub fn is_searching(&self) -> bool {
         self.in_reverse_search
     }
@@ -224,13 +210,11 @@ impl Debugger {
     }
 
     /// All output of the board since the debugger was created, up to the current step.
-    #[must_use]
     pub fn output(&self) -> &[u8] {
         self.target.as_ref().map_or(&self.board.line().from_board, |target| target.output())
     }
 
     /// The open calls, innermost first: those observed, then those guessed from the stack.
-    #[must_use]
     pub fn calls(&self) -> Vec<OpenCall> {
         match self.live_target() {
             Some(_) => self.list_calls(&CallStack::default()),
@@ -365,8 +349,7 @@ impl Debugger {
         })
     }
 
-    /// The length of the instruction at an address, in bytes; 1 if the bytes are not an
-    /// instruction.
+    /// The length of the instruction at an address, in bytes; 1 if there is none.
     pub(crate) fn instruction_length(&self, address: u16) -> u16 {
         tdlasm::isa::decode(&self.dump(address, 4)).map_or(1, |found| found.length as u16)
     }

@@ -7,18 +7,15 @@ use firmware_wire::Request;
 use sargon_corpus::{Case, CaseInput, encode};
 use sargon_reference::{AttackersArray, ExchangeResult, Piece, Square, evaluate_as, exchange_as};
 
-use super::debugger::Debugger;
-use super::debugger::ShouldStop;
-use super::exec::ExecCommand;
-use super::exec::HaltReason;
+use super::debugger::{Debugger, ShouldStop};
+use super::exec::{ExecCommand, HaltReason};
 use super::render::{ARRAY, format_attackers};
 use super::session::{EntryOutcome, SessionError, run_with_timeout};
 use super::stops::Breakpoint;
 use super::{BreakpointId, Machine};
 use z80_core::register_value;
 
-/// Labels at which XCHNG has just booked points, with the residue in E; a user's own XCHNG may lack
-/// them.
+/// Labels at which XCHNG has just booked points, residue in E; a user's XCHNG may lack them.
 const BOOKING_LABELS: [&str; 2] = ["XCBOOK", "XCLAST"];
 /// Bytes of a section of the attackers array.
 const SECTION: usize = 7;
@@ -73,7 +70,6 @@ pub enum FirstFault {
 
 impl FirstFault {
     /// Returns a message for the user.
-    #[must_use]
     pub fn message(&self) -> String {
         let of = |square: &Option<Square>| square.map(|one| format!("{one}: ")).unwrap_or_default();
         match self {
@@ -101,7 +97,6 @@ impl FirstFault {
     }
 }
 
-/// The reference's expectation of a call of XCHNG.
 struct ExpectedCall {
     square: Option<Square>,
     array: Option<AttackersArray>,
@@ -213,14 +208,12 @@ impl FaultSearch {
         FirstFault::Stuck(outcome.message(&self.debugger).unwrap_or_default())
     }
 
-    /// The square under examination.
     fn square(&self) -> Option<Square> {
         let at = self.debugger.code().symbol("M3")?;
         encode::decode_square(self.debugger.peek(at))
     }
 
-    /// Checks the attackers array before the exchange. If it is wrong, returns the board to the
-    /// instruction that wrote its first wrong byte.
+    /// Checks the attackers array; returns to the instruction that wrote its first wrong byte.
     fn check_array(&mut self, wanted: &ExpectedCall) -> Option<FirstFault> {
         let host = wanted.array?.to_bytes();
         let at = self.debugger.code().symbol("ATKLST")?;

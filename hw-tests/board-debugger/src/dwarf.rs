@@ -10,8 +10,7 @@ use tdlasm::module::Place;
 
 type Slice<'d> = EndianSlice<'d, LittleEndian>;
 
-/// Returns the lines in ascending order of addresses; empty if the file has no valid line table, as
-/// a program can be debugged without one.
+/// Returns the lines in ascending order of addresses; none without a valid line table.
 pub(super) fn read_lines(elf: &[u8]) -> Vec<LinkedLine> {
     let Ok(file) = object::File::parse(elf) else { return Vec::new() };
     let section = |id: SectionId| -> Result<Cow<'_, [u8]>, gimli::Error> {

@@ -53,7 +53,6 @@ pub enum ExecCommand {
 }
 
 impl ExecCommand {
-    /// Returns `true` for the reverse commands.
     pub(crate) fn is_reverse(self) -> bool {
         match self {
             Self::ReverseStep | Self::ReverseStepLine | Self::ReverseContinue => true,

@@ -10,7 +10,6 @@ use z80_core::{Expression, ExpressionError, Name, Registers, Values, register_va
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Condition(Expression);
 
-/// The state of a board at one moment.
 struct Moment<'m> {
     registers: &'m Registers,
     read: &'m dyn Fn(u16) -> u8,

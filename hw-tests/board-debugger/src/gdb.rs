@@ -9,10 +9,8 @@ mod packet;
 use std::io;
 
 use super::commands::{self, CommandOutcome};
-use super::debugger::Debugger;
-use super::debugger::ShouldStop;
-use super::exec::ExecCommand;
-use super::exec::HaltReason;
+use super::debugger::{Debugger, ShouldStop};
+use super::exec::{ExecCommand, HaltReason};
 use super::stops::{Breakpoint, WatchHit, WatchTarget, WatchTrigger, Watchpoint};
 use board_simulator::{AccessKind, Registers};
 
@@ -23,7 +21,6 @@ use packet::{Packet, decode_hex, encode_hex, parse_hex};
 
 /// Maximum packet size, reported in the reply to `qSupported`.
 const MAX_PACKET: usize = 0x1000;
-/// Bytes of all registers.
 const REGISTER_BYTES: usize = 26;
 
 /// The end of a session.
@@ -285,7 +282,6 @@ fn error() -> String {
     "E01".to_owned()
 }
 
-/// Formats all registers in gdb's order, each low byte first.
 fn registers_text(registers: &Registers) -> String {
     let pairs =
         z80_core::REGISTER_PAIRS.map(|name| z80_core::register_value(registers, name).unwrap_or(0));
@@ -304,8 +300,6 @@ fn set_register_by_number(registers: &mut Registers, number: usize, value: u16) 
     }
 }
 
-/// Parses hexadecimal `ADDRESS,LENGTH`; ignores anything after a second comma or a semicolon.
-/// Returns `None` if the address has more than 16 bits.
 fn parse_address_range(text: &str) -> Option<(u16, usize)> {
     let mut parts = text.split([',', ';']);
     let address = u16::try_from(parse_hex(parts.next()?.as_bytes())?).ok()?;

@@ -4,7 +4,6 @@
 use super::debugger::Debugger;
 use super::expression::Condition;
 
-/// A parsed location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Location {
     /// The addresses: several if the instructions of a line are not contiguous.
@@ -13,10 +12,6 @@ pub(super) struct Location {
     pub(super) adjusted: Option<String>,
 }
 
-/// Resolves a location to its addresses.
-///
-/// # Errors
-/// Returns a message if there is no such line, label or expression.
 pub(super) fn resolve(debugger: &Debugger, text: &str) -> Result<Location, String> {
     let text = text.trim();
     if let Some((file, line)) = text.rsplit_once(':')
@@ -28,10 +23,6 @@ pub(super) fn resolve(debugger: &Debugger, text: &str) -> Result<Location, Strin
     Ok(Location { addresses: vec![at], adjusted: None })
 }
 
-/// Resolves a label or an expression to an address.
-///
-/// # Errors
-/// Returns a message if the text is invalid.
 pub(super) fn resolve_address(debugger: &Debugger, text: &str) -> Result<u16, String> {
     evaluate(debugger, text).map_err(|_| {
         let text = text.trim();
@@ -43,19 +34,12 @@ pub(super) fn resolve_address(debugger: &Debugger, text: &str) -> Result<u16, St
 }
 
 /// Evaluates an expression in the current state.
-///
-/// # Errors
-/// Returns a message if the text is invalid.
 pub(super) fn evaluate(debugger: &Debugger, text: &str) -> Result<u16, String> {
     let expression = Condition::parse(text, debugger.code()).map_err(|error| error.to_string())?;
     Ok(expression.value(&debugger.registers(), &|at| debugger.peek(at)))
 }
 
-/// Resolves a line to its instructions, or to those of the next line that has some. An empty file
-/// name means the file at PC.
-///
-/// # Errors
-/// Returns a message if there is no such file, or no instruction at or after the line.
+/// Resolves a line to its instructions, or the next line's; an empty file means that at PC.
 pub(super) fn resolve_line(debugger: &Debugger, file: &str, line: u32) -> Result<Location, String> {
     let running = debugger.line().map(|(file, _)| file.to_owned());
     let name = if file.is_empty() { running.as_deref() } else { Some(file) };

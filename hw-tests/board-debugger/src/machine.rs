@@ -1,16 +1,13 @@
 //! A simulated board with the programs on it, as debugger, profiler and coverage run it.
 
+use board_simulator::{BoardModel, QueueLine, RunStop, StepOutcome, board_spec};
 use firmware::ProgramKind;
 use firmware::build::{BuildError, BuiltImage, build, build_with};
+use firmware::code_map::CodeMap;
 use firmware::evaluator::Evaluator;
 use firmware::profile::BoardProfile;
 use firmware_wire::{Decoder, DecoderEvent, Reply, Request};
 
-use board_simulator::board_spec;
-use board_simulator::{BoardModel, QueueLine, RunStop, StepOutcome};
-use firmware::code_map::CodeMap;
-
-/// Limit for a board to become idle: half a minute of its own time.
 const MAX_IDLE_WAIT_T_STATES: u64 = 250_000_000;
 /// The sequence number of all requests; one is enough on a line that loses nothing.
 const SEQ: u8 = 1;
@@ -27,9 +24,6 @@ pub struct Machine {
 
 impl Machine {
     /// Creates a board at power-up, with the monitor in its ROM.
-    ///
-    /// # Errors
-    /// Returns `BuildError` if a program can't be built.
     pub fn new(
         profile: &BoardProfile,
         kind: ProgramKind,
@@ -41,9 +35,6 @@ impl Machine {
     }
 
     /// Creates a board on which the application runs from RAM and waits for requests.
-    ///
-    /// # Errors
-    /// Returns `BuildError` if a program can't be built.
     pub fn with_application(
         profile: &BoardProfile,
         evaluator: &Evaluator,
@@ -54,7 +45,6 @@ impl Machine {
     }
 
     /// Creates a board at power-up from programs already built.
-    #[must_use]
     pub fn from_images(
         profile: &BoardProfile,
         monitor: BuiltImage,
@@ -75,7 +65,6 @@ impl Machine {
     }
 
     /// The source lines and symbols of both programs.
-    #[must_use]
     pub fn code(&self) -> CodeMap {
         CodeMap::new(&[&self.monitor, &self.application])
     }
@@ -91,8 +80,7 @@ impl Machine {
         self.board.run_for(MAX_IDLE_WAIT_T_STATES) == RunStop::Idle
     }
 
-    /// Sends the idle monitor a RUN request, and stops at its address; returns `false` if the board
-    /// does not reach it.
+    /// Sends the idle monitor a RUN request; returns `false` if the board does not reach it.
     pub fn jump_to(&mut self, address: u16) -> bool {
         self.send(&Request::Run { address });
         let end = self.board.clock() + MAX_IDLE_WAIT_T_STATES;

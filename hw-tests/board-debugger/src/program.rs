@@ -17,7 +17,6 @@ use tdlasm::{AssembleError, Options, assemble};
 use super::dwarf;
 use z80_core::parse_number;
 
-/// File name extensions, by type of program.
 const ELF_EXTENSIONS: [&str; 3] = ["elf", "out", "axf"];
 const HEX_EXTENSIONS: [&str; 3] = ["hex", "ihx", "ihex"];
 const SOURCE_EXTENSIONS: [&str; 4] = ["asm", "z80", "mac", "tdl"];
@@ -98,7 +97,6 @@ pub struct LoadedProgram {
 
 impl LoadedProgram {
     /// Creates a program that the caller has linked.
-    #[must_use]
     pub fn new(known: MappedProgram, entry: u16) -> Self {
         Self { known, entry, warnings: String::new() }
     }
@@ -209,7 +207,6 @@ impl ProgramFile {
     }
 }
 
-/// Parses `VALUE NAME`.
 fn symbol(line: &str) -> Option<(u16, String)> {
     let (value, name) = line.split_once(char::is_whitespace)?;
     let value = u16::from_str_radix(value.trim_end_matches(['H', 'h']), 16).ok()?;
@@ -233,7 +230,6 @@ fn read(path: &Path) -> Result<Vec<u8>, ProgramError> {
 }
 
 /// Returns the default layout: all sections from the start of the board's RAM, one after the other.
-#[must_use]
 pub fn ram_layout(profile: &BoardProfile) -> Layout {
     let ram = profile.ram;
     let size = u32::from(ram.end) - u32::from(ram.start) + 1;

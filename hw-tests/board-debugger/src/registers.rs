@@ -1,5 +1,4 @@
-//! The roles of registers while the evaluator runs (the article's Table 2;
-//! `sargon-src/README.md`).
+//! The roles of registers while the evaluator runs (Table 2; `sargon-src/README.md`).
 
 use board_simulator::Registers;
 use firmware::code_map::CodeMap;
@@ -45,7 +44,6 @@ fn opposite_register(name: &'static str) -> &'static str {
 /// Returns the registers of Table 2 with their values; empty outside of XCHNG and NEXTAD, and
 /// before XCHNG has set them up. The first set is the one whose HL and DE point into the attackers
 /// array.
-#[must_use]
 pub fn xchng_register_roles(registers: &Registers, code: &CodeMap) -> Vec<RegisterRole> {
     let file = code.line_at(registers.pc).map(|line| line.place.file.to_ascii_lowercase());
     let within = file

@@ -30,7 +30,6 @@ pub struct DisassembledInstruction {
 }
 
 /// Disassembles the instruction at an address; an invalid one becomes `.BYTE`.
-#[must_use]
 pub fn disassemble_at(debugger: &Debugger, address: u16) -> DisassembledInstruction {
     let code = debugger.code();
     let mut bytes = debugger.dump(address, 4);
@@ -50,7 +49,6 @@ fn hex_byte(byte: u8) -> String {
 }
 
 /// Describes why the board halted; empty after a completed command.
-#[must_use]
 pub fn describe_halt(debugger: &Debugger, halt: HaltReason) -> String {
     let reason = reason(debugger, halt);
     match (debugger.is_twin(), reason.is_empty()) {
@@ -129,7 +127,6 @@ pub(super) fn roles(debugger: &Debugger) -> Vec<String> {
 
 /// Formats one side's section of the attackers array: the count, then the pieces, as in `3: N R Q`.
 /// Entries are point values; a value of 3 is a knight in the knights' byte and a bishop elsewhere.
-#[must_use]
 pub fn format_attackers(section: &[u8]) -> String {
     let Some((count, slots)) = section.split_first() else { return String::new() };
     let entries = slots.iter().enumerate();
@@ -167,7 +164,6 @@ pub(super) fn array(debugger: &Debugger) -> Vec<String> {
 
 /// Renders the evaluator's position, with White's pieces in capitals and the square under
 /// examination in brackets; empty if the program has no position.
-#[must_use]
 pub fn position_lines(debugger: &Debugger) -> Vec<String> {
     let code = debugger.code();
     let Some(at) = code.symbol("BOARDA") else { return Vec::new() };
@@ -202,7 +198,6 @@ pub(super) fn memory(debugger: &Debugger, first: u16, rows: usize) -> Vec<String
     (0..rows).map(row).collect()
 }
 
-/// A disassembly from `first` on; `>` marks PC, `*` breakpoints.
 pub(super) fn code(debugger: &Debugger, first: u16, rows: usize) -> Vec<String> {
     let pc = debugger.registers().pc;
     let mut at = first;

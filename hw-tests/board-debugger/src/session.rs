@@ -57,9 +57,7 @@ pub enum EntryOutcome {
 }
 
 impl EntryOutcome {
-    /// Returns a message with the location at which the board halted instead; `None` if it reached
-    /// the entry point.
-    #[must_use]
+    /// Returns a message with the location of a halt elsewhere than at the entry point.
     pub fn message(&self, debugger: &Debugger) -> Option<String> {
         let place = debugger.code().describe_address(debugger.registers().pc);
         match self {
@@ -149,9 +147,6 @@ pub fn run_with_timeout(
 }
 
 /// Opens the application about to receive a POSITION request.
-///
-/// # Errors
-/// Returns `BuildError` if the programs can't be built.
 pub fn open_for_position(
     profile: &BoardProfile,
     evaluator: &Evaluator,
@@ -167,9 +162,6 @@ pub fn open_for_position(
 ///
 /// A program with its entry in RAM is loaded after the monitor has set up the board, as a loader
 /// does. One with its entry in ROM is in the chip at power-up.
-///
-/// # Errors
-/// Returns `ProgramError` if the monitor can't be built.
 pub fn board_with_program(
     profile: &BoardProfile,
     program: LoadedProgram,
@@ -195,9 +187,6 @@ pub fn board_with_program(
 }
 
 /// Opens a program on a simulated board, halted at its first instruction.
-///
-/// # Errors
-/// Returns `ProgramError` if the monitor can't be built.
 pub fn open_program(
     profile: &BoardProfile,
     program: LoadedProgram,

@@ -155,7 +155,6 @@ impl Stepper<'_, '_> {
         }
     }
 
-    /// The source line at PC, owned.
     fn line(&self) -> Option<(String, u32)> {
         self.debugger.line().map(|(file, line)| (file.to_owned(), line))
     }
@@ -166,8 +165,7 @@ impl Stepper<'_, '_> {
         })
     }
 
-    /// Runs until `done`, given the opcode of the instruction just executed, returns `true` outside
-    /// of an interrupt service that started meanwhile.
+    /// Runs until `done` accepts the opcode just executed, outside of interrupt services.
     fn until(&mut self, done: impl Fn(&Debugger, u8) -> bool) -> HaltReason {
         let in_service = self.debugger.board.in_service();
         loop {

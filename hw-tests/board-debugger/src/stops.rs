@@ -69,7 +69,6 @@ pub struct Breakpoint {
 
 impl Breakpoint {
     /// Creates a breakpoint that halts at every hit.
-    #[must_use]
     pub fn at(address: u16) -> Self {
         Self { address, condition: None, hits: HitCondition::Every, hit_count: 0 }
     }
@@ -108,13 +107,11 @@ pub struct Watchpoint {
 
 impl Watchpoint {
     /// Creates a watchpoint for writes to memory.
-    #[must_use]
     pub fn writes(first: u16, count: u16) -> Self {
         Self { target: WatchTarget::Memory, first, count, reads: false, writes: true }
     }
 
     /// Creates a watchpoint for changes of a register; `None` if the name is unknown.
-    #[must_use]
     pub fn register(name: &str) -> Option<Self> {
         let what = WatchTarget::Register(canonical_register_name(name)?);
         Some(Self { target: what, first: 0, count: 1, reads: false, writes: true })
@@ -194,7 +191,6 @@ impl StopPoints {
     }
 
     /// Returns `true` if there is a breakpoint at an address.
-    #[must_use]
     pub fn has_breakpoint(&self, address: u16) -> bool {
         self.breaks.values().any(|one| one.address == address)
     }

@@ -19,7 +19,6 @@ pub use program::TargetError;
 pub(super) use program::TargetProgram;
 pub(super) use twin::{Twin, TwinEvent};
 
-/// Bytes read at once: enough for a row of a memory pane, and a few milliseconds on the line.
 pub(super) const BLOCK_BYTES: u16 = 64;
 /// The first address of the kernel's memory.
 const KERNEL_START: u16 = 0xF000;
@@ -32,24 +31,19 @@ pub(super) struct BreakInSymbols {
     pub(super) stop_address: u16,
     /// `FOUND`: the word with the PC of the interrupted program.
     pub(super) saved_pc: u16,
-    /// `ASKED`: the flag to clear before the service can halt the program again.
     pub(super) requested: u16,
 }
 
-/// A board with the debug kernel.
 pub(super) struct Target {
     pub(super) kernel: RefCell<Box<dyn DebugKernel>>,
     pub(super) program: TargetProgram,
     pub(super) stopped: StoppedState,
     pub(super) running: bool,
     pub(super) resumed_at: Instant,
-    /// T-states that the program has run, by the line's clock.
     t_states: u64,
     clock_hz: u64,
     memory: RefCell<BTreeMap<u16, Vec<u8>>>,
-    /// All output of the program.
     output: Vec<u8>,
-    /// Input that is sent when the program resumes.
     pub(super) unsent: Vec<u8>,
     last_error: RefCell<Option<String>>,
     pub(super) twin: Twin,
@@ -57,9 +51,6 @@ pub(super) struct Target {
 
 impl Target {
     /// Loads the kernel and `program`, which is halted at its entry.
-    ///
-    /// # Errors
-    /// Returns `TargetError` if the board does not accept them.
     pub(super) fn start(
         program: TargetProgram,
         mut kernel: Box<dyn DebugKernel>,
@@ -142,7 +133,6 @@ impl Target {
         &self.output
     }
 
-    /// T-states that the program has run, measured by the line's clock.
     pub(super) fn clock(&self) -> u64 {
         self.t_states + if self.running { self.t_states_since() } else { 0 }
     }
@@ -186,7 +176,6 @@ impl Target {
         self.record_error(restarted);
     }
 
-    /// Records the state of a program that has just halted.
     pub(super) fn record_halt(&mut self, state: StoppedState) {
         if self.running {
             self.t_states += self.t_states_since();
@@ -197,7 +186,6 @@ impl Target {
         self.receive_output();
     }
 
-    /// Collects the output of the program.
     pub(super) fn receive_output(&mut self) {
         let output = self.kernel.get_mut().take_output();
         self.output.extend(output);
@@ -209,7 +197,6 @@ impl Target {
         }
     }
 
-    /// The last error of the kernel or the line.
     pub(super) fn last_error(&self) -> Option<String> {
         self.last_error.borrow().clone()
     }
@@ -246,14 +233,12 @@ pub(super) fn not_writable(address: u16) -> String {
     format!("{address:04X}H is not writable (ROM or no memory); on a target, breakpoints need RAM")
 }
 
-/// The registers of a halted program.
 fn registers(state: &StoppedState) -> Registers {
     let [sp, pc, af, bc, de, hl, ix, iy, af_alt, bc_alt, de_alt, hl_alt] = state.registers;
     let StoppedState { i, r, .. } = *state;
     Registers { af, bc, de, hl, ix, iy, sp, pc, af_alt, bc_alt, de_alt, hl_alt, i, r }
 }
 
-/// The state with its registers replaced.
 fn with_registers(state: &StoppedState, to: &Registers) -> StoppedState {
     let Registers { af, bc, de, hl, ix, iy, sp, pc, af_alt, bc_alt, de_alt, hl_alt, i, r } = *to;
     let words = [sp, pc, af, bc, de, hl, ix, iy, af_alt, bc_alt, de_alt, hl_alt];

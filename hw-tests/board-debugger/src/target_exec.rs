@@ -1,5 +1,4 @@
-//! Running a target: the debug kernel resumes the program with RST 6 written to each address at
-//! which it is to halt.
+//! Running a target: RST 6 is written to each address at which the program is to halt.
 
 mod catch_up;
 mod predict_next;
@@ -21,7 +20,6 @@ const STOP_POLL_INTERVAL: Duration = Duration::from_millis(20);
 const RST_6: u8 = 0xF7;
 
 impl Debugger {
-    /// Runs a forward command on the target.
     pub(crate) fn run_on_target(
         &mut self,
         command: ExecCommand,
@@ -46,7 +44,6 @@ impl Debugger {
     }
 }
 
-/// Runs one command on a target.
 struct TargetStepper<'a, 'b> {
     debugger: &'a mut Debugger,
     should_stop: ShouldStop<'b>,
@@ -67,7 +64,6 @@ impl TargetStepper<'_, '_> {
         HaltReason::TargetError
     }
 
-    /// The addresses of all breakpoints.
     fn breakpoints(&self) -> Vec<u16> {
         self.debugger.stops.breakpoints().map(|(_, one)| one.address).collect()
     }
@@ -83,8 +79,7 @@ impl TargetStepper<'_, '_> {
         predict_next(&registers, &|at| self.debugger.peek(at))
     }
 
-    /// Executes one instruction. A breakpoint in an interrupt service that it starts halts the
-    /// board.
+    /// Executes one instruction; a breakpoint in an interrupt service that starts halts the board.
     fn step(&mut self) -> ExecResult<HaltReason> {
         let at = self.registers().pc;
         self.step_from(at)?;
@@ -213,7 +208,6 @@ impl TargetStepper<'_, '_> {
         }
     }
 
-    /// Resumes the program, unless it is running.
     fn resume(&mut self, addresses: &[u16]) -> ExecResult<()> {
         let Some(target) = &mut self.debugger.target else { return Err(HaltReason::TargetError) };
         if target.running {

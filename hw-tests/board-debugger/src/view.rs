@@ -8,10 +8,8 @@ mod draw;
 use ratatui::crossterm::event::KeyCode;
 
 use super::commands::{CommandOutcome, Pane, execute};
-use super::debugger::Debugger;
-use super::debugger::ShouldStop;
-use super::exec::ExecCommand;
-use super::exec::HaltReason;
+use super::debugger::{Debugger, ShouldStop};
+use super::exec::{ExecCommand, HaltReason};
 use super::render;
 use super::stops::Breakpoint;
 
@@ -77,7 +75,6 @@ pub struct View {
 
 impl View {
     /// Creates a view; `message` is shown in the status row.
-    #[must_use]
     pub fn new(debugger: Debugger, message: Option<String>) -> Self {
         let began = debugger.clock();
         let at = debugger.registers().pc;
@@ -95,13 +92,11 @@ impl View {
     }
 
     /// The debugger.
-    #[must_use]
     pub fn debugger(&self) -> &Debugger {
         &self.debugger
     }
 
     /// Returns `true` if the console is shown; keys then go to the running board.
-    #[must_use]
     pub fn shows_console(&self) -> bool {
         self.pane == Pane::Console
     }
@@ -252,7 +247,6 @@ impl View {
         (halt != HaltReason::Paused).then_some(halt)
     }
 
-    /// Shows the instructions at PC.
     fn show_current_code(&mut self) {
         self.pane = Pane::Code(self.debugger.registers().pc);
         self.scroll = 0;
@@ -315,7 +309,6 @@ impl View {
         self.cursor = Some(Cursor { file, line });
     }
 
-    /// The source line at PC.
     fn running_line(&self) -> Option<Cursor> {
         let (file, line) = self.debugger.line()?;
         Some(Cursor { file: file.to_owned(), line: line as usize })
@@ -342,8 +335,7 @@ impl View {
         }
     }
 
-    /// Searches back for the last change of the first byte in the memory pane, or of the byte at
-    /// HL.
+    /// Searches back for the last change of the first byte in the memory pane, or at HL.
     fn find_last_change(&mut self) -> KeyAction {
         let at = match self.pane {
             Pane::Memory(at) => at,

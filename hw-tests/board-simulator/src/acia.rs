@@ -40,7 +40,6 @@ pub struct Acia {
 impl Acia {
     /// Creates a chip as after power-up. `clocks_ratio` is the number of processor clocks per clock
     /// of the chip, 1 on RC2014 boards.
-    #[must_use]
     pub fn new(clocks_ratio: u32) -> Self {
         Self {
             control: 0x03,
@@ -60,7 +59,6 @@ impl Acia {
     }
 
     /// Reads the status register, which has no side effect.
-    #[must_use]
     pub fn status(&self) -> u8 {
         let bit = |set, bit| if set { bit } else { 0 };
         bit(self.full, RDRF)
@@ -111,7 +109,6 @@ impl Acia {
     }
 
     /// Returns `true` if the chip requests an interrupt.
-    #[must_use]
     pub fn interrupt(&self) -> bool {
         let receive = self.control & 0x80 != 0 && (self.full || self.overrun);
         let transmit = self.control & 0x60 == 0x20 && self.can_take();
@@ -119,13 +116,11 @@ impl Acia {
     }
 
     /// Returns `true` if /RTS is high, which requests the host to stop sending.
-    #[must_use]
     pub fn rts_high(&self) -> bool {
         self.control & 0x60 == 0x40
     }
 
     /// Returns the duration of a character on the line; 0 while the chip is in reset.
-    #[must_use]
     pub fn character_time(&self) -> u64 {
         let divider = match self.control & 3 {
             0 => 1,
@@ -140,7 +135,6 @@ impl Acia {
     }
 
     /// Returns `true` if the reception of another character may start.
-    #[must_use]
     pub fn can_receive(&self) -> bool {
         self.runs() && self.incoming.is_none()
     }
@@ -153,7 +147,6 @@ impl Acia {
     }
 
     /// Returns when the chip next changes its state without an access.
-    #[must_use]
     pub fn next_event(&self) -> Option<u64> {
         let received = self.incoming.map(|incoming| incoming.complete);
         let sent = self.outgoing.map(|(at, _)| at);
@@ -173,7 +166,6 @@ impl Acia {
     }
 
     /// Returns the number of characters lost to overrun since power-up.
-    #[must_use]
     pub fn lost(&self) -> u64 {
         self.lost
     }

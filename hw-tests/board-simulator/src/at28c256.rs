@@ -9,8 +9,7 @@ use super::noise::Noise;
 const SIZE: usize = 0x8000;
 /// The number of bytes in a page of the AT28C256, which are written together.
 pub const PAGE_BYTES: usize = 64;
-/// The longest pause between two bytes of a page, in microseconds, after which the write cycle
-/// starts.
+/// The longest pause in microseconds between two bytes of a page before the write cycle.
 const PAUSE_US: u64 = 150;
 /// Longest write cycle, in microseconds, of the parts that are not marked F.
 const WRITE_US: u64 = 10_000;
@@ -39,7 +38,6 @@ struct State {
     ignored: u64,
 }
 
-/// A write cycle in progress.
 #[derive(Debug, Clone)]
 struct Writing {
     begins: u64,
@@ -50,7 +48,6 @@ struct Writing {
     old: Vec<u8>,
 }
 
-/// A complete load, decoded.
 struct Load<'a> {
     protects: Option<bool>,
     erases: bool,
@@ -59,7 +56,6 @@ struct Load<'a> {
 
 impl At28c256 {
     /// Creates a blank, unprotected chip on a board with this processor clock.
-    #[must_use]
     pub fn new(clock_hz: u64) -> Self {
         let state = State {
             cells: vec![0xFF; SIZE],
@@ -75,20 +71,17 @@ impl At28c256 {
     }
 
     /// Returns a copy of the cells with the write in progress at `now` completed.
-    #[must_use]
     pub fn cells(&self, now: u64) -> Vec<u8> {
         self.settle(now);
         self.state.borrow().cells.clone()
     }
 
-    /// Returns the content of a cell.
     pub(super) fn cell(&self, address: usize, now: u64) -> u8 {
         self.settle(now);
         self.state.borrow().cells[address % SIZE]
     }
 
-    /// Sets the cells from `first` on, as an external programmer does. Bytes beyond the end of the
-    /// chip are ignored.
+    /// Sets the cells from `first` on, as a programmer does; bytes beyond the chip are ignored.
     pub fn load(&mut self, first: usize, bytes: &[u8]) {
         for (cell, byte) in self.state.get_mut().cells.iter_mut().skip(first).zip(bytes) {
             *cell = *byte;
@@ -101,21 +94,18 @@ impl At28c256 {
     }
 
     /// Returns `true` if software data protection is on.
-    #[must_use]
     pub fn is_protected(&self, now: u64) -> bool {
         self.settle(now);
         self.state.borrow().protected
     }
 
     /// Returns the number of writes of each page.
-    #[must_use]
     pub fn wear(&self, now: u64) -> Vec<u32> {
         self.settle(now);
         self.state.borrow().wear.clone()
     }
 
     /// Returns the number of bus writes that were ignored because the chip was busy.
-    #[must_use]
     pub fn ignored(&self) -> u64 {
         self.state.borrow().ignored
     }
@@ -128,9 +118,7 @@ impl At28c256 {
         state.load.is_empty() && !writes
     }
 
-    /// Performs a read cycle. Returns the status from the first byte of a load to the end of its
-    /// write cycle.
-    #[must_use]
+    /// Performs a read cycle; the status during a load and its write cycle.
     pub fn read(&self, address: usize, now: u64) -> u8 {
         self.settle(now);
         let mut state = self.state.borrow_mut();

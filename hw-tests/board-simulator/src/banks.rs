@@ -24,7 +24,6 @@ pub struct Banks {
 
 impl Banks {
     /// Creates registers as after power-up: disabled, with the given random pages.
-    #[must_use]
     pub fn new(pages: [u8; 4]) -> Self {
         Self { pages, enabled: false }
     }
@@ -50,7 +49,6 @@ impl Banks {
 
     /// Returns the page that is mapped to one of the four windows of 16 KiB. While disabled, that
     /// is the first page of flash for all four.
-    #[must_use]
     pub fn page(&self, window: usize) -> BankedPage {
         let number = if self.enabled { self.pages[window & 3] & 0x3F } else { 0 };
         let offset = |number: u8| usize::from(number) * PAGE_BYTES;

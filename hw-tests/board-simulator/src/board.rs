@@ -46,8 +46,7 @@ pub struct BoardSpec {
     pub dtr_resets: bool,
     /// Seed of the content of RAM after power-up.
     pub seed: u64,
-    /// Whether the host stops sending while /RTS is high. If not, characters are lost when the
-    /// board is slow.
+    /// Whether the host stops sending while /RTS is high; if not, characters may be lost.
     pub host_obeys_rts: bool,
     /// A defective byte of RAM: its address, and the bits that are stuck at 1.
     pub stuck: Option<(u16, u8)>,
@@ -63,7 +62,6 @@ impl BoardSpec {
     /// character that arrives meanwhile. The 68B50 keeps one character and receives the next in its
     /// shift register (Motorola MC6850 data sheet, "Receive"); the SIO keeps three (Zilog UM0081,
     /// "Receive Data FIFO"). A character has ten bits.
-    #[must_use]
     pub fn max_interrupt_latency(&self) -> u64 {
         let characters = match self.uart {
             UartModel::Acia => 1,
@@ -73,9 +71,7 @@ impl BoardSpec {
         (characters * character).saturating_sub(SERVICE_T_STATES)
     }
 
-    /// Returns a chip for the ROM socket, programmed with `bytes` from its start. Bytes beyond its
-    /// end are ignored.
-    #[must_use]
+    /// Returns a chip for the ROM socket with `bytes` at its start, as far as they fit.
     pub fn programmed(&self, bytes: &[u8]) -> RomChip {
         let size = match &self.memory {
             MemoryMap::Plain { rom, .. } => rom.len(),
@@ -133,14 +129,12 @@ pub struct BoardModel<L> {
 
 impl<L: SerialLine> BoardModel<L> {
     /// Powers up a board with these bytes in its ROM. Bytes beyond the end of the ROM are ignored.
-    #[must_use]
     pub fn new(spec: BoardSpec, rom: &[u8], line: L) -> Self {
         let chip = spec.programmed(rom);
         Self::with_chip(spec, chip, line)
     }
 
     /// Powers up a board with this chip in its ROM socket.
-    #[must_use]
     pub fn with_chip(spec: BoardSpec, chip: RomChip, line: L) -> Self {
         let period = spec.clock_period();
         let mut memory = Memory::new(&spec.memory, chip, spec.writable, spec.seed);
@@ -171,8 +165,7 @@ impl<L: SerialLine> BoardModel<L> {
         }
     }
 
-    /// Presses the reset button for a tenth of a second. RAM and the chip in the ROM socket are not
-    /// affected.
+    /// Presses the reset button for a tenth of a second; RAM and ROM are not affected.
     pub fn reset(&mut self) {
         self.pull_reset();
         self.clock += self.spec.clock_hz / RESET_HOLD_DIVISOR;
@@ -191,13 +184,11 @@ impl<L: SerialLine> BoardModel<L> {
     }
 
     /// Returns the specification of the board.
-    #[must_use]
     pub fn spec(&self) -> &BoardSpec {
         &self.spec
     }
 
     /// Returns a copy of the chip in the ROM socket as a power cut now would leave it.
-    #[must_use]
     pub fn chip_after_power_cut(&self) -> RomChip {
         let mut chip = self.bus.chip().clone();
         chip.power_cut(self.clock);
@@ -226,8 +217,7 @@ impl<L: SerialLine> BoardModel<L> {
         RunStop::TimeElapsed
     }
 
-    /// Returns `true` if an interrupt is accepted before the next instruction, or before the one
-    /// after it if EI has just run.
+    /// Returns `true` if an interrupt is accepted before the next instruction, or the one after EI.
     fn may_accept(&self) -> bool {
         self.interrupt && self.cpu.enables_interrupts()
     }
@@ -299,8 +289,7 @@ impl<L: SerialLine> BoardModel<L> {
         StepOutcome::Waited
     }
 
-    /// Completes the reception of a character in the serial chip at exactly `at` T-states,
-    /// independently of the line.
+    /// Completes the reception of a character at exactly `at` T-states, whatever the line does.
     pub fn receive_at(&mut self, value: u8, at: u64) {
         let uart = self.bus.uart.get_mut();
         uart.start_receiving(value, true, at.saturating_sub(uart.receive_time()));
@@ -356,37 +345,31 @@ impl<L: SerialLine> BoardModel<L> {
     }
 
     /// Returns the T-states since power-up.
-    #[must_use]
     pub fn clock(&self) -> u64 {
         self.clock
     }
 
     /// Returns the T-states spent in interrupt handling.
-    #[must_use]
     pub fn service_time(&self) -> u64 {
         self.service_time
     }
 
     /// Returns the T-states spent in HALT, without those in which only the host could end it.
-    #[must_use]
     pub fn halted_time(&self) -> u64 {
         self.halted_time
     }
 
     /// Returns `true` if the last step accepted an interrupt instead of running an instruction.
-    #[must_use]
     pub fn accepted_interrupt(&self) -> bool {
         self.cpu.accepted_interrupt()
     }
 
     /// Returns `true` while an interrupt is handled.
-    #[must_use]
     pub fn in_service(&self) -> bool {
         self.service.is_some()
     }
 
     /// Returns the processor's registers.
-    #[must_use]
     pub fn registers(&self) -> Registers {
         self.cpu.registers()
     }
@@ -407,7 +390,6 @@ impl<L: SerialLine> BoardModel<L> {
     }
 
     /// Returns the processor clock in Hz.
-    #[must_use]
     pub fn clock_hz(&self) -> u64 {
         self.spec.clock_hz
     }

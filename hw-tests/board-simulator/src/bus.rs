@@ -12,7 +12,6 @@ use z80_core::{Bus, Signal};
 #[derive(Clone)]
 pub struct BoardBus {
     memory: Memory,
-    /// The serial chip.
     pub(super) uart: RefCell<Uart>,
     /// At ports 88h to 8Bh; the output of its channel 0 clocks the serial chip.
     ctc: Option<Ctc>,
@@ -54,25 +53,21 @@ impl BoardBus {
     }
 
     /// Returns the byte at an address without a bus cycle, so that no chip changes its state.
-    #[must_use]
     pub fn peek(&self, address: u16) -> u8 {
         self.memory.peek(address, self.clock.now())
     }
 
     /// Returns a copy of the whole address space.
-    #[must_use]
     pub fn memory(&self) -> Box<[u8; 0x1_0000]> {
         self.memory.snapshot(self.clock.now())
     }
 
     /// Returns a copy of `count` bytes from `address` on, wrapping at FFFFh.
-    #[must_use]
     pub fn dump(&self, address: u16, count: usize) -> Vec<u8> {
         (0..count).map(|i| self.peek(address.wrapping_add(i as u16))).collect()
     }
 
     /// Returns the chip in the ROM socket.
-    #[must_use]
     pub fn chip(&self) -> &RomChip {
         self.memory.chip()
     }
@@ -83,12 +78,10 @@ impl BoardBus {
     }
 
     /// Returns the number of received characters lost to overrun since power-up.
-    #[must_use]
     pub fn lost(&self) -> u64 {
         self.uart.borrow().lost()
     }
 
-    /// Applies /RESET to all devices.
     pub(super) fn reset(&mut self) {
         self.memory.reset();
         self.uart.get_mut().reset();
@@ -97,8 +90,7 @@ impl BoardBus {
         }
     }
 
-    /// Advances serial chip and CTC to `now`. Returns the character that has been transmitted, if
-    /// any.
+    /// Advances serial chip and CTC to `now`; returns the character that was transmitted.
     pub(super) fn advance(&mut self, now: u64) -> Option<u8> {
         if let Some(ctc) = &mut self.ctc {
             ctc.advance(now);
@@ -112,8 +104,7 @@ impl BoardBus {
         self.uart.get_mut().next_event().into_iter().chain(timer).min()
     }
 
-    /// Returns `true` if a device requests an interrupt. The serial chip is first in the daisy
-    /// chain: while it is in service, requests of the CTC are blocked.
+    /// Returns `true` if a device requests an interrupt; the serial chip blocks the CTC.
     pub(super) fn interrupt(&mut self) -> bool {
         let uart = self.uart.get_mut();
         uart.interrupt() || (!uart.in_service() && self.ctc.as_ref().is_some_and(Ctc::interrupt))
@@ -128,7 +119,6 @@ impl BoardBus {
         }
     }
 
-    /// Reports an interrupt acknowledge cycle to the requesting device.
     pub(super) fn acknowledge(&mut self) {
         let uart = self.uart.get_mut();
         match &mut self.ctc {

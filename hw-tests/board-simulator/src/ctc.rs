@@ -1,7 +1,6 @@
 //! The Zilog Z80 CTC, after its manual (Zilog UM0081): four counters that divide a clock for a
 //! serial chip, or interrupt periodically.
 
-/// A counter. Times are T-states of the processor's clock.
 #[derive(Debug, Clone, Default)]
 struct Counter {
     control: u8,
@@ -77,7 +76,6 @@ pub struct Ctc {
 
 impl Ctc {
     /// Creates a chip as after /RESET, with unconnected inputs.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -109,19 +107,16 @@ impl Ctc {
     }
 
     /// Reads the remaining count of a channel.
-    #[must_use]
     pub fn read(&self, channel: usize, now: u64) -> u8 {
         self.counters[channel & 3].left(now)
     }
 
     /// Returns the period of a channel's output in T-states; `None` while it is stopped.
-    #[must_use]
     pub fn output_period(&self, channel: usize) -> Option<u64> {
         self.counters[channel & 3].period()
     }
 
     /// Returns when a channel next requests an interrupt.
-    #[must_use]
     pub fn next_event(&self) -> Option<u64> {
         let interrupts = |counter: &&Counter| counter.control & INTERRUPTS != 0 && !counter.due;
         self.counters.iter().filter(interrupts).filter_map(Counter::next_zero).min()
@@ -137,14 +132,12 @@ impl Ctc {
     }
 
     /// Returns `true` if the chip requests an interrupt. Channel 0 has the highest priority.
-    #[must_use]
     pub fn interrupt(&self) -> bool {
         let served = self.in_service.last().copied().unwrap_or(usize::MAX);
         self.due().is_some_and(|channel| channel < served)
     }
 
     /// Returns the byte that the chip puts on the bus during an acknowledge cycle.
-    #[must_use]
     pub fn vector(&self) -> u8 {
         self.vector | (self.due().unwrap_or(0) << 1) as u8
     }
@@ -163,7 +156,6 @@ impl Ctc {
     }
 
     /// Returns `true` while an interrupt is in service, until RETI.
-    #[must_use]
     pub fn in_service(&self) -> bool {
         !self.in_service.is_empty()
     }

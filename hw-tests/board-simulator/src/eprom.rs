@@ -1,5 +1,4 @@
-//! A ROM chip that the board cannot write: an EPROM, or a flash chip whose write pin is not
-//! connected.
+//! A ROM chip that the board cannot write: an EPROM, or flash without its write pin.
 
 /// A read-only chip.
 #[derive(Debug, Clone)]
@@ -9,13 +8,11 @@ pub struct Eprom {
 
 impl Eprom {
     /// Creates a blank chip. `size` in bytes is rounded up to a power of two.
-    #[must_use]
     pub fn new(size: usize) -> Self {
         Self { cells: vec![0xFF; size.next_power_of_two()] }
     }
 
     /// Returns the content of the cells.
-    #[must_use]
     pub fn cells(&self) -> &[u8] {
         &self.cells
     }
@@ -27,7 +24,6 @@ impl Eprom {
 
     /// Performs a read cycle. Address bits beyond the size of the chip are ignored.
     #[inline]
-    #[must_use]
     pub fn read(&self, address: usize) -> u8 {
         self.cells[address & (self.cells.len() - 1)]
     }

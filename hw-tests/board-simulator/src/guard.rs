@@ -61,7 +61,6 @@ pub struct GuardConfig {
     pub identity: Option<(u16, [u8; 4])>,
 }
 
-/// An open call.
 #[derive(Debug, Clone, Copy)]
 struct Frame {
     routine: u16,
@@ -102,7 +101,6 @@ pub struct Guard {
 
 impl Guard {
     /// Creates a guard.
-    #[must_use]
     pub fn new(config: &GuardConfig) -> Self {
         let mut flags = vec![flag::NOT_CODE; 0x1_0000].into_boxed_slice();
         let span = |range: &Range<u32>| {
@@ -356,8 +354,7 @@ impl Guard {
         self.add_of(routine, kind, pc, clock);
     }
 
-    /// Records a violation. Only the first of a case is kept: the others follow from it, or are
-    /// the same once more.
+    /// Records a violation, the first of a case only: the others follow from it.
     fn add_of(&mut self, routine: u16, kind: ViolationKind, pc: u16, clock: u64) {
         let (request_tag, case) = (self.request_tag, self.cases.saturating_sub(1));
         let is_known = |known: &Violation| (known.request_tag, known.case) == (request_tag, case);

@@ -26,14 +26,12 @@ pub trait SerialLine {
         false
     }
 
-    /// Delivers buffered characters. With `wait`, also waits up to that long for a character of the
-    /// host.
+    /// Delivers buffered characters; waits up to `wait` for a character of the host.
     fn flush(&mut self, _wait: Option<Duration>) {}
 }
 
 /// Returns a character as it is received by the side that uses another speed. Applying it twice
 /// does not restore the character.
-#[must_use]
 pub fn corrupt_by_baud_mismatch(character: u8) -> u8 {
     character.rotate_left(3) ^ 0xA6
 }
@@ -49,8 +47,7 @@ pub struct QueueLine {
     pub ignores_rts: bool,
     /// Whether the host asserts DTR.
     pub dtr: bool,
-    /// Whether the host sends a break, which the board receives as one character with a framing
-    /// error.
+    /// Whether the host sends a break, received as one character with a framing error.
     pub low: bool,
     break_delivered: bool,
     is_low: bool,

@@ -55,9 +55,7 @@ pub enum RomChip {
 }
 
 impl RomChip {
-    /// Creates a blank chip for a socket of `size` bytes. Flash chips and EEPROMs have a fixed
-    /// size.
-    #[must_use]
+    /// Creates a blank chip for a socket of `size` bytes; flash chips and EEPROMs have their own.
     pub fn blank(kind: ChipKind, size: usize, clock_hz: u64) -> Self {
         match kind {
             ChipKind::Eprom => Self::Eprom(Eprom::new(size)),
@@ -66,8 +64,7 @@ impl RomChip {
         }
     }
 
-    /// Sets the cells from `first` on, as an external programmer does. Bytes beyond the end of the
-    /// chip are ignored.
+    /// Sets the cells from `first` on, as a programmer does; bytes beyond the chip are ignored.
     pub fn load(&mut self, first: usize, bytes: &[u8]) {
         let cells = match self {
             Self::Eprom(chip) => chip.cells_mut(),
@@ -80,7 +77,6 @@ impl RomChip {
     }
 
     /// Returns the flash chip, or `None` if the socket holds another kind of chip.
-    #[must_use]
     pub fn as_sst(&self) -> Option<&Sst39sf> {
         if let Self::Sst(chip) = self { Some(chip) } else { None }
     }
@@ -168,7 +164,6 @@ impl Mapping {
     }
 }
 
-/// All memory of a board.
 #[derive(Clone)]
 pub(super) struct Memory {
     chip: RomChip,
@@ -183,8 +178,7 @@ pub(super) struct Memory {
     view_valid: bool,
     /// Whether each block of `view` is up to date.
     block_valid: [bool; BLOCKS],
-    /// Whether a page of RAM is mapped twice: a write then changes two addresses, and `view` is not
-    /// used.
+    /// Whether a page of RAM is mapped twice; `view` is not used then.
     ram_aliased: bool,
     /// An address whose byte has bits that are stuck at 1.
     stuck: Option<(u16, u8)>,
@@ -367,7 +361,6 @@ impl Memory {
         changed
     }
 
-    /// Applies /RESET.
     pub(super) fn reset(&mut self) {
         if let Some(banks) = &mut self.banks {
             banks.reset();
@@ -411,7 +404,6 @@ impl Memory {
     }
 }
 
-/// Returns the memory map of a board without page registers.
 fn plain(rom: &RangeInclusive<u16>, ram: &RangeInclusive<u16>) -> [Mapping; BLOCKS] {
     std::array::from_fn(|index| {
         let address = (index * BLOCK_BYTES) as u16;

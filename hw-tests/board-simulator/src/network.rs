@@ -24,14 +24,12 @@ pub struct NetworkLine {
     unsent: Vec<u8>,
 }
 
-/// A connected host.
 struct Host {
     transport: TcpTransport,
     address: SocketAddr,
     gate: RawGate,
 }
 
-/// Why a host is disconnected.
 enum HostError {
     Disconnected,
     Refused(Refusal),
@@ -49,9 +47,6 @@ impl Host {
 
 impl NetworkLine {
     /// Listens at an address. Port 0 selects a free port.
-    ///
-    /// # Errors
-    /// Returns the error of the operating system if the address is not local or is in use.
     pub fn listen(at: SocketAddr) -> io::Result<Self> {
         let listener = TcpListener::bind(at)?;
         listener.set_nonblocking(true)?;
@@ -60,7 +55,6 @@ impl NetworkLine {
     }
 
     /// Returns the address to connect to, such as `tcp://127.0.0.1:3000`.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }

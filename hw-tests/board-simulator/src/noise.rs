@@ -1,5 +1,4 @@
-//! Pseudo-random numbers: the content of memory after power-up, and the bits that an interrupted
-//! write has changed.
+//! Pseudo-random numbers, for memory after power-up and interrupted writes.
 
 /// The generator xorshift64 (Marsaglia, 2003): fast, and reproducible from its seed.
 #[derive(Debug, Clone)]
@@ -13,7 +12,6 @@ impl Noise {
         Self((seed ^ 0x9E37_79B9_7F4A_7C15) | 1)
     }
 
-    /// Returns the next byte.
     pub(super) fn byte(&mut self) -> u8 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

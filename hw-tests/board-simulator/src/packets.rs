@@ -15,11 +15,9 @@ pub enum UsbPacketing {
 
 /// The characters in a full USB packet: 64 bytes, two of which are status.
 const PACKET_CHARACTERS: usize = 62;
-/// The adapter's latency timer, after which a partial packet is sent. It is periodic, with or
-/// without characters.
+/// The adapter's periodic latency timer, after which a partial packet is sent.
 const LATENCY_TIMER: Duration = Duration::from_millis(16);
 
-/// Decides when an adapter delivers buffered characters.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PacketTimer {
     packets: UsbPacketing,
@@ -52,7 +50,6 @@ impl PacketTimer {
         }
     }
 
-    /// Returns when the timer expires.
     pub(crate) fn expiry(&self) -> Duration {
         self.last_packet + LATENCY_TIMER
     }

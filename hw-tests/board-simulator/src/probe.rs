@@ -1,5 +1,4 @@
-//! Measures chosen routines in T-states, and records the registers at chosen addresses, while a
-//! board runs.
+//! Measures chosen routines in T-states, and records registers at chosen addresses.
 
 use super::guard::Guard;
 use z80_core::Registers;
@@ -43,8 +42,7 @@ impl Watch {
     }
 }
 
-/// Records calls of some routines, and the registers at some addresses. The routines must not be
-/// recursive.
+/// Records calls of routines, which must not be recursive, and registers at addresses.
 #[derive(Debug, Clone, Default)]
 pub struct Probe {
     /// Indexed by address.
@@ -59,7 +57,6 @@ pub struct Probe {
     guard: Option<Guard>,
 }
 
-/// A call that has not returned.
 #[derive(Debug, Clone, Copy)]
 struct OpenCall {
     routine: u16,
@@ -73,7 +70,6 @@ struct OpenCall {
 impl Probe {
     /// Creates a probe that measures the routines at these addresses. Each record also contains the
     /// byte at `tag_address` on entry.
-    #[must_use]
     pub fn new(routines: impl IntoIterator<Item = u16>, tag_address: u16) -> Self {
         let mut watched = vec![None; 0x1_0000];
         for routine in routines {
@@ -100,8 +96,7 @@ impl Probe {
         self
     }
 
-    /// Also records the registers before the first instruction of each of these routines, and after
-    /// their return.
+    /// Also records the registers before each of these routines, and after their return.
     #[must_use]
     pub fn with_call_hits(mut self, routines: impl IntoIterator<Item = u16>) -> Self {
         self.watched.resize(0x1_0000, None);
@@ -120,7 +115,6 @@ impl Probe {
         self
     }
 
-    /// Takes the guard, for the board.
     pub(super) fn take_guard(&mut self) -> Option<Guard> {
         self.guard.take()
     }
@@ -192,8 +186,7 @@ impl Probe {
     }
 }
 
-/// Appends an item. Discards the oldest items in bulk if they are not read, since the others must
-/// then be moved.
+/// Appends an item; discards unread old ones in bulk, since others must be moved.
 fn push_bounded<T>(list: &mut Vec<T>, item: T) {
     if list.len() >= 2 * MAX_RECORDS {
         list.drain(..MAX_RECORDS);

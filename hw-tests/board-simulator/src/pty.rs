@@ -10,8 +10,7 @@ use rcflash_transport::time::{Duration, Instant};
 use super::line::SerialLine;
 use super::packets::{PacketTimer, UsbPacketing};
 
-/// The number of unread characters that are buffered for the host; then the oldest are lost, as on
-/// a real line.
+/// The characters buffered for the host; the oldest are lost beyond, as on a real line.
 const MAX_UNREAD: usize = 1 << 16;
 
 /// The master side of a pseudo-terminal.
@@ -50,7 +49,6 @@ impl PtyLine {
     }
 
     /// Returns the path that the host opens.
-    #[must_use]
     pub fn path(&self) -> &Path {
         self.pty.path()
     }

@@ -1,5 +1,4 @@
-//! A simulated board in a thread of its own, reached like a real board: through the path of a
-//! serial device or a TCP port.
+//! A simulated board in its thread, reached by the path of a serial device or a TCP port.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -54,7 +53,6 @@ pub struct BoardServer {
     path: PathBuf,
 }
 
-/// The state shared by the board's thread and its owner.
 #[derive(Default)]
 struct Shared {
     stop: AtomicBool,
@@ -65,7 +63,6 @@ struct Shared {
     measured: Mutex<Measured>,
 }
 
-/// The measurements of the probe.
 #[derive(Default)]
 struct Measured {
     records: Vec<CallRecord>,
@@ -76,9 +73,6 @@ struct Measured {
 impl BoardServer {
     /// Powers up a board with this ROM on a new pseudo-terminal; on systems without
     /// pseudo-terminals, on a free TCP port of localhost.
-    ///
-    /// # Errors
-    /// Returns the error of the operating system if no pseudo-terminal or thread is available.
     pub fn start(spec: BoardSpec, rom: &[u8], options: ServerOptions) -> io::Result<Self> {
         let line = match PtyLine::open(spec.baud) {
             Ok(line) => line.with_packets(options.packets),
@@ -92,9 +86,6 @@ impl BoardServer {
     }
 
     /// Powers up a board with this ROM on a TCP port. Port 0 selects a free port.
-    ///
-    /// # Errors
-    /// Returns the error of the operating system if the address is not local or is in use.
     pub fn listen(
         at: SocketAddr,
         spec: BoardSpec,
@@ -126,7 +117,6 @@ impl BoardServer {
     }
 
     /// Returns the path of the device, or the address, such as `tcp://127.0.0.1:3000`.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -137,47 +127,39 @@ impl BoardServer {
     }
 
     /// Returns a function that presses the reset button, for use in another thread.
-    #[must_use]
     pub fn reset_button(&self) -> Box<dyn Fn() + Send> {
         let shared = Arc::clone(&self.shared);
         Box::new(move || shared.reset.store(true, Ordering::Release))
     }
 
     /// Returns the last known program counter.
-    #[must_use]
     pub fn program_counter(&self) -> u16 {
         self.shared.pc.load(Ordering::Acquire)
     }
 
     /// Returns the T-states since power-up, without those in which the board waited for the host.
     /// Includes all T-states before the last character that the host has received.
-    #[must_use]
     pub fn clock(&self) -> u64 {
         self.shared.clock.load(Ordering::Acquire)
     }
 
     /// Returns the T-states of [`Self::clock`] that the processor spent in HALT.
-    #[must_use]
     pub fn halted_time(&self) -> u64 {
         self.shared.halted.load(Ordering::Acquire)
     }
 
     /// Takes the records of the calls completed so far. Includes all calls that returned before the
     /// last character that the host has received.
-    #[must_use]
     pub fn take_records(&self) -> Vec<CallRecord> {
         std::mem::take(&mut self.shared.measured().records)
     }
 
     /// Takes the recorded registers, with the same guarantee as [`Self::take_records`].
-    #[must_use]
     pub fn take_hits(&self) -> Vec<Registers> {
         std::mem::take(&mut self.shared.measured().hits)
     }
 
-    /// Takes the violations that the guard has recorded, with the same guarantee as
-    /// [`Self::take_records`].
-    #[must_use]
+    /// Takes the guard's violations, with the same guarantee as [`Self::take_records`].
     pub fn take_violations(&self) -> Vec<Violation> {
         std::mem::take(&mut self.shared.measured().violations)
     }
@@ -198,8 +180,7 @@ impl Shared {
     }
 }
 
-/// Appends items. Discards the oldest in bulk if they are not read, since the others must then be
-/// moved.
+/// Appends items; discards unread old ones in bulk, since others must be moved.
 fn append<T>(list: &mut Vec<T>, more: Vec<T>) {
     list.extend(more);
     if list.len() > 2 * MAX_RECORDS {

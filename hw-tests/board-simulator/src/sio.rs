@@ -30,7 +30,6 @@ impl Default for Sio {
 
 impl Sio {
     /// Creates a chip as after /RESET, with one clock of each channel per T-state.
-    #[must_use]
     pub fn new() -> Self {
         Self { channels: [Channel::new(), Channel::new()], in_service: Vec::new() }
     }
@@ -88,31 +87,26 @@ impl Sio {
     }
 
     /// Returns `true` if /RTS is high, which requests the host to stop sending.
-    #[must_use]
     pub fn rts_high(&self, port: SioPort) -> bool {
         self.channel(port).rts_high()
     }
 
     /// Returns the duration of a received character; `None` while the receiver is off.
-    #[must_use]
     pub fn receive_time(&self, port: SioPort) -> Option<u64> {
         self.channel(port).receive_time()
     }
 
     /// Returns `true` if the reception of another character may start.
-    #[must_use]
     pub fn can_receive(&self, port: SioPort) -> bool {
         self.channel(port).can_receive()
     }
 
-    /// Starts to receive a character. `good_frame` is `false` for a missing stop bit, as with a
-    /// wrong baud rate.
+    /// Starts to receive a character; `good_frame` is `false` for a missing stop bit.
     pub fn start_receiving(&mut self, port: SioPort, value: u8, good_frame: bool, now: u64) {
         self.channel_mut(port).start_receiving(value, good_frame, now);
     }
 
     /// Returns when the chip next changes its state without an access.
-    #[must_use]
     pub fn next_event(&self) -> Option<u64> {
         self.channels.iter().filter_map(Channel::next_event).min()
     }
@@ -123,21 +117,17 @@ impl Sio {
     }
 
     /// Returns the number of characters that a channel has lost to overrun since power-up.
-    #[must_use]
     pub fn lost(&self, port: SioPort) -> u64 {
         self.channel(port).lost()
     }
 
-    /// Returns `true` if the chip requests an interrupt: one of higher priority than the one in
-    /// service is pending.
-    #[must_use]
+    /// Returns `true` if an interrupt of higher priority than the one in service is pending.
     pub fn interrupt(&self) -> bool {
         let served = self.in_service.last().copied().unwrap_or(usize::MAX);
         self.due().is_some_and(|(rank, ..)| rank < served)
     }
 
     /// Returns the byte that the chip puts on the bus during an acknowledge cycle.
-    #[must_use]
     pub fn vector(&self) -> u8 {
         let fixed = self.channel(SioPort::B).vector();
         if !self.channel(SioPort::B).status_affects_vector() {
@@ -171,13 +161,11 @@ impl Sio {
     }
 
     /// Returns `true` while an interrupt is in service, until RETI.
-    #[must_use]
     pub fn in_service(&self) -> bool {
         !self.in_service.is_empty()
     }
 
-    /// Returns the pending interrupt of the highest priority. Both causes of the receiver have the
-    /// same priority; 0 is the highest.
+    /// Returns the pending interrupt of the highest priority, which is 0.
     fn due(&self) -> Option<(usize, SioPort, Cause)> {
         [SioPort::A, SioPort::B].into_iter().enumerate().find_map(|(index, port)| {
             let cause = self.channel(port).cause()?;

@@ -5,7 +5,6 @@ use firmware::profile::{self, BoardProfile};
 use crate::{BoardSpec, ChipKind, MemoryMap, SstModel, UartModel};
 
 /// Returns the specification of the simulated board for a profile.
-#[must_use]
 pub fn board_spec(profile: &BoardProfile) -> BoardSpec {
     BoardSpec {
         clock_hz: profile.clock_hz,

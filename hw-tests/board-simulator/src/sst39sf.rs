@@ -54,7 +54,6 @@ impl SstModel {
     }
 }
 
-/// The progress of a command, by its bus cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Command {
     None,
@@ -74,7 +73,6 @@ struct Operation {
     /// DQ7 while the operation is in progress.
     bit7: u8,
     first: usize,
-    /// The previous content.
     old: Vec<u8>,
 }
 
@@ -97,7 +95,6 @@ pub struct Sst39sf {
 
 impl Sst39sf {
     /// Creates a blank chip on a board with this processor clock.
-    #[must_use]
     pub fn new(model: SstModel, clock_hz: u64) -> Self {
         Self {
             model,
@@ -115,7 +112,6 @@ impl Sst39sf {
     }
 
     /// Returns the content of the cells.
-    #[must_use]
     pub fn cells(&self) -> &[u8] {
         &self.cells
     }
@@ -126,26 +122,21 @@ impl Sst39sf {
     }
 
     /// Returns the number of erasures of each sector.
-    #[must_use]
     pub fn wear(&self) -> &[u32] {
         &self.wear
     }
 
     /// Returns the number of write cycles that were ignored because the chip was busy.
-    #[must_use]
     pub fn ignored(&self) -> u64 {
         self.ignored
     }
 
-    /// Returns the number of programmed bytes with a 1 where the cell already had a 0. Only erasing
-    /// sets bits to 1.
-    #[must_use]
+    /// Returns how many bytes were programmed with a 1 over a 0, which only erasing sets.
     pub fn unerased(&self) -> u64 {
         self.unerased
     }
 
     /// Returns `true` while an erase or program operation is in progress.
-    #[must_use]
     pub fn is_busy(&self, now: u64) -> bool {
         self.operation.as_ref().is_some_and(|operation| now < operation.ends)
     }
@@ -157,7 +148,6 @@ impl Sst39sf {
 
     /// Performs a read cycle. Address bits beyond the size of the chip are ignored.
     #[inline]
-    #[must_use]
     pub fn read(&self, address: usize, now: u64) -> u8 {
         let address = address & (self.cells.len() - 1);
         if self.plain.get() { self.cells[address] } else { self.read_state(address, now) }

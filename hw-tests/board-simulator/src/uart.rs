@@ -6,11 +6,9 @@ use super::sio::{Sio, SioPort};
 /// The kinds of serial chips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UartModel {
-    /// Motorola 68B50. RC2014's module decodes A7, A6 and A0 only, so that it occupies ports 80h to
-    /// BFh.
+    /// Motorola 68B50, at ports 80h to BFh: RC2014's module decodes A7, A6 and A0 only.
     Acia,
-    /// Zilog SIO/2 in RC2014's order at 80h: control and data of channel A, then of B. The line is
-    /// connected to channel A.
+    /// Zilog SIO/2 in RC2014's order at 80h: channel A, with the line, then B.
     Sio,
 }
 
@@ -67,7 +65,6 @@ impl Uart {
         true
     }
 
-    /// Applies /RESET, a pin that the 68B50 lacks.
     pub(super) fn reset(&mut self) {
         if let Self::Sio(sio) = self {
             sio.reset();
@@ -152,7 +149,6 @@ impl Uart {
         }
     }
 
-    /// Returns `true` while an interrupt is in service, until RETI.
     pub(super) fn in_service(&self) -> bool {
         matches!(self, Self::Sio(sio) if sio.in_service())
     }

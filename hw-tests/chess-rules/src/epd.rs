@@ -36,7 +36,6 @@ pub enum EpdLine {
 }
 
 /// Reads all lines of a text; a byte-order mark at its beginning is skipped.
-#[must_use]
 pub fn read(text: &str) -> Vec<EpdLine> {
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     text.lines().map(read_line).collect()
@@ -50,7 +49,6 @@ pub fn read(text: &str) -> Vec<EpdLine> {
 /// let EpdLine::Invalid(error) = read_line("4k3/8/8/8/8/8/8/4K3 x - -") else { panic!() };
 /// assert_eq!(error.column, Some(21));
 /// ```
-#[must_use]
 pub fn read_line(text: &str) -> EpdLine {
     let text = text.trim_end_matches(['\r', '\n']);
     let start = text.trim_start();

@@ -23,8 +23,7 @@ pub struct ParsedFen<'a> {
     pub position: Position,
     /// The text after the fields.
     pub rest: &'a str,
-    /// Remarks on castling rights and en passant squares that contradict the pieces and were
-    /// dropped.
+    /// Remarks on dropped castling rights and en passant squares, which contradict the pieces.
     pub notes: Vec<String>,
 }
 
@@ -103,8 +102,7 @@ fn too_few(count: usize) -> FenError {
     FenError { column: None, problem: format!("{} of four fields", numbers[count.min(3)]) }
 }
 
-/// An iterator over words. A semicolon or a bar ends a word, since files have them directly after
-/// a field.
+/// An iterator over words, which a semicolon or a bar ends too.
 struct Words<'a> {
     text: &'a str,
     rest: &'a str,
@@ -203,7 +201,6 @@ fn piece(letter: char) -> Option<(Color, Piece)> {
     Some((side, kind))
 }
 
-/// Returns the piece of a lower-case letter.
 pub(crate) fn piece_kind(letter: char) -> Option<Piece> {
     Piece::ALL.into_iter().find(|kind| char::from(*kind) == letter)
 }
@@ -305,8 +302,7 @@ fn passed_square(
 }
 
 impl fmt::Display for Position {
-    /// Writes all six fields; a castling right as KQkq where its rook is the outermost, else as
-    /// the rook's file.
+    /// Writes all six fields; rights as KQkq for the outermost rook, else as the rook's file.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for rank in Rank::ALL.into_iter().rev() {
             write_rank(f, &self.pieces, rank)?;

@@ -34,7 +34,6 @@ impl Position {
     /// assert_eq!(position.legal_moves().len(), 3);
     /// # Ok::<(), chess_rules::FenError>(())
     /// ```
-    #[must_use]
     pub fn legal_moves(&self) -> Vec<Move> {
         let mut moves = self.pseudo_legal_moves();
         moves.retain(|m| self.keeps_king_safe(*m));
@@ -43,7 +42,6 @@ impl Position {
     }
 
     /// Returns the legal captures, en passant among them; a promotion to each piece is a move.
-    #[must_use]
     pub fn legal_captures(&self) -> Vec<Move> {
         let mut moves = self.pseudo_legal_moves();
         moves.retain(|m| self.is_capture(*m) && self.keeps_king_safe(*m));
@@ -51,20 +49,17 @@ impl Position {
     }
 
     /// Returns the captures that follow the rules of their pieces and yet are not legal.
-    #[must_use]
     pub fn illegal_captures(&self) -> Vec<(Move, IllegalReason)> {
         let captures = self.pseudo_legal_moves().into_iter().filter(|m| self.is_capture(*m));
         captures.filter_map(|m| Some((m, self.fault(m)?))).collect()
     }
 
     /// Returns `true` if a move takes a piece of the other side.
-    #[must_use]
     pub fn is_capture(&self, m: Move) -> bool {
         self.pieces.side(!self.to_move).has(m.to) || self.is_en_passant(m)
     }
 
     /// Returns `true` if a move is a capture en passant.
-    #[must_use]
     pub fn is_en_passant(&self, m: Move) -> bool {
         Some(m.to) == self.en_passant
             && self.pieces.kind(Piece::Pawn).has(m.from)
@@ -72,7 +67,6 @@ impl Position {
     }
 
     /// Returns the wing to which a move castles; `None` if it is another move.
-    #[must_use]
     pub fn castling(&self, m: Move) -> Option<CastlingSide> {
         let own = self.pieces.side(self.to_move);
         let is_castling = (self.pieces.kind(Piece::King) & own).has(m.from) && own.has(m.to);
@@ -82,7 +76,6 @@ impl Position {
     }
 
     /// Returns the square of the piece that a move takes.
-    #[must_use]
     pub fn taken(&self, m: Move) -> Option<Square> {
         if self.is_en_passant(m) {
             return Some(Square::new(m.to.file(), m.from.rank()));
@@ -91,7 +84,6 @@ impl Position {
     }
 
     /// Returns the position after a move, which is not checked.
-    #[must_use]
     pub fn play(&self, m: Move) -> Self {
         let mut after = *self;
         let side = self.to_move;

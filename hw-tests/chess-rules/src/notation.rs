@@ -16,13 +16,11 @@ impl Position {
     /// assert_eq!(position.uci(castling), "e1g1");
     /// # Ok::<(), chess_rules::FenError>(())
     /// ```
-    #[must_use]
     pub fn uci(&self, m: Move) -> String {
         self.uci_as(m, self.is_chess960())
     }
 
     /// Writes a move in UCI as an ordinary game or as Chess960.
-    #[must_use]
     pub fn uci_as(&self, m: Move, chess960: bool) -> String {
         let to = match self.castling(m) {
             Some(wing) if !chess960 => Square::new(wing.king_file(), m.to.rank()),
@@ -41,7 +39,6 @@ impl Position {
     /// assert_eq!(position.san(mate), "Rd8#");
     /// # Ok::<(), chess_rules::FenError>(())
     /// ```
-    #[must_use]
     pub fn san(&self, m: Move) -> String {
         let mut text = match self.castling(m) {
             Some(CastlingSide::King) => "O-O".to_owned(),
@@ -77,8 +74,7 @@ impl Position {
         text
     }
 
-    /// Returns the part of the square of origin that distinguishes the move from others of its
-    /// kind: the file if that suffices, else the rank, else both.
+    /// Returns what distinguishes the move from others of its kind: file, else rank, else both.
     fn origin(&self, m: Move, kind: Piece) -> String {
         let others: Vec<Square> = self
             .legal_moves()
@@ -111,7 +107,6 @@ impl Position {
     /// assert_eq!(position.find_move("Qh7"), None);
     /// # Ok::<(), chess_rules::FenError>(())
     /// ```
-    #[must_use]
     pub fn find_move(&self, text: &str) -> Option<Move> {
         let text = without_signs(text);
         let moves = self.legal_moves();

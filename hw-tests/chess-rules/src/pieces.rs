@@ -33,25 +33,21 @@ impl Pieces {
     }
 
     /// Every occupied square.
-    #[must_use]
     pub fn occupied(&self) -> BitBoard {
         self.sides[0] | self.sides[1]
     }
 
     /// The squares of one side's pieces.
-    #[must_use]
     pub fn side(&self, side: Color) -> BitBoard {
         self.sides[side as usize]
     }
 
     /// The squares of one kind of piece, of both sides.
-    #[must_use]
     pub fn kind(&self, kind: Piece) -> BitBoard {
         self.kinds[kind as usize]
     }
 
     /// Returns the piece on a square.
-    #[must_use]
     pub fn on(&self, square: Square) -> Option<(Color, Piece)> {
         let kind = Piece::ALL.into_iter().find(|&kind| self.kind(kind).has(square))?;
         let side = if self.side(Color::White).has(square) { Color::White } else { Color::Black };
@@ -61,7 +57,6 @@ impl Pieces {
     /// Returns the pieces of both sides that attack `square` when only the pieces in `occupied` are
     /// on the board. Taking a piece out of `occupied` uncovers what stood behind it, of either side
     /// (x-ray).
-    #[must_use]
     pub fn attackers(&self, square: Square, occupied: BitBoard) -> BitBoard {
         let [pawns, knights, bishops, rooks, queens, kings] = self.kinds;
         // A pawn attacks the square from those that a pawn of the other side on it would attack.
@@ -75,15 +70,12 @@ impl Pieces {
         found & occupied
     }
 
-    /// Returns `true` if a side attacks `square` when only the pieces in `occupied` are on the
-    /// board.
-    #[must_use]
+    /// Returns `true` if a side attacks `square` with only the pieces in `occupied` there.
     pub fn is_attacked(&self, square: Square, by: Color, occupied: BitBoard) -> bool {
         !(self.attackers(square, occupied) & self.side(by)).is_empty()
     }
 
     /// Returns `true` if a king of a side is attacked.
-    #[must_use]
     pub fn is_in_check(&self, side: Color) -> bool {
         let kings = self.kind(Piece::King) & self.side(side);
         kings.into_iter().any(|king| self.is_attacked(king, !side, self.occupied()))

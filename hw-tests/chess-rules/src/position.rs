@@ -17,51 +17,43 @@ pub struct Position {
 
 impl Position {
     /// A position of pieces alone: no castling, no en passant.
-    #[must_use]
     pub fn new(pieces: Pieces, to_move: Color) -> Self {
         let rights = CastlingRights::default();
         Self { pieces, to_move, rights, en_passant: None, halfmove_clock: 0, move_number: 1 }
     }
 
     /// The pieces.
-    #[must_use]
     pub fn pieces(&self) -> &Pieces {
         &self.pieces
     }
 
     /// The side to move.
-    #[must_use]
     pub fn to_move(&self) -> Color {
         self.to_move
     }
 
     /// The castling rights.
-    #[must_use]
     pub fn rights(&self) -> &CastlingRights {
         &self.rights
     }
 
     /// The square that a pawn has just passed over by a double step.
-    #[must_use]
     pub fn en_passant(&self) -> Option<Square> {
         self.en_passant
     }
 
     /// Returns `true` if the side to move is in check.
-    #[must_use]
     pub fn is_check(&self) -> bool {
         self.pieces.is_in_check(self.to_move)
     }
 
     /// Returns the king of a side; of several the one on the highest square.
-    #[must_use]
     pub fn king(&self, side: Color) -> Option<Square> {
         (self.pieces.kind(Piece::King) & self.pieces.side(side)).into_iter().last()
     }
 
     /// Returns `true` if some castling right is not that of a king on the e file with a rook on
     /// the a or h file. Castling then has to be written as the king taking its own rook.
-    #[must_use]
     pub fn is_chess960(&self) -> bool {
         self.rights.iter().any(|(side, wing, file)| {
             let usual_king = self.king(side).is_some_and(|at| at.file() == cozy_chess::File::E);

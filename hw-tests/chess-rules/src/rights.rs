@@ -51,7 +51,6 @@ pub struct CastlingRights {
 
 impl CastlingRights {
     /// Returns the file of the rook with which a side may castle to a wing.
-    #[must_use]
     pub fn rook(&self, side: Color, wing: CastlingSide) -> Option<File> {
         self.rooks[side as usize][wing as usize]
     }
@@ -68,12 +67,10 @@ impl CastlingRights {
         self.rooks[side as usize][wing as usize] = Some(file);
     }
 
-    /// Removes both rights of a side.
     pub(crate) fn remove_all(&mut self, side: Color) {
         self.rooks[side as usize] = [None; 2];
     }
 
-    /// Removes the right of the rook on a file.
     pub(crate) fn remove(&mut self, side: Color, file: File) {
         for right in &mut self.rooks[side as usize] {
             if *right == Some(file) {

@@ -3,8 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tdlasm::archive::pull;
-use tdlasm::archive::read_library;
+use tdlasm::archive::{pull, read_library};
 use tdlasm::link::{Layout, link};
 
 fuzz_target!(|bytes: &[u8]| {

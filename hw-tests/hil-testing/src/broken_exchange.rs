@@ -4,7 +4,6 @@
 ///
 /// # Panics
 /// Panics if the built-in source has no such label.
-#[must_use]
 pub fn exchange_with(code: &str) -> String {
     const LABEL: &str = "XCHNG:  ";
     let source = firmware::source("xchng.asm").unwrap_or_default();

@@ -55,13 +55,11 @@ pub struct FleetStats {
 
 impl FleetStats {
     /// Returns the throughput, in boards of normal speed.
-    #[must_use]
     pub fn throughput_in_boards(&self) -> f64 {
         self.alone.as_secs_f64() / self.took.as_secs_f64().max(1e-9)
     }
 
     /// Returns the share of the ideal throughput.
-    #[must_use]
     pub fn efficiency(&self) -> f64 {
         self.ideal.as_secs_f64() / self.took.as_secs_f64().max(1e-9)
     }
@@ -95,7 +93,6 @@ struct SimulatedBoard {
     awaited: u64,
 }
 
-/// A simulated run.
 struct SimulatedRun {
     scenario: FleetScenario,
     scheduler: Scheduler,
@@ -110,7 +107,6 @@ struct SimulatedRun {
 }
 
 /// Simulates a run.
-#[must_use]
 pub fn simulate(scenario: FleetScenario) -> FleetStats {
     let mut run = SimulatedRun::new(scenario);
     let mut now = Duration::ZERO;

@@ -35,19 +35,16 @@ impl Default for ManyResults {
 
 impl ManyResults {
     /// Makes results with so many squares each.
-    #[must_use]
     pub fn with_squares(squares: u64) -> Self {
         Self { squares, ..Self::default() }
     }
 
     /// Returns the case with this number.
-    #[must_use]
     pub fn case(&self, number: usize) -> Case {
         Case { id: format!("many.{number:07}"), ..self.template.clone() }
     }
 
     /// Returns the result of the case with this number.
-    #[must_use]
     pub fn result(&self, number: usize) -> CaseResult {
         let is_failure = number % FAILURE_INTERVAL == FAILURE_INTERVAL - 1;
         let verdict = if is_failure { Verdict::Fail } else { Verdict::Pass };
@@ -66,7 +63,6 @@ impl ManyResults {
     }
 
     /// Returns the header of a run of `count` cases, with the digest of these cases.
-    #[must_use]
     pub fn header(count: usize, profile: &str, cases: &[Case]) -> RunHeader {
         RunHeader {
             results: RESULTS_FORMAT,
@@ -81,9 +77,6 @@ impl ManyResults {
     }
 
     /// Writes a results file with `count` results.
-    ///
-    /// # Errors
-    /// Returns [`ResultsError`] if the file can't be written.
     pub fn write(&self, path: &Path, head: &RunHeader, count: usize) -> Result<(), ResultsError> {
         let clock = Arc::new(Instant::now);
         let mut writer = ResultsWriter::create(&OsFileSystem, path, head, true, clock)?;

@@ -1,5 +1,4 @@
-//! Mutation testing of the evaluator: changes one statement of its source at a time and checks that
-//! `hw-tests run` fails.
+//! Mutation testing: changes a statement of the evaluator, checks that `hw-tests run` fails.
 
 mod equivalents;
 mod operators;
@@ -27,7 +26,6 @@ pub const EVALUATOR_FILES: [&str; 13] = [
 ];
 
 /// Returns all mutants of the evaluator.
-#[must_use]
 pub fn all_mutants() -> Vec<Mutant> {
     let of = |file| firmware::source(file).map_or(Vec::new(), |text| mutants_in(file, text));
     EVALUATOR_FILES.into_iter().flat_map(of).collect()

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
-
 use hil_harness::file_system::{AppendFile, FileSystem, PathKind};
 
 /// A fault of the simulated disk.
@@ -36,7 +35,6 @@ struct State {
     faults: u64,
 }
 
-/// The content of a file.
 #[derive(Clone, Default)]
 struct Content {
     bytes: Vec<u8>,
@@ -46,7 +44,6 @@ struct Content {
 
 impl SimulatedDisk {
     /// Creates an empty disk. The seed decides which unsynced writes survive a power cut.
-    #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(Arc::new(Mutex::new(State {
             files: BTreeMap::new(),
@@ -73,13 +70,11 @@ impl SimulatedDisk {
     }
 
     /// Returns the number of accesses.
-    #[must_use]
     pub fn accesses(&self) -> u64 {
         self.lock().accesses
     }
 
     /// Returns the number of accesses that failed by a fault.
-    #[must_use]
     pub fn faults(&self) -> u64 {
         self.lock().faults
     }
@@ -101,7 +96,6 @@ impl SimulatedDisk {
     }
 
     /// Returns the content of a file, if it is there.
-    #[must_use]
     pub fn content(&self, path: &Path) -> Option<Vec<u8>> {
         self.lock().files.get(path).map(|content| content.bytes.clone())
     }
@@ -113,7 +107,6 @@ impl SimulatedDisk {
     }
 
     /// Returns the paths of all files.
-    #[must_use]
     pub fn paths(&self) -> Vec<PathBuf> {
         self.lock().files.keys().cloned().collect()
     }
@@ -232,7 +225,6 @@ impl FileSystem for SimulatedDisk {
     }
 }
 
-/// An open file.
 struct SimulatedFile {
     disk: SimulatedDisk,
     path: PathBuf,

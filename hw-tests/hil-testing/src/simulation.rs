@@ -87,9 +87,6 @@ impl SimulationStats {
 }
 
 /// Runs the scenario of a seed.
-///
-/// # Errors
-/// Returns the first invariant that was violated.
 pub fn simulate(env: &SimulationEnv, seed: u64) -> Result<SimulationStats, InvariantViolation> {
     let scenario = Scenario::from_seed(seed, env);
     env.run_scenario(&scenario).map_err(|what| InvariantViolation { seed, what })

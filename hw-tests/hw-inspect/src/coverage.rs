@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use board_debugger::profiling::{Coverage, CoverageWorkload, FileCoverage, coverage_table};
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED};
-use cli_support::files::write_atomic;
+use cli_support::files::write_output;
 use firmware::code_map::CodeMap;
 use firmware::profile::BoardProfile;
 use sargon_corpus as corpus;
@@ -105,12 +105,12 @@ fn write_lcov(file: &Path, coverage: &Coverage, code: &[CodeMap]) -> Result<(), 
                 let path = folder.join(name);
                 let text = code.iter().map(|map| map.text(&one.file)).find(|text| !text.is_empty());
                 let text = text.unwrap_or_default().join("\n") + "\n";
-                write_atomic(&path, text.as_bytes()).map_err(|error| failed(&path, error))?;
+                write_output(&path, text.as_bytes())?;
                 std::fs::canonicalize(&path).map_err(|error| failed(&path, error))?
             }
         };
         paths.insert(one.file.clone(), path.display().to_string());
     }
     let text = coverage.lcov(|name| paths.get(name).cloned().unwrap_or_else(|| name.to_owned()));
-    write_atomic(file, text.as_bytes()).map_err(|error| failed(file, error))
+    write_output(file, text.as_bytes())
 }

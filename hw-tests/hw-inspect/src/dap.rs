@@ -10,8 +10,7 @@ use firmware::evaluator::Evaluator;
 
 use super::session::{ExchangeTarget, ProgramArgs, StartedSession, parse_define};
 use super::target::TargetArgs;
-use sargon_corpus::args::parse_position;
-use sargon_corpus::args::parse_square;
+use sargon_corpus::args::{parse_position, parse_square};
 
 /// Seconds of board time within which the call must be reached.
 const TIMEOUT_SECONDS: f64 = 10.0;

@@ -16,7 +16,7 @@ mod workload;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use cli_support::exit::{BUG, report_result};
+use cli_support::exit::CommandResult;
 use cli_support::manual::{self, CompletionsArgs, ManArgs};
 
 /// Debugger, profiler and coverage for Z80 code on a simulated or real board.
@@ -104,17 +104,11 @@ Example:
 }
 
 fn main() -> ExitCode {
-    // The panic has been reported already; only the exit code is set here.
-    std::panic::catch_unwind(run).unwrap_or(ExitCode::from(BUG))
+    manual::main(run)
 }
 
-/// Parses the command line, runs its command, and returns the exit code.
-fn run() -> ExitCode {
-    let cli = match manual::parse_args::<Cli>(Cli::command()) {
-        Ok(cli) => cli,
-        Err(code) => return code,
-    };
-    let outcome = match cli.command {
+fn run(cli: Cli) -> CommandResult {
+    match cli.command {
         Command::Profile(args) => profile::profile(&args),
         Command::Coverage(args) => coverage::coverage(&args),
         Command::Why(args) => why::run(&args),
@@ -123,8 +117,7 @@ fn run() -> ExitCode {
         Command::Dap(args) => dap::serve(&args),
         Command::Completions(args) => manual::print_completions(&args, Cli::command()),
         Command::Man(args) => manual::write_or_print_pages(&args, Cli::command()),
-    };
-    report_result("hw-inspect", outcome)
+    }
 }
 
 #[cfg(test)]

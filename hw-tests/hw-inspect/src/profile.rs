@@ -1,7 +1,6 @@
 //! `hw-tests profile`: where the T-states of the Z80 code go.
 
-use cli_support::text::Escape;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use board_debugger::Machine;
 use board_debugger::profiling::{
@@ -10,7 +9,7 @@ use board_debugger::profiling::{
 };
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, USAGE};
-use cli_support::files::write_atomic;
+use cli_support::files::write_output;
 use firmware::code_map::CodeMap;
 use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::BoardProfile;
@@ -102,21 +101,20 @@ pub(super) fn profile(args: &ProfileArgs) -> CommandResult {
     }
     let title = format!("{title}, T-states");
     if let Some(file) = &args.flame {
-        write(file, &flame_graph_svg(meter.calls(), &code, &title))?;
+        write_output(file, flame_graph_svg(meter.calls(), &code, &title).as_bytes())?;
     }
     if let Some(file) = &args.speedscope {
-        write(file, &json_line(&to_speedscope(&meter, &code, &title))?)?;
+        write_output(file, json_line(&to_speedscope(&meter, &code, &title))?.as_bytes())?;
     }
     if let Some(file) = &args.callgrind {
         let mut profile = CallgrindProfile::default();
         profile.add(&meter, &code);
-        write(file, &profile.to_text(&title))?;
+        write_output(file, profile.to_text(&title).as_bytes())?;
     }
     print(&report(args, &meter, &code)?)?;
     positions.map_or(Ok(0), |positions| positions.finish(Ok(0)))
 }
 
-/// Samples a board on a serial line.
 fn sample(args: &ProfileArgs, profile: &BoardProfile) -> CommandResult {
     let sampling = Sampling { sample_count: args.samples, json: args.json };
     let board = args.board.as_deref();
@@ -128,14 +126,12 @@ fn sample(args: &ProfileArgs, profile: &BoardProfile) -> CommandResult {
     sampling.evaluator(args.line.connect(board)?, &evaluator, &positions)
 }
 
-/// The measurements.
 struct Measured {
     meter: StepCounter,
     code: CodeMap,
     title: String,
 }
 
-/// Measures two behaviours over the same positions.
 fn compare(args: &ProfileArgs, profile: &BoardProfile, against: Behaviour) -> CommandResult {
     let positions = args.positions.read(false)?;
     let both = [args.behaviour, against];
@@ -188,7 +184,6 @@ impl BehaviourProfiler {
     }
 }
 
-/// Returns the text for standard output.
 fn report(args: &ProfileArgs, meter: &StepCounter, code: &CodeMap) -> Result<String, CommandError> {
     let routines = routine_times(meter, code);
     let lines = line_times(meter, code);
@@ -212,10 +207,4 @@ fn check_file(code: &CodeMap, file: &str) -> Result<(), CommandError> {
         USAGE,
         format!("no program on the board has the source file {file}; known files: {known}"),
     ))
-}
-
-fn write(file: &Path, text: &str) -> Result<(), CommandError> {
-    write_atomic(file, text.as_bytes()).map_err(|error| {
-        CommandError::new(ENVIRONMENT, format!("can't write {}: {error}", file.escaped()))
-    })
 }

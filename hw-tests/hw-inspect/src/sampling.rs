@@ -15,24 +15,20 @@ use super::target::{TargetConnection, target_error};
 
 /// Positions in flight: the size of the board's window.
 const POSITIONS_PER_REQUEST: usize = 8;
-/// Consecutive rounds in which the board had replied before it was stopped, after which sampling is
-/// given up.
+/// Consecutive rounds without the board in time, after which sampling is given up.
 const MAX_EMPTY_ROUNDS: u32 = 20;
 const TOO_FAST: &str = "the board replies before it can be stopped: it must run at its own clock \
     (`hw-tests sim` without --free)";
 /// Samples per position after which the board is considered stuck.
 const MAX_SAMPLES_PER_POSITION: usize = 2_000;
 
-/// Options of sampling.
 pub(super) struct Sampling {
     /// The number of samples to take.
     pub(super) sample_count: u64,
-    /// Whether the result is JSON.
     pub(super) json: bool,
 }
 
 impl Sampling {
-    /// Samples a user's program.
     pub(super) fn program(
         &self,
         reached: TargetConnection,

@@ -13,12 +13,10 @@ use board_debugger::{
 use clap::Args;
 use cli_support::exit::{CommandError, ENVIRONMENT, FAILED, NOTHING_SELECTED, USAGE};
 use firmware::evaluator::{Behaviour, Evaluator};
+use sargon_corpus::args::{parse_position, parse_square, position};
 use sargon_reference::{Position, Square};
 
 use super::target::{TargetArgs, TargetConnection, target_error};
-
-use sargon_corpus::args::parse_square;
-use sargon_corpus::args::{parse_position, position};
 
 #[derive(Args)]
 pub(super) struct SessionArgs {
@@ -48,7 +46,6 @@ pub(super) struct SessionArgs {
     program: ProgramArgs,
 }
 
-/// How a user's program is loaded.
 #[derive(Args, Default)]
 pub(super) struct ProgramArgs {
     /// Layout file (TOML) of a program; without it `.PROG.` begins at the start of the board's RAM
@@ -109,8 +106,7 @@ impl StartedSession {
 }
 
 impl SessionArgs {
-    /// Starts a session at the call, or at the program's first instruction. `stop` interrupts the
-    /// run to it.
+    /// Starts a session at the call, or the first instruction; `stop` interrupts the run to it.
     pub(super) fn start(&self, stop: &AtomicBool) -> Result<StartedSession, CommandError> {
         let board = self.board.as_deref();
         if self.target.ends_with(case::ENDING) {
@@ -132,7 +128,6 @@ impl SessionArgs {
         Ok(StartedSession::from(session.map_err(session_error)?))
     }
 
-    /// Starts a session at the call of a case.
     fn case(&self) -> Result<StartedSession, CommandError> {
         let Some(name) = &self.place else {
             let problem = "missing case after the test file; `hw-tests test --list` shows them";
@@ -214,7 +209,6 @@ impl From<DebugSession> for StartedSession {
     }
 }
 
-/// Converts an error that prevents a session, with its exit code.
 pub(super) fn session_error(error: SessionError) -> CommandError {
     match error {
         SessionError::Build(error) => error.into(),
@@ -222,8 +216,7 @@ pub(super) fn session_error(error: SessionError) -> CommandError {
     }
 }
 
-/// Converts an error of a program, with its exit code: 3 for unreadable files, 2 for invalid
-/// arguments, 1 for errors in the program.
+/// Converts an error of a program: exit code 3 for unreadable files, 2 for arguments, else 1.
 pub(super) fn program_error(error: ProgramError) -> CommandError {
     match error {
         ProgramError::Build(error) => error.into(),

@@ -17,7 +17,6 @@ use sargon_suite::BoardConfig;
 
 use link_kernel::LinkKernel;
 
-/// Options that select a real or emulated board instead of the simulated one.
 #[derive(Args, Default, Clone)]
 pub(super) struct TargetArgs {
     /// Use a real board, by the debug kernel: its name in the rig file, its serial device, or an
@@ -52,7 +51,6 @@ pub(super) struct TargetArgs {
     pub(super) replay: Option<PathBuf>,
 }
 
-/// A connection to the debug kernel of a board.
 pub(super) struct TargetConnection {
     pub(super) profile: BoardProfile,
     pub(super) kernel: Box<dyn DebugKernel>,
@@ -76,7 +74,6 @@ impl TargetArgs {
         Ok(self.port.as_ref().map(find).transpose()?)
     }
 
-    /// Opens the line to the board.
     pub(super) fn connect(&self, board: Option<&str>) -> Result<TargetConnection, CommandError> {
         let profile = self.profile(board)?;
         let mut plan = BoardConfig::simulated(profile.clone());
@@ -96,7 +93,6 @@ impl TargetArgs {
     }
 }
 
-/// Converts an error of the debug kernel, with its exit code.
 pub(super) fn target_error(error: TargetError) -> CommandError {
     match error {
         TargetError::Build(error) => error.into(),

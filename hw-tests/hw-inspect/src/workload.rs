@@ -40,7 +40,6 @@ pub(super) struct Workload {
 }
 
 impl Workload {
-    /// Runs the program, if there is one, with an observer.
     pub(super) fn run(
         &self,
         profile: &BoardProfile,
@@ -54,7 +53,6 @@ impl Workload {
         Ok(Some((meter, code)))
     }
 
-    /// Loads the program, if there is one.
     pub(super) fn load(
         &self,
         profile: &BoardProfile,
@@ -70,12 +68,10 @@ impl Workload {
         self.send.as_deref().unwrap_or_default()
     }
 
-    /// Returns `true` if there is a program.
     pub(super) fn is_some(&self) -> bool {
         self.program.is_some()
     }
 
-    /// Returns the program's name.
     pub(super) fn name(&self) -> String {
         let path = self.program.as_deref();
         path.and_then(|path| path.file_name()).unwrap_or_default().to_string_lossy().into_owned()

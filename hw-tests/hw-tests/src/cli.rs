@@ -18,22 +18,21 @@ mod simulator;
 mod standin;
 mod test;
 
-use std::process::ExitCode;
-
 use clap::{CommandFactory, Parser, Subcommand};
-use cli_support::exit::report_result;
+use cli_support::exit::CommandResult;
 use cli_support::manual;
 use cli_support::manual::{CompletionsArgs, ManArgs};
 
 use boards::{BoardArgs, hide_evaluator};
 use files::read_program;
 use inspect::PassthroughArgs;
+pub(crate) use moved::moved_error;
 
 /// Test Z80 code on simulated and real boards: your own routines by test files, and Sargon's
 /// exchange evaluator by a host reference
 #[derive(Parser)]
 #[command(version = env!("PROGRAM_VERSION"), arg_required_else_help = true, after_help = AFTER_HELP)]
-struct Cli {
+pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,
 }
@@ -219,17 +218,8 @@ Example:
     Man(ManArgs),
 }
 
-/// Parses the command line, runs its command, and returns the exit code.
-pub(crate) fn main() -> ExitCode {
-    let command = std::env::args_os().skip(1).find(|argument| argument != "help");
-    if let Some(error) = command.as_deref().and_then(moved::moved_error) {
-        return report_result("hw-tests", Err(error));
-    }
-    let cli = match manual::parse_args::<Cli>(Cli::command()) {
-        Ok(cli) => cli,
-        Err(code) => return code,
-    };
-    let outcome = match cli.command {
+pub(crate) fn run(cli: Cli) -> CommandResult {
+    match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Test(args) => test::test(&args),
         Command::Call(args) => call::serve(&args),
@@ -250,8 +240,7 @@ pub(crate) fn main() -> ExitCode {
         Command::StandIn(args) => standin::serve(&args),
         Command::Completions(args) => manual::print_completions(&args, Cli::command()),
         Command::Man(args) => manual::write_or_print_pages(&args, Cli::command()),
-    };
-    report_result("hw-tests", outcome)
+    }
 }
 
 #[cfg(test)]

@@ -4,9 +4,10 @@ mod cli;
 
 use std::process::ExitCode;
 
-use cli_support::exit::BUG;
-
 fn main() -> ExitCode {
-    // The panic has been reported by then; only the exit code is ours to choose.
-    std::panic::catch_unwind(cli::main).unwrap_or(ExitCode::from(BUG))
+    let command = std::env::args_os().skip(1).find(|argument| argument != "help");
+    match command.as_deref().and_then(cli::moved_error) {
+        Some(error) => cli_support::exit::report_result("hw-tests", Err(error)),
+        None => cli_support::manual::main(cli::run),
+    }
 }

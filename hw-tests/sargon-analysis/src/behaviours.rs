@@ -1,11 +1,9 @@
-//! Differences between the original evaluator of 1978 and the corrected one, and the bugs that
-//! cause them.
+//! Differences between the original evaluator of 1978 and the corrected one, and their bugs.
 
 use std::fmt;
 
-use serde::Serialize;
-
 use sargon_reference::{Behaviour, Evaluation, Piece, Position, Square, SquareResult, evaluate_as};
+use serde::Serialize;
 
 /// A bug of the program of 1978 (`sargon-src/README.md`, "As in 1978").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -67,7 +65,6 @@ pub struct BehaviourDiff {
 
 impl BehaviourDiff {
     /// Returns `true` if the residues differ, or if there is an overflow or a wrong count.
-    #[must_use]
     pub fn is_notable(&self) -> bool {
         let is_flagged = |outcome: SquareOutcome| outcome.overflow || outcome.short;
         self.corrected.residue != self.original.residue
@@ -90,7 +87,6 @@ impl BehaviourDiff {
 /// assert!(compared.iter().all(|one| !one.is_notable()));
 /// # Ok::<(), sargon_reference::FenError>(())
 /// ```
-#[must_use]
 pub fn compare(position: &Position) -> Vec<BehaviourDiff> {
     let [corrected, original]: [Evaluation; 2] = [Behaviour::Corrected, Behaviour::Original]
         .map(|behaviour| evaluate_as(position, behaviour));
@@ -129,8 +125,7 @@ pub struct BehaviourStats {
     pub higher: usize,
     /// Squares whose original residue is lower.
     pub lower: usize,
-    /// Of the squares with another residue, those on which each bug shows, in the order of
-    /// [`OriginalBug::ALL`].
+    /// Of the squares with another residue, those with each bug, as [`OriginalBug::ALL`].
     pub faults: [usize; OriginalBug::ALL.len()],
     /// Squares whose array had no room for a piece: corrected, original.
     pub overflow: [usize; 2],

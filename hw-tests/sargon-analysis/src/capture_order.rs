@@ -111,8 +111,7 @@ impl<'a> BoardOrder<'a> {
         }
     }
 
-    /// Returns `true` if the king of a colour may not legally capture: a piece guards the square,
-    /// even if pinned or behind the king.
+    /// Returns `true` if a piece, even pinned or behind the king, bars the king's capture.
     fn forbidden(&self, colour: Color, after: BitBoard) -> bool {
         let guards = self.pieces.attackers(self.target, after | self.barred);
         !(guards & self.pieces.side(!colour)).is_empty()
@@ -136,8 +135,7 @@ impl CaptureOrder for BoardOrder<'_> {
     }
 }
 
-/// Returns the pieces of a colour that attack or defend a square, directly or through others of
-/// their colour.
+/// Returns the pieces of a colour that attack or defend a square, directly or behind others.
 fn listed(pieces: &Pieces, target: Square, colour: Color) -> BitBoard {
     let mut found = BitBoard::EMPTY;
     let mut occupied = pieces.occupied();

@@ -38,7 +38,6 @@ impl ArrayCapturers {
 /// assert_eq!(black, ["d5", "e7"]);
 /// # Ok::<(), sargon_reference::FenError>(())
 /// ```
-#[must_use]
 pub fn array_capturers(position: &Position, target: Square, pins: &[Pin]) -> ArrayCapturers {
     let mut found = ArrayCapturers::default();
     let mut filing = FiledArray { array: Default::default(), overflow: false };

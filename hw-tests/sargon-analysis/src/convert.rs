@@ -1,23 +1,19 @@
 //! Conversions between the reference's squares, pieces and positions and those of `chess_rules`.
 
 use chess_rules::{Color, Piece as ChessPiece, Pieces, Square as ChessSquare};
-
 use sargon_reference::{Colour, Piece, PieceKind, Position, Square};
 
 /// Returns the bitboards' number of a square of the reference: both count a1, b1 and so on.
-#[must_use]
 pub fn square(square: Square) -> ChessSquare {
     ChessSquare::index(usize::from(square.rank()) * 8 + usize::from(square.file()))
 }
 
 /// Returns the reference's square of a number of the bitboards.
-#[must_use]
 pub fn reference_square(square: ChessSquare) -> Option<Square> {
     Square::new(square.file() as u8, square.rank() as u8)
 }
 
 /// Returns the bitboards' side of a colour of the reference.
-#[must_use]
 pub fn side(colour: Colour) -> Color {
     match colour {
         Colour::White => Color::White,
@@ -26,7 +22,6 @@ pub fn side(colour: Colour) -> Color {
 }
 
 /// Returns the pieces of a position as bitboards.
-#[must_use]
 pub fn pieces(position: &Position) -> Pieces {
     let placed = position.pieces();
     Pieces::new(
@@ -47,7 +42,6 @@ pub fn pieces(position: &Position) -> Pieces {
 /// assert_eq!(convert::position(&position), parse_fen(fen)?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[must_use]
 pub fn position(of: &chess_rules::Position) -> Position {
     let colour = |side| if side == Color::White { Colour::White } else { Colour::Black };
     let mut position = Position::empty(colour(of.to_move()));

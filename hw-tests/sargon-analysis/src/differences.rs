@@ -1,5 +1,4 @@
-//! Compares Sargon's residue with minimax on the same array and with the swap value, square by
-//! square, and explains differences.
+//! Compares Sargon's residue with minimax and the swap value, and explains differences.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +29,6 @@ pub struct EvaluatorDiff {
 
 impl EvaluatorDiff {
     /// Returns the reasons as text; empty if there are none.
-    #[must_use]
     pub fn reason(&self) -> String {
         let one =
             |rules: &Vec<Rule>| rules.iter().map(|r| r.name()).collect::<Vec<_>>().join(" + ");
@@ -51,7 +49,6 @@ impl EvaluatorDiff {
 /// assert_eq!(knight.map(|one| one.residue), Some(1));
 /// # Ok::<(), sargon_reference::FenError>(())
 /// ```
-#[must_use]
 pub fn compare_evaluators(position: &Position) -> Vec<EvaluatorDiff> {
     let pieces = convert::pieces(position);
     let pins = find_pins(position);

@@ -21,9 +21,7 @@ pub struct SquareExchange<'a> {
 }
 
 impl<'a> SquareExchange<'a> {
-    /// Returns the exchange on `square`, or `None` if it is empty. `pieces` and `pins` are those of
-    /// `position`.
-    #[must_use]
+    /// Returns the exchange on an occupied `square`; pieces and pins are the `position`'s.
     pub fn new(
         position: &Position,
         pieces: &'a Pieces,
@@ -40,7 +38,6 @@ impl<'a> SquareExchange<'a> {
     }
 
     /// Returns `true` if any piece attacks the square.
-    #[must_use]
     pub fn is_attacked(&self) -> bool {
         self.arrays[1].count(self.piece.colour.other()) > 0
     }
@@ -48,7 +45,6 @@ impl<'a> SquareExchange<'a> {
     /// Returns the points that the owner of the piece loses under some rules, in Sargon's scale.
     /// `None` if the rules are incompatible: the array has no pieces behind enemy pieces and no
     /// pinned guards.
-    #[must_use]
     pub fn loss(&self, rules: Rules) -> Option<i32> {
         let not_in_array = rules.is_modern(Rule::XRay) || rules.is_modern(Rule::King);
         match (rules.is_modern(Rule::Filing), not_in_array) {
@@ -61,9 +57,7 @@ impl<'a> SquareExchange<'a> {
         }
     }
 
-    /// Returns the smallest sets of modern rules that give Sargon the modern result; several if
-    /// each is sufficient.
-    #[must_use]
+    /// Returns the smallest sets of modern rules that each give Sargon the modern result.
     pub fn minimal_rule_changes(&self) -> Vec<Vec<Rule>> {
         let wanted = self.by_board(Rules::MODERN);
         let mut minimal_rule_changes: Vec<Vec<Rule>> = Vec::new();

@@ -27,7 +27,6 @@ pub struct PieceFetch {
 /// assert_eq!(residue, 5);
 /// assert_eq!(calls.iter().map(|call| call.piece).collect::<Vec<_>>(), [1, 0]);
 /// ```
-#[must_use]
 pub fn piece_fetches(stake: u8, attackers: &[u8], defenders: &[u8]) -> (Vec<PieceFetch>, i16) {
     let mut exchange = Exchange {
         state: PieceFetch { stake, attacker: None, residue: 0, piece: 0 },

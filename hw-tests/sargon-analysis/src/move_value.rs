@@ -28,7 +28,6 @@ pub struct SargonMoveValue {
 /// assert_eq!(sargon_move_value(&position, capture).sargon, -2);
 /// # Ok::<(), chess_rules::FenError>(())
 /// ```
-#[must_use]
 pub fn sargon_move_value(position: &Position, m: Move) -> SargonMoveValue {
     let points = |kind| PieceValues::SARGON.of(kind);
     let taken = position.taken(m).and_then(|square| position.pieces().on(square));

@@ -20,8 +20,7 @@ pub struct Prizes {
     pub second: u8,
     /// `true` if the piece that has just moved has a residue, which the article counts as lost.
     pub article_danger: bool,
-    /// The same by the program of 1978: only if no earlier square, from a1 on, has a higher
-    /// residue.
+    /// The same by the program of 1978: only if no earlier square has a higher residue.
     pub book_danger: bool,
 }
 
@@ -47,7 +46,6 @@ impl ScoreAdjustment {
 impl Prizes {
     /// Collects the residues of a position. `mover` has just moved, to the square `moved` if that
     /// is known; `residues` must be in the order a1 to h1, a2 and so on.
-    #[must_use]
     pub fn gather(
         mover: Colour,
         moved: Option<Square>,
@@ -73,9 +71,7 @@ impl Prizes {
         prizes
     }
 
-    /// Returns the score by the article, in quarters of a point: the loss in full, three quarters
-    /// of the second prize.
-    #[must_use]
+    /// Returns the article's score in quarters of a point: the loss, 3/4 of the second prize.
     pub fn article(&self) -> ScoreAdjustment {
         let second = if self.article_danger { 0 } else { self.second };
         ScoreAdjustment { lost: 4 * self.lost, won: 3 * second, parts: 4 }
@@ -83,7 +79,6 @@ impl Prizes {
 
     /// Returns the score by the program of 1978, in halves of a point: the loss less half a point,
     /// and half of the second prize less half a point, rounded down.
-    #[must_use]
     pub fn book(&self) -> ScoreAdjustment {
         let second = if self.book_danger { 0 } else { self.second };
         let less = |points: u8| (2 * points).saturating_sub(1);

@@ -34,7 +34,6 @@ pub struct Relation {
 
 impl Relation {
     /// Returns Table 4's name of the type: W is the side of the first piece, B the other.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         match (self.is_own(self.second), self.is_own(self.third)) {
             (false, true) => "W1 -> B1 -> W2",
@@ -45,7 +44,6 @@ impl Relation {
     }
 
     /// Returns `true` if it is one of the two that Table 4 marks as a pin.
-    #[must_use]
     pub fn is_pin(&self) -> bool {
         !self.is_own(self.second) && !self.is_own(self.third)
     }
@@ -92,7 +90,6 @@ impl fmt::Display for Relation {
 /// assert!(relations[0].is_pin());
 /// # Ok::<(), sargon_reference::FenError>(())
 /// ```
-#[must_use]
 pub fn relations(position: &Position) -> Vec<Relation> {
     let from = |first: (Square, Piece)| {
         let directions = Direction::DIAGONAL.into_iter().chain(Direction::STRAIGHT);

@@ -1,5 +1,4 @@
-//! Two algorithms for the result of an exchange: XCHNG's stop rule, which looks one step ahead, and
-//! minimax.
+//! XCHNG's stop rule, which looks one step ahead, and minimax, for the result of an exchange.
 
 use super::capture_order::{CaptureOrder, CapturerPoints, ExchangeRole};
 
@@ -29,8 +28,7 @@ pub(super) fn resolve_by_stop_rule(mut stake: i32, queue: &mut impl CaptureOrder
     }
 }
 
-/// Minimax: each side captures as long as that is better for it than stopping, given the best play
-/// afterwards.
+/// Minimax: each side captures as long as that is better than stopping.
 pub(super) fn resolve_by_minimax(stake: i32, queue: &mut impl CaptureOrder) -> i32 {
     let mut stake = stake;
     let mut side = ExchangeRole::Attacker;

@@ -15,8 +15,7 @@ pub enum Rule {
     /// Sargon's king captures by its value of 10, even if a pinned piece or one behind it guards; a
     /// modern evaluator's only an unguarded piece.
     King,
-    /// Sargon's pawn does not promote; a modern evaluator's becomes a queen when it captures on the
-    /// last rank.
+    /// Sargon's pawn does not promote; a modern one that captures on the last rank does.
     Promotion,
     /// Sargon captures in the order of the array, which has room for an army without promoted
     /// pieces; a modern evaluator always sends the least valuable piece.

@@ -18,8 +18,7 @@ pub enum StepAction {
     Takes,
     /// Takes, and nothing recaptures: the end.
     TakesLast,
-    /// The attacker is worth more than the piece, but no more than its guard: bring in the next
-    /// attacker.
+    /// The attacker is worth more than the piece, no more than its guard: bring in the next.
     NeedsHelp,
     /// As [`Self::NeedsHelp`], without a next attacker: the end.
     HasNoHelp,
@@ -59,7 +58,6 @@ pub struct ExchangeStep {
 /// assert_eq!(actions, [takes, takes, help, StepAction::TakesLast]);
 /// assert_eq!(steps[3].residue, 1);
 /// ```
-#[must_use]
 pub fn exchange_steps(stake: u8, attackers: &[u8], defenders: &[u8]) -> Vec<ExchangeStep> {
     let mut steps = Vec::new();
     let mut own = attackers.iter().copied();
@@ -114,7 +112,6 @@ pub fn exchange_steps(stake: u8, attackers: &[u8], defenders: &[u8]) -> Vec<Exch
 /// // The knight takes, the pawn takes back, and the second knight calls for the bishop's help.
 /// assert_eq!(capturing_pieces(&exchange_steps(3, &[3, 3, 3], &[1, 9])), [0, 0, 1, 2]);
 /// ```
-#[must_use]
 pub fn capturing_pieces(steps: &[ExchangeStep]) -> Vec<usize> {
     let (mut own, mut others) = (1, 1);
     let (mut taker, mut guard) = (0, 0);
@@ -137,7 +134,6 @@ pub fn capturing_pieces(steps: &[ExchangeStep]) -> Vec<usize> {
 /// Returns the kinds of a side's pieces in the array's order of capture. A value of 3 is a
 /// knight in the knights' byte and a bishop elsewhere, so that a third knight, which only promotion
 /// can make, counts as a bishop.
-#[must_use]
 pub fn capturer_kinds(array: &AttackersArray, colour: Colour) -> Vec<PieceKind> {
     let bytes = array.to_bytes();
     let section = if colour == Colour::White { &bytes[1..7] } else { &bytes[8..] };
@@ -148,7 +144,6 @@ pub fn capturer_kinds(array: &AttackersArray, colour: Colour) -> Vec<PieceKind> 
 }
 
 /// Returns the array with other values in place of Sargon's, by the kind of each piece.
-#[must_use]
 pub fn with_values(array: &AttackersArray, value: impl Fn(PieceKind) -> u8) -> AttackersArray {
     let mut bytes = array.to_bytes();
     for section in bytes.chunks_mut(7) {

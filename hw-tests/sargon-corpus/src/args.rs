@@ -56,7 +56,6 @@ pub struct NamedPosition {
     pub position: Position,
 }
 
-/// A line that is not blank.
 enum ParsedLine {
     Position(Box<NamedPosition>),
     Refused(SourceLocation, FenError),
@@ -182,7 +181,6 @@ impl PositionList {
     }
 }
 
-/// Parses the lines of a text that are not blank.
 fn lines_of(file: &str, text: &str) -> Vec<ParsedLine> {
     let place = |line| SourceLocation { file: file.to_owned(), line };
     let items = (1..).zip(epd::read(text)).filter_map(|(line, read)| match read {
@@ -240,8 +238,7 @@ pub fn single(text: &str) -> Result<NamedPosition, String> {
     }
 }
 
-/// Returns the name and text of an argument. An existing file has priority; otherwise an argument
-/// with blanks is a FEN.
+/// Returns the name and text of an argument: an existing file, or a FEN with blanks.
 fn source(argument: &str) -> Result<(String, String), CommandError> {
     if argument == "-" {
         return Ok(("standard input".to_owned(), standard_input()?));

@@ -2,24 +2,20 @@
 
 use firmware::evaluator;
 use firmware_wire::{self as wire, StepRecord};
-
 use sargon_analysis::{ExchangeSide, ExchangeStep, StepAction};
 use sargon_reference::{Behaviour, Colour, Piece, PieceKind, Position, Square};
 
 /// Encodes a colour: bit 7 is set for Black.
-#[must_use]
 pub fn colour(colour: Colour) -> u8 {
     if colour == Colour::Black { 0x80 } else { 0 }
 }
 
 /// Encodes a piece: bit 7 colour, bits 2-0 type.
-#[must_use]
 pub fn piece(piece: Piece) -> u8 {
     colour(piece.colour) | (piece.kind as u8 + 1)
 }
 
 /// Decodes a piece; `None` if its type is invalid.
-#[must_use]
 pub fn decode_piece(byte: u8) -> Option<Piece> {
     let kind = *PieceKind::ALL.get(usize::from(byte & 7).checked_sub(1)?)?;
     let colour = if byte & 0x80 != 0 { Colour::Black } else { Colour::White };
@@ -27,20 +23,17 @@ pub fn decode_piece(byte: u8) -> Option<Piece> {
 }
 
 /// Encodes a square: 21 + file + 10 * rank.
-#[must_use]
 pub fn square(square: Square) -> u8 {
     21 + square.file() + 10 * square.rank()
 }
 
 /// Decodes a square; `None` beyond the edge.
-#[must_use]
 pub fn decode_square(number: u8) -> Option<Square> {
     let within = number.checked_sub(21)?;
     Square::new(within % 10, within / 10)
 }
 
 /// Returns the behaviour of the reference that judges an evaluator of this behaviour.
-#[must_use]
 pub fn behaviour(built: evaluator::Behaviour) -> Behaviour {
     match built {
         evaluator::Behaviour::Corrected | evaluator::Behaviour::Fast => Behaviour::Corrected,
@@ -49,7 +42,6 @@ pub fn behaviour(built: evaluator::Behaviour) -> Behaviour {
 }
 
 /// Encodes the pieces of a position: 4-bit codes, two a byte, the earlier square low.
-#[must_use]
 pub fn squares(position: &Position) -> [u8; 32] {
     let code = |at: Square| {
         position.on(at).map_or(0, |on| {
@@ -66,7 +58,6 @@ pub fn squares(position: &Position) -> [u8; 32] {
 }
 
 /// Encodes a step of an exchange as the board reports it.
-#[must_use]
 pub fn step(step: &ExchangeStep) -> StepRecord {
     let action = match step.action {
         StepAction::Takes => wire::step::TAKES,

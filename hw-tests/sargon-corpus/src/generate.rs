@@ -5,7 +5,6 @@ use std::fmt::Write;
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 use cozy_chess::{Board, GameStatus, Move, Piece as ChessPiece};
-
 use sargon_reference::{Colour, Position, evaluate, parse_fen};
 
 /// The seed of the built-in positions.
@@ -17,7 +16,6 @@ const GAME_PLIES: (u64, u64) = (6, 220);
 const PAWN_MOVE_ODDS: u64 = 4;
 
 /// Plays `count` games of various lengths and returns the final position of each.
-#[must_use]
 pub fn generate(seed: u64, count: usize) -> Vec<Position> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut positions = Vec::with_capacity(count);
@@ -62,7 +60,6 @@ fn is_pawn_move(board: &Board, m: Move) -> bool {
 }
 
 /// Formats the positions as lines of the corpus, with computed tags.
-#[must_use]
 pub fn to_epd(positions: &[Position]) -> String {
     let mut text = String::new();
     for (index, position) in positions.iter().enumerate() {

@@ -115,7 +115,6 @@ pub enum CorpusError {
 }
 
 /// Formats an error of a line with file, line and column.
-#[must_use]
 pub fn with_location(file: &str, line: usize, error: &FenError) -> String {
     match error.column {
         Some(column) => format!("{file}:{line}:{column}: {error}"),
@@ -208,14 +207,12 @@ fn residues(words: &[String], position: &Position) -> Result<Vec<(Square, u8)>, 
     parsed.collect()
 }
 
-/// The file of arrays.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ArrayFile {
     array: Vec<ArrayEntry>,
 }
 
-/// One of its entries.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ArrayEntry {

@@ -68,14 +68,11 @@ impl FiledArray {
 
 impl AttackersArray {
     /// Returns the number of a side's pieces that take part.
-    #[must_use]
     pub fn count(&self, colour: Colour) -> u8 {
         self.section(colour).count
     }
 
-    /// Returns the values of a side's pieces in the order in which they capture, at most as many as
-    /// its count.
-    #[must_use]
+    /// Returns the values of a side's pieces in the order of capture, at most its count.
     pub fn in_order(&self, colour: Colour) -> Vec<u8> {
         let section = self.section(colour);
         let entries = section.slots.iter().flat_map(|&(first, second)| [first, second]);
@@ -84,7 +81,6 @@ impl AttackersArray {
 
     /// Encodes the array as in the article (Table 1): White's section, then Black's, each a count
     /// and six bytes with the first entry in the low half.
-    #[must_use]
     pub fn to_bytes(&self) -> [u8; 14] {
         let mut bytes = [0; 14];
         for (half, section) in bytes.chunks_mut(7).zip([&self.white, &self.black]) {
@@ -108,7 +104,6 @@ impl AttackersArray {
     /// assert_eq!(array.in_order(Colour::Black), [1, 9]);
     /// assert_eq!(array.to_bytes(), bytes);
     /// ```
-    #[must_use]
     pub fn from_bytes(bytes: &[u8; 14]) -> Self {
         let section = |half: &[u8]| {
             let mut slots = [(0, 0); SLOTS];

@@ -19,7 +19,6 @@ use super::scan::{ScanHit, scan};
 /// assert_eq!(array.to_bytes(), [3, 0, 0x33, 3, 0, 0, 0, 2, 1, 0, 0, 0, 9, 0]);
 /// # Ok::<(), sargon_reference::FenError>(())
 /// ```
-#[must_use]
 pub fn attackers(position: &Position, target: Square, pins: &[Pin]) -> FiledArray {
     let mut filing = FiledArray { array: AttackersArray::default(), overflow: false };
     scan(position, target, &mut |met| {
@@ -61,7 +60,6 @@ pub struct Capturer {
 /// assert_eq!(behind, [false, true]);
 /// # Ok::<(), sargon_reference::FenError>(())
 /// ```
-#[must_use]
 pub fn capturers(position: &Position, target: Square, pins: &[Pin]) -> Vec<Capturer> {
     let mut found = Vec::new();
     let mut last = None;
@@ -74,8 +72,7 @@ pub fn capturers(position: &Position, target: Square, pins: &[Pin]) -> Vec<Captu
     found
 }
 
-/// Returns `true` if pins allow a piece to move along `direction` or back: a single pin along the
-/// same line does, two never do.
+/// Returns `true` if pins allow a move along `direction`: one pin along its own line, two never.
 fn may_move_along(square: Square, direction: Direction, pins: &[Pin]) -> bool {
     let mut own = pins.iter().filter(|pin| pin.square == square);
     match (own.next(), own.next()) {

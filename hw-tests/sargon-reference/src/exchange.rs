@@ -62,7 +62,6 @@ impl CaptureQueue {
 /// assert_eq!(outcome.residue, 3 - 3 + 1);
 /// assert_eq!(outcome.bookings.len(), 3);
 /// ```
-#[must_use]
 pub fn exchange(target: Piece, array: &AttackersArray) -> ExchangeResult {
     let queue = |colour| CaptureQueue {
         values: array.in_order(colour).into_iter(),

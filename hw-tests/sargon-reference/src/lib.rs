@@ -49,8 +49,7 @@ pub struct SquareResult {
     pub array: AttackersArray,
     /// The array had no room for a piece.
     pub overflow: bool,
-    /// A piece was filed as if behind a queen when it is not, or the reverse. Never in the
-    /// corrected evaluator.
+    /// A piece was filed as if behind a queen or the reverse; never when corrected.
     pub misfiled: bool,
     /// The exchange.
     pub outcome: ExchangeResult,
@@ -78,9 +77,7 @@ pub struct Evaluation {
     pub final_pin_list: Vec<(u8, i8)>,
 }
 
-/// Evaluates every occupied square with the corrected behaviour; returns the pins and the squares,
-/// a1 to h1 first.
-#[must_use]
+/// Evaluates every occupied square, corrected; returns pins and squares, a1 first.
 pub fn evaluate(position: &Position) -> (Vec<Pin>, Vec<SquareResult>) {
     let pins = find_pins(position);
     let verdicts = position.pieces().map(|(square, piece)| {
@@ -106,7 +103,6 @@ pub fn evaluate(position: &Position) -> (Vec<Pin>, Vec<SquareResult>) {
 /// assert_eq!(residues, [0, 0, 1, 0]);
 /// # Ok::<(), sargon_reference::FenError>(())
 /// ```
-#[must_use]
 pub fn evaluate_as(position: &Position, behaviour: Behaviour) -> Evaluation {
     match behaviour {
         Behaviour::Original => original::evaluate(position),
@@ -129,7 +125,6 @@ pub fn evaluate_as(position: &Position, behaviour: Behaviour) -> Evaluation {
 /// let queen = Piece { colour: Colour::Black, kind: PieceKind::Queen };
 /// assert_eq!(exchange_as(queen, &array, Behaviour::Original).residue, 9);
 /// ```
-#[must_use]
 pub fn exchange_as(target: Piece, array: &AttackersArray, behaviour: Behaviour) -> ExchangeResult {
     match behaviour {
         Behaviour::Corrected => exchange(target, array),

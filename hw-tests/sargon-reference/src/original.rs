@@ -44,8 +44,7 @@ struct SectionCursor {
     at: usize,
 }
 
-/// Evaluates every occupied square, a1 to h1 first. Changes of the pin list by one square affect
-/// later ones.
+/// Evaluates every occupied square, a1 first; pin list changes affect later ones.
 pub(super) fn evaluate(position: &Position) -> Evaluation {
     let mut memory = Memory::new();
     let pins = memory.find_pins(position);
@@ -80,7 +79,6 @@ impl Memory {
         AttackersArray::from_bytes(&bytes)
     }
 
-    /// Returns the current pin list.
     fn pin_list(&self) -> impl Iterator<Item = (u8, i8)> {
         let (squares, steps) = self.bytes[PINS_OFFSET..SENTINEL_OFFSET].split_at(MAX_PINS);
         squares.iter().zip(steps).take(self.pins).map(|(square, step)| (*square, *step as i8))
@@ -112,7 +110,6 @@ impl Memory {
         more as i8 >= 0
     }
 
-    /// Fills the array for a square.
     fn attackers(&mut self, position: &Position, target: Square) -> FilingEffects {
         self.bytes[..PINS_OFFSET].fill(0);
         self.bytes[SENTINEL_OFFSET] = SENTINEL;
@@ -147,8 +144,7 @@ impl Memory {
         }
     }
 
-    /// Puts a value into the low half and moves the entry there to the high half; returns `true` if
-    /// that overwrote an entry.
+    /// Puts a value into the low half, shifting its entry; `true` if that overwrote another.
     fn insert_low(&mut self, slot: usize, value: u8) -> bool {
         let before = self.bytes[slot];
         self.bytes[slot] = before << 4 | value;
@@ -215,8 +211,7 @@ fn section_offset(colour: Colour) -> usize {
     }
 }
 
-/// The number of a square on the program's board, which has ten squares per row and two rows below
-/// the first rank: a1 is 21.
+/// The number of a square on the program's board of ten squares per row: a1 is 21.
 fn square_number(square: Square) -> u8 {
     21 + square.file() + 10 * square.rank()
 }

@@ -6,9 +6,7 @@ use super::position::{Colour, Direction, Piece, PieceKind, Position, Square};
 
 /// A piece between a king or queen and an enemy piece that moves along their line.
 pub(super) struct PinCandidate {
-    /// The king or queen.
     pub(super) royal: Piece,
-    /// Its square.
     pub(super) square: Square,
     /// The piece between.
     pub(super) pin: Pin,
@@ -32,7 +30,6 @@ pub(super) struct PinCandidate {
 /// assert_eq!(Some(pins[0].square), Square::named("e2"));
 /// # Ok::<(), sargon_reference::FenError>(())
 /// ```
-#[must_use]
 pub fn find_pins(position: &Position) -> Vec<Pin> {
     let mut pins = Vec::new();
     scan_pin_candidates(position, &mut |PinCandidate { royal, square, pin, by_queen }| {

@@ -62,7 +62,6 @@ pub struct Piece {
 
 impl Piece {
     /// The piece of a letter of FEN: capitals are White's.
-    #[must_use]
     pub fn from_letter(letter: char) -> Option<Self> {
         let kind = match letter.to_ascii_lowercase() {
             'p' => PieceKind::Pawn,
@@ -99,7 +98,6 @@ impl Square {
     }
 
     /// The square of a file and rank, each 0 to 7.
-    #[must_use]
     pub fn new(file: u8, rank: u8) -> Option<Self> {
         (file < 8 && rank < 8).then_some(Self { rank, file })
     }
@@ -113,7 +111,6 @@ impl Square {
     /// assert_eq!(Square::named("e4"), Square::new(4, 3));
     /// assert_eq!(Square::named("i1"), None);
     /// ```
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let &[file, rank] = name.as_bytes() else { return None };
         Self::new(file.wrapping_sub(b'a'), rank.wrapping_sub(b'1'))
@@ -199,13 +196,11 @@ pub struct Position {
 
 impl Position {
     /// An empty board.
-    #[must_use]
     pub fn empty(to_move: Colour) -> Self {
         Self { squares: [None; 64], to_move }
     }
 
     /// Returns the piece on a square.
-    #[must_use]
     pub fn on(&self, square: Square) -> Option<Piece> {
         self.squares[square.index()]
     }
@@ -222,14 +217,12 @@ impl Position {
 
     /// Returns the square of the last king or queen of a colour in the order of [`Self::pieces`]:
     /// the one that the program watches for pins.
-    #[must_use]
     pub fn royal(&self, colour: Colour, kind: PieceKind) -> Option<Square> {
         let wanted = Piece { colour, kind };
         self.pieces().filter(|(_, piece)| *piece == wanted).last().map(|(square, _)| square)
     }
 
     /// Returns the position with ranks reversed and colours exchanged.
-    #[must_use]
     pub fn colours_swapped(&self) -> Self {
         let mut swapped = Self::empty(self.to_move.other());
         for (Square { rank, file }, Piece { colour, kind }) in self.pieces() {
@@ -240,7 +233,6 @@ impl Position {
     }
 
     /// Returns the position with files reversed, as in a mirror.
-    #[must_use]
     pub fn files_reversed(&self) -> Self {
         let mut reversed = Self::empty(self.to_move);
         for (Square { rank, file }, piece) in self.pieces() {

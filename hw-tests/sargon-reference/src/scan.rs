@@ -4,9 +4,7 @@ use super::position::{Direction, Piece, PieceKind, Position, Square};
 
 /// An attacker or defender found by a scan.
 pub(super) struct ScanHit {
-    /// Its square.
     pub(super) square: Square,
-    /// The piece.
     pub(super) piece: Piece,
     /// The direction from the scanned square towards it.
     pub(super) direction: Direction,
@@ -59,8 +57,7 @@ fn scan_line(
     }
 }
 
-/// Returns `true` if a piece found along `direction` from the target attacks it. White's pawns
-/// attack upwards, so they are found downwards.
+/// Returns `true` if a piece found along `direction` attacks; White's pawns are found downwards.
 fn attacks_along(piece: Piece, slider: PieceKind, direction: Direction, adjacent: bool) -> bool {
     use super::position::Colour::{Black, White};
     match piece.kind {

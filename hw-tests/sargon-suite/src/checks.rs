@@ -1,5 +1,4 @@
-//! The replies that the reference expects for a position, and their CRC-32 (docs/PROTOCOL.md, "26h
-//! CHECKS").
+//! The replies that the reference expects for a position, and their CRC-32 (CHECKS).
 
 use firmware_wire::{Pin, PointsReply, PositionEnd, PositionWithMove, SquareRecord, crc32, danger};
 
@@ -14,18 +13,14 @@ use sargon_reference::{Colour, Evaluation, Position, Square, SquareResult, evalu
 pub struct ExpectedPosition {
     /// The last move that POINTS assumes: who moved, and to where.
     pub(crate) last_move: (Colour, Option<Square>),
-    /// The position as in a CHECKS request.
     pub(crate) request: PositionWithMove,
-    /// The reply to POSITION, without T-states.
     pub(crate) response: PositionResponse,
-    /// The reply to POINTS.
     pub(crate) points: PointsReply,
     /// The CRC-32 of both.
     pub(crate) crc: u32,
 }
 
 impl ExpectedPosition {
-    /// Evaluates a position with the reference.
     pub(crate) fn new(position: &Position, criteria: Criteria) -> Self {
         let evaluation = evaluate_as(position, criteria.behaviour);
         let verdicts = &evaluation.squares;
@@ -44,7 +39,6 @@ impl ExpectedPosition {
     }
 }
 
-/// Returns the expected reply to POSITION.
 fn position_response(position: &Position, evaluation: &Evaluation, mask: u8) -> PositionResponse {
     let Evaluation { squares: verdicts, final_pin_list, .. } = evaluation;
     let end = PositionEnd {
@@ -69,7 +63,6 @@ fn square_record(verdict: &SquareResult, mask: u8) -> SquareRecord {
     }
 }
 
-/// Returns the expected reply to POINTS.
 fn points_reply(prizes: &Prizes, status: u8) -> PointsReply {
     let account = |account: ScoreAdjustment| [account.lost, account.won];
     PointsReply {

@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::responses::PositionResponse;
 use sargon_analysis::{Prizes, ScoreAdjustment, exchange_steps};
-use sargon_corpus::DocumentedResult;
-use sargon_corpus::encode;
+use sargon_corpus::{DocumentedResult, encode};
 use sargon_reference::{
     AttackersArray, Behaviour, Colour, Evaluation, Piece, PieceKind, Position, Square,
     SquareResult, evaluate_as, exchange_as,
@@ -98,8 +97,7 @@ impl Differences {
         }
     }
 
-    /// Adds both arrays to the differences from index `first` on, except differences between
-    /// arrays.
+    /// Adds both arrays to the differences from `first` on, except to those of arrays.
     fn add_arrays(&mut self, first: usize, board: &AttackersArray, reference: &AttackersArray) {
         for difference in &mut self.0[first..] {
             if difference.field != ARRAY {
@@ -110,7 +108,6 @@ impl Differences {
 }
 
 /// Compares a reply to POINTS, without its status.
-#[must_use]
 pub fn compare_points(expected: &Prizes, seen: &PointsReply) -> Vec<Difference> {
     let mut found = Differences::default();
     let both = |[a, b]: [u8; 2]| format!("{a} {b}");
@@ -128,7 +125,6 @@ pub fn compare_points(expected: &Prizes, seen: &PointsReply) -> Vec<Difference> 
 
 /// Compares a reply to POINTS with the results for these squares. `mover` has just moved, to the
 /// square `moved` if that is known.
-#[must_use]
 pub fn compare_points_reply(
     verdicts: &[SquareResult],
     criteria: Criteria,
@@ -144,7 +140,6 @@ pub fn compare_points_reply(
 }
 
 /// Compares a reply to TRACE: the steps of an exchange, and `outcome`, its residue and status.
-#[must_use]
 pub fn compare_steps(
     piece: Piece,
     array: &AttackersArray,
@@ -163,7 +158,6 @@ pub fn compare_steps(
 
 /// Compares a reply to POSITION: royal squares, pins, and piece, array, residue and status of every
 /// occupied square. `expected` are the residues in a document, for this behaviour.
-#[must_use]
 pub fn compare_position(
     position: &Position,
     Criteria { behaviour, status_mask }: Criteria,
@@ -203,7 +197,6 @@ pub fn compare_position(
 
 /// Compares a reply to EXCHANGE: residue and status. `stated` is the result in a document, for this
 /// behaviour.
-#[must_use]
 pub fn compare_exchange(
     piece: Piece,
     array: &AttackersArray,

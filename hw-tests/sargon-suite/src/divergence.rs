@@ -35,7 +35,6 @@ impl fmt::Display for Divergence {
 /// Returns the first difference between two results of the same case, square by square: piece,
 /// array, residue, status, and T-states if both boards count them; then the differences from the
 /// reference. Returns `None` if both results agree and are right.
-#[must_use]
 pub fn first_divergence(a: &CaseResult, b: &CaseResult) -> Option<Divergence> {
     if !a.is_answered() || !b.is_answered() {
         let outcome = |result: &CaseResult| {

@@ -4,7 +4,6 @@ use hil_harness::report::{FollowUp, FollowUpOptions, command_line};
 
 use crate::CaseResult;
 
-/// Returns the commands for a failed case; `None` if there are none.
 pub(crate) fn follow_up(result: &CaseResult, options: &FollowUpOptions) -> Option<FollowUp> {
     let mut commands = Vec::new();
     let mut add = |name: &str, options: &[String], subject: &[&str]| {

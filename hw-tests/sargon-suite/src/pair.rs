@@ -1,5 +1,4 @@
-//! Runs the same cases on two boards at the same time, and compares the results in the order of the
-//! cases.
+//! Runs the same cases on two boards at the same time, and compares results in order.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -47,7 +46,6 @@ pub enum PairOutcome {
     },
 }
 
-/// The results of one board for a batch, in the order of the cases, and how the batch ended.
 struct Batch {
     results: Vec<CaseResult>,
     ended: RunEnd,
@@ -101,7 +99,6 @@ fn run_side(mut side: impl FnMut(&[Case]) -> Batch, cases: &[Case], sender: &Syn
     }
 }
 
-/// Compares the batches of both sides as they are received.
 fn compare_batches(batches: &[Receiver<Batch>; 2], cases: &[Case]) -> PairOutcome {
     let mut squares = 0;
     let mut timed = 0;

@@ -1,5 +1,4 @@
-//! The requests that a case needs: one if the application supports combined requests, else up to
-//! two.
+//! The requests that a case needs: one if they can be combined, else up to two.
 
 use firmware_wire::{
     BODY_OVERHEAD, MAX_POSITIONS, POSITION_BYTES, capability, extended_capability,
@@ -55,8 +54,7 @@ pub(crate) fn unsupported_reason(live: &LiveBoard, subject: &CaseInput) -> Optio
         .then(|| format!("{} does not implement {request}", live.application.name))
 }
 
-/// Returns `true` if POSITION accepts the last move, which makes a separate POINTS request, and a
-/// second evaluation, unnecessary.
+/// Returns `true` if POSITION accepts the last move, which replaces a POINTS request.
 fn supports_combined_request(live: &LiveBoard) -> bool {
     live.application.extended_capabilities & extended_capability::CHECKS != 0
 }

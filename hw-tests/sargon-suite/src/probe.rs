@@ -1,5 +1,4 @@
-//! T-states of the evaluator's routines, and the bookings of XCHNG, as recorded by a simulated
-//! board.
+//! T-states of the evaluator's routines, and XCHNG's bookings, from a simulated board.
 
 use firmware::build::BuiltImage;
 use firmware_wire::SquareRecord;
@@ -7,8 +6,7 @@ use firmware_wire::SquareRecord;
 use crate::responses::ObservedExchange;
 use board_simulator::{CallRecord, Probe, Registers};
 
-/// Labels at which XCHNG has just booked points, with the residue in E. A user's XCHNG may lack
-/// them.
+/// Labels at which XCHNG has just booked points, residue in E; a user's XCHNG may lack them.
 const BOOKING_LABELS: [&str; 2] = ["XCBOOK", "XCLAST"];
 
 /// Addresses of the evaluator's routines.
@@ -64,8 +62,7 @@ impl EvaluatorProbe {
         calls.map(|call| call.t_states).collect()
     }
 
-    /// Returns the calls of ATTACK and XCHNG, square and T-states, for each of the last `positions`
-    /// positions; `None` if there are fewer.
+    /// Returns ATTACK and XCHNG calls with T-states, for each of the last `positions` positions.
     pub(crate) fn per_position(
         &self,
         positions: usize,

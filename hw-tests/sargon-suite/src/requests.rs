@@ -39,13 +39,11 @@ const POINTS_OPERATION: &str = "gathering the highest residues";
 /// Single requests to a board on which an evaluator runs.
 pub trait SargonBoard: BorrowMut<LiveBoard> {
     /// Returns the behaviour of the evaluator on the board.
-    #[must_use]
     fn behaviour(&self) -> Behaviour {
         self.criteria().behaviour
     }
 
     /// Returns the criteria for its replies.
-    #[must_use]
     fn criteria(&self) -> Criteria {
         self.borrow().state.criteria
     }
@@ -128,8 +126,7 @@ pub trait SargonBoard: BorrowMut<LiveBoard> {
         }
     }
 
-    /// Takes the recorded calls of the last exchange. Returns `None` if the board is not simulated
-    /// here or XCHNG was not called.
+    /// Takes the last exchange's recorded calls, if the board is simulated and called XCHNG.
     fn take_observed_exchange(&mut self) -> Option<ObservedExchange> {
         let live = self.borrow_mut();
         let hits = live.take_hits()?;
@@ -180,7 +177,6 @@ pub(crate) fn position_request(live: &LiveBoard, position: &Position) -> Request
     }
 }
 
-/// POSITION and POINTS in one request.
 pub(crate) fn combined_request(live: &LiveBoard, position: PositionWithMove) -> RequestSpec {
     RequestSpec {
         operation: POSITION_OPERATION,
@@ -223,8 +219,7 @@ pub(crate) fn points_request(
     RequestSpec::new(POINTS_OPERATION, request, live.time_of(POSITION_T_STATES))
 }
 
-/// Decodes the reply to a request of a case. `records` are the calls of the evaluator's routines,
-/// on a simulated board.
+/// Decodes the reply to a request of a case; a simulated board also has `records`.
 pub(crate) fn decode(
     live: &LiveBoard,
     mut replies: Vec<Reply>,

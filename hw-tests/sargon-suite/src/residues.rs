@@ -48,7 +48,6 @@ pub struct SquareEntry {
 }
 
 /// Returns the results of board and reference for a position.
-#[must_use]
 pub fn position_entry(
     position: &Position,
     behaviour: Behaviour,
@@ -60,7 +59,6 @@ pub fn position_entry(
     PositionEntry { pins: pins.collect(), squares }
 }
 
-/// Returns the entry of a single exchange.
 pub(crate) fn exchange_entry(
     piece: Piece,
     array: &AttackersArray,

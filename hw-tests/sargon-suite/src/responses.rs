@@ -71,17 +71,14 @@ pub struct ObservedBooking {
 }
 
 impl ObservedBooking {
-    /// Reads the registers at a booking of XCHNG: points at stake in B, attacker in L, residue in E
-    /// (xchng.asm).
-    #[must_use]
+    /// Reads a booking of XCHNG: points at stake in B, attacker in L, residue in E (xchng.asm).
     pub(crate) fn from_registers(registers: &Registers) -> Self {
         let Registers { bc, hl, de, .. } = *registers;
         Self { stake: (bc >> 8) as u8, attacker: hl as u8, residue: de as i8 }
     }
 }
 
-/// A recorded call of XCHNG, read by the contract of NEXTAD and the registers of the article's
-/// Table 2.
+/// A recorded call of XCHNG, by NEXTAD's contract and Table 2 of the article.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ObservedExchange {
     /// The calls of NEXTAD.
@@ -104,9 +101,7 @@ pub struct ObservedFetch {
 }
 
 impl ObservedExchange {
-    /// Reads the hits after the entry of XCHNG: entries and returns of NEXTAD, then the return of
-    /// XCHNG.
-    #[must_use]
+    /// Reads the hits after the entry of XCHNG: NEXTAD's entries and returns, then XCHNG's.
     pub(crate) fn from_hits(hits: &[Registers], nextad: Option<u16>) -> Self {
         let mut exchange = Self::default();
         let mut hits = hits.iter().peekable();

@@ -27,8 +27,7 @@ use crate::{CasePlan, CaseResult, LiveBoard, Response, follow_up, guard, judge, 
 use sargon_corpus::{Case, CaseInput, DocumentedResult, encode};
 use sargon_reference::Square;
 
-/// A request that keeps the board busy for about two seconds, with T-states independent of the
-/// line.
+/// A request that keeps the board busy for two seconds, independent of the line.
 const CLOCK_TEST: ExhaustRequest =
     ExhaustRequest { space: 0, attackers: 20, defenders: 0, piece: 0x02, count: 4000, crc: 0 };
 /// Status bits, with their names and the remark on squares that have them.
@@ -263,7 +262,6 @@ impl BoardSuite for SargonSuite {
     }
 }
 
-/// Returns the behaviour in an application's identity.
 fn behaviour(application: &Identity) -> Built {
     let is_original = application.capabilities & capability::AS_IN_1978 != 0;
     if is_original { Built::Original } else { Built::Corrected }

@@ -1,17 +1,15 @@
-//! `sargon behaviours`: squares where the 1978 program differs from the corrected one, and the
-//! bug behind it.
+//! `sargon behaviours`: squares on which the 1978 program differs, and the bug behind it.
 
 use std::fmt::Write;
 
 use clap::Args;
 use cli_support::exit::CommandResult;
+use cli_support::output::{pluralize, print, print_totals};
 use sargon_analysis::behaviours::{
     BehaviourDiff, BehaviourStats, OriginalBug, SquareOutcome, compare,
 };
-use serde::Serialize;
-
-use cli_support::output::{pluralize, print, print_totals};
 use sargon_corpus::args::PositionArgs;
+use serde::Serialize;
 
 #[derive(Args)]
 pub(super) struct BehavioursArgs {
@@ -43,7 +41,6 @@ pub(super) fn behaviours(args: &BehavioursArgs) -> CommandResult {
     positions.finish(Ok(0))
 }
 
-/// A square in `--json`.
 #[derive(Serialize)]
 struct SquareLine<'a> {
     square: String,

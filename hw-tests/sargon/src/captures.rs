@@ -9,10 +9,9 @@ use chess_rules::see::{
 use chess_rules::{Color, IllegalReason, Square};
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult};
-use serde::Serialize;
-
 use cli_support::output::{pluralize, print};
 use sargon_corpus::args::{NamedPosition, PositionArgs};
+use serde::Serialize;
 
 #[derive(Args)]
 pub(super) struct CapturesArgs {
@@ -59,7 +58,6 @@ struct CapturesLine {
     exchanges: Vec<ExchangeEntry>,
 }
 
-/// A legal capture.
 #[derive(Serialize)]
 struct CaptureEntry {
     uci: String,
@@ -76,7 +74,6 @@ struct IllegalEntry {
     why: &'static str,
 }
 
-/// The exchange on a square.
 #[derive(Serialize)]
 struct ExchangeEntry {
     side: &'static str,

@@ -115,7 +115,6 @@ pub(super) fn compare(args: &CompareArgs) -> CommandResult {
     })
 }
 
-/// Evaluates the moves of one position.
 fn compare_moves(
     args: &CompareArgs,
     named: &NamedPosition,

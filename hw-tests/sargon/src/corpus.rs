@@ -2,9 +2,8 @@
 
 use clap::Args;
 use cli_support::exit::CommandResult;
-use sargon_corpus::{CORPUS_SEED, generate, to_epd};
-
 use cli_support::output::print;
+use sargon_corpus::{CORPUS_SEED, generate, to_epd};
 
 #[derive(Args)]
 pub(super) struct CorpusArgs {

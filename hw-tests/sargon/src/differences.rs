@@ -4,11 +4,10 @@ use std::fmt::Write;
 
 use clap::Args;
 use cli_support::exit::CommandResult;
-use sargon_analysis::{EvaluatorDiff, EvaluatorStats, HigherLower, compare_evaluators};
-use serde::Serialize;
-
 use cli_support::output::{pluralize, print, print_totals};
+use sargon_analysis::{EvaluatorDiff, EvaluatorStats, HigherLower, compare_evaluators};
 use sargon_corpus::args::{NamedPosition, PositionArgs};
+use serde::Serialize;
 
 #[derive(Args)]
 pub(super) struct DifferencesArgs {
@@ -43,7 +42,6 @@ pub(super) fn differences(args: &DifferencesArgs) -> CommandResult {
     positions.finish(Ok(0))
 }
 
-/// The fields of a line of `--json` besides the position.
 #[derive(Serialize)]
 struct DifferencesLine {
     squares: Vec<DifferenceEntry>,
@@ -89,7 +87,6 @@ fn row(found: &EvaluatorDiff) -> String {
     row.trim_end().to_owned() + "\n"
 }
 
-/// Lists the squares of a position on which the three values differ.
 fn listing(named: &NamedPosition, compared: &[EvaluatorDiff]) -> String {
     let differs = |c: &&EvaluatorDiff| c.residue != c.minimax || c.residue != c.swap;
     let rows: Vec<_> = compared.iter().filter(differs).map(row).collect();

@@ -12,7 +12,7 @@ mod swap;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use cli_support::exit::{BUG, report_result};
+use cli_support::exit::CommandResult;
 use cli_support::manual::{self, CompletionsArgs, ManArgs};
 
 /// Evaluate exchanges in chess positions, as Sargon (1978) does and as modern engines do
@@ -118,17 +118,11 @@ Examples:
 }
 
 fn main() -> ExitCode {
-    // The panic has been reported by then; only the exit code is ours to choose.
-    std::panic::catch_unwind(run).unwrap_or(ExitCode::from(BUG))
+    manual::main(run)
 }
 
-/// Parses the command line, runs its command, and returns the exit code.
-fn run() -> ExitCode {
-    let cli = match manual::parse_args::<Cli>(Cli::command()) {
-        Ok(cli) => cli,
-        Err(code) => return code,
-    };
-    let outcome = match cli.command {
+fn run(cli: Cli) -> CommandResult {
+    match cli.command {
         Command::Positions(args) => positions::list(&args),
         Command::Captures(args) => captures::captures(&args),
         Command::Swap(args) => swap::swap_of(&args),
@@ -139,8 +133,7 @@ fn run() -> ExitCode {
         Command::Corpus(args) => corpus::corpus(&args),
         Command::Completions(args) => manual::print_completions(&args, Cli::command()),
         Command::Man(args) => manual::write_or_print_pages(&args, Cli::command()),
-    };
-    report_result("sargon", outcome)
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@ use cli_support::exit::CommandResult;
 use cli_support::output::{json_line, print};
 use sargon_corpus::args::PositionArgs;
 
-/// Arguments of `sargon positions`.
 #[derive(Args)]
 pub(super) struct ListArgs {
     #[command(flatten)]
@@ -15,7 +14,6 @@ pub(super) struct ListArgs {
     json: bool,
 }
 
-/// Prints each parsed position.
 pub(super) fn list(args: &ListArgs) -> CommandResult {
     let positions = args.positions.read(args.json)?;
     positions.for_each(args.json, |named| {

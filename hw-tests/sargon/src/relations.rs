@@ -5,11 +5,10 @@ use std::fmt::Write;
 
 use clap::Args;
 use cli_support::exit::CommandResult;
-use sargon_analysis::{Relation, RelationGroup, relations};
-use serde::Serialize;
-
 use cli_support::output::{pluralize, print};
+use sargon_analysis::{Relation, RelationGroup, relations};
 use sargon_corpus::args::PositionArgs;
+use serde::Serialize;
 
 #[derive(Args)]
 pub(super) struct RelationsArgs {
@@ -43,13 +42,11 @@ pub(super) fn relations_of(args: &RelationsArgs) -> CommandResult {
     positions.finish(Ok(0))
 }
 
-/// The fields of a line of `--json` besides the position.
 #[derive(Serialize)]
 struct RelationsLine {
     relations: Vec<RelationEntry>,
 }
 
-/// A relation.
 #[derive(Serialize)]
 struct RelationEntry {
     group: &'static str,

@@ -95,7 +95,6 @@ fn evaluate(args: &SwapArgs, positions: &PositionList) -> CommandResult {
     Ok(0)
 }
 
-/// Finds a legal move.
 fn find_move(position: &Position, text: &str) -> Result<Move, CommandError> {
     position.find_move(text).ok_or_else(|| {
         let problem =

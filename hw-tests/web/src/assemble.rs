@@ -20,7 +20,6 @@ use crate::build_info::crc32;
 use crate::error::PageError;
 use crate::sources::defines;
 
-/// Sources as the page sends them.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct AssembleRequest {
     pub(crate) files: Vec<SourceFile>,
@@ -63,13 +62,11 @@ impl AssembleRequest {
     }
 }
 
-/// The answer to `assemble`, and the bytes of the files in it.
 pub(crate) struct AssembleOutput {
     pub(crate) answer: Value,
     pub(crate) bytes: Vec<Vec<u8>>,
 }
 
-/// The answer to `assemble`.
 #[derive(Debug, Serialize)]
 struct AssembleReply {
     messages: Vec<Value>,
@@ -78,7 +75,6 @@ struct AssembleReply {
     outputs: Vec<Value>,
 }
 
-/// Collects files.
 #[derive(Default)]
 struct Outputs {
     stem: String,
@@ -117,7 +113,6 @@ impl Outputs {
     }
 }
 
-/// Assembles and links.
 pub(crate) fn assemble(sources: &AssembleRequest) -> Result<AssembleOutput, PageError> {
     let profile = profile(sources.board.as_deref())?;
     match sources.behaviour()? {
@@ -126,8 +121,7 @@ pub(crate) fn assemble(sources: &AssembleRequest) -> Result<AssembleOutput, Page
     }
 }
 
-/// The application with an evaluator. Messages are those of each of its files by itself, and of
-/// the linker.
+/// The application with an evaluator, with the messages of its files and the linker.
 fn evaluator(
     sources: &AssembleRequest,
     behaviour: Behaviour,
@@ -194,7 +188,6 @@ fn program(sources: &AssembleRequest, profile: &BoardProfile) -> Result<Assemble
     outputs.made(found, text, Some(program))
 }
 
-/// The assembler's messages as the page has them.
 fn messages(assembly: &Assembly) -> Vec<Value> {
     let lines = render::json(&assembly.diagnostics, &assembly.sources);
     let all = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());

@@ -23,12 +23,9 @@ const MAX_CACHED_BOARDS: usize = 5;
 const FAST_FILES: [(&str, &[&str]); 2] =
     [("xchfst.asm", &["XCHNG", "NEXTAD"]), ("spread.asm", &["ATTACK", "ATKSAV"])];
 
-/// A source as the page has it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, serde::Serialize)]
 pub(crate) struct SourceFile {
-    /// Name without folders.
     pub(crate) name: String,
-    /// Its text.
     pub(crate) text: String,
 }
 
@@ -46,12 +43,10 @@ impl EvaluatorSources {
         Ok(Self { behaviour, files: files.unwrap_or_default() })
     }
 
-    /// The evaluator as the builder takes it.
     pub(crate) fn evaluator(&self) -> Evaluator {
         Evaluator { behaviour: self.behaviour, own: None }
     }
 
-    /// Builds a program with this evaluator.
     pub(crate) fn build(
         &self,
         profile: &BoardProfile,
@@ -87,7 +82,6 @@ impl EvaluatorSources {
     }
 }
 
-/// The profile of a name, or the usual one.
 pub(crate) fn profile(name: Option<&str>) -> Result<BoardProfile, PageError> {
     let name = name.unwrap_or(DEFAULT_BOARD);
     BoardProfile::named(name).map_err(PageError::new)
@@ -119,7 +113,6 @@ pub(crate) fn simulated(
     start(&plan, programs, |board| board)
 }
 
-/// A board as the page lists it.
 #[derive(Debug, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct BoardInfo {
@@ -145,7 +138,6 @@ pub(crate) fn list() -> Result<Vec<BoardInfo>, PageError> {
     BoardProfile::names().map(info).collect()
 }
 
-/// Boards by their evaluators, the last one used at the end.
 #[derive(Default)]
 pub(crate) struct Boards {
     kept: Vec<(EvaluatorSources, LiveBoard)>,

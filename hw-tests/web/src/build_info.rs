@@ -15,7 +15,6 @@ const FILE_CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 pub(crate) const BEHAVIOURS: [Behaviour; 3] =
     [Behaviour::Original, Behaviour::Corrected, Behaviour::Fast];
 
-/// The answer to `figures`.
 #[derive(Debug, Serialize)]
 pub(crate) struct BuildInfo {
     version: &'static str,
@@ -24,7 +23,6 @@ pub(crate) struct BuildInfo {
     images: Vec<ImageInfo>,
 }
 
-/// An application's image.
 #[derive(Debug, Serialize)]
 struct ImageInfo {
     behaviour: String,
@@ -35,7 +33,6 @@ struct ImageInfo {
 }
 
 impl BuildInfo {
-    /// Builds the application with each evaluator.
     pub(crate) fn find() -> Result<Self, PageError> {
         let profile = board::profile(None)?;
         let image = |behaviour| -> Result<ImageInfo, PageError> {

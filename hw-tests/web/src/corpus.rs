@@ -22,7 +22,6 @@ const BATCH: usize = 32;
 /// The time after which the worker takes messages.
 const MAX_SLICE_TIME: Duration = Duration::from_millis(60);
 
-/// The choice of cases.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct CaseSelection {
     #[serde(default)]
@@ -32,7 +31,6 @@ pub(crate) struct CaseSelection {
 }
 
 impl CaseSelection {
-    /// The cases that are meant.
     pub(crate) fn cases(&self) -> Result<Vec<Case>, PageError> {
         let texts = self.filter.clone().unwrap_or_default();
         let selection = Selection { texts, ..Selection::default() };
@@ -47,7 +45,6 @@ impl CaseSelection {
     }
 }
 
-/// A run in progress.
 pub(crate) struct CorpusRun {
     request: u64,
     live: LiveBoard,
@@ -64,7 +61,6 @@ pub(crate) struct CorpusRun {
 }
 
 impl CorpusRun {
-    /// A run of cases on a board that is ready.
     pub(crate) fn new(
         request: u64,
         live: LiveBoard,
@@ -180,7 +176,6 @@ impl Job for CorpusRun {
     }
 }
 
-/// A case as the page shows it.
 fn outcome(result: &CaseResult) -> Value {
     let mut outcome = json!({
         "id": result.id, "tags": result.tags,

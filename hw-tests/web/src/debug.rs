@@ -47,7 +47,6 @@ pub(crate) struct Window {
     length: usize,
 }
 
-/// A breakpoint request of the page.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 pub(crate) struct BreakpointRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,7 +61,6 @@ pub(crate) struct BreakpointRequest {
     condition: Option<String>,
 }
 
-/// A session.
 pub(crate) struct PageDebugSession {
     debugger: Debugger,
     began: u64,
@@ -129,8 +127,7 @@ impl PageDebugSession {
         self.windows = windows;
     }
 
-    /// Advances the board by at most a slice if the command can be continued later; returns whether
-    /// it is to be.
+    /// Advances the board by at most a slice; returns whether to continue later.
     fn advance(&mut self, motion: ExecCommand, until: Instant) -> bool {
         let goes_on = matches!(motion, ExecCommand::Continue | ExecCommand::RunTo(_));
         let slice = if goes_on { MAX_SLICE_TIME } else { MAX_EXEC_TIME };
@@ -147,7 +144,6 @@ impl PageDebugSession {
         self.message = None;
     }
 
-    /// Runs a command of the text debugger.
     pub(crate) fn command(&mut self, line: &str) -> Result<String, PageError> {
         let until = Instant::now() + MAX_EXEC_TIME;
         let done = execute(&mut self.debugger, line, &mut |_| Instant::now() > until);
@@ -163,7 +159,6 @@ impl PageDebugSession {
         })
     }
 
-    /// Sets breakpoints, these and no others.
     pub(crate) fn set_breakpoints(&mut self, wishes: Vec<BreakpointRequest>) -> Value {
         let known: Vec<_> = self.debugger.stops.breakpoints().map(|(id, _)| id).collect();
         for id in known {
@@ -212,7 +207,6 @@ impl PageDebugSession {
         (!lines.is_empty()).then(|| lines.join("\n") + "\n")
     }
 
-    /// The state as the page shows it.
     pub(crate) fn state(&self) -> Value {
         let debugger = &self.debugger;
         let code = debugger.code();
@@ -317,7 +311,6 @@ pub(crate) fn parse_exec_command(
     })
 }
 
-/// A board on its way.
 pub(crate) struct ExecJob {
     session: SharedSession,
     motion: ExecCommand,

@@ -34,7 +34,6 @@ pub(crate) struct Diagnostic {
     help: Option<String>,
 }
 
-/// A word for an editor to colour.
 #[derive(Debug, Serialize)]
 pub(crate) struct Token {
     line: u32,
@@ -129,7 +128,6 @@ impl Editor {
         Ok(())
     }
 
-    /// The tokens of a file.
     pub(crate) fn tokens(&mut self, file: &str) -> Result<Vec<Token>, PageError> {
         let asked = json!({ "textDocument": { "uri": file } });
         let answer = self.request("textDocument/semanticTokens/full", asked)?;
@@ -155,7 +153,6 @@ impl Editor {
         Ok(json!({ "markdown": markdown, "from": from, "to": to }))
     }
 
-    /// Returns the completions at a location.
     pub(crate) fn completion(&mut self, place: &TextLocation) -> Result<Value, PageError> {
         let answer = self.request("textDocument/completion", at(place))?;
         let items = answer.as_array().or_else(|| answer["items"].as_array());
@@ -172,7 +169,6 @@ impl Editor {
         Ok(json!({ "items": items }))
     }
 
-    /// The definition of the name at a place.
     pub(crate) fn definition(
         &mut self,
         place: &TextLocation,
@@ -200,7 +196,6 @@ impl Editor {
     }
 }
 
-/// A place as the protocol has it.
 fn at(place: &TextLocation) -> Value {
     let [line, character] = [place.line, place.column].map(|number| number.saturating_sub(1));
     let position = json!({ "line": line, "character": character });
@@ -236,7 +231,6 @@ fn diagnostic(file: &str, one: &Value) -> Diagnostic {
     }
 }
 
-/// The protocol's kinds that this server gives.
 fn completion_kind(kind: Option<u64>) -> &'static str {
     match kind {
         Some(3) => "function",

@@ -15,7 +15,6 @@ use crate::board::{Boards, EvaluatorSources};
 use crate::error::PageError;
 use crate::exchange::{CapturerView, Exchange, StepFacts};
 
-/// The answer to `examine`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ExamineReply {
@@ -28,7 +27,6 @@ pub(crate) struct ExamineReply {
     t_states: u64,
 }
 
-/// A pinned piece.
 #[derive(Debug, Serialize)]
 struct PinFacts {
     square: String,
@@ -37,7 +35,6 @@ struct PinFacts {
     direction: &'static str,
 }
 
-/// An occupied square.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct SquareFacts {
@@ -57,7 +54,6 @@ struct SquareFacts {
     t_states: Option<u64>,
 }
 
-/// The attackers array by board and reference.
 #[derive(Debug, Serialize)]
 struct Arrays {
     board: Option<[u8; 14]>,
@@ -77,7 +73,6 @@ struct Residues {
 pub(crate) struct ExamineRequest<'a> {
     pub(crate) fen: &'a str,
     pub(crate) edition: &'a EvaluatorSources,
-    /// The square, if only one is requested.
     pub(crate) square: Option<&'a str>,
 }
 
@@ -90,7 +85,6 @@ struct BoardObservation {
     error: Option<String>,
 }
 
-/// Examines a position.
 pub(crate) fn examine(
     boards: &mut Boards,
     question: &ExamineRequest<'_>,

@@ -8,7 +8,6 @@ use sargon_analysis::{
 use sargon_reference::{AttackersArray, Capturer, Colour, Piece, Pin, Position, Square};
 use serde::Serialize;
 
-/// A piece that may capture.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CapturerView {
@@ -19,7 +18,6 @@ pub(crate) struct CapturerView {
     xray: bool,
 }
 
-/// A step of the exchange.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StepFacts {
@@ -37,7 +35,6 @@ pub(crate) struct StepFacts {
     board: Option<BoardStep>,
 }
 
-/// The same step by the board.
 #[derive(Debug, Serialize)]
 struct BoardStep {
     stake: u8,

@@ -4,11 +4,9 @@ use crate::error::PageError;
 use crate::message::Post;
 use serde_json::Value;
 
-/// The end of a slice.
 pub(crate) enum Slice {
     /// There is more to do.
     More,
-    /// The job has ended with a result.
     Done(Result<Value, PageError>),
 }
 

@@ -28,7 +28,6 @@ mod word {
     pub(super) const TEXT_LENGTH: u32 = 13;
 }
 
-/// Requests to the page.
 #[derive(Clone, Copy)]
 enum PortCommand {
     Open = 1,
@@ -53,7 +52,6 @@ const CANCEL_POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Maximum time for a command by the page.
 const PAGE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The shared memory.
 struct SharedMemory {
     words: Int32Array,
     bytes: Uint8Array,
@@ -87,7 +85,6 @@ impl SharedMemory {
         let _ = Atomics::store(&self.words, word, value);
     }
 
-    /// Wakes the page.
     fn notify_page(&self) {
         let _ = Atomics::add(&self.words, word::NOTIFY_PAGE, 1);
         let _ = Atomics::notify(&self.words, word::NOTIFY_PAGE);
@@ -173,7 +170,6 @@ pub(crate) struct PageLine {
     obeys: bool,
 }
 
-/// Opens the page's port.
 pub(crate) fn open(name: &str, baud: u32) -> io::Result<Box<dyn Transport + Send>> {
     with(|shared| shared.send_command(PortCommand::Open, baud))?;
     Ok(Box::new(PageLine {

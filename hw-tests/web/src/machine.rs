@@ -19,15 +19,12 @@ const MAX_LAG: Duration = Duration::from_millis(200);
 /// The next turn of something that runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MachineState {
-    /// At once.
     Now,
-    /// After a time.
     After(Duration),
     /// Not before a message has come.
     Waits,
 }
 
-/// A board that runs.
 pub(crate) struct RunningMachine {
     board: BoardModel<QueueLine>,
     /// Whether the board runs at its real speed.
@@ -38,19 +35,16 @@ pub(crate) struct RunningMachine {
 }
 
 impl RunningMachine {
-    /// Starts a board.
     pub(crate) fn new(loaded: Loaded, is_paced: bool) -> Self {
         let since = (Instant::now(), loaded.board.clock());
         Self { board: loaded.board, is_paced, since, is_idle: false }
     }
 
-    /// Sends bytes to the board.
     pub(crate) fn send(&mut self, bytes: &[u8]) {
         self.board.line_mut().to_board.extend(bytes);
         self.wake();
     }
 
-    /// Presses the reset button.
     pub(crate) fn reset(&mut self) {
         self.board.reset();
         self.wake();

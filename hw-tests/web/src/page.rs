@@ -6,9 +6,8 @@ use std::sync::atomic::AtomicBool;
 use js_sys::{Array, Function, SharedArrayBuffer, Uint8Array};
 use wasm_bindgen::prelude::*;
 
-use crate::line;
 use crate::serial::Port;
-use crate::{Message, Toolchain};
+use crate::{Message, Toolchain, line};
 
 /// The toolchain of one worker.
 #[wasm_bindgen]
@@ -25,8 +24,7 @@ impl Worker {
         Self { toolchain: Toolchain::default(), post }
     }
 
-    /// Posts that the toolchain is ready; `serial`: whether blocking reads of serial ports are
-    /// possible.
+    /// Posts that the toolchain is ready, and whether blocking reads of ports are possible.
     pub fn start(&self, serial: bool) {
         let post = &self.post;
         Toolchain::start(serial, &mut |message| send(post, &message));

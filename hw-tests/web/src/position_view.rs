@@ -5,7 +5,6 @@ use serde::Serialize;
 
 use crate::error::PageError;
 
-/// The answer to `normalise` and `place`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PositionView {
@@ -15,7 +14,6 @@ pub(crate) struct PositionView {
     legal: bool,
 }
 
-/// A piece on its square.
 #[derive(Debug, Serialize)]
 struct PieceView {
     square: String,
@@ -23,7 +21,6 @@ struct PieceView {
 }
 
 impl PositionView {
-    /// Reads a FEN.
     pub(crate) fn of(fen: &str) -> Result<Self, PageError> {
         Ok(Self::new(&Position::from_fen(fen.trim())?))
     }

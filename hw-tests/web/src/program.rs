@@ -10,15 +10,13 @@ use crate::assemble::AssembleRequest;
 use crate::board::SourceFile;
 use crate::error::PageError;
 
-/// A board with a program.
 pub(crate) struct Loaded {
     pub(crate) board: BoardModel<QueueLine>,
     pub(crate) code: CodeMap,
     pub(crate) entry: u16,
 }
 
-/// Assembles a program and loads it on a board; `entry`, a label or a number, overrides the entry
-/// point of the source.
+/// Assembles a program and loads it; `entry` overrides the source's entry point.
 pub(crate) fn load(
     sources: &AssembleRequest,
     profile: &BoardProfile,

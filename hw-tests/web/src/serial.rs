@@ -66,13 +66,11 @@ pub struct Port {
 
 impl Port {
     /// A port by the page's name for it.
-    #[must_use]
     pub fn new(name: String, open: Arc<Open>, stop: Arc<AtomicBool>) -> Self {
         Self { name, open, stop }
     }
 }
 
-/// A board at the port.
 struct PagePortBoard {
     port: Port,
     baud: u32,
@@ -99,7 +97,6 @@ pub(crate) struct SerialTask<'a> {
 }
 
 impl<'a> SerialTask<'a> {
-    /// Takes up a request.
     pub(crate) fn new(
         port: &Port,
         wishes: SerialParams,
@@ -111,7 +108,6 @@ impl<'a> SerialTask<'a> {
         Ok(Self { port: port.clone(), profile, wishes, request, post })
     }
 
-    /// Carries a method out.
     pub(crate) fn run(mut self, method: &str) -> Result<Value, PageError> {
         match method {
             "serial.probe" => self.probe(),
@@ -156,7 +152,6 @@ impl<'a> SerialTask<'a> {
         Ok(self.edition()?.build(&self.profile, kind)?)
     }
 
-    /// Identifies the program at the port.
     fn probe(&mut self) -> Result<Value, PageError> {
         let (found, text, build) = self.identify()?;
         let kind = match &found.peer {
@@ -169,8 +164,7 @@ impl<'a> SerialTask<'a> {
         Ok(json!({ "kind": kind, "text": text, "build": build }))
     }
 
-    /// Identifies the program: what was found, a sentence about it, and the build id of this
-    /// project's firmware.
+    /// Identifies the program: what was found, a sentence, and our firmware's build id.
     fn identify(&mut self) -> Result<(ProbeResult, String, Option<String>), PageError> {
         let uart = &self.profile.uart;
         let others = [&[uart.baud], &uart.other_bauds[..]].concat();
@@ -281,7 +275,6 @@ impl<'a> SerialTask<'a> {
         Ok((built, text))
     }
 
-    /// Compares the board's memory with the application.
     fn verify(&mut self) -> Result<Value, PageError> {
         let built = self.built(ProgramKind::Application)?;
         let mut link = self.link()?;
@@ -301,7 +294,6 @@ impl<'a> SerialTask<'a> {
         }
     }
 
-    /// Runs the corpus.
     fn corpus(mut self) -> Result<Value, PageError> {
         let cases = self.wishes.choice.cases()?;
         let host = self.host()?;
@@ -329,7 +321,6 @@ impl<'a> SerialTask<'a> {
     }
 }
 
-/// Shows the progress of a loader.
 struct Progress<'a, 'p> {
     request: u64,
     post: &'a mut Post<'p>,

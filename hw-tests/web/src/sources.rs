@@ -24,7 +24,6 @@ const FILES: [&str; 11] = [
 /// The file of names that listings of 1978 need.
 const NAMES: &str = "names.asm";
 
-/// The files of an evaluator.
 pub(crate) fn sources(behaviour: Behaviour) -> Result<Vec<SourceFile>, PageError> {
     let first: &[&str] = match behaviour {
         Behaviour::Fast => &["xchfst.asm", "spread.asm"],

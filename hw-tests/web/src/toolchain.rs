@@ -26,7 +26,6 @@ use crate::program::load;
 use crate::serial::{self, SerialTask};
 use crate::sources;
 
-/// An answer to a request.
 pub(crate) enum RequestOutcome {
     /// The result, and the bytes that it refers to.
     Now(Value, Vec<Vec<u8>>),
@@ -45,7 +44,6 @@ pub struct Toolchain {
     jobs: Vec<(u64, Box<dyn Job>)>,
 }
 
-/// A request as the page sends it.
 #[derive(Deserialize)]
 struct Request {
     id: u64,
@@ -277,7 +275,6 @@ impl Toolchain {
         }
     }
 
-    /// The methods of the debugger.
     fn debug(&mut self, method: &str, params: Value) -> Result<RequestOutcome, PageError> {
         if method == "debug.start" {
             // While a job of an earlier session is in progress, only the job uses that session.
@@ -405,7 +402,6 @@ fn move_board(session: &SharedSession, params: MoveParams) -> Result<RequestOutc
     Ok(RequestOutcome::Later(Box::new(ExecJob::new(session, motion, within))))
 }
 
-/// Reads the parameters of a request.
 fn read<T: DeserializeOwned>(params: Value) -> Result<T, PageError> {
     serde_json::from_value(params).map_err(|error| PageError::new(format!("parameters: {error}")))
 }

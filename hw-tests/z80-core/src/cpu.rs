@@ -58,7 +58,6 @@ impl Default for Cpu {
 impl Cpu {
     /// A processor just after power came on: PC, I and R are 0, AF and SP are FFFFh, interrupts off
     /// in mode 0. The others hold 0, though on a chip they hold anything.
-    #[must_use]
     pub fn new() -> Self {
         let mut cpu = Self {
             file: RegisterFile::default(),
@@ -132,14 +131,12 @@ impl Cpu {
     }
 
     /// Whether the last step accepted an interrupt.
-    #[must_use]
     pub fn accepted_interrupt(&self) -> bool {
         self.accepted
     }
 
     /// Whether interrupts are enabled, which EI and RETN do, though the instruction right after EI
     /// still runs before one is accepted.
-    #[must_use]
     pub fn enables_interrupts(&self) -> bool {
         self.iff1
     }
@@ -153,7 +150,6 @@ impl Cpu {
     }
 
     /// Returns the interrupt mode, 0 to 2, and register I.
-    #[must_use]
     pub fn interrupt_vectoring(&self) -> (u8, u8) {
         (self.mode, self.i)
     }
@@ -167,33 +163,28 @@ impl Cpu {
     }
 
     /// Whether the processor waits in HALT.
-    #[must_use]
     pub fn is_halted(&self) -> bool {
         self.halted
     }
 
     /// The program counter; while the processor waits, it is that of HALT.
     #[inline]
-    #[must_use]
     pub fn pc(&self) -> u16 {
         self.pc
     }
 
     /// The stack pointer.
     #[inline]
-    #[must_use]
     pub fn sp(&self) -> u16 {
         self.sp
     }
 
     /// MEMPTR, also called WZ, of which a program sees two bits after BIT.
-    #[must_use]
     pub fn memptr(&self) -> u16 {
         self.wz
     }
 
     /// A copy of all registers.
-    #[must_use]
     pub fn registers(&self) -> Registers {
         let (main, alt) = (&self.file, &self.alt);
         Registers {
@@ -274,7 +265,6 @@ impl Cpu {
         self.wz = next;
     }
 
-    /// Fetches an opcode.
     #[inline(always)]
     pub(crate) fn fetch<B: Bus>(&mut self, bus: &B) -> u8 {
         self.refresh = self.refresh.wrapping_add(1);

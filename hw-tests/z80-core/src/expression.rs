@@ -59,9 +59,7 @@ impl std::fmt::Display for ExpressionError {
 
 impl std::error::Error for ExpressionError {}
 
-/// Maximum nesting of brackets.
 const MAX_NESTING: u32 = 32;
-/// Operators of one precedence.
 type Operators = &'static [&'static str];
 /// The operators by ascending precedence; `<=` comes before its prefix `<`.
 const OPERATORS_BY_PRECEDENCE: [Operators; 5] = [
@@ -98,7 +96,6 @@ impl Expression {
     }
 
     /// Returns the variables in the order of the text.
-    #[must_use]
     pub fn variables(&self) -> Vec<&str> {
         let mut names = Vec::new();
         self.root.visit(&mut |node| {
@@ -112,7 +109,6 @@ impl Expression {
     }
 
     /// Returns `true` if the value depends on memory.
-    #[must_use]
     pub fn reads_memory(&self) -> bool {
         let mut reads = false;
         self.root.visit(&mut |node| reads |= matches!(node, Node::Byte(_) | Node::Word(_)));
@@ -220,7 +216,6 @@ impl Parser<'_> {
         Some(node)
     }
 
-    /// Parses something nested; bounded, because the input decides the depth of this recursion.
     fn nested(&mut self, parse: impl FnOnce(&mut Self) -> Option<Node>) -> Option<Node> {
         self.depth += 1;
         let inner = (self.depth < MAX_NESTING).then(|| parse(self)).flatten()?;
@@ -242,7 +237,6 @@ impl Parser<'_> {
 }
 
 /// Parses a number of 16 bits: decimal, or hexadecimal as `1FH` or `0x1F`.
-#[must_use]
 pub fn parse_number(text: &str) -> Option<u16> {
     parse_wide(text).and_then(|value| value.try_into().ok())
 }

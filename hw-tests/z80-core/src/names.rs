@@ -15,7 +15,6 @@ pub const REGISTER_PAIRS: [&str; 12] =
 pub const FLAGS: [(&str, u16); 6] =
     [("FS", 0x80), ("FZ", 0x40), ("FH", 0x10), ("FP", 0x04), ("FN", 0x02), ("FC", 0x01)];
 
-/// A part of a register pair.
 #[derive(Debug, Clone, Copy)]
 enum Part {
     Whole,
@@ -44,7 +43,6 @@ impl Part {
 }
 
 /// Returns the name of a register as in [`REGISTER_NAMES`]; accepts TDL's `PSW`, `X` and `Y`, too.
-#[must_use]
 pub fn canonical_register_name(name: &str) -> Option<&'static str> {
     let name = name.to_ascii_uppercase();
     let name = match name.as_str() {
@@ -95,9 +93,7 @@ fn pair_of<'r>(registers: &'r mut Registers, pair: &str, is_second: bool) -> Opt
     })
 }
 
-/// Returns the value of a register, such as `A`, `HL` or `E'`, or of a flag, such as `FZ`; `None`
-/// if there is no such name.
-#[must_use]
+/// Returns the value of a register, such as `A`, `HL` or `E'`, or of a flag, such as `FZ`.
 pub fn register_value(registers: &Registers, name: &str) -> Option<u16> {
     if let Some(mask) = flag_mask(name) {
         return Some(u16::from(registers.af & mask != 0));
@@ -134,14 +130,12 @@ pub fn set_register(registers: &mut Registers, name: &str, value: u16) -> bool {
     true
 }
 
-/// Returns the mask of a flag in F.
 fn flag_mask(name: &str) -> Option<u16> {
     let found = FLAGS.iter().find(|(flag, _)| flag.eq_ignore_ascii_case(name));
     found.map(|(_, mask)| *mask)
 }
 
 /// Formats the flags as letters, with `-` for those that are 0. `af` is the pair AF.
-#[must_use]
 pub fn flag_letters(af: u16) -> String {
     let names = "SZYHXPNC".chars().enumerate();
     names.map(|(at, name)| if af & (0x80 >> at) != 0 { name } else { '-' }).collect()

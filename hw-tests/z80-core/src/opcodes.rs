@@ -1,7 +1,6 @@
 //! Classes of opcodes for stepping and profiling.
 
 /// Returns `true` for CALL, conditional CALL and RST.
-#[must_use]
 pub fn is_call(opcode: u8) -> bool {
     opcode == 0xCD || matches!(opcode & 0xC7, 0xC4 | 0xC7)
 }

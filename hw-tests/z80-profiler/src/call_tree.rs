@@ -46,7 +46,6 @@ impl CallTree {
     ///
     /// # Panics
     /// Panics if there is no such node.
-    #[must_use]
     pub fn node(&self, number: usize) -> &CallNode {
         &self.nodes[number]
     }
@@ -57,7 +56,6 @@ impl CallTree {
     }
 
     /// Returns the T-states of a node and its callees.
-    #[must_use]
     pub fn total(&self, number: usize) -> u64 {
         let node = &self.nodes[number];
         node.own + node.callees.iter().map(|callee| self.total(*callee)).sum::<u64>()

@@ -8,7 +8,6 @@ use crate::profile::qualified_name;
 use crate::step_counter::StepCounter;
 use firmware::code_map::CodeMap;
 
-/// Costs and calls of a routine.
 #[derive(Default)]
 struct Routine {
     /// T-states by file and line.

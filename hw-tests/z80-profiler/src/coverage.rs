@@ -22,7 +22,6 @@ pub struct Coverage {
     names: BTreeMap<PathBuf, String>,
 }
 
-/// The coverage of a line.
 #[derive(Debug, Clone, Default)]
 struct Line {
     /// Whether all instructions have run in some build, and whether any has.
@@ -117,7 +116,6 @@ impl Coverage {
     }
 
     /// Returns the coverage of each file.
-    #[must_use]
     pub fn files(&self) -> Vec<FileCoverage> {
         let mut files: BTreeMap<&str, FileCoverage> = BTreeMap::new();
         for ((file, number), line) in &self.lines {
@@ -141,7 +139,6 @@ impl Coverage {
     /// Returns the coverage as an lcov tracefile, for genhtml and editors. `FNDA` counts entries of
     /// a routine, `DA` runs of a line's first instruction, 0 if one of its instructions never ran,
     /// `BRDA` the branches of conditional instructions. `path` maps a file name to its path.
-    #[must_use]
     pub fn lcov(&self, path: impl Fn(&str) -> String) -> String {
         let mut text = String::from("TN:\n");
         let files: BTreeSet<&str> = self.lines.keys().map(|(file, _)| file.as_str()).collect();
@@ -210,7 +207,6 @@ impl FileCoverage {
     }
 
     /// Returns the total of all files.
-    #[must_use]
     pub fn total(files: &[Self]) -> Self {
         let sum = |figure: fn(&Self) -> usize| files.iter().map(figure).sum();
         Self {
@@ -223,7 +219,6 @@ impl FileCoverage {
     }
 
     /// Returns the share of covered lines in percent.
-    #[must_use]
     pub fn percent(&self) -> f64 {
         percent(self.covered, self.lines)
     }
@@ -235,7 +230,6 @@ fn is_conditional_jump(zilog: &str) -> bool {
 }
 
 /// Formats a table of the files, and a list of the lines and branches that did not run.
-#[must_use]
 pub fn coverage_table(files: &[FileCoverage], code: &[CodeMap]) -> String {
     let mut text = String::from("lines  covered       %  branches   taken       %  file\n");
     for one in files.iter().chain([&FileCoverage::total(files)]) {

@@ -18,7 +18,6 @@ const LETTER_WIDTH: f64 = 7.0;
 const MIN_LABEL_LETTERS: usize = 3;
 
 /// Renders a flame graph as SVG 1.1 without scripts; each bar has its figures as a tooltip.
-#[must_use]
 pub fn flame_graph_svg(calls: &CallTree, code: &CodeMap, title: &str) -> String {
     let all = calls.total(0).max(1);
     let mut bars = String::new();

@@ -34,7 +34,6 @@ pub struct LineTime {
 }
 
 /// Returns the routines that ran, in descending order of their own T-states.
-#[must_use]
 pub fn routine_times(meter: &StepCounter, code: &CodeMap) -> Vec<RoutineTime> {
     let mut entered = HashMap::new();
     add_calls(meter, 0, &mut Vec::new(), &mut entered);
@@ -52,7 +51,6 @@ pub fn routine_times(meter: &StepCounter, code: &CodeMap) -> Vec<RoutineTime> {
     all
 }
 
-/// All entries of a routine.
 #[derive(Debug, Clone, Copy, Default)]
 struct Entries {
     calls: u64,
@@ -92,7 +90,6 @@ fn add_calls(
 }
 
 /// Returns the lines that ran, in descending order of T-states.
-#[must_use]
 pub fn line_times(meter: &StepCounter, code: &CodeMap) -> Vec<LineTime> {
     let mut found: BTreeMap<(&str, u32), LineTime> = BTreeMap::new();
     for line in code.lines().filter(|line| line.is_code) {
@@ -115,7 +112,6 @@ pub fn line_times(meter: &StepCounter, code: &CodeMap) -> Vec<LineTime> {
 }
 
 /// Formats a table of routines.
-#[must_use]
 pub fn routine_table(routines: &[RoutineTime]) -> String {
     let all: u64 = routines.iter().map(|one| one.own).sum();
     let mut text =
@@ -132,7 +128,6 @@ pub fn routine_table(routines: &[RoutineTime]) -> String {
 
 /// Formats a table of the routines of two programs: their own T-states per position, averaged over
 /// `count` positions, and the second in percent of the first.
-#[must_use]
 pub fn comparison_table(names: [&str; 2], times: &[Vec<RoutineTime>; 2], count: usize) -> String {
     let own = |at: usize, name: &str| {
         let of = times[at].iter().find(|one| one.name == name);
@@ -158,7 +153,6 @@ pub fn comparison_table(names: [&str; 2], times: &[Vec<RoutineTime>; 2], count: 
 }
 
 /// Formats a table of the first `max_rows` lines.
-#[must_use]
 pub fn line_table(lines: &[LineTime], max_rows: usize, code: &CodeMap) -> String {
     let all: u64 = lines.iter().map(|one| one.t_states).sum();
     let mut text = String::from("    T-states   part        runs  line\n");
@@ -172,7 +166,6 @@ pub fn line_table(lines: &[LineTime], max_rows: usize, code: &CodeMap) -> String
 
 /// Formats a source file with T-states and runs before each line: blank for lines without
 /// instructions, a dash for lines that never ran.
-#[must_use]
 pub fn annotated_source(file: &str, meter: &StepCounter, code: &CodeMap) -> String {
     let times = line_times(meter, code);
     let of_line: HashMap<u32, &LineTime> =

@@ -23,7 +23,6 @@ impl Default for RoutineMap {
 
 impl RoutineMap {
     /// Finds the routines by exported labels, CALL instructions and `entries`.
-    #[must_use]
     pub fn new(code: &CodeMap, entries: impl IntoIterator<Item = u16>) -> Self {
         let instructions = code.all_instructions();
         let exported = |at: &u16| code.label(*at).is_some_and(|one| one.exported && one.is_code);
@@ -53,7 +52,6 @@ impl RoutineMap {
     }
 
     /// Returns the start of the routine that contains an instruction.
-    #[must_use]
     pub fn owner(&self, address: u16) -> Option<u16> {
         self.owners[usize::from(address)]
     }

@@ -10,7 +10,6 @@ use crate::step_counter::StepCounter;
 use firmware::code_map::CodeMap;
 
 /// Returns the profile in speedscope's JSON format.
-#[must_use]
 pub fn to_speedscope(meter: &StepCounter, code: &CodeMap, name: &str) -> Value {
     let mut collector = Collector::new(meter, code);
     collector.add(0, &mut Vec::new());
@@ -29,7 +28,6 @@ pub fn to_speedscope(meter: &StepCounter, code: &CodeMap, name: &str) -> Value {
     })
 }
 
-/// Collects the samples of a call tree.
 struct Collector<'a> {
     meter: &'a StepCounter,
     code: &'a CodeMap,

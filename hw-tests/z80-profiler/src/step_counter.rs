@@ -40,7 +40,6 @@ struct Instruction {
 
 impl StepCounter {
     /// Creates a counter for a board with these programs.
-    #[must_use]
     pub fn new(code: &CodeMap) -> Self {
         Self::with_entries(code, [])
     }
@@ -140,25 +139,21 @@ impl StepCounter {
     }
 
     /// Returns the routines of the programs.
-    #[must_use]
     pub fn routines(&self) -> &RoutineMap {
         &self.regions
     }
 
     /// Returns the counts of the instruction at an address.
-    #[must_use]
     pub fn at(&self, address: u16) -> InstructionCount {
         self.counts[usize::from(address)]
     }
 
     /// Returns the call tree.
-    #[must_use]
     pub fn calls(&self) -> &CallTree {
         &self.call_tree
     }
 
-    /// Adds the counts of `size` bytes of code at `copy` to those at `from`, where it was copied
-    /// from.
+    /// Adds the counts of code at `copy` to those at `from`, where it was copied from.
     pub fn credit_copy(&mut self, from: u16, copy: u16, size: u16) {
         for offset in 0..size {
             let counted = self.at(copy.wrapping_add(offset));

@@ -5,13 +5,11 @@ use std::io;
 use rustix::io::Errno;
 
 /// Returns the error of a device that failed.
-#[must_use]
 pub fn device_failed() -> io::Error {
     Errno::IO.into()
 }
 
 /// Returns the error of a device that has been disconnected.
-#[must_use]
 pub fn device_disconnected() -> io::Error {
     Errno::NXIO.into()
 }

@@ -27,7 +27,6 @@ pub fn open_exclusive(path: &Path, options: &mut OpenOptions) -> io::Result<File
 
 /// Returns `true` if `path` still refers to the open `file`. A lock on a file that has been removed
 /// excludes no other process.
-#[must_use]
 pub fn is_file_at_path(file: &File, path: &Path) -> bool {
     let same = |ours: Metadata, now: Metadata| (ours.dev(), ours.ino()) == (now.dev(), now.ino());
     file.metadata().is_ok_and(|ours| std::fs::metadata(path).is_ok_and(|now| same(ours, now)))
@@ -61,7 +60,6 @@ pub fn create_private_dir(folder: &Path) -> io::Result<()> {
 
 /// Returns the directory `name` for files of the user's session: in `XDG_RUNTIME_DIR`, or with the
 /// user's id in the directory for temporary files.
-#[must_use]
 pub fn runtime_dir(name: &str) -> PathBuf {
     match std::env::var_os("XDG_RUNTIME_DIR") {
         Some(folder) if Path::new(&folder).is_dir() => Path::new(&folder).join(name),
@@ -70,7 +68,6 @@ pub fn runtime_dir(name: &str) -> PathBuf {
 }
 
 /// Returns the directory for configuration files: `XDG_CONFIG_HOME`, or `~/.config`.
-#[must_use]
 pub fn config_dir() -> PathBuf {
     let folder = |name| std::env::var_os(name).filter(|folder| !folder.is_empty());
     let settings = folder("XDG_CONFIG_HOME").map(PathBuf::from);
@@ -80,7 +77,6 @@ pub fn config_dir() -> PathBuf {
 
 /// Returns a text that identifies a device file even if another device gets its name later; `None`
 /// if the file does not exist.
-#[must_use]
 pub fn device_identity(path: &Path) -> Option<String> {
     let found = std::fs::metadata(path).ok()?;
     // The change time of the inode is set when it is created or its owner changes, and not by
@@ -103,7 +99,6 @@ pub fn is_character_device(path: &Path) -> io::Result<bool> {
 }
 
 /// Returns the major and minor number of a device.
-#[must_use]
 pub fn device_numbers(path: &Path) -> Option<(u32, u32)> {
     let device = std::fs::metadata(path).ok()?.rdev();
     // Systems differ in the width of the number.
@@ -112,7 +107,6 @@ pub fn device_numbers(path: &Path) -> Option<(u32, u32)> {
 }
 
 /// Returns the path with these bytes.
-#[must_use]
 pub fn path_from_bytes(bytes: Vec<u8>) -> PathBuf {
     std::ffi::OsString::from_vec(bytes).into()
 }

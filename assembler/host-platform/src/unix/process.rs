@@ -11,8 +11,7 @@ pub fn use_new_process_group(command: &mut Command) -> &mut Command {
     command.process_group(0)
 }
 
-/// Kills a command started with [`use_new_process_group`] and all processes that it has started,
-/// and waits for its end.
+/// Kills a command started with [`use_new_process_group`] and its children; waits for its end.
 pub fn kill_process_tree(child: &mut Child) {
     if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
         // Fails if the group has ended already.
@@ -23,7 +22,6 @@ pub fn kill_process_tree(child: &mut Child) {
 }
 
 /// Returns a command that runs `line` in the shell.
-#[must_use]
 pub fn shell_command(line: &str) -> Command {
     let mut shell = Command::new("sh");
     shell.args(["-c", line]);
@@ -39,7 +37,6 @@ pub fn replace_process(mut command: Command) -> io::Result<Option<i32>> {
 }
 
 /// Returns `true` if a process other than this one runs with this id.
-#[must_use]
 pub fn is_other_process_alive(pid: i32) -> bool {
     let is_other = u32::try_from(pid).is_ok_and(|pid| pid != std::process::id());
     is_other && Pid::from_raw(pid).is_some_and(|process| test_kill_process(process).is_ok())

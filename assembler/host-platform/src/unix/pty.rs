@@ -41,7 +41,6 @@ impl Pty {
     }
 
     /// Returns the path of the slave side.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -52,19 +51,16 @@ impl Pty {
     }
 
     /// Writes without waiting; returns the number of bytes accepted.
-    #[must_use]
     pub fn write(&self, bytes: &[u8]) -> usize {
         rustix::io::write(&self.master, bytes).unwrap_or(0)
     }
 
     /// Returns the baud rate set by the other side.
-    #[must_use]
     pub fn baud(&self) -> Option<u32> {
         tcgetattr(&self.master).ok().map(|modes| modes.output_speed())
     }
 
     /// Returns `true` if the other side has RTS/CTS flow control enabled.
-    #[must_use]
     pub fn uses_rts_cts(&self) -> Option<bool> {
         let modes = tcgetattr(&self.master).ok()?;
         Some(modes.control_modes.contains(ControlModes::CRTSCTS))

@@ -16,7 +16,8 @@ use serialport::{FlowControl, SerialPort, TTYPort};
 /// An open serial device, 8 data bits, no parity, 1 stop bit.
 ///
 /// `serialport` opens, locks and configures the device. Bytes go through a second descriptor, which
-/// never blocks: `serialport`'s write would wait forever for a stalled device.
+/// never blocks: `serialport`'s write would wait forever for a stalled device. Methods return the
+/// driver's error, as of a disconnected device.
 pub struct Device {
     file: File,
     settings: TTYPort,
@@ -56,9 +57,6 @@ impl Device {
     }
 
     /// Reads received bytes, waiting up to `timeout`; returns 0 if none arrived.
-    ///
-    /// # Errors
-    /// Returns the system's error if the device was disconnected.
     pub fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
         if !self.wait(PollFlags::IN, timeout)? {
             return Ok(0);
@@ -71,9 +69,6 @@ impl Device {
     }
 
     /// Writes the bytes that the device accepts within `timeout`; returns their number.
-    ///
-    /// # Errors
-    /// Returns the system's error if the device was disconnected.
     pub fn write(&mut self, bytes: &[u8], timeout: Duration) -> io::Result<usize> {
         if !self.wait(PollFlags::OUT, timeout)? {
             return Ok(0);
@@ -85,9 +80,6 @@ impl Device {
     }
 
     /// Keeps DTR and RTS unchanged when the device is closed.
-    ///
-    /// # Errors
-    /// Returns the driver's error.
     pub fn keep_lines_at_close(&mut self) -> io::Result<()> {
         let mut modes = tcgetattr(&self.file)?;
         modes.control_modes &= !ControlModes::HUPCL;
@@ -106,13 +98,11 @@ impl Device {
 }
 
 /// Returns `true` if `name` is a device and not a user's name for a board: it contains a `/`.
-#[must_use]
 pub fn is_device_name(name: &str) -> bool {
     name.contains('/')
 }
 
 /// Returns `true` if a device is the slave side of a pseudo-terminal.
-#[must_use]
 pub fn is_pseudo_terminal(device: &Path) -> bool {
     let real = device.canonicalize().unwrap_or_else(|_| device.to_owned());
     real.starts_with("/dev/pts")

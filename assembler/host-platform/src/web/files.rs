@@ -5,69 +5,51 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// Opens a file, which always fails.
-///
-/// # Errors
-/// Returns [`ErrorKind::Unsupported`].
 pub fn open_exclusive(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     options.open(path)
 }
 
 /// Returns `false`.
-#[must_use]
 pub fn is_file_at_path(_file: &File, _path: &Path) -> bool {
     false
 }
 
 /// Always fails.
-///
-/// # Errors
-/// Returns [`ErrorKind::Unsupported`].
 pub fn remove_locked(_file: File, _path: &Path) -> io::Result<()> {
     Err(ErrorKind::Unsupported.into())
 }
 
 /// Always fails.
-///
-/// # Errors
-/// Returns [`ErrorKind::Unsupported`].
 pub fn create_private_dir(_folder: &Path) -> io::Result<()> {
     Err(ErrorKind::Unsupported.into())
 }
 
 /// Returns `name`, where no file can be created.
-#[must_use]
 pub fn runtime_dir(name: &str) -> PathBuf {
     name.into()
 }
 
 /// Returns the empty path.
-#[must_use]
 pub fn config_dir() -> PathBuf {
     PathBuf::new()
 }
 
 /// Returns `None`.
-#[must_use]
 pub fn device_identity(_path: &Path) -> Option<String> {
     None
 }
 
 /// Returns `false`.
-///
-/// # Errors
-/// Never fails.
 pub fn is_character_device(_path: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
 /// Returns `None`.
-#[must_use]
 pub fn device_numbers(_path: &Path) -> Option<(u32, u32)> {
     None
 }
 
 /// Returns the path with these bytes; invalid UTF-8 is replaced.
-#[must_use]
 pub fn path_from_bytes(bytes: Vec<u8>) -> PathBuf {
     String::from_utf8_lossy(&bytes).into_owned().into()
 }

@@ -11,49 +11,31 @@ pub struct Device(Infallible);
 
 impl Device {
     /// Always fails.
-    ///
-    /// # Errors
-    /// Returns [`ErrorKind::NotFound`].
     pub fn open(_name: &str, _baud: u32) -> io::Result<Self> {
         Err(ErrorKind::NotFound.into())
     }
 
     /// Reads received bytes.
-    ///
-    /// # Errors
-    /// Never called: there is no device.
     pub fn read(&mut self, _buffer: &mut [u8], _timeout: Duration) -> io::Result<usize> {
         match self.0 {}
     }
 
     /// Writes bytes.
-    ///
-    /// # Errors
-    /// Never called: there is no device.
     pub fn write(&mut self, _bytes: &[u8], _timeout: Duration) -> io::Result<usize> {
         match self.0 {}
     }
 
     /// Keeps DTR and RTS unchanged when the device is closed.
-    ///
-    /// # Errors
-    /// Never called: there is no device.
     pub fn keep_lines_at_close(&mut self) -> io::Result<()> {
         match self.0 {}
     }
 
     /// Returns the baud rate.
-    ///
-    /// # Errors
-    /// Never called: there is no device.
     pub fn baud(&mut self) -> io::Result<u32> {
         match self.0 {}
     }
 
     /// Sets the baud rate.
-    ///
-    /// # Errors
-    /// Never called: there is no device.
     pub fn set_baud(&mut self, _baud: u32) -> io::Result<()> {
         match self.0 {}
     }
@@ -64,54 +46,37 @@ impl Device {
     }
 
     /// Sets DTR.
-    ///
-    /// # Errors
-    /// Never called: there is no device.
     pub fn set_dtr(&mut self, _on: bool) -> io::Result<()> {
         match self.0 {}
     }
 
     /// Sets RTS.
-    ///
-    /// # Errors
-    /// Never called: there is no device.
     pub fn set_rts(&mut self, _on: bool) -> io::Result<()> {
         match self.0 {}
     }
 
     /// Starts or ends a break condition.
-    ///
-    /// # Errors
-    /// Never called: there is no device.
     pub fn set_break(&mut self, _on: bool) -> io::Result<()> {
         match self.0 {}
     }
 
     /// Enables or disables RTS/CTS flow control; returns whether it was enabled before.
-    ///
-    /// # Errors
-    /// Never called: there is no device.
     pub fn set_hardware_flow_control(&mut self, _on: bool) -> io::Result<bool> {
         match self.0 {}
     }
 
     /// Discards bytes that were written and not transmitted yet.
-    ///
-    /// # Errors
-    /// Never called: there is no device.
     pub fn discard_unsent(&mut self) -> io::Result<()> {
         match self.0 {}
     }
 }
 
 /// Returns `false`.
-#[must_use]
 pub fn is_device_name(_name: &str) -> bool {
     false
 }
 
 /// Returns `false`.
-#[must_use]
 pub fn is_pseudo_terminal(_device: &Path) -> bool {
     false
 }

@@ -8,9 +8,6 @@ pub struct RawMode(());
 
 impl RawMode {
     /// Returns `None`.
-    ///
-    /// # Errors
-    /// Never fails.
     pub fn enable_on_stdin() -> io::Result<Option<Self>> {
         Ok(None)
     }
@@ -20,9 +17,6 @@ impl RawMode {
 pub fn restore() {}
 
 /// Returns the end of input.
-///
-/// # Errors
-/// Never fails.
 pub fn read_available_input() -> io::Result<Option<Vec<u8>>> {
     Ok(Some(Vec::new()))
 }

@@ -8,13 +8,11 @@ const GEN_FAILURE: i32 = 31;
 const DEVICE_NOT_CONNECTED: i32 = 1167;
 
 /// Returns the error of a device that failed.
-#[must_use]
 pub fn device_failed() -> io::Error {
     io::Error::from_raw_os_error(GEN_FAILURE)
 }
 
 /// Returns the error of a device that has been disconnected.
-#[must_use]
 pub fn device_disconnected() -> io::Error {
     io::Error::from_raw_os_error(DEVICE_NOT_CONNECTED)
 }

@@ -24,7 +24,6 @@ pub fn open_exclusive(path: &Path, options: &mut OpenOptions) -> io::Result<File
 }
 
 /// Returns `true` if `path` still refers to the open `file`: Windows does not remove open files.
-#[must_use]
 pub fn is_file_at_path(_file: &File, _path: &Path) -> bool {
     true
 }
@@ -48,39 +47,31 @@ pub fn create_private_dir(folder: &Path) -> io::Result<()> {
 }
 
 /// Returns the directory `name` for files of the user's session.
-#[must_use]
 pub fn runtime_dir(name: &str) -> PathBuf {
     std::env::temp_dir().join(name)
 }
 
 /// Returns the directory for configuration files: `APPDATA`.
-#[must_use]
 pub fn config_dir() -> PathBuf {
     std::env::var_os("APPDATA").map(PathBuf::from).unwrap_or_default()
 }
 
 /// Returns `None`: on Windows the name of a port stays with its adapter.
-#[must_use]
 pub fn device_identity(_path: &Path) -> Option<String> {
     None
 }
 
 /// Returns `true`: only opening a port shows whether it is one.
-///
-/// # Errors
-/// Never fails.
 pub fn is_character_device(_path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
 /// Returns `None`: Windows has no device numbers.
-#[must_use]
 pub fn device_numbers(_path: &Path) -> Option<(u32, u32)> {
     None
 }
 
 /// Returns the path with these bytes; invalid UTF-8 is replaced.
-#[must_use]
 pub fn path_from_bytes(bytes: Vec<u8>) -> PathBuf {
     String::from_utf8_lossy(&bytes).into_owned().into()
 }

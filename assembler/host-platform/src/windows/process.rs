@@ -16,8 +16,7 @@ pub fn use_new_process_group(command: &mut Command) -> &mut Command {
     command.creation_flags(NEW_GROUP)
 }
 
-/// Kills a command started with [`use_new_process_group`] and all processes that it has started,
-/// and waits for its end.
+/// Kills a command started with [`use_new_process_group`] and its children; waits for its end.
 pub fn kill_process_tree(child: &mut Child) {
     // Fails if the command has ended already.
     let mut all = Command::new("taskkill");
@@ -28,7 +27,6 @@ pub fn kill_process_tree(child: &mut Child) {
 }
 
 /// Returns a command that runs `line` in the shell.
-#[must_use]
 pub fn shell_command(line: &str) -> Command {
     let mut shell = Command::new("cmd");
     // `cmd` splits its command line by other rules than programs do.
@@ -52,7 +50,6 @@ pub fn replace_process(mut command: Command) -> io::Result<Option<i32>> {
 }
 
 /// Returns `false`: lock files with process ids are a Unix convention.
-#[must_use]
 pub fn is_other_process_alive(_pid: i32) -> bool {
     false
 }

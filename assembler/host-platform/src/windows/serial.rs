@@ -9,8 +9,7 @@ use serialport::{COMPort, FlowControl, SerialPort};
 /// The shortest timeout that the driver supports.
 const MIN_TIMEOUT: Duration = Duration::from_millis(1);
 
-/// An open serial device, 8 data bits, no parity, 1 stop bit. The system opens it for one program
-/// at a time.
+/// An open serial device, 8 data bits, no parity, 1 stop bit; of one program at a time.
 pub struct Device {
     port: COMPort,
 }
@@ -39,9 +38,6 @@ impl Device {
     }
 
     /// Reads received bytes, waiting up to `timeout`; returns 0 if none arrived.
-    ///
-    /// # Errors
-    /// Returns the system's error if the device was disconnected.
     pub fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
         self.set_timeout(timeout)?;
         match self.port.read(buffer) {
@@ -51,9 +47,6 @@ impl Device {
     }
 
     /// Writes the bytes that the device accepts within `timeout`; returns their number.
-    ///
-    /// # Errors
-    /// Returns the system's error if the device was disconnected.
     pub fn write(&mut self, bytes: &[u8], timeout: Duration) -> io::Result<usize> {
         self.set_timeout(timeout)?;
         match self.port.write(bytes) {
@@ -63,9 +56,6 @@ impl Device {
     }
 
     /// Does nothing: on Windows, the driver decides whether DTR and RTS change at close.
-    ///
-    /// # Errors
-    /// Never fails.
     pub fn keep_lines_at_close(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -84,9 +74,7 @@ fn is_listed(name: &str) -> bool {
     ports.iter().any(|port| port.port_name.eq_ignore_ascii_case(name))
 }
 
-/// Returns `true` if `name` is a device and not a user's name for a board: a path, or COM and a
-/// number.
-#[must_use]
+/// Returns `true` if `name` is a device, not a name of a board: a path, or COM and a number.
 pub fn is_device_name(name: &str) -> bool {
     let number = name.get(..3).filter(|com| com.eq_ignore_ascii_case("com")).map(|_| &name[3..]);
     let is_com = number.is_some_and(|number| {
@@ -96,7 +84,6 @@ pub fn is_device_name(name: &str) -> bool {
 }
 
 /// Returns `false`: Windows has no pseudo-terminals that are serial devices.
-#[must_use]
 pub fn is_pseudo_terminal(_device: &Path) -> bool {
     false
 }

@@ -1,11 +1,11 @@
 //! `tdlasm asm`.
 
-use cli_support::text::Escape;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-
+use cli_support::exit;
+use cli_support::text::Escape;
 use tdlasm::diag::{Code, Diagnostic, LevelError, LintLevels, render};
 use tdlasm::listing::{Listing, Style, TdlOptions, UnknownSwitch, render_tdl, straight_path};
 use tdlasm::module::{Module, ObjectForm};
@@ -14,11 +14,10 @@ use tdlasm::project::{Program, Project};
 use tdlasm::source::{Origin, SourceMap};
 use tdlasm::{Assembly, ConsoleReply, Options, listing};
 
-use super::ExitKind;
 use super::files::{self, CommandLoader, Format};
 use super::link::{link_and_report, read_layout, whole_memory};
 use super::memory::reuse_freed_memory;
-use super::project;
+use super::{ExitKind, project};
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Arguments {
@@ -102,7 +101,6 @@ pub(crate) struct Arguments {
     as_original: bool,
 }
 
-/// Formats of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum MessageFormat {
     /// With the source line, for people
@@ -113,7 +111,6 @@ enum MessageFormat {
     Json,
 }
 
-/// Styles of listings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ListingStyle {
     /// Address, bytes, T-states and line beside the source
@@ -131,7 +128,6 @@ impl From<ListingStyle> for Style {
     }
 }
 
-/// Runs `tdlasm asm`.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
     let Some(first) = arguments.files.first() else { return run_project(arguments) };
     let project = project::of(first)?;
@@ -150,7 +146,7 @@ fn run_project(arguments: &Arguments) -> Result<(), ExitKind> {
         cli_support::eprint_message!(
             "help: name the sources of one program, or set `output` of each in the project file"
         );
-        return Err(ExitKind::Usage);
+        return Err(exit::USAGE);
     }
     let mut result = Ok(());
     for program in programs {
@@ -206,7 +202,7 @@ fn run_files(
     print_cycles(arguments, &assembly)?;
     write(arguments, format, &assembly)?;
     match assembly.has_errors() {
-        true => Err(ExitKind::Incomplete),
+        true => Err(exit::INCOMPLETE),
         false => Ok(()),
     }
 }
@@ -217,13 +213,12 @@ fn shows_order(arguments: &Arguments, format: Option<Format>) -> bool {
     is_tdl || arguments.listing.is_some() && arguments.listing_style == ListingStyle::Tdl
 }
 
-/// Returns the message levels of the options. `--as-original` demotes the error for a digit that
-/// exceeds the radix, as ZASM accepts it.
+/// Returns the options' message levels. `--as-original` demotes the error for a digit too large.
 fn levels(arguments: &Arguments) -> Result<LintLevels, ExitKind> {
     let mut levels = LintLevels::default();
     let refused = |error: LevelError| {
         cli_support::eprint_message!("error: {error}");
-        ExitKind::Usage
+        exit::USAGE
     };
     if arguments.as_original {
         levels.add(Code::Digit.group()).map_err(refused)?;
@@ -237,8 +232,7 @@ fn levels(arguments: &Arguments) -> Result<LintLevels, ExitKind> {
     Ok(levels)
 }
 
-/// Returns `true` if output is written despite errors: with `--as-original`, unless an error left
-/// nothing to write.
+/// Returns `true` if output is written despite errors (`--as-original`), unless nothing is left.
 fn may_write_with_errors(arguments: &Arguments, assembly: &Assembly) -> bool {
     let mut errors = assembly.diagnostics.iter().filter(|one| one.is_error());
     arguments.as_original && errors.all(|one| one.code.is_demotable() || one.code == Code::TooMany)
@@ -250,7 +244,7 @@ fn print_cycles(arguments: &Arguments, assembly: &Assembly) -> Result<(), ExitKi
         let path =
             straight_path(&assembly.listing, &assembly.modules, routine).map_err(|error| {
                 cli_support::eprint_message!("error: {error}");
-                ExitKind::Usage
+                exit::USAGE
             })?;
         let (first, last) = path.range;
         let mut text = format!(
@@ -278,7 +272,6 @@ fn write(
     write_companions(arguments, assembly)
 }
 
-/// Returns the content of the output file.
 fn content(
     arguments: &Arguments,
     format: Format,
@@ -309,7 +302,7 @@ fn tdl_object(assembly: &Assembly, form: ObjectForm) -> Result<Vec<u8>, ExitKind
     }
     write_tdl(&assembly.modules, form).map_err(|error| {
         cli_support::eprint_message!("error: {error}");
-        ExitKind::Source
+        exit::FAILED
     })
 }
 
@@ -320,7 +313,7 @@ fn elf_object(modules: &[Module]) -> Result<Vec<u8>, ExitKind> {
             Ok(()) => Ok(write_object(module)),
             Err(error) => {
                 cli_support::eprint_message!("error: {error}");
-                Err(ExitKind::Source)
+                Err(exit::FAILED)
             }
         },
         _ => {
@@ -331,12 +324,11 @@ fn elf_object(modules: &[Module]) -> Result<Vec<u8>, ExitKind> {
             cli_support::eprint_message!(
                 "help: split it at .PRGEND, or write .rel or a linked program"
             );
-            Err(ExitKind::Usage)
+            Err(exit::USAGE)
         }
     }
 }
 
-/// Writes the dependency file and the listing.
 fn write_companions(arguments: &Arguments, assembly: &Assembly) -> Result<(), ExitKind> {
     if let (Some(path), Some(output)) = (&arguments.depfile, &arguments.output) {
         files::write(path, depfile(output, &assembly.sources).as_bytes())?;
@@ -347,7 +339,6 @@ fn write_companions(arguments: &Arguments, assembly: &Assembly) -> Result<(), Ex
     files::write(path, text.as_bytes())
 }
 
-/// Returns the listing in the requested style.
 fn render_listing(
     arguments: &Arguments,
     listing: &Listing,
@@ -366,7 +357,6 @@ fn render_listing(
     render_tdl(listing, sources, diagnostics, modules, &options)
 }
 
-/// Parses switches of ZASM's command line.
 fn parse_switches(letters: &str) -> Result<TdlOptions, UnknownSwitch> {
     TdlOptions::default().switches(letters)
 }
@@ -387,7 +377,7 @@ fn print_diagnostics(diagnostics: &[Diagnostic], sources: &SourceMap, form: Mess
     cli_support::text::eprint_escaped(&text);
 }
 
-/// Prints the errors; returns [`ExitKind::File`] if all are about unreadable files.
+/// Prints the errors; returns [`exit::ENVIRONMENT`] if all are about unreadable files.
 fn fail(assembly: &Assembly, arguments: &Arguments) -> ExitKind {
     let form = arguments.message_format;
     let Assembly { diagnostics, sources, listing, modules, .. } = assembly;
@@ -406,7 +396,7 @@ fn fail(assembly: &Assembly, arguments: &Arguments) -> ExitKind {
             if count == 1 { "" } else { "s" }
         );
     }
-    if errors.clone().all(|one| one.code == Code::File) { ExitKind::File } else { ExitKind::Source }
+    if errors.clone().all(|one| one.code == Code::File) { exit::ENVIRONMENT } else { exit::FAILED }
 }
 
 /// Returns a make rule: the output depends on every file that was read.
@@ -419,7 +409,6 @@ fn depfile(output: &Path, sources: &SourceMap) -> String {
     format!("{}: {}\n", escape(&output.escaped().to_string()), names.join(" "))
 }
 
-/// Escapes a file name for make.
 fn escape(name: &str) -> String {
     name.replace('$', "$$").replace(' ', "\\ ").replace('#', "\\#")
 }

@@ -1,10 +1,10 @@
 //! `tdlasm convert`.
 
-use cli_support::text::Escape;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-
+use cli_support::exit;
+use cli_support::text::Escape;
 use tdlasm_rewrite::convert::{self, Conversion, Dialect, Options, convert};
 
 use super::ExitKind;
@@ -52,7 +52,6 @@ pub(crate) struct Arguments {
     long_symbols: bool,
 }
 
-/// The names of the dialects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Target {
     /// LD A,(IX+5)
@@ -61,7 +60,6 @@ enum Target {
     Tdl,
 }
 
-/// The assemblers that a source can be converted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Assembler {
     Pasmo,
@@ -83,7 +81,6 @@ impl From<Assembler> for convert::Target {
     }
 }
 
-/// Runs `tdlasm convert`.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
     let to = match arguments.to {
         Target::Zilog => Dialect::Zilog,
@@ -92,7 +89,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
     if arguments.assembler.is_some() && to == Dialect::Tdl {
         cli_support::eprint_message!("error: --for names an assembler for Zilog's mnemonics");
         cli_support::eprint_message!("help: use --to zilog, or omit --for");
-        return Err(ExitKind::Usage);
+        return Err(exit::USAGE);
     }
     let long_symbols = arguments.long_symbols;
     let include_dirs = arguments.include.clone();
@@ -100,7 +97,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
     let options = Options { to, target, long_symbols, include_dirs };
     let conversion = convert(&CommandLoader, &arguments.file, &options).map_err(|error| {
         cli_support::eprint_message!("error: cannot read {}: {error}", arguments.file.escaped());
-        ExitKind::File
+        exit::ENVIRONMENT
     })?;
     files::write(&arguments.output, &conversion.text)?;
     report(arguments, &conversion)
@@ -123,7 +120,7 @@ fn report(arguments: &Arguments, conversion: &Conversion) -> Result<(), ExitKind
             cli_support::eprint_message!(
                 "{file}: {converted} statements converted, {kept} left to convert by hand"
             );
-            Err(ExitKind::Incomplete)
+            Err(exit::INCOMPLETE)
         }
     }
 }

@@ -1,18 +1,16 @@
 //! `tdlasm disasm`.
 
-use cli_support::text::Escape;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-
+use cli_support::exit;
+use cli_support::text::Escape;
 use tdlasm::disasm::disassemble;
 use tdlasm::image::{Image, Run, parse_intel_hex};
 use tdlasm::object::read_executable;
 
-use super::ExitKind;
-use super::files;
+use super::{ExitKind, files};
 
-/// The first bytes of an ELF file.
 const ELF: &[u8] = b"\x7FELF";
 
 #[derive(Debug, Args)]
@@ -33,7 +31,6 @@ pub(crate) struct Arguments {
 
 type Names = Vec<(u16, String)>;
 
-/// Runs `tdlasm disasm`.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
     let (image, own) = program(&arguments.file, files::read(&arguments.file)?, arguments.origin)?;
     let mut names = match &arguments.symbols {
@@ -44,7 +41,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
     files::write(&arguments.output, disassemble(&image, &names).as_bytes())
 }
 
-/// Returns the image of a file, and the symbols in it.
 fn program(path: &Path, content: Vec<u8>, origin: u16) -> Result<(Image, Names), ExitKind> {
     if content.starts_with(ELF) {
         let found = read_executable(&content).map_err(|error| wrong(path, &error))?;
@@ -63,7 +59,7 @@ fn program(path: &Path, content: Vec<u8>, origin: u16) -> Result<(Image, Names),
             "error: {shown} has {length} bytes, which from {origin:04X}H extend beyond FFFFH"
         );
         cli_support::eprint_message!("help: give a lower --origin");
-        return Err(ExitKind::Usage);
+        return Err(exit::USAGE);
     }
     Ok((Image::new([Run { address: origin, bytes: content }]), Names::new()))
 }
@@ -95,5 +91,5 @@ fn symbols(path: &Path, content: &[u8]) -> Result<Names, ExitKind> {
 
 fn wrong(path: &Path, error: &dyn std::fmt::Display) -> ExitKind {
     cli_support::eprint_message!("error: {}: {error}", path.escaped());
-    ExitKind::Source
+    exit::FAILED
 }

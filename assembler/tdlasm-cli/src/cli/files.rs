@@ -1,12 +1,12 @@
 //! Input and output files: formats, standard streams, and atomic writes.
 
-use cli_support::text::Escape;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 use clap::ValueEnum;
-
+use cli_support::exit;
 use cli_support::files::write_atomic;
+use cli_support::text::{Escape, print_bytes};
 use tdlasm::image::{intel_hex, s_records, tdl_hex};
 use tdlasm::link::Program;
 use tdlasm::object::write_executable;
@@ -14,7 +14,6 @@ use tdlasm::source::{DiskLoader, Loader, read_bounded, read_file};
 
 use super::ExitKind;
 
-/// Formats of output files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// The bytes from the first address to the last
@@ -58,13 +57,12 @@ impl Format {
                 cli_support::eprint_message!(
                     "help: use .bin, .hex, .srec, .o, .rel or .elf, or add --format"
                 );
-                Err(ExitKind::Usage)
+                Err(exit::USAGE)
             }
         }
     }
 
-    /// Returns the file's content for a linked program; gaps of a binary file are filled with
-    /// `fill`.
+    /// Returns the file's content for a linked program; `fill` goes into the gaps of a binary file.
     pub(crate) fn encode(self, program: &Program, fill: u8) -> Result<Vec<u8>, ExitKind> {
         match self {
             Format::Bin => Ok(program.image.flat(fill)),
@@ -77,7 +75,7 @@ impl Format {
                     "error: a linked program cannot be written as a relocatable object"
                 );
                 cli_support::eprint_message!("help: write .elf, .bin or .hex");
-                Err(ExitKind::Usage)
+                Err(exit::USAGE)
             }
         }
     }
@@ -99,31 +97,22 @@ impl Loader for CommandLoader {
     }
 }
 
-/// Reads a whole file.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, ExitKind> {
     read_file(path).map_err(|error| {
         cli_support::eprint_message!("error: cannot read {}: {error}", path.escaped());
-        ExitKind::File
+        exit::ENVIRONMENT
     })
 }
 
 /// Writes a file atomically; `-` is standard output.
 pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), ExitKind> {
-    let result = if path.as_os_str() == "-" { print(content) } else { write_atomic(path, content) };
+    let result =
+        if path.as_os_str() == "-" { print_bytes(content) } else { write_atomic(path, content) };
     result.map_err(|error| {
         cli_support::eprint_message!("error: cannot write {}: {error}", path.escaped());
         cli_support::eprint_message!("help: check that the folder exists and may be written to");
-        ExitKind::File
+        exit::ENVIRONMENT
     })
-}
-
-/// Writes to standard output; a closed pipe is not an error.
-fn print(content: &[u8]) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    match out.write_all(content).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        result => result,
-    }
 }
 
 /// Parses a number of the command line: decimal, or hexadecimal as `0x1F` or `1FH`.

@@ -1,18 +1,16 @@
 //! `tdlasm fmt`.
 
-use cli_support::text::Escape;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use clap::Args;
-
+use cli_support::exit;
+use cli_support::text::Escape;
 use tdlasm::source::{DiskLoader, Loader};
 use tdlasm_rewrite::fmt::{Options, format};
 
-use super::ExitKind;
 use super::files::{self, CommandLoader};
-use super::project;
+use super::{ExitKind, project};
 
 const LAYOUT: &str = "\
 Labels stand in column 0, operators in column 8, operands one blank behind them (or in column 16 \
@@ -50,7 +48,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
         if let Err(failed) = laid_out {
             // The exit code for an unreadable file takes precedence over that for a file to format.
             result = match (result, failed) {
-                (Err(ExitKind::File), _) | (_, ExitKind::File) => Err(ExitKind::File),
+                (Err(exit::ENVIRONMENT), _) | (_, exit::ENVIRONMENT) => Err(exit::ENVIRONMENT),
                 (_, failed) => Err(failed),
             };
         }
@@ -79,12 +77,12 @@ fn lay_out(file: &Path, options: &Options, check: bool) -> Result<(), ExitKind> 
         cli_support::eprint_message!(
             "help: find the macro that inserts its argument into a text, and bracket the argument"
         );
-        ExitKind::Source
+        exit::FAILED
     })?;
     let changed = formatted != text;
     if check && changed {
         files::write("-".as_ref(), format!("{}\n", file.escaped()).as_bytes())?;
-        return Err(ExitKind::Source);
+        return Err(exit::FAILED);
     }
     let wanted = changed || file.as_os_str() == "-";
     if wanted && !check { files::write(file, &formatted) } else { Ok(()) }
@@ -92,7 +90,7 @@ fn lay_out(file: &Path, options: &Options, check: bool) -> Result<(), ExitKind> 
 
 fn unreadable(path: &Path, error: &io::Error) -> ExitKind {
     cli_support::eprint_message!("error: cannot read {}: {error}", path.escaped());
-    ExitKind::File
+    exit::ENVIRONMENT
 }
 
 /// Returns the named files, and those in the named folders sorted by name.

@@ -1,10 +1,10 @@
 //! `tdlasm link`, and the linking step of `tdlasm asm`.
 
-use cli_support::text::Escape;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-
+use cli_support::exit;
+use cli_support::text::Escape;
 use tdlasm::archive::{Library, LibraryError, is_archive, pull, read_library};
 use tdlasm::link::{Layout, Program, link};
 use tdlasm::module::Module;
@@ -39,7 +39,6 @@ pub(crate) struct Arguments {
     symbols: Option<PathBuf>,
 }
 
-/// Runs `tdlasm link`.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
     let format = Format::choose(arguments.format, &arguments.output)?;
     let layout = match &arguments.layout {
@@ -77,7 +76,7 @@ fn read_inputs(arguments: &Arguments, layout: &Layout) -> Result<Vec<Module>, Ex
     }
     if modules.is_empty() {
         cli_support::eprint_message!("error: no object to link: all inputs are libraries");
-        return Err(ExitKind::Usage);
+        return Err(exit::USAGE);
     }
     Ok(pull(modules, &libraries, layout))
 }
@@ -95,18 +94,17 @@ fn wrong(path: &Path, error: LibraryError) -> ExitKind {
     cli_support::eprint_message!(
         "help: `tdlasm asm SOURCE -o FILE.o` makes objects, and `ar rc FILE.a FILE.o` archives"
     );
-    ExitKind::Source
+    exit::FAILED
 }
 
-/// Reads and checks a layout file.
 pub(crate) fn read_layout(path: &Path) -> Result<Layout, ExitKind> {
     let text = String::from_utf8(files::read(path)?).map_err(|error| {
         cli_support::eprint_message!("error: {}: {error}", path.escaped());
-        ExitKind::Usage
+        exit::USAGE
     })?;
     Layout::parse(&text).map_err(|error| {
         cli_support::eprint_message!("error: {}: {error}", path.escaped());
-        ExitKind::Usage
+        exit::USAGE
     })
 }
 
@@ -123,6 +121,6 @@ pub(crate) fn link_and_report(modules: &[Module], layout: &Layout) -> Result<Pro
         for error in &errors.0 {
             cli_support::eprint_message!("error[{}]: {error}", error.code());
         }
-        ExitKind::Source
+        exit::FAILED
     })
 }

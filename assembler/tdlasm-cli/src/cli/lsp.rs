@@ -4,7 +4,7 @@ use std::io::{self, BufReader};
 use std::path::PathBuf;
 
 use clap::Args;
-
+use cli_support::exit;
 use tdlasm::Options;
 use tdlasm_rewrite::convert::translate;
 use tdlasm_server::{ServerEnd, serve};
@@ -40,7 +40,6 @@ pub(crate) struct Arguments {
     stdio: bool,
 }
 
-/// Runs `tdlasm lsp`.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
     let options = Options {
         defines: arguments.define.clone(),
@@ -55,13 +54,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
     match serve(BufReader::new(io::stdin()), &mut io::stdout().lock(), options) {
         Ok(ServerEnd::AfterShutdown) => Ok(()),
         // The protocol requires exit code 1.
-        Ok(ServerEnd::WithoutShutdown) => Err(ExitKind::Source),
+        Ok(ServerEnd::WithoutShutdown) => Err(exit::FAILED),
         Err(error) => {
             cli_support::eprint_message!("error: {error}");
             cli_support::eprint_message!(
                 "help: editors start this command; docs/editors/README.md describes their setup"
             );
-            Err(ExitKind::File)
+            Err(exit::ENVIRONMENT)
         }
     }
 }

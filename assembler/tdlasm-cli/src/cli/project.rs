@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use cli_support::exit;
 use tdlasm::project::{FILE_NAME, Project, ProjectError};
 
 use super::ExitKind;
@@ -12,8 +13,8 @@ pub(super) fn of(source: &Path) -> Result<Option<Project>, ExitKind> {
     Project::read(&path).map(Some).map_err(|error| {
         cli_support::eprint_message!("error: {error}");
         match error {
-            ProjectError::Unreadable(..) => ExitKind::File,
-            _ => ExitKind::Usage,
+            ProjectError::Unreadable(..) => exit::ENVIRONMENT,
+            _ => exit::USAGE,
         }
     })
 }
@@ -26,6 +27,6 @@ pub(super) fn here() -> Result<Project, ExitKind> {
             "error: no source file is named, and no {FILE_NAME} names programs"
         );
         cli_support::eprint_message!("help: name one, as in tdlasm asm monitor.asm");
-        ExitKind::Usage
+        exit::USAGE
     })
 }

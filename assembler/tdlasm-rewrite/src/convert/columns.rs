@@ -1,9 +1,7 @@
 //! Column alignment: the parts of a line keep their columns when their lengths change.
 
-/// Tabs stand every so many columns.
 pub(crate) const TAB_WIDTH: usize = 8;
 
-/// A line that is being written.
 #[derive(Debug)]
 pub(super) struct LineWriter<'o> {
     out: &'o mut Vec<u8>,
@@ -12,7 +10,6 @@ pub(super) struct LineWriter<'o> {
 }
 
 impl<'o> LineWriter<'o> {
-    /// Continues the line that begins at `start`.
     pub(super) fn resume(out: &'o mut Vec<u8>, start: usize) -> Self {
         Self { out, start }
     }
@@ -36,8 +33,7 @@ impl<'o> LineWriter<'o> {
         self.out.extend(std::iter::repeat_n(b' ', target - at));
     }
 
-    /// Writes the blanks between two parts; a single blank stays one, others reach to the same
-    /// column.
+    /// Writes the blanks between two parts: a single one stays, others reach to the same column.
     pub(super) fn gap(&mut self, target: usize, model: &[u8]) {
         if model == b" " { self.out.push(b' ') } else { self.align(target, model) }
     }

@@ -14,7 +14,6 @@ use super::symbol_spelling::{Scopes, SpellingMap};
 use super::target::Target;
 use super::{mnemonics, tdl_write, zilog_write};
 
-/// The source in the other dialect.
 #[derive(Debug, Default)]
 pub(super) struct Output {
     pub(super) text: Vec<u8>,
@@ -26,14 +25,12 @@ pub(super) struct Output {
     pub(super) distinct: usize,
 }
 
-/// Facts of the whole program.
 pub(super) struct ProgramFacts<'a> {
     pub(super) names: &'a SpellingMap,
     pub(super) scopes: &'a Scopes,
     pub(super) facts: &'a SourceScan,
 }
 
-/// Writes a program that was read from `text`.
 pub(super) fn write(
     text: &[u8],
     program: &Program<'_>,
@@ -183,7 +180,6 @@ struct Converter<'t, 'k> {
     small: bool,
     /// Whether bytes or an origin were written.
     placed: bool,
-    /// The number of the next label.
     label: usize,
     style: Style<'t>,
     output: Output,
@@ -264,8 +260,7 @@ impl<'t, 'k> Converter<'t, 'k> {
         self.output.text.extend_from_slice(&self.text[operator.start + marked..span.end]);
     }
 
-    /// Copies a statement without counterpart; a mnemonic that the other dialect has with another
-    /// meaning gets a period.
+    /// Copies a statement without counterpart; a mnemonic that means another gets a period.
     fn keep(&mut self, statement: &Statement<'t>, mut reason: Unconverted) {
         let span = statement.span;
         let operator = statement.operator;
@@ -282,8 +277,7 @@ impl<'t, 'k> Converter<'t, 'k> {
         self.output.kept.push(reason);
     }
 
-    /// The column of offset `at`, in the line on which the statement ends; the line begins where
-    /// the statement does.
+    /// The column of offset `at`, in the line on which the statement ends.
     fn column(&self, statement: &Statement<'t>, at: usize) -> usize {
         column(&self.text[statement.span.start..at])
     }
@@ -362,7 +356,6 @@ impl<'t, 'k> Converter<'t, 'k> {
         at
     }
 
-    /// Returns the line end of this source.
     fn line_end(&self) -> &'static [u8] {
         match memchr::memchr2(b'\n', b'\r', self.text) {
             Some(at) if self.text[at..].starts_with(b"\r\n") => b"\r\n",

@@ -75,7 +75,6 @@ fn assemble(loader: &dyn Loader, file: &Path, options: &Options) -> asm::Assembl
     asm::run(loader, &[file.to_owned()], &options)
 }
 
-/// Whether two modules have the same code and start.
 fn has_same_code(one: &Module, other: &Module) -> bool {
     let (Some(one), Some(other)) = (&one.source_order, &other.source_order) else { return false };
     one.code == other.code && one.start == other.start
@@ -88,7 +87,6 @@ struct ExpansionWriter<'a> {
     out: Expanded,
 }
 
-/// The parts of a statement's text.
 struct Parts<'t> {
     /// The labels, each with whether it is exported.
     labels: Vec<(&'t [u8], bool)>,
@@ -130,7 +128,6 @@ impl ExpansionWriter<'_> {
         }
     }
 
-    /// Returns the replacement of a statement without counterpart.
     fn replacement(
         &self,
         line: &ListingLine<'_>,
@@ -168,8 +165,7 @@ impl ExpansionWriter<'_> {
         }
     }
 
-    /// Returns `true` if a statement is in the text of a macro or file that `caller` expands or
-    /// includes.
+    /// Returns `true` if a statement is in the text of a macro or file that `caller` reads.
     fn is_text_of(&self, statement: Span, caller: Span) -> bool {
         match self.sources.source_at(statement.start).origin {
             Origin::Macro(call) => (caller.start..caller.end).contains(&call.start),
@@ -284,7 +280,6 @@ fn assignment(line: &ListingLine<'_>, parts: &Parts<'_>) -> Option<Vec<u8>> {
     Some([name, fixed, value.trim_ascii()].concat())
 }
 
-/// Bytes as a list of numbers.
 fn bytes(bytes: &[u8]) -> Vec<u8> {
     let numbers: Vec<String> = bytes.iter().map(|byte| format!("0{byte:02X}H")).collect();
     format!(".BYTE {}", numbers.join(",")).into_bytes()

@@ -2,12 +2,10 @@
 
 use tdlasm::syntax::expr::BinaryOp;
 
-/// A number as its author wrote it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Number<'t> {
     /// The value modulo 65536.
     pub(super) value: u16,
-    /// 2, 8, 10 or 16.
     pub(super) radix: u8,
     /// The digits alone; empty if the number was computed, or does not fit in 16 bits.
     pub(super) digits: &'t [u8],
@@ -30,8 +28,7 @@ impl<'t> Number<'t> {
         Self { value, radix, digits: if fits { digits } else { b"" }, small }
     }
 
-    /// The digits for the other dialect: without leading zeros in decimal, with one before a
-    /// letter.
+    /// The digits for the other dialect: decimal without leading zeros, else one before a letter.
     pub(super) fn spelling(&self) -> String {
         let mut digits = String::from_utf8_lossy(self.digits).into_owned();
         if digits.is_empty() {
@@ -72,7 +69,6 @@ pub(super) enum Unary {
     Not,
 }
 
-/// An expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Node<'t> {
     Number(Number<'t>),
@@ -83,7 +79,6 @@ pub(super) enum Node<'t> {
     Name(&'t [u8]),
     Unary(Unary, Box<Node<'t>>),
     Binary(BinaryOp, Box<[Node<'t>; 2]>, Blanks<'t>),
-    /// An expression in parentheses.
     Group(Box<Node<'t>>),
 }
 
@@ -91,7 +86,6 @@ pub(super) enum Node<'t> {
 pub(super) type Blanks<'t> = [&'t [u8]; 2];
 
 impl<'t> Node<'t> {
-    /// A computed number, in decimal.
     pub(super) fn decimal(value: u16) -> Self {
         Node::Number(Number::new(value, 10))
     }
@@ -160,8 +154,7 @@ impl<'t> Node<'t> {
         self.exact_value(&mut |_| None)
     }
 
-    /// The value in unbounded integer arithmetic, if all symbols are known and no intermediate
-    /// value is large.
+    /// The value in unbounded arithmetic, if all symbols are known and nothing is large.
     pub(super) fn exact_value(
         &self,
         known: &mut impl FnMut(&'t [u8]) -> Option<i64>,
@@ -183,7 +176,6 @@ impl<'t> Node<'t> {
     }
 }
 
-/// Facts of a symbol's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct ValueFacts {
     /// Whether the value is portable: see [`Node::is_portable`].

@@ -4,7 +4,6 @@ use std::ops::Deref;
 use std::sync::LazyLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-
 use tdlasm::isa::{FORMS, Form, Register};
 
 /// The registers and conditions of Zilog's assemblers.
@@ -39,7 +38,6 @@ static TDL_DIRECTIVES: LazyLock<FxHashSet<String>> = LazyLock::new(|| {
     tdlasm::asm::directive_names().map(|name| directive_key(name.as_bytes()).to_string()).collect()
 });
 
-/// The mnemonic and the operands of Zilog's spelling.
 pub(super) fn zilog_form(form: &Form) -> (&'static str, &'static str) {
     form.zilog.split_once(' ').unwrap_or((form.zilog, ""))
 }
@@ -49,7 +47,6 @@ pub fn tdl_forms(word: &[u8]) -> &'static [Form] {
     upper(word).and_then(|word| TDL.get(&*word).copied()).unwrap_or_default()
 }
 
-/// Whether Zilog has this mnemonic.
 pub(super) fn is_zilog_mnemonic(word: &[u8]) -> bool {
     !zilog_forms(word).is_empty()
 }
@@ -59,12 +56,10 @@ pub(super) fn is_zilog_directive(word: &[u8]) -> bool {
     ZILOG_DIRECTIVES.iter().any(|name| word.eq_ignore_ascii_case(name.as_bytes()))
 }
 
-/// Returns the forms of a mnemonic of Zilog's; empty if `word` is not a mnemonic.
 pub(super) fn zilog_forms(word: &[u8]) -> &'static [&'static Form] {
     upper(word).and_then(|word| ZILOG.get(&*word)).map_or(&[], Vec::as_slice)
 }
 
-/// Returns `true` if a word is a register or condition in Zilog's dialect.
 pub(super) fn is_zilog_operand(word: &[u8]) -> bool {
     word.len() <= 3
         && ZILOG_OPERANDS.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
@@ -82,8 +77,7 @@ pub(super) fn is_shared(word: &[u8]) -> bool {
     is_zilog_mnemonic(word) && !tdl_forms(word).is_empty()
 }
 
-/// Returns `true` if a leading period marks it as a mnemonic of the dialect that the source is not
-/// in.
+/// Returns `true` if a leading period marks a mnemonic of the other dialect.
 pub(super) fn is_marked(word: &[u8]) -> bool {
     word.strip_prefix(b".").is_some_and(is_shared)
 }

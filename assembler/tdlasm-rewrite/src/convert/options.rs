@@ -9,8 +9,7 @@ use super::target::Target;
 pub enum Dialect {
     /// TDL's mnemonics and directives, as `tdlasm asm` takes them.
     Tdl,
-    /// Zilog's mnemonics, with the directives and expressions that pasmo, z80asm and GNU as have in
-    /// common.
+    /// Zilog's mnemonics, with the directives common to pasmo, z80asm and GNU as.
     Zilog,
 }
 
@@ -28,8 +27,7 @@ impl Dialect {
 pub struct Options {
     /// The dialect to write; the source is in the other one.
     pub to: Dialect,
-    /// The assembler that will take the source in Zilog's mnemonics; `None` for what all of them
-    /// have in common.
+    /// The assembler that takes Zilog's mnemonics; `None` for what all have in common.
     pub target: Option<Target>,
     /// Whether all letters of TDL's symbols count, not the first six only.
     pub long_symbols: bool,

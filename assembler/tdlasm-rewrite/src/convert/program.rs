@@ -1,5 +1,4 @@
-//! A source as statements independent of either dialect, and the reasons why some are not
-//! converted.
+//! A source as statements of neither dialect, and the reasons why some are not converted.
 
 use std::borrow::Cow;
 
@@ -12,7 +11,6 @@ use super::expr::Node;
 pub(super) const CURRENT_ADDRESS_IN_LIST: &str =
     "behind a comma, the address of the statement is another one for some assemblers";
 
-/// The reason why something has no counterpart, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unconverted {
     /// Offset in the text.
@@ -31,10 +29,8 @@ impl Unconverted {
     }
 }
 
-/// The result of reading or writing a part.
 pub(super) type ConvertResult<T> = Result<T, Unconverted>;
 
-/// An operand of an instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Operand<'t> {
     Register(Register),
@@ -50,14 +46,12 @@ pub(super) struct Spaced<'t, T> {
     pub(super) item: T,
 }
 
-/// An element of a list of bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Item<'t> {
     Text(Cow<'t, [u8]>),
     Value(Node<'t>),
 }
 
-/// The effect of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Body<'t> {
     Nothing,
@@ -83,12 +77,10 @@ pub(super) enum Body<'t> {
     Done,
     /// Is copied unchanged.
     Kept(Unconverted),
-    /// Is in the target dialect already, marked by a period before its mnemonic: see
-    /// [`super::mnemonics::is_marked`].
+    /// Is in the target dialect already, marked by a period: see [`super::mnemonics::is_marked`].
     Marked,
 }
 
-/// A label before a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Label<'t> {
     pub(super) name: &'t [u8],
@@ -97,14 +89,12 @@ pub(super) struct Label<'t> {
     pub(super) end: usize,
 }
 
-/// A byte range of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct TextRange {
     pub(super) start: usize,
     pub(super) end: usize,
 }
 
-/// One statement and where its parts are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Statement<'t> {
     /// From the start of the line up to, not with, the end of its last line.
@@ -121,7 +111,6 @@ pub(super) struct Statement<'t> {
     pub(super) defines: Option<&'t [u8]>,
 }
 
-/// A source that was read.
 #[derive(Debug, Default)]
 pub(super) struct Program<'t> {
     pub(super) statements: Vec<Statement<'t>>,
@@ -137,8 +126,7 @@ impl<'t> Program<'t> {
 }
 
 impl<'t> Body<'t> {
-    /// The effect of a statement that ends here; it is copied unchanged if more text follows on its
-    /// line.
+    /// The effect of a statement that ends here; with more text on its line it is copied unchanged.
     pub(super) fn checked(read: ConvertResult<Self>, cursor: &Cursor<'_>) -> Self {
         let mut behind = cursor.clone();
         behind.skip_blanks();

@@ -19,7 +19,6 @@ pub(super) struct ReadState {
 }
 
 impl ReadState {
-    /// The state at the start of a source.
     pub(super) fn new() -> Self {
         Self { radix: Some(10), depth: 0 }
     }

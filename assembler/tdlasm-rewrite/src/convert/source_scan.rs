@@ -1,18 +1,15 @@
-//! A scan of a source and its included files for macros, redefined names and `.RADIX`, before the
-//! statements are parsed.
+//! Scans a source and its included files for macros, redefined names and `.RADIX`.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use rustc_hash::{FxHashMap, FxHashSet};
-
 use tdlasm::source::Loader;
 use tdlasm::syntax::lex;
 
 use super::mnemonics::{directive_key, is_zilog_symbol};
 use super::options::{Dialect, Options};
 
-/// The maximum number of included files that are scanned.
 const MAX_INCLUDED_FILES: usize = 1000;
 
 /// The redefined names and directives that change how lines are read.
@@ -39,7 +36,6 @@ pub(crate) struct IncludeSearch<'l> {
 }
 
 impl SourceScan {
-    /// Looks through the text of `file` and through what it inserts.
     pub(crate) fn scan_file(
         file: &Path,
         text: &[u8],
@@ -157,7 +153,6 @@ impl SourceScan {
         name
     }
 
-    /// Returns the significant part of a name.
     pub(super) fn significant_part(&self, name: &[u8]) -> Vec<u8> {
         let length = if self.long_symbols { name.len() } else { name.len().min(6) };
         name[..length].to_ascii_uppercase()
@@ -173,7 +168,6 @@ impl SourceScan {
         self.defined.contains(&self.significant_part(name))
     }
 
-    /// Whether the name is declared external.
     pub(super) fn is_external(&self, name: &[u8]) -> bool {
         self.external.contains(&self.significant_part(name))
     }
@@ -190,8 +184,7 @@ impl SourceScan {
 }
 
 impl IncludeSearch<'_> {
-    /// A file beside the one that names it or in a folder: its name with the extension, and its
-    /// path.
+    /// A file beside the one that names it, or in a folder: its name with the extension, and path.
     fn find(&self, beside: &Path, name: &str) -> Option<(String, PathBuf)> {
         let folders = std::iter::once(beside).chain(self.folders.iter().map(PathBuf::as_path));
         let names = [name.to_owned(), format!("{name}.ASM"), format!("{name}.asm")];
@@ -201,8 +194,7 @@ impl IncludeSearch<'_> {
     }
 }
 
-/// The words of a line outside of quotes, up to the comment. The vector is kept from one line to
-/// the next.
+/// The words of a line outside of quotes, up to the comment; the vector is reused.
 #[derive(Default)]
 struct LineWords {
     stretches: Vec<Range<usize>>,
@@ -246,7 +238,6 @@ pub(super) fn file_name(operand: &[u8]) -> &[u8] {
     }
 }
 
-/// Whether a text has the directive `.RADIX`.
 pub(super) fn has_radix(text: &[u8]) -> bool {
     text.windows(6).any(|word| word.eq_ignore_ascii_case(b".RADIX"))
 }

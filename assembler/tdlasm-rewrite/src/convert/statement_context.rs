@@ -1,5 +1,4 @@
-//! The parts that the writers of both dialects share: names, known values, and where assemblers
-//! disagree.
+//! What the writers of both dialects share: names, values, and where assemblers disagree.
 
 use std::borrow::Cow;
 
@@ -23,7 +22,6 @@ pub(super) struct ConvertedStatement {
 pub(super) struct StatementContext<'a> {
     pub(super) names: &'a SpellingMap,
     pub(super) facts: &'a SourceScan,
-    /// The scope of local symbols.
     pub(super) scope: u32,
     /// The radix of the place, for a reader of TDL.
     pub(super) radix: Option<u8>,
@@ -33,7 +31,6 @@ pub(super) struct StatementContext<'a> {
     pub(super) target: Option<Target>,
     /// `true` if bytes or an origin come before the statement.
     pub(super) placed: bool,
-    /// The facts of the statement if it is an assignment.
     pub(super) assigned: AssignmentFacts,
     /// Whether mnemonics are written in small letters.
     pub(super) small: bool,
@@ -67,18 +64,15 @@ impl StatementContext<'_> {
         Ok(self.names.spelling(name, self.scope))
     }
 
-    /// Returns a word in the letter case of the statement.
     pub(super) fn match_case(&self, word: &str) -> String {
         if self.small { word.to_ascii_lowercase() } else { word.to_owned() }
     }
 
-    /// Returns `true` if a value is portable: see [`Node::is_portable`].
     pub(super) fn is_portable(&self, node: &Node<'_>) -> bool {
         node.is_portable(&mut |name| self.names.value_facts(name, self.scope))
     }
 
-    /// Returns `true` if the operation has the same result everywhere only with a portable operand
-    /// on this side.
+    /// Returns `true` if the operation is portable only with a portable operand on this side.
     pub(super) fn needs_portable_operand(op: BinaryOp, side: usize) -> bool {
         match op {
             BinaryOp::Divide | BinaryOp::Remainder => true,

@@ -1,5 +1,4 @@
-//! Finds the end of a statement that is copied unchanged: texts, macro bodies and brackets may span
-//! lines.
+//! Finds the end of a statement that is copied unchanged and may span lines.
 
 use tdlasm::source::Source;
 use tdlasm::syntax::{Cursor, lex};

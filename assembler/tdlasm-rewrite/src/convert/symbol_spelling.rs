@@ -26,7 +26,6 @@ struct TargetSymbol {
     worth: ValueFacts,
 }
 
-/// The spellings of all symbols of a source.
 #[derive(Debug)]
 pub(super) struct SpellingMap {
     from: Dialect,
@@ -35,12 +34,10 @@ pub(super) struct SpellingMap {
     /// Names in TDL's spelling as far as they count, to find those that become one.
     short: FxHashMap<Vec<u8>, Vec<u8>>,
     used: FxHashSet<(Vec<u8>, Scope)>,
-    /// Remarks about them.
     pub(super) notes: Vec<Unconverted>,
 }
 
 impl SpellingMap {
-    /// Finds the spelling of every symbol in the program.
     pub(super) fn new(
         from: Dialect,
         program: &Program<'_>,
@@ -154,8 +151,7 @@ impl SpellingMap {
         }
     }
 
-    /// Finds facts about the values of symbols: of labels, and of expressions of labels and
-    /// numbers.
+    /// Finds facts about the values of symbols: of labels, and of expressions of them.
     fn find_value_facts(&mut self, program: &Program<'_>, scopes: &Scopes, facts: &SourceScan) {
         let label = ValueFacts { natural: true, value: None };
         scopes::walk(program, scopes, |name, _, scope, role| {
@@ -195,14 +191,12 @@ impl SpellingMap {
         found.unwrap_or_else(|| spelling::global(self.from, name))
     }
 
-    /// Returns the facts of a symbol's value.
     pub(super) fn value_facts(&self, name: &[u8], scope: Scope) -> ValueFacts {
         self.target(name, scope).map(|target| target.worth).unwrap_or_default()
     }
 }
 
-/// Returns the significant part of a name: TDL ignores case, in Zilog's dialect every letter
-/// counts.
+/// Returns the significant part of a name; TDL ignores case, Zilog's dialect does not.
 fn key(dialect: Dialect, significant: usize, name: &[u8]) -> Vec<u8> {
     match dialect {
         Dialect::Tdl => name[..name.len().min(significant)].to_ascii_uppercase(),
@@ -210,7 +204,6 @@ fn key(dialect: Dialect, significant: usize, name: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The scopes of a program.
 pub(super) fn scopes(from: Dialect, program: &Program<'_>, facts: &SourceScan) -> Scopes {
     match from {
         Dialect::Tdl => Scopes::of_tdl(program, facts),

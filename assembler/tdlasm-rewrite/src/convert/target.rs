@@ -71,7 +71,6 @@ impl Target {
         self == Self::Gas
     }
 
-    /// Returns `true` if it supports undocumented instructions.
     pub(super) fn takes_undocumented(self) -> bool {
         matches!(self, Self::Z80asm | Self::Sjasmplus | Self::Zasm)
     }

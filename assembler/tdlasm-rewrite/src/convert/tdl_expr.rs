@@ -200,7 +200,6 @@ fn ends_alike(run: &[u8]) -> bool {
     run.last().is_some_and(|last| matches!(last | 0x20, b'h' | b'o' | b'q' | b'.'))
 }
 
-/// Appends an expression.
 pub(super) fn write(
     node: &Node<'_>,
     context: &StatementContext<'_>,

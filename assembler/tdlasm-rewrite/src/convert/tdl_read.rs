@@ -213,8 +213,7 @@ impl<'t> Reading<'t, '_> {
         self.optional_value()?.map_or_else(|| Unconverted::fail(at, "a value is missing here"), Ok)
     }
 
-    /// Replaces the names of registers and instructions, which have a value in TDL only, by
-    /// numbers.
+    /// Replaces names of registers and instructions, which have values in TDL only, by numbers.
     fn settled(&self, node: Node<'t>) -> ConvertResult<Node<'t>> {
         let at = self.here();
         let settle = |node| self.settled(node);

@@ -11,7 +11,6 @@ use super::zilog_write::list;
 /// The delimiters that a text may get.
 const DELIMITERS: &[u8] = b"\"'/|!~^*+=";
 
-/// The statement's operator and operands.
 pub(super) fn write(
     body: &Body<'_>,
     context: &StatementContext<'_>,

@@ -266,7 +266,6 @@ fn is_sum(op: BinaryOp) -> bool {
     matches!(op, BinaryOp::Add | BinaryOp::Subtract)
 }
 
-/// Appends an expression.
 pub(super) fn write(
     node: &Node<'_>,
     context: &StatementContext<'_>,
@@ -389,8 +388,7 @@ fn write_side(
     }
 }
 
-/// Returns `true` if an operation on the left (0) or right (1) of another is evaluated first
-/// without parentheses.
+/// Returns `true` if an operation left (0) or right (1) of another needs no parentheses.
 fn stays_together(outer: BinaryOp, inner: BinaryOp, side: usize) -> bool {
     match outer {
         BinaryOp::Add | BinaryOp::Subtract => is_product(inner) || side == 0 && is_sum(inner),
@@ -400,8 +398,7 @@ fn stays_together(outer: BinaryOp, inner: BinaryOp, side: usize) -> bool {
     }
 }
 
-/// Appends an immediate operand so that it does not begin with a parenthesis, which would make it
-/// an address.
+/// Appends an immediate operand so that it does not begin with a parenthesis, as addresses do.
 pub(super) fn write_operand(
     node: &Node<'_>,
     context: &StatementContext<'_>,

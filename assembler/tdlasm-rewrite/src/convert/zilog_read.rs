@@ -5,7 +5,6 @@ mod directive;
 mod instruction;
 
 use rustc_hash::FxHashMap;
-
 use tdlasm::source::Source;
 use tdlasm::syntax::Cursor;
 
@@ -44,7 +43,6 @@ impl<'t> Reading<'t, '_> {
         self.cursor.offset() as usize
     }
 
-    /// The symbol at the cursor, perhaps empty; moves past it.
     fn word(&mut self) -> (&'t [u8], TextRange) {
         let start = self.here();
         let word = zilog_expr::symbol(self.cursor.rest());
@@ -96,8 +94,7 @@ impl<'t> Reading<'t, '_> {
         }
     }
 
-    /// The name that `EQU` or `DEFL` assigns: with a colon it was read as a label, without one it
-    /// is the word before.
+    /// The name that `EQU` or `DEFL` assigns: a label if it has a colon, else the word before.
     fn assigned_name(
         &mut self,
         labels: &mut Vec<Label<'t>>,
@@ -149,8 +146,7 @@ impl<'t> Reading<'t, '_> {
         self.directive(word, at)
     }
 
-    /// Moves to the end of a statement that is copied unchanged; returns the macro of TDL that it
-    /// defines.
+    /// Moves past a statement that is copied unchanged; returns the macro that it defines.
     fn keep(&mut self, start: usize, word: &[u8], operator: TextRange) -> Option<&'t [u8]> {
         let text = &self.source.text[..];
         if self.facts.is_redefined(word) {

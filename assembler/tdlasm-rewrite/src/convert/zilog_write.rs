@@ -10,7 +10,6 @@ use super::statement_context::{ConvertedStatement, StatementContext};
 use super::target::Target;
 use super::zilog_expr::{self, is_plain};
 
-/// The statement's operator and operands.
 pub(super) fn write(
     body: &Body<'_>,
     context: &StatementContext<'_>,
@@ -61,7 +60,6 @@ pub(super) fn write(
     Ok(ConvertedStatement { operator: context.match_case(operator), operands: out })
 }
 
-/// Returns the operator of an assignment.
 fn assignment(fixed: bool, context: &StatementContext<'_>) -> ConvertResult<&'static str> {
     let has_variables = context.target.is_none_or(Target::has_variables);
     match (fixed, has_variables, context.assigned.is_only) {
@@ -176,8 +174,7 @@ fn write_item(
     }
 }
 
-/// Appends an expression; one of more than a character must not begin with a quote, since some
-/// assemblers would read a text.
+/// Appends an expression that does not begin with a quote unless it is a single character.
 fn write_byte(
     node: &Node<'_>,
     context: &StatementContext<'_>,
@@ -284,7 +281,6 @@ fn write_operand(
     }
 }
 
-/// Appends a bit number, of which TDL uses the low three bits.
 fn write_bit(
     node: &Node<'_>,
     context: &StatementContext<'_>,
@@ -298,7 +294,6 @@ fn write_bit(
     }
 }
 
-/// Appends the address of a restart number.
 fn write_restart(
     node: &Node<'_>,
     context: &StatementContext<'_>,

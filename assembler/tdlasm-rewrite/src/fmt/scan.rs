@@ -34,8 +34,7 @@ pub struct StatementParts {
     pub end: usize,
 }
 
-/// Reads the statement at `start`, the beginning of a line; `None` if the line does not begin with
-/// a statement.
+/// Reads the statement at `start`, the beginning of a line; `None` if the line has none.
 pub(super) fn statement(
     source: &Source,
     start: usize,
@@ -66,7 +65,6 @@ pub(super) fn statement(
     Some(parts)
 }
 
-/// The statements with the offsets of their lines, and the end of the scanned text.
 pub(super) fn statements(
     source: &Source,
     facts: &SourceScan,
@@ -124,7 +122,6 @@ impl<'t> Scan<'t> {
         !known || (meaning == word && self.facts.is_redefined(word))
     }
 
-    /// The brackets that begin a line.
     fn brackets(&mut self) -> TextRange {
         self.cursor.skip_blanks();
         let start = self.here();
@@ -137,7 +134,6 @@ impl<'t> Scan<'t> {
         start..end
     }
 
-    /// A word of a symbol's letters; in macros, also parts joined by quotes.
     fn word(&mut self) -> TextRange {
         let start = self.here();
         let is_word = |byte: &u8| lex::is_symbol(*byte) || *byte == b'\'';

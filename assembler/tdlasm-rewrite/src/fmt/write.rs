@@ -1,10 +1,9 @@
 //! Writes statements in columns.
 
-use crate::convert::columns::{TAB_WIDTH, column};
-use crate::convert::statement_end::line_end;
-
 use super::Statements;
 use super::scan::{StatementParts, TextRange, next_line};
+use crate::convert::columns::{TAB_WIDTH, column};
+use crate::convert::statement_end::line_end;
 
 /// The column of operators, from 0.
 const OPERATOR: usize = 8;
@@ -15,7 +14,6 @@ const FIRST_COMMENT: usize = 24;
 /// The column of comments if there is room.
 const COMMENT: usize = 32;
 
-/// Returns the text of a source in columns.
 pub(super) fn write(statements: &Statements) -> Vec<u8> {
     let text = &statements.source().text[..];
     let aligned = operands_are_aligned(text, &statements.list);
@@ -73,7 +71,6 @@ impl Writer<'_> {
         column(&self.out[self.line..])
     }
 
-    /// Writes blanks up to a column, at least one.
     fn blanks_to(&mut self, target: usize) {
         let count = target.saturating_sub(self.column()).max(1);
         self.out.extend(std::iter::repeat_n(b' ', count));

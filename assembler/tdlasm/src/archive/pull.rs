@@ -2,14 +2,12 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use super::{Library, Member};
 use crate::link::Layout;
 use crate::module::{Binding, Module, Symbol, SymbolValue};
 
-use super::{Library, Member};
-
 /// Adds the library modules that define undefined symbols to `modules`, until no more are found. Of
 /// several definitions, the one in the first library and member is used.
-#[must_use]
 pub fn pull(mut modules: Vec<Module>, libraries: &[Library], layout: &Layout) -> Vec<Module> {
     let offers = offers(libraries);
     let mut needs =
@@ -60,7 +58,6 @@ impl Needs {
         }
     }
 
-    /// Returns the next undefined name.
     fn next(&mut self) -> Option<String> {
         let defined = &self.defined;
         let at = self.wanted.iter().position(|name| !defined.contains(name))?;

@@ -1,11 +1,10 @@
 //! The arguments of macro calls.
 
+use super::assembler::Assembler;
+use super::pass::StatementResult;
 use crate::diag::Code;
 use crate::source::Span;
 use crate::syntax::Cursor;
-
-use super::assembler::Assembler;
-use super::pass::StatementResult;
 
 /// The text that replaces a parameter.
 #[derive(Debug, Clone)]
@@ -22,13 +21,11 @@ impl Argument {
     }
 }
 
-/// Reads the arguments of a macro call.
 pub(super) struct ArgumentReader<'s, 'a> {
     pub(super) asm: &'s mut Assembler<'a>,
 }
 
 impl ArgumentReader<'_, '_> {
-    /// Reads all arguments of a call.
     pub(super) fn arguments(&mut self, cursor: &mut Cursor<'_>) -> StatementResult<Vec<Argument>> {
         cursor.skip_blanks();
         let bracketed = cursor.eat(b'[');
@@ -80,7 +77,6 @@ impl ArgumentReader<'_, '_> {
         Ok(self.text_of_argument(cursor, bracketed))
     }
 
-    /// Reads a text argument, with or without parentheses.
     fn text_of_argument(&mut self, cursor: &mut Cursor<'_>, bracketed: bool) -> Argument {
         if let Some(argument) = self.argument_in_parentheses(cursor) {
             return argument;
@@ -100,7 +96,7 @@ impl ArgumentReader<'_, '_> {
         }
         let Some(length) = closing_parenthesis(cursor.rest()) else {
             let message = "the parenthesis that begins this argument is not closed";
-            self.asm.module.context.error(Code::Unterminated, cursor.here(), message);
+            self.asm.error(Code::Unterminated, cursor.here(), message);
             cursor.advance(cursor.rest().len());
             self.asm.input.ended = true;
             return Some(Argument::made(Vec::new()));
@@ -126,20 +122,12 @@ impl ArgumentReader<'_, '_> {
     ) -> StatementResult<Vec<u8>> {
         self.asm.module.parse_expression(0, cursor);
         if self.asm.module.operands[0].ops.is_empty() {
-            self.asm.module.context.error(
-                Code::Expression,
-                cursor.here(),
-                "a value is missing; 0 is used",
-            );
+            self.asm.error(Code::Expression, cursor.here(), "a value is missing; 0 is used");
         }
         let value = self.asm.module.evaluate_now(0)?;
         if !value.is_absolute() {
             let message = "the argument must be a constant, but this value is relocatable";
-            self.asm.module.context.error(
-                Code::Relocation,
-                self.asm.module.operands[0].span,
-                message,
-            );
+            self.asm.error(Code::Relocation, self.asm.module.operands[0].span, message);
         }
         let mut text = in_radix(value.number, self.asm.module.radix);
         if unsought && cursor.peek() == Some(b']') {

@@ -2,23 +2,21 @@
 
 use std::path::Path;
 
-use crate::diag::{Code, Diagnostic};
-use crate::module::{Module, ObjectForm};
-use crate::source::{Loader, Origin, Span, visible};
-
 use super::assembly::Assembly;
 use super::console::Console;
 use super::input::{Frame, FrameKind, InputStack};
 use super::module_assembler::ModuleAssembler;
 use super::options::Options;
 use super::pass::Pass;
+use crate::diag::{Code, Diagnostic};
+use crate::module::{Module, ObjectForm};
+use crate::source::{Loader, Origin, Span, visible};
 
 /// Reads the statements of the source into modules.
 pub(super) struct Assembler<'a> {
     pub(super) input: InputStack<'a>,
     pub(super) module: ModuleAssembler<'a>,
     pub(super) console: Console<'a>,
-    /// The finished modules.
     pub(super) modules: Vec<Module>,
     pub(super) object_form: ObjectForm,
 }
@@ -42,7 +40,14 @@ impl<'a> Assembler<'a> {
         self.object_form = ObjectForm::default();
     }
 
-    /// Finishes the current module.
+    pub(super) fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
+        self.module.context.error(code, span, message);
+    }
+
+    pub(super) fn report(&mut self, diagnostic: Diagnostic) {
+        self.module.context.report(diagnostic);
+    }
+
     pub(super) fn finish_module(&mut self) {
         self.modules.extend(self.module.finish());
     }
@@ -54,7 +59,7 @@ impl<'a> Assembler<'a> {
             let text = &self.module.context.sources.source_at(end.start.saturating_sub(1)).text;
             let line = if text.is_empty() || text.ends_with(b"\n") { "" } else { "\n" };
             let diagnostic = diagnostic.help("add a line with .END");
-            self.module.context.report(diagnostic.fix(end, format!("{line}        .END\n")));
+            self.report(diagnostic.fix(end, format!("{line}        .END\n")));
         }
     }
 
@@ -68,11 +73,7 @@ impl<'a> Assembler<'a> {
                 self.module.code.expect_text(text.len(), self.module.context.options.lines);
                 let index = self.module.context.sources.add(name.as_str().into(), origin, text);
                 if index.is_none() {
-                    self.module.context.error(
-                        Code::Table,
-                        at,
-                        "the sources are larger than 4 GB together",
-                    );
+                    self.error(Code::Table, at, "the sources are larger than 4 GB together");
                 }
                 index.map(|index| Frame::new(kind, &self.module.context.sources, index))
             }
@@ -84,7 +85,7 @@ impl<'a> Assembler<'a> {
                     at
                 };
                 let message = format!("cannot read {name}: {error}");
-                self.module.context.report(Diagnostic::new(Code::File, at, message));
+                self.report(Diagnostic::new(Code::File, at, message));
                 None
             }
         }

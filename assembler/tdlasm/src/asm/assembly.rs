@@ -24,8 +24,7 @@ pub struct Assembly {
     pub sources: SourceMap,
     /// The console output: texts of `.PRNTX`, and prompts with their replies.
     pub messages: Vec<String>,
-    /// Definitions and uses of names. Empty unless
-    /// [`Options::references`](super::Options::references) is set.
+    /// Definitions and uses of names, if [`Options::references`](super::Options::references).
     pub references: References,
     /// Whether two passes were needed.
     pub used_two_passes: bool,

@@ -1,21 +1,17 @@
 //! The bytes of a module's sections, and the fields whose values are not known yet.
 
-use crate::source::Span;
-
-use crate::module::SectionKind;
-
 use super::value::{BaseId, Value};
+use crate::module::SectionKind;
+use crate::source::Span;
 
 /// How a value is encoded in the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Field {
-    /// A byte.
     Byte,
     /// The displacement of an index register.
     Displacement,
     /// A byte with its top bit set: the last byte of `.ASCIS`.
     MarkedByte,
-    /// Two bytes, low byte first.
     Word,
     /// A signed byte relative to the following byte. Contains the address of the statement.
     Relative(Value),
@@ -24,7 +20,6 @@ pub(crate) enum Field {
 }
 
 impl Field {
-    /// Returns the size of the field in bytes.
     pub(crate) fn size(self) -> usize {
         if self == Self::Word { 2 } else { 1 }
     }
@@ -56,7 +51,6 @@ pub(crate) struct WordReloc {
     pub(crate) value: Value,
 }
 
-/// Consecutive bytes.
 #[derive(Debug)]
 pub(crate) struct CodeRun {
     pub(crate) base: BaseId,
@@ -90,8 +84,7 @@ pub(crate) struct CodeBuffer {
     /// The sizes of the sections and external areas by base, without what was written since the
     /// location counter was last set.
     sizes: Vec<u32>,
-    /// Sizes as ZASM computes them: it updates a section's high-water mark only when the section is
-    /// left.
+    /// Sizes as ZASM computes them: it updates a high-water mark only when the section is left.
     pub(crate) high_water: Vec<u32>,
     base: BaseId,
     /// Whether `.PROG.` is absolute code from 0.
@@ -120,7 +113,6 @@ impl CodeBuffer {
         self.here as u16
     }
 
-    /// Returns the location counter.
     #[inline]
     pub(crate) fn location(&self) -> Value {
         self.place(self.base, self.here as u16)
@@ -133,7 +125,6 @@ impl CodeBuffer {
         if moves { Value::in_base(base, number) } else { Value::fixed_address(base, number) }
     }
 
-    /// Returns the current size of a section.
     pub(crate) fn full_size(&self, base: BaseId) -> u32 {
         let size = self.sizes.get(base.0 as usize).copied().unwrap_or(0);
         let is_current = self.open && base == self.base;
@@ -145,7 +136,6 @@ impl CodeBuffer {
         self.full_size(base) as u16
     }
 
-    /// Returns all bases that may have a size.
     pub(crate) fn bases(&self) -> impl Iterator<Item = BaseId> {
         (0..self.sizes.len().max(self.base.0 as usize + 1) as u32).map(BaseId)
     }
@@ -160,8 +150,7 @@ impl CodeBuffer {
         self.high_water.get(base.0 as usize).copied().unwrap_or(0) as u16
     }
 
-    /// Updates the high-water mark of the current section. `.LOC` does so before its operand is
-    /// read.
+    /// Updates the high-water mark of the current section; `.LOC` does so before its operand.
     pub(crate) fn record_high_water(&mut self) {
         let base = self.base.0 as usize;
         if self.high_water.len() <= base {
@@ -170,7 +159,6 @@ impl CodeBuffer {
         self.high_water[base] = self.high_water[base].max(self.here);
     }
 
-    /// Sets the location counter, for `.LOC`.
     pub(crate) fn set_location(&mut self, value: Value) {
         self.saved = Some(self.location());
         self.move_to(value);
@@ -202,7 +190,6 @@ impl CodeBuffer {
         wraps
     }
 
-    /// Removes the last byte that was written.
     pub(crate) fn pop_byte(&mut self) {
         let Some(run) = self.runs.last_mut().filter(|_| self.open) else { return };
         if run.bytes.pop().is_some() {
@@ -214,7 +201,6 @@ impl CodeBuffer {
         }
     }
 
-    /// Ends the last run.
     fn close_run(&mut self) {
         if self.open {
             self.update_size();
@@ -257,13 +243,11 @@ impl CodeBuffer {
         FieldPos { run: index as u32, at }
     }
 
-    /// Returns the byte at a position.
     #[inline]
     pub(crate) fn byte(&mut self, site: FieldPos, after: u32) -> &mut u8 {
         &mut self.runs[site.run as usize].bytes[(site.at + after) as usize]
     }
 
-    /// Returns a checkpoint for [`roll_back`](Self::roll_back).
     #[inline]
     pub(crate) fn checkpoint(&self) -> CodeCheckpoint {
         CodeCheckpoint {
@@ -275,7 +259,6 @@ impl CodeBuffer {
         }
     }
 
-    /// Discards what was written since `checkpoint`.
     pub(crate) fn roll_back(&mut self, checkpoint: CodeCheckpoint) {
         self.open &= self.runs.len() == checkpoint.runs;
         self.runs.truncate(checkpoint.runs);

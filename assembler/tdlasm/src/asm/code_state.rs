@@ -1,12 +1,11 @@
 //! The code of a module: its bytes, deferred expressions and line table.
 
-use crate::module::{Files, LineRows};
-use crate::source::Span;
-
 use super::code_buffer::CodeBuffer;
 use super::deferred::{Deferred, Evaluated};
 use super::name_hash::NameId;
 use super::value::Value;
+use crate::module::{Files, LineRows};
+use crate::source::Span;
 
 /// Estimated source bytes per statement, to reserve memory.
 const BYTES_PER_STATEMENT: usize = 16;
@@ -15,7 +14,6 @@ const BYTES_PER_FIXUP: usize = 96;
 /// Estimated source bytes per operation of a deferred expression.
 const BYTES_PER_OPERATION: usize = 40;
 
-/// The code of the current module.
 pub(super) struct CodeState {
     pub(super) output: CodeBuffer,
     pub(super) deferred: Deferred,

@@ -3,19 +3,17 @@
 //! Text that is assembled is read statement by statement, so that brackets in comments and strings
 //! have no effect. In text that is skipped every bracket counts.
 
+use super::assembler::Assembler;
+use super::directive_table::Condition;
+use super::name_table::{Definition, SymbolState};
+use super::pass::{Pass, StatementAbort, StatementEnd, StatementResult};
+use super::statement_end::skip_to_next_block;
 use crate::diag::{Code, Diagnostic};
 use crate::references::ReferenceRole;
 use crate::source::Span;
 use crate::syntax::expr::Intern;
 use crate::syntax::{Cursor, lex};
 
-use super::assembler::Assembler;
-use super::directive_table::Condition;
-use super::name_table::{Definition, SymbolState};
-use super::pass::{Pass, StatementAbort, StatementEnd, StatementResult};
-use super::statement_end::skip_to_next_block;
-
-/// Reads `.IF` directives and enters the text that is assembled.
 pub(super) struct ConditionalReader<'s, 'a> {
     pub(super) asm: &'s mut Assembler<'a>,
 }
@@ -36,7 +34,7 @@ impl ConditionalReader<'_, '_> {
             let message = "a text in brackets or a statement is missing after the comma";
             let help = "the [ must be on the line of the condition";
             let diagnostic = Diagnostic::new(Code::Operand, cursor.here(), message);
-            self.asm.module.context.report(diagnostic.help(help));
+            self.asm.report(diagnostic.help(help));
             return Ok(StatementEnd::Open);
         }
         if cursor.peek() == Some(b'[') {
@@ -61,12 +59,12 @@ impl ConditionalReader<'_, '_> {
         let length = memchr::memchr(b';', &line[..length]).unwrap_or(length);
         match memchr::memchr(b',', &line[..length]) {
             Some(at) => {
-                self.asm.module.context.error(Code::Operand, here, message);
+                self.asm.error(Code::Operand, here, message);
                 cursor.advance(at + 1);
                 true
             }
             None => {
-                self.asm.module.context.error(Code::Operand, here, message);
+                self.asm.error(Code::Operand, here, message);
                 false
             }
         }
@@ -108,7 +106,7 @@ impl ConditionalReader<'_, '_> {
         let value = self.asm.module.evaluate_now(0)?;
         if !value.is_absolute() {
             let message = "a condition must be a constant, but this value is relocatable";
-            self.asm.module.context.error(Code::Operand, self.asm.module.operands[0].span, message);
+            self.asm.error(Code::Operand, self.asm.module.operands[0].span, message);
         }
         Ok(test(value.number as i16))
     }
@@ -191,7 +189,7 @@ impl ConditionalReader<'_, '_> {
         };
         let Some(end) = end else {
             let message = "a text in brackets or quotes is missing or not closed";
-            self.asm.module.context.error(Code::Unterminated, cursor.here(), message);
+            self.asm.error(Code::Unterminated, cursor.here(), message);
             return None;
         };
         cursor.move_to(end + 1);

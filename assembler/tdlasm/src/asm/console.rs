@@ -2,11 +2,9 @@
 
 use std::collections::HashSet;
 
+use super::options::ConsoleReply;
 use crate::syntax::lex::{self, NumberFault};
 
-use super::options::ConsoleReply;
-
-/// The console of a run.
 #[derive(Debug)]
 pub(super) struct Console<'a> {
     answers: &'a [ConsoleReply],
@@ -14,7 +12,6 @@ pub(super) struct Console<'a> {
     given: usize,
     /// The symbols whose prompts had no reply.
     unanswered: HashSet<String>,
-    /// The lines printed.
     pub(super) messages: Vec<String>,
 }
 
@@ -56,8 +53,7 @@ impl<'a> Console<'a> {
     }
 }
 
-/// Returns `true` if the name of a reply is that of a symbol, of which perhaps six characters are
-/// significant.
+/// Returns `true` if a reply names a symbol, of which perhaps six characters are significant.
 fn is_same(given: &str, symbol: &str) -> bool {
     let counts = if symbol.len() == 6 { given.get(..6).unwrap_or(given) } else { given };
     given.eq_ignore_ascii_case(symbol) || counts.eq_ignore_ascii_case(symbol)

@@ -2,6 +2,12 @@
 
 use std::path::PathBuf;
 
+use super::diagnostics::DiagnosticSink;
+use super::name_hash::NameId;
+use super::options::Options;
+use super::pass::Pass;
+use super::pass_comparison::PassComparison;
+use super::recorder::Recorder;
 use crate::diag::{Code, Diagnostic};
 use crate::listing::{
     ListedCode, ListingControl, ListingDirective, RelocValue, Statement, TextLineEnd,
@@ -10,19 +16,11 @@ use crate::references::{Expansion, Piece, ReferenceRole};
 use crate::source::{Origin, SourceMap, Span};
 use crate::syntax::lex;
 
-use super::diagnostics::DiagnosticSink;
-use super::name_hash::NameId;
-use super::options::Options;
-use super::pass::Pass;
-use super::pass_comparison::PassComparison;
-use super::recorder::Recorder;
-
 /// State that every part of the assembler reads or reports to.
 pub(super) struct Context<'a> {
     pub(super) options: &'a Options,
     pub(super) pass: Pass,
     pub(super) sources: SourceMap,
-    /// The files of the run.
     pub(super) files: Vec<PathBuf>,
     /// Positions of the files' statements in the first pass, and where the second pass differs.
     pub(super) pass_comparison: PassComparison,
@@ -43,7 +41,6 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Prepares the second of two passes.
     pub(super) fn begin_second_pass(&mut self) {
         self.pass = Pass::Second;
         self.pass_comparison.restart();
@@ -77,7 +74,6 @@ impl<'a> Context<'a> {
         Span::new(at, at + length as u32)
     }
 
-    /// Records a listing directive.
     pub(super) fn control(&mut self, control: ListingControl) {
         if self.options.listing {
             // ZASM lists `.SLIST` unless another listing directive follows it.
@@ -136,13 +132,11 @@ impl<'a> Context<'a> {
         });
     }
 
-    /// Returns `true` if references are recorded in this pass.
     #[inline]
     pub(super) fn records_references(&self) -> bool {
         self.options.references && self.pass != Pass::First
     }
 
-    /// Returns `true` if the origins of macro texts are recorded in this pass.
     pub(super) fn records_origins(&self) -> bool {
         self.options.macro_origins && self.pass != Pass::First || self.records_references()
     }

@@ -1,10 +1,8 @@
-//! Expressions that contain forward references, whose values are known only at the end of the
-//! module.
-
-use crate::syntax::expr::BinaryOp;
+//! Expressions with forward references, whose values are known at the end of the module.
 
 use super::name_hash::NameId;
 use super::value::Value;
+use crate::syntax::expr::BinaryOp;
 
 /// An operation of a deferred expression, in postfix order.
 #[derive(Debug, Clone, Copy)]
@@ -12,7 +10,6 @@ pub(super) enum DeferredOp {
     Value(Value),
     /// A forward reference, with its offset in the source.
     Symbol(NameId, u32),
-    /// Another deferred expression.
     Expression(u32),
     Negate,
     Not,
@@ -27,14 +24,12 @@ pub(super) struct DeferredExpression {
     pub(super) count: u32,
 }
 
-/// All deferred expressions of a module.
 #[derive(Debug, Default)]
 pub(super) struct Deferred {
     pub(super) ops: Vec<DeferredOp>,
     pub(super) expressions: Vec<DeferredExpression>,
 }
 
-/// The value of an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Evaluated {
     Known(Value),

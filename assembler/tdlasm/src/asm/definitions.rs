@@ -40,7 +40,6 @@ impl ModuleScope {
         false
     }
 
-    /// Defines a symbol, or reports why that is not possible.
     pub(super) fn define(
         &mut self,
         context: &mut Context<'_>,
@@ -473,7 +472,6 @@ impl ModuleScope {
     }
 }
 
-/// Formats a value for messages.
 fn shown(value: Value) -> String {
     let listed = value.reloc_value();
     match listed.base {

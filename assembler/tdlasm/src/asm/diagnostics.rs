@@ -2,10 +2,9 @@
 
 use std::iter;
 
-use crate::diag::{Code, Diagnostic, Severity};
-
 use super::options::Options;
 use super::pass::Pass;
+use crate::diag::{Code, Diagnostic, Severity};
 
 /// Errors beyond this number are dropped.
 const MAX_ERRORS: usize = 100;
@@ -74,12 +73,10 @@ impl<'a> DiagnosticSink<'a> {
         }
     }
 
-    /// Resets the sink for the pass that reports.
     pub(super) fn restart(&mut self, pass: Pass) {
         *self = Self::new(self.options, pass);
     }
 
-    /// Begins a listing row.
     #[inline]
     pub(super) fn next_row(&mut self) {
         self.row = Row { number: self.row.number.wrapping_add(1), ..Row::default() };
@@ -143,7 +140,6 @@ impl<'a> DiagnosticSink<'a> {
         self.row
     }
 
-    /// Switches to the row of a fixup.
     pub(super) fn set_row(&mut self, number: u32) {
         self.row = Row { number, ..Row::default() };
     }
@@ -213,7 +209,6 @@ impl<'a> DiagnosticSink<'a> {
         }
     }
 
-    /// Discards the diagnostics reported since `checkpoint`.
     pub(super) fn roll_back(&mut self, checkpoint: ReportCheckpoint) {
         self.diagnostics.truncate(checkpoint.diagnostics);
         self.errors = checkpoint.errors;
@@ -229,7 +224,6 @@ impl<'a> DiagnosticSink<'a> {
         self.needs_two_passes && self.pass == Pass::Single
     }
 
-    /// Returns `true` if flags were raised since `checkpoint`.
     pub(super) fn has_flags_since(&self, checkpoint: ReportCheckpoint) -> bool {
         self.flags != checkpoint.flags || self.must_restart()
     }

@@ -7,16 +7,15 @@ mod location;
 mod reader;
 mod text;
 
-use crate::diag::Code;
-use crate::source::Span;
-use crate::syntax::Cursor;
-
 use super::code_buffer::Field;
 use super::conditional::ConditionalReader;
 use super::directive_table::{Directive, ObjectFormOption};
 use super::input::InputChange;
 use super::macros::MacroExpander;
 use super::pass::{StatementEnd, StatementResult};
+use crate::diag::Code;
+use crate::source::Span;
+use crate::syntax::Cursor;
 
 pub(super) use reader::DirectiveReader;
 
@@ -87,7 +86,7 @@ impl DirectiveReader<'_, '_> {
 
     fn exit_macro(&mut self, span: Span) -> StatementResult<StatementEnd> {
         if self.asm.input.macro_depth() == 0 {
-            self.asm.module.context.error(Code::MacroForm, span, ".EXIT is outside of a macro");
+            self.asm.error(Code::MacroForm, span, ".EXIT is outside of a macro");
             return Ok(StatementEnd::Open);
         }
         self.asm.input.pending_change = Some(InputChange::ExitMacro);

@@ -2,7 +2,6 @@
 
 use crate::listing::{ListingDirective, Macros};
 
-/// The conditions of conditional assembly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Condition {
     Equal,
@@ -35,14 +34,12 @@ pub(crate) enum TextTerminator {
 /// The kind of name that a synonym directive copies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Synonym {
-    /// Any kind.
     Any,
     Operator,
     Symbol,
     Macro,
 }
 
-/// An option for TDL object files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ObjectFormOption {
     /// `.PABS` or `.PREL`: code as Intel HEX or with its relocations.
@@ -55,7 +52,6 @@ pub(crate) enum ObjectFormOption {
     Symbols(bool),
 }
 
-/// The directives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Directive {
     If(Condition),
@@ -86,9 +82,7 @@ pub(crate) enum Directive {
     Synonym(Synonym),
     Title,
     Subtitle,
-    /// Controls the listing.
     Listing(ListingDirective),
-    /// Selects the form of object file.
     Format(ObjectFormOption),
 }
 

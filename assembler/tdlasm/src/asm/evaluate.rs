@@ -1,11 +1,5 @@
 //! Evaluates expressions: immediately if every symbol is known, at the end of the module otherwise.
 
-use crate::diag::{Code, Diagnostic};
-use crate::references::ReferenceRole;
-use crate::source::Span;
-use crate::syntax::Cursor;
-use crate::syntax::expr::{BinaryOp, Expr, Fault, Op};
-
 use super::code_buffer::Field;
 use super::deferred::{DeferredExpression, DeferredOp, Evaluated};
 use super::module_assembler::ModuleAssembler;
@@ -13,6 +7,11 @@ use super::name_hash::NameId;
 use super::name_table::{BuiltIn, Definition, Operator, SymbolState};
 use super::pass::{Pass, StatementAbort, StatementResult};
 use super::value::{BaseId, Value};
+use crate::diag::{Code, Diagnostic};
+use crate::references::ReferenceRole;
+use crate::source::Span;
+use crate::syntax::Cursor;
+use crate::syntax::expr::{BinaryOp, Expr, Fault, Op};
 
 /// The value that ZASM continues with after a closing parenthesis without a partner.
 const VALUE_AFTER_STRAY_PARENTHESIS: u16 = 0x2731;
@@ -54,7 +53,6 @@ impl ModuleAssembler<'_> {
         Some(format!("{zero}{digits}H"))
     }
 
-    /// Evaluates operand buffer `which`.
     #[inline]
     pub(super) fn evaluate(&mut self, which: usize) -> StatementResult<Evaluated> {
         if let Some(value) = self.simple_value(&self.operands[which]) {
@@ -273,8 +271,7 @@ impl ModuleAssembler<'_> {
         }
     }
 
-    /// Stores an expression until the end of the module. Errors before the operation `read` have
-    /// been reported.
+    /// Stores an expression until the end of the module; errors before `read` have been reported.
     fn defer(&mut self, expr: &Expr, read: usize) -> StatementResult<u32> {
         let first = self.code.deferred.ops.len() as u32;
         for (at, op) in expr.ops.iter().enumerate() {
@@ -335,7 +332,6 @@ impl ModuleAssembler<'_> {
         Ok(())
     }
 
-    /// Reads the value of an assignment.
     pub(super) fn assigned_value(
         &mut self,
         cursor: &mut Cursor<'_>,
@@ -350,7 +346,6 @@ impl ModuleAssembler<'_> {
         })
     }
 
-    /// Records the symbols of operand buffer `which`.
     pub(super) fn record_operand_references(&mut self, which: usize) {
         for op in &self.operands[which].ops {
             if let Op::Symbol(name, at) | Op::External(name, at) = *op

@@ -1,19 +1,16 @@
 //! The steps at the end of a module.
 
-use crate::listing::{ListedCode, ListedReloc};
-
-use crate::module::Module;
-
 use super::code_buffer::WordReloc;
 use super::deferred::Deferred;
 use super::module_assembler::ModuleAssembler;
 use super::name_table::SymbolState;
 use super::pass::Pass;
 use super::value::Value;
+use crate::listing::{ListedCode, ListedReloc};
+use crate::module::Module;
 
 impl ModuleAssembler<'_> {
-    /// Finishes the current module. Returns `None` in the first of two passes, and if a second pass
-    /// is needed.
+    /// Finishes the current module; `None` in the first pass, and if a second one is needed.
     pub(super) fn finish(&mut self) -> Option<Module> {
         let values = self.resolve_deferred();
         if self.context.pass == Pass::First {

@@ -8,11 +8,9 @@ use crate::source::{Loader, Origin, SourceMap};
 /// The kind of text that a frame reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FrameKind {
-    /// A file of the run.
     File,
     /// A file named by `.INSERT`.
     Insert,
-    /// The text of a macro call.
     Macro,
 }
 
@@ -36,7 +34,6 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Creates a frame that reads a whole text.
     pub(crate) fn new(kind: FrameKind, sources: &SourceMap, index: usize) -> Self {
         let source = sources.get(index);
         let text = Arc::clone(&source.text);
@@ -65,11 +62,8 @@ impl Frame {
 /// A change to the input stack, requested by a statement.
 #[derive(Debug)]
 pub(crate) enum InputChange {
-    /// Read this text next.
     Into(Frame),
-    /// Leave the macro text.
     ExitMacro,
-    /// Leave the file of the run.
     End,
 }
 
@@ -92,7 +86,6 @@ pub(crate) struct InputStack<'a> {
     pub(crate) next_has_macro_text: bool,
     /// Whether the previous statement was an `.EXIT` that left a macro.
     pub(crate) exited: bool,
-    /// The number of macro calls so far.
     pub(crate) calls: usize,
     /// Whether `.END` was read, or the file cannot be read.
     pub(crate) ended: bool,
@@ -120,7 +113,6 @@ impl<'a> InputStack<'a> {
         }
     }
 
-    /// Resets the stack for another pass.
     pub(crate) fn restart(&mut self) {
         self.frames.clear();
         self.blocks = 0;
@@ -162,17 +154,14 @@ impl<'a> InputStack<'a> {
         self.frames.iter().rev().map(|frame| frame.source)
     }
 
-    /// Returns `true` if a file of this name is open.
     pub(crate) fn is_open(&self, sources: &SourceMap, name: &str) -> bool {
         self.open_sources().any(|open| *sources.get(open).name == *name)
     }
 
-    /// Returns the number of open macro texts.
     pub(crate) fn macro_depth(&self) -> usize {
         self.macro_depth
     }
 
-    /// Returns the number of open `.INSERT` files.
     pub(crate) fn insert_depth(&self) -> usize {
         self.insert_depth
     }
@@ -197,13 +186,11 @@ impl<'a> InputStack<'a> {
         }
     }
 
-    /// Leaves the file of the run, and all texts opened in it.
     fn exit_file(&mut self) {
         while self.pop().is_some_and(|frame| frame.kind != FrameKind::File) {}
         self.blocks = 0;
     }
 
-    /// Applies the change that the last statement requested.
     #[inline]
     pub(crate) fn apply_change(&mut self) {
         match self.pending_change.take() {
@@ -224,8 +211,7 @@ impl<'a> InputStack<'a> {
         self.calls > 1 || self.blocks > self.outside_blocks()
     }
 
-    /// Returns `true` if a block or macro text is open, in which unquoted arguments and texts end
-    /// at `]`.
+    /// Returns `true` in a block or macro text, where unquoted arguments and texts end at `]`.
     pub(crate) fn is_enclosed(&self) -> bool {
         self.blocks > 0 || self.macro_depth > 0
     }
@@ -242,7 +228,6 @@ impl<'a> InputStack<'a> {
         text.map_or(0, |frame| frame.blocks)
     }
 
-    /// Closes all blocks, at the start of a module.
     pub(crate) fn reset_blocks(&mut self) {
         self.blocks = 0;
         self.calls = 0;

@@ -3,12 +3,6 @@
 //! As in ZASM registers are numbers: `MVI 7,5` is `MVI A,5`. A number that names no register is an
 //! error, and is reduced to one that does.
 
-use crate::diag::{Code, Diagnostic};
-use crate::isa::{FORMS, Form, Prefix, Register, Slot};
-use crate::source::Span;
-use crate::syntax::expr::{Intern, Op};
-use crate::syntax::{Cursor, lex};
-
 use super::code_buffer::Field;
 use super::deferred::Evaluated;
 use super::input::InputStack;
@@ -16,6 +10,11 @@ use super::module_assembler::ModuleAssembler;
 use super::name_table::BuiltIn;
 use super::pass::{StatementAbort, StatementEnd, StatementResult};
 use super::value::Value;
+use crate::diag::{Code, Diagnostic};
+use crate::isa::{FORMS, Form, Prefix, Register, Slot};
+use crate::source::Span;
+use crate::syntax::expr::{Intern, Op};
+use crate::syntax::{Cursor, lex};
 
 /// An operand, with what the choice of the form depends on.
 #[derive(Debug, Clone, Copy)]
@@ -55,7 +54,6 @@ impl Operand {
     }
 }
 
-/// The bytes of an instruction being built.
 #[derive(Debug, Default)]
 struct Bytes {
     bytes: [u8; 4],
@@ -69,7 +67,6 @@ impl Bytes {
     }
 }
 
-/// Reads the operands of an instruction and writes its bytes.
 pub(super) struct InstructionReader<'s, 'a> {
     pub(super) module: &'s mut ModuleAssembler<'a>,
     pub(super) input: &'s InputStack<'a>,
@@ -102,7 +99,7 @@ impl InstructionReader<'_, '_> {
     }
 
     fn report_intel(&mut self, form: &Form, span: Span) {
-        self.module.context.error(Code::Intel, span, format!("the 8080 has no {}", form.mnemonic));
+        self.module.error(Code::Intel, span, format!("the 8080 has no {}", form.mnemonic));
     }
 
     /// Reads the operands, whose number is the same in all forms.
@@ -137,7 +134,6 @@ impl InstructionReader<'_, '_> {
         Ok(())
     }
 
-    /// Returns `true` at the end of the operands.
     fn at_end(&self, cursor: &mut Cursor<'_>) -> bool {
         cursor.skip_blanks();
         cursor.at_statement_end() || (cursor.peek() == Some(b']') && self.input.in_block())
@@ -153,11 +149,7 @@ impl InstructionReader<'_, '_> {
     ) -> StatementResult<Operand> {
         if self.at_end(cursor) {
             if after_comma || self.input.has_macro_text {
-                self.module.context.error(
-                    Code::Operand,
-                    cursor.here(),
-                    "an operand is missing here",
-                );
+                self.module.error(Code::Operand, cursor.here(), "an operand is missing here");
             }
             // A macro without text is no operand, but does not count as missing.
             if self.input.has_macro_text {
@@ -165,7 +157,7 @@ impl InstructionReader<'_, '_> {
                 return Ok(Operand { value, span, ..Operand::none() });
             }
             let message = "an operand is missing, and so is its field in the code";
-            self.module.context.error(Code::Short, span, message);
+            self.module.error(Code::Short, span, message);
             return Ok(Operand::none());
         }
         self.module.parse_expression(which, cursor);
@@ -184,7 +176,7 @@ impl InstructionReader<'_, '_> {
     ) -> StatementResult<Operand> {
         cursor.skip_blanks();
         if self.at_end(cursor) {
-            self.module.context.error(
+            self.module.error(
                 Code::Short,
                 span,
                 "an operand is missing, and so is its field in the code",
@@ -211,7 +203,7 @@ impl InstructionReader<'_, '_> {
         if cursor.eat(b',') {
             return true;
         }
-        self.module.context.error(Code::Operand, cursor.here(), "a comma is missing here");
+        self.module.error(Code::Operand, cursor.here(), "a comma is missing here");
         let line = cursor.rest();
         let length = line.iter().position(|byte| matches!(byte, b'\n' | b'\r' | b';'));
         let length = length.unwrap_or(line.len());
@@ -225,7 +217,7 @@ impl InstructionReader<'_, '_> {
         let plural = if wanted == 1 { "" } else { "s" };
         let message = format!("{} needs {wanted} operand{plural}", form.mnemonic);
         let help = format!("its forms are {}", patterns(form.mnemonic));
-        self.module.context.report(Diagnostic::new(code, span, message).help(help));
+        self.module.report(Diagnostic::new(code, span, message).help(help));
     }
 
     /// Reads an 8-bit register or an indexed byte.
@@ -278,11 +270,11 @@ impl InstructionReader<'_, '_> {
     fn register_number(&mut self, value: Value, form: &Form, span: Span) -> u16 {
         if !value.is_absolute() {
             let message = "a register is expected here, but this value is relocatable";
-            self.module.context.error(Code::Relocation, span, message);
+            self.module.error(Code::Relocation, span, message);
         } else if value.number > 7 {
             let message = format!("{:04X}H is not the number of a register", value.number);
             let help = format!("its forms are {}", patterns(form.mnemonic));
-            self.module.context.report(Diagnostic::new(Code::NoRegister, span, message).help(help));
+            self.module.report(Diagnostic::new(Code::NoRegister, span, message).help(help));
         }
         value.number & 0xFF
     }
@@ -300,7 +292,7 @@ impl InstructionReader<'_, '_> {
         let help = format!("the byte at an index register has its displacement: 0({name})");
         let diagnostic = Diagnostic::new(Code::IndexAsNumber, expr.span, message);
         let span = expr.span;
-        self.module.context.report(diagnostic.help(help).fix(span, format!("0({name})")));
+        self.module.report(diagnostic.help(help).fix(span, format!("0({name})")));
     }
 
     /// Reads an index register in parentheses.
@@ -309,11 +301,7 @@ impl InstructionReader<'_, '_> {
         cursor.advance(1);
         cursor.skip_blanks();
         if self.module.code.only_8080 {
-            self.module.context.error(
-                Code::Intel,
-                cursor.since(start),
-                "the 8080 has no index registers",
-            );
+            self.module.error(Code::Intel, cursor.since(start), "the 8080 has no index registers");
         }
         let inside = cursor.clone();
         let name = cursor.take(lex::symbol).map(|word| self.module.symbols.names.intern(word));
@@ -330,7 +318,7 @@ impl InstructionReader<'_, '_> {
                     _ => Prefix::None,
                 };
                 let message = "only X or Y can stand in index parentheses";
-                self.module.context.error(Code::Index, cursor.since(start), message);
+                self.module.error(Code::Index, cursor.since(start), message);
                 // ZASM skips only the parenthesis, so that the rest is left over.
                 *cursor = inside;
                 return inner;
@@ -341,7 +329,6 @@ impl InstructionReader<'_, '_> {
         prefix
     }
 
-    /// Reads a register pair.
     fn pair(
         &mut self,
         slot: Slot,
@@ -360,7 +347,7 @@ impl InstructionReader<'_, '_> {
         let span = self.module.operands[0].span;
         if let Some(register) = self.index_pair(form) {
             if self.module.code.only_8080 {
-                self.module.context.error(Code::Intel, span, "the 8080 has no index registers");
+                self.module.error(Code::Intel, span, "the 8080 has no index registers");
             }
             return Ok(Operand::register(Some(register), span));
         }
@@ -369,7 +356,6 @@ impl InstructionReader<'_, '_> {
         Ok(self.numbered_pair(number, slot, form, span))
     }
 
-    /// Returns the register pair with this number.
     fn numbered_pair(&mut self, number: u16, slot: Slot, form: &Form, span: Span) -> Operand {
         let number =
             if number & !6 == 0 { number } else { self.replace_invalid_pair(number, form, span) };
@@ -391,7 +377,7 @@ impl InstructionReader<'_, '_> {
     fn replace_invalid_pair(&mut self, number: u16, form: &Form, span: Span) -> u16 {
         let message = format!("{number:02X}H is not the number of a register pair here");
         let help = format!("its forms are {}", patterns(form.mnemonic));
-        self.module.context.report(Diagnostic::new(Code::NoRegister, span, message).help(help));
+        self.module.report(Diagnostic::new(Code::NoRegister, span, message).help(help));
         self.module.context.sink.flags_in_row().map_or(number, |errors| 2 * errors)
     }
 
@@ -401,7 +387,7 @@ impl InstructionReader<'_, '_> {
         let opcode = form.opcode | (number as u8) << 3;
         let message = format!("{} takes B and D; this assembles {opcode:02X}H", form.mnemonic);
         let help = "use M for the byte at H and L";
-        self.module.context.report(Diagnostic::new(Code::OddPointer, span, message).help(help));
+        self.module.report(Diagnostic::new(Code::OddPointer, span, message).help(help));
         let register = if number == 4 { Register::H } else { Register::Sp };
         Operand::register(Some(register), span)
     }
@@ -418,7 +404,6 @@ impl InstructionReader<'_, '_> {
         forms.any(|one| one.slots[0] == Slot::IndexPair).then_some(register)
     }
 
-    /// Reads the number of a bit or restart.
     fn small_number(
         &mut self,
         form: &Form,
@@ -478,7 +463,7 @@ impl InstructionReader<'_, '_> {
             self.emit_field(last, Field::Displacement);
         }
         let message = format!("{} does not take these operands together", form.mnemonic);
-        self.module.context.error(Code::Operand, span, message);
+        self.module.error(Code::Operand, span, message);
         let both = first.index.is_some() && second.index.is_some();
         let number = self.module.context.sink.flags_in_row().filter(|_| both);
         let bits = number.map_or(0x36, |errors| 0x06 | errors as u8);

@@ -4,12 +4,10 @@ use std::sync::Arc;
 
 use crate::source::Span;
 
-/// A piece of a macro body.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Piece {
     /// A range of the source map.
     Text(Span),
-    /// The argument with this index.
     Argument(usize),
 }
 

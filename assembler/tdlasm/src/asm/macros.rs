@@ -5,29 +5,26 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
-use crate::diag::Code;
-use crate::references::{self, ReferenceRole};
-use crate::source::{Origin, Span};
-use crate::syntax::expr::Intern;
-use crate::syntax::{Cursor, lex};
-
 use super::arguments::{Argument, ArgumentReader, closing_parenthesis};
 use super::assembler::Assembler;
 use super::input::{Frame, FrameKind, InputChange};
 use super::macro_definition::{Macro, Parameter, Piece};
 use super::name_hash::NameId;
 use super::pass::{Pass, StatementAbort, StatementEnd, StatementResult};
+use crate::diag::Code;
+use crate::references::{self, ReferenceRole};
+use crate::source::{Origin, Span};
+use crate::syntax::expr::Intern;
+use crate::syntax::{Cursor, lex};
 
 /// The maximum depth of nested calls; deeper ones are endless recursion.
 const MAX_DEPTH: usize = 4096;
 /// The maximum size of all macro texts of a run, in bytes. Each call counts [`CALL_COST`] more.
 const MAX_TEXT: usize = 1 << 26;
 const CALL_COST: usize = 128;
-/// The maximum size of the macro texts open at a time, in bytes: calls in arguments of calls can
-/// grow with every level.
+/// The maximum size in bytes of the macro texts open at a time, which can grow at every level.
 const MAX_OPEN: usize = 1 << 21;
 
-/// Defines macros, and replaces calls by their text.
 pub(super) struct MacroExpander<'s, 'a> {
     pub(super) asm: &'s mut Assembler<'a>,
 }
@@ -42,7 +39,7 @@ impl MacroExpander<'_, '_> {
         cursor.skip_blanks();
         let start = cursor.offset();
         let Some(word) = cursor.take(lex::symbol) else {
-            self.asm.module.context.error(Code::Operand, span, "the name of the macro is missing");
+            self.asm.error(Code::Operand, span, "the name of the macro is missing");
             return Ok(StatementEnd::Open);
         };
         let place = cursor.since(start);
@@ -90,7 +87,7 @@ impl MacroExpander<'_, '_> {
             let Some(name) = cursor.take(lex::symbol) else {
                 if cursor.offset() != close {
                     let message = "the name of an argument is missing";
-                    self.asm.module.context.error(Code::MacroForm, cursor.here(), message);
+                    self.asm.error(Code::MacroForm, cursor.here(), message);
                 }
                 break;
             };
@@ -105,13 +102,12 @@ impl MacroExpander<'_, '_> {
         }
         if cursor.offset() != close {
             let message = "a comma or a closing bracket is missing";
-            self.asm.module.context.error(Code::MacroForm, cursor.here(), message);
+            self.asm.error(Code::MacroForm, cursor.here(), message);
         }
         cursor.move_to(close + 1);
         Some(parameters)
     }
 
-    /// Reads the default value in parentheses after a parameter.
     fn default_text(&mut self, cursor: &mut Cursor<'_>) -> Vec<u8> {
         cursor.skip_blanks();
         if cursor.peek() != Some(b'(') {
@@ -119,11 +115,7 @@ impl MacroExpander<'_, '_> {
         }
         let text = cursor.rest();
         let Some(end) = closing_parenthesis(text) else {
-            self.asm.module.context.error(
-                Code::MacroForm,
-                cursor.here(),
-                "this parenthesis is not closed",
-            );
+            self.asm.error(Code::MacroForm, cursor.here(), "this parenthesis is not closed");
             return Vec::new();
         };
         cursor.advance(end + 1);
@@ -138,14 +130,14 @@ impl MacroExpander<'_, '_> {
         let equals = memchr::memchr(b'=', cursor.rest()).unwrap_or(0);
         let Some(bracket) = memchr::memchr(b'[', &cursor.rest()[equals..]) else {
             let message = "the macro's text in brackets is missing";
-            self.asm.module.context.error(Code::Unterminated, before, message);
+            self.asm.error(Code::Unterminated, before, message);
             cursor.advance(cursor.rest().len());
             return None;
         };
         let open = equals + bracket;
         if !only_comments_after_equals(cursor.rest()[..open].trim_ascii()) {
             let message = "the macro's text in brackets is missing here; the next bracket is used";
-            self.asm.module.context.error(Code::MacroGap, before, message);
+            self.asm.error(Code::MacroGap, before, message);
         }
         cursor.advance(open);
         if open > line_end {
@@ -213,7 +205,6 @@ impl MacroExpander<'_, '_> {
         (splitter.finish(text.len()), used)
     }
 
-    /// Expands a macro call in the operator field.
     pub(super) fn call(
         &mut self,
         index: usize,
@@ -223,8 +214,7 @@ impl MacroExpander<'_, '_> {
         self.expand(index, None, span, cursor)
     }
 
-    /// Expands a macro call in an operand: the statement is read again with the macro text in place
-    /// of the call.
+    /// Expands a macro call in an operand, and reads the statement again with the macro's text.
     pub(super) fn expand_in_operand(
         &mut self,
         name: NameId,
@@ -279,7 +269,7 @@ impl MacroExpander<'_, '_> {
         self.asm.input.calls += 1;
         if ends_line && is_first && after.peek() == Some(b']') {
             let message = "ZASM marks the bracket after the first call of a macro";
-            self.asm.module.context.error(Code::Extra, after.here(), message);
+            self.asm.error(Code::Extra, after.here(), message);
         }
         if !ends_line {
             let start = cursor.offset();
@@ -328,7 +318,7 @@ impl MacroExpander<'_, '_> {
             let (file, line) = self.asm.module.context.sources.file_line(call.start);
             let message =
                 format!("macros call each other endlessly, here from {}, line {line}", file.name);
-            self.asm.module.context.error(Code::MacroLimit, call, message);
+            self.asm.error(Code::MacroLimit, call, message);
             return Err(StatementAbort::Stop);
         }
         let Expansion { text, mut origins, tail, .. } = expansion;
@@ -353,7 +343,6 @@ impl MacroExpander<'_, '_> {
     }
 }
 
-/// The text of a call being built.
 #[derive(Debug, Default)]
 struct Expansion {
     text: Vec<u8>,

@@ -1,14 +1,14 @@
 //! The module that is being assembled: its symbols, its code, and the expressions that join them.
 
-use crate::syntax::expr::Expr;
-
 use super::code_state::CodeState;
 use super::context::Context;
 use super::module_scope::ModuleScope;
 use super::options::Options;
 use super::pass::Pass;
+use crate::diag::{Code, Diagnostic};
+use crate::source::Span;
+use crate::syntax::expr::Expr;
 
-/// Evaluates the expressions of a module and writes its sections.
 pub(super) struct ModuleAssembler<'a> {
     pub(super) context: Context<'a>,
     pub(super) symbols: ModuleScope,
@@ -44,7 +44,14 @@ impl<'a> ModuleAssembler<'a> {
         self.line_continues = false;
     }
 
-    /// Starts the next module of the same file.
+    pub(super) fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
+        self.context.error(code, span, message);
+    }
+
+    pub(super) fn report(&mut self, diagnostic: Diagnostic) {
+        self.context.report(diagnostic);
+    }
+
     pub(super) fn begin_next(&mut self) {
         let options = self.context.options;
         self.code = CodeState::new(options.absolute_prog);

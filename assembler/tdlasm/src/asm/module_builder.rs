@@ -3,19 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::diag::{Code, Diagnostic};
-use crate::module::{
-    Base, Binding, Lines, Module, Place, Reloc, RelocKind, Run, Section, SectionKind, Symbol,
-    SymbolValue, Target,
-};
-use crate::source::Span;
-
 use super::code_buffer::{CodeBuffer, CodeRun, WordReloc, kind_of};
 use super::deferred::Evaluated;
 use super::module_assembler::ModuleAssembler;
 use super::name_hash::NameId;
 use super::name_table::{Definition, Name, SymbolState};
 use super::value::{BaseId, Value};
+use crate::diag::{Code, Diagnostic};
+use crate::module::{
+    Base, Binding, Lines, Module, Place, Reloc, RelocKind, Run, Section, SectionKind, Symbol,
+    SymbolValue, Target,
+};
+use crate::source::Span;
 
 impl ModuleAssembler<'_> {
     pub(super) fn build_module(&mut self, values: &[Option<Value>]) -> Module {
@@ -198,7 +197,6 @@ fn joined(runs: &[(u32, &CodeRun)]) -> Vec<Run> {
     joined
 }
 
-/// Returns the ranges of an image that have an owner.
 fn written_runs(image: &[u8], owner: &[u32]) -> Vec<Run> {
     let mut runs = Vec::new();
     let mut at = 0;

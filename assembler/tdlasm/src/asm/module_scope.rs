@@ -5,23 +5,20 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::source::Span;
-use crate::syntax::expr::Intern;
-
 use super::macro_definition::Macro;
 use super::name_hash::NameId;
 use super::name_table::{Definition, NameTable, SymbolState};
 use super::suggestions::Suggestion;
 use super::value::Value;
+use crate::source::Span;
+use crate::syntax::expr::Intern;
 
-/// The names, externals and macros of the current module.
 pub(super) struct ModuleScope {
     pub(super) names: NameTable,
     long_symbols: bool,
     /// The externals, in the order of their base numbers.
     pub(super) externals: Vec<NameId>,
     pub(super) macros: Vec<Arc<Macro>>,
-    /// The number of symbols created by macro calls.
     created: u32,
     /// Names that a conditional found undefined, or that were unknown as operators.
     pub(super) assumed_undefined: Vec<NameId>,
@@ -38,7 +35,6 @@ pub(super) struct ModuleScope {
     first_pass: VecDeque<FirstPassScope>,
 }
 
-/// What the first pass found in a module.
 struct FirstPassScope {
     names: NameTable,
     macros: Vec<Arc<Macro>>,
@@ -63,7 +59,6 @@ impl ModuleScope {
         }
     }
 
-    /// Defines the symbols of `Options::defines`.
     pub(super) fn predefine(&mut self, defines: &[(String, u16)]) {
         for (name, number) in defines {
             let id = self.names.intern(name.as_bytes());
@@ -73,7 +68,6 @@ impl ModuleScope {
         }
     }
 
-    /// Saves the names of a module for the second pass.
     pub(super) fn save_for_second_pass(&mut self) {
         let names = std::mem::replace(&mut self.names, NameTable::new(self.long_symbols));
         let macros = std::mem::take(&mut self.macros);
@@ -89,7 +83,6 @@ impl ModuleScope {
         self.restore_first_pass();
     }
 
-    /// Begins the next module, with new tables.
     pub(super) fn begin_module(&mut self, second: bool, defines: &[(String, u16)]) {
         let first_pass = std::mem::take(&mut self.first_pass);
         *self = Self { first_pass, ..Self::new(self.long_symbols) };
@@ -99,7 +92,6 @@ impl ModuleScope {
         }
     }
 
-    /// Restores what the first pass found in the module that begins.
     fn restore_first_pass(&mut self) {
         self.created = 0;
         if let Some(found) = self.first_pass.pop_front() {

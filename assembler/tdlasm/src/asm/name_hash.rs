@@ -25,7 +25,6 @@ impl NameHash {
         Self { slots: vec![VACANT_SLOT; slots_for(names)], used: 0 }
     }
 
-    /// Reserves memory for more names.
     pub(super) fn reserve(&mut self, names: usize) {
         let slots = slots_for(self.used + names);
         if slots > self.slots.len() {
@@ -72,8 +71,7 @@ impl NameHash {
     }
 }
 
-/// Returns the number of slots for so many names. At least half are empty, so that searches are
-/// short.
+/// Returns the number of slots for so many names; half are empty, to keep searches short.
 fn slots_for(names: usize) -> usize {
     (2 * names.max(SLOTS_PER_CACHE_LINE as usize)).next_power_of_two()
 }

@@ -1,21 +1,18 @@
-//! One table for symbols, macros, instructions, directives and registers, so that each word needs a
-//! single lookup.
+//! One table for symbols, macros, instructions, directives and registers: one lookup a word.
 
 use std::collections::HashMap;
 
 use rustc_hash::FxBuildHasher;
 use smol_str::SmolStr;
 
+use super::directive_table::Directive;
+use super::name_hash::{NameHash, NameId};
+use super::value::Value;
 use crate::isa::{FORMS, Register};
 use crate::source::Span;
 use crate::syntax::expr::Intern;
 use crate::syntax::lex::RADIX40;
 
-use super::directive_table::Directive;
-use super::name_hash::{NameHash, NameId};
-use super::value::Value;
-
-/// The meaning of a name in the operator field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operator {
     /// An instruction: the index of its first form in the table of forms.
@@ -23,7 +20,6 @@ pub(crate) enum Operator {
     Directive(Directive),
 }
 
-/// The built-in meaning of a name in operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BuiltIn {
     Register(Register),
@@ -31,7 +27,6 @@ pub(crate) enum BuiltIn {
     Segment(u8),
 }
 
-/// The value of a symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum SymbolState {
     #[default]
@@ -127,7 +122,6 @@ impl Name {
         self.code == LOCATION_COUNTER
     }
 
-    /// Returns `true` for a `..local` name.
     pub(crate) fn is_local(&self) -> bool {
         self.local
     }
@@ -157,7 +151,6 @@ fn scope_of(id: NameId, entry: Entry) -> u32 {
     4 * id + 1 + entry as u32
 }
 
-/// All names of a module.
 pub(crate) struct NameTable {
     entries: Vec<Name>,
     globals: NameHash,
@@ -259,12 +252,10 @@ impl NameTable {
         }
     }
 
-    /// Returns the scope that new `..locals` are added to.
     pub(crate) fn newest_scope(&self) -> u32 {
         self.newest_scope
     }
 
-    /// Sets the scope that new `..locals` are added to.
     pub(crate) fn set_newest_scope(&mut self, scope: u32) {
         self.newest_scope = scope;
     }
@@ -308,17 +299,14 @@ impl NameTable {
         self.scope = scope_of(of, entry);
     }
 
-    /// Returns the current scope of `..locals`.
     pub(crate) fn scope(&self) -> u32 {
         self.scope
     }
 
-    /// Switches back to an earlier scope.
     pub(crate) fn resume_scope(&mut self, scope: u32) {
         self.scope = scope;
     }
 
-    /// Resets the scope at the start of a pass.
     pub(crate) fn restart_scopes(&mut self) {
         self.scope = 0;
     }
@@ -340,8 +328,7 @@ impl NameTable {
         SmolStr::new(str::from_utf8(letters.trim_ascii_end()).unwrap_or_default())
     }
 
-    /// Defines a symbol that has no meaning yet, the most frequent case. Returns `false` if it has
-    /// one.
+    /// Defines a symbol without a meaning, the most frequent case; `false` if it has one.
     #[inline]
     pub(crate) fn define_new(
         &mut self,
@@ -374,7 +361,6 @@ impl NameTable {
             .then_some(register)
     }
 
-    /// Returns the number of names.
     pub(crate) fn len(&self) -> NameId {
         self.entries.len() as NameId
     }

@@ -2,7 +2,6 @@
 
 use super::name_hash::NameId;
 
-/// A pass over the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pass {
     /// The only pass: forward references become fixups.
@@ -25,13 +24,11 @@ pub(super) enum StatementAbort {
 
 pub(super) type StatementResult<T = ()> = Result<T, StatementAbort>;
 
-/// How a statement ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StatementEnd {
     /// The rest of the line must be checked.
     Open,
-    /// The rest of the line must be checked; the statement was a list, so anything left is an error
-    /// in the list.
+    /// The rest of the line must be checked; anything left is an error in the list.
     List,
     /// The line has been consumed, or continues in another text.
     Complete,

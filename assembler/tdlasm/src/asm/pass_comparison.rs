@@ -15,7 +15,6 @@ pub(crate) struct PassComparison {
     compared: usize,
     /// The previous statement of the second pass, as an offset in the source map.
     previous: Option<u32>,
-    /// The last statement before the passes differ.
     pub(crate) diverged_at: Option<u32>,
 }
 
@@ -26,7 +25,6 @@ impl PassComparison {
         self.diverged_at = None;
     }
 
-    /// Records a statement of the first pass.
     pub(crate) fn note(&mut self, offset: u32, counter: u16) {
         self.first.push(StatementPos { offset, counter });
     }

@@ -1,21 +1,19 @@
 //! Writes values into fields, and reports values that do not fit.
 
-use crate::diag::{Code, Diagnostic};
-use crate::source::Span;
-
 use super::code_buffer::{Field, FieldPos, Fixup, WordReloc, kind_of};
 use super::code_state::CodeState;
 use super::context::Context;
 use super::deferred::Evaluated;
 use super::value::Value;
+use crate::diag::{Code, Diagnostic};
 use crate::module::LineRow;
+use crate::source::Span;
 
 /// The offset of a jump over 130 bytes, which ZASM accepts and assembles as 80H.
 const ACCEPTED_TOO_FAR: i32 = 128;
 
 impl CodeState {
-    /// Writes a value into a field. Only words can be relocated; in other fields ZASM writes the
-    /// number and marks it.
+    /// Writes a value into a field. Only words can be relocated; ZASM marks other fields.
     pub(super) fn set_field(
         &mut self,
         context: &mut Context<'_>,

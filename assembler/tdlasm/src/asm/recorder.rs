@@ -1,13 +1,11 @@
 //! Records statements for the listing and references for editors.
 
+use super::name_hash::NameId;
 use crate::isa::Clocks;
 use crate::listing::{Listing, RelocValue};
 use crate::references::{Piece, ReferenceRole, References};
 use crate::source::Span;
 
-use super::name_hash::NameId;
-
-/// Recordings of a run.
 #[derive(Debug, Default)]
 pub(super) struct Recorder {
     pub(super) listing: Listing,
@@ -38,7 +36,6 @@ pub(super) struct StatementInfo {
 }
 
 impl Recorder {
-    /// Discards the recordings of the first pass.
     pub(super) fn restart(&mut self) {
         *self = Self::default();
     }

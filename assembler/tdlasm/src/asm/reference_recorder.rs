@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::references::{Name, NameKind, Reference, ReferenceRole};
-use crate::source::Span;
-
 use super::context::Context;
 use super::macro_definition::Macro;
 use super::module_scope::ModuleScope;
 use super::name_table::{self, Definition, SymbolState};
+use crate::references::{Name, NameKind, Reference, ReferenceRole};
+use crate::source::Span;
 
 impl ModuleScope {
     /// Records the parameters of a macro: their declarations and, by index, their uses.

@@ -1,17 +1,15 @@
 //! Builds the source-order form of a module: the table of symbols, and the code as it was written.
 
-use crate::module::{CodeChunk, RelocValue, SourceOrderModule, TableSymbol};
-
 use super::code_buffer::CodeBuffer;
 use super::deferred::Evaluated;
 use super::module_assembler::ModuleAssembler;
 use super::name_hash::NameId;
 use super::name_table::{Definition, Name, SymbolState};
 use super::value::Value;
+use crate::module::{CodeChunk, RelocValue, SourceOrderModule, TableSymbol};
 
 impl ModuleAssembler<'_> {
-    /// Returns the module as TDL objects and listings show it, given the values of the deferred
-    /// expressions.
+    /// Returns the module as TDL objects and listings show it.
     pub(super) fn in_source_order(&self, values: &[Option<Value>]) -> SourceOrderModule {
         let start = match self.code.start_address {
             Some((Evaluated::Known(value), _)) => Some(value),

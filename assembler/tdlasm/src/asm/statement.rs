@@ -2,13 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::diag::{Code, Diagnostic};
-use crate::listing::ListedCode;
-use crate::references::ReferenceRole;
-use crate::source::Span;
-use crate::syntax::expr::{Expr, Intern};
-use crate::syntax::{Cursor, lex};
-
 use super::assembler::Assembler;
 use super::code_buffer::{CodeCheckpoint, Field};
 use super::diagnostics::ReportCheckpoint;
@@ -22,6 +15,12 @@ use super::pass::{Pass, StatementAbort, StatementEnd, StatementResult};
 use super::recorder::StatementInfo;
 use super::suggestions::{is_foreign, suggest_label, suggest_operator};
 use super::value::Value;
+use crate::diag::{Code, Diagnostic};
+use crate::listing::ListedCode;
+use crate::references::ReferenceRole;
+use crate::source::Span;
+use crate::syntax::expr::{Expr, Intern};
+use crate::syntax::{Cursor, lex};
 
 /// Words in messages are cut to this length.
 const MAX_SHOWN: usize = 40;
@@ -29,7 +28,6 @@ const MAX_SHOWN: usize = 40;
 const UNKNOWN_OPERATOR: [u8; 4] = [0; 4];
 
 impl Assembler<'_> {
-    /// Reads all open frames.
     pub(super) fn read_frames(&mut self) -> StatementResult {
         while let Some(frame) = self.input.top() {
             if frame.pos >= frame.text.len() {
@@ -149,8 +147,7 @@ impl Assembler<'_> {
         }
     }
 
-    /// Reports a character that cannot begin a statement. ZASM continues after it, on the same
-    /// line.
+    /// Reports a character that cannot begin a statement; ZASM continues after it.
     fn report_stray(&mut self, cursor: &mut Cursor<'_>) {
         let at = cursor.here();
         let byte = cursor.peek().unwrap_or(0);
@@ -160,7 +157,7 @@ impl Assembler<'_> {
             format!("byte {byte:02X}H")
         };
         let message = format!("{shown} cannot begin a label, an operator or a comment");
-        self.module.context.error(Code::Stray, at, message);
+        self.error(Code::Stray, at, message);
         cursor.advance(1);
     }
 
@@ -239,7 +236,7 @@ impl Assembler<'_> {
             let fixed_later = self.module.symbols.names[name].definition == Definition::Fixed;
             if export || !fixed_later || !cursor.at_statement_end() {
                 // ZASM does not read the assigned value.
-                self.module.context.error(Code::Kept, span, "the symbol keeps its first value");
+                self.error(Code::Kept, span, "the symbol keeps its first value");
                 cursor.skip_to_line_end();
             }
             return Ok(StatementEnd::Open);
@@ -312,7 +309,7 @@ impl Assembler<'_> {
         let spelling = self.module.symbols.names.spelling(name);
         let message = format!("the source asks for the value of {spelling}: {prompt}");
         let help = format!("give the reply with --answer {spelling}=VALUE");
-        self.module.context.report(Diagnostic::new(Code::Unanswered, span, message).help(help));
+        self.report(Diagnostic::new(Code::Unanswered, span, message).help(help));
     }
 
     fn operator(
@@ -397,7 +394,7 @@ impl Assembler<'_> {
         if let Some(suggestion) = label.or(known) {
             diagnostic = suggestion.add_to(diagnostic, span, from);
         }
-        self.module.context.report(diagnostic);
+        self.report(diagnostic);
     }
 }
 

@@ -1,11 +1,10 @@
 //! The ends of statements and of bracketed blocks.
 
+use super::assembler::Assembler;
+use super::brackets::unmatched_bracket;
 use crate::diag::{Code, Diagnostic};
 use crate::source::Span;
 use crate::syntax::{Cursor, lex};
-
-use super::assembler::Assembler;
-use super::brackets::unmatched_bracket;
 
 impl Assembler<'_> {
     /// Checks that only a comment follows, and moves to the next line. A `]` that closes a block is
@@ -26,14 +25,14 @@ impl Assembler<'_> {
                 Code::Extra => "the rest of the line is ignored",
                 _ => "a comma or an operator is missing here",
             };
-            self.module.context.error(code, cursor.here(), message);
+            self.module.error(code, cursor.here(), message);
             break;
         }
         self.next_line(cursor);
         if self.module.code.output.wrapped && !self.module.code.wrap_reported {
             self.module.code.wrap_reported = true;
             let at = cursor.since(cursor.offset().saturating_sub(1));
-            self.module.context.error(
+            self.module.error(
                 Code::Wrap,
                 at,
                 "the location counter passed FFFFH and continued at 0",
@@ -57,7 +56,7 @@ impl Assembler<'_> {
             let message =
                 "this line is ignored, since the parenthesis in the line above is not closed";
             let at = Span::new(cursor.offset(), cursor.offset());
-            self.module.context.error(Code::Continued, at, message);
+            self.module.error(Code::Continued, at, message);
             cursor.skip_to_line_end();
         }
     }
@@ -107,7 +106,6 @@ impl Assembler<'_> {
             let message = "a bracket in a comment or quote counts here and can end the text early";
             let diagnostic = Diagnostic::new(Code::Bracket, Span::new(start, start + 1), message);
             self.module
-                .context
                 .report(diagnostic.help("leave it out, or put its partner into the same comment"));
         }
     }
@@ -118,7 +116,7 @@ impl Assembler<'_> {
 
     /// Reports a bracket that is not closed, and skips the rest of the text.
     pub(super) fn unclosed(&mut self, cursor: &mut Cursor<'_>) {
-        self.module.context.error(Code::Unterminated, cursor.here(), "this bracket is not closed");
+        self.module.error(Code::Unterminated, cursor.here(), "this bracket is not closed");
         cursor.advance(cursor.rest().len());
         // No `.END` can follow, so its absence is not reported.
         self.input.ended = true;
@@ -130,7 +128,7 @@ impl Assembler<'_> {
         if self.input.closes_nothing() {
             let at = cursor.since(cursor.offset().saturating_sub(1));
             let message = "this bracket has no partner; it is ignored, as in ZASM";
-            self.module.context.error(Code::Surplus, at, message);
+            self.module.error(Code::Surplus, at, message);
         }
         self.input.close_block();
         let mut ahead = cursor.clone();
@@ -151,11 +149,7 @@ impl Assembler<'_> {
         }
         let start = cursor.here();
         let Some(text) = cursor.take(lex::delimited_text) else {
-            self.module.context.error(
-                Code::Unterminated,
-                start,
-                "the text that begins here is not closed",
-            );
+            self.module.error(Code::Unterminated, start, "the text that begins here is not closed");
             cursor.skip_to_line_end();
             return String::new();
         };

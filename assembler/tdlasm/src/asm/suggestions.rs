@@ -2,16 +2,15 @@
 
 use smol_str::SmolStr;
 
+use super::directive_table::Directive;
+use super::name_hash::NameId;
+use super::name_table::NameTable;
+use super::options::ForeignTranslator;
 use crate::diag::Diagnostic;
 use crate::isa::FORMS;
 use crate::source::Span;
 use crate::syntax::expr::Intern;
 use crate::syntax::lex;
-
-use super::directive_table::Directive;
-use super::name_hash::NameId;
-use super::name_table::NameTable;
-use super::options::ForeignTranslator;
 
 /// A suggestion for an unknown word.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +48,6 @@ impl Suggestion {
     }
 }
 
-/// Returns a suggestion for an undefined symbol.
 pub(super) fn suggest_for_undefined(names: &NameTable, name: NameId) -> Option<Suggestion> {
     let spelling = names.spelling(name);
     if let Some((_, here)) = FOREIGN_OPERANDS.iter().find(|(foreign, _)| *foreign == spelling) {
@@ -75,7 +73,6 @@ pub(super) fn suggest_for_undefined(names: &NameTable, name: NameId) -> Option<S
     Some(Suggestion::with_fix(format!("did you mean {similar}?"), similar))
 }
 
-/// Returns the most similar symbol, if one is similar enough.
 fn similar_symbol(names: &NameTable, name: NameId) -> Option<SmolStr> {
     let wanted = names.spelling(name);
     names
@@ -143,8 +140,7 @@ const FOREIGN_MNEMONICS: &[(&str, &str)] = &[
     (".ENDIF", "a closing bracket"),
 ];
 
-/// Returns a suggestion for an unknown operator that is followed by an instruction, directive or
-/// macro: it may be a label without a colon, or an assignment.
+/// Returns a suggestion for an unknown operator before an instruction: perhaps it is a label.
 pub(super) fn suggest_label(names: &mut NameTable, word: &str, rest: &[u8]) -> Option<Suggestion> {
     let (_, next) = lex::symbol(rest.trim_ascii_start()).ok()?;
     let label = format!("{word}:");
@@ -166,7 +162,6 @@ pub(super) fn suggest_label(names: &mut NameTable, word: &str, rest: &[u8]) -> O
     Some(Suggestion::with_fix(help, label))
 }
 
-/// Returns a suggestion for an unknown operator with these operands.
 pub(super) fn suggest_operator(
     word: &str,
     operands: &[u8],

@@ -4,8 +4,7 @@ use crate::listing::RelocValue;
 use crate::module::SectionKind;
 use crate::syntax::expr::BinaryOp;
 
-/// The relocation base of a value: 0 for none, 1 to 3 for the sections, from 4 on for the
-/// externals.
+/// The base of a value: 0 for none, 1 to 3 for the sections, from 4 on for the externals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct BaseId(pub(crate) u32);
 
@@ -82,7 +81,6 @@ impl Value {
         }
     }
 
-    /// Returns the value with another number.
     pub(crate) fn with_number(self, number: u16) -> Self {
         Self { number, ..self }
     }

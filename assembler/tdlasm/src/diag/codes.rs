@@ -195,8 +195,7 @@ impl Code {
         )
     }
 
-    /// Returns `true` if only two passes report this as ZASM does, since it may depend on later
-    /// definitions.
+    /// Returns `true` if only two passes report this as ZASM does: it depends on later definitions.
     pub fn needs_two_passes(self) -> bool {
         matches!(
             self,

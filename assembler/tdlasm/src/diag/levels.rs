@@ -2,8 +2,7 @@
 
 use super::{Code, Severity};
 
-/// The severities selected by the caller. Of two rules about the same diagnostic the later one
-/// applies.
+/// The severities selected by the caller; of two rules about a diagnostic the later applies.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LintLevels {
     rules: Vec<LintRule>,
@@ -72,7 +71,6 @@ impl LintLevels {
     }
 
     /// Returns the severity of a diagnostic, or `None` if it is hidden.
-    #[must_use]
     pub fn severity(&self, code: Code) -> Option<Severity> {
         let default = code.severity();
         let concerns = |rule: &&LintRule| match rule.code {
@@ -83,7 +81,6 @@ impl LintLevels {
     }
 }
 
-/// Parses a rule about one diagnostic.
 fn named(option: &str) -> Result<LintRule, LevelError> {
     if let Some(name) = option.strip_prefix("error=") {
         return Ok(LintRule { code: Some(message(name)?), severity: Some(Severity::Error) });

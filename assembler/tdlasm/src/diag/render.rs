@@ -2,9 +2,8 @@
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 
-use crate::source::{Location, Origin, SourceMap, Span};
-
 use super::{Diagnostic, Severity};
+use crate::source::{Location, Origin, SourceMap, Span};
 
 /// Longer lines are shortened.
 const MAX_SHOWN: usize = 160;

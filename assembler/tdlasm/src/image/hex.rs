@@ -14,7 +14,6 @@ const TDL_RECORD: usize = 24;
 
 /// Formats an image as Intel HEX. `entry` is stored in the address field of the end record, where
 /// loaders of the period look for it.
-#[must_use]
 pub fn intel_hex(image: &Image, entry: Option<u16>) -> String {
     let mut text = String::new();
     for (address, data) in records(image, RECORD) {
@@ -28,7 +27,6 @@ pub fn intel_hex(image: &Image, entry: Option<u16>) -> String {
 
 /// Formats an image as written by ZASM for `.PABS`: the end record has no bytes, `entry` as its
 /// address, and type 00 like all records of absolute code.
-#[must_use]
 pub fn tdl_hex(image: &Image, entry: Option<u16>) -> String {
     let mut text = String::new();
     let end = (entry.unwrap_or(0), &[][..]);

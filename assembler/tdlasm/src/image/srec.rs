@@ -1,5 +1,4 @@
-//! Motorola S-records with 16-bit addresses (Motorola, "M68000 Family Programmer's Reference
-//! Manual", appendix C).
+//! Motorola S-records with 16-bit addresses (M68000 Family Programmer's Reference, appendix C).
 
 #![deny(clippy::cast_possible_truncation)]
 
@@ -12,7 +11,6 @@ use super::hex::low_word;
 const RECORD: usize = 16;
 
 /// Formats an image as S-records: a header (S0) with `name`, data (S1), and the entry address (S9).
-#[must_use]
 pub fn s_records(image: &Image, name: &str, entry: Option<u16>) -> String {
     let mut text = String::new();
     let header: Vec<u8> = name.bytes().take(RECORD).collect();

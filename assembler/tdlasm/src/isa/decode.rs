@@ -13,8 +13,7 @@ pub struct Decoded {
     pub registers: [Option<Register>; 2],
     /// The displacement of an index operand.
     pub displacement: i8,
-    /// A byte, word, bit or restart number. For a relative jump, the distance from the start of the
-    /// instruction.
+    /// A byte, word, bit or restart number; for a relative jump, the distance from its start.
     pub value: u16,
     /// The length in bytes, 1..=4.
     pub length: usize,

@@ -17,8 +17,7 @@ pub struct Checksum {
     pub at: u16,
 }
 
-/// The checksum algorithms. CRCs have the names of Greg Cook's "Catalogue of parametrised CRC
-/// algorithms".
+/// The checksum algorithms, named as in Greg Cook's "Catalogue of parametrised CRC algorithms".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub enum ChecksumKind {
     /// The sum of all bytes modulo 256; one byte.

@@ -1,11 +1,10 @@
 //! Computes the checksums of a layout and writes them into the image.
 
-use crate::image::{Image, Run};
-
 use super::checksum::Checksum;
 use super::error::{Errors, LinkError};
 use super::layout::Layout;
 use super::symbols::SymbolTable;
+use crate::image::{Image, Run};
 
 /// A checksum in an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,8 +15,7 @@ pub struct WrittenChecksum {
     pub value: u32,
 }
 
-/// Writes the checksums of the layout into the image, in order, so that a later one can cover an
-/// earlier one.
+/// Writes the checksums of the layout into the image, in order: later ones cover earlier ones.
 pub(super) fn write(
     image: &mut Image,
     layout: &Layout,

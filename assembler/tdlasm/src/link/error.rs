@@ -170,7 +170,6 @@ pub enum LinkError {
 
 impl LinkError {
     /// Returns a stable name for the kind of error.
-    #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
             Self::Undefined { .. } => "L001",

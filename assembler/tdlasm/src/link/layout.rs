@@ -27,9 +27,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::module::SectionKind;
-
 use super::checksum::Checksum;
+use crate::module::SectionKind;
 
 /// The memory layout of a program.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -115,7 +114,6 @@ impl Layout {
     /// assert_eq!(program.image.flat(0), [0x00, 0x40]);
     /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
     /// ```
-    #[must_use]
     pub fn flat(origin: u16) -> Self {
         let name = "memory";
         let size = 0x1_0000 - u32::from(origin);
@@ -141,7 +139,6 @@ impl Layout {
     }
 
     /// Returns the value of unused bytes in a flat binary: the fill byte of the first region.
-    #[must_use]
     pub fn fill(&self) -> u8 {
         self.regions.first().map_or_else(erased, |region| region.fill)
     }
@@ -193,8 +190,7 @@ impl Layout {
 }
 
 impl Region {
-    /// Returns the address after the last one. If the size is invalid, the result is beyond every
-    /// address.
+    /// Returns the address after the last one; an invalid size ends beyond every address.
     pub(super) fn end(&self) -> u32 {
         u32::from(self.start).saturating_add(self.size)
     }

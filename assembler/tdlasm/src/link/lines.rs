@@ -1,8 +1,7 @@
 //! Line tables of linked programs.
 
-use crate::module::{LineRow, Module, Place};
-
 use super::placement::Placement;
+use crate::module::{LineRow, Module, Place};
 
 /// The line table of a program, in ascending order of addresses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,7 +27,6 @@ pub struct LinkedLine {
 
 impl LinkedLine {
     /// Returns the address after the last byte, at most 10000H.
-    #[must_use]
     pub fn end(&self) -> u32 {
         u32::from(self.address) + self.size
     }
@@ -66,7 +64,6 @@ impl LineTable {
     }
 
     /// Returns the line that produced the byte at an address.
-    #[must_use]
     pub fn at(&self, address: u16) -> Option<&LinkedLine> {
         let after = self.lines.partition_point(|line| line.address <= address);
         let line = self.lines.get(after.checked_sub(1)?)?;
@@ -79,20 +76,17 @@ impl LineTable {
     }
 
     /// Returns `true` if there are no lines.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
 
     /// Returns the names of the modules, by index.
-    #[must_use]
     pub fn modules(&self) -> &[String] {
         &self.modules
     }
 }
 
-/// Returns `true` if a line continues the previous one: several statements of one line, or of one
-/// macro call.
+/// Returns `true` for several statements of one line, or of one macro call.
 fn continues(last: &LinkedLine, next: &LinkedLine) -> bool {
     last.end() == u32::from(next.address)
         && (last.module, &last.place, last.is_code) == (next.module, &next.place, next.is_code)

@@ -9,7 +9,6 @@ use super::program::Program;
 impl Program {
     /// Returns the map: sections in ascending order of addresses with the gaps between them, then
     /// addresses in ascending order, then plain numbers by name.
-    #[must_use]
     pub fn map(&self) -> String {
         let mut text = String::from("address      size  section        module\n");
         let mut end = None;
@@ -47,9 +46,7 @@ impl Program {
         text
     }
 
-    /// Returns the symbol file for emulators and disassemblers: `VALUE NAME` on each line,
-    /// addresses in ascending order.
-    #[must_use]
+    /// Returns the symbol file for emulators: `VALUE NAME` per line, addresses ascending.
     pub fn symbol_file(&self) -> String {
         let mut addresses: Vec<_> = self.symbols.iter().filter(|s| s.is_address).collect();
         addresses.sort_by(|a, b| (a.value, a.name).cmp(&(b.value, b.name)));

@@ -4,12 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::module::{Base, Module, Reloc, RelocKind, Section};
-
 use super::error::{Errors, LinkError, Site};
 use super::placement::Placement;
 use super::run::OwnedRun;
 use super::symbols::{SymbolTable, value_of};
+use crate::module::{Base, Module, Reloc, RelocKind, Section};
 
 /// The number of uses shown for an undefined symbol, and of undefined symbols with uses shown.
 const USES_SHOWN: usize = 3;
@@ -54,7 +53,6 @@ pub(super) fn patched_runs(
     runs
 }
 
-/// The undefined symbols, with the first few uses of each.
 #[derive(Default)]
 struct Undefined {
     uses: BTreeMap<String, Vec<Site>>,

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::module::{Module, SectionKind, SymbolValue};
-
 use super::error::{Errors, LinkError};
 use super::layout::{Layout, Region, Rule};
+use crate::module::{Module, SectionKind, SymbolValue};
 
 /// The addresses of a section of a module.
 #[derive(Debug, Clone, PartialEq, Eq)]

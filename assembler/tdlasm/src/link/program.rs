@@ -1,11 +1,10 @@
 //! A linked program.
 
-use crate::image::Image;
-
 use super::checksum_writer::WrittenChecksum;
 use super::lines::LineTable;
 use super::placement::PlacedSection;
 use super::symbols::SymbolTable;
+use crate::image::Image;
 
 /// A linked program: bytes at addresses, and symbols.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +25,6 @@ pub struct Program {
 
 impl Program {
     /// Returns the value of a symbol: the exported one, or else the first local one.
-    #[must_use]
     pub fn symbol(&self, name: &str) -> Option<u16> {
         self.symbols.value(name)
     }

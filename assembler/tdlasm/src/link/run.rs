@@ -8,7 +8,6 @@ pub(super) struct OwnedRun {
 }
 
 impl OwnedRun {
-    /// Returns the address after the last byte.
     pub(super) fn end(&self) -> u32 {
         u32::from(self.address) + self.bytes.len() as u32
     }

@@ -6,11 +6,10 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 
-use crate::module::{Base, Binding, Module, Place, SectionKind, Symbol, SymbolValue, Target};
-
 use super::error::{Errors, LinkError, Site};
 use super::layout::Layout;
 use super::placement::Placement;
+use crate::module::{Base, Binding, Module, Place, SectionKind, Symbol, SymbolValue, Target};
 
 /// A symbol with its final value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,8 +53,7 @@ struct ModuleSymbols {
     bases: [u16; 3],
 }
 
-/// An exported symbol: its value, and the indexes of its module and symbol. Symbols of the layout
-/// have none.
+/// An exported symbol: value, and indexes of its module and symbol unless the layout's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Exported {
     value: u16,
@@ -87,7 +85,6 @@ impl SymbolTable {
     }
 
     /// Returns the value of a name: the exported symbol, or else the first local one.
-    #[must_use]
     pub fn value(&self, name: &str) -> Option<u16> {
         let exported = self.exported.get(name).map(|found| found.value);
         exported.or_else(|| self.iter().find(|symbol| symbol.name == name).map(|one| one.value))
@@ -107,14 +104,12 @@ impl SymbolTable {
     }
 
     /// Returns the nearest address symbol at or below an address, and the distance from it.
-    #[must_use]
     pub fn nearest(&self, address: u16) -> Option<(LinkedSymbol<'_>, u16)> {
         let below = self.iter().filter(|symbol| symbol.is_address && symbol.value <= address);
         below.max_by_key(|symbol| symbol.value).map(|symbol| (symbol, address - symbol.value))
     }
 
-    /// Returns the position of an address in a module, with the nearest label of the module at or
-    /// before it.
+    /// Returns the position of an address, with the nearest label of the module at or before it.
     pub(super) fn site(&self, module: usize, address: u16) -> Site {
         let module = &self.modules[module];
         let labels = module.iter().filter(|one| one.is_address && one.value <= address);
@@ -211,7 +206,6 @@ impl ModuleSymbols {
     }
 }
 
-/// Returns the final value of a relocation target, or `None` if its symbol is undefined.
 pub(super) fn value_of(
     module: usize,
     target: Target,

@@ -1,21 +1,16 @@
 //! The directives that control the listing.
 
-/// A listing directive with its operand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ListingControl {
     /// A directive without operand.
     Directive(ListingDirective),
-    /// `.TITLE`.
     Title(String),
-    /// `.SBTTL`.
     Subtitle(String),
-    /// `.IDENT`.
     Ident(String),
     /// `.LINK`, `.XLINK`: whether the object contains names.
     Linkage(bool),
 }
 
-/// A listing directive without operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ListingDirective {
     /// `.LIST`, `.XLIST`: whether lines are listed.
@@ -41,11 +36,9 @@ pub(crate) enum ListingDirective {
 /// How much of macro texts is listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Macros {
-    /// Every line.
     All,
     /// The lines that produce code.
     #[default]
     Code,
-    /// Nothing.
     None,
 }

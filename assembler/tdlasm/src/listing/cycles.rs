@@ -1,10 +1,8 @@
-//! T-states of a straight path: from a label to the first instruction after which execution cannot
-//! fall through.
-
-use crate::isa::{Decoded, decode};
-use crate::module::{Module, SymbolValue};
+//! T-states of a straight path from a label to where execution cannot fall through.
 
 use super::statement::{Listing, ListingLine};
+use crate::isa::{Decoded, decode};
+use crate::module::{Module, SymbolValue};
 
 /// A straight path through a routine, and its T-states.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,8 +13,7 @@ pub struct Path {
     pub instructions: u32,
     /// T-states if no conditional jump is taken and every block instruction runs once.
     pub clocks: u32,
-    /// The number of instructions that can take longer: conditional jumps, calls and returns, and
-    /// block instructions.
+    /// The number of conditional and block instructions, which can take longer.
     pub conditional: u32,
 }
 

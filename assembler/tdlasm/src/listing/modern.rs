@@ -2,13 +2,11 @@
 
 use std::fmt::Write;
 
-use crate::source::SourceMap;
-
-use super::rows::{ListingOptions, ListingWriter, Row, end_row, pad, push_hex, push_word, walk};
-use crate::module::RelocValue;
-
 use super::control::Macros;
+use super::rows::{ListingOptions, ListingWriter, Row, end_row, pad, push_hex, push_word, walk};
 use super::statement::{Listing, ListingLine};
+use crate::module::RelocValue;
+use crate::source::SourceMap;
 
 /// Bytes per line; longer data continues on the next line.
 const BYTES_A_LINE: usize = 6;

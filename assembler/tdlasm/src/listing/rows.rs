@@ -2,10 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::source::{Origin, Source, SourceMap};
-
 use super::control::{ListingControl, ListingDirective, Macros};
 use super::statement::{Listing, ListingLine};
+use crate::source::{Origin, Source, SourceMap};
 
 /// The depth to which `.SLIST` can be nested: TDL manual 2.2, "Listing control".
 const MAX_SAVED: usize = 4;
@@ -150,7 +149,6 @@ fn line_number(source: &Source, offset: u32, next: u32) -> u32 {
     if expected { next } else { source.line(offset) }
 }
 
-/// Returns a line without its end.
 pub(super) fn text_of(source: &Source, line: u32) -> &[u8] {
     let start = source.line_start(line) as usize;
     let end = (source.line_start(line + 1) as usize).min(source.text.len());
@@ -161,7 +159,6 @@ pub(super) fn text_of(source: &Source, line: u32) -> &[u8] {
 
 const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
 
-/// Appends a byte in hexadecimal.
 pub(super) fn push_hex(text: &mut String, byte: u8) {
     text.push(char::from(DIGITS[usize::from(byte >> 4)]));
     text.push(char::from(DIGITS[usize::from(byte & 15)]));
@@ -172,7 +169,6 @@ pub(super) fn push_word(text: &mut String, word: u16) {
     word.to_be_bytes().into_iter().for_each(|byte| push_hex(text, byte));
 }
 
-/// Pads with blanks up to a length.
 pub(super) fn pad(text: &mut String, end: usize) {
     text.extend(std::iter::repeat_n(' ', end.saturating_sub(text.len())));
 }

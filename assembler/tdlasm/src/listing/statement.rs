@@ -1,10 +1,9 @@
 //! The statements of a listing, with the bytes that they assembled to.
 
+use super::control::ListingControl;
 use crate::isa::Clocks;
 use crate::module::RelocValue;
 use crate::source::Span;
-
-use super::control::ListingControl;
 
 /// A listing: all statements in the order of assembly.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -22,7 +21,6 @@ pub struct Listing {
 /// A line end within a text that produces bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TextLineEnd {
-    /// The index of the statement.
     pub(crate) statement: u32,
     /// The offset of the line end.
     pub(crate) offset: u32,

@@ -17,13 +17,12 @@ mod reloc_mark;
 mod row;
 mod symbols;
 
-use crate::diag::Diagnostic;
-use crate::module::Module;
-use crate::source::SourceMap;
-
 use super::control::Macros;
 use super::rows::ListingOptions;
 use super::statement::Listing;
+use crate::diag::Diagnostic;
+use crate::module::Module;
+use crate::source::SourceMap;
 
 /// The heading of every page.
 const PROGRAM: &str = "TDL Z80 CP/M DISK ASSEMBLER VERSION 2.21";
@@ -76,9 +75,7 @@ impl TdlOptions {
     }
 }
 
-/// Formats a listing in the TDL style, with the error flags of `diagnostics` and the symbol tables
-/// of `modules`.
-#[must_use]
+/// Formats a listing in the TDL style, with flags of `diagnostics`, symbols of `modules`.
 pub fn render_tdl(
     listing: &Listing,
     sources: &SourceMap,

@@ -21,7 +21,6 @@ const FLAGS: u32 = 3;
 /// The usual size of a row in bytes.
 pub(crate) const ROW_BYTES: usize = 2;
 
-/// Returns the number of a section kind.
 pub(crate) fn number_of(kind: SectionKind) -> u64 {
     match kind {
         SectionKind::Absolute => 0,
@@ -53,13 +52,11 @@ impl LineRows {
     }
 
     /// Returns the number of rows.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.count
     }
 
     /// Returns `true` if there are no rows.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -108,7 +105,6 @@ impl Default for RowDeltaState {
 }
 
 impl RowDeltaState {
-    /// Creates the state for a line of a file, without bytes.
     pub(crate) fn line(file: Option<u32>, line: i64) -> Self {
         Self { file, line, ..Self::default() }
     }

@@ -36,7 +36,6 @@ pub struct SourceOrderModule {
 
 impl SourceOrderModule {
     /// Returns the size of a base's section or area, 0 if it is empty.
-    #[must_use]
     pub fn size(&self, base: u32) -> u32 {
         self.sizes.get(base as usize).copied().unwrap_or(0)
     }

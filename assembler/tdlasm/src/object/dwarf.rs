@@ -20,8 +20,7 @@ const ENCODING: Encoding = Encoding { format: Format::Dwarf32, version: 4, addre
 /// The last address at which a range of two-byte addresses can end.
 const LAST_END: u32 = 0xFFFF;
 
-/// Returns the debug sections by name, in the order to write them. Empty if the program has no line
-/// table.
+/// Returns the debug sections by name, in order; none if the program has no line table.
 pub(super) fn debug_sections(program: &Program) -> Vec<(&'static str, Vec<u8>)> {
     let mut dwarf = Dwarf::new();
     for (module, name) in program.lines.modules().iter().enumerate() {
@@ -95,8 +94,7 @@ fn set<const N: usize>(
     }
 }
 
-/// Returns the line table, with a sequence for each range of addresses without a gap, and its
-/// files.
+/// Returns the line table, with a sequence per range of addresses without a gap, and its files.
 fn line_program<'l>(lines: &[&'l LinkedLine]) -> (LineProgram, HashMap<&'l str, FileId>) {
     let folder = LineString::String(b".".to_vec());
     let main = file_name(&lines[0].place);
@@ -144,8 +142,7 @@ fn range(begin: u32, end: u32) -> Option<Range> {
     (length > 0).then_some(Range::StartLength { begin, length })
 }
 
-/// Returns the exported routines of a module and where each ends: at the next routine, or at the
-/// end of the module's bytes.
+/// Returns the exported routines of a module; each ends at the next or with the module.
 fn routines<'p>(
     program: &'p Program,
     module: &str,

@@ -5,7 +5,6 @@ use crate::module::{RelocKind, SectionKind};
 /// `e_flags` of plain Z80 code: EF_Z80_MACH_Z80 in binutils' `include/elf/z80.h`.
 pub(super) const FLAGS_Z80: u32 = 1;
 
-/// The section for what ELF cannot express.
 pub(super) const TDL_SECTION: &str = ".tdl";
 
 /// The relocation types of binutils' `include/elf/z80.h`.
@@ -24,7 +23,6 @@ pub(super) fn addend_bias(kind: RelocKind) -> i64 {
     if kind == RelocKind::Rel8 { -1 } else { 0 }
 }
 
-/// Returns the ELF name of a section.
 pub(super) fn section_name(kind: SectionKind) -> &'static str {
     match kind {
         SectionKind::Absolute => ".abs",
@@ -34,7 +32,6 @@ pub(super) fn section_name(kind: SectionKind) -> &'static str {
     }
 }
 
-/// Returns the section with an ELF name.
 pub(super) fn section_kind(name: &str) -> Option<SectionKind> {
     match name {
         ".text" => Some(SectionKind::Prog),

@@ -1,19 +1,16 @@
 //! Writes linked programs as ELF executables.
 
-use object::Endianness;
-use object::elf;
 use object::write::elf::{FileHeader, ProgramHeader, SectionHeader, SinglePhase, Sym, Writer};
+use object::{Endianness, elf};
 
+use super::dwarf::debug_sections;
+use super::elf::FLAGS_Z80;
 use crate::image::Run;
 use crate::link::Program;
 use crate::module::Binding;
 
-use super::dwarf::debug_sections;
-use super::elf::FLAGS_Z80;
-
 /// Returns an ELF executable: one segment and one section for each run of the image, the symbols,
 /// and DWARF if the program has a line table.
-#[must_use]
 pub fn write_executable(program: &Program) -> Vec<u8> {
     let names: Vec<String> =
         program.image.runs().iter().map(|run| format!(".mem.{:04X}", run.address)).collect();

@@ -6,9 +6,8 @@ use object::elf::{self, FileHeader32};
 use object::read::elf::ElfFile;
 use object::{Endianness, Object, ObjectSegment, ObjectSymbol, SymbolSection};
 
-use crate::image::{Image, Run};
-
 use super::ObjectError;
+use crate::image::{Image, Run};
 
 /// The contents of an executable.
 #[derive(Debug, Clone, PartialEq, Eq)]

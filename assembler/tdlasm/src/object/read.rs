@@ -11,13 +11,12 @@ use object::{
     Endianness, Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget, SymbolIndex,
 };
 
-use crate::module::{
-    Base, Binding, Lines, Module, Reloc, Run, Section, SectionKind, Symbol, SymbolValue, Target,
-};
-
 use super::elf::{RELOCATIONS, TDL_SECTION, addend_bias, section_kind};
 use super::tdl::{TdlError, looks_like_tdl, read_tdl};
 use super::tdl_section::{self, SymbolNote, TdlSection, names_check};
+use crate::module::{
+    Base, Binding, Lines, Module, Reloc, Run, Section, SectionKind, Symbol, SymbolValue, Target,
+};
 
 type Elf<'d> = ElfFile<'d, FileHeader32<Endianness>>;
 

@@ -4,7 +4,7 @@
 //!
 //! | part | content |
 //! |---|---|
-//! | format | a byte, 2 (1 was JSON and began with a brace) |
+//! | format | a byte, 2 |
 //! | symbols' check | CRC-32 of the names in the ELF table, in order, to detect changes |
 //! | name | that of the module |
 //! | files | the names of those that lines are of |
@@ -31,8 +31,6 @@ use crate::module::{
 };
 
 const FORMAT: u8 = 2;
-/// The first byte of the format of earlier releases.
-const JSON: u8 = b'{';
 /// The base of the start address.
 const NO_START: u8 = 0;
 const START_FIXED: u8 = 1;
@@ -49,9 +47,7 @@ const SYMBOL_FLAGS: u32 = 4;
 /// What a reader needs in addition to the ELF file to restore the module.
 #[derive(Debug)]
 pub(super) struct TdlSection {
-    /// The CRC-32 of the symbols' names.
     pub(super) check: u32,
-    /// The module's name.
     pub(super) name: String,
     /// The written ranges of `.text`, `.data` and `.bss`: offset and length.
     pub(super) runs: Vec<(SectionKind, Vec<(u16, u32)>)>,
@@ -59,9 +55,7 @@ pub(super) struct TdlSection {
     pub(super) absolute_size: Option<u32>,
     /// The symbols, in the module's order.
     pub(super) symbols: Vec<SymbolNote>,
-    /// The line table.
     pub(super) lines: Lines,
-    /// The start address.
     pub(super) start: Option<Target>,
 }
 
@@ -103,10 +97,6 @@ impl PlaceDeltaState {
 }
 
 /// Encodes a module whose symbols have these indexes and this CRC in the ELF symbol table.
-///
-/// # Errors
-///
-/// Never fails, since it writes to memory.
 pub(super) fn write(module: &Module, numbers: &[u32], check: u32) -> Result<Vec<u8>> {
     let previous = PlaceDeltaState::of(module.lines.files.clone());
     let mut output = Output { bytes: EndianVec::new(LittleEndian), previous };
@@ -242,11 +232,7 @@ impl Output {
     }
 }
 
-/// Decodes the section.
-///
-/// # Errors
-///
-/// Returns a description of the first error.
+/// Decodes the section, or returns a description of the first error.
 pub(super) fn read(data: &[u8]) -> std::result::Result<TdlSection, String> {
     let mut input = Input {
         rest: EndianSlice::new(data, LittleEndian),
@@ -254,7 +240,6 @@ pub(super) fn read(data: &[u8]) -> std::result::Result<TdlSection, String> {
     };
     match input.rest.read_u8() {
         Ok(FORMAT) => {}
-        Ok(JSON) => return Err("an older release made it; assemble the source again".to_owned()),
         Ok(format) => return Err(format!("its format is {format}, and {FORMAT} is known here")),
         Err(_) => return Err("it is empty".to_owned()),
     }

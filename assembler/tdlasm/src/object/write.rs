@@ -2,25 +2,22 @@
 
 use std::borrow::Cow;
 
-use object::Endianness;
-use object::elf;
 use object::write::StringId;
 use object::write::elf::{FileHeader, Rel, SectionHeader, SectionIndex, SinglePhase, Sym, Writer};
-
-use crate::module::{
-    Base, Binding, Module, ROW_BYTES, Reloc, Run, Section, SectionKind, Symbol, SymbolValue,
-};
+use object::{Endianness, elf};
 
 use super::elf::{FLAGS_Z80, RELOCATIONS, TDL_SECTION, addend_bias, section_name};
 use super::executable::plain_section;
 use super::tdl_section;
+use crate::module::{
+    Base, Binding, Module, ROW_BYTES, Reloc, Run, Section, SectionKind, Symbol, SymbolValue,
+};
 
 /// A section in ELF form.
 struct Flat<'m> {
     kind: SectionKind,
     name: String,
     address: u16,
-    /// The contents; `None` for a section that only reserves space.
     bytes: Option<Cow<'m, [u8]>>,
     size: u32,
     relocs: &'m [Reloc],
@@ -36,7 +33,6 @@ const SYMBOL_BYTES: usize = 16 + 8 + 4;
 /// # Panics
 ///
 /// Never for modules below 2 GB, as all assembled ones are.
-#[must_use]
 pub fn write_object(module: &Module) -> Vec<u8> {
     let mut sections: Vec<Flat<'_>> = module.sections.iter().flat_map(flatten).collect();
     sections.extend(named_only(module));
@@ -137,7 +133,6 @@ fn in_elf_order(symbols: &[Symbol]) -> impl Iterator<Item = (usize, &Symbol)> {
     all.clone().filter(is_local).chain(all.filter(move |one| !is_local(one)))
 }
 
-/// The symbol table as it was written.
 struct Symbols {
     offset: u64,
     size: u64,

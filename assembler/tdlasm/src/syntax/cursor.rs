@@ -1,9 +1,8 @@
 //! A cursor over a source text, which parsers advance.
 
-use crate::source::Span;
-
 use super::lex::{self, Parsed};
 use super::work;
+use crate::source::Span;
 
 /// The unread rest of a text, with its position in the source map.
 #[derive(Debug, Clone)]

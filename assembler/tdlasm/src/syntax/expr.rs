@@ -3,10 +3,8 @@
 //! A syntax error is an operation of its own, at the position where ZASM finds it, so that
 //! evaluation reports all errors in ZASM's order.
 
+use super::{Cursor, lex};
 use crate::source::Span;
-
-use super::Cursor;
-use super::lex;
 
 /// Maps names to numbers.
 pub trait Intern {
@@ -415,8 +413,7 @@ impl Reading<'_> {
     }
 }
 
-/// Returns the value of a quoted constant: its last two characters of 7 bits, the first in the high
-/// byte.
+/// Returns the value of a quoted constant: its last two characters of 7 bits, high byte first.
 fn character_value(text: &[u8], quote: u8) -> u16 {
     let mut value = 0u16;
     let mut bytes = text.iter();

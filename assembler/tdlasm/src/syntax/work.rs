@@ -1,5 +1,4 @@
-//! Counts the bytes that parsers read, for tests of their complexity. Does nothing without the
-//! feature `count-work`.
+//! Counts the bytes that parsers read, for tests, with the feature `count-work`.
 
 #[cfg(feature = "count-work")]
 mod counted {
@@ -14,7 +13,6 @@ mod counted {
     }
 
     /// The number of bytes that this thread's parsers have read, counting each time a byte is read.
-    #[must_use]
     pub fn passed() -> u64 {
         PASSED.with(Cell::get)
     }

@@ -14,8 +14,9 @@ use firmware_wire::{
     MemoryResult, Reply, Request, kind,
 };
 
-use super::{CALL_OVERHEAD, CRC_TIME_PER_BYTE, Caller, CallerError, REPLY_TIMEOUT};
-use super::{no_reply, unexpected};
+use super::{
+    CALL_OVERHEAD, CRC_TIME_PER_BYTE, Caller, CallerError, REPLY_TIMEOUT, no_reply, unexpected,
+};
 use crate::narrow::narrow;
 use crate::queue::RequestId;
 use crate::{Link, LinkError, RequestSpec, loader};
@@ -56,7 +57,6 @@ struct SentBatch {
     refusals: u32,
 }
 
-/// Makes all calls.
 pub(super) fn call_all(
     caller: &mut Caller,
     link: &mut Link,
@@ -92,7 +92,6 @@ fn plan(calls: &[Call]) -> VecDeque<usize> {
     }
 }
 
-/// Batches of calls on their way.
 struct Pipeline<'a> {
     caller: &'a mut Caller,
     link: &'a mut Link,
@@ -160,7 +159,6 @@ impl<'a> Pipeline<'a> {
         Ok(())
     }
 
-    /// Receives the reply to a batch.
     fn receive(&mut self) -> Result<(), CallerError> {
         let completion = self.link.next_completion()?.ok_or(CallerError::OutOfSequence)?;
         let Some(index) = self.in_flight.iter().position(|sent| sent.id == completion.id) else {
@@ -189,7 +187,6 @@ impl<'a> Pipeline<'a> {
         }
     }
 
-    /// Returns the results of a batch.
     fn accept(&self, sent: &SentBatch, bytes: &[u8]) -> Result<Vec<CallResult>, CallerError> {
         match sent.batch.parse_results(bytes) {
             Some(BatchResult { results, refused: None }) => Ok(results),
@@ -214,8 +211,7 @@ fn overhead(call: &Call) -> Duration {
     CALL_OVERHEAD + crc.map(|read| CRC_TIME_PER_BYTE * u32::from(read.length)).sum::<Duration>()
 }
 
-/// Makes a call whose memory does not fit a frame, with WRITE before it and READ after it. The call
-/// comes with its index.
+/// Makes a call whose memory exceeds a frame, by WRITE before and READ after it.
 fn call_with_large_memory(
     caller: &mut Caller,
     link: &mut Link,

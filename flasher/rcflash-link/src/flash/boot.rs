@@ -1,5 +1,4 @@
-//! Replaces the boot sector: the only write that leaves a board unable to start if power fails
-//! during it.
+//! Replaces the boot sector: the only write after whose interruption a board can't start.
 
 use std::time::Duration;
 
@@ -9,12 +8,10 @@ use super::{
     CRC_TIME_PER_BYTE, FlashError, REPLY_TIMEOUT, SECTOR, SECTOR_SPAN, Sector, flash_crc,
     flash_request, unexpected_flash_reply, verify,
 };
-use crate::Link;
-use crate::loader;
+use crate::{Link, loader};
 
 /// The RAM address at which the board expects the new sector.
 pub(super) const STAGING_ADDRESS: u16 = 0x8000;
-/// The time for erasing, programming and the start of the new monitor.
 pub(super) const REBOOT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Returns `true` if the boot sector differs from `bytes`.

@@ -10,9 +10,8 @@ use super::{
     SECTOR_SPAN, Sector,
 };
 use super::{erase, flash_crc, flash_request, unexpected_flash_reply, verify};
-use crate::loader;
 use crate::narrow::narrow;
-use crate::{Link, LinkError};
+use crate::{Link, LinkError, loader};
 
 /// Returns the sectors in a range of addresses, both ends included, without the boot sector.
 ///

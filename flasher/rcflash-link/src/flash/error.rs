@@ -69,7 +69,6 @@ pub enum FlashError {
 
 impl FlashError {
     /// Returns `true` if the flash itself failed, rather than the link, the request or the image.
-    #[must_use]
     pub fn is_mismatch(&self) -> bool {
         match self {
             Self::Verify { .. } | Self::StillResponding(_) | Self::VerifyUnreliable => true,
@@ -82,7 +81,6 @@ impl FlashError {
     }
 }
 
-/// Returns the numbers of sectors as text.
 fn name_sectors(sectors: &RangeInclusive<u16>) -> String {
     match (sectors.start(), sectors.end()) {
         (first, last) if first == last => format!("sector {first}"),
@@ -90,7 +88,6 @@ fn name_sectors(sectors: &RangeInclusive<u16>) -> String {
     }
 }
 
-/// Returns a hint for a request that the board refused.
 fn refusal_hint(error: &LinkError) -> &'static str {
     let LinkError::Refused { error, .. } = error else { return "" };
     match error.code {

@@ -1,7 +1,6 @@
 //! The bytes to be written to flash: runs at addresses of the chip.
 
-use firmware_wire::ChipIdentity;
-use firmware_wire::flash_program;
+use firmware_wire::{ChipIdentity, flash_program};
 
 use super::{ERASED, SECTOR, SECTOR_SPAN};
 use crate::narrow::narrow;
@@ -36,7 +35,6 @@ pub struct FlashImage {
 
 impl FlashImage {
     /// Creates an image of bytes at an address of the chip.
-    #[must_use]
     pub fn raw(address: u32, bytes: Vec<u8>) -> Self {
         Self { runs: vec![(address, bytes)] }
     }
@@ -65,9 +63,7 @@ impl FlashImage {
         self
     }
 
-    /// Returns the boot sector if the image contains any byte of it. Other bytes are those of an
-    /// erased sector.
-    #[must_use]
+    /// Returns the boot sector if the image has any byte of it; others are those of an erased one.
     pub fn boot_sector(&self) -> Option<[u8; SECTOR]> {
         let mut sector = [ERASED; SECTOR];
         let mut is_there = false;
@@ -79,13 +75,11 @@ impl FlashImage {
     }
 
     /// Returns the number of bytes.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.runs.iter().map(|(_, bytes)| bytes.len()).sum()
     }
 
     /// Returns `true` if the image has no bytes.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

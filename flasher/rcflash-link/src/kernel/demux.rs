@@ -23,7 +23,6 @@ impl FrameDemux {
         self.expected = seq;
     }
 
-    /// Adds a byte. Returns the kernel frame that it completes, if any.
     pub(super) fn push(&mut self, byte: u8) -> Option<(u8, Reply)> {
         match (&mut self.open, byte) {
             (None, 0) => self.open = Some(Vec::new()),

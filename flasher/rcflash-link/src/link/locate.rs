@@ -11,8 +11,7 @@ use firmware_wire::LOCATE_SEQUENCE;
 use super::{Link, MAX_FRAME};
 use crate::LinkError;
 
-/// The timeout of a PC report: at least 170,000 T-states at 2 MHz, plus the latency of USB
-/// adapters.
+/// The timeout of a PC report: at least 170,000 T-states at 2 MHz, and a USB adapter.
 const PC_REPORT_TIMEOUT: Duration = Duration::from_millis(250);
 const OPERATION: &str = "locating the program";
 

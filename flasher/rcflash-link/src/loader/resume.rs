@@ -123,7 +123,6 @@ fn mismatching_blocks(
     Ok(found)
 }
 
-/// Merges adjacent ranges.
 fn merge_adjacent(ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     let mut merge_adjacent: Vec<Range<usize>> = Vec::new();
     for range in ranges {

@@ -14,7 +14,6 @@ pub(crate) const NAME: &str = "RomWBW's debug monitor";
 const MAX_LINE_CHARS: usize = 80;
 pub(crate) const ABORTING: &str = "ending an interrupted load";
 
-/// Returns `true` if the monitor's prompt is at the end.
 pub(crate) fn at_prompt(received: &[u8]) -> bool {
     identify_prompt(received) == Some(Peer::RomwbwMonitor) && received.len() > 1
 }
@@ -59,8 +58,7 @@ pub(crate) fn abort_load(session: &mut MonitorSession) -> Result<LoadReport> {
     Ok(LoadReport::Failure("it waited for more characters than it received".to_owned()))
 }
 
-/// Returns to an empty prompt. A partly typed line is erased, not executed: it may be a dangerous
-/// command.
+/// Returns to an empty prompt. A partly typed line is erased: it may be a dangerous command.
 pub(crate) fn clear_command_line(session: &mut MonitorSession) -> Result<()> {
     const OPERATION: &str = "getting back to the prompt";
     for _ in 0..MAX_LINE_CHARS {

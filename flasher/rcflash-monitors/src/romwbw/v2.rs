@@ -16,8 +16,7 @@ use crate::records::{END_RECORD, HexRecord};
 use crate::romwbw::console::{abort_load, at_prompt, report_refusal, type_command};
 use crate::session::MonitorSession;
 
-/// Without flow control a single record at full speed overflowed its buffer; with 2 ms per
-/// character none did.
+/// Without flow control a single record at full speed overflowed its buffer; at 2 ms none did.
 pub(crate) const PACE: Pace = Pace::ALL[2];
 /// How long an error message through an adapter may take.
 const ERROR_WINDOW: Duration = Duration::from_millis(30);
@@ -27,7 +26,6 @@ const PROMPT_WINDOW: Duration = Duration::from_millis(300);
 pub(crate) const WARNING: &str =
     "a program does not return to RomWBW 2.9: press reset when it has ended";
 
-/// Sends records and the end record.
 pub(crate) fn load(
     session: &mut MonitorSession,
     lines: &[HexRecord],
@@ -65,8 +63,7 @@ pub(crate) fn load(
     }
 }
 
-/// Sends a record without its line end. Returns `true` if anything was received. Characters are
-/// sent slowly at every pace.
+/// Sends a record slowly without its line end; returns `true` if anything was received.
 fn send_record_text(
     session: &mut MonitorSession,
     operation: &'static str,

@@ -18,12 +18,10 @@ use crate::network::socket::Socket;
 use crate::network::telnet::IAC;
 use crate::time::{Duration, Instant};
 
-/// The type of a TLS record with a handshake, and the major version of all TLS versions (RFC 8446,
-/// section 5.1).
+/// The type of a TLS record with a handshake, and all versions' major (RFC 8446, 5.1).
 const TLS_HANDSHAKE: u8 = 22;
 const TLS_MAJOR_VERSION: u8 = 3;
-/// The maximum number of withheld bytes: the length of a request line that RFC 9112, section 3,
-/// asks all servers to support.
+/// The most withheld bytes: a request line that all servers support (RFC 9112, section 3).
 const MAX_WITHHELD_BYTES: usize = 8000;
 /// How long bytes are withheld, from the first on: time to type a line.
 const WITHHOLD_TIMEOUT: Duration = Duration::from_secs(30);
@@ -106,7 +104,6 @@ impl Refusal {
 /// assert_eq!(judge_first_bytes(ClientKind::Raw, b"POST /"), Judgement::Undecided);
 /// assert_eq!(judge_first_bytes(ClientKind::Raw, b"dump 8000\r"), Judgement::Accepted);
 /// ```
-#[must_use]
 pub fn judge_first_bytes(kind: ClientKind, first: &[u8]) -> Judgement {
     match (kind, first) {
         (_, []) => Judgement::Undecided,
@@ -145,7 +142,6 @@ fn judge_raw(first: &[u8]) -> Judgement {
     }
 }
 
-/// How far bytes match `method SP target SP HTTP/` (RFC 9112, section 3).
 enum RequestLine {
     Complete,
     Incomplete,
@@ -231,7 +227,6 @@ impl RawGate {
     }
 
     /// Returns `true` while bytes are withheld.
-    #[must_use]
     pub fn is_withholding(&self) -> bool {
         !self.withheld.is_empty()
     }

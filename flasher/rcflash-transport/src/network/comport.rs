@@ -1,5 +1,4 @@
-//! Requests and replies of RFC 2217, which are subnegotiations of its Telnet option. A reply has
-//! the number of its request plus 100.
+//! Requests and replies of RFC 2217, subnegotiations of Telnet. A reply's number is 100 more.
 
 use crate::network::telnet::{COM_PORT, subnegotiation};
 
@@ -46,7 +45,6 @@ pub(crate) const PURGE_FROM_BOARD: u8 = 1;
 pub(crate) const PURGE_TO_BOARD: u8 = 2;
 pub(crate) const PURGE_BOTH: u8 = 3;
 
-/// Encodes a request or a reply.
 pub(crate) fn encode(number: u8, value: &[u8]) -> Vec<u8> {
     subnegotiation(COM_PORT, &[&[number], value].concat())
 }

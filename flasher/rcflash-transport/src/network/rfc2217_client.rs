@@ -101,7 +101,6 @@ impl Rfc2217Port {
         Ok(())
     }
 
-    /// Returns the error of a failed open. A message from the server takes precedence.
     fn open_error(&mut self, error: io::Error) -> OpenError {
         // A server that refuses closes the connection; its message may arrive after the error.
         let deadline = Instant::now() + REFUSAL_TIMEOUT;
@@ -164,7 +163,6 @@ impl Rfc2217Port {
         }
     }
 
-    /// Sends a request and waits for the value in its reply.
     fn request(&mut self, number: u8, value: &[u8]) -> io::Result<Vec<u8>> {
         self.reply = None;
         self.awaited_reply = Some(number + SERVER_OFFSET);
@@ -185,7 +183,6 @@ impl Rfc2217Port {
     }
 }
 
-/// Returns `true` if the peer closed the connection.
 fn is_disconnected(error: &io::Error) -> bool {
     use ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
     matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof)

@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::Transport;
-
 use crate::network::Protocol;
 use crate::network::admission::refuse;
 

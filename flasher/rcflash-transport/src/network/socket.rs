@@ -17,7 +17,6 @@ use host_platform::net::enable_keepalive;
 
 use crate::network::NetworkAddress;
 
-/// How long to wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// The idle time before the first keep-alive probe, which is also the time between probes, and the
 /// number of unanswered probes that close the connection: a computer that was switched off is
@@ -50,7 +49,6 @@ pub(crate) struct Socket {
 }
 
 impl Socket {
-    /// Locks the address and connects to it.
     pub(crate) fn connect(address: &NetworkAddress) -> Result<(Self, PortLock), OpenError> {
         let name = address.to_string();
         let unreachable = |error| OpenError::Unreachable(name.clone(), error);
@@ -68,7 +66,6 @@ impl Socket {
         Err(unreachable(problem))
     }
 
-    /// Wraps an existing connection.
     pub(crate) fn new(stream: TcpStream) -> io::Result<Self> {
         stream.set_nonblocking(false)?;
         stream.set_nodelay(true)?;
@@ -100,7 +97,6 @@ impl Socket {
         Ok(count)
     }
 
-    /// Buffers a chunk until it is read.
     fn buffer_chunk(&mut self, chunk: &[u8]) {
         if self.first_bytes.len() < MAX_MESSAGE_BYTES {
             self.first_bytes.extend(chunk);
@@ -169,7 +165,6 @@ impl Socket {
         closed_error(if is_text && is_short { message.trim() } else { "" })
     }
 
-    /// Sends all bytes by the deadline.
     pub(crate) fn write(&mut self, mut bytes: &[u8], deadline: Instant) -> io::Result<()> {
         while !bytes.is_empty() {
             let count = self.write_some(bytes, deadline)?;
@@ -178,8 +173,7 @@ impl Socket {
         Ok(())
     }
 
-    /// Sends what the system accepts by the deadline, at least one byte. Returns the number of
-    /// bytes.
+    /// Sends at least one byte of what the system accepts by the deadline; returns the number.
     pub(crate) fn write_some(&mut self, bytes: &[u8], deadline: Instant) -> io::Result<usize> {
         loop {
             let remaining = deadline.saturating_duration_since(Instant::now());
@@ -236,7 +230,6 @@ pub(crate) fn closed_error(message: &str) -> io::Error {
     io::Error::new(ErrorKind::UnexpectedEof, problem)
 }
 
-/// Returns `true` if the operation only timed out or was interrupted.
 fn is_timeout_or_interrupt(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }

@@ -4,12 +4,11 @@ use std::io;
 use std::net::TcpStream;
 
 use crate::lock::{LockHolder, PortLock};
+use crate::network::NetworkAddress;
+use crate::network::socket::Socket;
 use crate::port::OpenError;
 use crate::time::{Duration, Instant};
 use crate::{ByteCounts, Transport};
-
-use crate::network::NetworkAddress;
-use crate::network::socket::Socket;
 
 /// How long to wait for a server that refuses the connection: one round trip.
 const REFUSAL_WINDOW: Duration = Duration::from_millis(250);

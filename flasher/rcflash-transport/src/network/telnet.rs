@@ -22,10 +22,8 @@ pub(crate) const COM_PORT: u8 = 44;
 /// The maximum number of bytes stored of a subnegotiation; a signature is the longest.
 const MAX_SUBNEGOTIATION: usize = 300;
 
-/// An item of the received stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TelnetEvent {
-    /// A byte of data.
     Data(u8),
     /// A verb (WILL, WONT, DO or DONT) and its option.
     Option(u8, u8),
@@ -33,7 +31,6 @@ pub(crate) enum TelnetEvent {
     Subnegotiation(Vec<u8>),
 }
 
-/// Decodes the received stream.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     state: State,
@@ -84,7 +81,6 @@ impl Decoder {
     }
 }
 
-/// Encodes data.
 pub(crate) fn escape(data: &[u8]) -> Vec<u8> {
     let mut sent = Vec::with_capacity(data.len() + 8);
     for byte in data {
@@ -96,7 +92,6 @@ pub(crate) fn escape(data: &[u8]) -> Vec<u8> {
     sent
 }
 
-/// Encodes a subnegotiation.
 pub(crate) fn subnegotiation(option: u8, content: &[u8]) -> Vec<u8> {
     [&[IAC, SB, option], &escape(content)[..], &[IAC, SE]].concat()
 }
@@ -111,7 +106,6 @@ pub(crate) struct OptionNegotiation {
 /// The supported options; all others are refused.
 const SUPPORTED: [u8; 3] = [BINARY, SUPPRESS_GO_AHEAD, COM_PORT];
 
-/// The state of an option on one side.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum OptionState {
     #[default]
@@ -123,7 +117,6 @@ enum OptionState {
 }
 
 impl OptionNegotiation {
-    /// Returns the requests to send first.
     pub(crate) fn initial_requests(&mut self) -> Vec<u8> {
         self.local = [OptionState::Requested; SUPPORTED.len()];
         self.remote = [OptionState::Requested; SUPPORTED.len()];
@@ -140,8 +133,7 @@ impl OptionNegotiation {
         enabled(self.remote[index(option)?])
     }
 
-    /// Handles a verb of the remote side and returns the reply. It is empty for a confirmation,
-    /// since replies to replies would never end.
+    /// Handles a verb of the remote side; confirmations have no reply, or replies would not end.
     pub(crate) fn negotiate(&mut self, verb: u8, option: u8) -> Vec<u8> {
         let (yes, no) = if matches!(verb, DO | DONT) { (WILL, WONT) } else { (DO, DONT) };
         let is_request = matches!(verb, DO | WILL);

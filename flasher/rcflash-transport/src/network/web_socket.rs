@@ -13,15 +13,12 @@ use tungstenite::{Error, HandshakeError, Message, WebSocket};
 use crate::network::NetworkAddress;
 use crate::network::socket::{Socket, closed_error};
 
-/// How long the handshake may take.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long to wait for a server that refuses the connection: one round trip.
 const REFUSAL_WINDOW: Duration = Duration::from_millis(250);
-/// How long closing the connection may take.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(100);
 /// The maximum size of a received message, and of the bytes queued for sending.
 const MAX_MESSAGE_BYTES: usize = 1 << 20;
-/// Bytes requested from the connection per read.
 const READ_CHUNK_BYTES: usize = 4096;
 
 /// A WebSocket transport. Speed, control lines and flow control belong to the server.
@@ -36,11 +33,6 @@ pub(crate) struct WebSocketTransport {
 }
 
 impl WebSocketTransport {
-    /// Connects to a server.
-    ///
-    /// # Errors
-    /// Returns [`OpenError`] if the connection or the handshake fails, or another program of this
-    /// project uses the address.
     pub(crate) fn open(address: &NetworkAddress) -> Result<Self, OpenError> {
         let (socket, lock) = Socket::connect(address)?;
         let name = address.to_string();
@@ -150,7 +142,6 @@ fn io_error(error: Error) -> io::Error {
     }
 }
 
-/// Returns `true` if the operation only timed out.
 fn is_timeout(error: &Error) -> bool {
     matches!(error, Error::Io(error) if error.kind() == ErrorKind::WouldBlock)
 }

@@ -96,7 +96,6 @@ fn check_range(args: &EraseArgs) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Returns the sectors to erase, and prints the chip.
 fn sectors_to_erase(
     args: &EraseArgs,
     link: &mut Link,

@@ -48,7 +48,6 @@ impl FlashArgs {
     }
 }
 
-/// Options of a write to flash.
 pub(super) struct FlashOptions {
     /// Compare only.
     pub(super) dry_run: bool,
@@ -125,7 +124,6 @@ fn program_sectors(link: &mut Link, name: &str, sectors: &[Sector]) -> Result<()
     Ok(())
 }
 
-/// Returns the boot sector, if it is to be replaced.
 fn boot_sector(
     args: &FlashArgs,
     link: &mut Link,

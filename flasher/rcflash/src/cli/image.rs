@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 
 use crate::programmer::{CHIPS, Format};
 use clap::{Args, ValueEnum};
-use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, USAGE};
-use cli_support::files::write_atomic;
+use cli_support::exit::{CommandError, CommandResult, USAGE};
+use cli_support::files::write_output;
+use cli_support::output::print;
 use firmware::ProgramKind;
 use firmware::profile::BoardProfile;
 
@@ -74,7 +75,6 @@ pub(super) fn image(args: &ImageArgs) -> CommandResult {
     chip::write(&args.chip, &profile, output, format)
 }
 
-/// Returns an error if an evaluator is chosen for the monitor, which has none.
 fn check_evaluator(args: &ImageArgs) -> Result<(), CommandError> {
     if args.application || args.evaluator.is_default() {
         return Ok(());
@@ -91,7 +91,7 @@ fn write_elf(args: &ImageArgs, path: &Path) -> Result<(), CommandError> {
         false => ProgramKind::Monitor,
     };
     let image = args.evaluator.build(&profile, kind)?;
-    write_file(path, &tdlasm::object::write_executable(&image.program))?;
+    write_output(path, &tdlasm::object::write_executable(&image.program))?;
     let build = image.build;
     let what = if args.application { "the application" } else { "the monitor" };
     cli_support::eprint_message!(
@@ -110,7 +110,7 @@ fn write_application(
     let image = args.evaluator.build(profile, ProgramKind::Application)?;
     let first = image.address;
     let length = image.bytes.len();
-    write_file(output, &format.encode(first.into(), &image.bytes))?;
+    write_output(output, &format.encode(first.into(), &image.bytes))?;
     let path = output.escaped();
     let build = image.build;
     cli_support::eprint_message!(
@@ -119,24 +119,13 @@ fn write_application(
     Ok(0)
 }
 
-/// Writes the file atomically.
-pub(super) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
-    let cannot =
-        |error| CommandError::new(ENVIRONMENT, format!("can't write {}: {error}", path.escaped()));
-    write_atomic(path, bytes).map_err(cannot)
-}
-
-/// Prints a line per chip: name, size, kind, name for minipro.
 fn list_chips() -> CommandResult {
     for chip in CHIPS {
         let name = chip.name;
         let kib = chip.size / 1024;
         let kind = chip.kind;
         let device = chip.device;
-        let line = format!("{name:12} {kib:3} KiB  {:7} {device}", kind.name());
-        if cli_support::text::print(&(line + "\n")).is_err() {
-            break; // standard output is closed
-        }
+        print(&format!("{name:12} {kib:3} KiB  {:7} {device}\n", kind.name()))?;
     }
     Ok(0)
 }

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, NOTHING_SELECTED};
-use cli_support::text::{escape_controls, escape_json, print};
+use cli_support::output::print;
+use cli_support::text::{escape_controls, escape_json};
 use rcflash_rig::RigFile;
 use rcflash_transport::port::{self, PortInfo};
 
@@ -33,9 +34,7 @@ pub(super) fn ports(args: &PortsArgs) -> CommandResult {
         let names = rig.boards_on(port);
         let line = if args.json { json_line(port, &names) } else { text_line(port, &names) };
         let line = if args.json { escape_json(&line) } else { escape_controls(&line) };
-        if print(&format!("{line}\n")).is_err() {
-            break; // standard output is closed
-        }
+        print(&format!("{line}\n"))?;
     }
     Ok(0)
 }

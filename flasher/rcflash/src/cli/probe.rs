@@ -2,9 +2,8 @@
 
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT};
-use cli_support::text::print;
-use rcflash_link::Link;
-use rcflash_link::loader;
+use cli_support::output::print;
+use rcflash_link::{Link, loader};
 use rcflash_monitors::{MonitorSession, Peer, ProbeResult, ProbedPeer};
 
 use super::stop_on_interrupt;
@@ -35,10 +34,7 @@ pub(super) fn probe(args: &ProbeArgs) -> CommandResult {
         Peer::OwnFirmware => identify_firmware(session, baud)?,
         _ => version.clone(),
     };
-    // A closed standard output is not a failure.
-    print(&format!("{name} at {baud} baud\n")).map_err(|error| {
-        CommandError::new(ENVIRONMENT, format!("can't write to standard output: {error}"))
-    })?;
+    print(&format!("{name} at {baud} baud\n"))?;
     print_hints(*peer, &found, own);
     Ok(0)
 }
@@ -50,9 +46,6 @@ fn other_bauds(target: &Target) -> Vec<u32> {
 }
 
 /// Returns the identity of this project's program.
-///
-/// # Errors
-/// Returns a [`CommandError`] if the program does not reply to IDENT, or the reply is invalid.
 fn identify_firmware(session: MonitorSession, baud: u32) -> Result<String, CommandError> {
     let mut link = Link::new(session.into_transport(), baud);
     Ok(loader::identify(&mut link)?.to_string())

@@ -15,7 +15,6 @@ use tdlasm::image::{Image, Run};
 use super::EvaluatorArgs;
 use super::program_file::{ProgramFile, read_file};
 
-/// Options that choose the program.
 #[derive(Args)]
 pub(super) struct ProgramArgs {
     #[command(flatten)]
@@ -39,7 +38,6 @@ pub(super) fn parse_address(text: &str) -> Result<u32, String> {
     })
 }
 
-/// A program for memory.
 pub(super) struct Program {
     pub(super) name: String,
     pub(super) image: Image,
@@ -49,7 +47,6 @@ pub(super) struct Program {
     pub(super) build_id: Option<u32>,
 }
 
-/// A program for flash.
 pub(super) struct FlashProgram {
     pub(super) name: String,
     pub(super) content: FlashImage,
@@ -57,7 +54,6 @@ pub(super) struct FlashProgram {
     pub(super) entry: Option<(u16, Option<u32>)>,
 }
 
-/// How a program is stored in flash.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FlashPlacement {
     /// Start it after each reset.
@@ -90,7 +86,6 @@ impl ProgramArgs {
         }
     }
 
-    /// Returns the program for flash.
     pub(super) fn for_flash(
         &self,
         profile: &BoardProfile,

@@ -1,5 +1,4 @@
-//! Reads program files. The format is detected from the content, since file names are unreliable,
-//! and text must not be sent as raw bytes.
+//! Reads program files; detects the format by the content, since names are unreliable.
 
 mod elf;
 mod srec;
@@ -7,10 +6,10 @@ mod srec;
 use std::path::Path;
 
 use cli_support::exit::{CommandError, ENVIRONMENT, USAGE};
+use cli_support::files::read_input;
 use cli_support::text::Escape;
 use tdlasm::image::Image;
 
-/// A program file that was read.
 pub(super) enum ProgramFile {
     /// A binary and its load address.
     Binary(u32, Vec<u8>),
@@ -18,13 +17,11 @@ pub(super) enum ProgramFile {
     Image(Image, u16),
 }
 
-/// Formats of program files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FileFormat {
     IntelHex,
     SRecords,
     Elf,
-    /// Text that is not a program.
     Text,
     Binary,
 }
@@ -34,13 +31,9 @@ const BINARY_EXTENSIONS: [&str; 5] = ["bin", "com", "rom", "img", "raw"];
 
 /// Reads a program file; a binary is loaded at `address`.
 pub(super) fn read_file(path: &Path, address: Option<u32>) -> Result<ProgramFile, CommandError> {
-    let name = path.escaped();
-    let bytes = std::fs::read(path)
-        .map_err(|error| CommandError::new(ENVIRONMENT, format!("can't read {name}: {error}")))?;
-    decode(path, &bytes, address)
+    decode(path, &read_input(path)?, address)
 }
 
-/// Decodes the bytes of a program file.
 fn decode(path: &Path, bytes: &[u8], address: Option<u32>) -> Result<ProgramFile, CommandError> {
     let name = path.escaped();
     let wrong = |problem: String| CommandError::new(ENVIRONMENT, format!("{name}: {problem}"));
@@ -102,9 +95,6 @@ fn has_extension(path: &Path, extensions: &[&str]) -> bool {
 }
 
 /// Returns the image of runs with 32-bit addresses.
-///
-/// # Errors
-/// Returns a message if a run passes the end of memory.
 fn image_from_runs(runs: Vec<(u32, Vec<u8>)>) -> Result<Image, String> {
     let mut placed = Vec::new();
     for (address, bytes) in runs {

@@ -6,12 +6,11 @@ use std::path::PathBuf;
 use crate::programmer::Format;
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, USAGE};
+use cli_support::files::write_output;
 use firmware_wire::Identity;
-use rcflash_link::Link;
-use rcflash_link::flash;
 use rcflash_link::inspect::{self, AddressSpace};
+use rcflash_link::{Link, flash};
 
-use super::image;
 use super::program::parse_address;
 use super::target::{BOARD_UNCHANGED, BoardArgs, with_state_if_interrupted};
 use super::write::progress_bar;
@@ -51,7 +50,6 @@ impl AddressRange {
     }
 }
 
-/// Parses a range, such as `8000-8FFF`.
 pub(super) fn parse_range(text: &str) -> Result<AddressRange, String> {
     let wrong =
         || format!("invalid range '{text}': expected first and last address, as in 8000-8FFF");
@@ -77,14 +75,13 @@ pub(super) fn read(args: &ReadArgs) -> CommandResult {
     });
     bar.finish_and_clear();
     let bytes = with_state_if_interrupted(bytes, BOARD_UNCHANGED)?;
-    image::write_file(&args.output, &format.encode(range.first, &bytes))?;
+    write_output(&args.output, &format.encode(range.first, &bytes))?;
     let path = args.output.escaped();
     let count = range.size();
     cli_support::eprint_message!("{path}: {count} bytes from {:04X}h", range.first);
     Ok(0)
 }
 
-/// Returns the address space and the range to read.
 fn resolve_range(
     args: &ReadArgs,
     link: &mut Link,

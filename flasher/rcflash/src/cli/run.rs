@@ -82,7 +82,6 @@ fn is_source(path: &Path) -> bool {
     end.is_some_and(|end| SOURCE_EXTENSIONS.contains(&end.as_str()))
 }
 
-/// Assembles and links the sources.
 fn assemble_program(
     files: &[PathBuf],
     args: &RunArgs,
@@ -105,8 +104,7 @@ fn assemble_program(
     Ok(Program { name, image: linked.image, entry, build_id: None })
 }
 
-/// Reads the layout. Without a file, all sections follow each other from the first address that the
-/// monitor loads programs at.
+/// Reads the layout; by default sections follow each other from the first loadable address.
 fn read_layout(path: Option<&Path>, profile: &BoardProfile) -> Result<Layout, CommandError> {
     if let Some(path) = path {
         let shown = path.escaped();

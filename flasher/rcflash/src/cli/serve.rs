@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, INTERRUPTED};
 use cli_support::listen::ListenProtection;
-use cli_support::text::print;
+use cli_support::output::print;
 use rcflash_transport::network::{Protocol, Server, ServerEvent, parse_listen_address};
 
 use super::stop_on_interrupt;
@@ -45,7 +45,7 @@ pub(super) fn serve(args: &ServeArgs) -> CommandResult {
     let server = server.map_err(|error| failed(&error))?;
     let address = server.local_addr().map_err(|error| failed(&error))?;
     let port = &target.rig.port;
-    print(&format!("{}://{address}\n", protocol.scheme())).map_err(|error| failed(&error))?;
+    print(&format!("{}://{address}\n", protocol.scheme()))?;
     cli_support::eprint_message!("serving {port} at {address}; press Ctrl-C to stop");
     let open = || target.open().map_err(|failure| failure.message);
     server.run(open, &stop, |event| print_event(&event)).map_err(|error| failed(&error))?;

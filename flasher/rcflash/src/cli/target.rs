@@ -19,7 +19,6 @@ use super::stop_on_interrupt;
 /// Heading of the help.
 const BOARD: &str = "Board";
 
-/// Options that choose the board and its port.
 #[derive(Args, Clone)]
 pub(super) struct BoardArgs {
     /// Board: its rig name, serial device or address
@@ -54,14 +53,12 @@ pub(super) struct BoardArgs {
 /// State of the board after a command that only reads.
 pub(super) const BOARD_UNCHANGED: &str = "nothing was changed on the board";
 
-/// A board, and how to connect to it.
 pub(super) struct Target {
     pub(super) rig: Rig,
     pub(super) profile: BoardProfile,
 }
 
 impl BoardArgs {
-    /// Returns the board that the options choose.
     pub(super) fn target(&self) -> Result<Target, CommandError> {
         let port = self.port.as_deref().ok_or_else(|| {
             let how = "no board given: pass --port with its device or its name in the rig file; \
@@ -74,7 +71,6 @@ impl BoardArgs {
         Ok(Target { rig, profile })
     }
 
-    /// Returns `true` if a port is given.
     pub(super) fn has_port(&self) -> bool {
         self.port.is_some()
     }
@@ -89,7 +85,6 @@ impl BoardArgs {
 }
 
 impl Target {
-    /// Returns the speed of the line.
     pub(super) fn baud(&self) -> u32 {
         self.rig.baud.unwrap_or(self.profile.uart.baud)
     }
@@ -124,8 +119,7 @@ impl Target {
     }
 }
 
-/// Returns the error for a board on which a stock monitor replies, or for Ctrl-C while probing it.
-/// Returns `None` if no known program replies.
+/// Returns the error for a stock monitor that replies, or for Ctrl-C while probing it.
 fn stock_monitor_failure(
     line: Box<dyn Transport + Send>,
     port: &str,

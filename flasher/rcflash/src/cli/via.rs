@@ -1,12 +1,13 @@
 //! `rcflash write --via`: loading through a stock monitor.
 
 use cli_support::text::Escape;
-use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, USAGE};
+use cli_support::exit::{CommandError, CommandResult, USAGE};
+use cli_support::files::read_input;
+use cli_support::output::print;
 use indicatif::ProgressBar;
 use rcflash_link::Link;
 use rcflash_link::loader::{self, LoadError};
@@ -175,7 +176,6 @@ pub(super) enum Started {
     Nothing,
 }
 
-/// Loads a program through a stock monitor.
 pub(super) fn write(
     stock: StockMonitor,
     args: &LoaderArgs,
@@ -229,8 +229,7 @@ pub(super) fn send_file(
     board: &BoardArgs,
 ) -> CommandResult {
     let shown = file.escaped();
-    let bytes = std::fs::read(file)
-        .map_err(|error| CommandError::new(ENVIRONMENT, format!("can't read {shown}: {error}")))?;
+    let bytes = read_input(file)?;
     let name = args.name.clone().or_else(|| Some(file.file_name()?.to_str()?.to_owned()));
     let name = name.as_deref().and_then(CpmName::new).ok_or_else(|| {
         let expected = "expected NAME.EXT with at most 8 and 3 characters; give one with --name";
@@ -286,16 +285,7 @@ fn print_monitor_script(
 
 /// Prints the lines of a dry run to standard output, so that they can be redirected.
 fn print_script(script: &[String], name: &str) -> CommandResult {
-    let mut out = io::stdout().lock();
-    match script.iter().try_for_each(|line| writeln!(out, "{line}")) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            return Err(CommandError::new(
-                ENVIRONMENT,
-                format!("can't write to standard output: {error}"),
-            ));
-        }
-        _ => {}
-    }
+    print(&script.iter().map(|line| format!("{line}\n")).collect::<String>())?;
     cli_support::eprint_message!(
         "{name}: these {} lines would be sent; no port was opened",
         script.len()

@@ -47,7 +47,6 @@ pub(super) fn write(args: &WriteArgs) -> CommandResult {
     load_program(&args.via, &program, order, &args.board).map(|_| 0)
 }
 
-/// Options of a write to memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WriteOptions {
     /// Start the program.
@@ -136,8 +135,7 @@ fn upload_note(updated: UploadSummary, count: usize) -> String {
     sent + reset
 }
 
-/// Starts a program. If it speaks the protocol, checks that it replies with its build id, and
-/// prints its identity.
+/// Starts a program; if it speaks the protocol, checks its build id and prints its identity.
 pub(super) fn start(link: &mut Link, entry: u16, build_id: Option<u32>) -> Result<(), LoadError> {
     if let Some(build_id) = build_id {
         let running = loader::run_build(link, entry, build_id)?;

@@ -15,14 +15,11 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 /// The last bytes of the output are kept, which show how the process ended.
 const MAX_KEPT_OUTPUT: usize = 64 << 10;
 
-/// How a child process ended.
 #[derive(Debug)]
 pub(super) enum ChildEnd {
     /// It exited; its status, and the end of its output.
     Exited(ExitStatus, Vec<u8>),
-    /// It was killed at the deadline.
     TimedOut,
-    /// It was killed because the stop flag was set.
     Interrupted,
 }
 
@@ -71,8 +68,7 @@ pub(super) fn run(
     }
 }
 
-/// Forwards the rest of the output of an exited process. The time is limited, since a child of it
-/// may keep the pipes open.
+/// Forwards an exited process's output, for a limited time: a child may keep the pipes open.
 fn drain(chunks: &Receiver<Vec<u8>>, on_chunk: &mut impl FnMut(&[u8])) {
     let deadline = Instant::now() + DRAIN_TIMEOUT;
     while let Ok(bytes) = chunks.recv_timeout(deadline.saturating_duration_since(Instant::now())) {

@@ -1,6 +1,5 @@
 //! Known chips for ROM sockets, with their names for `minipro`.
 
-/// Technology of a chip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChipKind {
     /// Erased by ultraviolet light, or by the programmer where the chip is of the W27C series.
@@ -12,8 +11,6 @@ pub(crate) enum ChipKind {
 }
 
 impl ChipKind {
-    /// Returns the name for messages.
-    #[must_use]
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Eprom => "EPROM",
@@ -23,17 +20,12 @@ impl ChipKind {
     }
 }
 
-/// A chip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Chip {
-    /// The name in options and messages.
     pub(crate) name: &'static str,
-    /// The technology.
     pub(crate) kind: ChipKind,
-    /// Size in bytes.
     pub(crate) size: usize,
-    /// The `minipro` name of a common maker's chip. Makers differ in voltage and timing, so the
-    /// name matters.
+    /// The `minipro` name of a common maker's chip; makers differ in voltage and timing.
     pub(crate) device: &'static str,
     /// A note on a common mistake, or empty.
     pub(crate) caution: &'static str,
@@ -47,7 +39,6 @@ const PROTECTION: &str = "may come with software data protection enabled, and th
 const EPROM: &str = "must be blank: erase it under ultraviolet light first (a W27C with the \
      programmer's -E), and check with -b";
 
-/// All known chips, smallest first.
 pub(crate) const CHIPS: [Chip; 9] = [
     eprom("27c64", 8, "AM27C64@DIP28"),
     eprom("27c128", 16, "AM27C128@DIP28"),
@@ -73,9 +64,7 @@ const fn flash(name: &'static str, kilobytes: usize, device: &'static str) -> Ch
 }
 
 impl Chip {
-    /// Returns the chip with this name, in any case, with or without the maker's prefix:
-    /// `AT28C256`, `W27C512`, `39SF040`.
-    #[must_use]
+    /// Returns the chip with this name, with or without the maker's prefix: `AT28C256`, `39SF040`.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         let same = |chip: &&Self| {

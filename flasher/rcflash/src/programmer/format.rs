@@ -4,10 +4,8 @@ use std::path::Path;
 
 use tdlasm::image::{Image, Run, intel_hex};
 
-/// Format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// Raw bytes.
     Binary,
     /// Intel HEX, with records of type 04 for chips larger than 64 KiB.
     IntelHex,
@@ -17,22 +15,18 @@ pub(crate) enum Format {
 const BINARY: [&str; 4] = ["bin", "rom", "img", "eprom"];
 const HEX: [&str; 3] = ["hex", "ihx", "ihex"];
 
-/// Error returned if the format of a file can't be determined.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum FormatError {
-    /// Unknown extension.
     #[error(
         "unknown file extension '.{0}': name the file .bin or .hex, or pass --format binary or \
          --format hex"
     )]
     Unknown(String),
-    /// Extension and option contradict each other.
     #[error(
         "extension .{0} means {1}, which contradicts --format: rename the file, or omit \
          --format"
     )]
     Contradiction(String, Format),
-    /// A file named as a binary contains Intel HEX.
     #[error("{0} contains Intel HEX: name it .hex")]
     HexInside(String),
 }
@@ -47,11 +41,7 @@ impl std::fmt::Display for Format {
 }
 
 impl Format {
-    /// Returns the format of a file, by its extension or by the option. The default without an
-    /// extension is binary.
-    ///
-    /// # Errors
-    /// Returns a [`FormatError`] if the extension is unknown, or contradicts the option.
+    /// Returns the format by the extension or the option; binary without either.
     pub(crate) fn from_path(path: &Path, option: Option<Self>) -> Result<Self, FormatError> {
         let Some(end) = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase())
         else {
@@ -72,7 +62,6 @@ impl Format {
     }
 
     /// Encodes bytes from address `first`, which a binary does not contain.
-    #[must_use]
     pub(crate) fn encode(self, first: u32, bytes: &[u8]) -> Vec<u8> {
         match self {
             Self::Binary => bytes.to_vec(),
@@ -82,9 +71,6 @@ impl Format {
 }
 
 /// Checks that a binary does not contain Intel HEX records.
-///
-/// # Errors
-/// Returns [`FormatError::HexInside`] if it does.
 pub(crate) fn reject_hex_text(name: &str, bytes: &[u8]) -> Result<(), FormatError> {
     let text = std::str::from_utf8(bytes).ok().filter(|text| text.trim_start().starts_with(':'));
     match text.map(tdlasm::image::parse_intel_hex) {

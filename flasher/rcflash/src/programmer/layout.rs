@@ -2,94 +2,35 @@
 
 use std::fmt;
 
-/// Bytes that the processor sees from 0000h.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ChipContent {
-    /// The name for messages.
     pub(crate) name: String,
-    /// The bytes.
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Error returned for content that does not fit into a chip.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum LayoutError {
-    /// Invalid page size.
     #[error("invalid page size {1} for a chip of {0}: expected a power of two, from 1 KiB to the \
     whole chip", Size(*.chip), Size(*.page))]
-    Page {
-        /// Size of the chip in bytes.
-        chip: usize,
-        /// The size of a page in bytes.
-        page: usize,
-    },
-    /// The content is empty.
+    Page { chip: usize, page: usize },
     #[error("{0} is empty")]
     Empty(String),
-    /// The content is larger than the chip.
     #[error("{name} has {length} bytes, the chip {chip}: {} too many; use a larger chip, or \
     --split over several", length - chip)]
-    PassesChip {
-        /// The name of the content.
-        name: String,
-        /// Its length in bytes.
-        length: usize,
-        /// The size of the chip in bytes.
-        chip: usize,
-    },
-    /// The content extends beyond the end of the chip.
+    PassesChip { name: String, length: usize, chip: usize },
     #[error("{name} has {length} bytes, the chip {room} from bank {bank}: {} too \
     many", length - room)]
-    PassesEnd {
-        /// The name of the content.
-        name: String,
-        /// Its length in bytes.
-        length: usize,
-        /// The bank.
-        bank: usize,
-        /// The bytes from there to the end of the chip.
-        room: usize,
-    },
-    /// Invalid bank.
+    PassesEnd { name: String, length: usize, bank: usize, room: usize },
     #[error("invalid bank {bank}: the chip has {}", Banks(*.banks))]
-    NoBank {
-        /// The number.
-        bank: usize,
-        /// The number of banks.
-        banks: usize,
-    },
-    /// The content takes several pages, and its first one is not aligned.
+    NoBank { bank: usize, banks: usize },
     #[error("{name} takes {pages} pages, so jumpers can select it only at multiples of {}, not at \
     bank {bank}", pages.next_power_of_two())]
-    Unaligned {
-        /// The name of the content.
-        name: String,
-        /// The number of pages that it needs.
-        pages: usize,
-        /// The bank.
-        bank: usize,
-    },
-    /// The bank is taken.
+    Unaligned { name: String, pages: usize, bank: usize },
     #[error("{name} and {other} are both to be in bank {bank}")]
-    BankTaken {
-        /// The name of the content.
-        name: String,
-        /// The name of the content that occupies it.
-        other: String,
-        /// The bank.
-        bank: usize,
-    },
-    /// The content is larger than a page.
+    BankTaken { name: String, other: String, bank: usize },
     #[error("{name} has {length} bytes, too many for pages of {}: set --page to the size that the \
     jumpers select, or --bank to its first page", Size(*.page))]
-    PassesPage {
-        /// The name of the content.
-        name: String,
-        /// Its length in bytes.
-        length: usize,
-        /// The size of a page in bytes.
-        page: usize,
-    },
+    PassesPage { name: String, length: usize, page: usize },
 }
 
 /// Displays a size in KiB or bytes.
@@ -126,9 +67,6 @@ pub(crate) struct ChipLayout {
 
 impl ChipLayout {
     /// Creates a blank image: every byte is `fill`.
-    ///
-    /// # Errors
-    /// Returns [`LayoutError::Page`] if the page size is invalid.
     pub(crate) fn new(chip: usize, page: usize, fill: u8) -> Result<Self, LayoutError> {
         if !page.is_power_of_two() || page < 1024 || chip == 0 || !chip.is_multiple_of(page) {
             return Err(LayoutError::Page { chip, page });
@@ -137,9 +75,6 @@ impl ChipLayout {
     }
 
     /// Places content in a bank, and in the following ones if it is longer than a page.
-    ///
-    /// # Errors
-    /// Returns a [`LayoutError`] if it does not fit there.
     pub(crate) fn place(&mut self, bank: usize, content: &ChipContent) -> Result<(), LayoutError> {
         let length = content.bytes.len();
         let name = content.name.clone();
@@ -170,9 +105,6 @@ impl ChipLayout {
     }
 
     /// Places content in every free bank, for any jumper setting.
-    ///
-    /// # Errors
-    /// Returns a [`LayoutError`] if it is empty or longer than a page.
     pub(crate) fn fill_free_banks(&mut self, content: &ChipContent) -> Result<(), LayoutError> {
         let length = content.bytes.len();
         let page = self.page;
@@ -195,27 +127,20 @@ impl ChipLayout {
         Ok(())
     }
 
-    /// The chip's bytes.
-    #[must_use]
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     /// Returns the number of bytes that are not fill.
-    #[must_use]
     pub(crate) fn used(&self) -> usize {
         self.used
     }
 
-    /// Returns the content of each bank.
-    #[must_use]
     pub(crate) fn owners(&self) -> &[Option<String>] {
         &self.owners
     }
 
-    /// Returns the jumper settings for a bank, highest address line first, such as
-    /// `A15=0 A14=1 A13=1`; nothing when the chip is one page.
-    #[must_use]
+    /// Returns the jumper settings for a bank, such as `A15=0 A14=1`; nothing for one page.
     pub(crate) fn jumpers(&self, bank: usize) -> String {
         let lowest = self.page.trailing_zeros();
         let lines = (0..self.owners.len().next_power_of_two().trailing_zeros()).rev();

@@ -23,7 +23,6 @@ const MAX_QUOTED_LINES: usize = 4;
 /// A chip to program from a file.
 #[derive(Debug, Clone)]
 pub(crate) struct WriteJob<'a> {
-    /// The chip's name for `minipro`.
     pub(crate) device: &'a str,
     /// The image, Intel HEX or binary: `minipro` detects the format.
     pub(crate) file: &'a Path,
@@ -33,12 +32,10 @@ pub(crate) struct WriteJob<'a> {
     pub(crate) protect: bool,
 }
 
-/// One of the two runs of `minipro`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Erase, write, verify.
     Write,
-    /// Read back.
     ReadBack,
 }
 
@@ -51,67 +48,37 @@ impl std::fmt::Display for Step {
     }
 }
 
-/// Error returned if a chip could not be programmed and verified.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProgrammerError {
-    /// The program is not installed.
     #[error(
         "minipro not found in PATH: install it (`apt-get install minipro` on Debian, or from \
          gitlab.com/DavidGriffith/minipro), or use the file with another programmer"
     )]
     Missing,
-    /// It could not be started.
     #[error("can't run minipro: {0}")]
     NotRun(io::Error),
-    /// It did not exit in time.
     #[error(
         "{step}: minipro did not exit within {} s and was killed; is the programmer stuck? Unplug \
          it and plug it in again", patience.as_secs()
     )]
-    Late {
-        /// The step that failed.
-        step: Step,
-        /// The timeout.
-        patience: Duration,
-    },
-    /// The stop flag was set.
+    Late { step: Step, patience: Duration },
     #[error("interrupted while {0}: the content of the chip is unknown; program it again")]
     Interrupted(Step),
-    /// It failed.
     #[error("{step}: minipro failed ({status}){}{}", LastLines(.output), hint(.output))]
-    Failed {
-        /// The step that failed.
-        step: Step,
-        /// Its exit status.
-        status: ExitStatus,
-        /// The end of its output.
-        output: String,
-    },
-    /// It reported a failed verification.
+    Failed { step: Step, status: ExitStatus, output: String },
     #[error("the chip does not contain what was written{}{}", LastLines(.0), hint(.0))]
     Verify(String),
-    /// The file with the bytes read back is missing.
     #[error("can't read the file that minipro read back: {0}")]
     Unreadable(io::Error),
-    /// The number of bytes read back is wrong.
     #[error("minipro read back {read} bytes of a chip of {chip}: is the device the right one?")]
-    Length {
-        /// Bytes that were read.
-        read: usize,
-        /// Bytes that the chip has.
-        chip: usize,
-    },
-    /// The bytes read back differ.
+    Length { read: usize, chip: usize },
     #[error("{count} bytes of the chip differ from the file, first at {at:05X}h: \
     {read:02X}h, expected {meant:02X}h{}", all_ff(.all_blank))]
     Differs {
-        /// Number of differing bytes.
         count: usize,
         /// Address of the first one.
         at: usize,
-        /// The value in the chip.
         read: u8,
-        /// The value in the file.
         meant: u8,
         /// Whether the whole chip reads FFh.
         all_blank: bool,
@@ -120,7 +87,6 @@ pub(crate) enum ProgrammerError {
 
 impl ProgrammerError {
     /// Returns `true` if the chip was programmed and its content is wrong.
-    #[must_use]
     pub(crate) fn is_mismatch(&self) -> bool {
         matches!(self, Self::Verify(_) | Self::Differs { .. } | Self::Length { .. })
     }
@@ -162,7 +128,6 @@ fn hint(output: &str) -> &'static str {
 }
 
 /// Returns the timeout of a run of `minipro`: more than four times the slowest one observed.
-#[must_use]
 pub(crate) fn run_timeout(chip: &Chip) -> Duration {
     const CONNECTING: u64 = 60;
     const SECONDS_PER_KIB: f64 = 2.0; // a 27C512 takes 26 s for its 64 KiB
@@ -185,7 +150,6 @@ impl WriteJob<'_> {
     }
 
     /// Returns the command that programs the chip, quoted for a shell.
-    #[must_use]
     pub(crate) fn command_line(&self) -> String {
         let arguments = self.arguments(Step::Write, self.file);
         let arguments = arguments.iter().map(|word| quoted(&word.to_string_lossy()));
@@ -195,9 +159,6 @@ impl WriteJob<'_> {
     /// Programs the chip, reads it back, and compares it with `bytes`. Passes the output of
     /// `minipro` to `watch` as it arrives. Returns `false` if `minipro` did not report
     /// a verification; the comparison was made nevertheless.
-    ///
-    /// # Errors
-    /// Returns a [`ProgrammerError`] if `minipro` fails, or if the chip's content is wrong.
     pub(crate) fn run(
         &self,
         bytes: &[u8],
@@ -222,7 +183,6 @@ struct RunLimits<'a> {
 }
 
 impl RunLimits<'_> {
-    /// Runs one step. Returns its output.
     fn step(
         &self,
         step: Step,
@@ -288,7 +248,6 @@ impl Drop for TempFile {
 }
 
 /// Returns the output as lines, without escape sequences; a carriage return starts a new line.
-#[must_use]
 pub(crate) fn strip_escapes(output: &[u8]) -> String {
     let mut text = String::new();
     let mut characters = String::from_utf8_lossy(output).into_owned().replace("\r\n", "\n");
@@ -306,7 +265,6 @@ pub(crate) fn strip_escapes(output: &[u8]) -> String {
     text
 }
 
-/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./@+:,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

@@ -1,19 +1,14 @@
 //! Hex dump of the traffic: direction, offset, hexadecimal and characters.
 
-/// Bytes per line.
 const ROW_BYTES: usize = 16;
 
-/// Direction of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Direction {
-    /// To the board.
     Sent,
-    /// From the board.
     Received,
 }
 
-/// A hex dump of the traffic. A line ends when it is full, when the direction changes, or on
-/// [`Self::flush`].
+/// A hex dump of the traffic; lines end when full, at another direction, or on [`Self::flush`].
 #[derive(Debug, Clone, Default)]
 pub(crate) struct HexView {
     row: Vec<u8>,

@@ -7,18 +7,12 @@ pub(crate) const QUIT_KEY: u8 = 0x1D;
 /// Ctrl-\, which prompts for a file to send, or cancels one that is being sent.
 pub(crate) const SEND_FILE_KEY: u8 = 0x1C;
 
-/// What a key does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum KeyAction {
-    /// Send it to the board.
     Send(u8),
-    /// End the session.
     Leave,
-    /// Cancel the file that is being sent, or prompt for one.
     StopOrPrompt,
-    /// Show this to the user, who is typing a name.
     Echo(String),
-    /// Send this file.
     SendFile(PathBuf),
 }
 
@@ -34,7 +28,6 @@ impl Keys {
         self.name = Some(Vec::new());
     }
 
-    /// Returns the action of a key.
     pub(super) fn press(&mut self, key: u8) -> KeyAction {
         match (key, self.name.take()) {
             (QUIT_KEY, _) => KeyAction::Leave,

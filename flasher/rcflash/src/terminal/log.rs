@@ -13,9 +13,6 @@ pub(crate) struct Log(File);
 
 impl Log {
     /// Opens or creates a file, and appends a line with the time and `with`, the name of the peer.
-    ///
-    /// # Errors
-    /// Returns an error if the file can't be opened or written.
     pub(crate) fn open(path: &Path, with: &str) -> io::Result<Self> {
         let mut file = OpenOptions::new().append(true).create(true).open(path)?;
         let is_new = file.metadata()?.len() == 0;

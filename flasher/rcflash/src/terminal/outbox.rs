@@ -12,7 +12,6 @@ const WRITE_ATTEMPT_TIMEOUT: Duration = Duration::from_millis(5);
 /// Characters sent before received bytes are read.
 const MAX_BURST: usize = 64;
 
-/// Queue of characters for the board.
 #[derive(Debug)]
 pub(super) struct Outbox {
     waiting: VecDeque<u8>,
@@ -27,7 +26,6 @@ impl Outbox {
         Self { waiting: VecDeque::new(), pacing, not_before, refused_since: None }
     }
 
-    /// Appends characters to the queue.
     pub(super) fn push(&mut self, bytes: impl IntoIterator<Item = u8>) {
         self.waiting.extend(bytes);
     }
@@ -38,7 +36,6 @@ impl Outbox {
         std::mem::take(&mut self.waiting).len()
     }
 
-    /// Returns the number of queued characters.
     pub(super) fn len(&self) -> usize {
         self.waiting.len()
     }
@@ -48,7 +45,6 @@ impl Outbox {
         self.refused_since
     }
 
-    /// Sends the characters that are due, and returns them.
     pub(super) fn send(&mut self, board: &mut dyn Transport) -> io::Result<Vec<u8>> {
         let mut sent = Vec::new();
         while let Some(&next) = self.waiting.front() {
@@ -83,7 +79,6 @@ pub(crate) enum LineEnd {
     /// As carriage returns, which monitors expect: LF and CR LF become CR.
     #[default]
     Return,
-    /// Unchanged.
     Keep,
 }
 

@@ -26,10 +26,6 @@ pub(super) fn set(debugger: &mut Debugger, text: &str) -> Result<String, String>
     set_register_or_flag(debugger, name.trim(), value)
 }
 
-/// Sets a register or a flag to the value of an expression.
-///
-/// # Errors
-/// Returns a message if there is no such register or the value does not fit it.
 pub(crate) fn set_register_or_flag(
     debugger: &mut Debugger,
     name: &str,

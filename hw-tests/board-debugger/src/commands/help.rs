@@ -57,7 +57,6 @@ pub const COMMANDS: [CommandHelp; 31] = [
     command("quit", "q", "", "end the session"),
 ];
 
-/// Returns the list of commands, one per line.
 pub(super) fn lines() -> Vec<String> {
     let line = |one: &CommandHelp| {
         let call = format!("{} {}", one.name, one.arguments);

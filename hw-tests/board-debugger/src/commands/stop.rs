@@ -47,9 +47,6 @@ pub(super) fn set_watch(debugger: &mut Debugger, text: &str) -> Result<String, S
 }
 
 /// Parses a watchpoint; without `r`, `w` or `rw` it watches writes.
-///
-/// # Errors
-/// Returns a message that shows the forms.
 pub(crate) fn parse_watch(debugger: &Debugger, text: &str) -> Result<Watchpoint, String> {
     let text = text.trim();
     if let Some(watch) = Watchpoint::register(text) {

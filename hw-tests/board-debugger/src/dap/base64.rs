@@ -2,7 +2,6 @@
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Encodes bytes.
 pub(super) fn encode(bytes: &[u8]) -> String {
     let mut text = String::new();
     for chunk in bytes.chunks(3) {
@@ -16,7 +15,6 @@ pub(super) fn encode(bytes: &[u8]) -> String {
     text
 }
 
-/// Decodes a text; returns `None` if it has an invalid character or length.
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     let digits: Option<Vec<u32>> = (text.trim_end_matches('=').bytes())
         .map(|byte| DIGITS.iter().position(|digit| *digit == byte).map(|at| at as u32))

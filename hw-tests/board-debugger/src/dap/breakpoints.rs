@@ -110,7 +110,6 @@ impl ClientBreakpoints {
         })
     }
 
-    /// Sets breakpoints at labels or addresses.
     fn set_named(
         &mut self,
         debugger: &mut Debugger,
@@ -202,8 +201,7 @@ impl ClientBreakpoints {
         }
     }
 
-    /// Sets a breakpoint at each of the addresses; returns the id of the first, which the client
-    /// uses for all of them.
+    /// Sets a breakpoint at each address; the client uses the id of the first for all.
     fn set(
         &mut self,
         debugger: &mut Debugger,
@@ -240,7 +238,6 @@ impl ClientBreakpoints {
     }
 }
 
-/// The ids of the breakpoints that stopped the board.
 pub(super) fn hit_ids(debugger: &Debugger, halt: HaltReason) -> Vec<u32> {
     match halt {
         HaltReason::Breakpoint => breakpoints_at_pc(debugger),
@@ -249,7 +246,6 @@ pub(super) fn hit_ids(debugger: &Debugger, halt: HaltReason) -> Vec<u32> {
     }
 }
 
-/// The ids of the breakpoints at PC.
 fn breakpoints_at_pc(debugger: &Debugger) -> Vec<BreakpointId> {
     let pc = debugger.registers().pc;
     debugger.stops.breakpoints().filter(|(_, one)| one.address == pc).map(|(id, _)| id).collect()

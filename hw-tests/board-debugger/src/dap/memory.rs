@@ -13,7 +13,6 @@ use crate::{Debugger, location};
 /// Maximum number of instructions in a response: memory has no more.
 const MAX_INSTRUCTIONS: usize = 0x1_0000;
 
-/// Reads memory up to FFFFH.
 pub(super) fn read(debugger: &Debugger, wanted: &MemoryArguments) -> ResponseBody {
     let at = address(debugger, wanted)?;
     let left = 0x1_0000 - usize::from(at);
@@ -27,7 +26,6 @@ pub(super) fn read(debugger: &Debugger, wanted: &MemoryArguments) -> ResponseBod
     Ok(json!({ "address": address, "data": data }))
 }
 
-/// Writes memory.
 pub(super) fn write(debugger: &mut Debugger, wanted: &MemoryArguments) -> ResponseBody {
     let at = address(debugger, wanted)?;
     let data = base64::decode(&wanted.data).ok_or("invalid base64 data")?;
@@ -43,7 +41,6 @@ fn address(debugger: &Debugger, wanted: &MemoryArguments) -> Result<u16, String>
     moved(debugger, &wanted.memory_reference, wanted.offset)
 }
 
-/// Adds an offset to an address.
 fn moved(debugger: &Debugger, base: &str, offset: i64) -> Result<u16, String> {
     let base = location::resolve_address(debugger, base)?;
     let at = i64::from(base).saturating_add(offset);

@@ -13,9 +13,6 @@ const MAX_HEADER_LINES: usize = 64;
 const CONTENT_LENGTH: &str = "Content-Length";
 
 /// Reads the next message; returns `None` at the end of the stream.
-///
-/// # Errors
-/// Returns an error if the stream fails, or the message is invalid or too long.
 pub(super) fn read(mut input: &mut dyn BufRead) -> io::Result<Option<Request>> {
     let Some(length) = header(input)? else { return Ok(None) };
     if length > MAX_MESSAGE_BYTES {
@@ -33,7 +30,6 @@ pub(super) fn read(mut input: &mut dyn BufRead) -> io::Result<Option<Request>> {
     serde_json::from_slice(&body).map(Some).map_err(|error| invalid_data(error.to_string()))
 }
 
-/// Reads a header and returns the length of the message.
 fn header(mut input: &mut dyn BufRead) -> io::Result<Option<u64>> {
     let mut length = None;
     for _ in 0..MAX_HEADER_LINES {
@@ -73,7 +69,6 @@ fn invalid_data(what: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
-/// Writes a message.
 pub(super) fn write(output: &mut dyn Write, message: &Message<'_>) -> io::Result<()> {
     let body = serde_json::to_string(message).map_err(io::Error::other)?;
     write!(output, "Content-Length: {}\r\n\r\n{body}", body.len())?;

@@ -6,11 +6,9 @@ use super::breakpoints::ClientBreakpoints;
 use super::response::{ResponseBody, THREAD_ID, memory_reference, source_name, source_of, to_body};
 use super::types::{Request, SourceArguments, StackFrame, StackTraceArguments};
 use super::{memory, variables};
-use crate::Debugger;
 use crate::commands::format_value;
-use crate::location;
+use crate::{Debugger, location};
 
-/// Handles a request.
 pub(super) fn handle(
     debugger: &mut Debugger,
     marks: &mut ClientBreakpoints,
@@ -38,7 +36,6 @@ pub(super) fn handle(
     }
 }
 
-/// Evaluates an expression.
 pub(super) fn evaluate(debugger: &Debugger, expression: &str) -> ResponseBody {
     let value = location::evaluate(debugger, expression)?;
     let shown = variables::format_number(value);

@@ -59,7 +59,6 @@ impl RequestReader {
         self.pending.pop_front().or_else(|| self.requests.try_recv().ok())
     }
 
-    /// Puts a request back to the front.
     pub(super) fn put_back(&mut self, request: io::Result<Option<Request>>) {
         self.pending.push_front(request);
     }

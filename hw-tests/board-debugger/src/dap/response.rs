@@ -12,9 +12,22 @@ pub(super) const THREAD_ID: u64 = 1;
 /// The body of a response, or an error message.
 pub(super) type ResponseBody = Result<Value, String>;
 
-/// Converts a body to JSON.
+/// Returns a body without members that are `None`: to the protocol `null` is not the same.
 pub(super) fn to_body(value: &impl Serialize) -> ResponseBody {
-    serde_json::to_value(value).map_err(|error| error.to_string())
+    let mut body = serde_json::to_value(value).map_err(|error| error.to_string())?;
+    remove_nulls(&mut body);
+    Ok(body)
+}
+
+fn remove_nulls(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.retain(|_, member| !member.is_null());
+            members.values_mut().for_each(remove_nulls);
+        }
+        Value::Array(items) => items.iter_mut().for_each(remove_nulls),
+        _ => {}
+    }
 }
 
 /// An address as a memory reference, which clients pass back.
@@ -22,8 +35,7 @@ pub(super) fn memory_reference(address: u16) -> String {
     format!("0x{address:04X}")
 }
 
-/// Describes a source: by path if it is a file of the user, otherwise by a number with which the
-/// client can request the text.
+/// Describes a source by the user's path, or by a number that stands for the text.
 pub(super) fn source_of(debugger: &Debugger, file: &str) -> Source {
     let name = file.rsplit(['/', '\\']).next().unwrap_or(file).to_owned();
     if let Some(path) = debugger.code().path(file) {

@@ -7,7 +7,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A request as received.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(super) struct Request {
     pub(super) seq: i64,
@@ -17,10 +16,6 @@ pub(super) struct Request {
 }
 
 impl Request {
-    /// Parses the arguments of the command.
-    ///
-    /// # Errors
-    /// Returns a message that names the missing argument, or the one of the wrong type.
     pub(super) fn arguments<T: DeserializeOwned>(&self) -> Result<T, String> {
         let given = self.arguments.clone();
         let given = if given.is_null() { Value::Object(serde_json::Map::new()) } else { given };
@@ -29,7 +24,6 @@ impl Request {
     }
 }
 
-/// A response or an event as sent.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub(super) enum Message<'a> {
@@ -52,50 +46,25 @@ pub(super) enum Message<'a> {
 }
 
 /// The features of the adapter; others are not supported.
-#[derive(Debug, Clone, Copy, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[allow(clippy::struct_excessive_bools, reason = "the protocol has a flag for each feature")]
-pub(super) struct Capabilities {
-    supports_configuration_done_request: bool,
-    supports_conditional_breakpoints: bool,
-    supports_hit_conditional_breakpoints: bool,
-    supports_function_breakpoints: bool,
-    supports_instruction_breakpoints: bool,
-    supports_data_breakpoints: bool,
-    supports_data_breakpoint_bytes: bool,
-    supports_step_back: bool,
-    supports_stepping_granularity: bool,
-    supports_read_memory_request: bool,
-    supports_write_memory_request: bool,
-    supports_disassemble_request: bool,
-    supports_evaluate_for_hovers: bool,
-    supports_set_variable: bool,
-    supports_terminate_request: bool,
-    supports_delayed_stack_trace_loading: bool,
-    supports_breakpoint_locations_request: bool,
-}
-
-impl Capabilities {
-    pub(super) const ALL: Self = Self {
-        supports_configuration_done_request: true,
-        supports_conditional_breakpoints: true,
-        supports_hit_conditional_breakpoints: true,
-        supports_function_breakpoints: true,
-        supports_instruction_breakpoints: true,
-        supports_data_breakpoints: true,
-        supports_data_breakpoint_bytes: true,
-        supports_step_back: true,
-        supports_stepping_granularity: true,
-        supports_read_memory_request: true,
-        supports_write_memory_request: true,
-        supports_disassemble_request: true,
-        supports_evaluate_for_hovers: true,
-        supports_set_variable: true,
-        supports_terminate_request: true,
-        supports_delayed_stack_trace_loading: true,
-        supports_breakpoint_locations_request: true,
-    };
-}
+pub(super) const CAPABILITIES: [&str; 17] = [
+    "supportsConfigurationDoneRequest",
+    "supportsConditionalBreakpoints",
+    "supportsHitConditionalBreakpoints",
+    "supportsFunctionBreakpoints",
+    "supportsInstructionBreakpoints",
+    "supportsDataBreakpoints",
+    "supportsDataBreakpointBytes",
+    "supportsStepBack",
+    "supportsSteppingGranularity",
+    "supportsReadMemoryRequest",
+    "supportsWriteMemoryRequest",
+    "supportsDisassembleRequest",
+    "supportsEvaluateForHovers",
+    "supportsSetVariable",
+    "supportsTerminateRequest",
+    "supportsDelayedStackTraceLoading",
+    "supportsBreakpointLocationsRequest",
+];
 
 /// Arguments of `initialize` that the adapter supports with one value only.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -108,9 +77,6 @@ pub(super) struct ClientFormat {
 
 impl ClientFormat {
     /// Checks that the client counts from 1 and uses paths.
-    ///
-    /// # Errors
-    /// Returns a message that names the unsupported argument.
     pub(super) fn check(&self) -> Result<(), String> {
         let counts =
             [("linesStartAt1", self.lines_start_at1), ("columnsStartAt1", self.columns_start_at1)];
@@ -170,15 +136,11 @@ pub struct LaunchArguments {
     pub stop_on_entry: Option<bool>,
 }
 
-/// A source file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Source {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) name: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) path: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) source_reference: Option<u64>,
 }
 
@@ -210,18 +172,12 @@ pub(super) struct SetBreakpointsArguments {
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct BreakpointStatus {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<u32>,
     pub(super) verified: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reason: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) message: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) source: Option<Source>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) line: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) instruction_reference: Option<String>,
 }
 
@@ -269,19 +225,15 @@ pub(super) struct VariablesArguments {
     pub(super) count: usize,
 }
 
-/// A variable in a response.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Variable {
     pub(super) name: String,
     pub(super) value: String,
-    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "type")]
     pub(super) kind: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) evaluate_name: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) memory_reference: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) presentation_hint: Option<PresentationHint>,
     pub(super) variables_reference: u64,
 }
@@ -325,7 +277,6 @@ pub(super) struct DisassembleArguments {
     pub(super) instruction_count: usize,
 }
 
-/// An instruction of a disassembly.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct DisassembledInstruction {
@@ -333,13 +284,9 @@ pub(super) struct DisassembledInstruction {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(super) instruction_bytes: String,
     pub(super) instruction: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) symbol: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) location: Option<Source>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) line: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) presentation_hint: Option<&'static str>,
 }
 
@@ -353,7 +300,6 @@ impl DisassembledInstruction {
     }
 }
 
-/// Arguments of `readMemory` and `writeMemory`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct MemoryArguments {
@@ -372,22 +318,18 @@ pub(super) struct StepArguments {
     pub(super) granularity: String,
 }
 
-/// A frame of the stack.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct StackFrame {
     pub(super) id: usize,
     pub(super) name: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) source: Option<Source>,
     pub(super) line: u32,
     pub(super) column: u32,
     pub(super) instruction_pointer_reference: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) presentation_hint: Option<&'static str>,
 }
 
-/// The body of `stopped`.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct StoppedBody {

@@ -1,5 +1,4 @@
-//! Variables: registers, flags, the roles of registers (the article's Table 2), the attackers array
-//! and the board.
+//! Variables: registers, flags, register roles (Table 2), the attackers array and the board.
 
 use serde_json::{Value, json};
 
@@ -52,7 +51,6 @@ pub(super) fn scopes(debugger: &Debugger) -> Value {
     json!({ "scopes": scopes })
 }
 
-/// Lists the variables of a scope.
 pub(super) fn list(debugger: &Debugger, wanted: &VariablesArguments) -> ResponseBody {
     let all = scope_variables(debugger, wanted.variables_reference)?;
     let most = if wanted.count == 0 { all.len() } else { wanted.count };
@@ -155,7 +153,6 @@ fn board(debugger: &Debugger) -> Vec<Variable> {
     all
 }
 
-/// Sets a variable to a typed value.
 pub(super) fn set(debugger: &mut Debugger, wanted: &SetVariableArguments) -> ResponseBody {
     let none = || format!("{} can't be set", wanted.name);
     debugger.can_modify()?;

@@ -1,12 +1,11 @@
 //! Accepts connections of gdb, one at a time; a silent connection does not block others. Clients
 //! whose first bytes are not gdb's are refused, such as a browser.
 
-use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::{io, thread};
 
 use host_platform::net::enable_keepalive;
 use host_platform::time::{Duration, Instant};
@@ -34,7 +33,6 @@ pub struct GdbConnection {
     shared: Arc<Shared>,
 }
 
-/// State of all connections.
 #[derive(Default)]
 struct Shared {
     /// The address of the gdb that is connected.

@@ -8,14 +8,11 @@ use std::net::TcpStream;
 const INTERRUPT: u8 = 3;
 /// The byte before a packet.
 const PACKET_START: u8 = b'$';
-/// Limit of bytes buffered while the board runs: gdb then sends only acknowledgements, an
-/// interrupt, or a few packets.
+/// Limit of bytes buffered while the board runs: gdb sends little then.
 const MAX_BUFFERED_BYTES: usize = 1 << 16;
 
-/// A packet with a valid checksum.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Packet {
-    /// The content of the packet.
     Complete(Vec<u8>),
     /// The length of a packet that was too long and is discarded.
     TooLong(u64),
@@ -76,12 +73,7 @@ impl<'s> GdbClient<'s> {
         found.is_some() || self.is_disconnected
     }
 
-    /// Waits for the next packet with a valid checksum; returns `None` if gdb has disconnected.
-    /// Only the length is returned of a packet with more than `max_bytes`.
-    ///
-    /// # Errors
-    /// Returns the error of the stream, or one of kind `InvalidData` for a byte that begins no
-    /// packet.
+    /// Waits for the next valid packet, `None` at the end; of a too long one only the length.
     pub(super) fn receive(
         &mut self,
         acknowledges: bool,
@@ -141,7 +133,6 @@ impl<'s> GdbClient<'s> {
         Ok((self.stream.read(&mut byte)? == 1).then_some(byte[0]))
     }
 
-    /// Sends a packet.
     pub(super) fn send(&mut self, text: &str) -> io::Result<()> {
         self.stream.write_all(encode_packet(text).as_bytes())?;
         self.stream.flush()
@@ -153,20 +144,17 @@ fn not_a_packet(byte: u8) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, problem)
 }
 
-/// Encodes a packet with its checksum.
 pub(super) fn encode_packet(text: &str) -> String {
     let sum = text.bytes().fold(0u8, u8::wrapping_add);
     format!("${text}#{sum:02x}")
 }
 
-/// Parses a number in hexadecimal digits.
 pub(super) fn parse_hex(digits: &[u8]) -> Option<u64> {
     let are_digits = digits.iter().all(u8::is_ascii_hexdigit);
     let text = std::str::from_utf8(digits).ok().filter(|_| are_digits)?;
     u64::from_str_radix(text, 16).ok()
 }
 
-/// Decodes pairs of hexadecimal digits.
 pub(super) fn decode_hex(digits: &str) -> Option<Vec<u8>> {
     let pairs = digits.as_bytes().chunks(2);
     pairs
@@ -174,7 +162,6 @@ pub(super) fn decode_hex(digits: &str) -> Option<Vec<u8>> {
         .collect()
 }
 
-/// Encodes text as pairs of hexadecimal digits.
 pub(super) fn encode_hex(text: &str) -> String {
     text.bytes().map(|byte| format!("{byte:02x}")).collect()
 }

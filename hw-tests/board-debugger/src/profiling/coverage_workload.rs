@@ -1,5 +1,4 @@
-//! The workload for coverage of the firmware: the corpus, all requests, invalid ones, and corrupted
-//! input.
+//! The workload for coverage of the firmware: the corpus, and all requests, invalid ones too.
 
 use firmware::ProgramKind;
 use firmware::build::BuildError;
@@ -17,8 +16,7 @@ use board_simulator::{
     BoardModel, BoardSpec, ChipKind, MemoryMap, QueueLine, SECTOR_BYTES, SstModel,
 };
 use firmware::code_map::CodeMap;
-use sargon_corpus::encode;
-use sargon_corpus::{Case, CaseInput};
+use sargon_corpus::{Case, CaseInput, encode};
 use sargon_reference::{Position, parse_fen};
 use z80_profiler::{Coverage, StepCounter};
 
@@ -47,11 +45,7 @@ pub struct CoverageWorkload {
 }
 
 impl CoverageWorkload {
-    /// Runs the workload on monitor and application of each profile, with the corrected and the
-    /// original evaluator.
-    ///
-    /// # Errors
-    /// Returns `BuildError` if a program can't be built.
+    /// Runs the workload on each profile's programs, with corrected and original evaluator.
     pub fn run(profiles: &[BoardProfile], cases: &[Case]) -> Result<Self, BuildError> {
         let mut all = Self { coverage: Coverage::default(), code: Vec::new() };
         for profile in profiles {
@@ -188,8 +182,7 @@ impl MeasuredBoard {
         }
     }
 
-    /// Sends more positions at once than the receive buffer holds, so that RTS stops the host or
-    /// characters are lost.
+    /// Sends more positions than the receive buffer holds: RTS stops the host, or some are lost.
     fn overflow_receive_buffer(&mut self) {
         let image = self.machine.application.clone();
         self.machine.board.bus_mut().load(image.address, &image.bytes);

@@ -1,12 +1,10 @@
-//! Calls single routines of the evaluator on a processor without a board, for their results and
-//! T-states.
-
-use firmware::build::BuiltImage;
-use tdlasm::link::Program;
+//! Calls single routines of the evaluator without a board, for results and T-states.
 
 use board_simulator::{Bus, Cpu, Registers};
+use firmware::build::BuiltImage;
 use sargon_corpus::encode;
 use sargon_reference::{AttackersArray, Colour, Piece, PieceKind, Position, Square};
+use tdlasm::link::Program;
 
 /// The top of the stack; far more memory is free below it than the routines' contracts need.
 const STACK: u16 = 0xF000;
@@ -47,7 +45,8 @@ pub enum CallError {
     NoReturn(String),
 }
 
-/// An application in memory, and a processor that calls its routines.
+/// An application in memory, and a processor that calls its routines. Methods that need a label
+/// return [`CallError`] if the program lacks it.
 pub struct RoutineRunner {
     cpu: Cpu,
     memory: Memory,
@@ -91,9 +90,6 @@ impl RoutineRunner {
     }
 
     /// Sets the position for the evaluator: the board and the royal squares, without pins.
-    ///
-    /// # Errors
-    /// Returns `CallError` if the program lacks a label of the evaluator.
     pub fn set_position(&mut self, position: &Position) -> Result<(), CallError> {
         self.call("NOPINS")?;
         let board = self.address("BOARDA")?;
@@ -112,9 +108,6 @@ impl RoutineRunner {
     }
 
     /// Sets the square under examination and the piece on it, and clears the array.
-    ///
-    /// # Errors
-    /// Returns `CallError` if the program lacks a label of the evaluator.
     pub fn set_square(&mut self, square: Square, piece: Option<Piece>) -> Result<(), CallError> {
         self.poke("M3", encode::square(square))?;
         self.set_piece(piece)?;
@@ -122,9 +115,6 @@ impl RoutineRunner {
     }
 
     /// Sets the piece under examination.
-    ///
-    /// # Errors
-    /// Returns `CallError` if the program lacks a label of the evaluator.
     pub fn set_piece(&mut self, piece: Option<Piece>) -> Result<(), CallError> {
         let byte = piece.map_or(0, encode::piece);
         self.poke("P1", byte)?;
@@ -132,9 +122,6 @@ impl RoutineRunner {
     }
 
     /// Fills the attackers array, and clears the status.
-    ///
-    /// # Errors
-    /// Returns `CallError` if the program lacks a label of the evaluator.
     pub fn set_array(&mut self, array: &AttackersArray) -> Result<(), CallError> {
         let at = usize::from(self.address("ATKLST")?);
         self.memory.0[at..at + 14].copy_from_slice(&array.to_bytes());
@@ -142,9 +129,6 @@ impl RoutineRunner {
     }
 
     /// Returns the attackers array.
-    ///
-    /// # Errors
-    /// Returns `CallError` if the program lacks a label of the evaluator.
     pub fn array(&self) -> Result<AttackersArray, CallError> {
         let at = usize::from(self.address("ATKLST")?);
         let mut bytes = [0; 14];
@@ -153,23 +137,16 @@ impl RoutineRunner {
     }
 
     /// Returns the registers as the last routine left them.
-    #[must_use]
     pub fn registers(&self) -> Registers {
         self.cpu.registers()
     }
 
     /// Returns the byte at a label.
-    ///
-    /// # Errors
-    /// Returns `CallError` if there is no such label.
     pub fn peek(&self, name: &str) -> Result<u8, CallError> {
         Ok(self.memory.read(self.address(name)?))
     }
 
     /// Returns the word at a label, low byte first.
-    ///
-    /// # Errors
-    /// Returns `CallError` if there is no such label.
     pub fn peek_word(&self, name: &str) -> Result<u16, CallError> {
         let at = self.address(name)?;
         Ok(u16::from_le_bytes([self.memory.read(at), self.memory.read(at.wrapping_add(1))]))

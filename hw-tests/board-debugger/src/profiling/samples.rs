@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::debugger::Debugger;
-use crate::exec::ExecCommand;
-use crate::exec::HaltReason;
+use crate::exec::{ExecCommand, HaltReason};
 use crate::render;
 use firmware::code_map::CodeMap;
 use z80_profiler::{RoutineMap, qualified_name};
@@ -59,13 +58,11 @@ impl Samples {
     }
 
     /// Returns the number of all samples.
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.counts.values().sum()
     }
 
     /// Returns the sampled routines, the most frequent first.
-    #[must_use]
     pub fn routines(&self, code: &CodeMap) -> Vec<SampledRoutine> {
         let regions = RoutineMap::new(code, []);
         let mut found: BTreeMap<u16, u64> = BTreeMap::new();
@@ -86,7 +83,6 @@ impl Samples {
 }
 
 /// Formats a table of sampled routines.
-#[must_use]
 pub fn sample_table(routines: &[SampledRoutine]) -> String {
     let mut text = " samples       %  ±       routine\n".to_owned();
     for SampledRoutine { name, samples, percent, error } in routines {

@@ -68,9 +68,6 @@ pub fn open_position_on_target(
 }
 
 /// Starts a program on a target, with a twin in the same state.
-///
-/// # Errors
-/// Returns `TargetError` if the program can't be built or loaded.
 fn attach(
     profile: &BoardProfile,
     kernel: Box<dyn DebugKernel>,

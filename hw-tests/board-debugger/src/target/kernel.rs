@@ -3,19 +3,13 @@
 use firmware_wire::StoppedState;
 use host_platform::time::{Duration, Instant};
 
-/// A connection to the debug kernel on a board.
+/// A connection to the debug kernel on a board. Methods return [`KernelError::Line`] if it fails.
 pub trait DebugKernel: Send {
     /// Loads the kernel through the monitor and starts it. Called again, it restarts the kernel.
     /// The monitor loads `image` to the address `loaded`.
-    ///
-    /// # Errors
-    /// Returns `KernelError` if the kernel does not start.
     fn start(&mut self, loaded: u16, image: &[u8]) -> Result<StoppedState, KernelError>;
 
     /// Returns control to the monitor.
-    ///
-    /// # Errors
-    /// Returns `KernelError` if the line fails.
     fn return_to_monitor(&mut self) -> Result<(), KernelError>;
 
     /// The line's clock, which is simulated time on a simulated board.
@@ -25,55 +19,28 @@ pub trait DebugKernel: Send {
     fn take_output(&mut self) -> Vec<u8>;
 
     /// Sets the registers of the halted program.
-    ///
-    /// # Errors
-    /// Returns `KernelError` if the line fails.
     fn set_registers(&mut self, state: &StoppedState) -> Result<(), KernelError>;
 
     /// Reads `count` bytes of memory.
-    ///
-    /// # Errors
-    /// Returns `KernelError` if the line fails.
     fn read(&mut self, address: u16, count: usize) -> Result<Vec<u8>, KernelError>;
 
     /// Writes bytes to memory and verifies them.
-    ///
-    /// # Errors
-    /// Returns `KernelError::NotWritable` if an address is not in RAM, or `KernelError::Line` if
-    /// the line fails.
     fn write(&mut self, address: u16, bytes: &[u8]) -> Result<(), KernelError>;
 
     /// Resumes the halted program with breakpoints at `addresses`. `number` is the number of the
     /// halt ([`StoppedState::stop_number`]).
-    ///
-    /// # Errors
-    /// Returns `KernelError::NotWritable` if an address is not in RAM, or `KernelError::Line` if
-    /// the line fails.
     fn resume(&mut self, number: u8, addresses: &[u16]) -> Result<(), KernelError>;
 
     /// Waits, after [`Self::resume`], until bytes sent to the board reach the program.
-    ///
-    /// # Errors
-    /// Returns `KernelError` if the line fails.
     fn wait_until_receiving(&mut self) -> Result<(), KernelError>;
 
     /// Waits until the program halts; returns `None` if it does not within `timeout`.
-    ///
-    /// # Errors
-    /// Returns `KernelError` if the line fails.
     fn wait(&mut self, timeout: Duration) -> Result<Option<StoppedState>, KernelError>;
 
-    /// Sends zeros, which make the program's interrupt service halt it; returns `None` if it does
-    /// not halt.
-    ///
-    /// # Errors
-    /// Returns `KernelError` if the line fails.
+    /// Sends zeros, at which the program's interrupt service halts it; `None` if it does not.
     fn break_in(&mut self) -> Result<Option<StoppedState>, KernelError>;
 
     /// Sends bytes to the program.
-    ///
-    /// # Errors
-    /// Returns `KernelError` if the line fails.
     fn send(&mut self, bytes: &[u8]) -> Result<(), KernelError>;
 }
 

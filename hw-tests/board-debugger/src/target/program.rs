@@ -40,7 +40,6 @@ pub enum TargetError {
     NotFreeRam(u16),
 }
 
-/// A program to be loaded beside the kernel.
 pub(crate) struct TargetProgram {
     kernel: BuiltImage,
     pub(crate) image: Image,
@@ -52,9 +51,6 @@ pub(crate) struct TargetProgram {
 
 impl TargetProgram {
     /// Creates a program; `code` has the symbols that [`BreakInSymbols`] names.
-    ///
-    /// # Errors
-    /// Returns `TargetError` if the kernel can't be built, or the program is not in free RAM.
     pub(crate) fn new(
         profile: &BoardProfile,
         image: Image,
@@ -97,7 +93,6 @@ impl TargetProgram {
         Ok(state)
     }
 
-    /// The registers before the program's first instruction.
     pub(crate) fn registers(&self) -> Registers {
         Registers { pc: self.entry, sp: KERNEL_START, ..Registers::default() }
     }

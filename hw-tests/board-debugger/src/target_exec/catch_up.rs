@@ -15,11 +15,8 @@ const STOP_CHECK_STEPS: u64 = 2_048;
 const TWIN_DIVERGED: &str = "the twin diverged from the board; it has the board's memory and \
                              registers now, and its history starts here";
 
-/// Why the twin did not catch up.
 enum CatchUpError {
-    /// Stopped by the caller.
     Stopped,
-    /// Diverged from the target.
     Diverged,
 }
 
@@ -68,7 +65,6 @@ impl Debugger {
         if halt == HaltReason::Paused { HaltReason::TwinCaughtUp } else { halt }
     }
 
-    /// Replays the target's events on the twin.
     fn catch_up(&mut self, should_stop: ShouldStop<'_>) -> Result<(), CatchUpError> {
         let events = self.target.as_mut().map(|target| std::mem::take(&mut target.twin.events));
         let mut events = events.unwrap_or_default().into_iter();

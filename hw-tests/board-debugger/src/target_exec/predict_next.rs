@@ -8,7 +8,6 @@ use z80_core::{Bus, Cpu};
 /// Limit of consecutive prefixes; each is a step of the processor.
 const MAX_PREFIXES: usize = 64;
 
-/// The predicted state after an instruction.
 pub(super) struct NextState {
     /// The address of the next instruction.
     pub(super) next: u16,

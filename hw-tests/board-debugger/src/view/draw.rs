@@ -30,7 +30,6 @@ const HINTS: &str = "? help  s step  n line  o out  c run  S N C back  b break  
 
 impl View {
     /// Renders the view as text.
-    #[must_use]
     pub fn render_text(&self, columns: u16, rows: u16) -> String {
         // A terminal in memory can't fail.
         let Ok(mut terminal) = Terminal::new(TestBackend::new(columns, rows));

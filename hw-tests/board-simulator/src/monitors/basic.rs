@@ -13,7 +13,6 @@ use super::{GuestExit, GuestProgram, Memory, MonitorModel, ReceiverSpec};
 const STACK: u16 = 0xFF50;
 /// Maximum length of a line; further characters ring the bell.
 const MAX_LINE: usize = 72;
-/// Approximate time of a statement.
 const STATEMENT_TIME: Duration = Duration::from_millis(3);
 /// Processing time of a character that is only echoed.
 const ECHO_TIME: Duration = Duration::from_micros(30);
@@ -24,7 +23,6 @@ const OUTPUT_OFF: u8 = 0x0F;
 const KILL_LINE: u8 = 0x15;
 const ESCAPE: u8 = 0x1B;
 
-/// The differences between the BASICs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Dialect {
     pub(super) greeting: &'static str,
@@ -100,9 +98,7 @@ pub struct Basic {
 }
 
 enum State {
-    /// The prompt `Memory top?`.
     Top,
-    /// The prompt for a cold or warm start.
     Start,
     Ready,
     /// A BASIC program loops without end, at this line.
@@ -121,13 +117,11 @@ impl Default for Basic {
 
 impl Basic {
     /// Creates feilipu's BASIC, which has a larger buffer and HLOAD.
-    #[must_use]
     pub fn feilipu() -> Self {
         Self::new(FEILIPU, State::Ready)
     }
 
     /// Creates the BASIC in RomWBW's ROM, at the `Memory top?` prompt.
-    #[must_use]
     pub fn romwbw() -> Self {
         Self { is_set_up: false, ..Self::new(ROMWBW, State::Top) }
     }
@@ -145,7 +139,6 @@ impl Basic {
     }
 
     /// Creates a BASIC whose USR vector is at an unknown address.
-    #[must_use]
     pub fn with_unknown_usr() -> Self {
         Self::new(Dialect { usr: 0x8123, ..SEARLE }, State::Ready)
     }
@@ -182,7 +175,6 @@ impl Basic {
     }
 
     /// Returns the lines of the stored program.
-    #[must_use]
     pub fn lines(&self) -> Vec<String> {
         self.program.iter().map(|(number, text)| format!("{number} {text}")).collect()
     }
@@ -227,7 +219,6 @@ impl Basic {
         String::from_utf8_lossy(&std::mem::take(&mut self.line)).into_owned()
     }
 
-    /// Handles the answer to `Memory top?`.
     fn set_up(&mut self, answer: &str, out: &mut Vec<u8>) {
         let Dialect { syntax_error, version, free, .. } = self.dialect;
         let number = answer.trim().parse::<i64>().ok();

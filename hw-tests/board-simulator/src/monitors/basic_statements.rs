@@ -5,16 +5,13 @@ use std::collections::BTreeMap;
 
 use super::Memory;
 
-/// Error returned for an invalid statement.
 pub(super) struct SyntaxError;
 
-/// BASIC's variables.
 #[derive(Debug, Default)]
 pub(super) struct Variables {
     values: BTreeMap<String, i64>,
 }
 
-/// An open FOR loop.
 struct ForLoop {
     variable: String,
     last: i64,

@@ -99,13 +99,11 @@ impl Default for Cpm {
 
 impl Cpm {
     /// Creates CP/M whose XM has short intervals, for tests.
-    #[must_use]
     pub fn quick() -> Self {
         Self { timing: XmodemTiming::QUICK, ..Self::default() }
     }
 
     /// Creates the CP/M of RomWBW 2.9.1.
-    #[must_use]
     pub fn of_romwbw2() -> Self {
         Self { release: TWO, timing: XmodemTiming::XM_ROMWBW2, ..Self::default() }
     }
@@ -140,8 +138,7 @@ impl Cpm {
         Self { early_end: Some(end), ..self }
     }
 
-    /// Sets how long XM is loaded from the disk. What arrives meanwhile is kept for the next
-    /// prompt, as recorded.
+    /// Sets how long XM is loaded; what arrives meanwhile is kept for the next prompt.
     #[must_use]
     pub fn with_load_time(self, time: Duration) -> Self {
         Self { load_time: time, ..self }
@@ -161,7 +158,6 @@ impl Cpm {
         Self { state, ..self }
     }
 
-    /// Shows the prompt on a new line.
     pub(super) fn prompt(&mut self, out: &mut Vec<u8>) {
         self.state = State::Prompt;
         out.extend(format!("\r\n{}>", self.drive).bytes());
@@ -253,7 +249,6 @@ impl Cpm {
         self.prompt(out);
     }
 
-    /// Returns a file's name with its drive.
     fn place(&self, name: &str) -> String {
         if name.contains(':') { name.to_owned() } else { format!("{}:{name}", self.drive) }
     }
@@ -279,7 +274,6 @@ impl Cpm {
         }
     }
 
-    /// Executes the command XM.
     fn xm(&mut self, letters: &str, file: &str, out: &mut Vec<u8>) {
         let place = self.place(file);
         let (drive, name) = place.split_once(':').unwrap_or(("A", file));
@@ -358,7 +352,6 @@ impl Cpm {
         }
     }
 
-    /// Handles the end of a transfer.
     fn ended(&mut self, name: Option<String>, end: TransferEnd, out: &mut Vec<u8>) {
         match (name, end) {
             (Some(name), TransferEnd::Done(file)) => {

@@ -35,7 +35,6 @@ impl Default for CpmMonitor {
 
 impl CpmMonitor {
     /// Creates a monitor just after power-up.
-    #[must_use]
     pub fn not_activated() -> Self {
         Self { state: State::NotActivated, ..Self::default() }
     }

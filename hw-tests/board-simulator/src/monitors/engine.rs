@@ -171,7 +171,6 @@ impl MonitorEngine {
         }
     }
 
-    /// Returns whether characters are being sent.
     pub(super) fn is_sending(&self) -> bool {
         !self.pending_output.is_empty()
     }

@@ -1,9 +1,7 @@
-//! HLOAD of feilipu's BASIC 4.7c: it searches for colons, and checks the checksum of a record at
-//! its end.
+//! HLOAD of feilipu's BASIC 4.7c: searches for colons, checks a record at its end.
 
 use super::Memory;
 
-/// A load in progress.
 #[derive(Debug, Default)]
 pub(super) struct HexLoader {
     /// The digits of a record; `None` while waiting for a colon.
@@ -11,7 +9,6 @@ pub(super) struct HexLoader {
     first: Option<u16>,
 }
 
-/// The end of a load.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum HexLoadEnd {
     /// An end record was received; the address of the first record, to which USR is set.

@@ -1,5 +1,4 @@
-//! The memory of a monitor emulator, and guest programs, which run on a simulated board with a
-//! small ROM.
+//! The memory of a monitor emulator, and guest programs on a simulated board with a ROM.
 
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
@@ -9,8 +8,7 @@ use tdlasm::link::{Layout, Program, link};
 use tdlasm::source::MemoryLoader;
 use tdlasm::{Options, assemble};
 
-use crate::board_spec;
-use crate::{BoardModel, BoardSpec, MemoryMap, QueueLine, Registers, RunStop};
+use crate::{BoardModel, BoardSpec, MemoryMap, QueueLine, Registers, RunStop, board_spec};
 
 /// T-states between two polls of a program's output.
 const SLICE_T_STATES: u64 = 20_000;
@@ -36,7 +34,6 @@ pub struct Memory {
 
 impl Memory {
     /// Creates memory with RAM at `ram`, filled with arbitrary bytes.
-    #[must_use]
     pub fn new(ram: RangeInclusive<u16>) -> Self {
         let bytes = (0..=u16::MAX).map(|at| (at.wrapping_mul(40_503) >> 7) as u8).collect();
         Self { bytes, ram, read_only: None }
@@ -48,7 +45,6 @@ impl Memory {
     }
 
     /// Returns the byte at an address.
-    #[must_use]
     pub fn get(&self, address: u16) -> u8 {
         self.bytes[usize::from(address)]
     }
@@ -62,7 +58,6 @@ impl Memory {
     }
 
     /// Returns the 16 bytes from an address on.
-    #[must_use]
     pub fn read_row(&self, address: u16) -> [u8; 16] {
         std::array::from_fn(|i| self.get(address.wrapping_add(i as u16)))
     }
@@ -116,13 +111,11 @@ pub struct GuestProgram {
 
 impl GuestProgram {
     /// Starts the program in memory at `entry`, with its stack below `stack`.
-    #[must_use]
     pub fn start(memory: &Memory, entry: u16, stack: u16) -> Self {
         Self::start_with(memory, entry, stack, CallAbi::Plain, InitialRegisters::default())
     }
 
     /// Like [`Self::start`], with a choice of the calls and of the initial registers.
-    #[must_use]
     pub fn start_with(
         memory: &Memory,
         entry: u16,

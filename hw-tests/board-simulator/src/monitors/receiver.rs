@@ -35,7 +35,6 @@ pub struct Receiver {
 
 impl Receiver {
     /// Creates a receiver at `baud`, with 10 bits per character.
-    #[must_use]
     pub fn new(receiver_spec: ReceiverSpec, baud: u32, host_obeys_rts: bool) -> Self {
         Self {
             receiver_spec,
@@ -49,7 +48,6 @@ impl Receiver {
     }
 
     /// Returns the number of lost characters.
-    #[must_use]
     pub fn lost(&self) -> u64 {
         self.lost
     }
@@ -73,8 +71,7 @@ impl Receiver {
         at.max(self.leaves[self.leaves.len() - go])
     }
 
-    /// Receives a character at `now`. Returns `false` if it is lost; otherwise [`Self::process`]
-    /// must be called next.
+    /// Receives a character at `now` for [`Self::process`]; returns `false` if it is lost.
     pub fn receive(&mut self, now: Duration) -> bool {
         let at = self.arrival(now);
         self.arrived = at;
@@ -88,8 +85,7 @@ impl Receiver {
         true
     }
 
-    /// Processes the last character for `busy`, and then sends `reply` characters. Returns when
-    /// sending begins.
+    /// Processes the last character for `busy`; returns when `reply` characters begin.
     pub fn process(&mut self, busy: Duration, reply: usize) -> Duration {
         let begins = self.free + busy;
         self.free = begins + self.character * reply as u32;
@@ -97,7 +93,6 @@ impl Receiver {
     }
 
     /// Returns the duration of a character on the line.
-    #[must_use]
     pub fn character_time(&self) -> Duration {
         self.character
     }

@@ -74,13 +74,11 @@ impl Default for Romwbw {
 
 impl Romwbw {
     /// Creates RomWBW in its debug monitor.
-    #[must_use]
     pub fn in_monitor() -> Self {
         Self::at(State::Monitor)
     }
 
     /// Creates RomWBW in its BASIC, at the `Memory top?` prompt.
-    #[must_use]
     pub fn in_basic() -> Self {
         Self::at(State::Guest(Box::new(Basic::romwbw())))
     }

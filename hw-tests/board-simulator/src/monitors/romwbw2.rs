@@ -77,7 +77,6 @@ impl Default for Romwbw2 {
 
 impl Romwbw2 {
     /// Creates RomWBW in its debug monitor.
-    #[must_use]
     pub fn in_monitor() -> Self {
         Self::at(State::Monitor)
     }

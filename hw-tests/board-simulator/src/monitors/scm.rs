@@ -92,7 +92,6 @@ enum State {
 
 const EMPTY: State = State::Command { line: Vec::new(), opened: false };
 
-/// A load in progress.
 #[derive(Default)]
 struct Load {
     /// The sum of all bytes since the load began.
@@ -109,14 +108,12 @@ impl Default for Scm {
 
 impl Scm {
     /// Creates a monitor of this release, at its prompt.
-    #[must_use]
     pub fn new(release: ScmRelease) -> Self {
         let memory = Memory::new(0x8000..=0xFFFF);
         Self { release, memory, state: EMPTY, busy: Duration::from_micros(60) }
     }
 
     /// Creates a monitor with this processing time per character of a load, as with a slower clock.
-    #[must_use]
     pub fn with_load_character_time(busy: Duration) -> Self {
         Self { busy, ..Self::default() }
     }
@@ -176,8 +173,7 @@ impl Scm {
         None
     }
 
-    /// Sends the reply to HELP: its recorded beginning and end, with filler of the recorded length
-    /// between.
+    /// Sends the reply to HELP: recorded beginning and end, filler between.
     fn help(&self, out: &mut Vec<u8>) {
         let (bytes, end) = self.release.help();
         let begin = format!(
@@ -191,7 +187,6 @@ impl Scm {
         out.extend(end.bytes());
     }
 
-    /// Shows a page of memory.
     fn page(&self, from: u16, out: &mut Vec<u8>) -> State {
         for row in 0..PAGE {
             let at = from.wrapping_add(row * 16);

@@ -12,7 +12,6 @@ use super::engine::MonitorEngine;
 use super::{MonitorModel, MonitorOptions};
 use crate::{PtyLine, SerialLine};
 
-/// Poll interval of an idle monitor.
 const IDLE_POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// Poll interval while a guest program runs or output is pending.
 const BUSY_POLL_INTERVAL: Duration = Duration::from_millis(1);
@@ -32,9 +31,6 @@ struct Shared {
 
 impl MonitorServer {
     /// Serves a monitor on a new pseudo-terminal.
-    ///
-    /// # Errors
-    /// Returns the error of the operating system if no pseudo-terminal or thread is available.
     pub fn start(peer: Box<dyn MonitorModel>, options: MonitorOptions) -> io::Result<Self> {
         let line = PtyLine::open(options.baud)?.with_packets(options.packets);
         let path = line.path().to_owned();
@@ -50,19 +46,16 @@ impl MonitorServer {
     }
 
     /// Returns the path of the device to open.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Returns the number of characters that the receiver has lost.
-    #[must_use]
     pub fn lost(&self) -> u64 {
         self.shared.lost.load(Ordering::Acquire)
     }
 
     /// Returns `count` bytes of memory; empty if the emulator has no memory.
-    #[must_use]
     pub fn memory(&self, from: u16, count: u16) -> Vec<u8> {
         let mut peer = self.shared.peer();
         let memory = peer.memory();
@@ -70,13 +63,11 @@ impl MonitorServer {
     }
 
     /// Returns the lines of the stored BASIC program.
-    #[must_use]
     pub fn lines(&self) -> Vec<String> {
         self.shared.peer().lines()
     }
 
     /// Returns the content of a file on the emulated disk.
-    #[must_use]
     pub fn file(&self, name: &str) -> Option<Vec<u8>> {
         self.shared.peer().file(name).map(<[u8]>::to_vec)
     }
@@ -97,7 +88,6 @@ impl Shared {
     }
 }
 
-/// The state of the thread.
 struct Server {
     line: PtyLine,
     engine: MonitorEngine,
@@ -142,7 +132,6 @@ impl Server {
         (1..=count as u32).map(move |index| from + distance * index)
     }
 
-    /// Sends noise, and the characters that are complete by now.
     fn transmit(&mut self) {
         let output = self.engine.take_output(self.began.elapsed(), self.line.speed_matches());
         for word in self.engine.noise().into_iter().chain(output) {

@@ -12,8 +12,7 @@ use super::engine::MonitorEngine;
 use super::{MonitorModel, MonitorOptions};
 use crate::packets::PacketTimer;
 
-/// Poll interval of an idle monitor, and how soon a guest program runs after a character has
-/// arrived.
+/// Poll interval of an idle monitor; a guest program runs this soon after a character.
 const IDLE_POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// Poll interval of a guest program without input: as long as it runs for at a poll.
 const GUEST_POLL_INTERVAL: Duration = Duration::from_millis(27);
@@ -33,13 +32,11 @@ struct LineState {
     flow_control: bool,
     began: Instant,
     now: Duration,
-    /// The characters that the host is sending, each with the time at which it is complete unless
-    /// RTS suspends the host.
+    /// The characters in transmission, each with its time unless RTS suspends the host.
     to_monitor: VecDeque<(Duration, u8)>,
     /// The time at which the last of them is complete.
     line_free_at: Duration,
     packets: PacketTimer,
-    /// The characters in the adapter.
     in_adapter: VecDeque<u8>,
     /// The characters that the host can read.
     to_host: VecDeque<u8>,
@@ -50,7 +47,6 @@ struct LineState {
 
 impl MonitorLine {
     /// Connects a monitor.
-    #[must_use]
     pub fn new(peer: Box<dyn MonitorModel>, options: MonitorOptions) -> Self {
         let engine = MonitorEngine::new(&*peer, &options);
         Self(Arc::new(Mutex::new(LineState {
@@ -81,7 +77,6 @@ impl MonitorLine {
     }
 
     /// Returns how much time has passed on the line.
-    #[must_use]
     pub fn elapsed(&self) -> Duration {
         self.lock().now
     }
@@ -96,7 +91,6 @@ impl MonitorLine {
     }
 
     /// Returns the number of characters that the receiver has lost.
-    #[must_use]
     pub fn lost(&self) -> u64 {
         self.lock().engine.receiver().lost()
     }
@@ -107,7 +101,6 @@ impl MonitorLine {
     }
 
     /// Returns `count` bytes of memory; empty if the emulator has no memory.
-    #[must_use]
     pub fn memory(&self, from: u16, count: u16) -> Vec<u8> {
         self.with_monitor(|peer| {
             let memory = peer.memory();
@@ -137,7 +130,6 @@ impl LineState {
         self.deliver();
     }
 
-    /// Returns when the next character of the host arrives.
     fn next_arrival(&mut self) -> Option<Duration> {
         let (sent, _) = *self.to_monitor.front()?;
         Some(self.engine.receiver().arrival(sent))

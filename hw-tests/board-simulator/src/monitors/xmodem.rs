@@ -88,8 +88,7 @@ pub struct XmodemReceiver {
     timing: XmodemTiming,
     file: Vec<u8>,
     blocks: usize,
-    /// The block being received, from its number on, and the length of its data; `None` between
-    /// blocks.
+    /// The block being received, from its number on, and its data's length.
     block: Option<(Vec<u8>, usize)>,
     /// Whether input is discarded until the line is silent.
     discarding: bool,
@@ -106,7 +105,6 @@ pub struct XmodemReceiver {
 
 impl XmodemReceiver {
     /// Creates a receiver that calls at once for blocks with a CRC, or with a checksum.
-    #[must_use]
     pub fn new(by_crc: bool) -> Self {
         Self::with_timing(
             if by_crc { XmodemCheck::Crc } else { XmodemCheck::Sum },
@@ -115,7 +113,6 @@ impl XmodemReceiver {
     }
 
     /// Creates a receiver with this check and timing.
-    #[must_use]
     pub fn with_timing(check: XmodemCheck, timing: XmodemTiming) -> Self {
         Self {
             check,
@@ -184,7 +181,6 @@ impl XmodemReceiver {
         self.has_begun = true;
     }
 
-    /// Checks a complete block.
     fn check_block(&mut self, out: &mut Vec<u8>) -> Option<TransferEnd> {
         let (block, length) = self.block.take()?;
         let data = &block[2..length + 2];
@@ -212,8 +208,7 @@ impl XmodemReceiver {
         None
     }
 
-    /// Handles silence; `since` is the time since the last character. Returns the end if it gives
-    /// up.
+    /// Handles silence of `since` after the last character; returns the end if it gives up.
     pub fn idle(&mut self, since: Duration, out: &mut Vec<u8>) -> Option<TransferEnd> {
         if since > BLOCK_TIMEOUT && (self.discarding || self.block.is_some()) {
             self.block = None;
@@ -245,7 +240,6 @@ pub struct XmodemSender {
 
 impl XmodemSender {
     /// Creates a sender; the length of `file` must be a multiple of the block size.
-    #[must_use]
     pub fn new(file: Vec<u8>) -> Self {
         Self { file, at: None, by_crc: false, cancels: 0 }
     }

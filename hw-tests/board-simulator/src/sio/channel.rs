@@ -23,7 +23,6 @@ pub(super) enum Cause {
     External,
 }
 
-/// A character in the receive queue with its errors, as bits of RR1.
 #[derive(Debug, Clone, Copy)]
 struct Received {
     value: u8,
@@ -71,8 +70,7 @@ impl Channel {
         }
     }
 
-    /// Resets the channel, as /RESET and the reset command do: receiver and transmitter off, /RTS
-    /// and /DTR high, interrupts disabled.
+    /// Resets the channel: receiver and transmitter off, /RTS and /DTR high, no interrupts.
     pub(super) fn reset(&mut self) {
         let clock_period = self.clock_period;
         let lost = self.lost;
@@ -146,7 +144,6 @@ impl Channel {
         self.load_shifter(now);
     }
 
-    /// Sets the level of /CTS.
     pub(super) fn set_cts(&mut self, high: bool, now: u64) {
         self.external_due |= self.cts_high != high;
         self.cts_high = high;
@@ -159,8 +156,7 @@ impl Channel {
         self.write[5] & 0x02 == 0 && self.is_all_sent()
     }
 
-    /// Returns the length of a character in half bits, for data bits encoded as in WR3 and WR5;
-    /// `None` in synchronous modes.
+    /// Returns the length of a character in half bits, by WR3 and WR5; `None` if synchronous.
     fn half_bits(&self, code: u8) -> Option<u64> {
         let data = [5, 7, 6, 8][usize::from(code)];
         let parity = u64::from(self.write[4] & 1);
@@ -218,8 +214,7 @@ impl Channel {
         self.queue.push_back(character);
     }
 
-    /// Moves the transmit buffer to the shift register if that is free, and requests the "buffer
-    /// empty" interrupt.
+    /// Moves the transmit buffer to the free shift register, which requests an interrupt.
     fn load_shifter(&mut self, now: u64) {
         if self.outgoing.is_none()
             && let Some(time) = self.transmit_time()

@@ -21,20 +21,17 @@ pub struct EpdEntry {
 
 impl EpdEntry {
     /// Returns the operands of the first operation of a name.
-    #[must_use]
     pub fn operands(&self, opcode: &str) -> Option<&[String]> {
         let found = self.operations.iter().find(|operation| operation.opcode == opcode)?;
         Some(&found.operands)
     }
 
     /// Returns the text of the operation `id`.
-    #[must_use]
     pub fn id(&self) -> Option<String> {
         self.operands("id").filter(|words| !words.is_empty()).map(|words| words.join(" "))
     }
 
     /// Returns the notes as one text; `None` if there is none.
-    #[must_use]
     pub fn warning(&self) -> Option<String> {
         (!self.notes.is_empty()).then(|| self.notes.join("; "))
     }

@@ -30,8 +30,7 @@ pub(super) fn read(text: &str) -> Result<EpdEntry, FenError> {
     Ok(entry)
 }
 
-/// Reads `; move; value; note`, with semicolons or bars, if the first part is exactly one legal
-/// move.
+/// Reads `; move; value; note`, or with bars, if the first part is exactly one legal move.
 fn suite(position: &Position, rest: &str) -> Option<SuiteMove> {
     let rest = rest.trim_start();
     let separator = rest.chars().next().filter(|c| [';', '|'].contains(c))?;

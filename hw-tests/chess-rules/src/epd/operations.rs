@@ -2,16 +2,13 @@
 
 use crate::FenError;
 
-/// Text between two separators.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Segment<'a> {
-    /// The trimmed text.
     pub(super) text: &'a str,
     /// Its words, quotes removed.
     pub(super) words: Vec<Word>,
 }
 
-/// A word of a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
     pub(super) text: String,
@@ -32,11 +29,7 @@ impl Segment<'_> {
     }
 }
 
-/// Splits a text at semicolons outside strings; empty segments are skipped. `column` is that
-/// of the text's first character.
-///
-/// # Errors
-/// Returns an error for an unterminated string, with the column of its first quote.
+/// Splits a text at semicolons outside strings; `column` is that of its first character.
 pub(super) fn segments(text: &str, column: usize) -> Result<Vec<Segment<'_>>, FenError> {
     let mut found = Vec::new();
     let mut rest = text;

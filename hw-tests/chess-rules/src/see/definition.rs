@@ -52,15 +52,12 @@ pub struct ValuesByDefinition {
     pub swap: i32,
     /// By [`SeeDefinition::SwapPromo`].
     pub swap_promo: i32,
-    /// By [`SeeDefinition::Legal`]; `None` where the exchange is too large
-    /// ([`ExchangeStart::legal_minimax`]).
+    /// By [`SeeDefinition::Legal`], unless too large ([`ExchangeStart::legal_minimax`]).
     pub legal: Option<i32>,
 }
 
 impl ValuesByDefinition {
-    /// Returns the value by one definition; that of [`SeeDefinition::SwapPromo`] replaces an
-    /// unknown legal one.
-    #[must_use]
+    /// Returns the value by a definition; [`SeeDefinition::SwapPromo`] for an unknown legal one.
     pub fn by(&self, definition: SeeDefinition) -> i32 {
         match definition {
             SeeDefinition::Swap => self.swap,
@@ -71,7 +68,6 @@ impl ValuesByDefinition {
 }
 
 /// Evaluates a legal move by all definitions.
-#[must_use]
 pub fn move_values(position: &Position, m: Move, values: PieceValues) -> ValuesByDefinition {
     let opening = ExchangeStart::after_move(position, m, values);
     let swap = opening.swap_value_by_bounds(false);
@@ -79,9 +75,7 @@ pub fn move_values(position: &Position, m: Move, values: PieceValues) -> ValuesB
     ValuesByDefinition { swap, swap_promo, legal: opening.legal_minimax() }
 }
 
-/// Evaluates a legal move by one definition; as [`ValuesByDefinition::by`] where the legal value is
-/// not known.
-#[must_use]
+/// Evaluates a legal move by one definition, as [`ValuesByDefinition::by`].
 pub fn move_value(
     position: &Position,
     m: Move,

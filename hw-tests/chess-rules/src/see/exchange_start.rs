@@ -1,8 +1,7 @@
 //! The move that begins an exchange.
 
-use crate::{Color, Move, Piece, Pieces, Position, Square};
-
 use crate::see::PieceValues;
+use crate::{Color, Move, Piece, Pieces, Position, Square};
 
 /// The state after the move that begins an exchange.
 #[derive(Debug, Clone, Copy)]
@@ -14,9 +13,7 @@ pub struct ExchangeStart {
     pub(crate) pieces: Pieces,
     /// The square of the exchange; `None` after castling, which allows no recapture.
     pub(crate) square: Option<Square>,
-    /// The piece on it.
     pub(crate) stands: Piece,
-    /// The side to recapture.
     pub(crate) recapturing_side: Color,
 }
 
@@ -33,7 +30,6 @@ impl ExchangeStart {
     /// assert!(start.see_ge(1, false) && !start.see_ge(2, false));
     /// # Ok::<(), chess_rules::FenError>(())
     /// ```
-    #[must_use]
     pub fn after_move(position: &Position, m: Move, values: PieceValues) -> Self {
         let taken = position.taken(m).and_then(|square| position.pieces().on(square));
         let promoted = m.promotion.map_or(0, |kind| values.of(kind) - values.of(Piece::Pawn));

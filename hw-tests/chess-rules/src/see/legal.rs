@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::{BitBoard, Color, Piece, Pieces, Rank, Square};
-
 use crate::see::{ExchangeStart, PieceValues};
+use crate::{BitBoard, Color, Piece, Pieces, Rank, Square};
 
 impl ExchangeStart {
     /// Evaluates by minimax over the legal captures on the square, by any piece in any order. A
@@ -13,13 +12,11 @@ impl ExchangeStart {
     ///
     /// `None` if the exchange has more than [`MAX_LEGAL_STATES`] states; no game has so many pieces
     /// around a square.
-    #[must_use]
     pub fn legal_minimax(&self) -> Option<i32> {
         self.legal_minimax_with_limit(MAX_LEGAL_STATES)
     }
 
     /// Evaluates as [`ExchangeStart::legal_minimax`] with a given limit.
-    #[must_use]
     pub fn legal_minimax_with_limit(&self, limit: usize) -> Option<i32> {
         let Some(square) = self.square else { return Some(self.won) };
         let mut search = Search { values: self.values, square, known: HashMap::new(), limit };

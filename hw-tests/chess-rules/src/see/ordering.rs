@@ -63,7 +63,6 @@ pub struct OrderedCaptures {
 /// assert_eq!(ordered.dropped[0].value.swap, -2);
 /// # Ok::<(), chess_rules::FenError>(())
 /// ```
-#[must_use]
 pub fn order_captures(
     position: &Position,
     values: PieceValues,

@@ -1,8 +1,7 @@
 //! The order of capturers when pins and checks are ignored.
 
-use crate::{BitBoard, Color, Piece, Pieces, Rank, Square};
-
 use crate::see::PieceValues;
+use crate::{BitBoard, Color, Piece, Pieces, Rank, Square};
 
 /// The next piece to capture on a square.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +74,6 @@ impl<'a> RemainingCapturers<'a> {
 /// assert_eq!(gain, 1);
 /// # Ok::<(), chess_rules::FenError>(())
 /// ```
-#[must_use]
 pub fn pseudo_legal_gain(pieces: &Pieces, square: Square, side: Color, values: PieceValues) -> i32 {
     let Some((_, stands)) = pieces.on(square) else { return 0 };
     gain(&mut RemainingCapturers::new(pieces, square, values, false), side, values.of(stands))
@@ -83,7 +81,6 @@ pub fn pseudo_legal_gain(pieces: &Pieces, square: Square, side: Color, values: P
 
 /// Computes the gain of a forced capture from one square to another, with optional recaptures;
 /// negative if it loses. Legality is ignored. `None` if either square is empty.
-#[must_use]
 pub fn pseudo_legal_value(
     pieces: &Pieces,
     from: Square,

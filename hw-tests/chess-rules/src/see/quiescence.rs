@@ -5,9 +5,8 @@
 
 use std::cmp::Reverse;
 
-use crate::{Move, Piece, Position};
-
 use crate::see::{ExchangeStart, PieceValues, SeeDefinition, move_value};
+use crate::{Move, Piece, Position};
 
 /// The order of captures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +44,6 @@ pub struct QuiescenceSearch {
 
 impl QuiescenceSearch {
     /// Creates a search without pruning other than alpha-beta.
-    #[must_use]
     pub fn new(values: PieceValues, order: CaptureOrdering) -> Self {
         Self {
             values,
@@ -148,9 +146,7 @@ impl QuiescenceSearch {
     }
 }
 
-/// Returns a key that is higher for more valuable victims, and of equal ones for less valuable
-/// attackers.
-#[must_use]
+/// Returns a key, higher for more valuable victims, then for less valuable attackers.
 pub fn mvv_lva(position: &Position, m: Move) -> i32 {
     let kind = |square| position.pieces().on(square).map_or(Piece::Pawn, |(_, kind)| kind);
     let victim = position.taken(m).map_or(Piece::Pawn, kind);

@@ -1,9 +1,8 @@
 //! Swap-off of a whole position, after SOMA (Maynard Smith and Michie, "Machines that play games",
 //! New Scientist 12, 1961): no search, only the exchanges that pay, played until none is left.
 
-use crate::{Color, Move, Position, Square};
-
 use crate::see::{PieceValues, SeeDefinition, move_value};
+use crate::{Color, Move, Position, Square};
 
 /// One exchange of the line: all captures on one square, until a side stops.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +20,6 @@ pub struct SomaExchange {
 /// Returns the exchanges that would be played if both sides only captured where it pays, the most
 /// profitable first. Every capture is legal and none takes a king; a side with nothing to gain
 /// passes, and the line ends when neither gains.
-#[must_use]
 pub fn soma(position: &Position, values: PieceValues) -> Vec<SomaExchange> {
     let mut position = *position;
     let mut line = Vec::new();

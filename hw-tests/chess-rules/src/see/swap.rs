@@ -1,7 +1,6 @@
 //! The pseudo-legal forms: a list that is folded, recursion, two bounds, and a threshold.
 
 use crate::Color;
-
 use crate::see::ExchangeStart;
 use crate::see::pseudo_legal::{NextCapturer, RemainingCapturers, gain};
 
@@ -11,14 +10,12 @@ pub struct SwapList {
     /// Gains in the order of captures, each seen from the side that captures; all but the first
     /// are stored as if the capturer were taken in turn.
     pub gains: Vec<i32>,
-    /// The gains after folding, without the last, which is never realised; the first is the value
-    /// of the move.
+    /// The gains after folding, without the last, never realised one; the first is the move's.
     pub folded: Vec<i32>,
 }
 
 impl SwapList {
     /// Returns the gain of the moving side; negative if it loses.
-    #[must_use]
     pub fn value(&self) -> i32 {
         self.folded[0]
     }
@@ -32,7 +29,6 @@ impl ExchangeStart {
     /// According to the wiki this does not influence the result. It keeps the result's sign, but
     /// the result may be too high: a pawn that captures a guarded bishop is evaluated as the whole
     /// bishop, since the loss of the pawn is not considered.
-    #[must_use]
     pub fn list(&self, promotes: bool, prune: bool) -> SwapList {
         let mut gains = vec![self.won];
         let mut side = self.recapturing_side;
@@ -56,7 +52,6 @@ impl ExchangeStart {
     }
 
     /// Evaluates by recursion: each side takes the better of stopping and continuing.
-    #[must_use]
     pub fn swap_value_by_recursion(&self, promotes: bool) -> i32 {
         let stake = self.values.of(self.stands);
         let takers = self.takers(promotes);
@@ -65,7 +60,6 @@ impl ExchangeStart {
 
     /// Evaluates by the iterative form derived from alpha-beta: the results that each side can
     /// enforce are bounds of the value, and the exchange ends where the bounds meet.
-    #[must_use]
     pub fn swap_value_by_bounds(&self, promotes: bool) -> i32 {
         let Some(mut takers) = self.takers(promotes) else { return self.won };
         let mut low = i32::MIN;
@@ -91,7 +85,6 @@ impl ExchangeStart {
 
     /// Returns `true` if the move gains at least `threshold`, as move ordering needs. This requires
     /// no list, and mostly only a part of the exchange.
-    #[must_use]
     pub fn see_ge(&self, threshold: i32, promotes: bool) -> bool {
         // The margin of the mover above the threshold if the exchange ends here.
         let mut balance = self.won - threshold;
@@ -124,7 +117,6 @@ impl ExchangeStart {
     }
 
     /// Returns the squares of the pseudo-legal recapturers, sides alternating.
-    #[must_use]
     pub fn recaptures(&self, promotes: bool) -> Vec<(Color, NextCapturer)> {
         let Some(mut takers) = self.takers(promotes) else { return Vec::new() };
         let mut side = self.recapturing_side;

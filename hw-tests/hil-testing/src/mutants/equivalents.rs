@@ -1,5 +1,4 @@
-//! Equivalent mutants: those that a run can't distinguish from the original, in groups, each with
-//! the reason.
+//! Equivalent mutants, which a run can't distinguish, in groups with the reasons.
 
 use std::sync::LazyLock;
 
@@ -29,13 +28,11 @@ static GROUPS: LazyLock<Vec<EquivalentGroup>> = LazyLock::new(|| {
 });
 
 /// Returns all groups.
-#[must_use]
 pub fn equivalent_groups() -> &'static [EquivalentGroup] {
     &GROUPS
 }
 
 /// Returns the group of a mutant, or `None` if it is not known to be equivalent.
-#[must_use]
 pub fn equivalent_group(mutant: &Mutant) -> Option<&'static EquivalentGroup> {
     let name = mutant.to_string();
     equivalent_groups().iter().find(|group| group.mutants.contains(&name))

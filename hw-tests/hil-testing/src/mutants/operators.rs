@@ -64,7 +64,6 @@ impl fmt::Display for Mutant {
 }
 
 /// Returns all mutants of a file.
-#[must_use]
 pub fn mutants_in(file: &'static str, text: &str) -> Vec<Mutant> {
     let mut seen: HashMap<(String, String), usize> = HashMap::new();
     let mut all = Vec::new();
@@ -88,7 +87,6 @@ pub fn mutants_in(file: &'static str, text: &str) -> Vec<Mutant> {
 }
 
 /// Returns the text of the file with the mutation applied.
-#[must_use]
 pub fn apply_mutant(mutant: &Mutant, text: &str) -> String {
     let mut changed = String::with_capacity(text.len() + 8);
     for (index, line) in text.lines().enumerate() {
@@ -245,7 +243,6 @@ const OPPOSITES: Partners = &[
     ("POP", "PUSH"),
 ];
 
-/// Returns the partner of a word in a table.
 fn partner(table: Partners, word: &str) -> Option<&'static str> {
     table.iter().find_map(|&(one, other)| match word {
         _ if word == one => Some(other),

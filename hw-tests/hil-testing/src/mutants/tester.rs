@@ -76,9 +76,6 @@ pub struct MutationTester {
 
 impl MutationTester {
     /// Builds the unchanged programs. Mutants are tested with these cases.
-    ///
-    /// # Errors
-    /// Returns [`MutationError`] if the programs can't be built.
     pub fn new(cases: Vec<Case>) -> Result<Self, MutationError> {
         let profile = BoardProfile::named("rc2014-classic")?;
         let mut originals = Vec::new();
@@ -91,14 +88,12 @@ impl MutationTester {
     }
 
     /// Tests a mutant.
-    #[must_use]
     pub fn test_mutant(&self, mutant: &Mutant) -> MutantOutcome {
         let Some(text) = firmware::source(mutant.file) else { return MutantOutcome::BuildFailed };
         self.test_source(mutant.file, &apply_mutant(mutant, text))
     }
 
     /// Tests a program in which one source file is replaced.
-    #[must_use]
     pub fn test_source(&self, file: &str, text: &str) -> MutantOutcome {
         let mut outcome = MutantOutcome::IdenticalBinary;
         for (evaluator, original) in &self.originals {

@@ -87,13 +87,11 @@ pub struct SingleRun {
 
 impl SingleRun {
     /// Returns the exit code.
-    #[must_use]
     pub fn exit_code(&self) -> u8 {
         self.outcome.as_ref().map_or_else(|failure| failure.code, FinishedRun::exit_code)
     }
 
     /// Returns the reason for an incomplete run; empty if it is complete.
-    #[must_use]
     pub fn reason(&self) -> String {
         reason(&self.outcome)
     }
@@ -115,9 +113,6 @@ pub enum SimulationSetupError {
 
 impl SimulationEnv {
     /// Builds the programs: for both shipped boards, one in flash, and one with a bug.
-    ///
-    /// # Errors
-    /// Returns an error if a program can't be built or a run without faults fails.
     pub fn build() -> Result<Self, SimulationSetupError> {
         let missing = |what: String| SimulationSetupError::Missing(what);
         let cases = chosen_cases()?;
@@ -136,9 +131,6 @@ impl SimulationEnv {
 
     /// Builds programs whose evaluators return the right values and damage the board. No run of
     /// them passes, whether the board is observed by its guard or only through its line.
-    ///
-    /// # Errors
-    /// Returns an error if a program can't be built.
     pub fn with_damaging_programs() -> Result<Self, SimulationSetupError> {
         let mut cases = chosen_cases()?;
         cases.retain(|case| case.id != "odd.empty"); // XCHNG is not called
@@ -147,21 +139,16 @@ impl SimulationEnv {
     }
 
     /// Returns the programs.
-    #[must_use]
     pub fn programs(&self) -> &[Program] {
         &self.programs
     }
 
     /// The cases from which scenarios choose.
-    #[must_use]
     pub fn cases(&self) -> &[Case] {
         &self.cases
     }
 
     /// Runs only the first run of a scenario, and checks the invariants after it.
-    ///
-    /// # Errors
-    /// Returns a description of the first violated invariant.
     pub fn run_once(&self, scenario: &Scenario) -> Result<SingleRun, String> {
         let mut simulation = Simulation::new(&self.programs[scenario.program], scenario);
         let nothing = Episode::default();
@@ -171,9 +158,6 @@ impl SimulationEnv {
     }
 
     /// Runs a scenario: its runs one after the other, then one without faults.
-    ///
-    /// # Errors
-    /// Returns a description of the first violated invariant.
     pub fn run_scenario(&self, scenario: &Scenario) -> Result<SimulationStats, String> {
         let program = &self.programs[scenario.program];
         let mut simulation = Simulation::new(program, scenario);
@@ -286,7 +270,6 @@ fn reason(outcome: &Result<FinishedRun, CommandError>) -> String {
     }
 }
 
-/// A simulation in progress.
 struct Simulation<'a> {
     program: &'a Program,
     scenario: &'a Scenario,

@@ -1,13 +1,12 @@
-//! Invariants that hold after every run, whatever happened in it.
+//! Invariants that hold after every run. Each check returns a description of its violation.
 
-use cli_support::text::Escape;
+use cli_support::text::{Escape, is_unsafe_for_terminals};
 use sargon_suite::{CaseResult, FinishedRun, Record, Report};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
 use cli_support::exit::{BUG, CommandError, FAILED};
-use cli_support::text::is_unsafe_for_terminals;
 use rcflash_link::Link;
 use rcflash_link::loader::{enter_monitor, identify};
 use rcflash_transport::Transport;
@@ -37,9 +36,6 @@ pub struct InvariantViolation {
 
 /// Checks the outcome of a run: the exit code is not that of a bug, each case has one verdict, and
 /// the message has no hidden characters.
-///
-/// # Errors
-/// Returns a description of the violation.
 pub fn check_outcome(
     outcome: &Result<FinishedRun, CommandError>,
     cases: usize,
@@ -65,9 +61,6 @@ pub fn check_outcome(
 }
 
 /// Checks that only the run's files were written, and that an unrelated file is unchanged.
-///
-/// # Errors
-/// Returns a description of the violation.
 pub fn check_unrelated_files(
     disk: &SimulatedDisk,
     ours: &[&Path],
@@ -86,9 +79,6 @@ pub fn check_unrelated_files(
 }
 
 /// Parses the complete lines of a results file. The run must have refused a damaged one, too.
-///
-/// # Errors
-/// Returns an error if a line is damaged.
 pub fn parse_records(content: &[u8]) -> Result<Vec<Record>, String> {
     let mut sum = 0;
     let mut records = Vec::new();
@@ -104,9 +94,6 @@ pub fn parse_records(content: &[u8]) -> Result<Vec<Record>, String> {
 
 /// Checks the results in a file: each case of the run at most once, with a verdict that agrees with
 /// the reference.
-///
-/// # Errors
-/// Returns a description of the violation.
 pub fn check_results(
     records: &[Record],
     cases: &[Case],
@@ -209,9 +196,6 @@ fn read_unprompted(line: &mut dyn Transport, time: Duration) -> Vec<u8> {
 }
 
 /// Checks that a report agrees with the outcome of the run.
-///
-/// # Errors
-/// Returns a description of the violation.
 pub fn check_report(
     text: Option<Vec<u8>>,
     outcome: &Result<FinishedRun, CommandError>,
@@ -232,9 +216,6 @@ pub fn check_report(
 }
 
 /// Checks that a results file with any record starts with the header of its run.
-///
-/// # Errors
-/// Returns a description of the violation.
 pub fn check_header(records: &[Record], cases: usize) -> Result<(), String> {
     match records.first() {
         None => Ok(()),

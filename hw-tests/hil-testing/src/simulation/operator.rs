@@ -74,7 +74,6 @@ impl EventScript {
     /// Creates a script of events, each with the number of the port call at which it happens.
     ///
     /// `lost` is the simulated time of earlier failed calls.
-    #[must_use]
     pub fn new(
         mut events: Vec<(u64, ScriptedEvent)>,
         disk: &SimulatedDisk,
@@ -100,25 +99,21 @@ impl EventScript {
     }
 
     /// Returns the number of port calls.
-    #[must_use]
     pub fn calls(&self) -> u64 {
         self.lock().calls
     }
 
     /// Returns whether the program was killed.
-    #[must_use]
     pub fn is_killed(&self) -> bool {
         self.lock().is_killed
     }
 
     /// Returns the events so far.
-    #[must_use]
     pub fn happened(&self) -> Vec<ScriptedEvent> {
         self.lock().happened.clone()
     }
 
     /// Returns the simulated time of failed calls.
-    #[must_use]
     pub fn lost(&self) -> Duration {
         self.lock().lost
     }
@@ -182,7 +177,6 @@ pub struct ScriptedBoard {
 
 impl ScriptedBoard {
     /// Wraps a board.
-    #[must_use]
     pub fn new(board: InProcessBoard, script: EventScript) -> Self {
         Self { board, script, is_instrumented: true }
     }

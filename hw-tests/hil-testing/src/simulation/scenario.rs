@@ -111,7 +111,6 @@ impl SeededRng {
 
 impl Scenario {
     /// Returns a scenario of these cases without events, with results, transcript and report.
-    #[must_use]
     pub fn without_faults(cases: Vec<Case>) -> Self {
         Self {
             seed: 0,
@@ -127,13 +126,11 @@ impl Scenario {
     }
 
     /// Returns the scenario with this episode as its only run before the last one.
-    #[must_use]
     pub fn with_episode(&self, episode: Episode) -> Self {
         Self { episodes: vec![episode], ..self.clone() }
     }
 
     /// Generates the scenario of a seed.
-    #[must_use]
     pub fn from_seed(seed: u64, env: &SimulationEnv) -> Self {
         let mut random = SeededRng(ChaCha8Rng::seed_from_u64(seed));
         let episodes = 1 + random.below(MAX_EPISODES);

@@ -14,7 +14,6 @@ use ratatui::crossterm::queue;
 use ratatui::crossterm::style::Print;
 use ratatui::widgets::Clear;
 
-/// The refresh interval of the screen.
 const REFRESH_INTERVAL: Duration = Duration::from_millis(50);
 /// How often keys are polled while the board runs.
 const KEY_POLL_INTERVAL: Duration = Duration::from_millis(5);
@@ -62,8 +61,7 @@ fn is_interrupt(key: &KeyEvent) -> bool {
     key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL)
 }
 
-/// Performs a key's action, which Ctrl-C, Esc and `q` can stop. Returns `true` unless the session
-/// ends.
+/// Performs a key's action, which a key can stop. Returns `true` unless the session ends.
 fn perform_action(
     terminal: &mut DefaultTerminal,
     view: &mut View,
@@ -80,8 +78,7 @@ fn perform_action(
     Ok(continues && !watcher.quits)
 }
 
-/// Runs the board in slices and redraws the screen after each. Returns `true` unless the session
-/// ends.
+/// Runs the board in slices, redraws after each. Returns `true` unless the session ends.
 fn run_on(
     terminal: &mut DefaultTerminal,
     view: &mut View,
@@ -159,7 +156,6 @@ impl Watcher {
         self.has_stopped
     }
 
-    /// Handles the pending keys.
     fn poll_keys(&mut self) {
         // If the terminal fails, the session ends at the next key, where the error can be
         // reported.
@@ -194,8 +190,7 @@ impl Watcher {
         self.write_status("running: Ctrl-C or Esc stops, q quits");
     }
 
-    /// Writes the status row directly to the terminal: the view cannot draw while it runs the
-    /// board.
+    /// Writes the status row directly: the view cannot draw while it runs the board.
     fn write_status(&self, text: &str) {
         let Some((columns, rows)) = self.size else { return };
         let text = format!("{text:<width$}", width = usize::from(columns));

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use board_debugger::{Breakpoint, EntryOutcome};
-use board_debugger::{Debugger, LoadedProgram, board_with_program};
+use board_debugger::{Breakpoint, Debugger, EntryOutcome, LoadedProgram, board_with_program};
 use cli_support::exit::{CommandError, ENVIRONMENT, NOTHING_SELECTED, USAGE};
 use cli_support::text::Escape;
 use firmware::profile::BoardProfile;
@@ -16,8 +15,7 @@ pub(super) const ENDING: &str = ".test.toml";
 /// HALT, to which the routine returns.
 const HALT: u8 = 0x76;
 
-/// Opens a board about to run the first instruction of the routine that a case calls, with a
-/// breakpoint there and one where it returns to.
+/// Opens a board at the routine that a case calls, with breakpoints there and at its return.
 pub(super) fn open(
     profile: &BoardProfile,
     path: &str,

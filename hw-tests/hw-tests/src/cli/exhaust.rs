@@ -73,8 +73,7 @@ pub(super) fn exhaust(args: &ExhaustArgs) -> CommandResult {
     conclude(&goal, &totals, ended, &target)
 }
 
-/// Prepares the board. A simulated one without pacing is prepared once per processor of this
-/// computer, up to the number of chunks.
+/// Prepares the board; an unpaced simulated one once per processor, up to the chunks.
 fn prepare(args: &ExhaustArgs, goal: &ExhaustPlan) -> Result<Vec<LiveBoard>, CommandError> {
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
     let stretches = goal.range.len().div_ceil(CHUNK_ARRAYS.into());
@@ -91,12 +90,10 @@ fn prepare(args: &ExhaustArgs, goal: &ExhaustPlan) -> Result<Vec<LiveBoard>, Com
     Ok(boards)
 }
 
-/// Returns the sum of the boards' own clocks; `None` if one has none.
 fn board_time(boards: &[LiveBoard]) -> Option<Duration> {
     boards.iter().map(LiveBoard::board_time).sum()
 }
 
-/// Prints how the check ended, and returns the exit code. `target` is what was judged.
 fn conclude(
     goal: &ExhaustPlan,
     totals: &ExhaustTotals,

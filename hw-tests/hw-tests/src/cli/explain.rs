@@ -23,8 +23,7 @@ use super::BoardArgs;
 use cli_support::output::print;
 use explanation::{ExchangeSteps, Explanation, PointValues};
 use follow::ObservedCalls;
-use sargon_corpus::args::parse_square;
-use sargon_corpus::args::position;
+use sargon_corpus::args::{parse_square, position};
 
 #[derive(Args)]
 pub(super) struct ExplainArgs {

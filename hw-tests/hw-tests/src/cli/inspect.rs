@@ -21,9 +21,6 @@ pub(super) struct PassthroughArgs {
 
 impl PassthroughArgs {
     /// Replaces this process by `hw-inspect COMMAND`, from the folder of this program.
-    ///
-    /// # Errors
-    /// Returns exit code 3 if `hw-inspect` is missing or can't be started.
     pub(super) fn exec_hw_inspect(&self, command: &str) -> CommandResult {
         let ours =
             std::env::current_exe().map_err(|error| CommandError::new(ENVIRONMENT, error))?;
@@ -44,8 +41,7 @@ impl PassthroughArgs {
     }
 }
 
-/// Replaces this process. Where the system can't, runs `process` to its end and returns its exit
-/// code.
+/// Replaces this process, or runs `process` to its end and returns its exit code.
 fn replace_process(process: Command) -> std::io::Result<u8> {
     let code = host_platform::process::replace_process(process)?;
     Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(BUG))

@@ -17,7 +17,7 @@ const MOVED: [&str; 8] = [
 ];
 
 /// Returns the error for a command line that starts with a moved command, else `None`.
-pub(super) fn moved_error(command: &OsStr) -> Option<CommandError> {
+pub(crate) fn moved_error(command: &OsStr) -> Option<CommandError> {
     let name = MOVED.iter().find(|name| command == **name)?;
     Some(CommandError::new(USAGE, format!("`hw-tests {name}` is now `sargon {name}`")))
 }

@@ -14,8 +14,7 @@ use serde::Serialize;
 
 use super::BoardArgs;
 use cli_support::output::{pluralize, print};
-use sargon_corpus::args::parse_square;
-use sargon_corpus::args::{NamedPosition, PositionArgs};
+use sargon_corpus::args::{NamedPosition, PositionArgs, parse_square};
 
 #[derive(Args)]
 pub(super) struct PrizesArgs {
@@ -62,7 +61,6 @@ pub(super) fn prizes(args: &PrizesArgs) -> CommandResult {
     })
 }
 
-/// The results of host and board for a position.
 struct PositionPrizes {
     mover: Colour,
     moved: Option<Square>,
@@ -78,7 +76,6 @@ struct PrizesLine {
     board: PrizeColumn,
 }
 
-/// The results of host or board, in points.
 #[derive(Serialize)]
 struct PrizeColumn {
     lost: u8,

@@ -9,14 +9,13 @@ use cli_support::exit::{CommandError, CommandResult, INCOMPLETE, USAGE};
 use cli_support::interrupt::install_handler;
 use cli_support::text::eprint_message;
 use firmware::evaluator::built_in_beside;
-use hil_harness::baseline;
 use hil_harness::campaign::{self, FinishedRun, Observer, RunConfig, RunContext, Session};
 use hil_harness::file_system::OsFileSystem;
 use hil_harness::fleet::FleetBoard;
 use hil_harness::live::{BoardSuite, SetupError};
-use hil_harness::report;
 use hil_harness::runner::Baseline;
 use hil_harness::suite::Suite;
+use hil_harness::{baseline, report};
 use indicatif::{ProgressBar, ProgressStyle};
 use rcflash_rig::DEFAULT_BOARD;
 use sargon_corpus::Case;
@@ -208,7 +207,6 @@ impl ExecutionArgs {
         })
     }
 
-    /// Reads the baseline.
     fn read_baseline<S: Suite>(
         &self,
         behaviour: &str,
@@ -229,7 +227,6 @@ fn same_file(a: &Path, b: &Path) -> bool {
     a == b || real(a).is_some_and(|there| real(b) == Some(there))
 }
 
-/// Progress bar and messages of a run.
 struct TerminalObserver(ProgressBar);
 
 impl Observer<LiveBoard> for TerminalObserver {

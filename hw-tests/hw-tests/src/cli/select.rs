@@ -1,19 +1,17 @@
 //! Options that select cases.
 
-use cli_support::text::Escape;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use cli_support::exit::{CommandError, ENVIRONMENT, NOTHING_SELECTED};
+use cli_support::files::read_input as read;
+use cli_support::text::Escape;
 use hil_harness::board::read_header;
 use hil_harness::select::{Selection, Shard};
 use sargon_corpus::{self as corpus, Case};
 use sargon_suite::SargonSuite;
 
-use cli_support::files::read_input as read;
-
-/// Options that select and order cases.
 #[derive(Args)]
 pub(super) struct SelectArgs {
     /// Only cases with these names; * matches any text, ? any character

@@ -1,26 +1,24 @@
 //! `hw-tests sim`.
 
-use cli_support::text::Escape;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use board_simulator::board_spec;
-use board_simulator::{BoardServer, Pace, ServerOptions, UsbPacketing};
+use board_simulator::{BoardServer, Pace, ServerOptions, UsbPacketing, board_spec};
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, INTERRUPTED, USAGE};
+use cli_support::files::read_input as read;
+use cli_support::interrupt::install_handler;
 use cli_support::listen::ListenProtection;
+use cli_support::output::print;
+use cli_support::text::Escape;
 use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
 use hil_harness::live::SetupError;
 use rcflash_transport::network::parse_listen_address;
-
-use cli_support::files::read_input as read;
-use cli_support::interrupt::install_handler;
-use cli_support::output::print;
 
 /// How often Ctrl-C is checked.
 const INTERRUPT_POLL_INTERVAL: Duration = Duration::from_millis(50);

@@ -1,6 +1,5 @@
 //! `hw-tests standin`.
 
-use cli_support::text::Escape;
 use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -12,14 +11,13 @@ use board_simulator::monitors::{
 };
 use clap::{Args, ValueEnum};
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, INTERRUPTED, USAGE};
-
 use cli_support::interrupt::install_handler;
 use cli_support::output::print;
+use cli_support::text::Escape;
 
 /// How often Ctrl-C is checked.
 const INTERRUPT_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The monitor to emulate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum MonitorKind {
     /// The Small Computer Monitor 1.3.0

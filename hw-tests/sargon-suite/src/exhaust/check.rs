@@ -1,5 +1,4 @@
-//! Compares boards with the reference over a space of arrays, chunk by chunk, and bisects to the
-//! first mismatch.
+//! Compares boards with the reference over a space of arrays; bisects to a mismatch.
 
 use std::collections::BTreeMap;
 use std::iter::Enumerate;
@@ -71,8 +70,7 @@ pub struct FirstMismatch {
     pub counted: Option<u8>,
     /// Reply to EXCHANGE for the same array.
     pub traced: ExchangeResponse,
-    /// Steps in the reply to TRACE, a second program on the board; empty if it does not implement
-    /// TRACE.
+    /// Steps in the reply to TRACE, a second program; empty if it is not implemented.
     pub steps: Vec<StepRecord>,
 }
 
@@ -142,9 +140,7 @@ impl ChunkQueue {
     }
 }
 
-/// A board's reply for a chunk.
 struct ChunkResult {
-    /// Index of the chunk.
     index: usize,
     chunk: ExpectedChunk,
     counted: Result<ExhaustResponse, LinkError>,
@@ -160,7 +156,6 @@ enum StopReason {
 /// A chunk on which board and reference differ.
 struct MismatchedChunk {
     chunk: ExpectedChunk,
-    /// The board's histogram.
     histogram: [u16; RESIDUE_BINS],
 }
 

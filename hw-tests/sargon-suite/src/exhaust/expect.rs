@@ -26,7 +26,6 @@ pub struct ExpectedChunk {
 
 impl ArraySpace {
     /// Computes the expected reply for a chunk of at most 65,535 arrays.
-    #[must_use]
     pub fn expect(&self, range: Range<u32>, crc_before: u32) -> ExpectedChunk {
         let mut residues = Vec::with_capacity(range.len());
         let mut short = false;

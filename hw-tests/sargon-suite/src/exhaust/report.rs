@@ -11,7 +11,6 @@ use crate::responses::ObservedBooking;
 use sargon_reference::{Booking, ExchangeResult, exchange};
 
 /// Returns the totals as text. `board` is the simulated time of the board, if it is simulated.
-#[must_use]
 pub fn summary_text(
     plan: &ExhaustPlan,
     totals: &ExhaustTotals,
@@ -52,9 +51,7 @@ fn owner(plan: &ExhaustPlan) -> String {
     format!("{:?}", plan.arrays.owner).to_lowercase()
 }
 
-/// Returns the first mismatch as text: the array, and the residues and bookings of board and
-/// reference.
-#[must_use]
+/// Returns the first mismatch as text: the array, residues and bookings of both.
 pub fn mismatch_text(plan: &ExhaustPlan, mismatch: &FirstMismatch) -> String {
     let (piece, array) = plan.arrays.at(plan.arrays.index(mismatch.number));
     let outcome = exchange(piece, &array);

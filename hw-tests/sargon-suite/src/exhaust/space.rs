@@ -98,8 +98,7 @@ struct OuterCounts {
 }
 
 impl OuterCounts {
-    /// Returns the bytes of a section, made by the reference's filing, which files pieces as ATTACK
-    /// does.
+    /// Returns the bytes of a section by the reference's filing, which is that of ATTACK.
     fn section(self, behind: &[PieceKind], bishops: usize, rooks: usize) -> Section {
         let mut filing = FiledArray { array: AttackersArray::default(), overflow: false };
         let mut file = |kind, count, behind_queen| {
@@ -119,8 +118,7 @@ impl OuterCounts {
     }
 }
 
-/// The digits of an array's number: section of the attackers, section of the defenders, and kind of
-/// the piece under attack.
+/// The digits of an array's number: sections of attackers and defenders, kind attacked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArrayIndex {
     /// Index of the attackers' section, the outermost digit.
@@ -143,20 +141,17 @@ pub struct ArraySpace {
 
 impl ArraySpace {
     /// Creates the arrays of a space.
-    #[must_use]
     pub fn new(space: Space, owner: Colour) -> Self {
         Self { space, owner, sections: space.sections() }
     }
 
     /// Returns the number of arrays.
-    #[must_use]
     pub fn count(&self) -> u32 {
         let sections = self.sections.len() as u32;
         sections * sections * PIECE_KINDS
     }
 
     /// Returns the digits of an array's number, which is less than [`Self::count`].
-    #[must_use]
     pub fn index(&self, number: u32) -> ArrayIndex {
         let pair = number / PIECE_KINDS;
         let kind = number % PIECE_KINDS;
@@ -167,7 +162,6 @@ impl ArraySpace {
     }
 
     /// Returns the piece under attack and the array.
-    #[must_use]
     pub fn at(&self, index: ArrayIndex) -> (Piece, AttackersArray) {
         let attackers = self.sections[usize::from(index.attackers)];
         let defenders = self.sections[usize::from(index.defenders)];

@@ -22,7 +22,6 @@ const MAX_STDERR_LINES: usize = 100;
 /// Longest part of a line that is shown in a message.
 const MAX_EXCERPT_CHARACTERS: usize = 200;
 
-/// Error of the external command.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ExternalEngineError {
     #[error("can't start a shell for '{0}': {1}")]
@@ -41,13 +40,11 @@ pub(super) enum ExternalEngineError {
     Extra { command: String, extra: usize },
 }
 
-/// Output of the command.
 enum EngineOutput {
     Line(String),
     End,
 }
 
-/// A running command.
 pub(super) struct ExternalEngine {
     command: String,
     timeout: Duration,
@@ -55,7 +52,6 @@ pub(super) struct ExternalEngine {
     questions: Option<SyncSender<String>>,
     answers: Receiver<EngineOutput>,
     answered: usize,
-    /// Number of lines without a value.
     ignored: usize,
     last_ignored: Option<String>,
 }
@@ -178,9 +174,6 @@ impl ExternalEngine {
     }
 
     /// Closes the command's input and waits for its end.
-    ///
-    /// # Errors
-    /// Returns [`ExternalEngineError::Extra`] if the command has written too many values.
     pub(super) fn finish(mut self) -> Result<(), ExternalEngineError> {
         self.questions = None;
         let deadline = Instant::now() + self.timeout;
@@ -241,8 +234,7 @@ fn next_line(output: &mut impl BufRead) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Prints the beginning of the command's standard error, and reads the rest so that the command
-/// does not block.
+/// Prints the beginning of the command's standard error, and reads the rest.
 fn forward_stderr(errors: ChildStderr) {
     let mut errors = BufReader::new(errors);
     let mut shown = 0;

@@ -8,7 +8,6 @@ use serde::Serialize;
 use super::MoveComparison;
 use cli_support::output::pluralize;
 
-/// Counts of the command's values equal to, above and below another.
 #[derive(Default, Clone, Copy, Serialize)]
 pub(super) struct HigherLower {
     equal: usize,
@@ -29,7 +28,6 @@ impl HigherLower {
     }
 }
 
-/// Counts over all evaluated moves.
 #[derive(Default, Serialize)]
 pub(super) struct ComparisonCounts {
     asked: usize,
@@ -90,7 +88,6 @@ pub(super) fn row(asked: &MoveComparison<'_>) -> String {
     )
 }
 
-/// The table of counts.
 pub(super) fn summary(counts: &ComparisonCounts) -> String {
     let declined = match counts.declined {
         0 => String::new(),

@@ -9,7 +9,6 @@ use serde::Serialize;
 /// Piece values without --values and without a suite.
 pub(super) const DEFAULT_VALUES: PieceValues = PieceValues::WIKI;
 
-/// The value of a move by each definition.
 #[derive(Serialize)]
 pub(super) struct MoveValue {
     pub(super) uci: String,
@@ -65,8 +64,7 @@ pub(super) struct MoveDetail {
     /// The recursive form, and the iterative one without a list.
     pub(super) recursive: i32,
     pub(super) by_bounds: i32,
-    /// The gain of the moving side on the square if its attackers may also decline, pins and checks
-    /// aside.
+    /// The moving side's gain on the square if its attackers may decline, legality aside.
     pub(super) pseudo_legal_gain: i32,
 }
 

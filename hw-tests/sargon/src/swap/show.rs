@@ -6,7 +6,6 @@ use chess_rules::see::ValuesByDefinition;
 
 use super::move_value::{MoveDetail, MoveValue, ThresholdResult};
 
-/// Returns a table of moves.
 pub(super) fn table(id: &str, values: &[MoveValue]) -> String {
     let mut text = format!("{id}\n  {:<16}{:>8}{:>12}{:>8}\n", "", "swap", "swap_promo", "legal");
     for MoveValue { uci, san, value, at_least } in values {

@@ -27,7 +27,6 @@ struct SuiteLine {
     agrees: Vec<SeeDefinition>,
 }
 
-/// Counts over a suite.
 #[derive(Default, Serialize)]
 struct SuiteCounts {
     lines: usize,
@@ -108,8 +107,7 @@ impl SuiteCounts {
     }
 }
 
-/// Returns the named values with which most lines agree. Suites are in pawns or in centipawns,
-/// without a mark.
+/// Returns the named values with which most lines agree; suites do not name theirs.
 fn best_values(positions: &PositionList) -> (&'static str, PieceValues) {
     let right = |values: PieceValues| {
         let agrees = |named: &&NamedPosition| {

@@ -9,8 +9,7 @@ use super::spelling::Visibility;
 /// The number of a scope; the first, before any global symbol, is 0.
 pub(in super::super) type Scope = u32;
 
-/// The number of rounds in which candidates for local names are refined; if they still change
-/// afterwards, no name is local.
+/// Rounds in which candidates for local names are refined; without an end no name is local.
 const MAX_ROUNDS: usize = 50;
 
 /// The role of a name in a statement.
@@ -21,7 +20,6 @@ pub(super) enum Role {
     Use,
 }
 
-/// The scopes of a program and the symbols that are local to them.
 #[derive(Debug, Default)]
 pub(in super::super) struct Scopes {
     /// Those of all labels in their order.

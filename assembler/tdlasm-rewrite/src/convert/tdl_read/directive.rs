@@ -38,8 +38,7 @@ impl<'t> Reading<'t, '_> {
         Ok(Body::Bytes(list.into_iter().map(byte).collect()))
     }
 
-    /// Texts and bytes in brackets. `ending` is empty, the byte after them, or 80H for the top bit
-    /// of the last.
+    /// Texts and bytes in brackets; `ending` is the byte after them, or 80H for the last top bit.
     pub(super) fn texts(&mut self, at: usize, ending: &[u8]) -> ConvertResult<Body<'t>> {
         let mut items = Vec::new();
         loop {
@@ -126,7 +125,6 @@ impl<'t> Reading<'t, '_> {
     }
 }
 
-/// Sets the top bit of the last byte.
 fn mark_last(items: &mut Vec<Item<'_>>) {
     let last = match items.pop() {
         Some(Item::Text(text)) => {

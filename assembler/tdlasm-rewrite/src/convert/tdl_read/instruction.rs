@@ -102,7 +102,6 @@ fn register(node: &Node<'_>) -> Option<Register> {
     }
 }
 
-/// Returns `true` if a slot takes only registers.
 fn is_register_slot(slot: Slot) -> bool {
     use Slot::{Bit, Byte, Index, None, Relative, Restart, Word};
     !matches!(slot, Bit | Byte | Index | None | Relative | Restart | Word)

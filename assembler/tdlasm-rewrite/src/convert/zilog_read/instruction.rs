@@ -9,7 +9,6 @@ use super::super::mnemonics;
 use super::super::program::{Body, ConvertResult, Operand, Spaced, Unconverted};
 use super::Reading;
 
-/// An operand as written in the source.
 #[derive(Debug, Clone)]
 enum Given<'t> {
     /// A register or condition.
@@ -169,8 +168,7 @@ fn fit<'t>(form: &Form, given: &[Spaced<'t, Given<'t>>]) -> Option<Vec<Spaced<'t
     Some(operands.into_iter().flatten().collect())
 }
 
-/// The number of the operand that a token of a template stands for, and whether it is in
-/// parentheses.
+/// The number of the operand that a template's token stands for; whether in parentheses.
 fn placeholder(token: &str) -> Option<(usize, bool)> {
     match token {
         "{0}" => Some((0, false)),

@@ -1,18 +1,16 @@
 //! Directives that write bytes: `.BYTE`, `.WORD`, texts, `.RAD40`, `.DATE` and `.TIME`.
 
+use super::super::code_buffer::{CodeCheckpoint, Field, FieldPos};
+use super::super::directive_table::TextTerminator;
+use super::super::pass::{StatementEnd, StatementResult};
+use super::reader::DirectiveReader;
 use crate::calendar::civil_date;
 use crate::diag::{Code, Diagnostic};
 use crate::source::Span;
 use crate::syntax::lex::RADIX40;
 use crate::syntax::{Cursor, lex};
 
-use super::super::code_buffer::{CodeCheckpoint, Field, FieldPos};
-use super::super::directive_table::TextTerminator;
-use super::super::pass::{StatementEnd, StatementResult};
-use super::reader::DirectiveReader;
-
 impl DirectiveReader<'_, '_> {
-    /// Writes a list of expressions, one field each.
     pub(super) fn write_values(
         &mut self,
         field: Field,
@@ -22,21 +20,13 @@ impl DirectiveReader<'_, '_> {
         cursor.skip_blanks();
         self.asm.module.context.recorder.line.words = field == Field::Word;
         if cursor.at_statement_end() && !self.asm.input.has_macro_text {
-            self.asm.module.context.error(
-                Code::Short,
-                span,
-                "a value is missing, so nothing is assembled",
-            );
+            self.asm.error(Code::Short, span, "a value is missing, so nothing is assembled");
             return Ok(StatementEnd::Open);
         }
         loop {
             self.asm.module.parse_expression(0, cursor);
             if self.asm.module.operands[0].ops.is_empty() {
-                self.asm.module.context.error(
-                    Code::Expression,
-                    cursor.here(),
-                    "a value is missing",
-                );
+                self.asm.error(Code::Expression, cursor.here(), "a value is missing");
                 if self.asm.input.has_macro_text && cursor.at_statement_end() {
                     // After a macro without text ZASM still writes a value.
                     self.asm.module.code.output.write(&[0; 2][..field.size()]);
@@ -88,11 +78,7 @@ impl DirectiveReader<'_, '_> {
         }
         let Some((first, count)) = self.asm.module.code.output.written_since(before) else {
             if !lost && !self.asm.module.context.sink.has_flags_since(reported_before) {
-                self.asm.module.context.error(
-                    Code::Empty,
-                    span,
-                    "the text is empty, so nothing is assembled",
-                );
+                self.asm.error(Code::Empty, span, "the text is empty, so nothing is assembled");
             }
             return Ok(StatementEnd::Open);
         };
@@ -120,7 +106,7 @@ impl DirectiveReader<'_, '_> {
             _ => "the last byte of this text and its end are lost, as in ZASM",
         };
         let help = "put the ] that closes the block on a line of its own";
-        self.asm.module.context.report(Diagnostic::new(Code::LostByte, span, message).help(help));
+        self.asm.report(Diagnostic::new(Code::LostByte, span, message).help(help));
     }
 
     /// Writes a delimited text, after `so_far` bytes of the same statement.
@@ -132,7 +118,7 @@ impl DirectiveReader<'_, '_> {
                 self.asm.module.code.output.write(text);
             }
             None => {
-                self.asm.module.context.error(
+                self.asm.error(
                     Code::Unterminated,
                     start,
                     "the text that begins here is not closed",
@@ -150,7 +136,7 @@ impl DirectiveReader<'_, '_> {
         cursor.advance(1);
         self.asm.module.parse_expression(0, cursor);
         if self.asm.module.operands[0].ops.is_empty() {
-            self.asm.module.context.error(Code::Expression, cursor.here(), "a value is missing");
+            self.asm.error(Code::Expression, cursor.here(), "a value is missing");
         } else {
             self.asm.module.emit_operand(0, Field::Byte)?;
         }
@@ -159,7 +145,7 @@ impl DirectiveReader<'_, '_> {
             self.asm.module.code.output.roll_back(before);
             // The second of two passes also reports errors in the value.
             self.asm.module.context.sink.needs_two_passes = true;
-            self.asm.module.context.error(Code::Expression, open, "this bracket is not closed");
+            self.asm.error(Code::Expression, open, "this bracket is not closed");
         }
         Ok(closed)
     }
@@ -184,13 +170,13 @@ impl DirectiveReader<'_, '_> {
     ) -> StatementResult<StatementEnd> {
         cursor.skip_blanks();
         if cursor.at_statement_end() {
-            self.asm.module.context.error(Code::Short, span, "a symbol is missing");
+            self.asm.error(Code::Short, span, "a symbol is missing");
             return Ok(StatementEnd::Open);
         }
         loop {
             cursor.skip_blanks();
             let Some(word) = cursor.take(lex::symbol) else {
-                self.asm.module.context.error(Code::Operand, span, "a symbol is missing");
+                self.asm.error(Code::Operand, span, "a symbol is missing");
                 return Ok(StatementEnd::Open);
             };
             let code = |at: usize| {
@@ -225,7 +211,7 @@ impl DirectiveReader<'_, '_> {
         if cursor.rest()[at] != b',' {
             return false;
         }
-        self.asm.module.context.error(Code::Expression, cursor.here(), "a comma is missing here");
+        self.asm.error(Code::Expression, cursor.here(), "a comma is missing here");
         cursor.advance(at + 1);
         true
     }

@@ -1,17 +1,16 @@
 //! Directives for externals, exports and synonyms.
 
-use crate::diag::Code;
-use crate::references::ReferenceRole;
-use crate::source::Span;
-use crate::syntax::expr::Intern;
-use crate::syntax::{Cursor, lex};
-
 use super::super::directive_table::{Directive, Synonym};
 use super::super::name_hash::NameId;
 use super::super::name_table::{BuiltIn, Definition, Entry, SymbolState};
 use super::super::pass::{Pass, StatementEnd, StatementResult};
 use super::super::value::{BaseId, Value};
 use super::reader::DirectiveReader;
+use crate::diag::Code;
+use crate::references::ReferenceRole;
+use crate::source::Span;
+use crate::syntax::expr::Intern;
+use crate::syntax::{Cursor, lex};
 
 impl DirectiveReader<'_, '_> {
     /// Reads the symbols of `.EXTERN`, `.INTERN` and `.ENTRY`.
@@ -23,7 +22,7 @@ impl DirectiveReader<'_, '_> {
     ) -> StatementResult<StatementEnd> {
         cursor.skip_blanks();
         if cursor.at_statement_end() {
-            self.asm.module.context.error(Code::Short, span, "a symbol is missing");
+            self.asm.error(Code::Short, span, "a symbol is missing");
             return Ok(StatementEnd::Open);
         }
         loop {
@@ -60,7 +59,7 @@ impl DirectiveReader<'_, '_> {
         cursor.skip_blanks();
         let start = cursor.offset();
         let Some(word) = cursor.take(lex::symbol) else {
-            self.asm.module.context.error(Code::Operand, span, "a symbol is missing");
+            self.asm.error(Code::Operand, span, "a symbol is missing");
             return None;
         };
         Some((self.asm.module.symbols.names.intern(word), cursor.since(start)))
@@ -217,7 +216,6 @@ fn copied_kind(original: Definition) -> Definition {
     }
 }
 
-/// A meaning that a synonym copies.
 #[derive(Debug, Clone, Copy)]
 enum Meaning {
     Symbol(SymbolState, Definition),

@@ -1,14 +1,13 @@
 //! Directives for the location counter, the radix, included files and the end of the source.
 
-use crate::diag::Code;
-use crate::listing::ListingControl;
-use crate::source::{Origin, Span};
-use crate::syntax::{Cursor, lex};
-
 use super::super::directive_table::Directive;
 use super::super::input::InputChange;
 use super::super::pass::{StatementAbort, StatementEnd, StatementResult};
 use super::reader::DirectiveReader;
+use crate::diag::Code;
+use crate::listing::ListingControl;
+use crate::source::{Origin, Span};
+use crate::syntax::{Cursor, lex};
 
 /// The maximum depth of `.INSERT`; deeper ones are endless recursion.
 const MAX_INSERT_DEPTH: usize = 32;
@@ -22,7 +21,7 @@ impl DirectiveReader<'_, '_> {
         self.asm.module.code.output.record_high_water();
         self.asm.module.parse_expression(0, cursor);
         if self.asm.module.operands[0].ops.is_empty() {
-            self.asm.module.context.error(Code::Operand, span, "a location is missing; 0 is used");
+            self.asm.error(Code::Operand, span, "a location is missing; 0 is used");
         }
         let value = self.asm.module.evaluate_now(0)?;
         self.asm.module.context.recorder.line.value = Some(value.reloc_value());
@@ -30,8 +29,7 @@ impl DirectiveReader<'_, '_> {
         Ok(StatementEnd::Open)
     }
 
-    /// Executes `.BLKB` or `.BLKW`. ZASM marks a size that overflows, and a location counter that
-    /// wraps.
+    /// Executes `.BLKB` or `.BLKW`. ZASM marks a size that overflows, and a counter that wraps.
     pub(super) fn reserve(
         &mut self,
         unit: u8,
@@ -40,16 +38,12 @@ impl DirectiveReader<'_, '_> {
     ) -> StatementResult<StatementEnd> {
         self.asm.module.parse_expression(0, cursor);
         if self.asm.module.operands[0].ops.is_empty() {
-            self.asm.module.context.error(Code::Short, span, "a size is missing; 0 is used");
+            self.asm.error(Code::Short, span, "a size is missing; 0 is used");
         }
         let value = self.asm.module.evaluate_now(0)?;
         if !value.is_absolute() {
             let message = "a size must be a constant, but this value is relocatable";
-            self.asm.module.context.error(
-                Code::Relocation,
-                self.asm.module.operands[0].span,
-                message,
-            );
+            self.asm.error(Code::Relocation, self.asm.module.operands[0].span, message);
         }
         // ZASM reserves nothing for a relocatable size.
         let count = if value.is_absolute() { value.number } else { 0 };
@@ -58,11 +52,11 @@ impl DirectiveReader<'_, '_> {
         let size = u32::from(count) * u32::from(unit);
         if size > 0xFFFF {
             let message = "the size is more than 65535 bytes, taken modulo 65536";
-            self.asm.module.context.error(Code::Size, self.asm.module.operands[0].span, message);
+            self.asm.error(Code::Size, self.asm.module.operands[0].span, message);
         }
         if self.asm.module.code.output.reserve(size as u16) {
             let message = "the location counter passes FFFFH here; a negative size moves it back";
-            self.asm.module.context.error(Code::Size, self.asm.module.operands[0].span, message);
+            self.asm.error(Code::Size, self.asm.module.operands[0].span, message);
         }
         Ok(StatementEnd::Open)
     }
@@ -75,15 +69,15 @@ impl DirectiveReader<'_, '_> {
     ) -> StatementResult<StatementEnd> {
         cursor.skip_blanks();
         if cursor.at_statement_end() {
-            self.asm.module.context.error(Code::Short, span, "a radix is missing");
+            self.asm.error(Code::Short, span, "a radix is missing");
             return Ok(StatementEnd::Open);
         }
         let start = cursor.offset();
         let message = "a radix is 2, 8, 10 or 16";
         match cursor.take(|rest| lex::number(rest, 10)).map(|number| number.value) {
             Some(radix @ (2 | 8 | 10 | 16)) => self.asm.module.radix = radix as u8,
-            Some(_) => self.asm.module.context.error(Code::Operand, cursor.since(start), message),
-            None => self.asm.module.context.error(Code::Operand, cursor.here(), message),
+            Some(_) => self.asm.error(Code::Operand, cursor.since(start), message),
+            None => self.asm.error(Code::Operand, cursor.here(), message),
         }
         Ok(StatementEnd::Open)
     }
@@ -111,7 +105,6 @@ impl DirectiveReader<'_, '_> {
         Ok(StatementEnd::Complete)
     }
 
-    /// Executes `.INSERT file`.
     pub(super) fn insert(
         &mut self,
         span: Span,
@@ -125,9 +118,9 @@ impl DirectiveReader<'_, '_> {
         let at = Span::new(cursor.offset(), cursor.offset() + name.len() as u32);
         cursor.advance(length);
         if name.is_empty() {
-            self.asm.module.context.error(Code::File, span, "the name of the file is missing");
+            self.asm.error(Code::File, span, "the name of the file is missing");
         } else if self.asm.input.insert_depth() >= MAX_INSERT_DEPTH {
-            self.asm.module.context.error(Code::File, at, "files are nested too deep");
+            self.asm.error(Code::File, at, "files are nested too deep");
         } else {
             self.insert_named(&name, at);
         }
@@ -138,19 +131,11 @@ impl DirectiveReader<'_, '_> {
         let Some(path) = self.asm.input.find_insert(&self.asm.module.context.sources, name) else {
             let message = format!("cannot find {name}, nor {name}.ASM");
             let diagnostic = crate::diag::Diagnostic::new(Code::File, at, message);
-            return self
-                .asm
-                .module
-                .context
-                .report(diagnostic.help("-I FOLDER adds a folder to search"));
+            return self.asm.report(diagnostic.help("-I FOLDER adds a folder to search"));
         };
         let shown = path.display().to_string();
         if self.asm.input.is_open(&self.asm.module.context.sources, &shown) {
-            return self.asm.module.context.error(
-                Code::File,
-                at,
-                format!("{name} includes itself"),
-            );
+            return self.asm.error(Code::File, at, format!("{name} includes itself"));
         }
         let frame = self.asm.open_file(&path, Origin::Insert(at), at);
         self.asm.input.pending_change = frame.map(InputChange::Into);
@@ -167,7 +152,6 @@ impl DirectiveReader<'_, '_> {
         Ok(())
     }
 
-    /// Executes `.IDENT name`.
     pub(super) fn ident(
         &mut self,
         span: Span,
@@ -182,17 +166,11 @@ impl DirectiveReader<'_, '_> {
                 self.asm.module.symbols.module_name = Some(name);
             }
             None if cursor.at_statement_end() => {
-                self.asm.module.context.error(
-                    Code::Short,
-                    span,
-                    "the name of the module is missing",
-                );
+                self.asm.error(Code::Short, span, "the name of the module is missing");
             }
-            None => self.asm.module.context.error(
-                Code::Operand,
-                cursor.here(),
-                "a name cannot begin with a digit",
-            ),
+            None => {
+                self.asm.error(Code::Operand, cursor.here(), "a name cannot begin with a digit")
+            }
         }
         Ok(StatementEnd::Open)
     }

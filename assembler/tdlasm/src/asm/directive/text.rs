@@ -1,11 +1,10 @@
 //! Directives whose operand is a text for the reader of the source or the console.
 
+use super::super::pass::{Pass, StatementEnd, StatementResult};
+use super::reader::DirectiveReader;
 use crate::diag::Code;
 use crate::source::Span;
 use crate::syntax::Cursor;
-
-use super::super::pass::{Pass, StatementEnd, StatementResult};
-use super::reader::DirectiveReader;
 
 impl DirectiveReader<'_, '_> {
     /// Skips a text, for `.REMARK`.
@@ -14,8 +13,7 @@ impl DirectiveReader<'_, '_> {
         Ok(StatementEnd::Open)
     }
 
-    /// Executes `.PRNTX text`, which may depend on `.IF1` or `.IF2`. A text that both passes print
-    /// is printed once.
+    /// Executes `.PRNTX text`; a text that both passes print (`.IF1`) is printed once.
     pub(super) fn print(&mut self, cursor: &mut Cursor<'_>) -> StatementResult<StatementEnd> {
         let text = self.asm.text(cursor);
         if !(self.asm.module.context.pass == Pass::Second
@@ -34,7 +32,7 @@ impl DirectiveReader<'_, '_> {
     ) -> StatementResult<StatementEnd> {
         let text = self.asm.text(cursor);
         let message = if text.is_empty() { "the source reports an error".into() } else { text };
-        self.asm.module.context.error(Code::User, span, message);
+        self.asm.error(Code::User, span, message);
         Ok(StatementEnd::Open)
     }
 }

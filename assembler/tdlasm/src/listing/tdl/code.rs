@@ -1,18 +1,15 @@
 //! The code columns.
 
-use crate::isa::{Slot, decode};
-
 use super::super::rows::{ListingOptions, push_hex, push_word};
 use super::super::statement::ListingLine;
 use super::reloc_mark::reloc_mark;
+use crate::isa::{Slot, decode};
 
-/// Bytes per row.
 const BYTES_A_ROW: usize = 6;
 const WORDS_A_ROW: usize = 2;
 /// The width of a word of `.WORD`: digits, relocation mark, blank.
 const WORD_WIDTH: usize = 8;
 
-/// Returns the code of a statement, split into rows.
 pub(super) fn rows(line: &ListingLine<'_>, options: &ListingOptions) -> Vec<String> {
     if line.words {
         return words(line, options);
@@ -27,7 +24,6 @@ pub(super) fn rows(line: &ListingLine<'_>, options: &ListingOptions) -> Vec<Stri
     line.bytes.chunks(BYTES_A_ROW).map(digits).collect()
 }
 
-/// Formats two words per row. The second extends over the first two columns of the source.
 fn words(line: &ListingLine<'_>, options: &ListingOptions) -> Vec<String> {
     let count = line.bytes.len() / 2;
     (0..count)
@@ -45,7 +41,6 @@ fn words(line: &ListingLine<'_>, options: &ListingOptions) -> Vec<String> {
         .collect()
 }
 
-/// Formats the word at an index of the bytes, with its relocation mark.
 fn word(line: &ListingLine<'_>, at: usize, options: &ListingOptions) -> String {
     let bytes = [line.bytes[at], line.bytes[at + 1]];
     let mut text = String::new();

@@ -1,8 +1,5 @@
 //! Prints the source text in the order in which ZASM reads it.
 
-use crate::module::{Module, RelocValue, SourceOrderModule};
-use crate::source::{Origin, Source, SourceMap};
-
 use super::super::control::{ListingControl, ListingDirective, Macros};
 use super::super::rows::{ListingOptions, apply};
 use super::super::statement::{Listing, ListingLine};
@@ -10,6 +7,8 @@ use super::marks::Marks;
 use super::page::Pages;
 use super::row::Row;
 use super::{code, symbols};
+use crate::module::{Module, RelocValue, SourceOrderModule};
+use crate::source::{Origin, Source, SourceMap};
 
 /// A text that is being read.
 struct Open<'a> {
@@ -39,8 +38,7 @@ pub(super) struct Echo<'a> {
     /// The number of open macro texts.
     depth: u32,
     row: Row,
-    /// Under `.SALL`: the row of the outermost call, until its line ends or a later row has an
-    /// error.
+    /// Under `.SALL`: the row of the outermost call, until its line ends or a row has an error.
     call: Option<Row>,
     errors: usize,
 }
@@ -57,7 +55,6 @@ struct Piece<'l> {
     /// The length of the text after the call on its line, if it is read as a part of the macro text
     /// but printed with the call.
     rest: u32,
-    /// The line ends within its texts, each with the number of bytes before it.
     breaks: Vec<(u32, usize)>,
 }
 
@@ -114,8 +111,7 @@ impl<'a> Echo<'a> {
         self.pages.finish()
     }
 
-    /// Ends the module: prints the rest of macro texts and of the current line, then the symbol
-    /// table.
+    /// Ends the module: prints what is left of macro texts and the line, then the symbol table.
     fn end_module(&mut self, module: u32) {
         while self.depth > 0 {
             self.leave();
@@ -167,8 +163,7 @@ impl<'a> Echo<'a> {
         self.open.push(Open { source, next, limit });
     }
 
-    /// Returns how much of a macro text is a copy of the calling statement: for a call in an
-    /// operand that statement is read again from its start.
+    /// Returns how much of a macro text repeats the calling statement, for a call in an operand.
     fn head_length(&self, source: &Source, call: u32) -> u32 {
         // Not the current text: a `.PRGEND` in a macro closes it, and calls in it continue.
         let caller = self.sources.source_at(call);
@@ -191,7 +186,6 @@ impl<'a> Echo<'a> {
         }
     }
 
-    /// Leaves the innermost text.
     fn leave(&mut self) {
         let Some(top) = self.open.last() else { return };
         let is_file = matches!(top.source.origin, Origin::File);
@@ -227,7 +221,6 @@ impl<'a> Echo<'a> {
         text.iter().for_each(|byte| self.echo(*byte));
     }
 
-    /// Prints a character.
     fn echo(&mut self, byte: u8) {
         match byte {
             b'\r' => {}
@@ -399,8 +392,7 @@ impl<'a> Echo<'a> {
         }
     }
 
-    /// Under `.SALL` a row of macro text is printed only for its errors; its code goes to the row
-    /// of the call.
+    /// Under `.SALL` a row of macro text is printed only for its errors; the call's has its code.
     fn end_macro_row(&mut self) {
         let row = std::mem::take(&mut self.row);
         if row.has_error() {

@@ -11,8 +11,7 @@ pub(super) struct Mark {
     /// The position of the question mark: how far ZASM has read when it finds the error.
     pub(super) place: u32,
     pub(super) letter: char,
-    /// Whether it is printed before the marker of its row, as it was found at the end of the
-    /// previous line.
+    /// Whether it is printed before the marker of its row, having been found on the line before.
     pub(super) before_row: bool,
 }
 
@@ -32,8 +31,7 @@ impl Marks {
         Self { marks, first_pass }
     }
 
-    /// Returns `true` if the first pass found an error. Its page heading is counted, but not
-    /// printed.
+    /// Returns `true` if the first pass found an error; its heading is counted but not printed.
     pub(super) fn any_in_first_pass(&self) -> bool {
         self.first_pass
     }

@@ -22,8 +22,7 @@ pub(super) struct Pages {
     /// Whether the module's name precedes the title: not after `.XLINK`.
     named: bool,
     number: usize,
-    /// Rows on the current page. The heading is printed with the first row, so that a title before
-    /// that row applies.
+    /// Rows on the current page. The heading comes with the first row, after a title before it.
     used: Option<usize>,
 }
 
@@ -45,7 +44,6 @@ impl Pages {
         pages
     }
 
-    /// Begins a module, on a new page.
     pub(super) fn begin_module(&mut self) {
         self.end();
         self.ident = UNNAMED.into();
@@ -70,7 +68,6 @@ impl Pages {
         self.named = named;
     }
 
-    /// Prints a row.
     pub(super) fn row(&mut self, row: &str) {
         if self.used.is_none() {
             self.head();
@@ -102,14 +99,12 @@ impl Pages {
         self.used = Some(0);
     }
 
-    /// Fills the current page with empty lines.
     pub(super) fn end(&mut self) {
         if let Some(used) = self.used.take() {
             (HEAD + used..LINES).for_each(|_| self.text.push_str("\r\n"));
         }
     }
 
-    /// Returns the text of all pages.
     pub(super) fn finish(mut self) -> String {
         self.end();
         self.text

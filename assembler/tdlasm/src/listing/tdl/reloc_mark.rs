@@ -1,6 +1,5 @@
 //! The relocation mark after a value.
 
-/// Returns the relocation mark of a base.
 pub(super) fn reloc_mark(base: u32) -> String {
     match base {
         0 => String::new(),

@@ -1,9 +1,8 @@
 //! A row while the text is read, and the lines printed for it.
 
-use crate::module::RelocValue;
-
 use super::super::rows::push_word;
 use super::reloc_mark::reloc_mark;
+use crate::module::RelocValue;
 
 /// The columns of address, code and marker, and the width of a row.
 const ADDRESS: usize = 3;
@@ -16,7 +15,6 @@ const TAB: usize = 8;
 /// Flags on a row; further errors are only counted.
 const LETTERS: usize = 2;
 
-/// A row that is being read.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Row {
     /// The text from the marker on.
@@ -37,7 +35,6 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// Begins the text with the marker.
     pub(super) fn start(&mut self, marker: u8, depth: u32) {
         if !self.started {
             self.text.push(marker);

@@ -1,19 +1,16 @@
 //! The symbol table at the end of a module.
 
-use crate::module::{RelocValue, SourceOrderModule, TableSymbol};
-use crate::syntax::lex::RADIX40;
-
 use super::page::Pages;
 use super::reloc_mark::reloc_mark;
+use crate::module::{RelocValue, SourceOrderModule, TableSymbol};
+use crate::syntax::lex::RADIX40;
 
 /// Entries per row, and the blanks between them.
 const A_ROW: usize = 3;
 const GAP: &str = "   ";
 
-/// Prints the table on a page of its own, in the order of the 40-character set.
-///
-/// The sections are listed like externals, except after `.XLINK`, when the object does not name
-/// them.
+/// Prints the table on a page of its own, in the order of the 40-character set; with the sections
+/// unless after `.XLINK`, when the object does not name them.
 pub(super) fn print(module: &SourceOrderModule, linkage: bool, pages: &mut Pages) {
     let mut symbols: Vec<TableSymbol> = module.symbols.clone();
     if linkage {

@@ -5,7 +5,6 @@ use crate::module::SectionKind;
 /// The number of the first external; smaller numbers are sections.
 pub(super) const FIRST_EXTERNAL: u8 = 4;
 
-/// Returns the base number of a section.
 pub(super) fn base_of(kind: SectionKind) -> u8 {
     match kind {
         SectionKind::Absolute => 0,
@@ -15,7 +14,6 @@ pub(super) fn base_of(kind: SectionKind) -> u8 {
     }
 }
 
-/// Returns the section with a base number below [`FIRST_EXTERNAL`].
 pub(super) fn section_of(base: u8) -> Option<SectionKind> {
     const KINDS: [SectionKind; FIRST_EXTERNAL as usize] =
         [SectionKind::Absolute, SectionKind::Prog, SectionKind::Data, SectionKind::Blank];

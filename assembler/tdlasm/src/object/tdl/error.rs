@@ -66,8 +66,7 @@ pub enum TdlProblem {
     Empty,
 }
 
-/// Error returned by [`write_tdl`](super::write_tdl): the module cannot be expressed as a TDL
-/// object.
+/// Error returned by [`write_tdl`](super::write_tdl) for what a TDL object cannot express.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TdlWriteError {
     /// A symbol whose name is not valid in a TDL object.

@@ -3,19 +3,17 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use super::base::{FIRST_EXTERNAL, section_of};
+use super::error::TdlProblem;
+use super::record::{Entry, Name, Record, text};
+use super::stream::{Item, items};
 use crate::module::{
     Base, Binding, Lines, Module, Reloc, RelocKind, Run, Section, SectionKind, Symbol, SymbolValue,
     Target,
 };
 
-use super::base::{FIRST_EXTERNAL, section_of};
-use super::error::TdlProblem;
-use super::record::{Entry, Name, Record, text};
-use super::stream::{Item, items};
-
 type TdlResult<T = ()> = Result<T, TdlProblem>;
 
-/// Builds modules from records.
 pub(super) struct ModuleBuilder<'n> {
     default_name: &'n str,
     modules: Vec<Module>,

@@ -1,18 +1,13 @@
 //! Sorts modules that were read from other objects into an order that TDL records can express.
 
+use super::base::{FIRST_EXTERNAL, base_of};
+use super::error::{TdlWriteError, WriteResult};
 use crate::module::{
     Base, Binding, CodeChunk, Module, Reloc, RelocKind, RelocValue, Run, Section,
     SourceOrderModule, Symbol, SymbolValue, TableSymbol, Target,
 };
 
-use super::base::{FIRST_EXTERNAL, base_of};
-use super::error::{TdlWriteError, WriteResult};
-
-/// Returns the module by ascending address, with its symbols in their order.
-///
-/// # Errors
-///
-/// Returns [`TdlWriteError`] for the first field that a TDL record cannot express.
+/// Returns the module by ascending address, or [`TdlWriteError`] for a field that TDL lacks.
 pub(super) fn by_address(module: &Module) -> WriteResult<SourceOrderModule> {
     let mut order = Order { module, bases: Vec::new(), made: SourceOrderModule::default() };
     order.number_externals();

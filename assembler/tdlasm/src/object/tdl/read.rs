@@ -17,8 +17,7 @@ pub struct TdlError {
     pub problem: TdlProblem,
 }
 
-/// Returns `true` if a file begins like a TDL object: with a record, perhaps after a line end or
-/// the leader of a paper tape.
+/// Returns `true` if a file begins like a TDL object, perhaps after the leader of a paper tape.
 pub(crate) fn looks_like_tdl(data: &[u8]) -> bool {
     data.iter()
         .find(|byte| !b"\r\n\0".contains(byte))

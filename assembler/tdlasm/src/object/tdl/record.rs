@@ -2,9 +2,8 @@
 
 #![deny(clippy::cast_possible_truncation)]
 
-use crate::syntax::lex::is_symbol;
-
 use super::error::TdlProblem;
+use crate::syntax::lex::is_symbol;
 
 /// The form of the fields of records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +26,6 @@ pub(super) struct Entry {
     pub(super) value: u16,
 }
 
-/// One record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Record {
     /// `!`
@@ -50,12 +48,10 @@ pub(super) enum Record {
     HexEnd { address: u16, base: u8 },
 }
 
-/// The name as text.
 pub(super) fn text(name: Name) -> String {
     name.iter().map(|byte| char::from(*byte)).collect::<String>().trim_end().to_owned()
 }
 
-/// Reads records.
 pub(super) struct Input<'d> {
     data: &'d [u8],
     /// The offset of the next byte.
@@ -187,10 +183,8 @@ impl<'d> Input<'d> {
     }
 }
 
-/// Writes records.
 pub(super) struct Output {
     form: Form,
-    /// The file.
     pub(super) bytes: Vec<u8>,
     sum: u8,
 }

@@ -19,7 +19,6 @@ pub(super) enum Item {
     BasedByte { base: u8, value: u8 },
 }
 
-/// A stream being written.
 #[derive(Debug, Default)]
 pub(super) struct Stream {
     bytes: Vec<u8>,
@@ -30,7 +29,6 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// Adds an absolute byte.
     pub(super) fn push_byte(&mut self, byte: u8) {
         self.put(0, byte);
     }
@@ -45,12 +43,10 @@ impl Stream {
         self.put(0, high);
     }
 
-    /// Returns `true` if the record must be closed.
     pub(super) fn is_full(&self) -> bool {
         self.bytes.len() >= FULL
     }
 
-    /// Returns the bytes and resets the stream.
     pub(super) fn take(&mut self) -> Vec<u8> {
         std::mem::take(self).bytes
     }
@@ -66,7 +62,6 @@ impl Stream {
     }
 }
 
-/// Returns the items of a stream.
 pub(super) fn items(stream: &[u8]) -> Result<Vec<Item>, TdlProblem> {
     let mut reader = Reader { rest: stream, control: 0, left: 0 };
     let mut items = Vec::new();

@@ -2,19 +2,17 @@
 
 use std::borrow::Cow;
 
-use crate::module::{
-    CodeChunk, Module, ObjectForm, RelocValue, SectionKind, SourceOrderModule, TableSymbol,
-};
-use crate::syntax::lex::is_symbol;
-
 use super::base::{FIRST_EXTERNAL, base_of};
 use super::error::{TdlWriteError, WriteResult};
 use super::order::by_address;
 use super::record::{Entry, Form, Name, Output, Record};
 use super::stream::Stream;
+use crate::module::{
+    CodeChunk, Module, ObjectForm, RelocValue, SectionKind, SourceOrderModule, TableSymbol,
+};
+use crate::syntax::lex::is_symbol;
 
-/// The maximum number of names of an `@` record, and of entries of the other lists, as written by
-/// ZASM 2.21.
+/// The most names of an `@` record, and entries of the other lists, as written by ZASM 2.21.
 const NAMES: usize = 8;
 const ENTRIES: usize = 4;
 /// The size at which a record of Intel HEX is closed. A word at its end can exceed it.
@@ -60,7 +58,6 @@ pub fn write_tdl(modules: &[Module], form: ObjectForm) -> Result<Vec<u8>, TdlWri
 
 /// Returns what an object of this form leaves out although the program needs it: names of externals
 /// after `.XLINK`, relocations after `.PABS`. ZASM leaves them out, too.
-#[must_use]
 pub fn tdl_losses(modules: &[Module], form: ObjectForm) -> Vec<String> {
     let assembled = modules.iter().filter_map(|module| {
         let order = module.source_order.as_deref()?;
@@ -157,8 +154,7 @@ impl<'m> Writer<'m> {
         Ok(())
     }
 
-    /// Returns the name from `.IDENT`, or ZASM's default if there is none or a record cannot
-    /// contain it.
+    /// Returns the name from `.IDENT`, or ZASM's default if a record cannot contain it.
     fn module_name(&self) -> Name {
         let name = self.order.ident.as_deref().unwrap_or_default().to_ascii_uppercase();
         let fits = !name.is_empty() && name.bytes().all(is_symbol);
@@ -175,8 +171,7 @@ impl<'m> Writer<'m> {
             .collect()
     }
 
-    /// Returns the size as a word. That of a full section needs one bit more, but follows from its
-    /// last byte.
+    /// Returns the size as a word; a full section's needs one bit more, which its last byte gives.
     fn size(&self, kind: SectionKind) -> WriteResult<u16> {
         let base = u32::from(base_of(kind));
         let size = self.order.size(base);

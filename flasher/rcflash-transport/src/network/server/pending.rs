@@ -5,12 +5,11 @@ use std::fmt::Display;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 
-use crate::time::{Duration, Instant};
-
 use crate::network::Protocol;
 use crate::network::admission::{ClientKind, Judgement, RawGate, Refusal, judge_first_bytes};
 use crate::network::socket::Socket;
 use crate::network::telnet::{COM_PORT, Decoder, OptionNegotiation, TelnetEvent};
+use crate::time::{Duration, Instant};
 
 /// How long the negotiation of a client may take.
 const NEGOTIATION_TIMEOUT: Duration = Duration::from_secs(10);
@@ -20,10 +19,8 @@ const SILENT_CLIENT_DELAY: Duration = Duration::from_millis(100);
 /// How long the server leaves the first request of Telnet to the client, so that the reply to a web
 /// request begins with its status line. Known clients of RFC 2217 begin at once.
 const TELNET_DELAY: Duration = Duration::from_secs(1);
-/// How long a client may block a write.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A connection with what was received on it.
 pub(super) struct Connection {
     pub(super) socket: Socket,
     pub(super) address: SocketAddr,
@@ -31,7 +28,6 @@ pub(super) struct Connection {
     pub(super) unread: Vec<u8>,
     /// The state of Telnet; `None` for a raw client.
     pub(super) telnet: Option<(Decoder, OptionNegotiation)>,
-    /// Judges the first bytes of a raw client.
     pub(super) gate: RawGate,
 }
 
@@ -52,10 +48,6 @@ pub(super) struct PendingClient {
 }
 
 impl PendingClient {
-    /// Begins the negotiation with a client.
-    ///
-    /// # Errors
-    /// Returns the system's error if the client has disconnected already.
     pub(super) fn new(
         client: TcpStream,
         address: SocketAddr,
@@ -72,7 +64,6 @@ impl PendingClient {
         self.connection.address
     }
 
-    /// Ends the connection with a reply.
     pub(super) fn refuse(self, reply: &[u8]) {
         self.connection.socket.refuse(reply);
     }
@@ -83,9 +74,6 @@ impl PendingClient {
     }
 
     /// Handles received bytes. Returns whether the client may use the port now.
-    ///
-    /// # Errors
-    /// Returns the reason if it never may.
     pub(super) fn poll(&mut self, now: Instant) -> Result<bool, PendingError> {
         let mut received = [0; 1024];
         let count = self.connection.socket.read(&mut received, Duration::ZERO);
@@ -113,7 +101,6 @@ impl PendingClient {
         Ok(!unread.is_empty() || (is_silent && waited > SILENT_CLIENT_DELAY))
     }
 
-    /// Sends the server's requests, if it has not.
     fn begin_telnet(&mut self) -> Result<(), PendingError> {
         let Connection { socket, telnet: Some((_, options)), .. } = &mut self.connection else {
             return Ok(());

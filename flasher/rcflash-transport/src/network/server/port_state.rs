@@ -1,21 +1,16 @@
 //! Executes the requests of an RFC 2217 client on the port.
 
+use crate::network::comport::{self, control};
 use crate::{ControlLine, Transport};
 
-use crate::network::comport::{self, control};
-
-/// The reply to a request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum PortReply {
-    /// No reply.
     None,
-    /// The current state.
     Value(Vec<u8>),
     /// The current state; bytes queued for the port are to be discarded.
     Purged(Vec<u8>),
 }
 
-/// The state of the port as reported to clients.
 pub(super) struct PortState {
     baud: u32,
     flow_control: bool,
@@ -30,8 +25,7 @@ impl PortState {
         Self { baud, flow_control: true, dtr: true, rts: true, is_break: false }
     }
 
-    /// Executes a request. The reply has the actual state, which tells the client if the request
-    /// could not be executed.
+    /// Executes a request. The reply has the actual state, so that the client sees a failure.
     pub(super) fn execute(
         &mut self,
         port: &mut dyn Transport,

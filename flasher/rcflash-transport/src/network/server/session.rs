@@ -4,23 +4,20 @@ use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::Transport;
-use crate::time::{Duration, Instant};
-
 use super::pending::Connection;
 use super::port_state::{PortReply, PortState};
+use crate::Transport;
 use crate::network::admission::{RawGate, Refusal};
 use crate::network::comport::{self, SERVER_OFFSET, encode};
 use crate::network::socket::Socket;
 use crate::network::telnet::{COM_PORT, Decoder, OptionNegotiation, TelnetEvent, escape};
+use crate::time::{Duration, Instant};
 
 /// How long one side is polled before the other.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
-/// How long a write to the port may block the session.
 const PORT_WRITE_TIMEOUT: Duration = Duration::from_millis(1);
 /// The maximum number of bytes per write to the port.
 const MAX_CHUNK_BYTES: usize = 64;
-/// How long a client may block a write.
 const CLIENT_WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Sizes of the outbox at which the client is suspended and resumed, and at which nothing more is
 /// received from a client that ignores that. At 115,200 baud the port sends for 0.2 s between the
@@ -29,15 +26,12 @@ const SUSPEND_AT: usize = 4096;
 const RESUME_AT: usize = 2048;
 const MAX_OUTBOX: usize = 1 << 16;
 
-/// How a session ended.
 pub(super) enum SessionEnd {
     /// The client disconnected, or its connection failed.
     ClientDisconnected(io::Error),
     /// The first bytes of a raw client are no bytes for a board.
     Refused(Refusal),
-    /// The port failed.
     PortFailed(io::Error),
-    /// The stop flag was set.
     Stopped,
 }
 
@@ -45,7 +39,6 @@ pub(super) struct Session {
     socket: Socket,
     port: Box<dyn Transport + Send>,
     telnet: Option<Telnet>,
-    /// Judges the first bytes of a client without Telnet.
     gate: RawGate,
     /// Bytes of the client that were received before the session.
     unread: Vec<u8>,
@@ -53,7 +46,6 @@ pub(super) struct Session {
     outbox: VecDeque<u8>,
 }
 
-/// The state of the Telnet protocol.
 struct Telnet {
     decoder: Decoder,
     options: OptionNegotiation,
@@ -77,13 +69,11 @@ impl Session {
         Self { socket, port, telnet, gate, unread, outbox: VecDeque::new() }
     }
 
-    /// Sends a reply and closes the connection.
     pub(super) fn refuse_client(self, reply: &[u8]) {
         self.socket.refuse(reply);
     }
 
-    /// Transfers bytes and executes requests until a side disconnects or `stop` is set. `on_poll`
-    /// is called regularly.
+    /// Transfers bytes and executes requests until a side disconnects or `stop` is set.
     pub(super) fn run(&mut self, stop: &AtomicBool, mut on_poll: impl FnMut()) -> SessionEnd {
         let unread = std::mem::take(&mut self.unread);
         if let Err(end) = self.handle_received(&unread).and_then(|()| self.forward_to_port()) {
@@ -105,8 +95,7 @@ impl Session {
         self.throttle_client().map_err(SessionEnd::ClientDisconnected)
     }
 
-    /// Forwards bytes of the board, unless the client has suspended the server: then they stay in
-    /// the port's buffer.
+    /// Forwards bytes of the board, unless the client has suspended the server.
     fn forward_to_client(&mut self) -> Result<(), SessionEnd> {
         if self.telnet.as_ref().is_some_and(|telnet| telnet.server_suspended) {
             crate::time::sleep(POLL_INTERVAL);
@@ -153,7 +142,6 @@ impl Session {
         Ok(())
     }
 
-    /// Handles a byte of a Telnet client.
     fn handle_byte(&mut self, byte: u8) -> io::Result<()> {
         let Some(telnet) = &mut self.telnet else { return Ok(()) };
         let reply = match telnet.decoder.push(byte) {

@@ -45,7 +45,6 @@ pub(super) struct BurnArgs {
     deadline: Option<u64>,
 }
 
-/// How to program a chip from a file.
 pub(super) struct BurnPlan<'a> {
     device: Option<&'a str>,
     chip: Option<Chip>,
@@ -120,7 +119,6 @@ impl BurnPlan<'_> {
     }
 }
 
-/// Forwards the output of minipro: unchanged to a terminal, else without escape sequences.
 fn forward_output(output: &[u8]) {
     let mut stderr = std::io::stderr();
     // Programming a chip must not stop because its output can't be shown.

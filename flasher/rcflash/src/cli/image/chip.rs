@@ -7,6 +7,7 @@ use std::str::FromStr;
 use crate::programmer::{CHIPS, Chip, ChipContent, ChipLayout, Format, reject_hex_text};
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, USAGE};
+use cli_support::files::write_output;
 use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
@@ -18,7 +19,6 @@ use crate::cli::program_file::{ProgramFile, read_file};
 /// Heading of the help.
 const CHIP: &str = "Chip";
 
-/// Options that choose the chip and its content.
 #[derive(Args)]
 pub(super) struct ChipArgs {
     /// Content of the chip from 0000h: Intel HEX if named .hex, else binary [default: the monitor]
@@ -85,7 +85,6 @@ fn parse_byte(text: &str) -> Result<u8, String> {
         .map_err(|_| format!("invalid byte '{text}': expected two hexadecimal digits"))
 }
 
-/// A page, and the file to put there instead of the content.
 #[derive(Debug, Clone)]
 struct Bank {
     number: usize,
@@ -107,7 +106,6 @@ impl FromStr for Bank {
     }
 }
 
-/// The chip in the ROM socket.
 pub(super) struct Socket {
     /// Size in bytes.
     pub(super) size: usize,
@@ -193,7 +191,7 @@ pub(super) fn write(
     }
     let page = args.page_size(profile, &socket, content.bytes.len());
     let layout = args.lay_out(&socket, page, &content)?;
-    super::write_file(output, &format.encode(0, layout.bytes()))?;
+    write_output(output, &format.encode(0, layout.bytes()))?;
     print_summary(output, &socket, &layout);
     plan.execute(output, layout.bytes())
 }
@@ -212,7 +210,7 @@ fn write_split(
         let mut layout = ChipLayout::new(socket.size, socket.size, args.fill)?;
         layout.place(0, &ChipContent { name, bytes: part.to_vec() })?;
         let output = numbered_path(output, index + 1);
-        super::write_file(&output, &format.encode(0, layout.bytes()))?;
+        write_output(&output, &format.encode(0, layout.bytes()))?;
         print_summary(&output, socket, &layout);
         plan.execute(&output, layout.bytes())?;
     }

@@ -13,7 +13,6 @@ const OBJECT: u16 = 1;
 const Z80: u16 = 220;
 const LOAD: u32 = 1;
 
-/// Parses an executable. Returns the image, and the entry address if it is not 0.
 pub(super) fn parse(bytes: &[u8]) -> Result<(Image, Option<u16>), String> {
     if bytes.len() < HEADER || bytes[4] != CLASS_32 || bytes[5] != LITTLE {
         return Err("not a 32-bit little-endian ELF file".into());

@@ -1,9 +1,7 @@
-//! Motorola S-records: S1, S2 and S3 hold bytes, S7, S8 and S9 the entry, S0 a title and S5 and S6
-//! a count.
+//! Motorola S-records: S1 to S3 hold bytes, S7 to S9 the entry, S0 a title, S5, S6 a count.
 
 use tdlasm::image::Image;
 
-/// Parses S-records. Returns the image, and the entry address if it is given and not 0.
 pub(super) fn parse(text: &str) -> Result<(Image, Option<u16>), String> {
     let mut runs = Vec::new();
     let mut entry = None;

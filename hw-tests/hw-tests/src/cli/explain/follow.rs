@@ -1,5 +1,4 @@
-//! Observed calls of NEXTAD by XCHNG on the board: the registers of the article's Table 2 at each
-//! call, beside the expected ones.
+//! Observed calls of NEXTAD by XCHNG: the registers of Table 2 beside the expected ones.
 
 use std::fmt::Write;
 
@@ -9,8 +8,7 @@ use sargon_suite::responses::{ObservedExchange, ObservedFetch};
 
 use super::names::side;
 
-/// Rows shown: enough for 24 pieces and the calls that find none. More occur only if XCHNG does not
-/// return.
+/// Rows shown: 24 pieces and calls that find none; more only if XCHNG does not return.
 const MAX_ROWS: usize = 40;
 
 /// XCHNG's steps as observed, and as expected by the article's rule.
@@ -34,8 +32,7 @@ impl ObservedCalls {
         Self { owner: piece.colour, expected, seen }
     }
 
-    /// Returns the first row that differs. Returns `None` if no row does, or if XCHNG does not call
-    /// NEXTAD, so that nothing was observed.
+    /// Returns the first row that differs; `None` also if XCHNG does not call NEXTAD.
     pub(super) fn first_difference(&self) -> Option<usize> {
         let seen = &self.seen.fetches;
         let rows = self.expected.len().max(seen.len());

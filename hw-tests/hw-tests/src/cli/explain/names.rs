@@ -2,7 +2,6 @@
 
 use sargon_reference::{Colour, PieceKind};
 
-/// Returns the name of a side.
 pub(super) fn side(colour: Colour) -> &'static str {
     match colour {
         Colour::White => "White",
@@ -10,7 +9,6 @@ pub(super) fn side(colour: Colour) -> &'static str {
     }
 }
 
-/// Returns the name of a kind of piece.
 pub(super) fn kind(kind: PieceKind) -> &'static str {
     ["pawn", "knight", "bishop", "rook", "queen", "king"][kind as usize]
 }

@@ -1,5 +1,4 @@
-//! Text of an explanation: the board, the array as in the article's Table 1, the steps as in
-//! Figure 4.
+//! Text of an explanation: the board, the array as in Table 1, the steps as in Figure 4.
 
 use std::fmt::Write;
 
