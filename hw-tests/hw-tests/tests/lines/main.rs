@@ -21,7 +21,9 @@ use bench::Bench;
 use commands::CommandLine;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
+    let mut arguments = Arguments::from_args();
+    let threads = std::env::var("RUST_TEST_THREADS").ok().and_then(|threads| threads.parse().ok());
+    arguments.test_threads = arguments.test_threads.or(threads);
     let mut trials = vec![commands_found()];
     // The last line of each page first, the longest pages before others: each runs its whole page,
     // so that pages run in parallel, and the other lines find their results.
