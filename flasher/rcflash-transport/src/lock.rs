@@ -15,9 +15,13 @@ use host_platform::files::{
     create_private_dir, device_identity, is_file_at_path, open_exclusive, remove_locked,
     runtime_dir,
 };
+use host_platform::time::sleep;
 
-/// The maximum number of attempts while the lock file is removed by others.
+/// The maximum number of attempts while the lock file is removed or locked by others.
 const MAX_ATTEMPTS: usize = 10;
+/// The time between attempts while it is locked: a program that removes files of earlier devices
+/// locks them for a moment.
+const RETRY_DELAY: Duration = Duration::from_millis(20);
 /// The maximum number of characters of a command line that are stored.
 const MAX_COMMAND_CHARS: usize = 120;
 
@@ -132,9 +136,12 @@ impl PortLock {
     }
 
     fn acquire_file(path: &Path) -> Result<Self, AcquireError> {
-        for _ in 0..MAX_ATTEMPTS {
-            if let Some(lock) = Self::try_acquire_file(path)? {
-                return Ok(lock);
+        for remaining in (0..MAX_ATTEMPTS).rev() {
+            match Self::try_acquire_file(path) {
+                Ok(None) => {}
+                Ok(Some(lock)) => return Ok(lock),
+                Err(AcquireError::Held(_)) if remaining > 0 => sleep(RETRY_DELAY),
+                Err(error) => return Err(error),
             }
         }
         Err(AcquireError::Failed(io::Error::other(

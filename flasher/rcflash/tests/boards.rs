@@ -161,12 +161,17 @@ fn a_chip_that_can_not_be_is_an_error_of_the_rig_and_no_panic() {
         &["erase", "--board", "rc2014-zed", "--range", "1000-1FFF"],
         &["read", "--board", "rc2014-zed", "--flash", "-o", &output],
     ];
-    for command in commands {
-        for (sectors, protected) in [(0, 0), (0, 1), (65_535, 1), (1, 2)] {
-            let board = Board::new(sectors, protected, Started::Monitor);
-            assert_ends(board, command, 3, &["invalid reply while identifying the flash chip"]);
+    std::thread::scope(|scope| {
+        for command in commands {
+            scope.spawn(move || {
+                for (sectors, protected) in [(0, 0), (0, 1), (65_535, 1), (1, 2)] {
+                    let board = Board::new(sectors, protected, Started::Monitor);
+                    let message = "invalid reply while identifying the flash chip";
+                    assert_ends(board, command, 3, &[message]);
+                }
+            });
         }
-    }
+    });
     assert!(!folder.exists(), "nothing was read");
 }
 

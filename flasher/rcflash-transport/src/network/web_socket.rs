@@ -13,7 +13,7 @@ use tungstenite::{Error, HandshakeError, Message, WebSocket};
 use crate::network::NetworkAddress;
 use crate::network::socket::{Socket, closed_error};
 
-const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 5 });
 /// How long to wait for a server that refuses the connection: one round trip.
 const REFUSAL_WINDOW: Duration = Duration::from_millis(250);
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(100);
@@ -237,7 +237,7 @@ mod tests {
     fn a_handshake_without_a_response_times_out() {
         let start = Instant::now();
         let message = open_error(&server_with_response(""));
-        assert!(message.contains("no reply from the server within 5 s"), "{message}");
+        assert!(message.contains("no reply from the server within 1 s"), "{message}");
         assert!(
             (HANDSHAKE_TIMEOUT..2 * HANDSHAKE_TIMEOUT).contains(&start.elapsed()),
             "{:?}",

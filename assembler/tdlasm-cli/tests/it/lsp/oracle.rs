@@ -44,21 +44,29 @@ fn assembled(source: &str) -> BTreeSet<String> {
 
 #[test]
 fn the_editor_shows_the_messages_of_the_assembler_for_every_program() {
+    let sources = sources();
+    assert_eq!(sources.len(), COUNT);
+    std::thread::scope(|scope| {
+        for half in sources.chunks(COUNT / 2) {
+            scope.spawn(|| verify_messages(half));
+        }
+    });
+}
+
+fn verify_messages(sources: &[String]) {
     let mut client = Client::new(None);
     let uri = format!("file://{FILE}");
     let document = json!({ "textDocument": { "uri": uri } });
-    let sources = sources();
-    assert_eq!(sources.len(), COUNT);
     for source in sources {
         client.diagnostics.remove(&uri);
-        client.open(&uri, &source);
+        client.open(&uri, source);
         let shown = client.messages(&uri).into_iter().map(|message| {
             let [line, _, text] = message.splitn(3, ':').collect::<Vec<_>>()[..] else {
                 panic!("{message}");
             };
             format!("{line} {}", text.split_whitespace().next().expect("a code"))
         });
-        assert_eq!(shown.collect::<BTreeSet<_>>(), assembled(&source), "{source}");
+        assert_eq!(shown.collect::<BTreeSet<_>>(), assembled(source), "{source}");
         for request in REQUESTS {
             let method = format!("textDocument/{request}");
             assert!(client.request(&method, document.clone()).is_ok(), "{request}\n{source}");
