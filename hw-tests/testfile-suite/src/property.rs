@@ -17,6 +17,7 @@ use crate::judge::{Judged, Sight};
 use crate::machine::{Call, CallEnd, Machine, MachineError, Outcome};
 use crate::model::{Judge, Property, Step, TestFile};
 use crate::options::RunOptions;
+use crate::reader::FileError;
 use crate::result::{Difference, RunError, TestResult, Verdict};
 
 use count::Counter;
@@ -238,8 +239,8 @@ impl Trial<'_> {
     ) -> Result<Vec<(Outcome, Option<Failure>)>, RunError> {
         let checks = &self.property.step.expect.checks;
         let reads = checks.iter().any(|(_, condition)| condition.reads_memory());
-        let replies = self.replies(inputs)?;
-        let reads = reads || replies.iter().any(|reply| reply.get("memory").is_some());
+        let replies = self.replies(inputs);
+        let reads = reads || replies.iter().flatten().any(|reply| reply.get("memory").is_some());
         // Memory can only be read after the last call of a batch.
         let size = if reads { 1 } else { BATCH };
         let mut replies = replies.into_iter();
@@ -279,15 +280,19 @@ impl Trial<'_> {
         Ok(outcomes.into_iter().skip(each - 1).step_by(each).collect())
     }
 
-    /// Returns the replies of the reference for inputs; none without a reference.
-    fn replies(&mut self, inputs: &[Input]) -> Result<Vec<Value>, RunError> {
+    /// Returns the replies of the reference for inputs, up to the first error; none without a
+    /// reference. An error is reported after the replies before it were judged.
+    fn replies(&mut self, inputs: &[Input]) -> Vec<Result<Value, FileError>> {
         let mut replies = Vec::new();
         for input in inputs {
             let request = request(self.property, &self.step(input), input);
             let Some(reference) = &mut self.reference else { break };
-            replies.push(reference.ask(&request)?);
+            replies.push(reference.ask(&request));
+            if replies.last().is_some_and(Result::is_err) {
+                break;
+            }
         }
-        Ok(replies)
+        replies
     }
 
     fn judge(
@@ -296,7 +301,7 @@ impl Trial<'_> {
         call: Call,
         outcome: &Outcome,
         other: Option<Outcome>,
-        reply: Option<Value>,
+        reply: Option<Result<Value, FileError>>,
     ) -> Result<Option<Failure>, RunError> {
         let contract = self.file.contract_of(&step, self.options.contracts);
         let program = &self.file.program;
@@ -308,7 +313,7 @@ impl Trial<'_> {
             let found = judged.compare(&other, name, outputs, &mut expected);
             differences.extend(found);
         }
-        if let (Some(reference), Some(reply)) = (&self.reference, reply) {
+        if let (Some(reference), Some(reply)) = (&self.reference, reply.transpose()?) {
             let found = reference::compare(&reply, &judged, self.machine, &mut expected);
             differences.extend(found.map_err(|message| reference.error(&message))?);
         }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use super::{examples, hw_tests};
+use super::{examples, hw_tests, project};
 
 /// Compiles `mul16.ENDING`, with a part replaced, as its test file describes; runs that file.
 fn judged_by(language: &str, ending: &str, [right, replaced]: [&str; 2]) -> (i32, String) {
@@ -46,6 +46,17 @@ fn judges_all_calls(language: &str, ending: &str) {
 #[test]
 fn a_reference_in_rust_judges_all_calls_of_a_property() {
     judges_all_calls("rust", "rs");
+}
+
+#[test]
+fn a_wrong_reply_is_reported_even_if_the_program_ended_after_it() {
+    let reference = "reference = [\"sh\", \"-c\", \"read line; echo '[1]'\"]";
+    let property = format!(
+        "[[property]]\nname = \"all\"\ncall = \"TWICE\"\nargs = {{ A = \"u8\" }}\n{reference}\n"
+    );
+    let folder = project(&property);
+    let (code, _, errors) = hw_tests(folder.path(), &["test", "twice.test.toml"]);
+    assert!(code == 3 && errors.contains("expected an object such as"), "{code} {errors}");
 }
 
 /// C needs an assembler, which Rust does not.
