@@ -5,7 +5,7 @@ mod printer;
 mod session;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, NOTHING_SELECTED};
@@ -127,8 +127,7 @@ fn run_files(files: &[Tested], args: &TestArgs) -> CommandResult {
     if let Some(failure) = &done.report_failure {
         eprint_message(format!("hw-tests: {failure}"));
     }
-    let mut measurements = measurements.lock().unwrap_or_else(PoisonError::into_inner);
-    args.measure.finish(&mut measurements)?;
+    args.measure.finish(&mut measure::lock(&measurements))?;
     Ok(done.exit_code())
 }
 

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clap::Args;
 use cli_support::exit::{CommandError, ENVIRONMENT, USAGE};
@@ -58,6 +59,10 @@ pub(super) struct Measurements {
     max_slower: Option<u32>,
     /// The T-states of the cases that ran.
     cycles: BTreeMap<String, u64>,
+}
+
+pub(super) fn lock(measurements: &Mutex<Measurements>) -> MutexGuard<'_, Measurements> {
+    measurements.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl MeasureArgs {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use cli_support::exit::CommandError;
 use cli_support::text::{Escape, eprint_message};
@@ -21,7 +21,7 @@ use testfile_suite::{
 };
 
 use super::TestArgs;
-use super::measure::Measurements;
+use super::measure::{Measurements, lock};
 use super::printer::Printer;
 
 /// Runs cases with results file and report.
@@ -60,7 +60,7 @@ struct TestPlan {
 
 /// What runs calls.
 enum Runner {
-    /// A processor with memory, made for each file.
+    /// A processor with memory, made at the first call of each file.
     Simulated(Option<Box<SimulatedMachine>>),
     Board(Box<BoardMachine>),
 }
@@ -84,10 +84,6 @@ enum Refusal {
     Unloadable(String),
 }
 
-fn lock(measurements: &Mutex<Measurements>) -> MutexGuard<'_, Measurements> {
-    measurements.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl TestSession {
     fn prepare(plan: &TestPlan) -> Result<Self, SetupError> {
         let runner = match &plan.board {
@@ -107,10 +103,7 @@ impl TestSession {
         }
         self.finish_file();
         let outcome = match &mut self.runner {
-            Runner::Simulated(machine) => {
-                *machine = Some(Box::new(lock(&self.measurements).machine(file)));
-                Ok(())
-            }
+            Runner::Simulated(_) => Ok(()),
             Runner::Board(machine) if !file.fits(&machine.profile().name) => {
                 let (boards, profile) = (file.boards.join(", "), &machine.profile().name);
                 Err(Refusal::Skipped(format!("its file is for {boards}, not {profile}")))

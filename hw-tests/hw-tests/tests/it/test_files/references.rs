@@ -29,6 +29,16 @@ fn judged_by(language: &str, ending: &str, [right, replaced]: [&str; 2]) -> (i32
     (code, shown + &errors)
 }
 
+/// Runs a property of TWICE whose reference is this program.
+pub(super) fn judged_by_program(words: &[&str]) -> (i32, String, String) {
+    let reference = toml::Value::from(words.to_vec());
+    let folder = project(&format!(
+        "[[property]]\nname = \"p\"\ncall = \"TWICE\"\nargs.A = \"0..100\"\nreference = \
+         {reference}\n"
+    ));
+    hw_tests(folder.path(), &["test", "twice.test.toml", "--seed", "1"])
+}
+
 /// A right reference passes, a wrong one and one that ends are found.
 fn judges_all_calls(language: &str, ending: &str) {
     let (code, shown) = judged_by(language, ending, ["bc * de >> 16", "bc * de >> 16"]);
@@ -50,12 +60,7 @@ fn a_reference_in_rust_judges_all_calls_of_a_property() {
 
 #[test]
 fn a_wrong_reply_is_reported_even_if_the_program_ended_after_it() {
-    let reference = "reference = [\"sh\", \"-c\", \"read line; echo '[1]'\"]";
-    let property = format!(
-        "[[property]]\nname = \"all\"\ncall = \"TWICE\"\nargs = {{ A = \"u8\" }}\n{reference}\n"
-    );
-    let folder = project(&property);
-    let (code, _, errors) = hw_tests(folder.path(), &["test", "twice.test.toml"]);
+    let (code, _, errors) = judged_by_program(&["sh", "-c", "read line; echo '[1]'"]);
     assert!(code == 3 && errors.contains("expected an object such as"), "{code} {errors}");
 }
 

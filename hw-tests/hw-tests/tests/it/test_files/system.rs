@@ -6,6 +6,7 @@ use std::process::Command;
 use serde_json::json;
 
 use super::call::replies_on;
+use super::references::judged_by_program;
 use super::{CASES, examples, hw_tests, project};
 
 #[test]
@@ -17,12 +18,7 @@ fn the_example_with_a_reference_passes() {
 
 /// Tests TWICE for small A against a Python program; returns the exit code and both streams.
 fn judged_by(python: &str) -> (i32, String, String) {
-    let reference = toml::Value::from(vec!["python3", "-c", python]);
-    let folder = project(&format!(
-        "[[property]]\nname = \"p\"\ncall = \"TWICE\"\nargs.A = \"0..100\"\nreference = \
-         {reference}\n"
-    ));
-    hw_tests(folder.path(), &["test", "twice.test.toml", "--seed", "1"])
+    judged_by_program(&["python3", "-c", python])
 }
 
 const EACH: &str = "import json, sys\nfor line in sys.stdin:\n  a = json.loads(line)['in']['A']\n";
