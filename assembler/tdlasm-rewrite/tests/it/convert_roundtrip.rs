@@ -185,13 +185,13 @@ fn the_evaluator_is_the_same_after_there_and_back() {
 #[test]
 fn huge_texts_are_converted_in_linear_time() {
     let texts = [
-        format!(" .WORD {}1{}\n", "(".repeat(100_000), ")".repeat(100_000)),
-        format!(" DW {}1\n", "1+".repeat(200_000)),
-        format!(" DW {}1\n", "-".repeat(100_000)),
-        "A".repeat(2_000_000),
-        "X MACRO\n".repeat(20_000),
-        " .ASCII 'a\n [\n".repeat(10_000),
-        "A$: A.: a: A%:".repeat(5_000),
+        format!(" .WORD {}1{}\n", "(".repeat(40_000), ")".repeat(40_000)),
+        format!(" DW {}1\n", "1+".repeat(80_000)),
+        format!(" DW {}1\n", "-".repeat(40_000)),
+        "A".repeat(800_000),
+        "X MACRO\n".repeat(8_000),
+        " .ASCII 'a\n [\n".repeat(4_000),
+        "A$: A.: a: A%:".repeat(2_000),
     ];
     for text in texts {
         for to in [Dialect::Zilog, Dialect::Tdl] {

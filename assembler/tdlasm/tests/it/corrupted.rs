@@ -79,7 +79,7 @@ fn layouts_are_read_or_refused_and_what_is_linked_is_within_their_regions() {
         Layout::parse(&String::from_utf8_lossy(layout)).unwrap_or_else(|e| panic!("{e}"));
     }
     let mut linked = 0;
-    fuzz(&Corpus { seeds: LAYOUTS, tokens: WORDS }, 6000, |bytes| {
+    fuzz(&Corpus { seeds: LAYOUTS, tokens: WORDS }, 2000, |bytes| {
         let text = String::from_utf8_lossy(bytes);
         match Layout::parse(&text) {
             Err(LayoutError::Syntax(message)) => assert!(message.contains("line "), "{message}"),
@@ -127,7 +127,7 @@ fn objects_and_libraries_are_read_or_refused_and_what_is_read_is_linked_or_refus
         assert!(read.is_ok() || library.is_ok(), "file {number}: {read:?}, {library:?}");
     }
     let words: &[&[u8]] = &[b"\x7fELF\x01\x01\x01", b"!<arch>\n", b"`\n", b"\xff\xff\xff\xff"];
-    fuzz(&Corpus { seeds: &inputs, tokens: words }, 4000, |bytes| {
+    fuzz(&Corpus { seeds: &inputs, tokens: words }, 1500, |bytes| {
         let layout = Layout::default();
         if let Ok(modules) = read_modules(bytes, "a") {
             let _ = link(&modules, &layout);
@@ -148,7 +148,7 @@ fn images_in_text_are_read_or_refused() {
         [intel_hex(&image, Some(0x8000)), tdl_hex(&image, None), s_records(&image, "a", None)];
     let inputs: Vec<&[u8]> = files.iter().map(|file| file.as_bytes()).collect();
     let words: &[&[u8]] = &[b":00000001FF\n", b":02000004FFFFFC\n", b":0200000200F00C\n", b":FF"];
-    fuzz(&Corpus { seeds: &inputs, tokens: words }, 4000, |bytes| {
+    fuzz(&Corpus { seeds: &inputs, tokens: words }, 1500, |bytes| {
         let text = String::from_utf8_lossy(bytes);
         match parse_intel_hex(&text) {
             Ok((image, entry)) => {

@@ -13,8 +13,8 @@ const PROGRAMS: &[u8] = include_bytes!("../data/oracle/programs.jsonl.gz");
 /// The minimum number of programs that need a single pass only.
 const READ_ONCE: usize = 2_000;
 /// The minimum number of corrupted programs that have an error and need a single pass.
-const MIN_SINGLE_PASS_ERRORS: usize = 230;
-const CORRUPTED_PROGRAMS: u64 = 1_000;
+const MIN_SINGLE_PASS_ERRORS: usize = 90;
+const CORRUPTED_PROGRAMS: u64 = 400;
 /// Fragments with errors, and some whose meaning differs between one and two passes.
 const WORDS: [&[u8]; 22] = [
     b"\n MVI \n",

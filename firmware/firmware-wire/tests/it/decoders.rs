@@ -230,7 +230,7 @@ fn the_table_names_each_type_of_reply() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4096, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1024, ..ProptestConfig::default() })]
 
     #[test]
     fn what_decodes_is_in_range_and_encodes_again((kind, payload) in payloads()) {

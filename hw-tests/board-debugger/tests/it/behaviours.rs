@@ -105,7 +105,7 @@ fn board_and_reference_agree_on_any_fourteen_bytes() {
     let pieces = (0usize..6, any::<bool>());
     for built in evaluator::Behaviour::ALL {
         let mut bare = bare(built);
-        for _ in 0..20_000 {
+        for _ in 0..5_000 {
             let (bytes, (kind, white)) =
                 (&bytes, &pieces).new_tree(&mut runner).expect("an array").current();
             let colour = if white { Colour::White } else { Colour::Black };

@@ -1,5 +1,5 @@
-//! Interrupts: a byte that arrives at any T-state of a routine of the evaluator changes nothing but
-//! the receive ring.
+//! Interrupts: a byte that arrives at the first or the last T-state of any instruction of a routine
+//! of the evaluator changes nothing but the receive ring.
 
 use std::collections::BTreeSet;
 
@@ -68,6 +68,8 @@ struct UninterruptedCall {
     ended: CallResult,
     /// The addresses of all executed instructions.
     places: BTreeSet<u16>,
+    /// T-states from the entry to the first and to the last T-state of each instruction.
+    offsets: BTreeSet<u64>,
     /// Snapshots in order of time; the first is at the entry.
     moments: Vec<Snapshot>,
 }
@@ -146,7 +148,7 @@ impl Machine {
     /// Runs the routine to its end without an interrupt.
     fn call(&mut self, entry: &Entry) -> Result<UninterruptedCall, String> {
         let entered = self.restore(&entry.moment);
-        let mut places = BTreeSet::new();
+        let (mut places, mut offsets) = (BTreeSet::new(), BTreeSet::new());
         let mut moments = Vec::<Snapshot>::new();
         while !self.has_returned(entry) {
             let past = self.board.clock() - self.board.service_time() - entered;
@@ -158,8 +160,10 @@ impl Machine {
             }
             places.insert(self.board.registers().pc);
             self.board.run_for(1);
+            let next = self.board.clock() - self.board.service_time() - entered;
+            offsets.extend([past, next - 1]);
         }
-        Ok(UninterruptedCall { ended: self.ended(entered, None), places, moments })
+        Ok(UninterruptedCall { ended: self.ended(entered, None), places, offsets, moments })
     }
 
     /// Runs the routine to its end from a snapshot; the serial chip receives a byte `offset`
@@ -198,13 +202,13 @@ impl Machine {
         Ok(self.ended(entered, Some(at)))
     }
 
-    /// Interrupts a routine at each of its T-states, one call per T-state; returns the addresses of
-    /// the interrupts.
+    /// Interrupts a routine at each of its instructions, twice; returns the addresses of the
+    /// interrupts.
     fn interrupt_everywhere(&mut self, entry: &Entry) -> Result<BTreeSet<u16>, String> {
         let quiet = self.call(entry)?;
         let expected = self.with_byte_received(&entry.moment, &quiet.ended);
         let mut interrupted = BTreeSet::new();
-        for offset in 0..quiet.ended.t_states {
+        for &offset in &quiet.offsets {
             let after = quiet.moments.partition_point(|moment| moment.past <= offset);
             let ended = self.call_interrupted(entry, &quiet.moments[after - 1], offset)?;
             let at = ended.interrupted_at.unwrap_or_default();
@@ -264,7 +268,7 @@ fn compare_results(
     Ok(())
 }
 
-/// Interrupts `routine` at every T-state in these requests, for the square if one is given;
+/// Interrupts `routine` at every instruction in these requests, for the square if one is given;
 /// together they execute the other addresses, too.
 fn nothing_changes(
     requests: &[Request],
@@ -307,7 +311,7 @@ fn exchanges() -> Vec<Request> {
 }
 
 #[test]
-fn xchng_may_be_interrupted_at_every_t_state() {
+fn xchng_may_be_interrupted_at_every_instruction() {
     let bookings = ["XCBOOK", "XCLAST"];
     let called = [&bookings[..], &["DEARER", "WINBAK", "NEXTAD"]].concat();
     let fast = ["TAKEN1", "DEAR1", "DEAR2", "ALONE", "WHITE", "ADDED", "SUBBED"];
@@ -328,7 +332,7 @@ fn xchng_may_be_interrupted_at_every_t_state() {
 }
 
 #[test]
-fn attack_may_be_interrupted_at_every_t_state() {
+fn attack_may_be_interrupted_at_every_instruction() {
     for behaviour in [Behaviour::Corrected, Behaviour::Original] {
         let battle = [position(BATTLE)];
         let square = Square::named("e4");
@@ -337,7 +341,7 @@ fn attack_may_be_interrupted_at_every_t_state() {
 }
 
 #[test]
-fn pinfnd_may_be_interrupted_at_every_t_state() {
+fn pinfnd_may_be_interrupted_at_every_instruction() {
     for behaviour in [Behaviour::Corrected, Behaviour::Original] {
         let others = ["HELD", "ATTACK", "NEWLST"];
         nothing_changes(&[position(PINS)], "PINFND", None, behaviour, &others);
@@ -345,7 +349,7 @@ fn pinfnd_may_be_interrupted_at_every_t_state() {
 }
 
 #[test]
-fn the_fast_finding_of_attackers_may_be_interrupted_at_every_t_state() {
+fn the_fast_finding_of_attackers_may_be_interrupted_at_every_instruction() {
     let others = ["HELD", "ATKRAY", "SPREAD", "PINNED", "SECOND", "PAWNRY", "OTHERQ", "CLEAR"];
     let pins = [position(PINS), position(PAIR)];
     nothing_changes(&pins, "PINFND", None, Behaviour::Fast, &others);

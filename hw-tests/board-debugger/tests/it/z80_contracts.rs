@@ -3,8 +3,6 @@
 
 use crate::contract;
 
-use std::collections::BTreeMap;
-
 use board_simulator::board_spec;
 use board_simulator::{BoardModel, BoardSpec, QueueLine, Registers, RunStop};
 use firmware::ProgramKind;
@@ -137,7 +135,8 @@ struct Call {
 struct Bench {
     board: BoardModel<QueueLine>,
     contracts: Vec<Contract>,
-    entries: BTreeMap<u16, usize>,
+    /// Indices of `contracts`, by the address of the entry.
+    entries: Vec<Option<usize>>,
     calls: Vec<Call>,
     measured: Vec<Measured>,
 }
@@ -150,7 +149,10 @@ impl Bench {
         board.bus_mut().load(app.address, &app.bytes);
         let contracts = contracts(app, behaviour);
         let address = |name| app.program.symbol(name).unwrap_or_else(|| panic!("no {name}"));
-        let entries = contracts.iter().enumerate().map(|(i, c)| (address(c.name), i)).collect();
+        let mut entries = vec![None; 0x1_0000];
+        for (index, contract) in contracts.iter().enumerate() {
+            entries[usize::from(address(contract.name))] = Some(index);
+        }
         let measured = vec![Measured::NONE; contracts.len()];
         Self { board, contracts, entries, calls: Vec::new(), measured }
     }
@@ -187,7 +189,7 @@ impl Bench {
         while let Some(call) = self.calls.pop_if(|call| now.sp == call.entry.sp.wrapping_add(2)) {
             self.finish(&call, &now);
         }
-        if let Some(&contract) = self.entries.get(&now.pc) {
+        if let Some(contract) = self.entries[usize::from(now.pc)] {
             let clock = self.board.clock() - self.board.service_time();
             self.calls.push(Call { contract, entry: now, clock, lowest: now.sp });
         }

@@ -65,7 +65,7 @@ const WORDS: &[&[u8]] = &[
     b"Content-Length: 20\r\n\r\n",
     b"\n",
 ];
-const TIMES: u64 = 100;
+const TIMES: u64 = 40;
 
 fn launch(_arguments: &LaunchArguments) -> LaunchedSession {
     LaunchedSession { debugger: debugger(), message: None, runs: false, has_console: true }

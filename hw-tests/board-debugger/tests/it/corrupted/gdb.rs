@@ -38,7 +38,7 @@ const WORDS: &[&[u8]] = &[
     b"\nbc\n",
 ];
 const SEEDS: Corpus<'_> = Corpus { seeds: SESSIONS, tokens: WORDS };
-const TIMES: u64 = 100;
+const TIMES: u64 = 40;
 
 /// A stream whose input is fixed from the start.
 struct Script {

@@ -75,7 +75,7 @@ fn a_replay_of_any_bytes_ends_and_judges_no_corrupted_reply() {
     let whole = run(&replay, &programs, &cases).unwrap_or_else(|error| panic!("{error}"));
     assert!(whole.iter().all(|at| at.verdict == Verdict::Pass) && whole.len() == 3, "{whole:?}");
     let (mut passed, mut refused) = (0, 0);
-    fuzz(&Corpus { seeds: &[&short], tokens: words }, 1500, |bytes| {
+    fuzz(&Corpus { seeds: &[&short], tokens: words }, 500, |bytes| {
         std::fs::write(&file, bytes).expect("it is written");
         match run(&replay, &programs, &cases) {
             Ok(results) => {
@@ -91,5 +91,5 @@ fn a_replay_of_any_bytes_ends_and_judges_no_corrupted_reply() {
             }
         }
     });
-    assert!(passed > 100 && refused > 100, "{passed}, {refused}");
+    assert!(passed > 40 && refused > 40, "{passed}, {refused}");
 }
