@@ -14,15 +14,17 @@
 //!
 //! The reader accepts more than the specification of EPD: six fields, clocks as operations, strings
 //! without quotes, unknown operations, moves with judgements or in UCI, results of tuning sets.
-//! A line is invalid only if its position is ambiguous; the other lines are read.
+//! A line is invalid only if its position is ambiguous; the other lines are read. Lines of
+//! [suites](crate::suite) keep why they can't be judged.
 
 mod entry;
 mod line;
 mod operations;
 
 use crate::FenError;
+use crate::suite::{self, TableRow};
 
-pub use entry::{EpdEntry, MoveOperands, Operation, SuiteMove};
+pub use entry::{EpdEntry, MoveOperands, Operation};
 
 /// The kind of a line of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,9 +38,47 @@ pub enum EpdLine {
 }
 
 /// Reads all lines of a text; a byte-order mark at its beginning is skipped.
+///
+/// A row of a table in program text may continue on the lines after it, which then are blank.
 pub fn read(text: &str) -> Vec<EpdLine> {
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
-    text.lines().map(read_line).collect()
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found = Vec::with_capacity(lines.len());
+    while let Some(line) = lines.get(found.len()) {
+        let more = continuation(line, &lines[found.len() + 1..]);
+        if more == 0 {
+            found.push(read_line(line));
+            continue;
+        }
+        let after = lines[found.len() + 1..].iter().take(more).map(|line| line.trim());
+        found.push(read_line(&std::iter::once(*line).chain(after).collect::<String>()));
+        found.extend(std::iter::repeat_n(EpdLine::Blank, more));
+    }
+    found
+}
+
+/// The maximum number of lines on which a row continues.
+const MAX_CONTINUATION: usize = 8;
+
+/// Returns the number of lines up to the end of a row that begins on `line`; 0 if it ends there.
+fn continuation(line: &str, after: &[&str]) -> usize {
+    let is_open = |row: &TableRow<'_>| {
+        !row.is_closed && row.fields.len() < 2 && !row.string.contains([';', '|'])
+    };
+    if !TableRow::read(line).is_some_and(|row| is_open(&row)) {
+        return 0;
+    }
+    let mut row = (*line).to_owned();
+    for (count, next) in after.iter().take(MAX_CONTINUATION).enumerate() {
+        if TableRow::read(next).is_some() {
+            return 0;
+        }
+        row.push_str(next.trim());
+        if TableRow::read(&row).is_some_and(|row| row.is_closed) {
+            return count + 1;
+        }
+    }
+    0
 }
 
 /// Reads one line.
@@ -52,7 +92,9 @@ pub fn read(text: &str) -> Vec<EpdLine> {
 pub fn read_line(text: &str) -> EpdLine {
     let text = text.trim_end_matches(['\r', '\n']);
     let start = text.trim_start();
-    if start.is_empty() || ["#", ";", "%", "//"].iter().any(|mark| start.starts_with(mark)) {
+    if suite::is_only_brackets(start)
+        || ["#", ";", "%", "//"].iter().any(|mark| start.starts_with(mark))
+    {
         return EpdLine::Blank;
     }
     match line::read(text) {

@@ -32,6 +32,7 @@ mod pieces;
 mod position;
 mod rights;
 pub mod see;
+pub mod suite;
 
 pub use fen::{FenError, ParsedFen};
 pub use moves::IllegalReason;

@@ -108,18 +108,61 @@ impl Position {
     /// # Ok::<(), chess_rules::FenError>(())
     /// ```
     pub fn find_move(&self, text: &str) -> Option<Move> {
+        match self.moves_of(text).as_slice() {
+            &[found] => Some(found),
+            _ => None,
+        }
+    }
+
+    /// Finds the legal move of a text, as [`Position::find_move`].
+    ///
+    /// # Errors
+    /// Returns why there is no such move, or which moves fit.
+    pub fn try_find_move(&self, text: &str) -> Result<Move, String> {
+        let fitting = self.moves_of(text);
+        if let &[found] = fitting.as_slice() {
+            return Ok(found);
+        }
+        let bare = text.trim();
+        let text = bare.escape_default();
+        if !fitting.is_empty() {
+            let from: Vec<_> = fitting.iter().map(|m| m.from.to_string()).collect();
+            return Err(format!("{text} fits moves from {}", from.join(", ")));
+        }
+        let promotes =
+            |piece| !self.moves_of(&format!("{}{piece}", without_signs(bare))).is_empty();
+        Err(match promotes("=Q") || promotes("q") {
+            true => format!("{text} lacks the piece of the promotion"),
+            false => format!("{text} is not a legal move"),
+        })
+    }
+
+    /// Returns all legal moves that a text fits.
+    fn moves_of(&self, text: &str) -> Vec<Move> {
         let text = without_signs(text);
-        let moves = self.legal_moves();
+        let mut moves = self.legal_moves();
         if let Some(wing) = castling_text(text) {
-            return moves.into_iter().find(|m| self.castling(*m) == Some(wing));
+            moves.retain(|m| self.castling(*m) == Some(wing));
+        } else if let Some(m) = self.find_uci(text, &moves) {
+            moves = vec![m];
+        } else if let Some(pattern) = Pattern::of(text) {
+            moves.retain(|m| self.fits(&pattern, *m));
+        } else {
+            moves.clear();
         }
-        if let Some(m) = self.find_uci(text, &moves) {
-            return Some(m);
-        }
-        let pattern = Pattern::of(text)?;
-        let mut fitting = moves.into_iter().filter(|m| self.fits(&pattern, *m));
-        let found = fitting.next()?;
-        fitting.next().is_none().then_some(found)
+        moves
+    }
+
+    /// Returns whether a text has the form of a move, legal or not.
+    pub(crate) fn is_move_like(&self, text: &str) -> bool {
+        let text = without_signs(text);
+        let is_uci = |text: &str| {
+            text.len() >= 4 && text.is_char_boundary(2) && {
+                let (from, to) = text.split_at(2);
+                from.parse::<Square>().is_ok() && Pattern::of(to).is_some()
+            }
+        };
+        castling_text(text).is_some() || is_uci(text) || Pattern::of(text).is_some()
     }
 
     /// Returns the move of a UCI text, with castling in either form.

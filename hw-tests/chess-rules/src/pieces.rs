@@ -81,6 +81,16 @@ impl Pieces {
         kings.into_iter().any(|king| self.is_attacked(king, !side, self.occupied()))
     }
 
+    /// Returns the pieces of a side whose removal would uncover an attack on its king.
+    pub fn pinned(&self, king: Square, side: Color) -> BitBoard {
+        let occupied = self.occupied();
+        let attackers = |occupied| self.attackers(king, occupied) & self.side(!side);
+        let checks = attackers(occupied);
+        let nearest = get_bishop_moves(king, occupied) | get_rook_moves(king, occupied);
+        let near = nearest & self.side(side);
+        near.into_iter().filter(|piece| attackers(occupied - piece.bitboard()) != checks).collect()
+    }
+
     /// Puts a piece on a square, and removes the one that was there.
     pub fn place(&mut self, square: Square, side: Color, kind: Piece) {
         self.remove(square);

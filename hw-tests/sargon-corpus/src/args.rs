@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use crate::{builtin_position_files, with_location};
 
-pub use head::{PositionHeader, RejectedLine};
+pub use head::{Decimal, PositionHeader, RejectedLine};
 
 /// Options that select positions.
 #[derive(Debug, Args)]
@@ -147,7 +147,16 @@ impl PositionList {
         Ok(())
     }
 
-    fn report(
+    /// Returns the number of invalid lines.
+    pub fn refused(&self) -> usize {
+        self.items.len() - self.count()
+    }
+
+    /// Reports a line that can't be used on standard error, with `json` on standard output, too.
+    ///
+    /// # Errors
+    /// Fails with `--strict`, with the line as its message.
+    pub fn report(
         &self,
         place: &SourceLocation,
         error: &FenError,
@@ -166,7 +175,7 @@ impl PositionList {
 
     /// Finishes a command: exit code 3 if there were invalid lines.
     pub fn finish(&self, outcome: CommandResult) -> CommandResult {
-        let refused = self.items.len() - self.count();
+        let refused = self.refused();
         match (refused, outcome) {
             (0, outcome) | (_, outcome @ Err(_)) => outcome,
             _ => {

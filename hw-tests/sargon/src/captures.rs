@@ -130,7 +130,7 @@ fn text(named: &NamedPosition, ordered: &OrderedCaptures, values: PieceValues) -
         let _ = writeln!(text, "  {:<10}{:>8}{:>12}{:>8}", "", "swap", "swap_promo", "legal");
     }
     let mut row = |capture: &ValuedCapture, note| {
-        let ValuesByDefinition { swap, swap_promo, legal } = capture.value;
+        let ValuesByDefinition { swap, swap_promo, legal, .. } = capture.value;
         let legal = legal.map_or_else(|| "?".to_owned(), |legal| legal.to_string());
         let san = position.san(capture.played);
         let _ = writeln!(text, "  {san:<10}{swap:>8}{swap_promo:>12}{legal:>8}{note}");

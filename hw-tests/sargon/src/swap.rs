@@ -1,18 +1,21 @@
 //! `sargon swap`: Static Exchange Evaluation of moves, in every form, and suites of values.
 
 mod move_value;
+mod scaled;
 mod show;
 mod suite;
 
 use chess_rules::see::{PieceValues, SeeDefinition};
 use chess_rules::{Move, Position};
 use clap::Args;
-use cli_support::exit::{CommandError, CommandResult, NOTHING_SELECTED};
+use cli_support::exit::{CommandError, CommandResult, NOTHING_SELECTED, USAGE};
 use serde::Serialize;
 
 use cli_support::output::print;
 use move_value::{DEFAULT_VALUES, MoveDetail, MoveValue};
 use sargon_corpus::args::{NamedPosition, PositionArgs, PositionList};
+use scaled::ScaledValues;
+use suite::{Judge, SuiteReading};
 
 #[derive(Clone, Args)]
 pub(super) struct SwapArgs {
@@ -31,10 +34,13 @@ pub(super) struct SwapArgs {
     ///
     /// By default wiki; for a suite, the values with which most of its lines agree.
     #[arg(long, value_name = "VALUES")]
-    values: Option<PieceValues>,
-    /// Definition by which a suite is judged [default: any of the three]
-    #[arg(long, value_name = "swap|swap_promo|legal")]
+    values: Option<ScaledValues>,
+    /// Definition by which a suite is judged [default: any]
+    #[arg(long, value_name = "swap|swap_promo|swap_pins|legal")]
     by: Option<SeeDefinition>,
+    /// Meaning of a number in a suite that has no booleans [default: value]
+    #[arg(long, value_enum, value_name = "READING")]
+    suite: Option<SuiteReading>,
     /// Also evaluate whether a move gains at least this much
     #[arg(long, value_name = "GAIN", allow_negative_numbers = true)]
     at_least: Option<i32>,
@@ -57,8 +63,12 @@ impl SwapArgs {
     }
 
     /// Returns the piece values for moves that are not a suite's.
-    fn values(&self) -> PieceValues {
-        self.values.unwrap_or(DEFAULT_VALUES)
+    fn values(&self) -> Result<PieceValues, CommandError> {
+        let values = self.values.unwrap_or_else(|| DEFAULT_VALUES.into());
+        match values.scale {
+            1 => Ok(values.pieces),
+            _ => Err(CommandError::new(USAGE, "--values has decimals only for suites")),
+        }
     }
 }
 
@@ -70,7 +80,8 @@ pub(super) fn swap_of(args: &SwapArgs) -> CommandResult {
     };
     let positions = sources.read(args.json)?;
     let outcome = if args.moves.is_empty() && suite::is_suite(&positions) {
-        suite::judge(args.values, args.by, args.json, &positions)
+        Judge { values: args.values, by: args.by, reading: args.suite, json: args.json }
+            .run(&positions)
     } else {
         evaluate(args, &positions)
     };
@@ -79,14 +90,15 @@ pub(super) fn swap_of(args: &SwapArgs) -> CommandResult {
 
 /// Evaluates the given moves, or all legal ones.
 fn evaluate(args: &SwapArgs, positions: &PositionList) -> CommandResult {
+    let values = args.values()?;
     positions.for_each(args.json, |named| {
         let position = &named.entry.position;
         if args.moves.is_empty() {
-            return print(&every_move(args, named)?);
+            return print(&every_move(args, values, named)?);
         }
         for text in &args.moves {
             let m = find_move(position, text)?;
-            let detail = MoveDetail::of(position, m, args.values(), args.at_least);
+            let detail = MoveDetail::of(position, m, values, args.at_least);
             let shown = if args.json { named.json(&detail)? } else { detail.text(args.at_least) };
             print(&shown)?;
         }
@@ -104,14 +116,17 @@ fn find_move(position: &Position, text: &str) -> Result<Move, CommandError> {
 }
 
 /// Returns the values of all legal moves of a position.
-fn every_move(args: &SwapArgs, named: &NamedPosition) -> Result<String, CommandError> {
+fn every_move(
+    args: &SwapArgs,
+    pieces: PieceValues,
+    named: &NamedPosition,
+) -> Result<String, CommandError> {
     #[derive(Serialize)]
     struct All {
         values: Vec<MoveValue>,
     }
     let position = &named.entry.position;
     let moves = position.legal_moves().into_iter();
-    let values: Vec<_> =
-        moves.map(|m| MoveValue::of(position, m, args.values(), args.at_least)).collect();
+    let values: Vec<_> = moves.map(|m| MoveValue::of(position, m, pieces, args.at_least)).collect();
     if args.json { named.json(&All { values }) } else { Ok(show::table(&named.id, &values)) }
 }

@@ -1,6 +1,7 @@
 //! The contents of a line of positions.
 
-use crate::{Move, Position};
+use crate::suite::SuiteMove;
+use crate::{FenError, Position};
 
 /// A position with the operations of its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,8 +12,8 @@ pub struct EpdEntry {
     pub operations: Vec<Operation>,
     /// The legal moves of operations with moves.
     pub moves: Vec<MoveOperands>,
-    /// The entry of a suite of exchange values.
-    pub suite: Option<SuiteMove>,
+    /// The entry of a suite of exchange values, or why it can't be judged.
+    pub suite: Option<Result<SuiteMove, FenError>>,
     /// Text that is not an operation, unchanged.
     pub rest: Option<String>,
     /// Remarks on text that was ignored although the position is valid.
@@ -53,17 +54,4 @@ pub struct MoveOperands {
     pub opcode: String,
     /// The moves in UCI.
     pub uci: Vec<String>,
-}
-
-/// A line of a suite: position, move, expected exchange value, note.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SuiteMove {
-    /// The move as written in the line.
-    pub text: String,
-    /// The move.
-    pub played: Move,
-    /// The expected value, in the suite's own unit.
-    pub value: Option<i32>,
-    /// The text after the value.
-    pub note: Option<String>,
 }

@@ -1,7 +1,8 @@
 //! Reads a line that is neither empty nor a comment.
 
-use super::entry::{EpdEntry, MoveOperands, Operation, SuiteMove};
+use super::entry::{EpdEntry, MoveOperands, Operation};
 use super::operations::{Segment, segments};
+use crate::suite::{self, Field, SuiteMove, TableRow};
 use crate::{FenError, ParsedFen, Position};
 
 /// Operations whose operands are moves of the position.
@@ -14,39 +15,67 @@ pub(super) fn read(text: &str) -> Result<EpdEntry, FenError> {
         let problem = "a byte-order mark inside the file".to_owned();
         return Err(FenError { column: Some(1), problem });
     }
-    let ParsedFen { position, rest, notes } = ParsedFen::parse(text)?;
-    let mut entry = EpdEntry {
-        position,
-        operations: Vec::new(),
-        moves: Vec::new(),
-        suite: suite(&position, rest),
-        rest: None,
-        notes,
-    };
+    if let Some(row) = TableRow::read(text) {
+        return read_row(&row);
+    }
+    let (mut entry, rest) = fen(text)?;
+    let column = text.chars().count() - rest.chars().count() + 1;
+    entry.suite = suite::of_text(&entry.position, rest, column);
     if entry.suite.is_none() {
-        let column = text.chars().count() - rest.chars().count() + 1;
         entry.take_segments(segments(rest, column)?);
+        entry.suite = suite_of_operations(&entry.position, &entry.operations);
     }
     Ok(entry)
 }
 
-/// Reads `; move; value; note`, or with bars, if the first part is exactly one legal move.
-fn suite(position: &Position, rest: &str) -> Option<SuiteMove> {
-    let rest = rest.trim_start();
-    let separator = rest.chars().next().filter(|c| [';', '|'].contains(c))?;
-    let mut parts = rest[1..].split(separator).map(str::trim);
-    let text = parts.next()?;
-    let played = position.find_move(text)?;
-    let mut parts: Vec<&str> = parts.collect();
-    // The value is the next part if it is a number; everything after it is a note.
-    let value = parts.first().and_then(|part| part.parse().ok());
-    if value.is_some() {
-        parts.remove(0);
+/// Reads `pm MOVE; ce VALUE`. `None` if these are not the first operations: elsewhere `pm` is a
+/// predicted move, and `ce` the evaluation of the position.
+fn suite_of_operations(
+    position: &Position,
+    operations: &[Operation],
+) -> Option<Result<SuiteMove, FenError>> {
+    let [moved, value, ..] = operations else { return None };
+    if moved.opcode != "pm" || value.opcode != "ce" {
+        return None;
     }
-    let note = parts.join(if separator == ';' { "; " } else { " | " });
-    let note = note.trim_matches(|c: char| c == separator || c.is_whitespace());
-    let note = (!note.is_empty()).then(|| note.to_owned());
-    Some(SuiteMove { text: text.to_owned(), played, value, note })
+    let field = |operation: &Operation| {
+        let text = operation.operands.join(" ");
+        Field { text, column: 1, separator: "; " }
+    };
+    let suite = suite::of_fields(position, &[field(moved), field(value)]);
+    Some(suite.map_err(|error| FenError { column: None, ..error }))
+}
+
+/// Reads a row of a table in program text, which is always one of a suite.
+fn read_row(row: &TableRow<'_>) -> Result<EpdEntry, FenError> {
+    let shift = |error: FenError| FenError {
+        column: Some(error.column.unwrap_or(1) + row.column - 1),
+        ..error
+    };
+    let (mut entry, rest) = fen(row.string).map_err(shift)?;
+    let position = &entry.position;
+    let column = row.column + row.string.chars().count() - rest.chars().count();
+    entry.suite = match rest.trim() {
+        "" => Some(suite::of_fields(position, &row.fields)),
+        _ => suite::of_text(position, rest, column),
+    };
+    let problem = "neither a move nor a value after the position".to_owned();
+    entry.suite.get_or_insert(Err(FenError { column: Some(column), problem }));
+    Ok(entry)
+}
+
+/// Reads the fields of a FEN; returns the text after them.
+fn fen(text: &str) -> Result<(EpdEntry, &str), FenError> {
+    let ParsedFen { position, rest, notes } = ParsedFen::parse(text)?;
+    let entry = EpdEntry {
+        position,
+        operations: Vec::new(),
+        moves: Vec::new(),
+        suite: None,
+        rest: None,
+        notes,
+    };
+    Ok((entry, rest))
 }
 
 impl EpdEntry {

@@ -1,4 +1,4 @@
-//! The three definitions of the value of a move.
+//! The definitions of the value of a move.
 
 use std::fmt;
 
@@ -17,13 +17,16 @@ pub enum SeeDefinition {
     Swap,
     /// As [`SeeDefinition::Swap`], but a pawn that captures on the last rank becomes a queen.
     SwapPromo,
+    /// As [`SeeDefinition::Swap`], but pieces that are pinned before the move capture only on the
+    /// line of their pin.
+    SwapPins,
     /// Every legal capture on the square, in the best order: full minimax.
     Legal,
 }
 
 impl SeeDefinition {
     /// All definitions.
-    pub const ALL: [Self; 3] = [Self::Swap, Self::SwapPromo, Self::Legal];
+    pub const ALL: [Self; 4] = [Self::Swap, Self::SwapPromo, Self::SwapPins, Self::Legal];
 }
 
 impl fmt::Display for SeeDefinition {
@@ -31,6 +34,7 @@ impl fmt::Display for SeeDefinition {
         f.write_str(match self {
             Self::Swap => "swap",
             Self::SwapPromo => "swap_promo",
+            Self::SwapPins => "swap_pins",
             Self::Legal => "legal",
         })
     }
@@ -41,7 +45,7 @@ impl std::str::FromStr for SeeDefinition {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|definition| definition.to_string() == text);
-        found.ok_or_else(|| "expected swap, swap_promo or legal".to_owned())
+        found.ok_or_else(|| "expected swap, swap_promo, swap_pins or legal".to_owned())
     }
 }
 
@@ -52,6 +56,8 @@ pub struct ValuesByDefinition {
     pub swap: i32,
     /// By [`SeeDefinition::SwapPromo`].
     pub swap_promo: i32,
+    /// By [`SeeDefinition::SwapPins`].
+    pub swap_pins: i32,
     /// By [`SeeDefinition::Legal`], unless too large ([`ExchangeStart::legal_minimax`]).
     pub legal: Option<i32>,
 }
@@ -62,6 +68,7 @@ impl ValuesByDefinition {
         match definition {
             SeeDefinition::Swap => self.swap,
             SeeDefinition::SwapPromo => self.swap_promo,
+            SeeDefinition::SwapPins => self.swap_pins,
             SeeDefinition::Legal => self.legal.unwrap_or(self.swap_promo),
         }
     }
@@ -72,7 +79,8 @@ pub fn move_values(position: &Position, m: Move, values: PieceValues) -> ValuesB
     let opening = ExchangeStart::after_move(position, m, values);
     let swap = opening.swap_value_by_bounds(false);
     let swap_promo = opening.swap_value_by_bounds(true);
-    ValuesByDefinition { swap, swap_promo, legal: opening.legal_minimax() }
+    let swap_pins = opening.without_pinned(position).swap_value_by_bounds(false);
+    ValuesByDefinition { swap, swap_promo, swap_pins, legal: opening.legal_minimax() }
 }
 
 /// Evaluates a legal move by one definition, as [`ValuesByDefinition::by`].
@@ -86,6 +94,7 @@ pub fn move_value(
     match definition {
         SeeDefinition::Swap => opening.swap_value_by_bounds(false),
         SeeDefinition::SwapPromo => opening.swap_value_by_bounds(true),
+        SeeDefinition::SwapPins => opening.without_pinned(position).swap_value_by_bounds(false),
         SeeDefinition::Legal => {
             opening.legal_minimax().unwrap_or_else(|| opening.swap_value_by_bounds(true))
         }

@@ -1,7 +1,8 @@
 //! The move that begins an exchange.
 
 use crate::see::PieceValues;
-use crate::{Color, Move, Piece, Pieces, Position, Square};
+use crate::{BitBoard, Color, Move, Piece, Pieces, Position, Square};
+use cozy_chess::get_line_rays;
 
 /// The state after the move that begins an exchange.
 #[derive(Debug, Clone, Copy)]
@@ -15,6 +16,8 @@ pub struct ExchangeStart {
     pub(crate) square: Option<Square>,
     pub(crate) stands: Piece,
     pub(crate) recapturing_side: Color,
+    /// The pieces that do not capture.
+    pub(crate) absent: BitBoard,
 }
 
 impl ExchangeStart {
@@ -41,6 +44,24 @@ impl ExchangeStart {
             square: position.castling(m).is_none().then_some(m.to),
             stands: m.promotion.unwrap_or(mover),
             recapturing_side: !position.to_move(),
+            absent: BitBoard::EMPTY,
         }
+    }
+
+    /// Leaves out the pieces that are pinned to their king in `before`, unless the square is on the
+    /// line of the pin.
+    pub(crate) fn without_pinned(self, before: &Position) -> Self {
+        let Some(square) = self.square else { return self };
+        let pieces = before.pieces();
+        let mut absent = BitBoard::EMPTY;
+        for side in Color::ALL {
+            let Some(king) = before.king(side) else { continue };
+            let pinned = pieces.pinned(king, side);
+            absent |= pinned
+                .into_iter()
+                .filter(|piece| !get_line_rays(king, *piece).has(square))
+                .collect();
+        }
+        Self { absent, ..self }
     }
 }

@@ -21,6 +21,7 @@ pub(crate) struct RemainingCapturers<'a> {
     values: PieceValues,
     square: Square,
     occupied: BitBoard,
+    absent: BitBoard,
     promotes: bool,
 }
 
@@ -34,13 +35,20 @@ impl<'a> RemainingCapturers<'a> {
     ) -> Self {
         let last = matches!(square.rank(), Rank::First | Rank::Eighth);
         let occupied = pieces.occupied();
-        Self { pieces, values, square, occupied, promotes: promotes && last }
+        let absent = BitBoard::EMPTY;
+        Self { pieces, values, square, occupied, absent, promotes: promotes && last }
+    }
+
+    /// Leaves out these pieces, which stay on their squares.
+    pub(crate) fn without(self, absent: BitBoard) -> Self {
+        Self { absent, ..self }
     }
 
     /// Removes the least valuable attacker of a side; of one kind, the one on the lowest square. A
     /// king captures only if no piece of the other side then attacks the square.
     pub(crate) fn next(&mut self, side: Color) -> Option<NextCapturer> {
         let attackers = self.pieces.attackers(self.square, self.occupied) & self.pieces.side(side);
+        let attackers = attackers - self.absent;
         let lowest = |kind| (attackers & self.pieces.kind(kind)).next_square();
         let kinds_by_value = self.values.kinds_by_value();
         let (kind, from) =

@@ -113,7 +113,8 @@ impl ExchangeStart {
     /// Returns the pieces that may recapture; `None` after castling.
     fn takers(&self, promotes: bool) -> Option<RemainingCapturers<'_>> {
         let square = self.square?;
-        Some(RemainingCapturers::new(&self.pieces, square, self.values, promotes))
+        let takers = RemainingCapturers::new(&self.pieces, square, self.values, promotes);
+        Some(takers.without(self.absent))
     }
 
     /// Returns the squares of the pseudo-legal recapturers, sides alternating.

@@ -52,6 +52,13 @@ impl PieceValues {
 )]
 pub struct PieceValuesError(String);
 
+impl PieceValuesError {
+    /// The error for a text.
+    pub fn new(text: &str) -> Self {
+        Self(text.escape_default().to_string())
+    }
+}
+
 /// The maximum value, so that sums over all pieces can't overflow.
 const MAX_PIECE_VALUE: u16 = 30_000;
 
@@ -74,6 +81,6 @@ impl std::str::FromStr for PieceValues {
         let numbers: Option<Vec<i32>> =
             numbers.map(|number| number.filter(|n| *n <= MAX_PIECE_VALUE).map(i32::from)).collect();
         let six = numbers.and_then(|numbers| numbers.try_into().ok());
-        six.map(Self).ok_or_else(|| PieceValuesError(text.escape_default().to_string()))
+        six.map(Self).ok_or_else(|| PieceValuesError::new(text))
     }
 }

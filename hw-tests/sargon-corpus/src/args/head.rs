@@ -1,8 +1,10 @@
 //! The JSON fields that describe a line of a file of positions.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use chess_rules::FenError;
+use chess_rules::suite::AMOUNT_UNITS;
 use serde::Serialize;
 
 use super::{NamedPosition, SourceLocation};
@@ -37,7 +39,13 @@ struct SuiteEntry<'a> {
     text: &'a str,
     uci: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<i32>,
+    value: Option<Decimal>,
+    /// The pieces of a sum, in the order pawn to king.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pieces: Option<[i32; 6]>,
+    /// With a boolean the value is a threshold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    holds: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'a str>,
 }
@@ -52,10 +60,13 @@ impl<'a> PositionHeader<'a> {
             moves.entry(found.opcode.as_str()).or_default().extend(uci);
         }
         let operations = entry.operations.iter();
-        let suite = entry.suite.as_ref().map(|suite| SuiteEntry {
+        let suite = entry.suite.as_ref().and_then(|suite| suite.as_ref().ok());
+        let suite = suite.map(|suite| SuiteEntry {
             text: &suite.text,
             uci: position.uci(suite.played),
-            value: suite.value,
+            value: suite.amount.map(|amount| Decimal::of(amount.number, AMOUNT_UNITS)),
+            pieces: suite.amount.filter(|sum| !sum.is_number()).map(|sum| sum.pieces),
+            holds: suite.holds,
             note: suite.note.as_deref(),
         });
         Self {
@@ -70,6 +81,35 @@ impl<'a> PositionHeader<'a> {
             suite,
             rest: entry.rest.as_deref(),
             warn: entry.warning(),
+        }
+    }
+}
+
+/// A number of JSON: whole if it can be.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Decimal {
+    /// A whole number.
+    Whole(i64),
+    /// A number with decimals.
+    Fraction(f64),
+}
+
+impl Decimal {
+    /// Divides a number by the number of units in 1.
+    pub fn of(number: i64, units: i64) -> Self {
+        match number % units {
+            0 => Self::Whole(number / units),
+            _ => Self::Fraction(number as f64 / units as f64),
+        }
+    }
+}
+
+impl fmt::Display for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole(number) => number.fmt(f),
+            Self::Fraction(number) => number.fmt(f),
         }
     }
 }

@@ -34,6 +34,7 @@ pub(super) struct ComparisonCounts {
     declined: usize,
     swap: HigherLower,
     swap_promo: HigherLower,
+    swap_pins: HigherLower,
     legal: HigherLower,
     minimax: HigherLower,
     sargon: HigherLower,
@@ -47,9 +48,10 @@ impl ComparisonCounts {
             self.declined += 1;
             return false;
         };
-        let ValuesByDefinition { swap, swap_promo, legal } = asked.ours;
+        let ValuesByDefinition { swap, swap_promo, swap_pins, legal } = asked.ours;
         self.swap.add(theirs, swap);
         self.swap_promo.add(theirs, swap_promo);
+        self.swap_pins.add(theirs, swap_pins);
         for (tally, ours) in [
             (&mut self.legal, legal),
             (&mut self.minimax, asked.minimax),
@@ -67,6 +69,7 @@ impl ComparisonCounts {
         let tally = match by {
             SeeDefinition::Swap => self.swap,
             SeeDefinition::SwapPromo => self.swap_promo,
+            SeeDefinition::SwapPins => self.swap_pins,
             SeeDefinition::Legal => self.legal,
         };
         tally.differing()
@@ -76,14 +79,14 @@ impl ComparisonCounts {
 /// A move whose value differs.
 pub(super) fn row(asked: &MoveComparison<'_>) -> String {
     let shown = |value: Option<i32>| value.map_or_else(|| "-".to_owned(), |v| v.to_string());
-    let ValuesByDefinition { swap, swap_promo, legal } = asked.ours;
+    let ValuesByDefinition { swap, swap_promo, swap_pins, legal } = asked.ours;
     let theirs = asked.theirs.map_or_else(|| "-".to_owned(), |value| value.to_string());
     let minimax = shown(asked.minimax);
     let sargon = shown(asked.sargon);
     let legal = shown(legal);
     format!(
-        "{} {}\n  theirs {theirs}  swap {swap}  swap_promo {swap_promo}  legal {legal}  \
-         minimax {minimax}  sargon {sargon}\n",
+        "{} {}\n  theirs {theirs}  swap {swap}  swap_promo {swap_promo}  \
+         swap_pins {swap_pins}  legal {legal}  minimax {minimax}  sargon {sargon}\n",
         asked.fen, asked.san
     )
 }
@@ -99,6 +102,7 @@ pub(super) fn summary(counts: &ComparisonCounts) -> String {
     let rows = [
         ("swap", counts.swap),
         ("swap_promo", counts.swap_promo),
+        ("swap_pins", counts.swap_pins),
         ("legal (minimax by law)", counts.legal),
         ("minimax (Sargon's array)", counts.minimax),
         ("Sargon's residue", counts.sargon),

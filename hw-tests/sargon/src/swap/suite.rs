@@ -1,17 +1,33 @@
-//! Suites of exchange values, as engines share them: `FEN; move; value; note` on each line.
+//! Judges suites of exchange values, as engines keep them.
+
+mod reading;
 
 use std::fmt::Write;
 
-use chess_rules::epd::SuiteMove;
-use chess_rules::see::{PieceValues, SeeDefinition, ValuesByDefinition, move_values};
-use cli_support::exit::{CommandError, CommandResult, FAILED};
+use chess_rules::see::{PieceValues, SeeDefinition};
+use chess_rules::suite::SuiteMove;
+use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED, NOTHING_SELECTED};
+use cli_support::output::{json_line, pluralize, print};
+use cli_support::text::escape_controls;
+use sargon_corpus::args::{NamedPosition, PositionList};
 use serde::Serialize;
 
-use super::move_value::DEFAULT_VALUES;
-use cli_support::output::{json_line, pluralize, print};
-use sargon_corpus::args::{NamedPosition, PositionList};
+use super::scaled::{ScaledValues, ValueTable};
+use reading::{Claim, FileReading};
 
-/// Returns `true` if a line states the value of a move.
+pub(super) use reading::SuiteReading;
+
+/// How suites are judged.
+pub(super) struct Judge {
+    /// By default the named values with which most lines are right.
+    pub(super) values: Option<ScaledValues>,
+    /// By default any definition.
+    pub(super) by: Option<SeeDefinition>,
+    pub(super) reading: Option<SuiteReading>,
+    pub(super) json: bool,
+}
+
+/// Returns `true` if a line has the form of a suite's.
 pub(super) fn is_suite(positions: &PositionList) -> bool {
     positions.all().any(|named| named.entry.suite.is_some())
 }
@@ -22,132 +38,197 @@ struct SuiteLine {
     uci: String,
     san: String,
     #[serde(flatten)]
-    value: ValuesByDefinition,
-    /// The definitions by which the move has the value that the line states.
+    values: ValueTable,
+    states: Claim,
+    /// The definitions by which the line is right.
     agrees: Vec<SeeDefinition>,
+    /// `None` if the line states nothing.
+    right: Option<bool>,
 }
 
+/// Counts of lines. `lines` are those judged, unstated and refused; those judged are right or
+/// wrong.
 #[derive(Default, Serialize)]
 struct SuiteCounts {
     lines: usize,
-    stated: usize,
+    judged: usize,
+    right: usize,
+    wrong: usize,
+    refused: usize,
+    unstated: usize,
+    #[serde(flatten)]
+    by: DefinitionCounts,
+}
+
+/// The number of lines that are right by each definition.
+#[derive(Default, Serialize)]
+struct DefinitionCounts {
     swap: usize,
     swap_promo: usize,
+    swap_pins: usize,
     legal: usize,
-    differ: usize,
 }
 
-/// Evaluates the move of each line and compares it with the value that the line states.
-pub(super) fn judge(
-    values: Option<PieceValues>,
-    by: Option<SeeDefinition>,
-    json: bool,
-    positions: &PositionList,
-) -> CommandResult {
-    let (name, values) = match values {
-        Some(values) => ("the given values", values),
-        None => best_values(positions),
-    };
-    let mut counts = SuiteCounts::default();
-    positions.for_each(json, |named| {
-        let Some(suite) = &named.entry.suite else { return Ok(()) };
-        let found = SuiteLine::of(named, suite, values);
-        let is_right = counts.add(suite, &found.agrees, by);
-        if json { print(&named.json(&found)?) } else { print(&row(named, suite, &found, is_right)) }
-    })?;
-    let SuiteCounts { stated, differ, .. } = counts;
-    if json {
-        #[derive(Serialize)]
-        struct Total {
-            counts: SuiteCounts,
+impl Judge {
+    /// Evaluates the move of each line and compares it with what the line states.
+    pub(super) fn run(&self, positions: &PositionList) -> CommandResult {
+        let readings = FileReading::of_all(positions, self.reading);
+        let (values, description) = match self.values {
+            Some(values) => (values, "the given values".to_owned()),
+            None => self.best_values(positions, &readings),
+        };
+        let mut counts = SuiteCounts::default();
+        positions.for_each(self.json, |named| {
+            counts.lines += 1;
+            match self.line(named, &readings, values) {
+                Ok(line) => {
+                    counts.add(&line);
+                    print(&if self.json { named.json(&line)? } else { row(named, &line) })
+                }
+                Err(error) => {
+                    counts.refused += 1;
+                    positions.report(&named.place, &error, self.json)
+                }
+            }
+        })?;
+        counts.lines += positions.refused();
+        counts.refused += positions.refused();
+        if self.json {
+            #[derive(Serialize)]
+            struct Total<'a> {
+                counts: &'a SuiteCounts,
+            }
+            print(&json_line(&Total { counts: &counts })?)?;
+        } else {
+            print(&summary(&counts, &readings, &description))?;
         }
-        print(&json_line(&Total { counts })?)?;
-    } else {
-        print(&summary(&counts, name))?;
+        counts.outcome()
     }
-    match differ {
-        0 => Ok(0),
-        _ => Err(CommandError::new(FAILED, format!("{differ} of {stated} stated values differ"))),
-    }
-}
 
-impl SuiteLine {
-    fn of(named: &NamedPosition, suite: &SuiteMove, values: PieceValues) -> Self {
+    fn line(
+        &self,
+        named: &NamedPosition,
+        readings: &[FileReading],
+        values: ScaledValues,
+    ) -> Result<SuiteLine, chess_rules::FenError> {
+        let file = readings.iter().find(|reading| reading.file == named.place.file);
+        let file = file.expect("each position's file has a reading");
+        let suite: &SuiteMove = file.suite_of(&named.entry)?;
         let position = &named.entry.position;
-        let value = move_values(position, suite.played, values);
-        let agrees = |definition: &SeeDefinition| suite.value == Some(value.by(*definition));
-        Self {
+        let found = ValueTable::of(position, suite.played, values);
+        let states = file.claim(suite, |kind| values.piece(kind));
+        let is_right =
+            |definition: &SeeDefinition| states.holds_for(found.units(*definition)) == Some(true);
+        let agrees: Vec<_> = SeeDefinition::ALL.into_iter().filter(is_right).collect();
+        let right = self.by.map_or(!agrees.is_empty(), |by| agrees.contains(&by));
+        Ok(SuiteLine {
             uci: position.uci(suite.played),
             san: position.san(suite.played),
-            value,
-            agrees: SeeDefinition::ALL.into_iter().filter(agrees).collect(),
-        }
+            values: found,
+            right: (states != Claim::Nothing).then_some(right),
+            states,
+            agrees,
+        })
+    }
+
+    /// Returns the named values with which most lines that state values are right, since suites do
+    /// not name theirs. Thresholds fit too many.
+    fn best_values(
+        &self,
+        positions: &PositionList,
+        readings: &[FileReading],
+    ) -> (ScaledValues, String) {
+        let right = |values: PieceValues| {
+            let is_right = |named: &&NamedPosition| {
+                let line = self.line(named, readings, values.into());
+                line.is_ok_and(|line| {
+                    matches!(line.states, Claim::Value(_)) && line.right == Some(true)
+                })
+            };
+            positions.all().filter(is_right).count()
+        };
+        let mut named = PieceValues::NAMED.map(|(name, values)| (right(values), name, values));
+        // Of several the classic ones are taken, which most suites have.
+        named.sort_by_key(|(count, name, _)| (std::cmp::Reverse(*count), *name != "classic"));
+        let [(most, name, values), (next, other, _), ..] = named;
+        let description = match most {
+            0 => format!("{name} values"),
+            _ => format!("{name} values, with which {most} values are right; {other}: {next}"),
+        };
+        (values.into(), description)
     }
 }
 
 impl SuiteCounts {
-    /// Counts a line; `false` if its value differs.
-    fn add(
-        &mut self,
-        suite: &SuiteMove,
-        agrees: &[SeeDefinition],
-        by: Option<SeeDefinition>,
-    ) -> bool {
-        self.lines += 1;
-        if suite.value.is_none() {
-            return true;
+    fn add(&mut self, line: &SuiteLine) {
+        match line.right {
+            None => self.unstated += 1,
+            Some(right) => {
+                self.judged += 1;
+                self.right += usize::from(right);
+                self.wrong += usize::from(!right);
+            }
         }
-        self.stated += 1;
-        self.swap += usize::from(agrees.contains(&SeeDefinition::Swap));
-        self.swap_promo += usize::from(agrees.contains(&SeeDefinition::SwapPromo));
-        self.legal += usize::from(agrees.contains(&SeeDefinition::Legal));
-        let is_right = by.map_or(!agrees.is_empty(), |by| agrees.contains(&by));
-        self.differ += usize::from(!is_right);
-        is_right
+        let by = |definition| usize::from(line.agrees.contains(&definition));
+        self.by.swap += by(SeeDefinition::Swap);
+        self.by.swap_promo += by(SeeDefinition::SwapPromo);
+        self.by.swap_pins += by(SeeDefinition::SwapPins);
+        self.by.legal += by(SeeDefinition::Legal);
+    }
+
+    /// Returns success only if every line that states something was judged and is right.
+    fn outcome(&self) -> CommandResult {
+        let Self { judged, wrong, refused, unstated, .. } = *self;
+        let refused_text = format!("{} could not be judged", pluralize(refused, "line"));
+        match (wrong, refused) {
+            (0, 0) => Ok(0),
+            (0, _) if judged + unstated == 0 => {
+                Err(CommandError::new(NOTHING_SELECTED, "no line could be judged"))
+            }
+            (0, _) => Err(CommandError::new(ENVIRONMENT, format!("{refused_text}, as reported"))),
+            (_, 0) => Err(CommandError::new(
+                FAILED,
+                format!("{wrong} of {judged} judged lines are wrong"),
+            )),
+            _ => Err(CommandError::new(
+                FAILED,
+                format!("{wrong} of {judged} judged lines are wrong, and {refused_text}"),
+            )),
+        }
     }
 }
 
-/// Returns the named values with which most lines agree; suites do not name theirs.
-fn best_values(positions: &PositionList) -> (&'static str, PieceValues) {
-    let right = |values: PieceValues| {
-        let agrees = |named: &&NamedPosition| {
-            let suite = named.entry.suite.as_ref();
-            suite.is_some_and(|suite| !SuiteLine::of(named, suite, values).agrees.is_empty())
-        };
-        positions.all().filter(agrees).count()
-    };
-    let mut best = ("wiki", DEFAULT_VALUES);
-    let mut most = right(DEFAULT_VALUES);
-    for (name, values) in PieceValues::NAMED {
-        let count = right(values);
-        if count > most {
-            most = count;
-            best = (name, values);
-        }
-    }
-    best
-}
-
-fn row(named: &NamedPosition, suite: &SuiteMove, found: &SuiteLine, is_right: bool) -> String {
-    let ValuesByDefinition { swap, swap_promo, legal } = found.value;
+fn row(named: &NamedPosition, line: &SuiteLine) -> String {
+    let ValueTable { swap, swap_promo, swap_pins, legal, .. } = &line.values;
     let legal = legal.map_or_else(|| "?".to_owned(), |legal| legal.to_string());
-    let stated = suite.value.map_or_else(|| "-".to_owned(), |value| value.to_string());
-    let mark = if is_right { "" } else { "  differs" };
-    let place = format!("{}:{}", named.place.file, named.place.line);
+    let mark = if line.right == Some(false) { "  wrong" } else { "" };
+    let place = format!("{}:{}", escape_controls(&named.place.file), named.place.line);
     format!(
-        "{place}: {:<8} stated {stated:>6}  swap {swap:>6}  swap_promo {swap_promo:>6}  \
-         legal {legal:>6}{mark}\n",
-        found.san
+        "{place}: {:<8} stated {:>7}  swap {swap:>6}  swap_promo {swap_promo:>6}  \
+         swap_pins {swap_pins:>6}  legal {legal:>6}{mark}\n",
+        line.san, line.states
     )
 }
 
-fn summary(counts: &SuiteCounts, values: &str) -> String {
-    let SuiteCounts { lines, stated, swap, swap_promo, legal, differ } = *counts;
-    let mut text = format!("{}, {stated} with a value; {values}\n", pluralize(lines, "suite line"));
-    for (name, count) in
-        [("swap", swap), ("swap_promo", swap_promo), ("legal", legal), ("differ", differ)]
-    {
-        let _ = writeln!(text, "{name:<12}{count:>6}");
+fn summary(counts: &SuiteCounts, readings: &[FileReading], values: &str) -> String {
+    let SuiteCounts { lines, judged, right, wrong, refused, unstated, by } = counts;
+    let mut text = String::new();
+    for reading in readings {
+        let _ = writeln!(text, "{}: {reading}", escape_controls(&reading.file));
+    }
+    let lines = pluralize(*lines, "line");
+    let _ = writeln!(
+        text,
+        "{lines}: {judged} judged, {right} right, {wrong} wrong; {refused} refused; {unstated} \
+         without a value"
+    );
+    let DefinitionCounts { swap, swap_promo, swap_pins, legal } = by;
+    if *judged > 0 {
+        let _ = writeln!(
+            text,
+            "right by swap {swap}, swap_promo {swap_promo}, swap_pins {swap_pins}, legal {legal}; \
+             {values}"
+        );
     }
     text
 }

@@ -3,6 +3,7 @@
 mod behaviours;
 mod golden;
 mod positions;
+mod suites;
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};

@@ -181,11 +181,11 @@ fn a_suite_is_judged_in_the_values_that_it_was_made_with() {
     let output = run(&["swap", "-"], suite);
     let shown = text(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{shown}");
-    assert!(shown.contains("3 suite lines, 3 with a value; classic"), "{shown}");
+    assert!(shown.contains("3 lines: 3 judged, 3 right, 0 wrong; 0 refused"), "{shown}");
     // The last value assumes that the recapturing pawn becomes a queen.
     let output = run(&["swap", "--by", "swap", "-"], suite);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stdout).contains("legal   1100  differs"), "{}", text(&output.stdout));
+    assert!(text(&output.stdout).contains("legal   1100  wrong"), "{}", text(&output.stdout));
 }
 
 fn compare(command: &str, more: &[&str]) -> (Option<i32>, String, String) {
@@ -203,7 +203,10 @@ fn a_users_command_is_compared_move_by_move() {
     let taking = "4k3/8/2n5/3p4/4P3/8/6B1/4K3 w - -";
     let (code, shown, stderr) = compare(ZEROS, &["--captures", taking]);
     assert_eq!(code, Some(1), "{shown}{stderr}");
-    assert!(shown.contains("exd5\n  theirs 0  swap 1  swap_promo 1  legal 1"), "{shown}");
+    assert!(
+        shown.contains("exd5\n  theirs 0  swap 1  swap_promo 1  swap_pins 1  legal 1"),
+        "{shown}"
+    );
     assert!(stderr.contains("1 value of the command differ from swap"), "{stderr}");
 }
 

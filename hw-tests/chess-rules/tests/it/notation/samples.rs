@@ -1,6 +1,7 @@
 //! The forms of EPD and FEN lines that files have, each read as stated beside it.
 
 use chess_rules::epd::{EpdEntry, EpdLine, read};
+use chess_rules::suite::AMOUNT_UNITS;
 use serde_json::{Map, Value, json};
 
 const EXPECTED: &str = include_str!("../../data/epd-samples.expect.jsonl");
@@ -34,10 +35,10 @@ fn position(entry: &EpdEntry) -> Value {
     if entry.position.is_chess960() {
         put("chess960", true.into());
     }
-    if let Some(suite) = &entry.suite {
+    if let Some(Ok(suite)) = &entry.suite {
         let mut stated = json!({ "move": suite.text, "uci": entry.position.uci(suite.played) });
-        if let Some(value) = suite.value {
-            stated["value"] = value.into();
+        if let Some(amount) = suite.amount {
+            stated["value"] = (amount.number / AMOUNT_UNITS).into();
         }
         if let Some(note) = &suite.note {
             stated["note"] = note.as_str().into();

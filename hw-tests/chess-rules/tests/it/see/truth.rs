@@ -38,12 +38,30 @@ fn each_move(mut check: impl FnMut(&Value, &Position, Move, [i64; 3])) -> usize 
 fn every_move_has_its_value_by_every_definition() {
     let moves = each_move(|entry, position, m, expected| {
         let found = move_values(position, m, PieceValues::UNITS);
-        let found = SeeDefinition::ALL.map(|definition| i64::from(found.by(definition)));
+        let three = [SeeDefinition::Swap, SeeDefinition::SwapPromo, SeeDefinition::Legal];
+        let found = three.map(|definition| i64::from(found.by(definition)));
         assert_eq!(found, expected, "{} {m}: {position}", entry["id"]);
         // The legal value itself, not its replacement.
         assert!(move_values(position, m, PieceValues::UNITS).legal.is_some(), "{}", entry["id"]);
     });
     assert_eq!(moves, 103_751);
+}
+
+#[test]
+fn pinned_pieces_capture_only_on_the_line_of_their_pin() {
+    for (fen, played, swap, swap_pins) in [
+        // The knight is pinned by the bishop, so that the pawn is not taken back.
+        ("3k4/8/5n2/3p4/4P2B/8/8/4K3 w - -", "exd5", 0, 1),
+        // The rook is pinned on the file of the exchange, and takes the queen.
+        ("4k3/4r3/8/4p3/8/8/8/K3Q3 w - -", "Qxe5", -8, -8),
+        // The rook of the moving side is pinned, and does not guard the knight.
+        ("4r1k1/8/5b2/8/8/3N4/1p2R3/4K3 w - -", "Nxb2", 1, -2),
+    ] {
+        let position = Position::from_fen(fen).expect("a FEN");
+        let m = position.find_move(played).expect("a legal move");
+        let found = move_values(&position, m, PieceValues::UNITS);
+        assert_eq!((found.swap, found.swap_pins), (swap, swap_pins), "{fen} {played}");
+    }
 }
 
 #[test]
