@@ -261,6 +261,15 @@ check = \"out.A == 5\"
 }
 
 #[test]
+fn mocks_of_one_call_are_not_there_in_the_next_of_a_batch() {
+    let source = "START:\tCALL GETC\n\tSTA SEEN\n\tRET\nGETC:\tMVI A,99\n\tRET\nSEEN:\t.BYTE 0
+RUN:\tCALL GETC\n\tMOV B,A\n\tLDA SEEN\n\tRET";
+    let text = "setup = [{ call = \"START\" }]\n[[property]]\nname = \"all\"\ncall = \"RUN\"
+args.C = \"u8\"\nmock.GETC.returns = { A = 5 }\ncheck = \"out.A == 99 && B == 5\"\ncases = 60";
+    assert_eq!(same_everywhere(source, text)[0].verdict, Verdict::Pass);
+}
+
+#[test]
 fn mocks_that_a_board_can_not_place_are_skipped() {
     let source = "RUN:\tCALL TINY\n\tRET\nTINY:\tRET\nNEXT:\tNOP\n\tNOP\n\tRET";
     let case = |name, lines| format!("[[case]]\nname = \"{name}\"\ncall = \"RUN\"\n{lines}\n");
