@@ -1,9 +1,11 @@
 //! A board that makes calls through the caller, a small program beside the program under test.
 
 mod loaded;
+mod mocks;
 mod start;
 mod wire;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use cli_support::text::Escape;
@@ -60,6 +62,9 @@ pub enum BoardMachineError {
         /// First and last address that the caller leaves to programs.
         free: (u16, u16),
     },
+    /// The mocks of a call have no room.
+    #[error("{0}")]
+    Mocks(String),
 }
 
 impl From<BoardMachineError> for MachineError {
@@ -113,7 +118,7 @@ impl BoardMachine {
             return Err(BoardMachineError::Overlap { program: bounds, free });
         }
         self.ensure_running()?;
-        let loaded = LoadedProgram::new(program).after(&self.loaded);
+        let loaded = LoadedProgram::new(program, free).after(&self.loaded);
         self.upload(&loaded.content())?;
         self.loaded = loaded;
         self.loaded.forget_writes();
@@ -168,9 +173,14 @@ impl BoardMachine {
         Ok(())
     }
 
-    /// Restarts the board if it was lost.
+    /// Restarts the board if it was lost, and removes mocks.
     fn ensure_running(&mut self) -> Result<(), BoardMachineError> {
-        if self.is_lost { self.restart() } else { Ok(()) }
+        if self.is_lost {
+            return self.restart();
+        }
+        self.upload(&self.loaded.mocks())?;
+        self.loaded.forget_mocks();
+        Ok(())
     }
 
     /// Resets the board, and loads the caller and the program again.
@@ -185,6 +195,8 @@ impl BoardMachine {
             other => other?,
         }
         self.caller = self.loader.load(&mut self.link, &self.image)?;
+        self.upload(&self.loaded.mocks())?;
+        self.loaded.forget_mocks();
         self.loaded.forget_writes();
         self.upload(&self.loaded.content())?;
         self.is_lost = false;
@@ -212,7 +224,10 @@ impl BoardMachine {
     /// Makes calls. If one of several goes wrong they are made again, one by one.
     fn run_batch(&mut self, calls: &[Call]) -> Result<Vec<Outcome>, BoardMachineError> {
         self.ensure_running()?;
-        let mut outcomes = match self.make(calls) {
+        let written = self.loaded.writes();
+        let requests = calls.iter().map(|call| self.loaded.request(call));
+        let requests = requests.collect::<Result<Vec<_>, _>>().map_err(BoardMachineError::Mocks)?;
+        let mut outcomes = match self.make(calls, &requests, written) {
             Ok(outcomes) => outcomes,
             Err(error @ CallerError::Refused { .. }) => return Err(error.into()),
             Err(
@@ -249,17 +264,21 @@ impl BoardMachine {
         Ok(outcomes)
     }
 
-    fn make(&mut self, calls: &[Call]) -> Result<Vec<Outcome>, CallerError> {
+    fn make(
+        &mut self,
+        calls: &[Call],
+        requests: &[firmware_wire::Call],
+        written: BTreeMap<u16, usize>,
+    ) -> Result<Vec<Outcome>, CallerError> {
         let longest = calls.iter().map(|call| call.timeout).max().unwrap_or_default();
         let times = CallTimes { call: self.time(longest), frame: MAX_FRAME_TIME };
-        let written = self.loaded.writes();
-        let requests: Vec<_> = calls.iter().map(|call| self.loaded.request(call)).collect();
-        let made = self.caller.call_batch(&mut self.link, &requests, times);
+        let made = self.caller.call_batch(&mut self.link, requests, times);
         if made.is_err() {
             // Perhaps it was not restored.
             self.loaded.add_writes(written);
         }
         let results = made?;
+        self.loaded.confirm_calls();
         Ok(calls.iter().zip(results).map(|(call, result)| wire::outcome(call, &result)).collect())
     }
 
@@ -291,7 +310,7 @@ impl BoardMachine {
 
     /// Compares code on the board with the program's.
     fn changed_code(&mut self) -> Result<Option<Violation>, LinkError> {
-        for Block { address, bytes } in &self.loaded.code {
+        for Block { address, bytes } in &self.loaded.code_with_mocks() {
             let (space, address) = (AddressSpace::Memory, u32::from(*address));
             let found = inspect::compare(&mut self.link, space, address, bytes, |_| {})?;
             if let Some(first) = found.first() {
@@ -365,8 +384,7 @@ impl Machine for BoardMachine {
             let end = u32::from(block.address) + block.bytes.len() as u32;
             block.address < free.0 || end > u32::from(free.1) + 1
         };
-        match call.memory.iter().find(is_outside) {
-            _ if !call.mocks.is_empty() => Some("not on a board: mocks are simulated only".into()),
+        match call.memory.iter().chain(call.mock_memory()).find(is_outside) {
             _ if call.entry != Entry::Call || !call.interrupts.is_empty() => {
                 Some("not on a board: interrupts and 'until' are simulated only".into())
             }
@@ -378,7 +396,7 @@ impl Machine for BoardMachine {
                  {:04X}H to programs",
                 block.address, free.0, free.1
             )),
-            None => None,
+            None => self.loaded.refusal(call).map(|why| format!("not on this board: {why}")),
         }
     }
 }

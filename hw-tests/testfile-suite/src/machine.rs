@@ -29,7 +29,7 @@ pub struct Call {
     /// The ports that the routine may use, with the values that successive reads return
     /// (simulated only).
     pub ports: BTreeMap<u8, Vec<u8>>,
-    /// Routines that are replaced (simulated only).
+    /// Routines that are replaced.
     pub mocks: Vec<Mock>,
     /// Interrupts during the call (simulated only).
     pub interrupts: Vec<Interrupt>,
@@ -45,6 +45,11 @@ impl Call {
     #[must_use]
     pub fn feeds_ports(&self) -> bool {
         self.ports.values().any(|values| !values.is_empty())
+    }
+
+    /// Returns the memory that mocks write.
+    pub(crate) fn mock_memory(&self) -> impl Iterator<Item = &Block> {
+        self.mocks.iter().flat_map(|mock| &mock.returns).flat_map(|returned| &returned.memory)
     }
 }
 

@@ -11,7 +11,7 @@ use tdlasm::image::{Image, Run, parse_intel_hex};
 use tdlasm::link::{Layout, link};
 use tdlasm::module::Module;
 use tdlasm::object::read_modules;
-use tdlasm::source::{DiskLoader, read_file};
+use tdlasm::source::{DiskLoader, MemoryLoader, read_file};
 use tdlasm::{Options, assemble};
 
 pub use console::{Console, LinkedConsole};
@@ -222,6 +222,14 @@ fn add_symbols(known: &mut MappedProgram, path: &Path) -> Result<(), String> {
         known.labels.push((value, Label { name, exported: true, is_code }));
     }
     Ok(())
+}
+
+/// Assembles a module of this crate.
+pub(crate) fn assemble_text(name: &str, text: &str) -> Result<Vec<Module>, String> {
+    let path = PathBuf::from(name);
+    let loader = MemoryLoader::new().with(&path, text);
+    let assembly = assemble(&loader, &[path], &Options { lines: true, ..Options::default() });
+    Ok(assembly.map_err(|error| error.to_string())?.modules)
 }
 
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, String> {

@@ -49,20 +49,13 @@ pub fn run_one(
         return Ok(TestResult { verdict, reason, ..result_of(heading) });
     }
     match property {
-        None => run_case(file, &file.cases[index], machine, options),
+        None => {
+            let mut result = result_of(heading);
+            run_at_all_times(file, &file.cases[index], machine, options, &mut result)?;
+            Ok(result)
+        }
         Some(property) => property::run(file, property, machine, options),
     }
-}
-
-fn run_case(
-    file: &TestFile,
-    case: &Case,
-    machine: &mut dyn Machine,
-    options: &RunOptions<'_>,
-) -> Result<TestResult, RunError> {
-    let mut result = result_of(&case.heading);
-    run_at_all_times(file, case, machine, options, &mut result)?;
-    Ok(result)
 }
 
 /// Runs a case; one with an interrupt at several T-states at each of them, up to the end of the

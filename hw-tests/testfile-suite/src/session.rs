@@ -14,7 +14,7 @@ use crate::judge::Judged;
 use crate::machine::{Call, CallEnd, Machine, MachineError, Outcome};
 use crate::model::TestFile;
 use crate::parse::{CallRequest, Request, is_output};
-use crate::program::Program;
+use crate::program::{MAX_OUTPUT, Program};
 
 /// The maximum length of a request in bytes.
 const MAX_REQUEST: u64 = 1 << 22;
@@ -125,7 +125,31 @@ impl CallSession {
         let not_checked = judged.not_checked(self.machine.as_ref());
         let found = judged.differences(self.machine.as_mut());
         let found: Vec<_> = found.iter().map(ToString::to_string).collect();
-        Ok(call_reply(request, &outcome, &found, &not_checked))
+        let mut reply = call_reply(request, &outcome, &found, &not_checked);
+        reply["console"] = json!(self.printed(&outcome)?);
+        Ok(reply)
+    }
+
+    /// Returns the output of the last call on the console; `None` if there is none, or if a board
+    /// does not show it.
+    fn printed(&mut self, outcome: &Outcome) -> Result<Option<String>, String> {
+        let is_visible = self.machine.observes_accesses();
+        let console = self.file.as_ref().and_then(|file| file.program.console.as_ref());
+        let Some(console) = console.filter(|_| is_visible || outcome.end == CallEnd::Returned)
+        else {
+            return Ok(None);
+        };
+        let memory = match console.after(&[]) {
+            Some((address, _)) => {
+                let size = self.machine.read(address, 2).map_err(message)?;
+                let (count, _) = console.output(&size, &outcome.outputs);
+                self.machine.read(address, 2 + count.min(MAX_OUTPUT)).map_err(message)?
+            }
+            None if is_visible => Vec::new(),
+            None => return Ok(None),
+        };
+        let (_, bytes) = console.output(&memory, &outcome.outputs);
+        Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
     }
 
     fn read(&mut self, blocks: &[(u16, usize)]) -> Result<Value, String> {

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use firmware_wire as wire;
 
+use super::mocks::{MockSpace, PlacedMocks};
 use super::wire::request;
 use crate::block::Block;
 use crate::machine::Call;
@@ -25,10 +26,15 @@ pub(super) struct LoadedProgram {
     data: Vec<Block>,
     /// Memory outside that tests wrote since the last reload: addresses with lengths.
     written: BTreeMap<u16, usize>,
+    space: MockSpace,
+    /// The mocks of the last call.
+    mocks: PlacedMocks,
+    /// What restores memory at mocks of earlier calls.
+    replaced: Vec<Block>,
 }
 
 impl LoadedProgram {
-    pub(super) fn new(program: &Program) -> Self {
+    pub(super) fn new(program: &Program, free: (u16, u16)) -> Self {
         let image = &program.image;
         let code = merged(&program.code);
         let content = |range: &Range<u32>| Block {
@@ -44,7 +50,48 @@ impl LoadedProgram {
             data.extend(without(&code, gap.unwrap_or(start)..end).iter().map(content));
             after = Some(end);
         }
-        Self { code: code.iter().map(content).collect(), data, written: BTreeMap::new() }
+        let code = code.iter().map(content).collect();
+        Self { code, data, space: MockSpace::new(program, free), ..Self::default() }
+    }
+
+    /// Returns why the mocks of a call can't be placed.
+    pub(super) fn refusal(&self, call: &Call) -> Option<String> {
+        self.space.place(call, std::iter::empty()).err()
+    }
+
+    /// Returns code as it is after the last call, with its mocks.
+    pub(super) fn code_with_mocks(&self) -> Vec<Block> {
+        let mut all = self.code.clone();
+        for &Block { address, ref bytes } in &self.mocks.code {
+            for (at, byte) in (address..).zip(bytes) {
+                let of_code = |block: &&mut Block| {
+                    at >= block.address && usize::from(at - block.address) < block.bytes.len()
+                };
+                if let Some(block) = all.iter_mut().find(of_code) {
+                    block.bytes[usize::from(at - block.address)] = *byte;
+                }
+            }
+        }
+        let beside = |block: &&Block| !all.iter().any(|code| overlap(code, block));
+        let mocks: Vec<_> = self.mocks.code.iter().filter(beside).cloned().collect();
+        all.extend(mocks);
+        all
+    }
+
+    /// Returns what removes mocks.
+    pub(super) fn mocks(&self) -> Vec<Block> {
+        [&self.replaced[..], &self.mocks.originals].concat()
+    }
+
+    /// Notes that all calls were made, so that only the last one's mocks remain.
+    pub(super) fn confirm_calls(&mut self) {
+        self.replaced.clear();
+    }
+
+    /// Notes that mocks were removed.
+    pub(super) fn forget_mocks(&mut self) {
+        self.replaced.clear();
+        self.mocks = PlacedMocks::default();
     }
 
     /// Returns all of the program, after the memory outside that tests wrote.
@@ -77,24 +124,31 @@ impl LoadedProgram {
     }
 
     /// Returns the request for a call, with what restores memory if the call reloads.
-    pub(super) fn request(&mut self, call: &Call) -> wire::Call {
-        let mut writes = Vec::new();
+    ///
+    /// # Errors
+    /// Returns why its mocks can't be placed.
+    pub(super) fn request(&mut self, call: &Call) -> Result<wire::Call, String> {
+        let kept = self.written.iter().filter(|_| !call.reload);
+        let mocks = self.space.place(call, kept.map(|(at, length)| (*at, *length)))?;
+        let last = std::mem::replace(&mut self.mocks, mocks);
+        let mut writes = last.originals.clone();
+        self.replaced.extend(last.originals);
         if call.reload {
             writes.extend(std::mem::take(&mut self.written).iter().map(fill));
             writes.extend(self.data.iter().cloned());
         }
-        for block in &call.memory {
+        for block in call.memory.iter().chain(call.mock_memory()) {
             if !self.has(block) {
                 let length = self.written.entry(block.address).or_default();
                 *length = block.bytes.len().max(*length);
             }
         }
-        writes.extend(call.memory.iter().cloned());
+        writes.extend(call.memory.iter().chain(&self.mocks.blocks).cloned());
         let split = |Block { address, bytes }: &Block| -> Vec<(u16, Vec<u8>)> {
             let places = (*address..).step_by(MAX_WRITE);
             places.zip(bytes.chunks(MAX_WRITE)).map(|(at, part)| (at, part.to_vec())).collect()
         };
-        request(call, writes.iter().flat_map(split).collect())
+        Ok(request(call, writes.iter().flat_map(split).collect(), self.mocks.tables))
     }
 
     /// Returns `true` if a block lies in the program.
@@ -107,6 +161,10 @@ impl LoadedProgram {
 /// Returns memory as it is before a test.
 fn fill((address, length): (&u16, &usize)) -> Block {
     Block { address: *address, bytes: vec![FILL; *length] }
+}
+
+fn overlap(one: &Block, other: &Block) -> bool {
+    u32::from(one.address) < end(other) && u32::from(other.address) < end(one)
 }
 
 /// Returns the address after a block.

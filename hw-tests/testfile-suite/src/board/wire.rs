@@ -9,14 +9,19 @@ use firmware_wire::{
 };
 use z80_core::{Registers, register_value};
 
+use super::mocks::TABLE;
 use crate::machine::{Call, CallEnd, Count, Outcome, Violation};
 use crate::model::HALVES;
 
 /// Bytes of a routine's stack that interrupts use.
 const INTERRUPT_BYTES: u16 = 16;
 
-/// Returns the request for a call.
-pub(super) fn request(call: &Call, writes: Vec<(u16, Vec<u8>)>) -> wire::Call {
+/// Returns the request for a call whose mocks have these tables.
+pub(super) fn request(
+    call: &Call,
+    writes: Vec<(u16, Vec<u8>)>,
+    tables: (u16, usize),
+) -> wire::Call {
     let registers = values(call);
     // The lengths are those of blocks in 64 KiB.
     let read = |(address, length): &(u16, usize)| CallRead {
@@ -24,7 +29,8 @@ pub(super) fn request(call: &Call, writes: Vec<(u16, Vec<u8>)>) -> wire::Call {
         length: *length as u16,
         as_crc: false,
     };
-    let reads = call.read.iter().filter(|(_, length)| *length > 0).map(read).collect();
+    let reads =
+        call.read.iter().chain([&tables]).filter(|(_, length)| *length > 0).map(read).collect();
     let wanted = RegisterSet::ALL;
     wire::Call { entry: call.address, registers, writes, wanted, reads }
 }
@@ -80,10 +86,14 @@ pub(super) fn outcome(call: &Call, result: &CallResult) -> Outcome {
         0 => Vec::new(),
         _ => read.next().unwrap_or_default(),
     });
+    let memory = memory.collect();
+    let counts = read.next().unwrap_or_default();
+    let count = |table: &[u8]| u16::from_le_bytes([table[0], table[1]]).into();
     let is_interrupted = result.status.0 & CallStatus::INTERRUPTED != 0;
     Outcome {
         registers,
-        memory: memory.collect(),
+        memory,
+        mock_calls: counts.chunks_exact(TABLE.into()).map(count).collect(),
         stack: (!is_interrupted).then_some(result.stack_used.into()),
         violations: violations(call, result),
         ..unfinished(call, CallEnd::Returned)
@@ -122,7 +132,7 @@ fn violations(call: &Call, result: &CallResult) -> Vec<Violation> {
 }
 
 /// Returns the register pairs of the wire.
-fn pairs(registers: &mut Registers) -> [(RegisterPair, &mut u16); 10] {
+pub(super) fn pairs(registers: &mut Registers) -> [(RegisterPair, &mut u16); 10] {
     let Registers { af, bc, de, hl, ix, iy, af_alt, bc_alt, de_alt, hl_alt, .. } = registers;
     [
         (RegisterPair::Af, af),
@@ -156,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_request_has_all_registers_and_reads_only_what_has_bytes() {
-        let request = request(&call(), vec![(0x9000, vec![7])]);
+        let request = request(&call(), vec![(0x9000, vec![7])], (0, 0));
         assert_eq!((request.entry, &request.writes[..]), (0x8123, &[(0x9000, vec![7])][..]));
         assert_eq!(request.wanted, RegisterSet::ALL);
         assert_eq!(request.registers.pairs(), RegisterSet::ALL);

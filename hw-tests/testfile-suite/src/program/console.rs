@@ -3,14 +3,12 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
 
 use cli_support::text::Escape;
 use firmware::code_map::MappedProgram;
 use tdlasm::module::Module;
-use tdlasm::source::MemoryLoader;
-use tdlasm::{Options, assemble};
 
+use super::assemble_text;
 use crate::block::Block;
 
 /// The entry of the module, to which programs refer.
@@ -139,8 +137,5 @@ impl LinkedConsole {
 
 /// Returns the module.
 pub(super) fn module() -> Result<Vec<Module>, String> {
-    let path = PathBuf::from("console.asm");
-    let loader = MemoryLoader::new().with(&path, include_str!("console.asm"));
-    let assembly = assemble(&loader, &[path], &Options { lines: true, ..Options::default() });
-    Ok(assembly.map_err(|error| error.to_string())?.modules)
+    assemble_text("console.asm", include_str!("console.asm"))
 }

@@ -41,8 +41,8 @@ pub(super) struct Counter {
 }
 
 impl Counter {
-    /// Returns `None` if a judge needs memory, the console or a program, or if no argument counts
-    /// up.
+    /// Returns `None` if a judge needs memory, the console, mocks or a program, or if no argument
+    /// counts up.
     pub(super) fn new(
         file: &TestFile,
         property: &Property,
@@ -52,7 +52,7 @@ impl Counter {
         let reads = expect.checks.iter().any(|(_, condition)| condition.reads_memory());
         let is_program = matches!(property.judge, Judge::Reference(..));
         let reads = reads || !expect.memory.is_empty() || expect.console.is_some();
-        if reads || is_program {
+        if reads || is_program || !property.step.mocks.is_empty() {
             return None;
         }
         let (counted, period) = counted(property);

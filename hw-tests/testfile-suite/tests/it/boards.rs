@@ -182,6 +182,123 @@ fn a_console_that_replaces_a_routine_or_the_bdos_is_the_same_on_boards() {
 }
 
 #[test]
+fn mocks_have_the_same_verdicts_and_leave_the_program_unchanged() {
+    let source = "RUN:\tCALL GETC\n\tMOV B,A\n\tPUSH PSW\n\tCALL GETC\n\tCALL SENT\n\tPOP H\n\tRET
+GETC:\tMVI A,99\n\tRET\nSENT:\tLXI H,ROOM\n\tINR M\n\tRET\nROOM:\t.BLKB 4
+ODD:\tLXI H,GETC\n\tMVI M,0\n\tCALL GETC\n\tRET\nBARE:\tCALL GETC\n\tRET
+DIRTY:\tCALL GETC\n\tLXI H,RUN\n\tMVI M,0\n\tRET";
+    let text = "
+[[case]]
+name = \"history\"
+call = \"RUN\"
+in = { F = 0x28, DE = 0x1234, BC = 5 }
+mock.GETC.returns = [{ A = 7, flags = \"C NZ\" },
+    { A = 8, \"HL'\" = 0x5678, IXH = 9, \"F'\" = 3 }]
+mock.SENT = { returns = { D = 0x77, memory = [{ at = \"ROOM\", bytes = [1, 2, 3] }] } }
+[case.expect]
+A = 8
+BC = 0x705
+DE = 0x7734
+HL = 0x729
+IX = 0x969
+\"HL'\" = 0x5678
+\"AF'\" = 0x4C03
+calls = { GETC = 2, SENT = 1 }
+stack = 4
+memory = [{ at = \"ROOM\", bytes = [1, 2, 3, 0xA5] }]
+[[case]]
+name = \"wrong count\"
+call = \"RUN\"
+mock = { GETC = {}, SENT = {} }
+expect.calls = { GETC = 1, SENT = 0 }
+[[case]]
+name = \"kept\"
+call = \"BARE\"
+in.flags = \"C Z M PE\"
+mock.GETC = {}
+expect = { clobbers = \"\", stack = 2, calls = { GETC = 1 } }
+[[case]]
+name = \"original again\"
+call = \"BARE\"
+expect.A = 99
+[[case]]
+name = \"many\"
+steps = [{ call = \"BARE\", mock.GETC.returns = { A = 1 }, expect.A = 1 },
+    { call = \"BARE\", expect.A = 99 },
+    { call = \"BARE\", mock.GETC.returns = { A = 2 }, expect.A = 2, check = \"[GETC] == 3EH\" }]
+[[case]]
+name = \"mock overwritten\"
+call = \"ODD\"
+mock.GETC.returns = { A = 1 }
+timeout = 100000
+[[case]]
+name = \"dirty\"
+call = \"DIRTY\"
+mock.GETC = {}
+[[property]]
+name = \"all\"
+call = \"BARE\"
+args = { A = \"u8\", DE = \"u16\" }
+mock.GETC.returns = { B = 3 }
+check = \"out.A == A && out.DE == DE && B == 3\"
+cases = 40
+[[property]]
+name = \"each\"
+call = \"BARE\"
+args.A = \"u8\"
+exhaustive = true
+mock.GETC.returns = { A = 5 }
+check = \"out.A == 5\"
+";
+    let results = same_everywhere(source, text);
+    let failed: Vec<_> = results.iter().filter(|one| one.verdict == Verdict::Fail).collect();
+    let names: Vec<_> = failed.iter().map(|result| result.id.as_str()).collect();
+    assert_eq!(names, ["wrong count", "mock overwritten", "dirty"]);
+    let found: Vec<_> = failed[0].differences.iter().map(ToString::to_string).collect();
+    assert_eq!(found, ["calls of GETC: expected 1, got 2", "calls of SENT: expected 0, got 1"]);
+    let found = failed[2].differences[0].to_string();
+    assert!(found.starts_with("changed code, 8000H, RUN (prog.asm:2): CDH to 00H"), "{found}");
+}
+
+#[test]
+fn mocks_of_one_call_are_not_there_in_the_next_of_a_batch() {
+    let source = "START:\tCALL GETC\n\tSTA SEEN\n\tRET\nGETC:\tMVI A,99\n\tRET\nSEEN:\t.BYTE 0
+RUN:\tCALL GETC\n\tMOV B,A\n\tLDA SEEN\n\tRET";
+    let text = "setup = [{ call = \"START\" }]\n[[property]]\nname = \"all\"\ncall = \"RUN\"
+args.C = \"u8\"\nmock.GETC.returns = { A = 5 }\ncheck = \"out.A == 99 && B == 5\"\ncases = 60";
+    assert_eq!(same_everywhere(source, text)[0].verdict, Verdict::Pass);
+}
+
+#[test]
+fn mocks_that_a_board_can_not_place_are_skipped() {
+    let source = "RUN:\tCALL TINY\n\tRET\nTINY:\tRET\nNEXT:\tNOP\n\tNOP\n\tRET";
+    let case = |name, lines| format!("[[case]]\nname = \"{name}\"\ncall = \"RUN\"\n{lines}\n");
+    let text = [
+        case("tiny", "mock.TINY = {}"),
+        case("rom", "mock.0005H = {}"),
+        case("full", "mock.NEXT = {}\nmemory = [{ at = 0x8010, size = 0x5DF0, fill = 0 }]"),
+        case("high", "mock.NEXT.returns.memory = [{ at = 0xF000, bytes = [1] }]"),
+    ];
+    let folder = folder(source);
+    let file = parse(folder.path(), &text.concat()).unwrap_or_else(|error| panic!("{error}"));
+    let mut board = board(PROFILES[0]);
+    board.load(&file.program).unwrap_or_else(|error| panic!("{error}"));
+    let reasons: Vec<_> = results(&file, &mut board)
+        .into_iter()
+        .map(|result| (result.verdict, result.reason.unwrap_or_default()))
+        .collect();
+    let expected = [
+        "the routine to replace at 8004H has less than 3 bytes",
+        "0005H to replace is not in the program's RAM",
+        "bytes of RAM are free for mocks",
+        "it writes memory at F000H, and the caller leaves 8000H to DDFFH to programs",
+    ];
+    for ((verdict, reason), expected) in reasons.iter().zip(expected) {
+        assert!(*verdict == Verdict::Skipped && reason.contains(expected), "{reasons:?}");
+    }
+}
+
+#[test]
 fn what_a_board_does_not_show_is_named_and_what_it_lacks_is_skipped() {
     let source = "RUN:\tIN 10H\n\tOUT 80H\n\tSTA DATA\n\tRET\nDATA:\t.BYTE 0";
     let text = "
@@ -285,7 +402,7 @@ fn sessions_of_calls_run_on_boards() {
         }));
         let expected = json!({
             "returned": true, "out": { "A": 42 }, "memory": [[42]], "cycles": null, "stack": 0,
-            "ports": {}, "calls": {}, "findings": [], "not_checked": ["cycles"]
+            "console": null, "ports": {}, "calls": {}, "findings": [], "not_checked": ["cycles"]
         });
         assert_eq!(made, expected, "{profile}");
         assert_eq!(reply(read.clone()), json!({ "memory": [[42], [65, 66]] }), "{profile}");
@@ -307,6 +424,31 @@ fn sessions_of_calls_run_on_boards() {
     }
 }
 
+#[test]
+fn sessions_return_output_on_the_console_and_counts_of_mocks() {
+    let source =
+        "RUN:\tMOV A,E\n\tCALL PUTC\n\tDJNZ RUN\n\tRET\nLOOP:\tJMP LOOP\nPUTC:\tHLT\n\tNOP\n\tNOP";
+    let folder = folder(source);
+    let [simulated, board]: [Box<dyn testfile_suite::Machine>; 2] =
+        [Box::<SimulatedMachine>::default(), Box::new(board(PROFILES[1]))];
+    for machine in [simulated, board] {
+        let mut session = CallSession::new(machine);
+        let mut reply = |request: Value| reply(&mut session, &request);
+        let mut program = json!({ "sources": [folder.path().join("prog.asm")] });
+        reply(json!({ "load": program.clone() }));
+        let mock = json!({ "call": "RUN", "in": { "B": 3 }, "mock": { "PUTC": {} } });
+        let mocked = reply(mock);
+        let shown = [&mocked["calls"], &mocked["console"], &mocked["findings"]];
+        assert_eq!(shown, [&json!({ "PUTC": 3 }), &json!(null), &json!([])]);
+        program["console"] = json!({ "routine": "PUTC" });
+        reply(json!({ "load": program }));
+        let print = |count, byte| json!({ "call": "RUN", "in": { "B": count, "E": byte } });
+        assert_eq!(reply(print(2, 0x48))["console"], "HH");
+        assert_eq!(reply(print(1, 0x1B))["console"], "\u{1B}");
+        assert_eq!(reply(print(200, 0x41))["console"], "A".repeat(200));
+    }
+}
+
 fn name(profile: &str) -> Value {
     json!(format!("simulated {profile} within this program"))
 }
@@ -324,7 +466,7 @@ fn what_a_board_can_not_do_is_an_error_that_changes_nothing() {
     let leaves = "it writes memory at F000H, and the caller leaves 8000H to DDFFH to programs";
     let ports = json!({ "call": "MEET", "ports": { "10H": [1] } });
     for (request, message) in [
-        (json!({ "call": "TWICE", "mock": { "MEET": {} } }), "mocks are simulated only"),
+        (json!({ "call": "TWICE", "mock": { "0005H": {} } }), "0005H to replace is not in the"),
         (ports, "values of ports are simulated only"),
         (json!({ "call": "TWICE", "memory": high }), leaves),
         (json!({ "write": high }), leaves),
@@ -381,6 +523,17 @@ fn figures(board: &mut BoardMachine, file: &TestFile) -> (u64, u64, Duration) {
     (result.calls, after.requests - before.requests, after.busy - before.busy)
 }
 
+/// Both kinds of board make the calls of a property at this rate at least.
+fn assert_rate(file: &TestFile, expected: u64, per_second: u32) {
+    for profile in PROFILES {
+        let (calls, requests, time) = figures(&mut board(profile), file);
+        println!("{profile}: {calls} calls, {requests} requests, {time:?}");
+        assert_eq!(calls, expected);
+        let limit = Duration::from_secs(expected) / per_second;
+        assert!(time < limit, "{profile}: {per_second} calls/s: {time:?}");
+    }
+}
+
 /// A routine of 200 T-states: MVI 7, DJNZ 13 or 8, NOP, MOV and CMA 4, RET 10 (UM0080).
 const COMPLEMENT: &str = "RUN:\tMVI B,12\nLOOP:\tDJNZ LOOP\n\tMOV A,L\n\tCMA\n\tMOV E,A\n\tMOV A,H
 \tCMA\n\tMOV D,A\n\tNOP\n\tNOP\n\tRET";
@@ -394,12 +547,7 @@ fn inputs_of_a_property_share_requests() {
     for judge in [check, accepts_all] {
         let text = format!("[[property]]\nname = \"all\"\ncall = \"RUN\"\n{args}\n{judge}");
         let file = parse(folder.path(), &text).unwrap_or_else(|error| panic!("{error}"));
-        for profile in PROFILES {
-            let (calls, requests, time) = figures(&mut board(profile), &file);
-            println!("{profile}: {calls} calls, {requests} requests, {time:?}");
-            assert_eq!(calls, 400);
-            assert!(time < Duration::from_secs(400) / 150, "{profile}: 150 calls/s: {time:?}");
-        }
+        assert_rate(&file, 400, 150);
     }
 }
 
@@ -411,12 +559,7 @@ fn a_board_counts_through_the_inputs_of_an_exhaustive_property() {
     let file = parse(folder.path(), text).unwrap_or_else(|error| panic!("{error}"));
     let simulated = results(&file, &mut SimulatedMachine::new(&file.program)).remove(0);
     assert_eq!(simulated.t_states, Some(200));
-    for profile in PROFILES {
-        let (calls, requests, time) = figures(&mut board(profile), &file);
-        println!("{profile}: {calls} calls, {requests} requests, {time:?}");
-        assert_eq!(calls, 16_384);
-        assert!(time < Duration::from_secs(16_384) / 3_000, "{profile}: 3,000 calls/s: {time:?}");
-    }
+    assert_rate(&file, 16_384, 3_000);
 }
 
 #[test]

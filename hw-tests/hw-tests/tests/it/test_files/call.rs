@@ -98,7 +98,7 @@ fn boards_reply_as_the_schema_describes() {
     for profile in ["rc2014-classic", "rc2014-zed"] {
         let call =
             json!({ "call": "MUL16", "in": { "BC": 300, "DE": 300 }, "check": "cycles < 9" });
-        let mock = json!({ "call": "MUL16", "mock": { "MULADD": {} } });
+        let mock = json!({ "call": "MUL16", "mock": { "0005H": {} } });
         let requests = [call.clone(), mock, json!({ "reset": true }), call];
         let made = replies_on(&["mul16.asm", "--direct", "--board", profile], &requests);
         for reply in &made {
@@ -109,7 +109,10 @@ fn boards_reply_as_the_schema_describes() {
             let out = (&reply["out"]["DE"], &reply["out"]["HL"], &reply["not_checked"]);
             assert_eq!(out, (&json!(1), &json!(0x5F90), &json!(["cycles"])), "{profile}");
         }
-        assert_eq!(made[1]["error"], "not on a board: mocks are simulated only");
+        assert_eq!(
+            made[1]["error"],
+            "not on this board: 0005H to replace is not in the program's RAM"
+        );
     }
 }
 

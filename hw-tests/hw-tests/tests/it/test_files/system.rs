@@ -73,6 +73,21 @@ fn mames_boards_give_the_same_verdicts_and_continue_after_a_stuck_call() {
 }
 
 #[test]
+fn mocks_replace_routines_on_mames_boards() {
+    let mock = "mock.TWICE.returns = [{ A = 1, flags = \"C\" }, { A = 5, DE = 6 }]";
+    let expect = "expect = { A = 5, DE = 6, calls = { TWICE = 2 } }";
+    let folder = project(&format!("[[case]]\nname = \"a\"\ncall = \"BOTH\"\n{mock}\n{expect}\n"));
+    let source = "TWICE: ADD A\n NOP\n RET\nBOTH: CALL TWICE\n CC TWICE\n RET\n .INTERN \
+                  TWICE,BOTH\n .END\n";
+    std::fs::write(folder.path().join("twice.asm"), source).expect("a file");
+    for board in ["rc2014-classic", "rc2014-zed"] {
+        let arguments = ["test", "twice.test.toml", "--mame", "--board", board];
+        let (code, shown, errors) = hw_tests(folder.path(), &arguments);
+        assert!(code == 0 && shown.contains("PASS: 1 of 1 case"), "{board}: {shown}{errors}");
+    }
+}
+
+#[test]
 fn the_example_of_a_console_passes_on_mames_boards() {
     for board in ["rc2014-classic", "rc2014-zed"] {
         let arguments = ["test", "decimal.test.toml", "--mame", "--board", board];
