@@ -20,7 +20,8 @@ use rcflash_link::LinkStats;
 use rcflash_transport::time::{Duration, Instant};
 
 use crate::board::FaultCounts;
-use crate::case_index::CaseKey;
+use crate::case_index::CaseTally;
+use crate::case_list::{CaseList, SelectedCases, ids};
 use crate::file_system::FileSystem;
 use crate::live::{SetupError, Utilization};
 use crate::report::{self, BoardSummary, RunTarget, RunTotals};
@@ -78,7 +79,11 @@ impl RunConfig {
         self.time.is_some() || self.count.is_some()
     }
 
-    fn head<S: Suite>(&self, cases: &[S::Case], profile: Option<&BoardProfile>) -> RunHeader {
+    fn head<S: Suite>(
+        &self,
+        cases: &dyn CaseList<S::Case>,
+        profile: Option<&BoardProfile>,
+    ) -> RunHeader {
         RunHeader {
             results: RESULTS_FORMAT,
             program: concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -167,7 +172,7 @@ impl<S: Suite> FinishedRun<S> {
 /// wrong answer only if the user's own routines can't be built, or if a result already has one.
 pub fn run<'a, T: Session>(
     config: &'a RunConfig,
-    cases: &'a [CaseOf<T>],
+    cases: &'a dyn CaseList<CaseOf<T>>,
     plan: Result<T::Plan, CommandError>,
     mut ctx: RunContext<'a, T>,
 ) -> Result<FinishedRun<T::Suite>, CommandError> {
@@ -213,13 +218,13 @@ fn with_failed_verdict_code<S: Suite>(
 /// Prepares the session, runs the cases, and completes the results file.
 fn run_session<T: Session>(
     config: &RunConfig,
-    cases: &[CaseOf<T>],
+    cases: &dyn CaseList<CaseOf<T>>,
     mut plan: T::Plan,
     recorder: &mut ResultRecorder<T::Suite>,
     reporter: &mut Reporter<T::Suite>,
     ctx: &mut RunContext<T>,
 ) -> Result<FinishedRun<T::Suite>, CommandError> {
-    T::complete_plan(&mut plan, &ctx.stop, &mut cases.iter().map(T::Suite::id));
+    T::complete_plan(&mut plan, &ctx.stop, &mut ids::<T::Suite>(cases));
     let cases = recorder.unfinished(cases)?;
     let mut session = match prepare(&plan, recorder, ctx) {
         Ok(session) => session,
@@ -272,7 +277,7 @@ fn prepare<T: Session>(
 fn run_iterations<T: Session>(
     config: &RunConfig,
     session: &mut T,
-    mut cases: Vec<CaseOf<T>>,
+    mut cases: SelectedCases<&dyn CaseList<CaseOf<T>>>,
     recorder: &mut ResultRecorder<T::Suite>,
     ctx: &mut RunContext<T>,
 ) -> Result<RunSummary, CommandError> {
@@ -282,16 +287,16 @@ fn run_iterations<T: Session>(
     for pass in 1.. {
         let count = usize::try_from(remaining).unwrap_or(usize::MAX).min(cases.len());
         let (next, started) =
-            run_iteration(config, session, &cases[..count], deadline, recorder, ctx);
+            run_iteration(config, session, (&cases, count), deadline, recorder, ctx);
         summary = summary.merge(next);
-        remaining -= started.len() as u64;
+        remaining -= started.count as u64;
         recorder.verify_one_verdict_each(started)?;
         let is_over = !config.is_soak() || remaining == 0 || is_past(deadline, ctx);
         if is_over || summary.ended != RunEnd::Complete {
             break;
         }
         if let Some(seed) = config.seed {
-            shuffle(&mut cases, seed.wrapping_add(pass));
+            shuffle(&mut cases.indices, seed.wrapping_add(pass));
         }
     }
     Ok(summary)
@@ -301,27 +306,27 @@ fn is_past<T: Session>(deadline: Option<Instant>, ctx: &RunContext<T>) -> bool {
     deadline.is_some_and(|deadline| (ctx.clock)() >= deadline)
 }
 
-/// Runs each case once, until the deadline. Also returns the keys of the cases that were started.
+/// Runs so many cases once, until the deadline. Also returns which were started.
 fn run_iteration<T: Session>(
     config: &RunConfig,
     session: &mut T,
-    cases: &[CaseOf<T>],
+    (cases, count): (&dyn CaseList<CaseOf<T>>, usize),
     deadline: Option<Instant>,
     recorder: &mut ResultRecorder<T::Suite>,
     ctx: &mut RunContext<T>,
-) -> (RunSummary, Vec<CaseKey>) {
-    ctx.observer.on_iteration_start(cases.len());
+) -> (RunSummary, CaseTally) {
+    ctx.observer.on_iteration_start(count);
     let stop = Arc::clone(&ctx.stop);
     let clock = Arc::clone(&ctx.clock);
     let RunConfig { repeat, fail_fast, .. } = *config;
     let baseline = config.baseline.as_deref();
     let options = RunOptions { repeat, fail_fast, baseline, interrupted: &stop };
-    let mut started = Vec::with_capacity(cases.len());
+    let mut started = CaseTally::default();
     let mut feed = cases
-        .iter()
+        .cases()
+        .take(count)
         .take_while(|_| deadline.is_none_or(|deadline| clock() < deadline))
-        .inspect(|case| started.push(CaseKey::of(T::Suite::id(case))))
-        .cloned();
+        .inspect(|case| started.add(T::Suite::id(case)));
     let mut on_result = |result| {
         ctx.observer.on_result(&result);
         // Without a results file there is no use in running more cases.

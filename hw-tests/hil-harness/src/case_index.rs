@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A digest of a case's name. With 128 bits, two names of a run do not share one in practice: the
 /// probability is 1.5e-27 for a million names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CaseKey([u64; 2]);
 
 impl CaseKey {
@@ -16,6 +16,24 @@ impl CaseKey {
             (half, id).hash(&mut hasher);
             hasher.finish()
         }))
+    }
+}
+
+/// A count of cases that shows, without a list, whether two sequences have the same cases, each as
+/// often: the sums of the keys are equal.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct CaseTally {
+    /// The number of cases.
+    pub(crate) count: usize,
+    sum: u128,
+}
+
+impl CaseTally {
+    /// Counts a case.
+    pub(crate) fn add(&mut self, id: &str) {
+        let CaseKey([high, low]) = CaseKey::of(id);
+        self.count += 1;
+        self.sum = self.sum.wrapping_add(u128::from(high) << 64 | u128::from(low));
     }
 }
 
@@ -90,6 +108,21 @@ impl CaseIndex {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tallies_are_equal_if_each_case_was_counted_as_often() {
+        let tally = |ids: &[&str]| {
+            let mut tally = CaseTally::default();
+            ids.iter().for_each(|id| tally.add(id));
+            tally
+        };
+        assert_eq!(tally(&["a", "b", "c"]), tally(&["c", "a", "b"]));
+        for other in [&["a", "b", "b"], &["a", "a", "c"], &["a", "b", "d"]] {
+            assert_ne!(tally(&["a", "b", "c"]), tally(other));
+        }
+        assert_ne!(tally(&["a", "b"]), tally(&["a", "b", "b", "b"]));
+        assert_eq!(tally(&["a", "b"]).count, 2);
+    }
 
     #[test]
     fn every_case_is_found_by_its_number_and_no_other() {

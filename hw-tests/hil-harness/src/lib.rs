@@ -12,6 +12,7 @@ pub mod baseline;
 pub mod board;
 pub mod campaign;
 mod case_index;
+pub mod case_list;
 pub mod doctor;
 pub mod file_system;
 pub mod fleet;

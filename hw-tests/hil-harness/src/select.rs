@@ -6,6 +6,7 @@ use std::str::FromStr;
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 
+use crate::case_list::{CaseList, SelectedCases};
 use crate::suite::Suite;
 
 /// A selection of cases, and their order.
@@ -55,16 +56,17 @@ impl fmt::Display for Shard {
 impl Selection {
     /// Returns the selected cases. Each case is in exactly one shard of a selection.
     #[must_use]
-    pub fn of<S: Suite>(&self, mut cases: Vec<S::Case>) -> Vec<S::Case> {
-        cases.retain(|case| self.includes::<S>(case));
+    pub fn of<S: Suite, L: CaseList<S::Case>>(&self, cases: L) -> SelectedCases<L> {
+        let mut selected = SelectedCases::new(cases, |case| self.includes::<S>(case));
         if let Some(Shard { part, of }) = self.shard {
-            let places = cases.into_iter().enumerate();
-            cases = places.filter(|(at, _)| at % of == part - 1).map(|(_, case)| case).collect();
+            let places = selected.indices.into_iter().enumerate();
+            let chosen = places.filter(|(at, _)| at % of == part - 1);
+            selected.indices = chosen.map(|(_, index)| index).collect();
         }
         if let Some(seed) = self.seed {
-            shuffle(&mut cases, seed);
+            shuffle(&mut selected.indices, seed);
         }
-        cases
+        selected
     }
 
     fn includes<S: Suite>(&self, case: &S::Case) -> bool {
@@ -114,8 +116,8 @@ mod tests {
     fn ids(selection: &Selection) -> Vec<String> {
         let numbered = (0..100).map(|number| case(&format!("mul.{number}")));
         let tagged = |id| TestCase { tags: vec!["odd".to_owned()], ..case(id) };
-        let cases = numbered.chain(["div.1", "div.21"].map(tagged)).collect();
-        selection.of::<TestSuite>(cases).into_iter().map(|case| case.id).collect()
+        let cases: Vec<_> = numbered.chain(["div.1", "div.21"].map(tagged)).collect();
+        selection.of::<TestSuite, _>(cases).cases().map(|case| case.id).collect()
     }
 
     #[test]

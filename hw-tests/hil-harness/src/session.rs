@@ -28,7 +28,7 @@ pub trait Session {
     fn complete_plan(
         plan: &mut Self::Plan,
         cancel: &Arc<AtomicBool>,
-        case_ids: &mut dyn Iterator<Item = &str>,
+        case_ids: &mut dyn Iterator<Item = String>,
     );
 
     /// Returns the name of the board or executor.
@@ -105,11 +105,11 @@ impl<S: BoardSuite> Session for LiveBoard<S> {
     fn complete_plan(
         plan: &mut BoardConfig<S>,
         cancel: &Arc<AtomicBool>,
-        case_ids: &mut dyn Iterator<Item = &str>,
+        case_ids: &mut dyn Iterator<Item = String>,
     ) {
         plan.cancel = Some(Arc::clone(cancel));
         if let Some(recording) = &mut plan.recording {
-            recording.cases = case_ids.map(str::to_owned).collect();
+            recording.cases = case_ids.collect();
         }
     }
 

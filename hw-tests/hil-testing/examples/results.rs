@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let (count, folder) = (count.parse()?, Path::new(folder));
     let file = folder.join("results.jsonl");
-    let head = ManyResults::header(count, "rc2014-classic", &[]);
+    let head = ManyResults::header(count, "rc2014-classic", &Vec::new());
     match action.as_str() {
         "write" => {
             std::fs::create_dir_all(folder)?;

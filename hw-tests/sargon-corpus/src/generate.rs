@@ -71,6 +71,12 @@ pub fn to_epd(positions: &[Position]) -> String {
 
 /// Pieces and side to move; the evaluator ignores castling and en passant.
 fn fen(position: &Position) -> String {
+    let side = if position.to_move == Colour::White { 'w' } else { 'b' };
+    format!("{} {side} - -", placement(position))
+}
+
+/// Formats the first field of a position's FEN: the pieces.
+pub fn placement(position: &Position) -> String {
     use sargon_reference::Square;
     let mut ranks = Vec::new();
     for rank in (0..8).rev() {
@@ -93,8 +99,7 @@ fn fen(position: &Position) -> String {
         }
         ranks.push(text);
     }
-    let side = if position.to_move == Colour::White { 'w' } else { 'b' };
-    format!("{} {side} - -", ranks.join("/"))
+    ranks.join("/")
 }
 
 fn tags(position: &Position) -> Vec<&'static str> {

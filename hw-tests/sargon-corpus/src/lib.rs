@@ -17,7 +17,7 @@ pub mod args;
 pub mod encode;
 mod generate;
 
-pub use generate::{CORPUS_SEED, generate, to_epd};
+pub use generate::{CORPUS_SEED, generate, placement, to_epd};
 
 use serde::Deserialize;
 
@@ -35,7 +35,7 @@ const POSITION_FILES: &[(&str, &str)] = &[
 const ARRAYS: &str = include_str!("../corpus/arrays.toml");
 
 /// A test case for a board.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Case {
     /// Its name in reports; no two cases of a corpus share one.
     pub id: String,
@@ -46,7 +46,7 @@ pub struct Case {
 }
 
 /// The input of a case, with its documented results.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum CaseInput {
     /// A position to evaluate.
     Position {
@@ -73,7 +73,7 @@ pub enum CaseInput {
 }
 
 /// The result of an exchange by a document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DocumentedResult {
     /// The residue.
     pub residue: u8,
@@ -145,17 +145,22 @@ pub fn builtin_position_files() -> impl Iterator<Item = (&'static str, &'static 
 /// # Errors
 /// Returns the error of the first invalid line.
 pub fn parse_positions(file: &str, text: &str) -> Result<Vec<Case>, CorpusError> {
-    let mut cases = Vec::new();
-    for (line, read) in (1..).zip(epd::read(text)) {
-        match read {
-            EpdLine::Blank => {}
-            EpdLine::Position(entry) => cases.push(case(file, line, &entry)?),
-            EpdLine::Invalid(error) => {
-                return Err(CorpusError::EpdLine { file: file.to_owned(), line, error });
-            }
-        }
+    let lines = (1..).zip(text.lines());
+    lines.filter_map(|(line, text)| parse_line(file, line, text).transpose()).collect()
+}
+
+/// Parses a line, numbered from 1, as [`parse_positions`] does; `None` if it has no position.
+///
+/// # Errors
+/// Returns the error of an invalid line.
+pub fn parse_line(file: &str, line: usize, text: &str) -> Result<Option<Case>, CorpusError> {
+    // A byte-order mark is valid at the beginning of a file only.
+    let text = text.strip_prefix('\u{FEFF}').filter(|_| line == 1).unwrap_or(text);
+    match epd::read_line(text) {
+        EpdLine::Blank => Ok(None),
+        EpdLine::Position(entry) => case(file, line, &entry).map(Some),
+        EpdLine::Invalid(error) => Err(CorpusError::EpdLine { file: file.to_owned(), line, error }),
     }
-    Ok(cases)
 }
 
 fn case(file: &str, line: usize, entry: &EpdEntry) -> Result<Case, CorpusError> {

@@ -8,14 +8,14 @@ use super::position::{Colour, Piece, PieceKind};
 const SLOTS: usize = 6;
 
 /// One side's section: a count and six slots of two entries in capture order.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 struct Section {
     count: u8,
     slots: [(u8, u8); SLOTS],
 }
 
 /// Both sides' sections. Entries are point values; 0 is none.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct AttackersArray {
     white: Section,
     black: Section,

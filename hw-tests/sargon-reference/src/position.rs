@@ -136,7 +136,8 @@ impl Square {
         Self::new(file, rank)
     }
 
-    fn index(self) -> usize {
+    /// Returns the index of a square in [`Self::all`].
+    pub fn index(self) -> usize {
         usize::from(self.rank) * 8 + usize::from(self.file)
     }
 }
@@ -187,7 +188,7 @@ impl Direction {
 }
 
 /// The placement of the pieces and the side to move.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Position {
     squares: [Option<Piece>; 64],
     /// The side that moves next.

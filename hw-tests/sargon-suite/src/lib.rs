@@ -27,6 +27,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod case_list;
 mod checks;
 pub mod compare;
 mod divergence;
@@ -42,6 +43,7 @@ pub mod residues;
 pub mod responses;
 mod suite;
 
+pub use case_list::CompactCases;
 pub use divergence::{Divergence, NO_REPLY, first_divergence};
 pub use requests::SargonBoard;
 pub use suite::{PositionDetails, SargonState, SargonSuite};

@@ -1,26 +1,32 @@
 //! Resuming a results file and writing the report need memory for the numbers of the cases, not for
-//! their results. Measured by counting what is allocated, in a program with this one test.
+//! their results, and a list of cases few bytes for each. Measured by counting what is allocated,
+//! in a program without other tests.
 
 // A global allocator is unsafe to implement; this one only counts, and calls the system's.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use firmware::profile::BoardProfile;
 use hil_harness::board::BoardKind;
 use hil_harness::campaign::{self, Observer, RunConfig};
+use hil_harness::case_list::CaseList;
 use hil_harness::file_system::OsFileSystem;
 use hil_harness::live::SetupError;
 use hil_testing::many_results::ManyResults;
-use sargon_suite::{BoardConfig, RunContext};
+use sargon_corpus::{CORPUS_SEED, generate, parse_line, to_epd};
+use sargon_suite::{BoardConfig, CompactCases, RunContext};
 
 /// Bytes that are allocated, and the most since [`peak_during`] began.
 static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+/// Locked by each test, since bytes are counted for the whole program.
+static MEASURING: Mutex<()> = Mutex::new(());
 
 struct CountingAllocator;
 
@@ -99,9 +105,32 @@ fn assert_is_whole(report: &Path, count: usize) {
 
 #[test]
 fn memory_of_a_resumed_run_does_not_depend_on_the_size_of_its_results() {
+    let _alone = MEASURING.lock().expect("the other test passes");
     // More than the buffered 1 MiB of results in both, so that these are not counted as growth.
     let [few, many] = [300, 600].map(peak_of_resumed_run);
     let growth = many.saturating_sub(few) / 300;
     // A key and an offset of each case, and slack of growing lists. A result has 9,000 bytes.
     assert!(growth < 250, "{growth} bytes for each case: {few} and {many} bytes");
+}
+
+#[test]
+fn a_case_of_a_file_takes_few_bytes() {
+    const CASES: usize = 40_000;
+    let _alone = MEASURING.lock().expect("the other test passes");
+    let positions = to_epd(&generate(CORPUS_SEED, 100));
+    let unnamed: Vec<_> =
+        positions.lines().filter_map(|line| Some(line.split_once(" id ")?.0)).collect();
+    let before = ALLOCATED.load(Ordering::Relaxed);
+    let mut cases = CompactCases::default();
+    let peak = peak_during(|| {
+        for (line, text) in (1..=CASES).zip(unnamed.iter().cycle()) {
+            let case = parse_line("cases.epd", line, text).expect("a position");
+            cases.push("cases.epd", case.expect("no comment"));
+        }
+    });
+    let size = (ALLOCATED.load(Ordering::Relaxed) - before) / CASES;
+    assert_eq!(cases.len(), CASES);
+    // The end 4, the template 4, the squares 8, 32 pieces 16, the clocks 4, the line 6: at most 42,
+    // and twice that while a list grows. A parsed case has 500 bytes.
+    assert!(size <= 84 && peak / CASES <= 126, "{size} bytes, {peak} at most for all");
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use hil_harness::case_list::CaseList;
 use hil_harness::runner::{RunEnd, RunOptions, Verdict, run_cases};
 use hil_harness::select::Selection;
 use rcflash_transport::time::{Duration, Instant};
@@ -34,8 +35,8 @@ impl CaseSelection {
     pub(crate) fn cases(&self) -> Result<Vec<Case>, PageError> {
         let texts = self.filter.clone().unwrap_or_default();
         let selection = Selection { texts, ..Selection::default() };
-        let all = selection.of::<SargonSuite>(builtin_corpus().map_err(PageError::new)?);
-        let cases: Vec<Case> = all.into_iter().step_by(self.every.unwrap_or(1).max(1)).collect();
+        let all = selection.of::<SargonSuite, _>(builtin_corpus().map_err(PageError::new)?);
+        let cases: Vec<Case> = all.cases().step_by(self.every.unwrap_or(1).max(1)).collect();
         if cases.is_empty() {
             return Err(PageError::new(
                 "no case has such a tag or name; without a filter all are run",

@@ -11,7 +11,8 @@ use super::{
     CaseOf, FinishedRun, Reporter, ResultRecorder, RunConfig, RunContext, Session,
     with_failed_verdict_code,
 };
-use crate::case_index::CaseKey;
+use crate::case_index::CaseTally;
+use crate::case_list::{CaseList, ids};
 use crate::fleet::{
     BoardConnected, BoardFinished, Fleet, FleetBoard, FleetEvent, FleetSummary, SchedulerStats,
     run_fleet,
@@ -32,7 +33,7 @@ const NOT_READY: &str = "was not ready before the run was over";
 /// Returns a failure if no board could be prepared, or if a file can't be written.
 pub fn run_on_fleet<'a, T: Session>(
     config: &'a RunConfig,
-    cases: &'a [CaseOf<T>],
+    cases: &'a dyn CaseList<CaseOf<T>>,
     members: &'a [FleetBoard<T::Plan>],
     mut ctx: RunContext<'a, T>,
 ) -> Result<FinishedRun<T::Suite>, CommandError> {
@@ -154,7 +155,7 @@ impl<S: Suite> BoardRows<S> {
 fn dispatch<T: Session>(
     config: &RunConfig,
     members: &[FleetBoard<T::Plan>],
-    cases: &[CaseOf<T>],
+    cases: &dyn CaseList<CaseOf<T>>,
     recorder: &mut ResultRecorder<T::Suite>,
     reporter: &mut Reporter<T::Suite>,
     ctx: &mut RunContext<T>,
@@ -182,9 +183,9 @@ fn dispatch<T: Session>(
     if let Some(failure) = failed {
         return Err(failure);
     }
-    recorder.verify_one_verdict_each(
-        cases.iter().map(|case| CaseKey::of(T::Suite::id(case))).collect(),
-    )?;
+    let mut dispatched = CaseTally::default();
+    ids::<T::Suite>(cases).for_each(|id| dispatched.add(&id));
+    recorder.verify_one_verdict_each(dispatched)?;
     rows.finish(&end);
     reporter.report.boards = rows.rows.clone();
     let is_begun = rows.rows.iter().any(|row| row.counts.cases > 0) || cases.is_empty();
@@ -195,6 +196,9 @@ fn dispatch<T: Session>(
     let summary = RunSummary { ended: end.ended.clone(), ..rows.summary };
     reporter.report.set_summary(&summary, rows.stats);
     recorder.finish(report::incomplete_reason(&summary.ended))?;
+    let images = rows.rows.iter().filter_map(|row| row.image.as_ref());
+    let not_judged = rows.not_judged.into_iter().collect();
+    let target = RunTarget { not_judged, ..RunTarget::of_fleet(images) };
     let took = (ctx.clock)().saturating_duration_since(began);
     report_stats(end.stats, took, ctx);
     Ok(FinishedRun {
@@ -204,10 +208,7 @@ fn dispatch<T: Session>(
         faults: None,
         summary,
         took,
-        target: RunTarget {
-            not_judged: rows.not_judged.into_iter().collect(),
-            ..RunTarget::of_fleet(rows.rows.iter().filter_map(|row| row.image.as_ref()))
-        },
+        target,
         boards: rows.rows,
         report_failure: None,
     })

@@ -7,7 +7,8 @@ use cli_support::exit::{BUG, CommandError, USAGE};
 use rcflash_transport::time::{Duration, Instant};
 
 use super::RunConfig;
-use crate::case_index::CaseKey;
+use crate::case_index::CaseTally;
+use crate::case_list::{CaseList, SelectedCases};
 use crate::file_system::FileSystem;
 use crate::report::{RunTotals, WorstResults};
 use crate::results::{BoardReady, Clock, ResultsError, ResultsWriter, RunEndRecord, RunHeader};
@@ -35,7 +36,7 @@ pub struct ResultRecorder<S: Suite> {
     /// The number of cases with a result in the resumed file.
     finished: usize,
     /// The cases recorded since [`Self::verify_one_verdict_each`].
-    recorded: Vec<CaseKey>,
+    recorded: CaseTally,
     /// In a soak run: how many cases were written, and when the counts were last written.
     soak: Option<(u64, Instant)>,
     failed: Option<ResultsError>,
@@ -53,7 +54,7 @@ impl<S: Suite> ResultRecorder<S> {
             clock,
             writer: None,
             finished: 0,
-            recorded: Vec::new(),
+            recorded: CaseTally::default(),
             soak,
             failed: None,
         }
@@ -93,9 +94,11 @@ impl<S: Suite> ResultRecorder<S> {
     }
 
     /// Returns the cases that have no verdict in the results file.
-    pub(super) fn unfinished(&self, cases: &[S::Case]) -> Result<Vec<S::Case>, CommandError> {
-        let is_left = |case: &&S::Case| !self.results.contains(S::id(case));
-        let left: Vec<_> = cases.iter().filter(is_left).cloned().collect();
+    pub(super) fn unfinished<'a>(
+        &self,
+        cases: &'a dyn CaseList<S::Case>,
+    ) -> Result<SelectedCases<&'a dyn CaseList<S::Case>>, CommandError> {
+        let left = SelectedCases::new(cases, |case| !self.results.contains(S::id(case)));
         if left.len() + self.finished == cases.len() {
             return Ok(left);
         }
@@ -119,7 +122,7 @@ impl<S: Suite> ResultRecorder<S> {
         {
             self.failed = Some(error);
         }
-        self.recorded.push(CaseKey::of(&result.id));
+        self.recorded.add(&result.id);
         self.failed.is_none()
     }
 
@@ -145,29 +148,23 @@ impl<S: Suite> ResultRecorder<S> {
 
     /// Returns the number of verdicts since [`Self::verify_one_verdict_each`].
     pub(super) fn verdict_count(&self) -> usize {
-        self.recorded.len()
+        self.recorded.count
     }
 
     /// Verifies that each of these cases has had exactly one verdict since the last call.
-    pub(super) fn verify_one_verdict_each(
-        &mut self,
-        mut cases: Vec<CaseKey>,
-    ) -> Result<(), CommandError> {
-        let mut recorded = std::mem::take(&mut self.recorded);
-        cases.sort_unstable();
-        recorded.sort_unstable();
+    pub(super) fn verify_one_verdict_each(&mut self, cases: CaseTally) -> Result<(), CommandError> {
+        let recorded = std::mem::take(&mut self.recorded);
         if cases == recorded && self.totals.counts().is_consistent() {
             return Ok(());
         }
-        let cases = cases.len();
-        let recorded = recorded.len();
+        let (cases, recorded) = (cases.count, recorded.count);
         Err(CommandError::new(BUG, format!("{cases} cases have {recorded} verdicts, not one each")))
     }
 
     /// Records that the run was aborted, and that these cases were not run.
-    pub(super) fn record_abort(&mut self, why: &str, left: &[S::Case]) {
-        for case in left {
-            self.add_result(&mut CaseResult::new(case, Verdict::NotRun));
+    pub(super) fn record_abort(&mut self, why: &str, left: &dyn CaseList<S::Case>) {
+        for case in left.cases() {
+            self.add_result(&mut CaseResult::new(&case, Verdict::NotRun));
         }
         // The reason is reported in any case, and matters more than the missing end of the file.
         let _ = self.finish(Some(why.to_owned()));

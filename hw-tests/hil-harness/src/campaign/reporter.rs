@@ -10,6 +10,7 @@ use cli_support::exit::CommandError;
 
 use super::Session;
 use super::{FinishedRun, ResultRecorder, RunConfig, RunContext};
+use crate::case_list::CaseList;
 use crate::file_system::FileSystem;
 use crate::report::{Report, WorstResults, WriteError, prepare_folder, write_files};
 use crate::results::{Clock, RunHeader};
@@ -20,7 +21,7 @@ use firmware::profile::BoardProfile;
 /// Writes the report of a run.
 pub struct Reporter<'a, S: Suite> {
     config: &'a RunConfig,
-    cases: &'a [S::Case],
+    cases: &'a dyn CaseList<S::Case>,
     file_system: &'a dyn FileSystem,
     clock: Clock,
     started: Instant,
@@ -32,7 +33,7 @@ impl<'a, S: Suite> Reporter<'a, S> {
     /// Writes a report in which no case has been run.
     pub(super) fn start<T: Session<Suite = S>>(
         config: &'a RunConfig,
-        cases: &'a [S::Case],
+        cases: &'a dyn CaseList<S::Case>,
         head: RunHeader,
         profile: Option<&BoardProfile>,
         ctx: &RunContext<'a, T>,
@@ -90,9 +91,9 @@ impl<'a, S: Suite> Reporter<'a, S> {
     fn write(&mut self, mut results: WorstResults, is_aborted: bool) -> Result<(), CommandError> {
         let Some(folder) = &self.config.report else { return Ok(()) };
         if is_aborted {
-            for case in self.cases {
-                if !results.contains(S::id(case)) {
-                    results.add(&CaseResult::<S>::new(case, Verdict::NotRun));
+            for case in self.cases.cases() {
+                if !results.contains(S::id(&case)) {
+                    results.add(&CaseResult::<S>::new(&case, Verdict::NotRun));
                 }
             }
         }

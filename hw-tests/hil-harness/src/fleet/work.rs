@@ -12,6 +12,7 @@ use rcflash_transport::time::{Duration, Instant};
 
 use super::merge::{case_outcome, merge_verdicts};
 use super::scheduler::{Assignment, CaseOutcome, Scheduler, SchedulerStats, SchedulerUpdate};
+use crate::case_list::{CaseList, ids};
 use crate::live::SetupError;
 use crate::runner::{Baseline, CaseResult, RunEnd, RunOptions, RunSummary, Verdict, VerdictCounts};
 use crate::session::Session;
@@ -79,7 +80,7 @@ pub struct Fleet<'a, T: Session> {
     /// The boards.
     pub members: &'a [FleetBoard<T::Plan>],
     /// The cases.
-    pub cases: &'a [CaseOf<T>],
+    pub cases: &'a dyn CaseList<CaseOf<T>>,
     /// The number of repetitions of each case on a board.
     pub repeat: u32,
     /// Whether the first case that does not pass ends the run.
@@ -127,9 +128,9 @@ struct SharedState<S: Suite> {
 impl<S: Suite> Shared<S> {
     fn new<T: Session<Suite = S>>(fleet: &Fleet<T>) -> Self {
         let (cases, boards) = (fleet.cases.len(), fleet.members.len());
-        let named = fleet.cases.iter().enumerate();
+        let named = ids::<S>(fleet.cases).zip(0..);
         let state = SharedState {
-            case_indices: named.map(|(index, case)| (S::id(case).to_owned(), index)).collect(),
+            case_indices: named.collect(),
             scheduler: Scheduler::new(cases, boards),
             results: vec![Vec::new(); cases],
             counts: vec![VerdictCounts::default(); boards],
@@ -216,7 +217,7 @@ impl<T: Session> Worker<'_, T> {
         let plan = plan.map_err(|failure| CommandError::new(failure.code, &failure.message))?;
         let mut plan = plan.clone();
         let stop = &self.shared.stops[self.board];
-        T::complete_plan(&mut plan, stop, &mut cases.iter().map(T::Suite::id));
+        T::complete_plan(&mut plan, stop, &mut ids::<T::Suite>(*cases));
         let session = prepare(&plan)?;
         let ready = BoardConnected {
             at: session.name().to_owned(),
@@ -277,7 +278,7 @@ impl<T: Session> Worker<'_, T> {
         let mut first = Some(first);
         let mut feed = std::iter::from_fn(|| {
             let case = first.take().or_else(|| self.shared.next_case(self.board))?;
-            Some(cases[case].clone())
+            Some(cases.case(case))
         });
         session.run(&mut feed, options, &mut |result| self.record_result(result))
     }
@@ -411,7 +412,7 @@ fn conclude<T: Session>(
         let results = std::mem::take(&mut state.results[case]);
         let result = merge(fleet.members, results).unwrap_or_else(|| {
             not_run += 1;
-            CaseResult::new(&fleet.cases[case], Verdict::NotRun)
+            CaseResult::new(&fleet.cases.case(case), Verdict::NotRun)
         });
         on_event(FleetEvent::CaseSettled(Box::new(result)));
     }

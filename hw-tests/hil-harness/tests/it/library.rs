@@ -35,7 +35,7 @@ impl Session for Caller {
     fn complete_plan(
         _plan: &mut Multiplier,
         _cancel: &Arc<AtomicBool>,
-        _case_ids: &mut dyn Iterator<Item = &str>,
+        _case_ids: &mut dyn Iterator<Item = String>,
     ) {
     }
 
@@ -77,7 +77,7 @@ fn run(multiplier: Multiplier) -> FinishedRun<Products> {
         observer: &mut Silent,
     };
     let config = RunConfig { repeat: 1, profile: "none".to_owned(), ..RunConfig::default() };
-    campaign::run(&config, &cases, Ok(multiplier), context).expect("it ends")
+    campaign::run(&config, &cases.to_vec(), Ok(multiplier), context).expect("it ends")
 }
 
 #[test]

@@ -42,7 +42,7 @@ impl Session for Executor {
     fn complete_plan(
         _plan: &mut Plan,
         _cancel: &Arc<AtomicBool>,
-        _case_ids: &mut dyn Iterator<Item = &str>,
+        _case_ids: &mut dyn Iterator<Item = String>,
     ) {
     }
 
@@ -103,7 +103,7 @@ fn run_by(clock: Clock, config: &RunConfig, plan: Plan) -> Outcome {
         prepare: &|plan: &Plan| Ok::<_, SetupError>(Executor(*plan)),
         observer: &mut Silent,
     };
-    campaign::run(config, &cases, Ok(plan), context)
+    campaign::run(config, &cases.to_vec(), Ok(plan), context)
 }
 
 fn config(folder: &Path) -> RunConfig {

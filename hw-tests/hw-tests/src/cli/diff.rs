@@ -11,6 +11,7 @@ use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED, INTERR
 use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::BoardProfile;
 use hil_harness::board::BoardKind;
+use hil_harness::case_list::CaseList;
 use rcflash_rig::{DEFAULT_BOARD, RigFile};
 use sargon_suite::pair::{PairOutcome, compare_boards};
 use sargon_suite::{BoardConfig, LiveBoard, NO_REPLY};
@@ -101,7 +102,7 @@ pub(super) fn diff(args: &DiffArgs) -> CommandResult {
         let why = "expected two boards to compare: give --board twice";
         return Err(CommandError::new(USAGE, why));
     };
-    let cases = args.select.cases(None)?;
+    let cases: Vec<_> = args.select.cases(None)?.cases().collect();
     let stop = install_handler()?;
     let mut rigs = [LiveBoard::prepare(&a.plan(&stop)?)?, LiveBoard::prepare(&b.plan(&stop)?)?];
     for (name, rig) in ["A", "B"].iter().zip(&rigs) {

@@ -10,6 +10,7 @@ use cli_support::interrupt::install_handler;
 use cli_support::text::eprint_message;
 use firmware::evaluator::built_in_beside;
 use hil_harness::campaign::{self, FinishedRun, Observer, RunConfig, RunContext, Session};
+use hil_harness::case_list::CaseList;
 use hil_harness::file_system::OsFileSystem;
 use hil_harness::fleet::FleetBoard;
 use hil_harness::live::{BoardSuite, SetupError};
@@ -18,7 +19,6 @@ use hil_harness::suite::Suite;
 use hil_harness::{baseline, report};
 use indicatif::{ProgressBar, ProgressStyle};
 use rcflash_rig::DEFAULT_BOARD;
-use sargon_corpus::Case;
 use sargon_suite::{BoardConfig, LiveBoard, SargonSuite};
 
 use super::boards::BoardArgs;
@@ -27,6 +27,8 @@ use cli_support::output::print;
 
 /// Heading of the help.
 const EXECUTION: &str = "Execution";
+/// How many lines of a list are in memory.
+const LINES_PRINTED_AT_ONCE: usize = 1000;
 
 #[derive(Args)]
 pub(super) struct RunArgs {
@@ -111,8 +113,12 @@ pub(super) struct ExecutionArgs {
 pub(super) fn run(args: &RunArgs) -> CommandResult {
     let cases = args.select.cases(args.board.replay.as_deref())?;
     if args.list {
-        let line = |case: &Case| format!("{} {}\n", case.id, case.tags.join(" "));
-        print(&cases.iter().map(line).collect::<String>())?;
+        let mut lines = cases.cases().map(|case| format!("{} {}\n", case.id, case.tags.join(" ")));
+        while let Some(first) = lines.next() {
+            print(
+                &lines.by_ref().take(LINES_PRINTED_AT_ONCE).fold(first, |text, line| text + &line),
+            )?;
+        }
         return Ok(0);
     }
     let full = |plan: BoardConfig| BoardConfig {
@@ -132,7 +138,7 @@ impl BoardArgs {
     pub(super) fn run<T: Session>(
         &self,
         config: &RunConfig,
-        cases: &[<T::Suite as Suite>::Case],
+        cases: &dyn CaseList<<T::Suite as Suite>::Case>,
         single: impl FnOnce() -> Result<T::Plan, CommandError>,
         each: impl Fn(BoardConfig) -> T::Plan,
         prepare: &(dyn Fn(&T::Plan) -> Result<T, SetupError> + Sync),

@@ -1,16 +1,19 @@
 //! Options that select cases.
 
-use std::collections::BTreeSet;
+use std::fmt::Display;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use cli_support::exit::{CommandError, ENVIRONMENT, NOTHING_SELECTED};
-use cli_support::files::read_input as read;
+use cli_support::files::MAX_INPUT_BYTES;
 use cli_support::text::Escape;
 use hil_harness::board::read_header;
+use hil_harness::case_list::{CaseList, SelectedCases, repeated_name};
 use hil_harness::select::{Selection, Shard};
 use sargon_corpus::{self as corpus, Case};
-use sargon_suite::SargonSuite;
+use sargon_suite::{CompactCases, SargonSuite};
 
 #[derive(Args)]
 pub(super) struct SelectArgs {
@@ -36,15 +39,15 @@ pub(super) struct SelectArgs {
 
 impl SelectArgs {
     /// Returns the selected cases; of a transcript, by default those that it contains.
-    pub(super) fn cases(&self, replay: Option<&Path>) -> Result<Vec<Case>, CommandError> {
-        let mut cases = self.corpus()?;
-        if let Some(file) = replay
-            && self.is_unrestricted()
-        {
-            let recorded =
-                read_header(file).map_err(|error| CommandError::new(ENVIRONMENT, error))?.cases;
-            cases.retain(|case| recorded.contains(&case.id));
-        }
+    pub(super) fn cases(
+        &self,
+        replay: Option<&Path>,
+    ) -> Result<SelectedCases<CompactCases>, CommandError> {
+        let replay = replay.filter(|_| self.is_unrestricted()).map(read_header).transpose();
+        let replay = replay.map_err(|error| CommandError::new(ENVIRONMENT, error))?;
+        let is_wanted =
+            |case: &Case| replay.as_ref().is_none_or(|recorded| recorded.cases.contains(&case.id));
+        let cases = self.corpus(&is_wanted)?;
         let selection = Selection {
             names: self.names.clone(),
             tags: self.tag.clone(),
@@ -52,7 +55,7 @@ impl SelectArgs {
             shard: self.shard,
             seed: self.seed,
         };
-        let cases = selection.of::<SargonSuite>(cases);
+        let cases = selection.of::<SargonSuite, _>(cases);
         if cases.is_empty() {
             let why = "no case is selected; list names and tags with `hw-tests run --list`";
             return Err(CommandError::new(NOTHING_SELECTED, why));
@@ -64,22 +67,47 @@ impl SelectArgs {
         self.names.is_empty() && self.tag.is_empty() && self.filter.is_empty()
     }
 
-    fn corpus(&self) -> Result<Vec<Case>, CommandError> {
+    fn corpus(&self, is_wanted: &dyn Fn(&Case) -> bool) -> Result<CompactCases, CommandError> {
+        let mut cases = CompactCases::default();
         if self.corpus.is_empty() {
-            return corpus::builtin_corpus().map_err(|error| CommandError::new(ENVIRONMENT, error));
+            let all = corpus::builtin_corpus();
+            let all = all.map_err(|error| CommandError::new(ENVIRONMENT, error))?;
+            all.into_iter().filter(is_wanted).for_each(|case| cases.push("", case));
         }
-        let mut cases = Vec::new();
-        for path in &self.corpus {
-            let text = String::from_utf8_lossy(&read(path)?).into_owned();
-            let parsed = corpus::parse_positions(&path.escaped().to_string(), &text);
-            cases.extend(parsed.map_err(|error| CommandError::new(ENVIRONMENT, error))?);
-        }
-        let mut names = BTreeSet::new();
-        match cases.iter().find(|case| !names.insert(&case.id)) {
-            Some(case) => {
-                Err(CommandError::new(ENVIRONMENT, format!("two cases are called {}", case.id)))
+        self.corpus.iter().try_for_each(|path| read(path, is_wanted, &mut cases))?;
+        match repeated_name::<SargonSuite>(&cases) {
+            Some(name) => {
+                Err(CommandError::new(ENVIRONMENT, format!("two cases are called {name}")))
             }
             None => Ok(cases),
         }
     }
+}
+
+/// Adds the wanted cases of a file of up to [`MAX_INPUT_BYTES`], line by line.
+fn read(
+    path: &Path,
+    is_wanted: &dyn Fn(&Case) -> bool,
+    cases: &mut CompactCases,
+) -> Result<(), CommandError> {
+    let name = path.escaped().to_string();
+    let unreadable =
+        |error: &dyn Display| CommandError::new(ENVIRONMENT, format!("can't read {name}: {error}"));
+    let file = File::open(path).map_err(|error| unreadable(&error))?;
+    let mut source = BufReader::new(file).take(MAX_INPUT_BYTES + 1);
+    let mut bytes = Vec::new();
+    for line in 1.. {
+        bytes.clear();
+        if source.read_until(b'\n', &mut bytes).map_err(|error| unreadable(&error))? == 0 {
+            break;
+        }
+        if source.limit() == 0 {
+            let problem = format!("it is larger than the limit of {MAX_INPUT_BYTES} bytes");
+            return Err(unreadable(&problem));
+        }
+        let case = corpus::parse_line(&name, line, &String::from_utf8_lossy(&bytes));
+        let case = case.map_err(|error| CommandError::new(ENVIRONMENT, error))?;
+        case.into_iter().filter(is_wanted).for_each(|case| cases.push(&name, case));
+    }
+    Ok(())
 }

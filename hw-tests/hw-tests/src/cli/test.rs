@@ -11,6 +11,7 @@ use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, NOTHING_SELECTED};
 use cli_support::output::print;
 use cli_support::text::{Escape, eprint_message};
+use hil_harness::case_list::CaseList;
 use hil_harness::report;
 use hil_harness::select::{Selection, Shard};
 use testfile_suite::{Contract, Heading, TestCase, TestFile, TestFiles};
@@ -113,7 +114,7 @@ fn run_files(files: &[Tested], args: &TestArgs) -> CommandResult {
         print(&file.headings().filter(is_skipped).map(reason).collect::<String>())?;
     }
     let selection = Selection { shard: args.shard, ..Selection::default() };
-    let cases = selection.of::<TestFiles>(cases);
+    let cases = selection.of::<TestFiles, _>(cases).cases().collect::<Vec<_>>();
     if cases.is_empty() {
         return Ok(if skipped { 0 } else { NOTHING_SELECTED });
     }

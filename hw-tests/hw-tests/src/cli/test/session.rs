@@ -27,7 +27,7 @@ use super::printer::Printer;
 /// Runs cases with results file and report.
 pub(super) fn run(
     args: &TestArgs,
-    cases: &[TestCase],
+    cases: &Vec<TestCase>,
     measurements: &Arc<Mutex<Measurements>>,
 ) -> Result<FinishedRun<TestFiles>, CommandError> {
     let config = RunConfig {
@@ -193,12 +193,12 @@ impl Session for TestSession {
     fn complete_plan(
         plan: &mut TestPlan,
         cancel: &Arc<AtomicBool>,
-        case_ids: &mut dyn Iterator<Item = &str>,
+        case_ids: &mut dyn Iterator<Item = String>,
     ) {
         if let Some(config) = &mut plan.board {
             config.cancel = Some(Arc::clone(cancel));
             if let Some(recording) = &mut config.recording {
-                recording.cases = case_ids.map(str::to_owned).collect();
+                recording.cases = case_ids.collect();
             }
         }
     }
