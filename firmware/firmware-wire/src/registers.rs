@@ -141,3 +141,22 @@ impl RegisterValues {
         self.0.iter().flatten().flat_map(|value| value.to_le_bytes())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn low_bytes_are_numbered_as_the_protocol_lists_them() {
+        // F 0, A 1, C 2, B 3 and so on.
+        let numbers: Vec<_> = RegisterPair::ALL.iter().map(|pair| pair.low_byte()).collect();
+        assert_eq!(numbers, [0, 2, 4, 6, 8, 10, 12, 14, 16, 18]);
+    }
+
+    #[test]
+    fn a_set_has_each_pair_once_and_nothing_else() {
+        assert_eq!(RegisterSet::from(RegisterPair::ALL), RegisterSet::ALL);
+        let twice = RegisterSet::from([RegisterPair::De, RegisterPair::De]);
+        assert!(twice.contains(RegisterPair::De));
+    }
+}

@@ -36,6 +36,7 @@ impl StatusReply {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::Reply;
 
     #[test]
@@ -44,6 +45,8 @@ mod tests {
         let Ok(Reply::Status(status)) = Reply::parse(0x84, &payload) else { panic!() };
         assert_eq!((status.crc, status.lost, status.ring_full), (0x29B1, 0x103, 0x102));
         assert_eq!((status.overruns(), status.interrupts_off, status.stack_free), (1, 5, 200));
+        let wrapped = StatusReply { lost: 2, ring_full: 0xFFFF, ..status };
+        assert_eq!(wrapped.overruns(), 3);
         assert!(Reply::parse(0x84, &payload[..9]).is_err());
     }
 }

@@ -318,6 +318,19 @@ mod tests {
     }
 
     #[test]
+    fn an_error_of_opening_names_its_cause() {
+        use io::ErrorKind::{InvalidInput, IsADirectory, PermissionDenied, ResourceBusy};
+        let of = |kind: io::ErrorKind| Port::open_error("/dev/none", kind.into());
+        assert!(matches!(of(PermissionDenied), OpenError::PermissionDenied(_)));
+        assert!(matches!(of(ResourceBusy), OpenError::Busy(_, None)));
+        assert!([IsADirectory, InvalidInput].map(of).iter().all(is_not_serial));
+    }
+
+    fn is_not_serial(error: &OpenError) -> bool {
+        matches!(error, OpenError::NotSerial(_))
+    }
+
+    #[test]
     fn links_are_found_by_what_they_lead_to() {
         let folder = tempfile::tempdir().expect("a folder");
         let device = folder.path().join("ttyUSB0");

@@ -57,6 +57,15 @@ fn bytes_and_settings_reach_the_device() {
 }
 
 #[test]
+fn settings_of_a_disconnected_device_are_errors() {
+    let (board, name) = open_pty();
+    let mut port = network::open(&name, 115_200).expect("it is free");
+    drop(board);
+    assert!(port.keep_lines_at_close().is_err());
+    assert!(port.discard_unsent().is_err());
+}
+
+#[test]
 fn a_board_that_reads_nothing_makes_writes_time_out() {
     let (board, name) = open_pty();
     let mut port = Port::open(&name, 115_200).expect("it is free");
