@@ -19,4 +19,4 @@ mod rig_file;
 pub use labgrid::LabgridPlace;
 pub use method::{ActiveLevel, ResetConfig, ResetMethod};
 pub use rig::{DEFAULT_BOARD, FlowControl, Pacing, Rig};
-pub use rig_file::{RigFile, RigFileError};
+pub use rig_file::{NewBoard, RigFile, RigFileError};

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use cli_support::files::read_limited;
+use cli_support::files::{read_limited, write_atomic};
 use cli_support::text::Escape;
 use rcflash_transport::port::PortInfo;
 use serde::Deserialize;
@@ -58,6 +58,9 @@ pub enum RigFileError {
     /// The file can't be read.
     #[error("can't read {}: {}", .0.escaped(), .1)]
     Unreadable(PathBuf, io::Error),
+    /// The file can't be written.
+    #[error("can't write {}: {}", .0.escaped(), .1)]
+    Unwritable(PathBuf, io::Error),
     /// The file is not valid; the text has the line.
     #[error("{}: {}", .0.escaped(), .1.trim_end())]
     Syntax(PathBuf, String),
@@ -108,6 +111,34 @@ pub enum RigFileError {
     PortList(io::Error),
 }
 
+/// A board for [`RigFile::add`].
+#[derive(Debug, Clone, Copy)]
+pub struct NewBoard<'a> {
+    /// Its device or address.
+    pub port: &'a str,
+    /// The profile.
+    pub board: &'a str,
+    /// The speed, if it is not the profile's.
+    pub baud: Option<u32>,
+    /// Whether it stops the host.
+    pub flow: FlowControl,
+}
+
+impl NewBoard<'_> {
+    fn entry(&self, name: &str) -> String {
+        let quoted = |text: &str| toml::Value::from(text).to_string();
+        let (port, board) = (quoted(self.port), quoted(self.board));
+        let mut text = format!("\n[boards.{}]\nport = {port}\nboard = {board}\n", quoted(name));
+        if let Some(baud) = self.baud {
+            text += &format!("baud = {baud}\n");
+        }
+        if self.flow == FlowControl::None {
+            text += "flow = \"none\"\n";
+        }
+        text
+    }
+}
+
 /// A parsed rig file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RigFile {
@@ -147,6 +178,59 @@ impl RigFile {
             }
             Err(error) => Err(RigFileError::Unreadable(path, error)),
         }
+    }
+
+    /// As [`RigFile::read`], but a file that is missing is empty.
+    ///
+    /// # Errors
+    /// Returns [`RigFileError`] if the file can't be read or is not valid.
+    pub fn read_or_new(path: Option<&Path>) -> Result<Self, RigFileError> {
+        match Self::read(path) {
+            Err(RigFileError::Unreadable(path, error))
+                if error.kind() == io::ErrorKind::NotFound =>
+            {
+                Ok(Self { path, file: File::default() })
+            }
+            read => read,
+        }
+    }
+
+    /// Returns the path of the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns a name that no board of the file has: `stem`, `stem-2` and so on.
+    pub fn free_name(&self, stem: &str) -> String {
+        let names = (2_u64..).map(|number| format!("{stem}-{number}"));
+        let mut names = std::iter::once(stem.to_owned()).chain(names);
+        names.find(|name| !self.file.boards.contains_key(name)).unwrap_or_default()
+    }
+
+    /// Appends a board to the file on the disk, which keeps its text and comments.
+    ///
+    /// # Errors
+    /// Returns [`RigFileError`] if there is a board of this name, or the file can't be written.
+    pub fn add(&self, name: &str, board: &NewBoard<'_>) -> Result<(), RigFileError> {
+        if self.file.boards.contains_key(name) {
+            let (file, name) = (self.path.clone(), name.to_owned());
+            let problem = "the name is taken; pass --name with another";
+            return Err(RigFileError::Entry { file, name, problem });
+        }
+        let unwritable = |error| RigFileError::Unwritable(self.path.clone(), error);
+        let mut text = match read_text(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            text => text.map_err(unwritable)?,
+        };
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text += &board.entry(name);
+        Self::parse(self.path.clone(), &text)?;
+        if let Some(folder) = self.path.parent() {
+            std::fs::create_dir_all(folder).map_err(unwritable)?;
+        }
+        write_atomic(&self.path, text.as_bytes()).map_err(unwritable)
     }
 
     fn parse(path: PathBuf, text: &str) -> Result<Self, RigFileError> {

@@ -225,6 +225,14 @@ pub struct PortInfo {
     pub by_id: Option<String>,
 }
 
+impl PortInfo {
+    /// A device or address of which only the name is known.
+    pub fn from_path(path: &str) -> Self {
+        let path = path.to_owned();
+        Self { path, kind: "unknown", usb: None, product: None, serial: None, by_id: None }
+    }
+}
+
 /// Lists the serial ports without opening any.
 ///
 /// # Errors

@@ -13,6 +13,7 @@ mod read;
 mod reset;
 mod run;
 mod serve;
+mod setup;
 mod target;
 mod verify;
 mod via;
@@ -64,6 +65,16 @@ Prints a line per board: profile, board, and `simulation`, `MAME`, `hardware` or
 Example:
   rcflash boards")]
     Boards,
+    /// Set up a new board: port, program, profile, rig file, first ten cases
+    #[command(after_help = "\
+Probes the only USB adapter, or asks which, names what replies, writes the board into the rig
+file as `bench`, runs ten cases by `hw-tests run`, and shows what to do next.
+
+Examples:
+  rcflash setup
+  rcflash setup --port /dev/ttyUSB0 --board rc2014-zed --name attic
+  rcflash setup --port /dev/ttyUSB0 --json --no-run")]
+    Setup(setup::SetupArgs),
     /// Identify the program on the board and the speed of the line
     ///
     /// Known are this project's programs, stock monitors, and CP/M.
@@ -236,6 +247,7 @@ pub(crate) fn run(cli: Cli) -> CommandResult {
     match cli.command {
         Command::Ports(args) => ports::ports(&args),
         Command::Boards => boards::boards(),
+        Command::Setup(args) => setup::setup(&args),
         Command::Probe(args) => probe::probe(&args),
         Command::Write(args) => write::write(&args),
         Command::Run(args) => run::run(&args),

@@ -80,6 +80,11 @@ pub(super) fn swap_of(args: &SwapArgs) -> CommandResult {
     };
     let positions = sources.read(args.json)?;
     let outcome = if args.moves.is_empty() && suite::is_suite(&positions) {
+        if args.at_least.is_some() {
+            let problem =
+                "--at-least is for moves; a suite states its thresholds (--suite threshold)";
+            return Err(CommandError::new(USAGE, problem));
+        }
         Judge { values: args.values, by: args.by, reading: args.suite, json: args.json }
             .run(&positions)
     } else {

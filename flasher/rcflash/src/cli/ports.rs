@@ -41,7 +41,7 @@ pub(super) fn ports(args: &PortsArgs) -> CommandResult {
 
 /// Returns a line of text, such as
 /// `/dev/ttyUSB0 usb 0403:6001 TTL232R-3V3 FTBYMC2X /dev/serial/by-id/usb-FTDI... (bench)`.
-fn text_line(port: &PortInfo, names: &[&str]) -> String {
+pub(super) fn text_line(port: &PortInfo, names: &[&str]) -> String {
     let usb = port.usb.map(|(vendor, product)| format!("{vendor:04x}:{product:04x}"));
     let names = (!names.is_empty()).then(|| format!("({})", names.join(", ")));
     let words = [

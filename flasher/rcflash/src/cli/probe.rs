@@ -3,6 +3,7 @@
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT};
 use cli_support::output::print;
+use firmware_wire::Identity;
 use rcflash_link::{Link, loader};
 use rcflash_monitors::{MonitorSession, Peer, ProbeResult, ProbedPeer};
 
@@ -17,38 +18,48 @@ pub(super) struct ProbeArgs {
 
 pub(super) fn probe(args: &ProbeArgs) -> CommandResult {
     let target = args.board.target()?;
+    let found = find(&target)?;
+    print(&format!("{} at {} baud\n", found.name, found.result.baud))?;
+    print_hints(found.peer, &found.result, target.baud());
+    Ok(0)
+}
+
+/// The program on a board.
+pub(super) struct Found {
+    pub(super) peer: Peer,
+    /// Its name and version.
+    pub(super) name: String,
+    /// The identity of a program of this project.
+    pub(super) identity: Option<Identity>,
+    pub(super) result: ProbeResult,
+}
+
+/// Identifies the program on a board; one that is unknown is an error with advice.
+pub(super) fn find(target: &Target) -> Result<Found, CommandError> {
     let own = target.baud();
-    let port = &target.rig.port;
     let stop = stop_on_interrupt()?;
     let mut session = MonitorSession::new(target.open()?, own, stop);
-    let others = other_bauds(&target);
-    let found = rcflash_monitors::probe(&mut session, &others)?;
-    let baud = found.baud;
-    let ProbedPeer::Known(peer, version) = &found.peer else {
-        return Err(CommandError::new(
-            ENVIRONMENT,
-            unknown_peer_message(&found.peer, port, own, &others),
-        ));
+    let others = other_bauds(target);
+    let result = rcflash_monitors::probe(&mut session, &others)?;
+    let ProbedPeer::Known(peer, version) = &result.peer else {
+        let problem = unknown_peer_message(&result.peer, &target.rig.port, own, &others);
+        return Err(CommandError::new(ENVIRONMENT, problem));
     };
-    let name = match peer {
-        Peer::OwnFirmware => identify_firmware(session, baud)?,
-        _ => version.clone(),
+    let (peer, version) = (*peer, version.clone());
+    let identity = match peer {
+        Peer::OwnFirmware => {
+            Some(loader::identify(&mut Link::new(session.into_transport(), result.baud))?)
+        }
+        _ => None,
     };
-    print(&format!("{name} at {baud} baud\n"))?;
-    print_hints(*peer, &found, own);
-    Ok(0)
+    let name = identity.as_ref().map_or(version, ToString::to_string);
+    Ok(Found { peer, name, identity, result })
 }
 
 /// Returns the speeds to try besides the configured one.
 fn other_bauds(target: &Target) -> Vec<u32> {
     let uart = &target.profile.uart;
     [&[uart.baud], &uart.other_bauds[..]].concat()
-}
-
-/// Returns the identity of this project's program.
-fn identify_firmware(session: MonitorSession, baud: u32) -> Result<String, CommandError> {
-    let mut link = Link::new(session.into_transport(), baud);
-    Ok(loader::identify(&mut link)?.to_string())
 }
 
 /// Prints options that later commands need.

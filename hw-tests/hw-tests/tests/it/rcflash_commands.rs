@@ -13,4 +13,5 @@ mod program_files;
 mod programmer;
 mod reset;
 mod rig_file;
+mod setup;
 mod terminal;

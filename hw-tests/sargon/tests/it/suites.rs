@@ -109,6 +109,8 @@ fn the_meaning_of_a_number_can_be_set() {
     for (reading, code) in [("value", 1), ("threshold", 0), ("sign", 0)] {
         assert_eq!(judged(&["--suite", reading, "-"], &suite).0, Some(code), "{reading}");
     }
+    let output = run(&["swap", "--at-least", "50", "-"], &suite);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
     let (code, ..) = judged(&["--suite", "threshold", "-"], &suite.replace("50", "101"));
     assert_eq!(code, Some(1));
 }

@@ -1,0 +1,95 @@
+//! `rcflash setup`: from an unknown board to its entry in the rig file and its first cases.
+
+use board_simulator::Pace;
+use board_simulator::monitors::{
+    Basic, Cpm, CpmMonitor, MonitorModel, MonitorOptions, MonitorServer, Romwbw, Scm, ScmRelease,
+};
+use serde_json::Value;
+
+use crate::rcflash_commands::bench::{Bench, Folder, RunEnd, rcflash};
+
+fn setup(folder: &Folder, port: &str, more: &[&str]) -> RunEnd {
+    let rig = folder.name("rig.toml");
+    rcflash(&[&["setup", "--yes", "--rig", &rig, "--port", port], more].concat())
+}
+
+fn report(end: &RunEnd) -> Value {
+    serde_json::from_str(&end.text()).unwrap_or_else(|_| panic!("{}{}", end.text(), end.messages))
+}
+
+#[test]
+fn a_board_with_our_monitor_is_recognized_named_and_runs_ten_cases() {
+    for board in ["rc2014-classic", "rc2014-zed"] {
+        let folder = Folder::new();
+        let bench = Bench::new(board, Pace::Free);
+        let end = setup(&folder, &bench.port, &[]).assert_ends(0, &["PASS: 10 of 10 cases"]);
+        let text = end.text();
+        assert!(text.contains(&format!("board profile {board}\nnamed bench in ")), "{text}");
+        assert!(text.contains("Next:\n  rcflash monitor --port bench\n"), "{text}");
+        let rig = std::fs::read_to_string(folder.name("rig.toml")).expect("it was written");
+        let entry = format!("[boards.\"bench\"]\nport = \"{}\"\nboard = \"{board}\"\n", bench.port);
+        assert!(rig.contains(&entry), "{rig}");
+        // The name is known now.
+        let rig = folder.name("rig.toml");
+        rcflash(&["probe", "--rig", &rig, "--port", "bench"]).assert_ends(0, &[]);
+    }
+}
+
+#[test]
+fn each_stock_monitor_is_named_with_its_loader() {
+    let cases: [(Box<dyn MonitorModel>, &str, Value); 7] = [
+        (Box::<Scm>::default(), "Small Computer Monitor 1.3.0", "scm".into()),
+        (Box::new(Scm::new(ScmRelease::R1)), "Small Computer Monitor 1.0.0", "scm".into()),
+        (Box::<Romwbw>::default(), "RomWBW 3.5's boot loader", "romwbw".into()),
+        (Box::<Basic>::default(), "ROM BASIC 4.7b (G. Searle's)", "basic".into()),
+        (Box::new(Basic::feilipu()), "ROM BASIC 4.7c (feilipu's)", "basic".into()),
+        (Box::<Cpm>::default(), "CP/M 2.2", "cpm".into()),
+        (Box::<CpmMonitor>::default(), "the factory's CP/M monitor 1.1", "cpm".into()),
+    ];
+    for (monitor, program, via) in cases {
+        let folder = Folder::new();
+        let server = MonitorServer::start(monitor, MonitorOptions::default()).expect("a terminal");
+        let port = server.path().to_string_lossy().into_owned();
+        let found = report(&setup(&folder, &port, &["--json", "--no-run"]).assert_ends(0, &[]));
+        assert_eq!((&found["program"], &found["via"]), (&program.into(), &via), "{found}");
+        assert_eq!((&found["name"], &found["passed"]), (&"bench".into(), &Value::Null), "{found}");
+    }
+}
+
+#[test]
+fn the_first_cases_run_through_the_small_computer_monitor() {
+    let folder = Folder::new();
+    let options = MonitorOptions::default();
+    let server = MonitorServer::start(Box::<Scm>::default(), options).expect("a terminal");
+    let port = server.path().to_string_lossy().into_owned();
+    let end = setup(&folder, &port, &["--json"]).assert_ends(0, &["PASS: 10 of 10 cases"]);
+    assert_eq!(report(&end)["passed"], true);
+}
+
+#[test]
+fn a_speed_and_a_name_that_are_not_the_defaults_are_kept() {
+    let folder = Folder::new();
+    let options = MonitorOptions { baud: 9600, ..MonitorOptions::default() };
+    let server = MonitorServer::start(Box::<Scm>::default(), options).expect("a terminal");
+    let port = server.path().to_string_lossy().into_owned();
+    folder.file("rig.toml", "# mine\n[boards.bench]\nport = \"/dev/null\"");
+    let more = ["--no-run", "--name", "attic", "--board", "rc2014-zed"];
+    setup(&folder, &port, &more).assert_ends(0, &[]);
+    let rig = std::fs::read_to_string(folder.name("rig.toml")).expect("it is there");
+    assert!(rig.starts_with("# mine\n[boards.bench]\nport = \"/dev/null\"\n"), "{rig}");
+    assert!(rig.ends_with("board = \"rc2014-zed\"\nbaud = 9600\n"), "{rig}");
+    // The port has a name now, which is kept unless another is given.
+    let again = report(&setup(&folder, &port, &["--no-run", "--json"]).assert_ends(0, &[]));
+    assert_eq!((&again["name"], &again["baud"]), (&"attic".into(), &9600.into()));
+    setup(&folder, &port, &more).assert_ends(3, &["boards.attic: the name is taken"]);
+}
+
+#[test]
+fn a_port_that_is_not_there_and_a_bad_rig_file_are_named() {
+    let folder = Folder::new();
+    setup(&folder, "/dev/ttyNONE", &[]).assert_ends(3, &["/dev/ttyNONE"]);
+    let rig = folder.file("rig.toml", "[boards");
+    setup(&folder, "/dev/ttyNONE", &[]).assert_ends(3, &[&rig]);
+    let folder = Folder::new();
+    setup(&folder, "/dev/ttyNONE", &["--board", "none"]).assert_ends(2, &["none"]);
+}
