@@ -12,6 +12,7 @@ use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
 use tdlasm::image::Image;
+use tdlasm::link::ChecksumKind;
 
 use super::burn::{BurnArgs, BurnPlan};
 use crate::cli::program_file::{ProgramFile, read_file};
@@ -253,6 +254,10 @@ fn print_summary(output: &Path, socket: &Socket, layout: &ChipLayout) {
         output.escaped(),
         length - used
     );
+    // Programmers show the sum; files are compared by the CRC of zlib and `cksum -a crc32b`.
+    let sum: u32 = layout.bytes().iter().map(|byte| u32::from(*byte)).sum();
+    let crc = ChecksumKind::Crc32.of(layout.bytes());
+    cli_support::eprint_message!("  checksum {sum:08X} (the sum of all bytes), CRC-32 {crc:08X}");
     let owners = layout.owners();
     let what = |owner: &Option<String>| owner.clone().unwrap_or_else(|| "blank".to_owned());
     match owners {

@@ -187,3 +187,13 @@ fn invalid_options_are_rejected_and_nothing_is_written() {
     // Intel HEX is detected by its content.
     rcflash(&["image", "-o", &rom, &disguised]).assert_ends(0, &["65528 of them fill"]);
 }
+
+/// The sum is 123456789 in ASCII added up by hand; the CRC is that of Python's zlib.
+#[test]
+fn the_checksums_that_programmers_show_are_printed() {
+    let folder = Folder::new();
+    let [file, rom] = ["in.bin", "rom.bin"].map(|name| folder.name(name));
+    std::fs::write(&file, "123456789").expect("it is written");
+    let image = ["image", &file, "-o", &rom, "--chip", "27c64", "--fill", "00", "--page", "8"];
+    rcflash(&image).assert_ends(0, &["checksum 000001DD (the sum of all bytes), CRC-32 6C3EFBF8"]);
+}
