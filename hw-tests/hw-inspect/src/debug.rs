@@ -69,21 +69,29 @@ pub(super) fn debug(args: &DebugArgs) -> CommandResult {
         return failure.map_or(Ok(0), |message| Err(CommandError::new(code, message)));
     }
     match args.console {
-        ConsoleTarget::Pane => open(view),
-        ConsoleTarget::Pty => open_with(view, ConsoleSink::pseudo_terminal().map_err(failed)?),
+        ConsoleTarget::Pane => open(view, &stop),
+        ConsoleTarget::Pty => {
+            open_with(view, ConsoleSink::pseudo_terminal().map_err(failed)?, &stop)
+        }
     }
 }
 
 /// Runs a debugger on the terminal until the user quits.
-pub(super) fn open(view: View) -> CommandResult {
-    open_with(view, ConsoleSink::pane())
+pub(super) fn open(view: View, stop: &AtomicBool) -> CommandResult {
+    open_with(view, ConsoleSink::pane(), stop)
 }
 
-fn open_with(mut view: View, mut console: ConsoleSink) -> CommandResult {
+fn open_with(mut view: View, mut console: ConsoleSink, stop: &AtomicBool) -> CommandResult {
     let mut terminal = ratatui::try_init().map_err(failed)?;
-    let outcome = show(&mut terminal, &mut view, &mut console);
-    ratatui::try_restore().map_err(failed)?;
-    outcome.map_err(failed)
+    let outcome = show(&mut terminal, &mut view, &mut console, stop);
+    let restored = ratatui::try_restore();
+    if outcome.is_err() {
+        // Its drop shows the cursor, and panics if neither output works.
+        std::mem::forget(terminal);
+    }
+    let code = outcome.map_err(failed)?;
+    restored.map_err(failed)?;
+    Ok(code)
 }
 
 fn failed(error: io::Error) -> CommandError {

@@ -59,7 +59,7 @@ pub(super) fn run(args: &WhyArgs) -> CommandResult {
         return Ok(0);
     }
     if io::stdout().is_terminal() && io::stdin().is_terminal() {
-        return open(View::new(debugger, Some(explained)));
+        return open(View::new(debugger, Some(explained)), &stop);
     }
     print(&format!("{}: {explained}\n{}", case.id, location(&debugger)))?;
     Err(CommandError::new(FAILED, format!("{}: {explained}", case.id)))

@@ -3,6 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -52,6 +53,22 @@ pub fn restore() {
         // The program is about to exit; there is no use for the error.
         let _ = tcsetattr(terminal, OptionalActions::Now, &before);
     }
+}
+
+/// Returns whether the terminal at standard input was closed, as by its window.
+pub fn is_closed() -> bool {
+    let stdin = rustix::stdio::stdin();
+    let mut polled = [PollFd::from_borrowed_fd(stdin, PollFlags::IN)];
+    let closed = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
+    poll(&mut polled, Some(&Timespec::default())).is_ok() && polled[0].revents().intersects(closed)
+}
+
+/// Waits until standard input has bytes or is closed, at most for a time.
+pub fn wait_for_input(timeout: Duration) {
+    let stdin = rustix::stdio::stdin();
+    let timeout = Timespec::try_from(timeout).unwrap_or_default();
+    // A signal ends the wait early.
+    let _ = poll(&mut [PollFd::from_borrowed_fd(stdin, PollFlags::IN)], Some(&timeout));
 }
 
 /// Returns input from the keyboard or a pipe without waiting: `None` if there is none yet, empty at

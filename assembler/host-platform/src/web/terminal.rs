@@ -16,6 +16,14 @@ impl RawMode {
 /// Does nothing.
 pub fn restore() {}
 
+/// Returns `false`.
+pub fn is_closed() -> bool {
+    false
+}
+
+/// Does nothing.
+pub fn wait_for_input(_timeout: std::time::Duration) {}
+
 /// Returns the end of input.
 pub fn read_available_input() -> io::Result<Option<Vec<u8>>> {
     Ok(Some(Vec::new()))

@@ -38,6 +38,16 @@ impl Drop for RawMode {
     }
 }
 
+/// Waits for a moment, at most for a time.
+pub fn wait_for_input(timeout: std::time::Duration) {
+    std::thread::sleep(timeout.min(std::time::Duration::from_millis(20)));
+}
+
+/// Returns `false`: Windows ends a program whose console is closed.
+pub fn is_closed() -> bool {
+    false
+}
+
 /// Leaves raw mode, if it is active. For code that exits without dropping [`RawMode`].
 pub fn restore() {
     if IS_RAW.swap(false, Ordering::SeqCst) {

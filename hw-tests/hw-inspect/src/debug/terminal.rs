@@ -1,6 +1,7 @@
 //! The debugger on a terminal: keys, redrawing, and a board that can be stopped at any moment.
 
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use board_debugger::view::{KeyAction, View};
@@ -22,29 +23,68 @@ const RUNNING_NOTICE_DELAY: Duration = Duration::from_millis(200);
 /// Baud rate of the pseudo-terminal. The board's own rate has no meaning while it is debugged.
 const BAUD: u32 = 115_200;
 
-/// Runs the user interface until a key quits it; returns the exit code.
+/// How often an ended session is looked for while no key comes.
+const END_POLL_INTERVAL: Duration = Duration::from_millis(250);
+
+/// Runs the user interface until a key or `stop` quits it; returns the exit code.
+///
+/// # Errors
+/// Fails if the terminal fails or is closed.
 pub(super) fn show(
     terminal: &mut DefaultTerminal,
     view: &mut View,
     console: &mut ConsoleSink,
+    stop: &AtomicBool,
 ) -> io::Result<u8> {
     loop {
         terminal.draw(|frame| view.draw(frame))?;
         console.forward_output(view.debugger());
+        while !has_event(END_POLL_INTERVAL, stop)? {
+            if has_ended(stop) {
+                return closed(stop);
+            }
+        }
         let Some(key) = pressed(event::read()?) else { continue };
         if is_interrupt(&key) {
             return Ok(INTERRUPTED);
         }
         let goes_on = match view.handle_key(key.code) {
-            KeyAction::Move(ExecCommand::Continue) => run_on(terminal, view, console)?,
+            KeyAction::Move(ExecCommand::Continue) => run_on(terminal, view, console, stop)?,
             KeyAction::Command(line) if ["c", "run"].contains(&line.trim()) => {
-                run_on(terminal, view, console)?
+                run_on(terminal, view, console, stop)?
             }
-            action => perform_action(terminal, view, &action)?,
+            action => perform_action(terminal, view, &action, stop)?,
         };
         if !goes_on {
-            return Ok(0);
+            return if has_ended(stop) { closed(stop) } else { Ok(0) };
         }
+    }
+}
+
+/// Waits for an event. Without one, or if the session has ended, returns `false`.
+///
+/// crossterm reads a closed terminal for ever, so it is asked only for input that is there.
+fn has_event(timeout: Duration, stop: &AtomicBool) -> io::Result<bool> {
+    if has_ended(stop) {
+        return Ok(false);
+    }
+    if event::poll(Duration::ZERO)? {
+        return Ok(true);
+    }
+    host_platform::terminal::wait_for_input(timeout);
+    Ok(!has_ended(stop) && event::poll(Duration::ZERO)?)
+}
+
+/// Returns whether a signal or a closed terminal ends the session.
+fn has_ended(stop: &AtomicBool) -> bool {
+    stop.load(Ordering::Relaxed) || host_platform::terminal::is_closed()
+}
+
+/// Returns the result of a session that has ended.
+fn closed(stop: &AtomicBool) -> io::Result<u8> {
+    match stop.load(Ordering::Relaxed) {
+        true => Ok(INTERRUPTED),
+        false => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it was closed")),
     }
 }
 
@@ -66,9 +106,10 @@ fn perform_action(
     terminal: &mut DefaultTerminal,
     view: &mut View,
     action: &KeyAction,
+    stop: &AtomicBool,
 ) -> io::Result<bool> {
     let size = terminal.size()?;
-    let mut watcher = Watcher::new(Some((size.width, size.height)));
+    let mut watcher = Watcher::new(Some((size.width, size.height)), stop);
     let continues = view.execute(action, &mut |_| watcher.should_stop());
     if watcher.has_written_status {
         watcher.write_status("");
@@ -83,10 +124,11 @@ fn run_on(
     terminal: &mut DefaultTerminal,
     view: &mut View,
     console: &mut ConsoleSink,
+    stop: &AtomicBool,
 ) -> io::Result<bool> {
     loop {
         let began = Instant::now();
-        let mut watcher = Watcher::new(None);
+        let mut watcher = Watcher::new(None, stop);
         watcher.takes_text = view.shows_console();
         let halt = view.continue_running(&mut |debugger| {
             console.pump(debugger);
@@ -105,7 +147,7 @@ fn run_on(
         view.send(&std::mem::take(&mut watcher.text));
         view.with_debugger(|debugger| console.pump(debugger));
         terminal.draw(|frame| view.draw(frame))?;
-        if is_idle && !event::poll(REFRESH_INTERVAL)? {
+        if is_idle && !has_event(REFRESH_INTERVAL, stop)? && !has_ended(stop) {
             continue;
         }
         watcher.poll_keys();
@@ -118,7 +160,8 @@ fn run_on(
 }
 
 /// Polls keys while the board runs.
-struct Watcher {
+struct Watcher<'a> {
+    stop: &'a AtomicBool,
     began: Instant,
     last_poll: Instant,
     /// Columns and rows of the terminal, if the status row is to show that the board runs.
@@ -131,10 +174,11 @@ struct Watcher {
     text: Vec<u8>,
 }
 
-impl Watcher {
-    fn new(size: Option<(u16, u16)>) -> Self {
+impl<'a> Watcher<'a> {
+    fn new(size: Option<(u16, u16)>, stop: &'a AtomicBool) -> Self {
         let now = Instant::now();
         Self {
+            stop,
             began: now,
             last_poll: now,
             size,
@@ -157,9 +201,14 @@ impl Watcher {
     }
 
     fn poll_keys(&mut self) {
+        if has_ended(self.stop) {
+            self.has_stopped = true;
+            self.quits = true;
+            return;
+        }
         // If the terminal fails, the session ends at the next key, where the error can be
         // reported.
-        while event::poll(Duration::ZERO).unwrap_or(false) {
+        while has_event(Duration::ZERO, self.stop).unwrap_or(false) {
             let Ok(event) = event::read() else { return };
             if let Some(key) = pressed(event) {
                 self.handle_key(&key);

@@ -153,6 +153,21 @@ fn a_run_on_a_terminal_steps_and_leaves_it_as_it_was() {
 }
 
 #[test]
+fn a_closed_terminal_ends_the_debugger_at_its_prompt_and_while_the_board_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = folder.path().join("loop.asm");
+    std::fs::write(&program, "\t.LOC 8000H\nSTART:\tJMP START\n\t.END START\n").expect("it fits");
+    for keys in ["", "c"] {
+        let mut command = Command::cargo_bin("hw-inspect").expect("it is built");
+        command.arg("debug").arg(&program);
+        let mut screen = TerminalSession::spawn(command);
+        expect(&mut screen, "Registers");
+        screen.press(keys.as_bytes());
+        screen.close();
+    }
+}
+
+#[test]
 fn without_a_terminal_the_first_screen_is_printed() {
     let (code, screen, printed) = crate::hw_tests(&["debug", FIGURE_1, "e5"]);
     assert_eq!(code, Some(0), "{printed}");

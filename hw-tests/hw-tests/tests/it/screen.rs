@@ -38,6 +38,18 @@ impl TerminalSession {
         Self { terminal: File::from(master), child, seen: String::new() }
     }
 
+    /// Closes the terminal, and waits until the program has ended.
+    #[track_caller]
+    #[allow(dead_code, reason = "not every program of the tests has a view")]
+    pub(crate) fn close(mut self) {
+        self.terminal = File::open("/dev/null").expect("it is there");
+        let deadline = Instant::now() + TIMEOUT;
+        while self.child.try_wait().expect("it is ours").is_none() {
+            assert!(Instant::now() < deadline, "it does not end");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     pub(crate) fn press(&mut self, keys: &[u8]) {
         self.terminal.write_all(keys).expect("the terminal accepts input");
     }
