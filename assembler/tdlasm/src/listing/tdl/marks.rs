@@ -6,6 +6,8 @@ use crate::source::{SourceMap, Span};
 /// A diagnostic as the listing shows it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mark {
+    /// The number of the flag, in the order in which they are raised.
+    order: usize,
     /// The start of the diagnostic's span, which identifies the statement.
     pub(super) start: u32,
     /// The position of the question mark: how far ZASM has read when it finds the error.
@@ -15,26 +17,27 @@ pub(super) struct Mark {
     pub(super) before_row: bool,
 }
 
-/// All marks, sorted by position.
+/// All marks, sorted by the start of their diagnostics.
 pub(super) struct Marks {
     marks: Vec<Mark>,
 }
 
 impl Marks {
     pub(super) fn new(flags: &[(Code, Span)], sources: &SourceMap) -> Self {
-        let found = flags.iter().filter_map(|(code, span)| mark(*code, *span, sources));
+        let found = flags.iter().enumerate();
+        let found = found.filter_map(|(order, (code, span))| mark(order, *code, *span, sources));
         let mut marks: Vec<Mark> = found.collect();
-        marks.sort_by_key(|mark| (mark.start, mark.place));
         pair_up(&mut marks);
+        marks.sort_by_key(|mark| mark.start);
         Self { marks }
     }
 
-    /// Returns the marks whose diagnostics begin within a range, sorted by position.
+    /// Returns the marks whose diagnostics begin within a range, in their order.
     pub(super) fn within(&self, start: u32, end: u32) -> Vec<Mark> {
         let first = self.marks.partition_point(|mark| mark.start < start);
         let within = self.marks[first..].iter().take_while(|mark| mark.start < end);
         let mut within: Vec<Mark> = within.copied().collect();
-        within.sort_by_key(|mark| mark.place);
+        within.sort_by_key(|mark| mark.order);
         within
     }
 }
@@ -49,7 +52,7 @@ fn pair_up(marks: &mut [Mark]) {
     }
 }
 
-fn mark(code: Code, span: Span, sources: &SourceMap) -> Option<Mark> {
+fn mark(order: usize, code: Code, span: Span, sources: &SourceMap) -> Option<Mark> {
     let letter = code.letter()?;
     let rest = |at: u32| {
         let source = sources.source_at(at);
@@ -80,7 +83,7 @@ fn mark(code: Code, span: Span, sources: &SourceMap) -> Option<Mark> {
         _ => after(end, is_blank),
     };
     let before_row = code == Code::Continued;
-    Some(Mark { start: span.start, place, letter, before_row })
+    Some(Mark { order, start: span.start, place, letter, before_row })
 }
 
 /// Returns how far ZASM reads before it finds that a symbol is defined already: up to the sign of
