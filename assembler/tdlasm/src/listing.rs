@@ -11,13 +11,12 @@ pub use cycles::{CyclesError, Path, straight_path};
 pub use statement::{ListedReloc, Listing, ListingLine};
 pub use tdl::{TdlOptions, UnknownSwitch, render_tdl};
 
-use crate::diag::Diagnostic;
 use crate::module::Module;
 pub use crate::module::RelocValue;
 use crate::source::SourceMap;
 
 pub(crate) use control::{ListingControl, ListingDirective, Macros};
-pub(crate) use statement::{ListedCode, Statement, TextLineEnd};
+pub(crate) use statement::{BYTES_A_ROW, ListedCode, RowBreak, Statement, WORDS_A_ROW};
 
 /// The listing styles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -29,16 +28,10 @@ pub enum Style {
     Tdl,
 }
 
-/// Formats a listing; the TDL style has flags of `diagnostics` and symbols of `modules`.
-pub fn render(
-    listing: &Listing,
-    sources: &SourceMap,
-    diagnostics: &[Diagnostic],
-    modules: &[Module],
-    style: Style,
-) -> String {
+/// Formats a listing; the TDL style has the symbols of `modules`.
+pub fn render(listing: &Listing, sources: &SourceMap, modules: &[Module], style: Style) -> String {
     match style {
         Style::Modern => modern::render(listing, sources),
-        Style::Tdl => render_tdl(listing, sources, diagnostics, modules, &TdlOptions::default()),
+        Style::Tdl => render_tdl(listing, sources, modules, &TdlOptions::default()),
     }
 }

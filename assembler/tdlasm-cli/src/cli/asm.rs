@@ -334,8 +334,8 @@ fn write_companions(arguments: &Arguments, assembly: &Assembly) -> Result<(), Ex
         files::write(path, depfile(output, &assembly.sources).as_bytes())?;
     }
     let Some(path) = &arguments.listing else { return Ok(()) };
-    let Assembly { listing, sources, diagnostics, modules, .. } = assembly;
-    let text = render_listing(arguments, listing, sources, diagnostics, modules);
+    let Assembly { listing, sources, modules, .. } = assembly;
+    let text = render_listing(arguments, listing, sources, modules);
     files::write(path, text.as_bytes())
 }
 
@@ -343,18 +343,17 @@ fn render_listing(
     arguments: &Arguments,
     listing: &Listing,
     sources: &SourceMap,
-    diagnostics: &[Diagnostic],
     modules: &[Module],
 ) -> String {
     let style = arguments.listing_style.into();
     if style == Style::Modern {
-        return listing::render(listing, sources, diagnostics, modules, style);
+        return listing::render(listing, sources, modules, style);
     }
     let mut options = arguments.listing_switches.clone().unwrap_or_default();
     if let Some(name) = &arguments.listing_program {
         options = options.program(name);
     }
-    render_tdl(listing, sources, diagnostics, modules, &options)
+    render_tdl(listing, sources, modules, &options)
 }
 
 fn parse_switches(letters: &str) -> Result<TdlOptions, UnknownSwitch> {
@@ -383,7 +382,7 @@ fn fail(assembly: &Assembly, arguments: &Arguments) -> ExitKind {
     let Assembly { diagnostics, sources, listing, modules, .. } = assembly;
     print_diagnostics(diagnostics, sources, form);
     if arguments.listing.as_deref() == Some(Path::new("-")) {
-        let text = render_listing(arguments, listing, sources, diagnostics, modules);
+        let text = render_listing(arguments, listing, sources, modules);
         if let Err(failed) = files::write(Path::new("-"), text.as_bytes()) {
             return failed;
         }

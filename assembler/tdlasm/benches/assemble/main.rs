@@ -23,7 +23,6 @@ fn measure(bencher: Bencher<'_, '_>, lines: usize, text: String, list: bool) {
             divan::black_box(listing::render(
                 &assembly.listing,
                 &assembly.sources,
-                &assembly.diagnostics,
                 &assembly.modules,
                 listing::Style::Modern,
             ));

@@ -122,7 +122,7 @@ impl ArgumentReader<'_, '_> {
     ) -> StatementResult<Vec<u8>> {
         self.asm.module.parse_expression(0, cursor);
         if self.asm.module.operands[0].ops.is_empty() {
-            self.asm.error(Code::Expression, cursor.here(), "a value is missing; 0 is used");
+            self.asm.error(Code::Expression, cursor.gap(), "a value is missing; 0 is used");
         }
         let value = self.asm.module.evaluate_now(0)?;
         if !value.is_absolute() {

@@ -91,12 +91,15 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    pub(super) fn into_assembly(self) -> Assembly {
+    pub(super) fn into_assembly(mut self) -> Assembly {
+        let mut listing = self.module.context.recorder.listing;
+        listing.first_pass_error = self.module.context.sink.first_pass_error;
+        listing.flags = std::mem::take(&mut self.module.context.sink.listed_flags);
         let (diagnostics, zasm_error_count) = self.module.context.sink.finish();
         Assembly {
             modules: self.modules,
             object_form: self.object_form,
-            listing: self.module.context.recorder.listing,
+            listing,
             diagnostics,
             zasm_error_count,
             sources: self.module.context.sources,

@@ -270,6 +270,12 @@ impl CodeBuffer {
         self.here = checkpoint.here;
     }
 
+    /// Returns the number of bytes written since `checkpoint`.
+    #[inline]
+    pub(crate) fn count_since(&self, checkpoint: CodeCheckpoint) -> u32 {
+        self.written_since(checkpoint).map_or(0, |(_, count)| count)
+    }
+
     /// Returns the position of the first byte written since `checkpoint`, and the number of bytes.
     pub(crate) fn written_since(&self, checkpoint: CodeCheckpoint) -> Option<(FieldPos, u32)> {
         let last = self.runs.len().checked_sub(1)?;

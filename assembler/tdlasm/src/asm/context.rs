@@ -10,7 +10,7 @@ use super::pass_comparison::PassComparison;
 use super::recorder::Recorder;
 use crate::diag::{Code, Diagnostic};
 use crate::listing::{
-    ListedCode, ListingControl, ListingDirective, RelocValue, Statement, TextLineEnd,
+    BYTES_A_ROW, ListedCode, ListingControl, ListingDirective, RelocValue, RowBreak, Statement,
 };
 use crate::references::{Expansion, Piece, ReferenceRole};
 use crate::source::{Origin, SourceMap, Span};
@@ -92,19 +92,40 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Records the line ends in a text that produces bytes, since the listing shows the bytes of
-    /// each line beside it.
-    pub(super) fn record_line_ends(&mut self, start: u32, text: &[u8], before: u32) {
+    /// Records the rows of a text that produces bytes, since the listing shows the bytes of each
+    /// line beside it. ZASM writes a byte when it has found the next one.
+    pub(super) fn record_text(&mut self, start: u32, text: &[u8], before: u32) {
         if !self.options.listing {
             return;
         }
-        let statement = self.recorder.listing.statements.len() as u32;
-        for at in memchr::memchr_iter(b'\n', text) {
-            let end = if text[..at].ends_with(b"\r") { at - 1 } else { at };
-            let offset = start + end as u32;
-            let bytes = before + end as u32;
-            self.recorder.listing.breaks.push(TextLineEnd { statement, offset, bytes });
+        for (at, byte) in (0..).zip(text) {
+            let (offset, bytes) = (start + at, before + at);
+            self.record_byte(offset, bytes.saturating_sub(1), BYTES_A_ROW);
+            let ends = match byte {
+                b'\r' => text.get(at as usize + 1) == Some(&b'\n'),
+                b'\n' => !text[..at as usize].ends_with(b"\r"),
+                _ => false,
+            };
+            if ends {
+                self.record_break(offset, bytes, false);
+            }
         }
+    }
+
+    /// Records the offset at which byte number `index` of the statement is written, if it begins a
+    /// row.
+    #[inline]
+    pub(super) fn record_byte(&mut self, offset: u32, index: u32, bytes_a_row: u32) {
+        let in_row = index.saturating_sub(self.recorder.line.row_start);
+        if self.options.listing && in_row > 0 && in_row.is_multiple_of(bytes_a_row) {
+            self.record_break(offset, index, true);
+        }
+    }
+
+    fn record_break(&mut self, offset: u32, bytes: u32, is_full: bool) {
+        let statement = self.recorder.listing.statements.len() as u32;
+        self.recorder.listing.breaks.push(RowBreak { statement, offset, bytes, is_full });
+        self.recorder.line.row_start = bytes;
     }
 
     pub(super) fn record_statement(

@@ -5,6 +5,7 @@ use std::iter;
 use super::options::Options;
 use super::pass::Pass;
 use crate::diag::{Code, Diagnostic, Severity};
+use crate::source::Span;
 
 /// Errors beyond this number are dropped.
 const MAX_ERRORS: usize = 100;
@@ -30,6 +31,10 @@ pub(super) struct DiagnosticSink<'a> {
     fixup_flag_rows: Vec<u32>,
     /// Whether fixups are being resolved.
     is_filling_fixups: bool,
+    /// The flags that ZASM's listing shows, if there is one.
+    pub(super) listed_flags: Vec<(Code, Span)>,
+    /// Whether the first of two passes has found an error that ZASM reports in that pass.
+    pub(super) first_pass_error: bool,
     /// Whether a single pass has met something that depends on later definitions.
     pub(super) needs_two_passes: bool,
 }
@@ -54,6 +59,7 @@ pub(super) struct ReportCheckpoint {
     flags: usize,
     row: Row,
     flag_rows: usize,
+    listed_flags: usize,
 }
 
 impl<'a> DiagnosticSink<'a> {
@@ -69,12 +75,15 @@ impl<'a> DiagnosticSink<'a> {
             flag_rows: Vec::new(),
             fixup_flag_rows: Vec::new(),
             is_filling_fixups: false,
+            listed_flags: Vec::new(),
+            first_pass_error: false,
             needs_two_passes: false,
         }
     }
 
     pub(super) fn restart(&mut self, pass: Pass) {
-        *self = Self::new(self.options, pass);
+        let first_pass_error = self.first_pass_error;
+        *self = Self { first_pass_error, ..Self::new(self.options, pass) };
     }
 
     #[inline]
@@ -98,6 +107,7 @@ impl<'a> DiagnosticSink<'a> {
     #[cold]
     pub(super) fn add_counted(&mut self, diagnostic: Diagnostic, count: usize) {
         if self.pass == Pass::First {
+            self.first_pass_error |= matches!(diagnostic.code.letter(), Some('I' | 'M'));
             return;
         }
         if diagnostic.code.letter().is_none() {
@@ -108,6 +118,9 @@ impl<'a> DiagnosticSink<'a> {
             return;
         }
         self.flags += count;
+        if self.options.listing {
+            self.listed_flags.extend(iter::repeat_n((diagnostic.code, diagnostic.span), count));
+        }
         let shown = self.row.flags < MAX_FLAGS_PER_ROW;
         self.row.flags += count;
         if shown {
@@ -206,6 +219,7 @@ impl<'a> DiagnosticSink<'a> {
             flags: self.flags,
             row: self.row,
             flag_rows: self.flag_rows.len(),
+            listed_flags: self.listed_flags.len(),
         }
     }
 
@@ -216,6 +230,7 @@ impl<'a> DiagnosticSink<'a> {
         self.flags = checkpoint.flags;
         self.row = checkpoint.row;
         self.flag_rows.truncate(checkpoint.flag_rows);
+        self.listed_flags.truncate(checkpoint.listed_flags);
     }
 
     /// Returns `true` if this is a single pass that has requested two passes.

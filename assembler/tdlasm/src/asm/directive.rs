@@ -41,8 +41,8 @@ impl DirectiveReader<'_, '_> {
             Directive::Text(end) => self.write_texts(end, span, cursor),
             Directive::Rad40 => self.rad40(span, cursor),
             Directive::Reserve(unit) => self.reserve(unit, span, cursor),
-            Directive::Date => self.write_date(),
-            Directive::Time => self.write_time(),
+            Directive::Date => self.write_date(span),
+            Directive::Time => self.write_time(span),
             Directive::Location => self.location(span, cursor),
             Directive::Relocate => {
                 self.asm.module.code.output.restore_location();

@@ -338,7 +338,7 @@ impl ModuleAssembler<'_> {
     ) -> StatementResult<SymbolState> {
         self.parse_expression(0, cursor);
         if self.operands[0].ops.is_empty() {
-            self.context.error(Code::Expression, cursor.here(), "a value is missing");
+            self.context.error(Code::Expression, cursor.gap(), "a value is missing");
         }
         Ok(match self.evaluate(0)? {
             Evaluated::Known(value) => SymbolState::Value(value),

@@ -149,7 +149,7 @@ impl InstructionReader<'_, '_> {
     ) -> StatementResult<Operand> {
         if self.at_end(cursor) {
             if after_comma || self.input.has_macro_text {
-                self.module.error(Code::Operand, cursor.here(), "an operand is missing here");
+                self.module.error(Code::Operand, cursor.gap(), "an operand is missing here");
             }
             // A macro without text is no operand, but does not count as missing.
             if self.input.has_macro_text {
@@ -203,7 +203,7 @@ impl InstructionReader<'_, '_> {
         if cursor.eat(b',') {
             return true;
         }
-        self.module.error(Code::Operand, cursor.here(), "a comma is missing here");
+        self.module.error(Code::Operand, cursor.gap(), "a comma is missing here");
         let line = cursor.rest();
         let length = line.iter().position(|byte| matches!(byte, b'\n' | b'\r' | b';'));
         let length = length.unwrap_or(line.len());

@@ -31,6 +31,8 @@ pub(super) struct StatementInfo {
     /// Whether the value is the module's start address.
     pub(super) start: bool,
     pub(super) words: bool,
+    /// The first byte of the current row of code.
+    pub(super) row_start: u32,
     pub(super) labelled: bool,
     pub(super) control: bool,
 }

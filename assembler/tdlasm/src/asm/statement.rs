@@ -242,7 +242,11 @@ impl Assembler<'_> {
             return Ok(StatementEnd::Open);
         }
         let state = self.module.assigned_value(cursor)?;
+        let reported_before = self.module.context.sink.checkpoint();
+        self.module.symbols.define(&mut self.module.context, name, state, kind, span);
         match state {
+            // ZASM lists no value of a second definition.
+            _ if self.module.context.sink.has_flags_since(reported_before) => {}
             SymbolState::Value(value) => {
                 self.module.context.recorder.line.value = Some(value.reloc_value())
             }
@@ -253,7 +257,6 @@ impl Assembler<'_> {
             }
             SymbolState::Undefined => {}
         }
-        self.module.symbols.define(&mut self.module.context, name, state, kind, span);
         if export {
             self.module.symbols.export(&mut self.module.context, name, span, false);
         }

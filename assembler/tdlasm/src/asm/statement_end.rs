@@ -21,11 +21,11 @@ impl Assembler<'_> {
                 self.close_block(cursor);
                 continue;
             }
-            let message = match code {
-                Code::Extra => "the rest of the line is ignored",
-                _ => "a comma or an operator is missing here",
+            let (at, message) = match code {
+                Code::Extra => (cursor.here(), "the rest of the line is ignored"),
+                _ => (cursor.gap(), "a comma or an operator is missing here"),
             };
-            self.module.error(code, cursor.here(), message);
+            self.module.error(code, at, message);
             break;
         }
         self.next_line(cursor);

@@ -73,13 +73,20 @@ fn json_place(span: Span, sources: &SourceMap) -> serde_json::Value {
     })
 }
 
-/// Returns the span itself, or for macro text the outermost call.
+/// Returns the span itself, or for macro text the outermost call: the last line of a call of
+/// several lines, where ZASM puts the error.
 pub fn in_file(span: Span, sources: &SourceMap) -> Span {
-    let mut span = span;
-    while let Origin::Macro(call) = sources.source_at(span.start).origin {
-        span = call;
+    let mut found = span;
+    while let Origin::Macro(call) = sources.source_at(found.start).origin {
+        found = call;
     }
-    span
+    if found == span {
+        return span;
+    }
+    let last = found.end.saturating_sub(1).max(found.start);
+    let source = sources.source_at(last);
+    let line_start = source.base + source.line_start(source.line(last - source.base));
+    Span::new(found.start.max(line_start), found.end)
 }
 
 fn word(severity: Severity) -> &'static str {

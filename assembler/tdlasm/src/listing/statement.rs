@@ -1,6 +1,7 @@
 //! The statements of a listing, with the bytes that they assembled to.
 
 use super::control::ListingControl;
+use crate::diag::Code;
 use crate::isa::Clocks;
 use crate::module::RelocValue;
 use crate::source::Span;
@@ -14,18 +15,29 @@ pub struct Listing {
     pub(crate) relocs: Vec<ListedReloc>,
     /// The listing directives, each with the number of statements before it.
     pub(crate) controls: Vec<(u32, ListingControl)>,
-    /// The line ends within texts that produce bytes.
-    pub(crate) breaks: Vec<TextLineEnd>,
+    /// Where rows with code end within statements.
+    pub(crate) breaks: Vec<RowBreak>,
+    /// The error flags, all of those with a letter of ZASM.
+    pub(crate) flags: Vec<(Code, Span)>,
+    /// Whether ZASM finds an error in its first pass, whose heading counts as a page.
+    pub(crate) first_pass_error: bool,
 }
 
-/// A line end within a text that produces bytes.
+/// The bytes, or the words of `.WORD`, that ZASM shows in a row.
+pub(crate) const BYTES_A_ROW: u32 = 6;
+pub(crate) const WORDS_A_ROW: u32 = 2;
+
+/// The end of a row with code within a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TextLineEnd {
+pub(crate) struct RowBreak {
     pub(crate) statement: u32,
-    /// The offset of the line end.
+    /// How far ZASM has read when it writes the first byte of the next row.
     pub(crate) offset: u32,
-    /// The number of bytes of the statement before the line end.
+    /// The number of bytes of the statement before that.
     pub(crate) bytes: u32,
+    /// Whether the code columns are full, which matters under `.LIMAGE`; else a line of a text
+    /// ends.
+    pub(crate) is_full: bool,
 }
 
 impl Listing {

@@ -20,7 +20,6 @@ mod symbols;
 use super::control::Macros;
 use super::rows::ListingOptions;
 use super::statement::Listing;
-use crate::diag::Diagnostic;
 use crate::module::Module;
 use crate::source::SourceMap;
 
@@ -75,16 +74,15 @@ impl TdlOptions {
     }
 }
 
-/// Formats a listing in the TDL style, with flags of `diagnostics`, symbols of `modules`.
+/// Formats a listing in the TDL style, with the symbols of `modules`.
 pub fn render_tdl(
     listing: &Listing,
     sources: &SourceMap,
-    diagnostics: &[Diagnostic],
     modules: &[Module],
     options: &TdlOptions,
 ) -> String {
-    let marks = marks::Marks::new(diagnostics, sources);
-    let first_page = if marks.any_in_first_pass() { 2 } else { 1 };
+    let marks = marks::Marks::new(&listing.flags, sources);
+    let first_page = if listing.first_pass_error { 2 } else { 1 };
     let pages = page::Pages::new(&options.program, first_page);
     echo::Echo::new(listing, sources, modules, marks, options.listing_options, pages).run()
 }

@@ -39,6 +39,11 @@ impl<'t> Cursor<'t> {
         Span::new(start, start + u32::from(!self.rest.is_empty()))
     }
 
+    /// Returns the empty span before the next byte, where something is missing.
+    pub fn gap(&self) -> Span {
+        Span::new(self.offset(), self.offset())
+    }
+
     /// Returns the next byte.
     #[inline]
     pub fn peek(&self) -> Option<u8> {

@@ -293,7 +293,7 @@ impl Reading<'_> {
             return end;
         }
         if cursor.take(lex::symbol).is_none() {
-            self.expr.fault(Fault::Operator, cursor.here());
+            self.expr.fault(Fault::Operator, cursor.gap());
             return end;
         }
         self.expr.fault(Fault::Operator, cursor.since(start));
@@ -363,7 +363,7 @@ impl Reading<'_> {
     fn missing(&mut self, cursor: &Cursor<'_>) -> bool {
         // An empty expression is reported by the caller, if at all.
         if self.has_started || !self.expr.ops.is_empty() {
-            self.expr.fault(Fault::Missing, cursor.here());
+            self.expr.fault(Fault::Missing, cursor.gap());
             self.expr.ops.push(Op::Number(0));
         }
         false

@@ -225,8 +225,8 @@ const WORDS: &[&str] = &[
 ];
 
 fn listed(outcome: &Assembly, style: Style) -> String {
-    let Assembly { listing, sources, diagnostics, modules, .. } = outcome;
-    render_listing(listing, sources, diagnostics, modules, style)
+    let Assembly { listing, sources, modules, .. } = outcome;
+    render_listing(listing, sources, modules, style)
 }
 
 proptest! {

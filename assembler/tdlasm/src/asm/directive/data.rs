@@ -6,6 +6,7 @@ use super::super::pass::{StatementEnd, StatementResult};
 use super::reader::DirectiveReader;
 use crate::calendar::civil_date;
 use crate::diag::{Code, Diagnostic};
+use crate::listing::{BYTES_A_ROW, WORDS_A_ROW};
 use crate::source::Span;
 use crate::syntax::lex::RADIX40;
 use crate::syntax::{Cursor, lex};
@@ -19,6 +20,8 @@ impl DirectiveReader<'_, '_> {
     ) -> StatementResult<StatementEnd> {
         cursor.skip_blanks();
         self.asm.module.context.recorder.line.words = field == Field::Word;
+        let before = self.asm.module.code.output.checkpoint();
+        let a_row = if field == Field::Word { 2 * WORDS_A_ROW } else { BYTES_A_ROW };
         if cursor.at_statement_end() && !self.asm.input.has_macro_text {
             self.asm.error(Code::Short, span, "a value is missing, so nothing is assembled");
             return Ok(StatementEnd::Open);
@@ -26,7 +29,7 @@ impl DirectiveReader<'_, '_> {
         loop {
             self.asm.module.parse_expression(0, cursor);
             if self.asm.module.operands[0].ops.is_empty() {
-                self.asm.error(Code::Expression, cursor.here(), "a value is missing");
+                self.asm.error(Code::Expression, cursor.gap(), "a value is missing");
                 if self.asm.input.has_macro_text && cursor.at_statement_end() {
                     // After a macro without text ZASM still writes a value.
                     self.asm.module.code.output.write(&[0; 2][..field.size()]);
@@ -34,12 +37,20 @@ impl DirectiveReader<'_, '_> {
             } else if self.asm.module.operands[0].is_empty() {
                 self.asm.module.evaluate(0)?;
             } else {
+                self.record_byte(cursor, before, a_row);
                 self.asm.module.emit_operand(0, field)?;
             }
             if !cursor.eat(b',') && !self.skip_to_next(cursor) {
                 return Ok(StatementEnd::List);
             }
         }
+    }
+
+    /// Records that the next byte since `before` is written here.
+    #[inline]
+    fn record_byte(&mut self, cursor: &Cursor<'_>, before: CodeCheckpoint, bytes_a_row: u32) {
+        let written = self.asm.module.code.output.count_since(before);
+        self.asm.module.context.record_byte(cursor.offset(), written, bytes_a_row);
     }
 
     /// Writes the texts and `[expression]` bytes of `.ASCII`, `.ASCIZ` and `.ASCIS`.
@@ -65,14 +76,14 @@ impl DirectiveReader<'_, '_> {
                     }
                 }
                 Some(b'[') => {
-                    broken = !self.write_bracketed_byte(cursor)?;
+                    broken = !self.write_bracketed_byte(cursor, before)?;
                     if broken {
                         break;
                     }
                 }
                 Some(_) => {
-                    let written = self.asm.module.code.output.written_since(before);
-                    self.write_delimited(cursor, written.map_or(0, |(_, count)| count));
+                    let written = self.asm.module.code.output.count_since(before);
+                    self.write_delimited(cursor, written);
                 }
             }
         }
@@ -82,11 +93,14 @@ impl DirectiveReader<'_, '_> {
             }
             return Ok(StatementEnd::Open);
         };
+        let offset = cursor.offset();
+        self.asm.module.context.record_byte(offset, count - 1, BYTES_A_ROW);
         match end {
             // ZASM writes no terminator after an error.
             _ if lost || broken => {}
             TextTerminator::Plain => {}
             TextTerminator::Zero => {
+                self.asm.module.context.record_byte(offset, count, BYTES_A_ROW);
                 self.asm.module.code.output.write(&[0]);
             }
             TextTerminator::Marked => self.mark_last(first, count),
@@ -114,7 +128,7 @@ impl DirectiveReader<'_, '_> {
         let start = cursor.here();
         match cursor.take(lex::delimited_text) {
             Some(text) => {
-                self.asm.module.context.record_line_ends(start.start + 1, text, so_far);
+                self.asm.module.context.record_text(start.start + 1, text, so_far);
                 self.asm.module.code.output.write(text);
             }
             None => {
@@ -130,14 +144,21 @@ impl DirectiveReader<'_, '_> {
     }
 
     /// Writes `[expression]`. Returns `false` if the bracket is not closed, which ends the texts.
-    fn write_bracketed_byte(&mut self, cursor: &mut Cursor<'_>) -> StatementResult<bool> {
+    fn write_bracketed_byte(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        first: CodeCheckpoint,
+    ) -> StatementResult<bool> {
         let open = cursor.here();
         let before = self.asm.module.code.output.checkpoint();
         cursor.advance(1);
         self.asm.module.parse_expression(0, cursor);
         if self.asm.module.operands[0].ops.is_empty() {
-            self.asm.error(Code::Expression, cursor.here(), "a value is missing");
+            self.asm.error(Code::Expression, cursor.gap(), "a value is missing");
         } else {
+            let written = self.asm.module.code.output.count_since(first);
+            let previous = written.saturating_sub(1);
+            self.asm.module.context.record_byte(cursor.offset(), previous, BYTES_A_ROW);
             self.asm.module.emit_operand(0, Field::Byte)?;
         }
         let closed = cursor.eat(b']');
@@ -173,6 +194,7 @@ impl DirectiveReader<'_, '_> {
             self.asm.error(Code::Short, span, "a symbol is missing");
             return Ok(StatementEnd::Open);
         }
+        let before = self.asm.module.code.output.checkpoint();
         loop {
             cursor.skip_blanks();
             let Some(word) = cursor.take(lex::symbol) else {
@@ -184,11 +206,12 @@ impl DirectiveReader<'_, '_> {
                     .get(at)
                     .map_or(0, |byte| u16::from(RADIX40[usize::from(*byte)]))
             };
+            cursor.skip_blanks();
             for half in [0, 3] {
+                self.record_byte(cursor, before, BYTES_A_ROW);
                 let packed = (code(half) * 40 + code(half + 1)) * 40 + code(half + 2);
                 self.asm.module.code.output.write(&packed.to_be_bytes());
             }
-            cursor.skip_blanks();
             if !cursor.eat(b',') && !self.skip_to_next(cursor) {
                 return Ok(StatementEnd::List);
             }
@@ -211,29 +234,31 @@ impl DirectiveReader<'_, '_> {
         if cursor.rest()[at] != b',' {
             return false;
         }
-        self.asm.error(Code::Expression, cursor.here(), "a comma is missing here");
+        self.asm.error(Code::Expression, cursor.gap(), "a comma is missing here");
         cursor.advance(at + 1);
         true
     }
 
     /// Writes month, day and year of the build (`.DATE`), or blanks.
-    pub(super) fn write_date(&mut self) -> StatementResult<StatementEnd> {
+    pub(super) fn write_date(&mut self, span: Span) -> StatementResult<StatementEnd> {
         let text =
             self.asm.module.context.options.build_time.map_or("        ".into(), |seconds| {
                 let (year, month, day) = civil_date(seconds / 86400);
                 format!("{month:02}/{day:02}/{:02}", year % 100)
             });
+        self.asm.module.context.record_byte(span.end, BYTES_A_ROW, BYTES_A_ROW);
         self.asm.module.code.output.write(text.as_bytes());
         Ok(StatementEnd::Open)
     }
 
     /// Writes hour, minute and second of the build in UTC (`.TIME`), or blanks.
-    pub(super) fn write_time(&mut self) -> StatementResult<StatementEnd> {
+    pub(super) fn write_time(&mut self, span: Span) -> StatementResult<StatementEnd> {
         let text =
             self.asm.module.context.options.build_time.map_or("        ".into(), |seconds| {
                 let within = seconds % 86400;
                 format!("{:02}:{:02}:{:02}", within / 3600, within / 60 % 60, within % 60)
             });
+        self.asm.module.context.record_byte(span.end, BYTES_A_ROW, BYTES_A_ROW);
         self.asm.module.code.output.write(text.as_bytes());
         Ok(StatementEnd::Open)
     }

@@ -1,56 +1,49 @@
 //! The code columns.
 
-use super::super::rows::{ListingOptions, push_hex, push_word};
-use super::super::statement::ListingLine;
+use std::ops::Range;
+
+use super::super::rows::{ListingOptions, push_hex};
+use super::super::statement::{BYTES_A_ROW, ListingLine, WORDS_A_ROW};
 use super::reloc_mark::reloc_mark;
 use crate::isa::{Slot, decode};
 
-const BYTES_A_ROW: usize = 6;
-const WORDS_A_ROW: usize = 2;
-/// The width of a word of `.WORD`: digits, relocation mark, blank.
-const WORD_WIDTH: usize = 8;
-
-pub(super) fn rows(line: &ListingLine<'_>, options: &ListingOptions) -> Vec<String> {
+/// Formats the code of a row, which begins with some bytes of a statement.
+pub(super) fn row(
+    line: &ListingLine<'_>,
+    bytes: Range<usize>,
+    options: &ListingOptions,
+) -> Option<String> {
+    let shown = &line.bytes[bytes.clone()];
+    if shown.is_empty() {
+        return None;
+    }
     if line.words {
-        return words(line, options);
+        let firsts = bytes.step_by(2).take(WORDS_A_ROW as usize);
+        let words: Vec<String> = firsts.map(|at| word(line, at, options)).collect();
+        return Some(words.join(gap(options)));
     }
-    let operand = decode(line.bytes)
-        .filter(|found| line.clocks.is_some() && found.form.slots.contains(&Slot::Word));
-    if operand.is_some() && line.bytes.len() > 2 {
-        let opcode = line.bytes.len() - 2;
-        let text = format!("{} {}", digits(&line.bytes[..opcode]), word(line, opcode, options));
-        return vec![text];
+    let has_word = || decode(shown).is_some_and(|found| found.form.slots.contains(&Slot::Word));
+    if line.clocks.is_some() && shown.len() > 2 && has_word() {
+        let opcode = shown.len() - 2;
+        let word = word(line, opcode, options);
+        return Some(digits(&shown[..opcode]) + gap(options) + word.trim_end());
     }
-    line.bytes.chunks(BYTES_A_ROW).map(digits).collect()
+    Some(digits(&shown[..shown.len().min(BYTES_A_ROW as usize)]))
 }
 
-fn words(line: &ListingLine<'_>, options: &ListingOptions) -> Vec<String> {
-    let count = line.bytes.len() / 2;
-    (0..count)
-        .step_by(WORDS_A_ROW)
-        .map(|first| {
-            let shown = WORDS_A_ROW.min(count - first);
-            let mut text = word(line, 2 * first, options);
-            if shown > 1 {
-                text = format!("{text:<WORD_WIDTH$}{}", word(line, 2 * first + 2, options));
-                let width = WORDS_A_ROW * WORD_WIDTH - 1;
-                text = format!("{text:<width$}");
-            }
-            text
-        })
-        .collect()
+/// Returns what precedes a word, other than the first of a row.
+fn gap(options: &ListingOptions) -> &'static str {
+    if options.low_first { "" } else { " " }
 }
 
+/// Formats a word and its relocation mark, padded to the width of the longest mark.
 fn word(line: &ListingLine<'_>, at: usize, options: &ListingOptions) -> String {
     let bytes = [line.bytes[at], line.bytes[at + 1]];
-    let mut text = String::new();
-    let shown =
+    let number =
         if options.low_first { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) };
-    push_word(&mut text, shown);
-    if let Some(reloc) = line.relocs.iter().find(|reloc| reloc.at as usize == at) {
-        text.push_str(&reloc_mark(reloc.base));
-    }
-    text
+    let reloc = line.relocs.iter().find(|reloc| reloc.at as usize == at);
+    let mark = reloc.map_or(String::new(), |reloc| reloc_mark(reloc.base));
+    format!("{number:04X}{mark:<3}")
 }
 
 fn digits(bytes: &[u8]) -> String {

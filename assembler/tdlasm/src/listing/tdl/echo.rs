@@ -1,14 +1,19 @@
 //! Prints the source text in the order in which ZASM reads it.
 
+use std::ops::Range;
+
 use super::super::control::{ListingControl, ListingDirective, Macros};
 use super::super::rows::{ListingOptions, apply};
-use super::super::statement::{Listing, ListingLine};
+use super::super::statement::{Listing, ListingLine, RowBreak};
 use super::marks::Marks;
 use super::page::Pages;
 use super::row::Row;
 use super::{code, symbols};
 use crate::module::{Module, RelocValue, SourceOrderModule};
 use crate::source::{Origin, Source, SourceMap};
+
+/// Ends and begins the rows among which `.LIMAGE` divides a statement.
+const CUT: u8 = b'\\';
 
 /// A text that is being read.
 struct Open<'a> {
@@ -55,7 +60,7 @@ struct Piece<'l> {
     /// The length of the text after the call on its line, if it is read as a part of the macro text
     /// but printed with the call.
     rest: u32,
-    breaks: Vec<(u32, usize)>,
+    breaks: Vec<RowBreak>,
 }
 
 impl<'a> Echo<'a> {
@@ -92,10 +97,12 @@ impl<'a> Echo<'a> {
         let mut breaks = listing.breaks.iter().peekable();
         let mut lines = listing.lines().enumerate().peekable();
         let mut module = 0;
+        self.begin_module(module);
         while let Some((at, line)) = lines.next() {
             if line.module != module {
                 self.end_module(module);
                 module = line.module;
+                self.begin_module(module);
             }
             self.enter(&line);
             while let Some((_, control)) = controls.next_if(|(place, _)| *place as usize <= at) {
@@ -103,7 +110,7 @@ impl<'a> Echo<'a> {
             }
             let mut piece = self.piece(line, lines.peek().map(|(_, next)| next));
             while let Some(found) = breaks.next_if(|found| found.statement as usize <= at) {
-                piece.breaks.push((found.offset, found.bytes as usize));
+                piece.breaks.push(*found);
             }
             self.statement(&piece);
         }
@@ -119,15 +126,19 @@ impl<'a> Echo<'a> {
         if self.row.started || self.call.is_some() {
             self.end_row();
         }
-        let empty = SourceOrderModule::default();
-        let found = self.modules.get(module as usize).and_then(|one| one.source_order.as_deref());
         if self.options.symbols {
-            symbols::print(found.unwrap_or(&empty), self.linkage, &mut self.pages);
+            let empty = SourceOrderModule::default();
+            let module = self.assembled(module).unwrap_or(&empty);
+            symbols::print(module, self.linkage, &mut self.pages);
         }
         if self.errors > 0 {
             self.pages.closing_line(&format!("{} ERRORS WERE DETECTED *****", self.errors));
         }
-        self.pages.begin_module();
+    }
+
+    fn begin_module(&mut self, module: u32) {
+        let ident = self.assembled(module).and_then(|module| module.ident.as_deref());
+        self.pages.begin_module(ident);
         self.errors = 0;
         self.linkage = true;
         self.options = self.initial;
@@ -254,7 +265,7 @@ impl<'a> Echo<'a> {
 
     fn new_page(&mut self) {
         if self.options.list {
-            self.pages.end();
+            self.pages.new_page();
         }
     }
 
@@ -293,10 +304,6 @@ impl<'a> Echo<'a> {
         let source = self.sources.source_at(call_end);
         let text = &source.text[(call_end - source.base) as usize..];
         let length = memchr::memchr2(b'\n', b'\r', text).unwrap_or(text.len());
-        let behind = text[..length].trim_ascii();
-        if !behind.is_empty() && behind[0] != b';' {
-            return (end, 0);
-        }
         (call_end + length as u32, end.saturating_sub(call_end))
     }
 
@@ -316,16 +323,13 @@ impl<'a> Echo<'a> {
         let line = &piece.line;
         self.shown_rest = piece.rest;
         let last = if piece.calls { piece.end } else { self.text_end(piece.end) };
+        let mut breaks = piece.breaks.iter().peekable();
         let mut from = 0;
-        for (offset, bytes) in &piece.breaks {
-            self.echo_to(*offset);
-            let to = (*bytes).clamp(from, line.bytes.len());
-            self.put_code(&stretch(line, from, to));
-            from = to;
-        }
-        let rest = stretch(line, from, line.bytes.len());
         let mut coded = false;
         for mark in self.marks.within(line.span.start, piece.marks_end) {
+            while let Some(found) = breaks.next_if(|found| found.offset < mark.place) {
+                from = self.row_break(found, line, from);
+            }
             let beyond = mark.place > last;
             self.echo_to(if beyond && !coded { mark.place } else { mark.place.min(last) });
             if !beyond && !mark.before_row {
@@ -336,45 +340,63 @@ impl<'a> Echo<'a> {
             if beyond && !coded {
                 // Found after the line end, so that the code is written while the next row is
                 // current.
-                self.put_code(&rest);
+                self.put_code(line, from..line.bytes.len());
                 coded = true;
             }
         }
+        for found in breaks {
+            from = self.row_break(found, line, from);
+        }
         self.echo_to(last);
         if !coded {
-            self.put_code(&rest);
+            self.put_code(line, from..line.bytes.len());
         }
         // Earlier lines of a title are listed, since the directive is recognised only at its end.
         self.row.control |= line.control;
         self.echo_to(piece.end);
     }
 
-    fn put_code(&mut self, line: &ListingLine<'_>) {
-        let start = line.start.then(|| self.start_of(line.module)).flatten();
-        let label = line.labelled.then_some(line.address);
-        let place = (!line.bytes.is_empty()).then_some(line.address);
-        let mut rows = code::rows(line, &self.options).into_iter();
-        self.row.take_code(label.or(start).or(line.value).or(place), rows.next());
-        if self.options.image {
-            self.row.more.extend(rows);
+    /// Ends a row of code within a statement. Returns the first byte of the next row.
+    fn row_break(&mut self, found: &RowBreak, line: &ListingLine<'_>, from: usize) -> usize {
+        if found.is_full && !self.options.image {
+            return from;
         }
+        self.echo_to(found.offset);
+        let to = (found.bytes as usize).clamp(from, line.bytes.len());
+        self.put_code(line, from..to);
+        if found.is_full {
+            self.echo(CUT);
+            self.end_row();
+            self.echo(CUT);
+        }
+        to
     }
 
-    fn start_of(&self, module: u32) -> Option<RelocValue> {
-        let module = self.modules.get(module as usize)?;
-        module.source_order.as_deref().map(|assembled| assembled.start)
+    /// Gives the current row some bytes of a statement.
+    fn put_code(&mut self, line: &ListingLine<'_>, bytes: Range<usize>) {
+        let number = line.address.number.wrapping_add(bytes.start as u16);
+        let address = RelocValue { number, ..line.address };
+        let start = self.assembled(line.module).filter(|_| line.start).map(|module| module.start);
+        let label = line.labelled.then_some(address);
+        let place = (!bytes.is_empty()).then_some(address);
+        let code = code::row(line, bytes, &self.options);
+        self.row.take_code(label.or(start).or(line.value).or(place), code);
+    }
+
+    fn assembled(&self, module: u32) -> Option<&'a SourceOrderModule> {
+        self.modules.get(module as usize)?.source_order.as_deref()
     }
 
     fn control(&mut self, control: &ListingControl) {
         match control {
             ListingControl::Title(text) => self.pages.set_title(text),
-            ListingControl::Subtitle(text) => self.pages.set_subtitle(text),
             ListingControl::Ident(text) => self.pages.set_ident(text),
+            ListingControl::Subtitle(text) => self.pages.set_subtitle(text),
             ListingControl::Linkage(on) => {
                 self.linkage = *on;
                 self.pages.set_named(*on);
             }
-            ListingControl::Directive(ListingDirective::Page) => self.new_page(),
+            ListingControl::Directive(ListingDirective::Page) => self.row.ends_page = true,
             ListingControl::Directive(directive) => {
                 apply(*directive, &mut self.options, &mut self.saved)
             }
@@ -390,11 +412,17 @@ impl<'a> Echo<'a> {
         if !row.done {
             self.print(&row);
         }
+        if row.ends_page {
+            self.new_page();
+        }
     }
 
     /// Under `.SALL` a row of macro text is printed only for its errors; the call's has its code.
     fn end_macro_row(&mut self) {
         let row = std::mem::take(&mut self.row);
+        if row.ends_page {
+            self.new_page();
+        }
         if row.has_error() {
             if let Some(call) = self.call.as_mut().filter(|call| call.started) {
                 let call = std::mem::take(call);
@@ -426,15 +454,4 @@ impl<'a> Echo<'a> {
             Macros::None => false,
         }
     }
-}
-
-/// Returns a statement with only some of its bytes.
-fn stretch<'l>(line: &ListingLine<'l>, from: usize, to: usize) -> ListingLine<'l> {
-    if from == 0 && to == line.bytes.len() {
-        return *line;
-    }
-    let number = line.address.number.wrapping_add(from as u16);
-    let address = RelocValue { number, ..line.address };
-    // Texts contain no relocated words.
-    ListingLine { bytes: &line.bytes[from..to], relocs: &[], address, ..*line }
 }

@@ -1,11 +1,13 @@
 //! Error flags, and the positions of their question marks.
 
-use crate::diag::{Code, Diagnostic};
-use crate::source::SourceMap;
+use crate::diag::Code;
+use crate::source::{SourceMap, Span};
 
 /// A diagnostic as the listing shows it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mark {
+    /// The number of the flag, in the order in which they are raised.
+    order: usize,
     /// The start of the diagnostic's span, which identifies the statement.
     pub(super) start: u32,
     /// The position of the question mark: how far ZASM has read when it finds the error.
@@ -15,33 +17,27 @@ pub(super) struct Mark {
     pub(super) before_row: bool,
 }
 
-/// All marks, sorted by position.
+/// All marks, sorted by the start of their diagnostics.
 pub(super) struct Marks {
     marks: Vec<Mark>,
-    first_pass: bool,
 }
 
 impl Marks {
-    pub(super) fn new(diagnostics: &[Diagnostic], sources: &SourceMap) -> Self {
-        let mut marks: Vec<Mark> =
-            diagnostics.iter().filter_map(|found| mark(found, sources)).collect();
-        marks.sort_by_key(|mark| (mark.start, mark.place));
+    pub(super) fn new(flags: &[(Code, Span)], sources: &SourceMap) -> Self {
+        let found = flags.iter().enumerate();
+        let found = found.filter_map(|(order, (code, span))| mark(order, *code, *span, sources));
+        let mut marks: Vec<Mark> = found.collect();
         pair_up(&mut marks);
-        let first_pass = in_first_pass(&marks);
-        Self { marks, first_pass }
+        marks.sort_by_key(|mark| mark.start);
+        Self { marks }
     }
 
-    /// Returns `true` if the first pass found an error; its heading is counted but not printed.
-    pub(super) fn any_in_first_pass(&self) -> bool {
-        self.first_pass
-    }
-
-    /// Returns the marks whose diagnostics begin within a range, sorted by position.
+    /// Returns the marks whose diagnostics begin within a range, in their order.
     pub(super) fn within(&self, start: u32, end: u32) -> Vec<Mark> {
         let first = self.marks.partition_point(|mark| mark.start < start);
         let within = self.marks[first..].iter().take_while(|mark| mark.start < end);
         let mut within: Vec<Mark> = within.copied().collect();
-        within.sort_by_key(|mark| mark.place);
+        within.sort_by_key(|mark| mark.order);
         within
     }
 }
@@ -56,16 +52,8 @@ fn pair_up(marks: &mut [Mark]) {
     }
 }
 
-/// ZASM finds multiple definitions and exported locals in the first pass, and a variable that is
-/// fixed later (M and Q at one position) in the second.
-fn in_first_pass(marks: &[Mark]) -> bool {
-    let with_q =
-        |mark: &Mark| marks.iter().any(|other| other.place == mark.place && other.letter == 'Q');
-    marks.iter().any(|mark| mark.letter == 'I' || (mark.letter == 'M' && !with_q(mark)))
-}
-
-fn mark(found: &Diagnostic, sources: &SourceMap) -> Option<Mark> {
-    let letter = found.code.letter()?;
+fn mark(order: usize, code: Code, span: Span, sources: &SourceMap) -> Option<Mark> {
+    let letter = code.letter()?;
     let rest = |at: u32| {
         let source = sources.source_at(at);
         let offset = (at.saturating_sub(source.base) as usize).min(source.text.len());
@@ -75,29 +63,61 @@ fn mark(found: &Diagnostic, sources: &SourceMap) -> Option<Mark> {
         at + rest(at).iter().take_while(|byte| wanted(byte)).count() as u32
     };
     let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
-    let end = found.span.end;
-    let place = match found.code {
+    let end = span.end;
+    let place = match code {
         // Found before the character is taken.
-        Code::Extra | Code::Stray => found.span.start,
-        // Found when the operand is looked for.
-        Code::Operator | Code::User | Code::Short => after(end, is_blank),
+        Code::Extra | Code::Stray => span.start,
+        // Found while the digits are read.
+        Code::Digit | Code::Heading | Code::MacroForm | Code::Continued => end,
         // Found before the register in the parentheses is taken.
         _ if letter == 'X' => {
-            let end = end.saturating_sub(found.span.start) as usize;
-            let text = rest(found.span.start);
+            let end = end.saturating_sub(span.start) as usize;
+            let text = rest(span.start);
             let open = text.iter().take(end).position(|byte| *byte == b'(');
-            open.map_or(found.span.end, |open| found.span.start + open as u32 + 1)
+            open.map_or(span.end, |open| span.start + open as u32 + 1)
         }
-        // Found after the sign that makes the definition.
-        Code::Redefined | Code::Kept => {
-            let sign = after(end, is_blank);
-            let past = after(sign, |byte| *byte == b'=');
-            if past > sign { past } else { end }
-        }
+        Code::Redefined | Code::Kept => definition_end(span.end, rest(span.end)),
         // Found after the first of two colons.
         Code::Internal => after(end, is_blank) + 1,
-        _ => end,
+        // Found when what follows the operand has been looked for.
+        _ => after(end, is_blank),
     };
-    let before_row = found.code == Code::Continued;
-    Some(Mark { start: found.span.start, place, letter, before_row })
+    let before_row = code == Code::Continued;
+    Some(Mark { order, start: span.start, place, letter, before_row })
+}
+
+/// Returns how far ZASM reads before it finds that a symbol is defined already: up to the sign of
+/// an assignment, but past it if no blank precedes it; with `==` up to the end of the value.
+fn definition_end(name_end: u32, text: &[u8]) -> u32 {
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let blanks = |from: usize| text[from..].iter().take_while(|byte| is_blank(byte)).count();
+    let sign = blanks(0);
+    if text.get(sign) != Some(&b'=') {
+        return name_end + sign as u32;
+    }
+    let second = sign + 1 + blanks(sign + 1);
+    let length = match text.get(second) {
+        Some(b'=') => statement_length(text),
+        _ if sign == 0 => 1,
+        _ => sign,
+    };
+    name_end + length as u32
+}
+
+/// Returns the length of a statement without its comment.
+fn statement_length(text: &[u8]) -> usize {
+    let mut quote = None;
+    let ends = |byte: &u8| match (quote, byte) {
+        (_, b'\r' | b'\n') | (None, b';') => true,
+        (None, b'\'' | b'"') => {
+            quote = Some(*byte);
+            false
+        }
+        (Some(open), close) => {
+            quote = (open != *close).then_some(open);
+            false
+        }
+        _ => false,
+    };
+    text.iter().position(ends).unwrap_or(text.len())
 }

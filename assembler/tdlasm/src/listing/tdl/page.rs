@@ -9,6 +9,8 @@ const ROWS: usize = 55;
 const HEAD: usize = 8;
 /// The column of the page number.
 const NUMBER: usize = 64;
+/// The significant characters of a module's name.
+const NAME_LENGTH: usize = 6;
 /// The name of modules without `.IDENT`.
 const UNNAMED: &str = ".MAIN.";
 
@@ -30,7 +32,7 @@ impl Pages {
     pub(super) fn new(program: &str, first: usize) -> Self {
         let text = String::new();
         let program = program.to_owned();
-        let mut pages = Self {
+        Self {
             text,
             program,
             ident: String::new(),
@@ -39,21 +41,20 @@ impl Pages {
             named: true,
             number: first,
             used: None,
-        };
-        pages.begin_module();
-        pages
+        }
     }
 
-    pub(super) fn begin_module(&mut self) {
+    /// Begins a module. Its name is known from the first pass; titles are not.
+    pub(super) fn begin_module(&mut self, ident: Option<&str>) {
         self.end();
-        self.ident = UNNAMED.into();
+        self.set_ident(ident.unwrap_or(UNNAMED));
         self.title.clear();
         self.subtitle.clear();
         self.named = true;
     }
 
     pub(super) fn set_ident(&mut self, ident: &str) {
-        self.ident = ident.into();
+        self.ident = ident.chars().take(NAME_LENGTH).collect();
     }
 
     pub(super) fn set_title(&mut self, title: &str) {
@@ -97,6 +98,14 @@ impl Pages {
         let _ = write!(self.text, "{name}{}\r\n{}\r\n{blank}{blank}", self.title, self.subtitle);
         self.number += 1;
         self.used = Some(0);
+    }
+
+    /// Ends the page, which has at least a heading.
+    pub(super) fn new_page(&mut self) {
+        if self.used.is_none() {
+            self.head();
+        }
+        self.end();
     }
 
     pub(super) fn end(&mut self) {

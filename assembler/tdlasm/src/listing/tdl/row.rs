@@ -26,10 +26,10 @@ pub(super) struct Row {
     letters: Vec<char>,
     pub(super) address: Option<RelocValue>,
     pub(super) code: Option<String>,
-    /// Code for the following rows, under `.LIMAGE`.
-    pub(super) more: Vec<String>,
     /// Whether it has been printed.
     pub(super) done: bool,
+    /// Whether a new page begins after it.
+    pub(super) ends_page: bool,
     /// Whether it has a listing directive.
     pub(super) control: bool,
 }
@@ -70,23 +70,18 @@ impl Row {
     /// Returns the lines. Text beyond the width continues on the next line, in the source column.
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = vec![self.left()];
-        for letter in String::from_utf8_lossy(&self.text).chars() {
+        let text = String::from_utf8_lossy(&self.text);
+        // The second of two words covers the marker and the first two characters of the source.
+        let covered = lines[0].len() - MARKER;
+        for letter in text.chars().skip(covered) {
             push(&mut lines, letter);
         }
         let first = &mut lines[0];
         first.resize(first.len().max(SOURCE), ' ');
-        if let Some(code) = &self.code {
-            // The second of two words covers the first columns of the source.
-            let end = CODE + code.len();
-            first.resize(first.len().max(end), ' ');
-            first.splice(CODE..end, code.chars());
-        }
-        let mut lines: Vec<String> = lines.into_iter().map(String::from_iter).collect();
-        lines.extend(self.more.iter().map(|code| format!("{:CODE$}{code}", "")));
-        lines
+        lines.into_iter().map(String::from_iter).collect()
     }
 
-    /// Returns flags and address, padded up to the marker.
+    /// Returns flags, address and code, padded up to the marker.
     fn left(&self) -> Vec<char> {
         let mut left: Vec<char> = self.letters.clone();
         left.resize(ADDRESS, ' ');
@@ -96,24 +91,24 @@ impl Row {
             left.extend(shown.chars());
             left.extend(reloc_mark(base).chars());
         }
-        left.resize(MARKER, ' ');
+        left.resize(CODE, ' ');
+        left.extend(self.code.iter().flat_map(|code| code.chars()));
+        left.resize(left.len().max(MARKER), ' ');
         left
     }
 }
 
-/// Appends a character, on the next line if this one is full.
+/// Appends a character, and begins the next line once this one is full. A tab that would fill the
+/// line only ends it.
 fn push(lines: &mut Vec<Vec<char>>, letter: char) {
-    let column = lines.last().map_or(0, Vec::len);
-    let end = if letter == '\t' { (column + 1).next_multiple_of(TAB) } else { column + 1 };
-    // A tab to the last column has no blanks in either line.
-    let is_full = if letter == '\t' { end >= WIDTH } else { end > WIDTH };
-    if is_full {
-        lines.push(vec![' '; SOURCE]);
-    }
     let Some(line) = lines.last_mut() else { return };
+    let end = if letter == '\t' { (line.len() + 1).next_multiple_of(TAB) } else { line.len() + 1 };
     match letter {
-        '\t' if is_full => {}
+        '\t' if end >= WIDTH => {}
         '\t' => line.resize(end, ' '),
         _ => line.push(letter),
+    }
+    if end >= WIDTH {
+        lines.push(vec![' '; SOURCE]);
     }
 }
