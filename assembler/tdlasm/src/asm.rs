@@ -58,6 +58,7 @@ mod statement_end;
 mod suggestions;
 mod value;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use crate::source::{Loader, Origin, Span};
@@ -75,13 +76,16 @@ pub fn directive_names() -> impl Iterator<Item = &'static str> {
 
 /// Assembles the files, in order, as one program. Errors are among the diagnostics.
 pub fn run(loader: &dyn Loader, files: &[PathBuf], options: &Options) -> Assembly {
+    let mut loaded = HashMap::new();
     if !options.force_two_passes {
         let mut assembler = Assembler::new(loader, options, Pass::Single);
         if let PassEnd::Complete = assembler.read(files) {
             return assembler.into_assembly();
         }
+        loaded = assembler.input.loaded;
     }
     let mut assembler = Assembler::new(loader, options, Pass::First);
+    assembler.input.loaded = loaded;
     assembler.read(files);
     assembler.begin_second_pass();
     assembler.read(files);

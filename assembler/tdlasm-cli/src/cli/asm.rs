@@ -11,7 +11,7 @@ use tdlasm::listing::{Listing, Style, TdlOptions, UnknownSwitch, render_tdl, str
 use tdlasm::module::{Module, ObjectForm};
 use tdlasm::object::{tdl_losses, write_object, write_tdl};
 use tdlasm::project::{Program, Project};
-use tdlasm::source::{Origin, SourceMap};
+use tdlasm::source::{Origin, Source, SourceMap};
 use tdlasm::{Assembly, ConsoleReply, Options, listing};
 
 use super::files::{self, CommandLoader, Format};
@@ -195,6 +195,7 @@ fn run_files(
     if assembly.has_errors() && !may_write_with_errors(arguments, &assembly) {
         return Err(fail(&assembly, arguments));
     }
+    check_outputs(arguments, &assembly)?;
     print_diagnostics(&assembly.diagnostics, &assembly.sources, arguments.message_format);
     for message in &assembly.messages {
         cli_support::eprint_message!("{message}");
@@ -205,6 +206,15 @@ fn run_files(
         true => Err(exit::INCOMPLETE),
         false => Ok(()),
     }
+}
+
+/// Refuses outputs that would replace a file that was read.
+fn check_outputs(arguments: &Arguments, assembly: &Assembly) -> Result<(), ExitKind> {
+    let Arguments { output, listing, depfile, layout, .. } = arguments;
+    let sources = source_files(&assembly.sources).map(|source| Path::new(&*source.name));
+    let project = arguments.files.first().and_then(|first| Project::find(first));
+    let settings = [layout, &project].into_iter().flatten().map(PathBuf::as_path);
+    files::check_outputs([output, listing, depfile].into_iter().flatten(), sources.chain(settings))
 }
 
 /// Whether an output shows a module in the order of its source.
@@ -401,12 +411,16 @@ fn fail(assembly: &Assembly, arguments: &Arguments) -> ExitKind {
 
 /// Returns a make rule: the output depends on every file that was read.
 fn depfile(output: &Path, sources: &SourceMap) -> String {
-    let files = sources.iter().filter(|source| !matches!(source.origin, Origin::Macro(_)));
+    let files = source_files(sources);
     let mut names: Vec<String> =
         files.map(|source| escape(&source.name)).filter(|name| name != "-").collect();
     names.sort();
     names.dedup();
     format!("{}: {}\n", escape(&output.escaped().to_string()), names.join(" "))
+}
+
+fn source_files(sources: &SourceMap) -> impl Iterator<Item = &Source> {
+    sources.iter().filter(|source| !matches!(source.origin, Origin::Macro(_)))
 }
 
 fn escape(name: &str) -> String {

@@ -6,23 +6,23 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use tempfile::TempDir;
 
-struct Bench {
-    folder: TempDir,
+pub(crate) struct Bench {
+    pub(crate) folder: TempDir,
 }
 
 impl Bench {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { folder: TempDir::new().expect("a temporary folder") }
     }
 
-    fn file(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+    pub(crate) fn file(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
         let path = self.folder.path().join(name);
         fs::write(&path, text).expect("a file in the temporary folder");
         path
     }
 
     /// Runs the command in the folder; returns exit code, standard output and standard error.
-    fn run(&self, arguments: &[&str]) -> (i32, String, String) {
+    pub(crate) fn run(&self, arguments: &[&str]) -> (i32, String, String) {
         let mut command = Command::cargo_bin("tdlasm").expect("the command");
         let output =
             command.current_dir(self.folder.path()).args(arguments).output().expect("to run");
@@ -30,7 +30,7 @@ impl Bench {
         (output.status.code().expect("an exit code"), text(output.stdout), text(output.stderr))
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 }

@@ -68,12 +68,17 @@ impl<'a> Assembler<'a> {
         let name = path.display().to_string();
         let kind = if origin == Origin::File { FrameKind::File } else { FrameKind::Insert };
         match self.input.load(path) {
-            Ok(text) => {
+            Ok((text, removed)) => {
                 self.module.symbols.names.expect_text(text.len());
                 self.module.code.expect_text(text.len(), self.module.context.options.lines);
                 let index = self.module.context.sources.add(name.as_str().into(), origin, text);
                 if index.is_none() {
                     self.error(Code::Table, at, "the sources are larger than 4 GB together");
+                }
+                if let (Some(removed), Some(index)) = (removed, index) {
+                    let at = self.module.context.sources.get(index).base;
+                    let message = format!("this file is not plain text: {removed}");
+                    self.error(Code::FileText, Span::new(at, at), message);
                 }
                 index.map(|index| Frame::new(kind, &self.module.context.sources, index))
             }

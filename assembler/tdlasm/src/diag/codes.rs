@@ -155,6 +155,9 @@ codes! {
     Surplus "W16" "surplus" Warning
         "A closing bracket has no partner. From the second macro call on ZASM ignores it \
         without a message; before that it is L01.";
+    FileText "W17" "file-text" Warning
+        "A source is plain text. Byte order marks and NUL bytes are removed, and bit 7 where a word \
+        processor sets it, as WordStar does; CP/M ends a text with 1AH.";
     MacroGap "W12" "macro-gap" Warning
         "There is text between the head of a macro and the bracket of its body. ZASM ignores \
         it.";
