@@ -144,6 +144,24 @@ fn convert_expanded(
     Some(conversion)
 }
 
+/// Returns `true` if a source has more statements that only Zilog's assemblers accept than
+/// statements that only TDL's does; `false` if it cannot be read.
+///
+/// ```
+/// use tdlasm_rewrite::convert::is_zilog;
+/// use tdlasm::source::MemoryLoader;
+///
+/// let loader = MemoryLoader::new().with("a.asm", " ORG 100H\n LD A,5\n");
+/// assert!(is_zilog(&loader, "a.asm".as_ref()));
+/// ```
+pub fn is_zilog(loader: &dyn Loader, file: &Path) -> bool {
+    let mut map = SourceMap::default();
+    let added = loader.load(file).ok().and_then(|text| map.add("".into(), Origin::File, text));
+    let Some(index) = added else { return false };
+    let distinct = |to| convert_as_is(loader, file, map.get(index), &Options::new(to)).1;
+    distinct(Dialect::Tdl) > distinct(Dialect::Zilog)
+}
+
 /// Statements of other assemblers are translated up to this length.
 const MAX_TRANSLATED: usize = 100;
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::assembly::Assembly;
 use super::console::Console;
 use super::input::{Frame, FrameKind, InputStack};
+use super::lints::is_allowed;
 use super::module_assembler::ModuleAssembler;
 use super::options::Options;
 use super::pass::Pass;
@@ -97,7 +98,8 @@ impl<'a> Assembler<'a> {
     }
 
     pub(super) fn into_assembly(self) -> Assembly {
-        let (diagnostics, zasm_error_count) = self.module.context.sink.finish();
+        let (mut diagnostics, zasm_error_count) = self.module.context.sink.finish();
+        diagnostics.retain(|one| !is_allowed(one, &self.module.context.sources));
         Assembly {
             modules: self.modules,
             object_form: self.object_form,

@@ -174,6 +174,11 @@ impl<'a> InputStack<'a> {
         self.macro_depth
     }
 
+    /// Returns the numbers of open texts and blocks.
+    pub(crate) fn nesting(&self) -> (usize, usize) {
+        (self.frames.len(), self.blocks)
+    }
+
     pub(crate) fn insert_depth(&self) -> usize {
         self.insert_depth
     }
