@@ -126,6 +126,21 @@ fn permission_denied(reason: &str) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, reason)
 }
 
+/// Returns `true` if both paths are names of one existing file, also by links. On systems other
+/// than Unix hard links are not recognised.
+#[cfg(unix)]
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |path| fs::metadata(path).map(|found| (found.dev(), found.ino()));
+    matches!((identity(one), identity(other)), (Ok(one), Ok(other)) if one == other)
+}
+
+/// Returns `true` if both paths are names of one existing file.
+#[cfg(not(unix))]
+pub fn is_same_file(one: &Path, other: &Path) -> bool {
+    matches!((fs::canonicalize(one), fs::canonicalize(other)), (Ok(a), Ok(b)) if a == b)
+}
+
 #[cfg(unix)]
 fn is_block_device(metadata: &fs::Metadata) -> bool {
     std::os::unix::fs::FileTypeExt::is_block_device(&metadata.file_type())

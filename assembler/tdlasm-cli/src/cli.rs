@@ -65,7 +65,7 @@ Examples:
   tdlasm link main.o tables.o --layout rom.toml -o rom.bin
   tdlasm link main.o maths.a --library period.rel -o main.bin --map main.map")]
     Link(link::Arguments),
-    /// Disassemble a binary or HEX file
+    /// Disassemble a program, whatever its format
     #[command(after_help = "\
 Examples:
   tdlasm disasm rom.bin --origin 0x100

@@ -27,9 +27,9 @@ mod zilog_read;
 mod zilog_write;
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use tdlasm::source::{Loader, MemoryLoader, Origin, Source, SourceMap};
+use tdlasm::source::{Loader, MemoryLoader, Origin, Source, SourceMap, plain_text};
 
 use converter::ProgramFacts;
 use program::{Body, Program, Unconverted};
@@ -61,6 +61,8 @@ pub struct Conversion {
     pub notes: Vec<Note>,
     /// The number of statements that were converted.
     pub converted: usize,
+    /// The included files that were read.
+    pub included: Vec<PathBuf>,
 }
 
 impl Conversion {
@@ -88,10 +90,11 @@ impl Conversion {
 /// ```
 pub fn convert(loader: &dyn Loader, file: &Path, options: &Options) -> io::Result<Conversion> {
     let text = loader.load(file)?;
+    let (text, removed) = plain_text(&text);
     let mut map = SourceMap::default();
     let name = file.display().to_string();
     let index = map
-        .add(name.as_str().into(), Origin::File, text.clone())
+        .add(name.as_str().into(), Origin::File, text.to_vec())
         .ok_or(io::ErrorKind::FileTooLarge)?;
     let source = map.get(index);
     let (mut conversion, distinct) = convert_as_is(loader, file, source, options);
@@ -99,14 +102,18 @@ pub fn convert(loader: &dyn Loader, file: &Path, options: &Options) -> io::Resul
         && let Some(expanded) = convert_expanded(loader, file, source, options)
         && expanded.kept() < conversion.kept()
     {
-        conversion = expanded;
+        conversion = Conversion { included: conversion.included, ..expanded };
     }
     if conversion.kept() > 0 {
         let to = options.to.opposite();
         let (_, others) = convert_as_is(loader, file, source, &Options { to, ..options.clone() });
         if others > distinct {
-            conversion = unchanged(source);
+            conversion = Conversion { included: conversion.included, ..unchanged(source) };
         }
+    }
+    if let Some(removed) = removed {
+        let message = format!("this file is not plain text: {removed}");
+        conversion.notes.insert(0, Note { line: 1, column: 1, kept: false, message });
     }
     // Text after the end of the program is copied unchanged.
     conversion.text.extend_from_slice(&text[source.text.len()..]);
@@ -137,6 +144,24 @@ fn convert_expanded(
     Some(conversion)
 }
 
+/// Returns `true` if a source has more statements that only Zilog's assemblers accept than
+/// statements that only TDL's does; `false` if it cannot be read.
+///
+/// ```
+/// use tdlasm_rewrite::convert::is_zilog;
+/// use tdlasm::source::MemoryLoader;
+///
+/// let loader = MemoryLoader::new().with("a.asm", " ORG 100H\n LD A,5\n");
+/// assert!(is_zilog(&loader, "a.asm".as_ref()));
+/// ```
+pub fn is_zilog(loader: &dyn Loader, file: &Path) -> bool {
+    let mut map = SourceMap::default();
+    let added = loader.load(file).ok().and_then(|text| map.add("".into(), Origin::File, text));
+    let Some(index) = added else { return false };
+    let distinct = |to| convert_as_is(loader, file, map.get(index), &Options::new(to)).1;
+    distinct(Dialect::Tdl) > distinct(Dialect::Zilog)
+}
+
 /// Statements of other assemblers are translated up to this length.
 const MAX_TRANSLATED: usize = 100;
 
@@ -164,7 +189,7 @@ pub fn translate(operator: &str, operands: &[u8]) -> Option<String> {
 fn unchanged(source: &Source) -> Conversion {
     let message = "most statements are in the target dialect already; the source is unchanged";
     let note = Note { line: 1, column: 1, kept: false, message: message.into() };
-    Conversion { text: source.text.to_vec(), notes: vec![note], converted: 0 }
+    Conversion { text: source.text.to_vec(), notes: vec![note], converted: 0, included: Vec::new() }
 }
 
 /// Converts without expansion; counts the statements valid only in the source's dialect.
@@ -184,10 +209,12 @@ fn convert_as_is(
     let scopes = symbol_spelling::scopes(from, &program, &facts);
     let names = SpellingMap::new(from, &program, &scopes, &facts, options.long_symbols);
     let known = ProgramFacts { names: &names, scopes: &scopes, facts: &facts };
+    let included = facts.included.iter().cloned().collect();
     let output = converter::write(&source.text, &program, options, &known);
     let remarks = [names.notes, missing_files(&program, &facts)].concat();
     let notes = notes(source, &remarks, &output.kept);
-    (Conversion { notes, text: output.text, converted: output.written }, output.distinct)
+    let conversion = Conversion { notes, text: output.text, converted: output.written, included };
+    (conversion, output.distinct)
 }
 
 fn notes(source: &Source, remarks: &[Unconverted], kept: &[Unconverted]) -> Vec<Note> {

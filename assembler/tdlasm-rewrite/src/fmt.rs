@@ -22,7 +22,7 @@ use thiserror::Error;
 use crate::convert::source_scan::{IncludeSearch, SourceScan};
 use crate::convert::{self, Dialect};
 use tdlasm::diag::Code;
-use tdlasm::source::{Loader, Origin, Source, SourceMap};
+use tdlasm::source::{Loader, Origin, Source, SourceMap, plain_text};
 use tdlasm::{asm, module::Module};
 
 pub use scan::{StatementParts, TextRange};
@@ -70,12 +70,14 @@ pub fn format(
     options: &Options,
 ) -> Result<Vec<u8>, Error> {
     let name = || file.display().to_string();
+    let given = text;
+    let text = &*plain_text(given).0;
     let statements =
         Statements::read(loader, file, text, options).ok_or_else(|| Error::Size(name()))?;
     let mut formatted = write::write(&statements);
     formatted.extend_from_slice(&text[statements.source().text.len()..]);
     let outcome = |text| outcome(&Overlay { loader, file, text }, options);
-    if formatted != text && outcome(text) != outcome(&formatted) {
+    if formatted != given && outcome(text) != outcome(&formatted) {
         return Err(Error::Blanks(name()));
     }
     Ok(formatted)

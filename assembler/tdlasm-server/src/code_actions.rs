@@ -91,6 +91,7 @@ fn fix(
     }
     let title = match fix.text.trim() {
         ".END" => "Add .END".to_owned(),
+        "" => "Remove the colon".to_owned(),
         new => format!("Write {new}"),
     };
     Some((title, TextEdit::new(LineIndex::new(text).range(stretch), fix.text.clone())))

@@ -38,6 +38,7 @@ mod evaluate;
 mod finish;
 mod input;
 mod instruction;
+mod lints;
 mod macro_definition;
 mod macros;
 mod module_assembler;
@@ -58,8 +59,10 @@ mod statement_end;
 mod suggestions;
 mod value;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
+use crate::diag::Code;
 use crate::source::{Loader, Origin, Span};
 
 pub use assembly::Assembly;
@@ -75,13 +78,26 @@ pub fn directive_names() -> impl Iterator<Item = &'static str> {
 
 /// Assembles the files, in order, as one program. Errors are among the diagnostics.
 pub fn run(loader: &dyn Loader, files: &[PathBuf], options: &Options) -> Assembly {
+    let Some(severity) = options.lint_levels.severity(Code::UnusedLabel) else {
+        return run_passes(loader, files, options);
+    };
+    let options = Options { references: true, ..options.clone() };
+    let mut assembly = run_passes(loader, files, &options);
+    lints::report_unused_labels(&mut assembly, severity);
+    assembly
+}
+
+fn run_passes(loader: &dyn Loader, files: &[PathBuf], options: &Options) -> Assembly {
+    let mut loaded = HashMap::new();
     if !options.force_two_passes {
         let mut assembler = Assembler::new(loader, options, Pass::Single);
         if let PassEnd::Complete = assembler.read(files) {
             return assembler.into_assembly();
         }
+        loaded = assembler.input.loaded;
     }
     let mut assembler = Assembler::new(loader, options, Pass::First);
+    assembler.input.loaded = loaded;
     assembler.read(files);
     assembler.begin_second_pass();
     assembler.read(files);

@@ -4,7 +4,7 @@ mod hex;
 mod srec;
 
 pub use hex::{HexError, intel_hex, parse_intel_hex, tdl_hex};
-pub use srec::s_records;
+pub use srec::{parse_s_records, s_records};
 
 /// Consecutive bytes at an address.
 #[derive(Debug, Clone, PartialEq, Eq)]

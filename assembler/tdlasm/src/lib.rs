@@ -49,7 +49,8 @@ pub use asm::{Assembly, ConsoleReply, ForeignTranslator, Options};
 /// Error returned by [`assemble`]: the program has errors.
 ///
 /// [`AssembleError::assembly`] contains the diagnostics, and the partial results.
-#[derive(Debug)]
+///
+/// [`Debug`](std::fmt::Debug) shows the messages too, since `main` prints its error so.
 pub struct AssembleError {
     assembly: Box<Assembly>,
 }
@@ -71,6 +72,12 @@ impl std::fmt::Display for AssembleError {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Assembly { diagnostics, sources, .. } = self.assembly();
         formatter.write_str(&diag::render::human(diagnostics, sources, false))
+    }
+}
+
+impl std::fmt::Debug for AssembleError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, formatter)
     }
 }
 
@@ -112,6 +119,7 @@ pub fn assemble(
 /// ```
 /// let error = tdlasm::assemble_text(" MVI A,FFH\n .END\n").unwrap_err();
 /// assert!(error.to_string().contains("FFH is not defined"));
+/// assert_eq!(format!("{error:?}"), error.to_string());
 /// ```
 pub fn assemble_text(text: impl AsRef<[u8]>) -> Result<Assembly, AssembleError> {
     let path = Path::new("source.asm");

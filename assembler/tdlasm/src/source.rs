@@ -1,6 +1,7 @@
 //! Source texts: how they are loaded, and the positions of their bytes.
 
 mod bounded;
+mod plain;
 
 use std::collections::HashMap;
 use std::io;
@@ -9,6 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 pub use bounded::{MAX_FILE, read_bounded, read_file};
+pub use plain::plain_text;
 
 /// The number of lines near the previous result that are searched first.
 const NEAR: usize = 16;
@@ -230,15 +232,23 @@ pub struct SourceMap {
 
 impl SourceMap {
     /// Adds a text. Returns `None` if all texts together exceed 4 GB.
-    pub fn add(&mut self, name: Arc<str>, origin: Origin, mut text: Vec<u8>) -> Option<usize> {
-        text.truncate(memchr::memchr(0x1A, &text).unwrap_or(text.len()));
+    pub fn add(
+        &mut self,
+        name: Arc<str>,
+        origin: Origin,
+        text: impl Into<Arc<Vec<u8>>>,
+    ) -> Option<usize> {
+        let mut text = text.into();
+        if let Some(end) = memchr::memchr(plain::END, &text) {
+            Arc::make_mut(&mut text).truncate(end);
+        }
         let base = self.end;
         // One offset more than the text has, so that its end is not the next one's start.
         self.end = base.checked_add(u32::try_from(text.len()).ok()?)?.checked_add(1)?;
         self.sources.push(Source {
             name,
             origin,
-            text: Arc::new(text),
+            text,
             base,
             lines: OnceLock::new(),
             recent: AtomicU32::new(0),
@@ -304,7 +314,7 @@ mod tests {
     fn source(text: &str) -> SourceMap {
         let mut map = SourceMap::default();
         map.add("first".into(), Origin::File, b"other\n".to_vec());
-        map.add("second".into(), Origin::File, text.into());
+        map.add("second".into(), Origin::File, text.as_bytes().to_vec());
         map
     }
 

@@ -11,13 +11,17 @@ use tdlasm::listing::{Listing, Style, TdlOptions, UnknownSwitch, render_tdl, str
 use tdlasm::module::{Module, ObjectForm};
 use tdlasm::object::{tdl_losses, write_object, write_tdl};
 use tdlasm::project::{Program, Project};
-use tdlasm::source::{Origin, SourceMap};
+use tdlasm::source::{Origin, Source, SourceMap};
 use tdlasm::{Assembly, ConsoleReply, Options, listing};
+use tdlasm_rewrite::convert::is_zilog;
 
 use super::files::{self, CommandLoader, Format};
 use super::link::{link_and_report, read_layout, whole_memory};
 use super::memory::reuse_freed_memory;
 use super::{ExitKind, project};
+
+/// With fewer unknown operators, each has its own message.
+const MIN_FOREIGN_OPERATORS: usize = 3;
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Arguments {
@@ -94,8 +98,11 @@ pub(crate) struct Arguments {
     #[arg(short = 'W', value_name = "LEVEL", help_heading = "Messages")]
     warnings: Vec<String>,
     /// Make a message an error
-    #[arg(short = 'D', value_name = "NAME", help_heading = "Messages")]
+    #[arg(short = 'D', long, value_name = "NAME", help_heading = "Messages")]
     deny: Vec<String>,
+    /// Hide a warning
+    #[arg(long, value_name = "NAME", help_heading = "Messages")]
+    allow: Vec<String>,
     /// Write the output in spite of errors, as ZASM does; the exit code is then 5
     #[arg(long, help_heading = "Output")]
     as_original: bool,
@@ -195,6 +202,7 @@ fn run_files(
     if assembly.has_errors() && !may_write_with_errors(arguments, &assembly) {
         return Err(fail(&assembly, arguments));
     }
+    check_outputs(arguments, &assembly)?;
     print_diagnostics(&assembly.diagnostics, &assembly.sources, arguments.message_format);
     for message in &assembly.messages {
         cli_support::eprint_message!("{message}");
@@ -205,6 +213,15 @@ fn run_files(
         true => Err(exit::INCOMPLETE),
         false => Ok(()),
     }
+}
+
+/// Refuses outputs that would replace a file that was read.
+fn check_outputs(arguments: &Arguments, assembly: &Assembly) -> Result<(), ExitKind> {
+    let Arguments { output, listing, depfile, layout, .. } = arguments;
+    let sources = source_files(&assembly.sources).map(|source| Path::new(&*source.name));
+    let project = arguments.files.first().and_then(|first| Project::find(first));
+    let settings = [layout, &project].into_iter().flatten().map(PathBuf::as_path);
+    files::check_outputs([output, listing, depfile].into_iter().flatten(), sources.chain(settings))
 }
 
 /// Whether an output shows a module in the order of its source.
@@ -228,6 +245,9 @@ fn levels(arguments: &Arguments) -> Result<LintLevels, ExitKind> {
     }
     for name in &arguments.deny {
         levels.deny(name).map_err(refused)?;
+    }
+    for name in &arguments.allow {
+        levels.allow(name).map_err(refused)?;
     }
     Ok(levels)
 }
@@ -380,6 +400,8 @@ fn print_diagnostics(diagnostics: &[Diagnostic], sources: &SourceMap, form: Mess
 fn fail(assembly: &Assembly, arguments: &Arguments) -> ExitKind {
     let form = arguments.message_format;
     let Assembly { diagnostics, sources, listing, modules, .. } = assembly;
+    let foreign = foreign_dialect(diagnostics, sources).map(|one| vec![one]);
+    let diagnostics = foreign.as_ref().unwrap_or(diagnostics);
     print_diagnostics(diagnostics, sources, form);
     if arguments.listing.as_deref() == Some(Path::new("-")) {
         let text = render_listing(arguments, listing, sources, modules);
@@ -398,14 +420,33 @@ fn fail(assembly: &Assembly, arguments: &Arguments) -> ExitKind {
     if errors.clone().all(|one| one.code == Code::File) { exit::ENVIRONMENT } else { exit::FAILED }
 }
 
+/// Returns the one message about a source in Zilog's notation, instead of one for each line.
+fn foreign_dialect(diagnostics: &[Diagnostic], sources: &SourceMap) -> Option<Diagnostic> {
+    let mut unknown = diagnostics.iter().filter(|one| one.code == Code::Operator);
+    let first = unknown.next()?;
+    let source = sources.source_at(render::in_file(first.span, sources).start);
+    let is_foreign = unknown.nth(MIN_FOREIGN_OPERATORS - 2).is_some()
+        && is_zilog(&CommandLoader, Path::new(&*source.name));
+    is_foreign.then(|| {
+        let message = "this is Zilog's notation, and not TDL's";
+        let name = source.escaped_name();
+        let help = format!("convert it: tdlasm convert --to tdl {name} -o NEW.asm");
+        Diagnostic::new(Code::Zilog, first.span, message).help(help)
+    })
+}
+
 /// Returns a make rule: the output depends on every file that was read.
 fn depfile(output: &Path, sources: &SourceMap) -> String {
-    let files = sources.iter().filter(|source| !matches!(source.origin, Origin::Macro(_)));
+    let files = source_files(sources);
     let mut names: Vec<String> =
         files.map(|source| escape(&source.name)).filter(|name| name != "-").collect();
     names.sort();
     names.dedup();
     format!("{}: {}\n", escape(&output.escaped().to_string()), names.join(" "))
+}
+
+fn source_files(sources: &SourceMap) -> impl Iterator<Item = &Source> {
+    sources.iter().filter(|source| !matches!(source.origin, Origin::Macro(_)))
 }
 
 fn escape(name: &str) -> String {

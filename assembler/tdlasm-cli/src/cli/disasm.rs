@@ -6,19 +6,25 @@ use clap::Args;
 use cli_support::exit;
 use cli_support::text::Escape;
 use tdlasm::disasm::disassemble;
-use tdlasm::image::{Image, Run, parse_intel_hex};
-use tdlasm::object::read_executable;
+use tdlasm::image::{Image, Run, parse_intel_hex, parse_s_records};
+use tdlasm::link::Layout;
+use tdlasm::object::{ObjectError, read_executable, read_modules, read_tdl};
 
-use super::{ExitKind, files};
+use super::ExitKind;
+use super::files::{self, Format};
+use super::link::link_and_report;
 
 const ELF: &[u8] = b"\x7FELF";
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Binary file, Intel HEX by its extension `.hex` or `.ihx`, or an ELF executable, whose
-    /// symbols become labels
+    /// Intel HEX, S-records, an ELF executable, or an ELF or TDL object, whose symbols become
+    /// labels; any other file is a binary
     file: PathBuf,
-    /// Address of the first byte of a binary file
+    /// Format of the file, instead of that of its content
+    #[arg(long)]
+    format: Option<Format>,
+    /// Address of the first byte of a binary file or object
     #[arg(long, value_name = "ADDRESS", default_value = "0", value_parser = files::parse_number)]
     origin: u16,
     /// Take labels from this symbol file (`VALUE NAME` a line, hexadecimal) or ELF executable
@@ -32,7 +38,11 @@ pub(crate) struct Arguments {
 type Names = Vec<(u16, String)>;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
-    let (image, own) = program(&arguments.file, files::read(&arguments.file)?, arguments.origin)?;
+    let inputs = [&arguments.file].into_iter().chain(&arguments.symbols).map(PathBuf::as_path);
+    files::check_outputs([&arguments.output], inputs)?;
+    let content = files::read(&arguments.file)?;
+    let format = arguments.format.unwrap_or_else(|| recognise(&arguments.file, &content));
+    let (image, own) = program(&arguments.file, content, format, arguments.origin)?;
     let mut names = match &arguments.symbols {
         Some(path) => symbols(path, &files::read(path)?)?,
         None => Names::new(),
@@ -41,17 +51,56 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
     files::write(&arguments.output, disassemble(&image, &names).as_bytes())
 }
 
-fn program(path: &Path, content: Vec<u8>, origin: u16) -> Result<(Image, Names), ExitKind> {
-    if content.starts_with(ELF) {
-        let found = read_executable(&content).map_err(|error| wrong(path, &error))?;
-        return Ok((found.image, found.symbols));
+/// Returns the format of a file's content, or else that of its extension; reports a contradiction.
+fn recognise(path: &Path, content: &[u8]) -> Format {
+    let named = Format::of_extension(path).unwrap_or(Format::Bin);
+    let first = content.trim_ascii_start();
+    let starts = |mark: &[u8], digits: usize| {
+        let rest = first.strip_prefix(mark).and_then(|rest| rest.get(..digits));
+        rest.is_some_and(|rest| rest.iter().all(u8::is_ascii_hexdigit))
+    };
+    let (found, what) = if content.starts_with(ELF) {
+        (Format::Elf, "an ELF file")
+    } else if starts(b":", 10) {
+        (Format::Hex, "Intel HEX")
+    } else if starts(b"S", 9) {
+        (Format::Srec, "S-records")
+    } else if read_tdl(content, "").is_ok_and(|modules| !modules.is_empty()) {
+        (Format::Rel, "a TDL object")
+    } else {
+        return named;
+    };
+    if named == Format::Bin && path.extension().is_some() {
+        let shown = path.escaped();
+        cli_support::eprint_message!("warning: {shown} is read as {what}, by its content");
+        cli_support::eprint_message!("help: add --format bin to disassemble the file's own bytes");
     }
-    let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
-    if extension.is_some_and(|extension| extension == "hex" || extension == "ihx") {
-        return parse_intel_hex(&String::from_utf8_lossy(&content))
-            .map(|(image, _)| (image, Names::new()))
-            .map_err(|error| wrong(path, &error));
-    }
+    found
+}
+
+fn program(
+    path: &Path,
+    content: Vec<u8>,
+    format: Format,
+    origin: u16,
+) -> Result<(Image, Names), ExitKind> {
+    let text = || String::from_utf8_lossy(&content);
+    let parsed = match format {
+        Format::Bin => return binary(path, content, origin),
+        Format::Hex | Format::TdlHex => parse_intel_hex(&text()),
+        Format::Srec => parse_s_records(&text()),
+        Format::Elf | Format::Object | Format::Rel | Format::Pbin | Format::Phex => {
+            return executable_or_object(path, &content, origin);
+        }
+    };
+    parsed.map(|(image, _)| (image, Names::new())).map_err(|error| {
+        let failed = wrong(path, &error);
+        cli_support::eprint_message!("help: add --format bin if it is a binary file");
+        failed
+    })
+}
+
+fn binary(path: &Path, content: Vec<u8>, origin: u16) -> Result<(Image, Names), ExitKind> {
     if usize::from(origin) + content.len() > 0x10000 {
         let shown = path.escaped();
         let length = content.len();
@@ -62,6 +111,25 @@ fn program(path: &Path, content: Vec<u8>, origin: u16) -> Result<(Image, Names),
         return Err(exit::USAGE);
     }
     Ok((Image::new([Run { address: origin, bytes: content }]), Names::new()))
+}
+
+/// Reads an executable, or links the modules of an object at `origin`.
+fn executable_or_object(
+    path: &Path,
+    content: &[u8],
+    origin: u16,
+) -> Result<(Image, Names), ExitKind> {
+    match read_executable(content) {
+        Ok(found) => return Ok((found.image, found.symbols)),
+        // Not an executable: perhaps an object.
+        Err(ObjectError::NotExecutable | ObjectError::Format(_)) => {}
+        Err(error) => return Err(wrong(path, &error)),
+    }
+    let modules = read_modules(content, "object").map_err(|error| wrong(path, &error))?;
+    let program = link_and_report(&modules, &Layout::flat(origin))?;
+    let symbols = program.symbols.iter().filter(|symbol| symbol.is_address);
+    let names = symbols.map(|symbol| (symbol.value, symbol.name.to_owned())).collect();
+    Ok((program.image, names))
 }
 
 fn symbols(path: &Path, content: &[u8]) -> Result<Names, ExitKind> {

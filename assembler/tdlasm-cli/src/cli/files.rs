@@ -1,11 +1,13 @@
 //! Input and output files: formats, standard streams, and atomic writes.
 
+use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use clap::ValueEnum;
 use cli_support::exit;
-use cli_support::files::write_atomic;
+use cli_support::files::{is_same_file, write_atomic};
 use cli_support::text::{Escape, print_bytes};
 use tdlasm::image::{intel_hex, s_records, tdl_hex};
 use tdlasm::link::Program;
@@ -39,26 +41,28 @@ pub(crate) enum Format {
 impl Format {
     /// Returns the format of `--format`, or that of the file's extension.
     pub(crate) fn choose(asked: Option<Format>, path: &Path) -> Result<Format, ExitKind> {
-        let extension =
-            path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
-        match (asked, extension.as_deref()) {
-            (Some(format), _) => Ok(format),
-            (None, Some("bin" | "rom" | "com")) => Ok(Format::Bin),
-            (None, Some("hex" | "ihx")) => Ok(Format::Hex),
-            (None, Some("srec" | "s19" | "mot")) => Ok(Format::Srec),
-            (None, Some("o" | "obj")) => Ok(Format::Object),
-            (None, Some("rel")) => Ok(Format::Rel),
-            (None, Some("elf")) => Ok(Format::Elf),
-            (None, _) => {
-                cli_support::eprint_message!(
-                    "error: cannot choose a format by the extension of {}",
-                    path.escaped()
-                );
-                cli_support::eprint_message!(
-                    "help: use .bin, .hex, .srec, .o, .rel or .elf, or add --format"
-                );
-                Err(exit::USAGE)
-            }
+        asked.or_else(|| Self::of_extension(path)).ok_or_else(|| {
+            cli_support::eprint_message!(
+                "error: cannot choose a format by the extension of {}",
+                path.escaped()
+            );
+            cli_support::eprint_message!(
+                "help: use .bin, .hex, .srec, .o, .rel or .elf, or add --format"
+            );
+            exit::USAGE
+        })
+    }
+
+    /// Returns the format that the extension of a file stands for.
+    pub(crate) fn of_extension(path: &Path) -> Option<Format> {
+        match path.extension()?.to_string_lossy().to_ascii_lowercase().as_str() {
+            "bin" | "rom" | "com" => Some(Format::Bin),
+            "hex" | "ihx" => Some(Format::Hex),
+            "srec" | "s19" | "mot" => Some(Format::Srec),
+            "o" | "obj" => Some(Format::Object),
+            "rel" => Some(Format::Rel),
+            "elf" => Some(Format::Elf),
+            _ => None,
         }
     }
 
@@ -84,17 +88,61 @@ impl Format {
 /// Reads files from the disk, and `-` from standard input.
 pub(crate) struct CommandLoader;
 
+/// The texts of standard input and of pipes, which can be read only once.
+static STREAMS: Mutex<BTreeMap<PathBuf, Vec<u8>>> = Mutex::new(BTreeMap::new());
+
 impl Loader for CommandLoader {
     fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
-        if path.as_os_str() != "-" {
+        let is_input = is_stream(path);
+        if !is_input && path.is_file() {
             return DiskLoader.load(path);
         }
-        read_bounded(io::stdin().lock())
+        let mut streams = STREAMS.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(text) = streams.get(path) {
+            return Ok(text.clone());
+        }
+        let text =
+            if is_input { read_bounded(io::stdin().lock())? } else { DiskLoader.load(path)? };
+        Ok(streams.entry(path.to_owned()).or_insert(text).clone())
     }
 
     fn exists(&self, path: &Path) -> bool {
         DiskLoader.exists(path)
     }
+}
+
+/// Returns `true` for `-`, which is standard input or output.
+pub(crate) fn is_stream(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Refuses outputs that would replace an input, by whatever path, or another output.
+pub(crate) fn check_outputs<'p>(
+    outputs: impl IntoIterator<Item = &'p PathBuf>,
+    inputs: impl IntoIterator<Item = &'p Path>,
+) -> Result<(), ExitKind> {
+    let outputs: Vec<&Path> =
+        outputs.into_iter().map(PathBuf::as_path).filter(|path| !is_stream(path)).collect();
+    let input = |path| if is_stream(path) { Path::new("/dev/stdin") } else { path };
+    let inputs: Vec<&Path> = inputs.into_iter().map(input).collect();
+    for (index, output) in outputs.iter().enumerate() {
+        let clashes = |(what, others): (&'static str, &[&Path])| {
+            others
+                .iter()
+                .any(|other| output == other || is_same_file(output, other))
+                .then_some(what)
+        };
+        let others = [("input", &inputs[..]), ("output", &outputs[..index])];
+        if let Some(what) = others.into_iter().find_map(clashes) {
+            let shown = output.escaped();
+            cli_support::eprint_message!(
+                "error: {shown} would overwrite an {what} of this command"
+            );
+            cli_support::eprint_message!("help: name another file; nothing is written");
+            return Err(exit::USAGE);
+        }
+    }
+    Ok(())
 }
 
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, ExitKind> {
@@ -106,8 +154,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, ExitKind> {
 
 /// Writes a file atomically; `-` is standard output.
 pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), ExitKind> {
-    let result =
-        if path.as_os_str() == "-" { print_bytes(content) } else { write_atomic(path, content) };
+    let result = if is_stream(path) { print_bytes(content) } else { write_atomic(path, content) };
     result.map_err(|error| {
         cli_support::eprint_message!("error: cannot write {}: {error}", path.escaped());
         cli_support::eprint_message!("help: check that the folder exists and may be written to");

@@ -6,23 +6,23 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use tempfile::TempDir;
 
-struct Bench {
-    folder: TempDir,
+pub(crate) struct Bench {
+    pub(crate) folder: TempDir,
 }
 
 impl Bench {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { folder: TempDir::new().expect("a temporary folder") }
     }
 
-    fn file(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+    pub(crate) fn file(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
         let path = self.folder.path().join(name);
         fs::write(&path, text).expect("a file in the temporary folder");
         path
     }
 
     /// Runs the command in the folder; returns exit code, standard output and standard error.
-    fn run(&self, arguments: &[&str]) -> (i32, String, String) {
+    pub(crate) fn run(&self, arguments: &[&str]) -> (i32, String, String) {
         let mut command = Command::cargo_bin("tdlasm").expect("the command");
         let output =
             command.current_dir(self.folder.path()).args(arguments).output().expect("to run");
@@ -30,7 +30,7 @@ impl Bench {
         (output.status.code().expect("an exit code"), text(output.stdout), text(output.stderr))
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 }
@@ -137,6 +137,42 @@ fn warnings_can_be_errors_or_silent() {
         (0, String::new(), String::new())
     );
     assert_eq!(bench.run(&["asm", "a.asm", "-W", "no-such"]).0, 2);
+}
+
+#[test]
+fn lints_are_hidden_denied_and_explained_by_name() {
+    let bench = Bench::new();
+    bench.file("a.asm", "ONE: MOV A,5\n .END\n");
+    let asm = |levels: &[&str]| bench.run(&[&["asm", "a.asm"], levels].concat());
+    let (code, _, stderr) = asm(&["--message-format", "short"]);
+    let message = "a.asm:1:12: warning[W18]: this number is the register L\n";
+    assert_eq!((code, stderr.as_str()), (0, message));
+    assert_eq!(asm(&["--allow", "number-as-register"]), (0, String::new(), String::new()));
+    assert_eq!(asm(&["--deny", "number-as-register"]).0, 1);
+    assert_eq!(asm(&["--deny", "W18", "--allow", "W18"]).0, 0);
+    assert!(asm(&["-W", "all"]).2.contains("the label ONE is not used"));
+    assert!(!asm(&["-W", "error"]).2.contains("the label ONE"), "off by default");
+    let (code, _, stderr) = asm(&["--allow", "undefined"]);
+    assert!(code == 2 && stderr.contains("-W no-undefined makes it a warning"), "{stderr}");
+    assert_eq!(asm(&["--allow", "no-such"]).0, 2);
+    let explained = bench.run(&["--explain", "number-as-register"]).1;
+    assert!(explained.starts_with("W18 (number-as-register, warning)"), "{explained}");
+}
+
+#[test]
+fn a_source_in_zilogs_notation_has_one_message() {
+    let bench = Bench::new();
+    let lines = " LD A,5\n LD (HL),A\n JR NZ,LOOP\n INC HL\n".repeat(10);
+    bench.file("z.asm", format!(" ORG 100H\nN EQU 5\nLOOP:\n{lines} END\n"));
+    let (code, _, stderr) = bench.run(&["asm", "z.asm", "-o", "z.bin"]);
+    assert_eq!((code, stderr.matches("error").count()), (1, 2), "{stderr}");
+    assert!(stderr.contains("tdlasm convert --to tdl z.asm -o NEW.asm"), "{stderr}");
+    assert_eq!(bench.run(&["convert", "--to", "tdl", "z.asm", "-o", "t.asm"]).0, 0);
+    assert_eq!(bench.run(&["asm", "t.asm", "-o", "z.bin"]).0, 0);
+    // A few slips in a TDL source have a message each.
+    bench.file("t.asm", " MOV A,B\n SUI 5\n LD A,5\n LD B,5\n MVI C,1\n LD C,5\n STC\n .END\n");
+    let (_, _, stderr) = bench.run(&["asm", "t.asm", "--message-format", "short"]);
+    assert_eq!(stderr.matches("error[O01]").count(), 3, "{stderr}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod archive;
 mod command;
 mod convert;
 mod editors;
+mod files;
 mod fmt;
 mod lsp;
 mod original;

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use tdlasm::source::Loader;
+use tdlasm::source::{Loader, plain_text};
 use tdlasm::syntax::lex;
 
 use super::mnemonics::{directive_key, is_zilog_symbol};
@@ -25,6 +25,8 @@ pub(crate) struct SourceScan {
     inserts: FxHashMap<Vec<u8>, Option<String>>,
     /// `true` if `.RADIX` is dropped, since every number is written with its radix.
     pub(super) writes_radix: bool,
+    /// The inserted files that were read.
+    pub(super) included: FxHashSet<PathBuf>,
     /// Whether an inserted file has `.RADIX`.
     pub(super) inserted_radix: bool,
 }
@@ -46,13 +48,13 @@ impl SourceScan {
         let long_symbols = options.long_symbols || options.to == Dialect::Tdl;
         let writes_radix = options.target.is_some();
         let mut facts = Self { long_symbols, writes_radix, ..Self::default() };
-        let mut seen = FxHashSet::default();
         let mut open = facts.scan_text(text, file, search);
         while let Some(path) = open.pop() {
-            if seen.len() < MAX_INCLUDED_FILES
-                && seen.insert(path.clone())
+            if facts.included.len() < MAX_INCLUDED_FILES
+                && facts.included.insert(path.clone())
                 && let Ok(text) = search.loader.load(&path)
             {
+                let text = plain_text(&text).0;
                 facts.inserted_radix |= has_radix(&text);
                 open.extend(facts.scan_text(&text, &path, search));
             }

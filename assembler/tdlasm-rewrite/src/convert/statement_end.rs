@@ -132,7 +132,7 @@ mod tests {
     /// The lines of the first statement, whose operator is the first word.
     fn extent(text: &str) -> &str {
         let mut map = SourceMap::default();
-        let index = map.add("x".into(), Origin::File, text.into()).unwrap();
+        let index = map.add("x".into(), Origin::File, text.as_bytes().to_vec()).unwrap();
         let operator = text.split([' ', '[']).next().unwrap();
         &text[..statement_end(map.get(index), operator.as_bytes(), operator.len())]
     }

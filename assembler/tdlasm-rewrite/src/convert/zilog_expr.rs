@@ -428,12 +428,13 @@ pub(super) fn write_displacement(
     let node = node.without_parentheses();
     let exact =
         || node.exact_value(&mut |name| context.names.value_facts(name, context.scope).value);
-    // If it contains a forward reference, pasmo evaluates a negative displacement with 16 bits.
-    let known = context.target.and_then(|_| exact()).filter(|value| *value < 0);
-    if let Some(value @ -128..) = known
+    // If it contains a forward reference, pasmo evaluates a negative displacement with 16 bits, and
+    // pasmo and GNU as take -128..127 only.
+    if let Some(value) = context.target.and_then(|_| exact())
         && node.constant().is_none()
+        && !(0..128).contains(&value)
     {
-        out.extend_from_slice(format!("{value:+}").as_bytes());
+        out.extend_from_slice(format!("{:+}", value as i8).as_bytes());
         return Ok(());
     }
     if let Some(value) = node.constant() {

@@ -8,6 +8,7 @@ mod hints;
 mod oracle;
 mod oracle_programs;
 mod programs;
+mod slips;
 #[cfg(feature = "system-tests")]
 mod system;
 mod work;

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::assembly::Assembly;
 use super::console::Console;
 use super::input::{Frame, FrameKind, InputStack};
+use super::lints::is_allowed;
 use super::module_assembler::ModuleAssembler;
 use super::options::Options;
 use super::pass::Pass;
@@ -68,12 +69,17 @@ impl<'a> Assembler<'a> {
         let name = path.display().to_string();
         let kind = if origin == Origin::File { FrameKind::File } else { FrameKind::Insert };
         match self.input.load(path) {
-            Ok(text) => {
+            Ok((text, removed)) => {
                 self.module.symbols.names.expect_text(text.len());
                 self.module.code.expect_text(text.len(), self.module.context.options.lines);
                 let index = self.module.context.sources.add(name.as_str().into(), origin, text);
                 if index.is_none() {
                     self.error(Code::Table, at, "the sources are larger than 4 GB together");
+                }
+                if let (Some(removed), Some(index)) = (removed, index) {
+                    let at = self.module.context.sources.get(index).base;
+                    let message = format!("this file is not plain text: {removed}");
+                    self.error(Code::FileText, Span::new(at, at), message);
                 }
                 index.map(|index| Frame::new(kind, &self.module.context.sources, index))
             }
@@ -95,7 +101,8 @@ impl<'a> Assembler<'a> {
         let mut listing = self.module.context.recorder.listing;
         listing.first_pass_error = self.module.context.sink.first_pass_error;
         listing.flags = std::mem::take(&mut self.module.context.sink.listed_flags);
-        let (diagnostics, zasm_error_count) = self.module.context.sink.finish();
+        let (mut diagnostics, zasm_error_count) = self.module.context.sink.finish();
+        diagnostics.retain(|one| !is_allowed(one, &self.module.context.sources));
         Assembly {
             modules: self.modules,
             object_form: self.object_form,

@@ -54,6 +54,7 @@ impl ModuleScope {
             return;
         }
         let entry = self.names[name];
+        Self::lint_reassignment(context, &entry, kind, span);
         // In a second pass, earlier uses of the operator's value would use the symbol's value
         // instead, and a variable would already be fixed.
         context.sink.needs_two_passes |= (context.pass == Pass::Single && entry.operator.is_some())
@@ -106,6 +107,23 @@ impl ModuleScope {
     }
 
     /// Stores a definition. If `kept`, the value stays as it was.
+    /// Warns of a name that is assigned again under another spelling.
+    fn lint_reassignment(context: &mut Context<'_>, entry: &Name, kind: Definition, span: Span) {
+        let is_reassigned = entry.definition == Definition::Variable && kind == entry.definition;
+        if is_reassigned && span.end - span.start > 6 && entry.place != u32::MAX {
+            let first = context.symbol_span(entry.place);
+            let written =
+                |span| String::from_utf8_lossy(context.sources.slice(span)).to_uppercase();
+            if written(first) != written(span) {
+                let message = format!("{} is also {}", written(span), written(first));
+                let diagnostic = Diagnostic::new(Code::SameSix, span, message);
+                let diagnostic = diagnostic.label(first, "first assigned here");
+                let help = "only six characters of a name count; with --long-symbols all do";
+                context.report(diagnostic.help(help));
+            }
+        }
+    }
+
     fn set_definition(
         &mut self,
         context: &mut Context<'_>,

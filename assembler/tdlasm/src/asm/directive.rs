@@ -26,6 +26,7 @@ impl DirectiveReader<'_, '_> {
         span: Span,
         cursor: &mut Cursor<'_>,
     ) -> StatementResult<StatementEnd> {
+        self.asm.module.flow.restart();
         match directive {
             Directive::If(condition) => {
                 ConditionalReader { asm: self.asm }.conditional(condition, cursor)

@@ -1,9 +1,11 @@
 //! The input stack: open files and macro texts, and open conditional blocks.
 
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::source::{Loader, Origin, SourceMap};
+use crate::source::{Loader, Origin, SourceMap, plain_text};
 
 /// The kind of text that a frame reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +61,9 @@ impl Frame {
     }
 }
 
+/// The text of a file, and what was removed from it.
+pub(crate) type Loaded = (Arc<Vec<u8>>, Option<String>);
+
 /// A change to the input stack, requested by a statement.
 #[derive(Debug)]
 pub(crate) enum InputChange {
@@ -71,6 +76,10 @@ pub(crate) enum InputChange {
 pub(crate) struct InputStack<'a> {
     loader: &'a dyn Loader,
     include_dirs: &'a [PathBuf],
+    /// The texts of the files read so far. A pipe can be read only once.
+    pub(crate) loaded: HashMap<PathBuf, Loaded>,
+    /// The files of the current pass whose removed parts were returned.
+    noted: HashSet<PathBuf>,
     /// The open texts, innermost last.
     frames: Vec<Frame>,
     macro_depth: usize,
@@ -98,6 +107,8 @@ impl<'a> InputStack<'a> {
         Self {
             loader,
             include_dirs,
+            loaded: HashMap::new(),
+            noted: HashSet::new(),
             frames: Vec::new(),
             macro_depth: 0,
             open_text: 0,
@@ -114,6 +125,7 @@ impl<'a> InputStack<'a> {
     }
 
     pub(crate) fn restart(&mut self) {
+        self.noted.clear();
         self.frames.clear();
         self.blocks = 0;
         self.macro_depth = 0;
@@ -160,6 +172,11 @@ impl<'a> InputStack<'a> {
 
     pub(crate) fn macro_depth(&self) -> usize {
         self.macro_depth
+    }
+
+    /// Returns the numbers of open texts and blocks.
+    pub(crate) fn nesting(&self) -> (usize, usize) {
+        (self.frames.len(), self.blocks)
     }
 
     pub(crate) fn insert_depth(&self) -> usize {
@@ -242,9 +259,21 @@ impl<'a> InputStack<'a> {
         self.blocks = self.blocks.saturating_sub(1).max(self.outside_blocks());
     }
 
-    /// Reads a file, without adding it to the source map.
-    pub(crate) fn load(&self, path: &Path) -> std::io::Result<Vec<u8>> {
-        self.loader.load(path)
+    /// Reads a file, unless it was read before. The first time in a pass, also returns what was
+    /// removed from its text.
+    pub(crate) fn load(&mut self, path: &Path) -> std::io::Result<Loaded> {
+        if !self.loaded.contains_key(path) {
+            let mut text = self.loader.load(path)?;
+            let (plain, removed) = plain_text(&text);
+            match plain {
+                Cow::Owned(plain) => text = plain,
+                Cow::Borrowed(plain) => drop(text.drain(..text.len() - plain.len())),
+            }
+            self.loaded.insert(path.to_owned(), (Arc::new(text), removed));
+        }
+        let (text, removed) = &self.loaded[path];
+        let removed = removed.clone().filter(|_| self.noted.insert(path.to_owned()));
+        Ok((Arc::clone(text), removed))
     }
 
     /// Returns the path of an inserted file. Searches the directory of the including file, then the

@@ -95,6 +95,7 @@ impl InstructionReader<'_, '_> {
             Some(form) => self.encode(form, &operands),
             None => self.encode_mismatched(plain, &operands, span),
         }
+        self.follow(form.unwrap_or(plain), operands[0].register, span);
         Ok(StatementEnd::Open)
     }
 
@@ -162,6 +163,7 @@ impl InstructionReader<'_, '_> {
         }
         self.module.parse_expression(which, cursor);
         let value = self.module.evaluate(which)?;
+        self.lint_value(which, span);
         Ok(Operand {
             value: Some(value),
             span: self.module.operands[which].span,
@@ -237,6 +239,7 @@ impl InstructionReader<'_, '_> {
             return Ok(Operand::register(Some(register), span));
         }
         self.module.parse_expression(which, cursor);
+        let word = span;
         let span = self.module.operands[which].span;
         let value = self.module.evaluate(which)?;
         if indexed && cursor.peek() == Some(b'(') {
@@ -245,8 +248,12 @@ impl InstructionReader<'_, '_> {
         }
         let Evaluated::Known(value) = value else { return Err(StatementAbort::TwoPasses) };
         self.warn_index_without_displacement(which, form);
-        let number = self.register_number(value, form, span);
-        Ok(Operand::register(Register::from_number(number & 7), span))
+        let number = self.register_number(value, form, word, span);
+        let register = Register::from_number(number & 7);
+        if number == value.number && number <= 7 {
+            self.lint_number(which, register, word);
+        }
+        Ok(Operand::register(register, span))
     }
 
     /// Reads a single-letter register directly, without evaluating an expression.
@@ -267,14 +274,16 @@ impl InstructionReader<'_, '_> {
     }
 
     /// Reports a number that is not a register's. Returns its low byte.
-    fn register_number(&mut self, value: Value, form: &Form, span: Span) -> u16 {
+    fn register_number(&mut self, value: Value, form: &Form, word: Span, span: Span) -> u16 {
         if !value.is_absolute() {
             let message = "a register is expected here, but this value is relocatable";
             self.module.error(Code::Relocation, span, message);
         } else if value.number > 7 {
             let message = format!("{:04X}H is not the number of a register", value.number);
             let help = format!("its forms are {}", patterns(form.mnemonic));
-            self.module.report(Diagnostic::new(Code::NoRegister, span, message).help(help));
+            let diagnostic = Diagnostic::new(Code::NoRegister, span, message).help(help);
+            let diagnostic = self.suggest_form(diagnostic, word, span, false);
+            self.module.report(diagnostic);
         }
         value.number & 0xFF
     }
@@ -341,9 +350,14 @@ impl InstructionReader<'_, '_> {
             return Ok(Operand::register(Some(Register::B), span));
         }
         if let Some((register, span)) = self.plain_register(cursor) {
-            return Ok(self.numbered_pair(register.value().into(), slot, form, span));
+            let pair = self.numbered_pair(register.value().into(), slot, form, span);
+            if register == Register::M {
+                self.lint_pair(Some(register), pair.register, span);
+            }
+            return Ok(pair);
         }
         self.module.parse_expression(0, cursor);
+        let word = span;
         let span = self.module.operands[0].span;
         if let Some(register) = self.index_pair(form) {
             if self.module.code.only_8080 {
@@ -352,8 +366,13 @@ impl InstructionReader<'_, '_> {
             return Ok(Operand::register(Some(register), span));
         }
         let value = self.module.evaluate_now(0)?;
-        let number = self.register_number(value, form, span);
-        Ok(self.numbered_pair(number, slot, form, span))
+        let number = self.register_number(value, form, word, span);
+        let pair = self.numbered_pair(number, slot, form, span);
+        if number & !6 == 0 {
+            self.lint_number(0, pair.register, word);
+            self.lint_pair(self.named_register(), pair.register, span);
+        }
+        Ok(pair)
     }
 
     fn numbered_pair(&mut self, number: u16, slot: Slot, form: &Form, span: Span) -> Operand {

@@ -2,6 +2,7 @@
 
 use super::code_state::CodeState;
 use super::context::Context;
+use super::lints::Flow;
 use super::module_scope::ModuleScope;
 use super::options::Options;
 use super::pass::Pass;
@@ -19,6 +20,7 @@ pub(super) struct ModuleAssembler<'a> {
     pub(super) radix: u8,
     /// Whether a parenthesis of the statement is open at the end of its line.
     pub(super) line_continues: bool,
+    pub(super) flow: Flow,
 }
 
 impl<'a> ModuleAssembler<'a> {
@@ -32,6 +34,7 @@ impl<'a> ModuleAssembler<'a> {
             operands: Default::default(),
             radix: 10,
             line_continues: false,
+            flow: Flow::default(),
         }
     }
 
@@ -42,6 +45,7 @@ impl<'a> ModuleAssembler<'a> {
         self.code = CodeState::new(self.context.options.absolute_prog);
         self.radix = 10;
         self.line_continues = false;
+        self.flow.restart();
     }
 
     pub(super) fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
@@ -56,6 +60,7 @@ impl<'a> ModuleAssembler<'a> {
         let options = self.context.options;
         self.code = CodeState::new(options.absolute_prog);
         self.radix = 10;
+        self.flow.restart();
         self.symbols.begin_module(self.context.pass == Pass::Second, &options.defines);
     }
 }

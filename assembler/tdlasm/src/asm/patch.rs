@@ -48,7 +48,11 @@ impl CodeState {
         if !matches!(number >> 8, 0 | 0xFF) {
             let message =
                 format!("{number:04X}H does not fit a byte; only {:02X}H is used", number & 0xFF);
-            context.error(Code::Truncated, span, message);
+            let mut diagnostic = Diagnostic::new(Code::Truncated, span, message);
+            if matches!(context.sources.slice(span), [b'\'' | b'"', ..]) {
+                diagnostic = diagnostic.help("a byte is one character; .ASCII writes texts");
+            }
+            context.report(diagnostic);
         }
         *self.output.byte(site, 0) = number as u8;
     }

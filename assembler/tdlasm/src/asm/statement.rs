@@ -201,10 +201,14 @@ impl Assembler<'_> {
 
     fn label(&mut self, name: NameId, span: Span, cursor: &mut Cursor<'_>) {
         cursor.advance(1);
+        self.module.flow.restart();
         self.module.context.recorder.line.labelled = true;
         let export = cursor.eat(b':');
         let here = SymbolState::Value(self.module.code.output.location());
         self.module.symbols.define(&mut self.module.context, name, here, Definition::Label, span);
+        if let Some(Operator::Instruction(form)) = self.module.symbols.names[name].operator {
+            self.module.lint_instruction_as_label(form, span, cursor);
+        }
         if export {
             self.module.symbols.export(&mut self.module.context, name, span, false);
         }
@@ -341,11 +345,13 @@ impl Assembler<'_> {
             }
             None if entry.state != SymbolState::Undefined || entry.built_in.is_some() => {
                 self.module.context.record_reference(name, span, ReferenceRole::Use);
+                self.module.lint_symbol_as_operator(name, span, cursor.rest());
                 self.value_word(name, Expr::symbol(name, span))?;
                 Ok(StatementEnd::Open)
             }
             // An operand has used it before: ZASM has it in its table, with the value 0.
             None if entry.has_undefined_use => {
+                self.module.lint_symbol_as_operator(name, span, cursor.rest());
                 self.module.context.recorder.line.words = true;
                 self.module.code.output.write(&[0; 2]);
                 Ok(StatementEnd::Open)

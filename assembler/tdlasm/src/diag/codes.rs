@@ -155,6 +155,40 @@ codes! {
     Surplus "W16" "surplus" Warning
         "A closing bracket has no partner. From the second macro call on ZASM ignores it \
         without a message; before that it is L01.";
+    FileText "W17" "file-text" Warning
+        "A source is plain text. Byte order marks and NUL bytes are removed, and bit 7 where a word \
+        processor sets it, as WordStar does; CP/M ends a text with 1AH.";
+    NumberAsRegister "W18" "number-as-register" Warning
+        "Registers are numbers, so that MOV A,5 is MOV A,L and ADD 7 is ADD A. Constants have \
+        instructions of their own: MVI, ADI, ACI, SUI, SBI, ANI, XRI, ORI, CPI.";
+    RegisterAsNumber "W19" "register-as-number" Warning
+        "A register is a number in an expression (B C D E H L M A are 0 to 7), so that MVI A,B \
+        loads 0. MOV copies a register, ADD and the like take one.";
+    WrongPair "W20" "wrong-pair" Warning
+        "Pairs are numbers too: M, SP and PSW are 6, and X and Y are 4 like H. LXI PSW is LXI SP, \
+        PUSH SP is PUSH PSW, and DAD X is DAD H.";
+    SymbolAsOperator "W21" "symbol-as-operator" Warning
+        "A symbol in the place of an instruction assembles its value as a word, and the rest of \
+        the line is lost. A label ends with a colon.";
+    InstructionAsLabel "W22" "instruction-as-label" Warning
+        "An instruction without operands stands alone on its line, but with a colon, which makes \
+        it a label.";
+    SameSix "W23" "same-six" Warning
+        "Two names are equal in the six characters that count, so the assignment changes the value \
+        of both.";
+    DecimalAddress "W24" "decimal-address" Warning
+        "Numbers without H are decimal: .LOC 8000 is 1F40H.";
+    Unreachable "W25" "unreachable" Warning
+        "Code after an unconditional jump or return never runs unless a label leads to it. Jumps, \
+        returns and NOP there are tables or room for patches, and not reported.";
+    Unbalanced "W26" "unbalanced-stack" Warning
+        "On the straight path to RET there are more PUSH than POP, so that RET takes what was \
+        pushed as its address. A path that changes SP, or pushes an address right behind its LXI \
+        or before RET, is not reported.";
+    UnusedLabel "W27" "unused-label" Warning
+        "No statement uses the label. Off unless enabled by -W unused-label or -W all.";
+    Zilog "W28" "zilog" Error
+        "The source has Zilog's mnemonics. `tdlasm convert --to tdl FILE` converts it.";
     MacroGap "W12" "macro-gap" Warning
         "There is text between the head of a macro and the bracket of its body. ZASM ignores \
         it.";
@@ -193,6 +227,11 @@ impl Code {
                 | Code::TooMany
                 | Code::Unanswered
         )
+    }
+
+    /// Returns `true` if the diagnostic is hidden unless an option enables it.
+    pub fn is_off_by_default(self) -> bool {
+        self == Code::UnusedLabel
     }
 
     /// Returns `true` if only two passes report this as ZASM does: it depends on later definitions.

@@ -26,6 +26,9 @@ pub enum LevelError {
     /// The diagnostic is always an error.
     #[error("{0} is always an error: without the file or value there is nothing to assemble")]
     AlwaysError(&'static str),
+    /// The diagnostic is an error by default, which cannot be hidden.
+    #[error("{0} is an error and cannot be hidden; -W no-{0} makes it a warning")]
+    NotAWarning(&'static str),
 }
 
 impl LintLevels {
@@ -70,14 +73,30 @@ impl LintLevels {
         Ok(())
     }
 
+    /// Hides a warning.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`LevelError`] if no diagnostic has that name, or if it is an error by default.
+    pub fn allow(&mut self, name: &str) -> Result<(), LevelError> {
+        let code = message(name)?;
+        if code.severity() == Severity::Error {
+            return Err(LevelError::NotAWarning(code.group()));
+        }
+        self.rules.push(LintRule { code: Some(code), severity: None });
+        Ok(())
+    }
+
     /// Returns the severity of a diagnostic, or `None` if it is hidden.
     pub fn severity(&self, code: Code) -> Option<Severity> {
         let default = code.severity();
         let concerns = |rule: &&LintRule| match rule.code {
             Some(named) => named == code,
+            None if code.is_off_by_default() => rule.severity == Some(Severity::Warning),
             None => default == Severity::Warning,
         };
-        self.rules.iter().rev().find(concerns).map_or(Some(default), |rule| rule.severity)
+        let default = (!code.is_off_by_default()).then_some(default);
+        self.rules.iter().rev().find(concerns).map_or(default, |rule| rule.severity)
     }
 }
 

@@ -64,7 +64,7 @@ fn record(text: &mut String, address: u16, kind: u8, data: &[u8]) {
     let _ = write!(text, "{:02X}", sum.wrapping_neg());
 }
 
-/// Error returned by [`parse_intel_hex`].
+/// Error returned by [`parse_intel_hex`] and [`parse_s_records`](super::parse_s_records).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct HexError {
@@ -107,13 +107,7 @@ pub fn parse_intel_hex(text: &str) -> Result<(Image, Option<u16>), HexError> {
 
 /// Returns the bytes of a record without its checksum, after checking checksum and count.
 fn digits(line: &str) -> Result<Vec<u8>, &'static str> {
-    let text = line.strip_prefix(':').ok_or("a record starts with a colon")?;
-    let pair = |pair: &[u8]| {
-        let text = std::str::from_utf8(pair).ok().filter(|text| text.len() == 2)?;
-        u8::from_str_radix(text, 16).ok()
-    };
-    let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(pair).collect();
-    let mut bytes = bytes.ok_or("not hexadecimal digits in pairs")?;
+    let mut bytes = pairs(line.strip_prefix(':').ok_or("a record starts with a colon")?)?;
     if bytes.len() < 5 || bytes.len() != usize::from(bytes[0]) + 5 {
         return Err("the length of the record does not match its count");
     }
@@ -122,6 +116,16 @@ fn digits(line: &str) -> Result<Vec<u8>, &'static str> {
     }
     bytes.pop();
     Ok(bytes)
+}
+
+/// Returns the bytes that pairs of hexadecimal digits stand for.
+pub(super) fn pairs(text: &str) -> Result<Vec<u8>, &'static str> {
+    let pair = |pair: &[u8]| {
+        let text = std::str::from_utf8(pair).ok().filter(|text| text.len() == 2)?;
+        u8::from_str_radix(text, 16).ok()
+    };
+    let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(pair).collect();
+    bytes.ok_or("not hexadecimal digits in pairs")
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@
 
 use std::fmt::Write;
 
-use super::Image;
-use super::hex::low_word;
+use super::hex::{low_word, pairs};
+use super::{HexError, Image, Run};
 
 /// Data bytes per record.
 const RECORD: usize = 16;
@@ -36,10 +36,60 @@ fn record(text: &mut String, kind: u8, address: u16, data: &[u8]) {
     let _ = writeln!(text, "{:02X}", !sum);
 }
 
+/// Parses S-records with addresses of 16, 24 or 32 bits. Returns the image, and the entry address
+/// of the end record unless that is 0 or there is none.
+///
+/// # Errors
+///
+/// Returns [`HexError`] for the first invalid line.
+pub fn parse_s_records(text: &str) -> Result<(Image, Option<u16>), HexError> {
+    let mut runs: Vec<Run> = Vec::new();
+    let mut entry = None;
+    let lines = text.lines().map(|line| line.trim_matches(['\x1A', ' ', '\t', '\r']));
+    for (index, line) in lines.enumerate().filter(|(_, line)| !line.is_empty()) {
+        let wrong = |problem| HexError { line: index + 1, problem };
+        let (kind, address, data) = parse_record(line).map_err(wrong)?;
+        match kind {
+            b'1'..=b'3' => {
+                let fits = u64::from(address) + data.len() as u64 <= 0x1_0000;
+                let address = u16::try_from(address).ok().filter(|_| fits);
+                let address = address.ok_or(wrong("data passes address FFFFH"))?;
+                runs.push(Run { address, bytes: data });
+            }
+            b'7'..=b'9' => entry = u16::try_from(address).ok().filter(|entry| *entry != 0),
+            // Headers and counts.
+            _ => {}
+        }
+    }
+    Ok((Image::new(runs), entry))
+}
+
+/// Returns type, address and data of a record, after checking checksum and count.
+fn parse_record(line: &str) -> Result<(u8, u32, Vec<u8>), &'static str> {
+    let &[b'S' | b's', kind @ (b'0'..=b'3' | b'5'..=b'9'), ..] = line.as_bytes() else {
+        return Err("a record starts with S and a digit other than 4");
+    };
+    let bytes = pairs(&line[2..])?;
+    let address_size = match kind {
+        b'2' | b'6' | b'8' => 3,
+        b'3' | b'7' => 4,
+        _ => 2,
+    };
+    if bytes.len() < address_size + 2 || bytes.len() != usize::from(bytes[0]) + 1 {
+        return Err("the length of the record does not match its count");
+    }
+    if bytes.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte)) != 0xFF {
+        return Err("the checksum is wrong");
+    }
+    let (address, data) = bytes[1..bytes.len() - 1].split_at(address_size);
+    let address = address.iter().fold(0, |address, byte| address << 8 | u32::from(*byte));
+    Ok((kind, address, data.to_vec()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::image::Run;
+    use proptest::prelude::*;
 
     #[test]
     fn records_are_those_of_the_manual() {
@@ -54,5 +104,48 @@ mod tests {
         assert_eq!(lines[0], "S00600004844521B");
         assert_eq!(lines[1], "S1130000285F245F2212226A000424290008237C2A");
         assert_eq!(lines[3], "S9030000FC");
+    }
+
+    #[test]
+    fn records_of_every_address_size_are_read() {
+        // Checksums by hand: FFH - (05+01+00+3E+05)&FFH = B6H; each byte of address adds 1 to the
+        // count.
+        for (data, end) in [
+            ("S10501003E05B6", "S9030000FC"),
+            ("S2060001003E05B5", "S804000000FB"),
+            ("S307000001003E05B4", "S70500000100F9"),
+        ] {
+            let (image, entry) = parse_s_records(&format!("S0030000FC\r\n{data}\r\n{end}\r\n"))
+                .expect("it is right");
+            assert_eq!(image.runs(), [Run { address: 0x100, bytes: vec![0x3E, 5] }]);
+            assert_eq!(entry, end.starts_with("S7").then_some(0x100));
+        }
+    }
+
+    #[test]
+    fn the_line_of_a_wrong_record_is_named() {
+        let at = |text: &str| parse_s_records(text).expect_err("it is wrong").to_string();
+        assert_eq!(at("S0030000FC\nS10501003E05B7"), "line 2: the checksum is wrong");
+        assert_eq!(at("S105"), "line 1: the length of the record does not match its count");
+        assert_eq!(at("X"), "line 1: a record starts with S and a digit other than 4");
+        assert_eq!(at("S4048000C9B2"), at("X"));
+        assert_eq!(at("S1048000G9B2"), "line 1: not hexadecimal digits in pairs");
+        // FFH - (06+01+00+00+3E+05) = B5H.
+        assert_eq!(at("S2060100003E05B5"), "line 1: data passes address FFFFH");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(
+            address in 0..0xFF00u16, bytes in prop::collection::vec(any::<u8>(), 1..100)) {
+            let image = Image::new([Run { address, bytes }]);
+            let text = s_records(&image, "x", Some(7));
+            prop_assert_eq!(parse_s_records(&text), Ok((image, Some(7))));
+        }
+
+        #[test]
+        fn any_text_is_refused_or_read_but_never_fatal(text in "S?[0-9]?.{0,200}") {
+            let _ = parse_s_records(&text);
+        }
     }
 }

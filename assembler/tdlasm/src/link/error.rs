@@ -5,7 +5,9 @@ use std::fmt;
 use crate::module::{AreaError, Place};
 
 /// The errors of one link: all of them, or the first hundred and a count of the others.
-#[derive(Debug, Clone, PartialEq, Eq)]
+///
+/// [`Debug`](fmt::Debug) shows their messages too, since `main` prints its error so.
+#[derive(Clone, PartialEq, Eq)]
 pub struct LinkErrors(pub Vec<LinkError>);
 
 impl fmt::Display for LinkErrors {
@@ -15,6 +17,12 @@ impl fmt::Display for LinkErrors {
             write!(f, "error[{}]: {error}{end}", error.code())?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Debug for LinkErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -288,3 +288,13 @@ fn a_program_with_thousands_of_errors_describes_a_hundred_and_counts_the_rest() 
     assert_eq!(shown.lines().count(), 101);
     assert!(shown.ends_with("900 more errors of this program are left out"), "{shown}");
 }
+
+#[test]
+fn an_error_that_main_returns_is_shown_as_its_messages() {
+    let undefined = symbol("NONE", SymbolValue::Undefined, Binding::Global);
+    let words =
+        section(SectionKind::Prog, &[0; 2], vec![field(0, RelocKind::Word, Base::Symbol(0), 0)]);
+    let errors = linked(&[module("A", vec![words], vec![undefined])]).expect_err("it is wrong");
+    assert!(format!("{errors:?}").starts_with("error["), "{errors:?}");
+    assert_eq!(format!("{errors:?}"), errors.to_string());
+}

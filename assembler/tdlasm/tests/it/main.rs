@@ -6,6 +6,7 @@ mod dwarf;
 mod idioms;
 mod layers;
 mod link;
+mod lints;
 mod listing;
 mod manual;
 mod object;

@@ -1,7 +1,6 @@
 //! Reads program files; detects the format by the content, since names are unreliable.
 
 mod elf;
-mod srec;
 
 use std::path::Path;
 
@@ -56,7 +55,9 @@ fn decode(path: &Path, bytes: &[u8], address: Option<u32>) -> Result<ProgramFile
         FileFormat::IntelHex => {
             tdlasm::image::parse_intel_hex(&text()).map_err(|error| error.to_string())
         }
-        FileFormat::SRecords => srec::parse(&text()),
+        FileFormat::SRecords => {
+            tdlasm::image::parse_s_records(&text()).map_err(|error| error.to_string())
+        }
         FileFormat::Elf => elf::parse(bytes),
     };
     let (image, entry) = read.map_err(wrong)?;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Client, Ended, framed, raw};
+use super::client::{Client, Ended, framed, raw, uri};
 
 const METHOD_NOT_FOUND: i64 = -32601;
 const INVALID_PARAMS: i64 = -32602;
@@ -71,4 +71,31 @@ fn a_message_that_is_too_long_does_not_end_the_session() {
     assert_eq!(ended.code, Some(1), "{}", ended.printed);
     assert!(ended.answered.contains("window/showMessage"), "{}", ended.answered);
     assert!(ended.answered.contains(&NOT_INITIALIZED.to_string()), "{}", ended.answered);
+}
+
+#[test]
+fn the_fix_of_a_lint_is_a_code_action() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut client = Client::new(Some(folder.path()));
+    let file = uri(&folder.path().join("a.asm"));
+    client.open(&file, " MOV A,5\n RET:\n .END\n");
+    let shown = client.messages(&file);
+    assert!(shown[0].starts_with("0:7: W18") && shown[1].starts_with("1:1: W22"), "{shown:?}");
+    for (line, title, place, text) in
+        [(0, "Write MVI", (1, 4), "MVI"), (1, "Remove the colon", (4, 5), "")]
+    {
+        let at = json!({ "line": line, "character": 7 });
+        let start = json!({ "line": line, "character": 0 });
+        let arguments = json!({
+            "textDocument": { "uri": file },
+            "range": { "start": start, "end": at },
+            "context": { "diagnostics": [] },
+        });
+        let found = client.request("textDocument/codeAction", arguments).expect("a list");
+        assert_eq!(found[0]["title"], title, "{found}");
+        let edit = &found[0]["edit"]["changes"][&file][0];
+        let columns = (&edit["range"]["start"]["character"], &edit["range"]["end"]["character"]);
+        assert_eq!((columns, &edit["newText"]), ((&place.0.into(), &place.1.into()), &text.into()));
+    }
+    assert_eq!(client.end(), Some(0));
 }

@@ -12,7 +12,8 @@ use super::peer::Peer;
 
 const PROGRAMS: &[u8] = include_bytes!("../../../../tdlasm/tests/data/oracle/programs.jsonl.gz");
 /// The classes of programs that need expansion.
-const CLASSES: [&str; 6] = ["macros", "brackets", "synonyms", "numbers", "symbols", "realistic"];
+const CLASSES: [&str; 7] =
+    ["macros", "brackets", "synonyms", "numbers", "symbols", "operands", "realistic"];
 /// Each assembler gets one in this number of programs.
 const STEP: usize = 4;
 /// The minimum number of completely converted programs.

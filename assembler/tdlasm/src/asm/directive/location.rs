@@ -25,6 +25,7 @@ impl DirectiveReader<'_, '_> {
         }
         let value = self.asm.module.evaluate_now(0)?;
         self.asm.module.context.recorder.line.value = Some(value.reloc_value());
+        self.asm.module.lint_decimal_address();
         self.asm.module.code.output.set_location(value);
         Ok(StatementEnd::Open)
     }

@@ -1,0 +1,315 @@
+//! Lints: statements that ZASM assembles without a message, and that are hardly meant so.
+//!
+//! They change neither code nor error flags. A comment `; allow NAME` on the line, or alone on the
+//! line above, hides the lint of that name there.
+
+use super::assembly::Assembly;
+use super::instruction::InstructionReader;
+use super::module_assembler::ModuleAssembler;
+use super::name_hash::NameId;
+use super::name_table::BuiltIn;
+use crate::diag::{Code, Diagnostic, Severity, render};
+use crate::isa::{FORMS, Form, Prefix, Register, Slot};
+use crate::references::{NameKind, ReferenceRole, References};
+use crate::source::{Origin, SourceMap, Span};
+use crate::syntax::Cursor;
+use crate::syntax::expr::{Expr, Op};
+
+/// The instructions with a register and those with a constant.
+const CONSTANT_FORMS: [(&str, &str); 9] = [
+    ("MOV", "MVI"),
+    ("ADD", "ADI"),
+    ("ADC", "ACI"),
+    ("SUB", "SUI"),
+    ("SBB", "SBI"),
+    ("ANA", "ANI"),
+    ("XRA", "XRI"),
+    ("ORA", "ORI"),
+    ("CMP", "CPI"),
+];
+/// A depth that no pushes make positive: SP was set, or its top changed.
+const ANOTHER_STACK: i32 = i32::MIN / 2;
+/// How many instructions a jump to `.+n` may skip.
+const SKIPPED_BY_JUMP: u8 = 3;
+
+/// What the straight path of instructions since the last label or directive has done.
+#[derive(Debug, Default)]
+pub(super) struct Flow {
+    /// Whether the last instruction was an unconditional jump or return.
+    left: bool,
+    /// The number of instructions that an earlier jump to `.+n` may still reach.
+    reachable: u8,
+    /// The number of pushes less that of pops, and the last push.
+    depth: i32,
+    pushed: Span,
+    /// The opcode of the last instruction.
+    opcode: u8,
+    /// The open texts and blocks.
+    nesting: (usize, usize),
+}
+
+impl Flow {
+    /// A label or directive: others may jump here, or bytes of any meaning follow.
+    #[inline]
+    pub(super) fn restart(&mut self) {
+        *self = Self::default();
+    }
+}
+
+impl InstructionReader<'_, '_> {
+    /// Follows the straight path over an instruction.
+    #[inline]
+    pub(super) fn follow(&mut self, form: &Form, first: Option<Register>, span: Span) {
+        let nesting = self.input.nesting();
+        let flow = &mut self.module.flow;
+        if flow.nesting != nesting {
+            *flow = Flow { nesting, ..Flow::default() };
+        }
+        let is_dead = std::mem::take(&mut flow.left) && flow.reachable == 0;
+        flow.reachable = flow.reachable.saturating_sub(1);
+        let last = std::mem::replace(&mut flow.opcode, form.opcode);
+        // Tables of jumps, and room for patches.
+        if is_dead && !matches!(form.opcode, 0xC3 | 0x18 | 0xC9 | 0x00) {
+            self.report_unreachable(span);
+        }
+        let flow = &mut self.module.flow;
+        match (form.prefix, form.opcode) {
+            // The address of a later return is pushed as well, mostly right behind its LXI.
+            (Prefix::None | Prefix::X | Prefix::Y, 0xC5 | 0xE5) => {
+                let is_address = matches!(last, 0x01 | 0x21);
+                flow.depth = if is_address { ANOTHER_STACK } else { flow.depth + 1 };
+                flow.pushed = span;
+            }
+            (Prefix::None | Prefix::X | Prefix::Y, 0xC1 | 0xE1) => flow.depth -= 1,
+            (Prefix::None | Prefix::X | Prefix::Y, 0xF9 | 0xE3) => flow.depth = ANOTHER_STACK,
+            (Prefix::Ed, 0x7B) => flow.depth = ANOTHER_STACK,
+            _ if first == Some(Register::Sp) => flow.depth = ANOTHER_STACK,
+            (Prefix::None | Prefix::X | Prefix::Y, 0xE9) | (Prefix::None, 0xC3 | 0x18) => {
+                (flow.left, flow.depth) = (true, 0);
+            }
+            (Prefix::None, 0xC9) | (Prefix::Ed, 0x45 | 0x4D) => {
+                flow.left = true;
+                if std::mem::take(&mut flow.depth) > 0 && !matches!(last, 0xC5 | 0xE5) {
+                    self.report_unbalanced(span);
+                }
+            }
+            _ => {}
+        }
+        if matches!(form.slots[0], Slot::Word | Slot::Relative)
+            && self.module.operands[0].ops.contains(&Op::Here)
+        {
+            self.module.flow.reachable = SKIPPED_BY_JUMP;
+        }
+    }
+
+    #[cold]
+    fn report_unreachable(&mut self, span: Span) {
+        let message = "this instruction follows a jump or return and has no label";
+        let help = "remove it, or give it the label that a jump names";
+        self.module.report(Diagnostic::new(Code::Unreachable, span, message).help(help));
+    }
+
+    #[cold]
+    fn report_unbalanced(&mut self, span: Span) {
+        let message = "this returns to what PUSH put on the stack, and not to the caller";
+        let pushed = self.module.flow.pushed;
+        let diagnostic = Diagnostic::new(Code::Unbalanced, span, message);
+        let diagnostic = diagnostic.label(pushed, "no POP takes this off the stack");
+        self.module.report(diagnostic.help("add a POP before it, or remove the PUSH"));
+    }
+
+    /// Warns of a number where a register is expected.
+    #[cold]
+    pub(super) fn lint_number(&mut self, which: usize, register: Option<Register>, word: Span) {
+        let expr = &self.module.operands[which];
+        let is_number = |op: &Op| matches!(op, Op::Number(_) | Op::Binary(_) | Op::Group);
+        if expr.ops.is_empty() || !expr.ops.iter().all(is_number) {
+            return;
+        }
+        let Some(register) = register else { return };
+        let span = expr.span;
+        let message = format!("this number is the register {}", register.name());
+        let diagnostic = Diagnostic::new(Code::NumberAsRegister, span, message);
+        let diagnostic = self.suggest_form(diagnostic, word, span, false);
+        self.module.report(diagnostic);
+    }
+
+    /// Adds the suggestion to use the instruction for a constant, or the one for a register.
+    pub(super) fn suggest_form(
+        &self,
+        diagnostic: Diagnostic,
+        word: Span,
+        operand: Span,
+        to_register: bool,
+    ) -> Diagnostic {
+        let sources = &self.module.context.sources;
+        let text = |span| String::from_utf8_lossy(sources.slice(span)).into_owned();
+        let found = CONSTANT_FORMS.iter().find_map(|&(register, constant)| {
+            let (from, to) = if to_register { (constant, register) } else { (register, constant) };
+            text(word).eq_ignore_ascii_case(from).then_some(to)
+        });
+        let operands = text(Span::new(word.end, operand.end));
+        // A constant cannot be the destination of a move.
+        let is_whole = operands.contains(',') == matches!(found, Some("MVI" | "MOV"));
+        let Some(form) = found.filter(|_| is_whole) else { return diagnostic };
+        let is_small = text(word).starts_with(|first: char| first.is_ascii_lowercase());
+        let form = if is_small { form.to_ascii_lowercase() } else { form.to_owned() };
+        diagnostic.help(format!("did you mean {form} {}?", operands.trim())).fix(word, form)
+    }
+
+    /// Warns of a register where a value is expected, which is the register's number.
+    #[inline]
+    pub(super) fn lint_value(&mut self, which: usize, word: Span) {
+        let Some(name) = self.module.operands[which].as_symbol() else { return };
+        if let Some(BuiltIn::Register(register)) = self.module.symbols.names[name].built_in {
+            self.report_register_as_number(which, register, word);
+        }
+    }
+
+    #[cold]
+    fn report_register_as_number(&mut self, which: usize, register: Register, word: Span) {
+        let span = self.module.operands[which].span;
+        let (name, value) = (register.name(), register.value());
+        let message =
+            format!("a value is expected here, and the register {name} is the number {value}");
+        let mut diagnostic = Diagnostic::new(Code::RegisterAsNumber, span, message);
+        if name.len() == 1 && !matches!(register, Register::X | Register::Y) {
+            diagnostic = self.suggest_form(diagnostic, word, span, true);
+        }
+        self.module.report(diagnostic);
+    }
+
+    /// Warns of a register pair that stands for another one here: `DAD X` is `DAD H`.
+    #[inline]
+    pub(super) fn lint_pair(
+        &mut self,
+        named: Option<Register>,
+        used: Option<Register>,
+        span: Span,
+    ) {
+        if let (Some(named), Some(used)) = (named, used)
+            && named != used
+        {
+            self.report_wrong_pair(named, used, span);
+        }
+    }
+
+    #[cold]
+    fn report_wrong_pair(&mut self, named: Register, used: Register, span: Span) {
+        let (named, used) = (named.name(), used.name());
+        let message =
+            format!("{named} is no pair of this instruction, which assembles as with {used}");
+        let help = format!("write {used} if it is meant");
+        self.module.report(Diagnostic::new(Code::WrongPair, span, message).help(help));
+    }
+
+    /// Returns the register that operand buffer 0 names.
+    pub(super) fn named_register(&self) -> Option<Register> {
+        let name = self.module.operands[0].as_symbol()?;
+        match self.module.symbols.names[name].built_in {
+            Some(BuiltIn::Register(register)) => Some(register),
+            _ => None,
+        }
+    }
+}
+
+impl ModuleAssembler<'_> {
+    /// Warns of a symbol in the place of an operator, which is a label without its colon.
+    #[cold]
+    pub(super) fn lint_symbol_as_operator(&mut self, name: NameId, span: Span, rest: &[u8]) {
+        let spelling = self.symbols.names.spelling(name);
+        let message = format!("{spelling} is no operator, and its value is assembled as a word");
+        let diagnostic = Diagnostic::new(Code::SymbolAsOperator, span, message);
+        let diagnostic = match rest.first() {
+            Some(b'\n' | b'\r' | b';' | b']') | None => {
+                diagnostic.help(format!("write .WORD {spelling} if a word is meant"))
+            }
+            _ => {
+                let written =
+                    String::from_utf8_lossy(self.context.sources.slice(span)).into_owned();
+                let help = format!("a label ends with a colon: write {written}:");
+                diagnostic.help(help).fix(span, format!("{written}:"))
+            }
+        };
+        self.report(diagnostic);
+    }
+
+    /// Warns of an instruction without operands that a colon makes a label: `RET:`.
+    #[cold]
+    pub(super) fn lint_instruction_as_label(&mut self, form: u16, span: Span, cursor: &Cursor<'_>) {
+        let Form { mnemonic, slots, .. } = &FORMS[usize::from(form)];
+        let mut ahead = cursor.clone();
+        ahead.skip_blanks();
+        if slots[0] == Slot::None && ahead.at_statement_end() {
+            let message = format!("the colon makes {mnemonic} a label, and no instruction");
+            let diagnostic = Diagnostic::new(Code::InstructionAsLabel, span, message);
+            let colon = Span::new(span.end, cursor.offset());
+            self.report(diagnostic.help(format!("did you mean {mnemonic}?")).fix(colon, ""));
+        }
+    }
+
+    /// Warns of a decimal address with the look of a hexadecimal one: `.LOC 8000`.
+    pub(super) fn lint_decimal_address(&mut self) {
+        let Expr { ops, span, .. } = &self.operands[0];
+        let text = self.context.sources.slice(*span);
+        let is_round = text.len() > 2 && text.ends_with(b"00");
+        let is_plain = matches!(ops[..], [Op::Number(_)]) && text.iter().all(u8::is_ascii_digit);
+        if self.radix != 10 || !is_round || !is_plain {
+            return;
+        }
+        let (span, digits) = (*span, String::from_utf8_lossy(text).into_owned());
+        let Op::Number(value) = ops[0] else { return };
+        let message = format!("this address is decimal: {digits} is {value:04X}H");
+        let help = format!("did you mean {digits}H?");
+        let diagnostic = Diagnostic::new(Code::DecimalAddress, span, message).help(help);
+        self.report(diagnostic.fix(span, format!("{digits}H")));
+    }
+}
+
+/// Adds the warnings about labels that no statement uses.
+pub(super) fn report_unused_labels(assembly: &mut Assembly, severity: Severity) {
+    let References { names, entries, .. } = &assembly.references;
+    let mut used = vec![false; names.len()];
+    for reference in entries.iter().filter(|one| one.role != ReferenceRole::Definition) {
+        used[reference.name as usize] = true;
+    }
+    for reference in entries {
+        let name = &names[reference.name as usize];
+        let is_label = name.kind == NameKind::Label && !name.exported;
+        let in_file =
+            !matches!(assembly.sources.source_at(reference.span.start).origin, Origin::Macro(_));
+        if is_label && in_file && !used[reference.name as usize] {
+            let message = format!("the label {} is not used", name.spelling);
+            let diagnostic = Diagnostic::new(Code::UnusedLabel, reference.span, message);
+            assembly.diagnostics.push(Diagnostic { severity, ..diagnostic });
+        }
+    }
+    let sources = &assembly.sources;
+    assembly.diagnostics.retain(|one| !is_allowed(one, sources));
+    assembly.diagnostics.sort_by_key(|one| one.span.start);
+}
+
+/// Returns `true` if a comment on the line of a lint, or alone on the line above, allows it.
+pub(super) fn is_allowed(diagnostic: &Diagnostic, sources: &SourceMap) -> bool {
+    if diagnostic.code.letter().is_some() {
+        return false;
+    }
+    let start = render::in_file(diagnostic.span, sources).start;
+    let place = sources.location(start);
+    let line = |number: u32| {
+        let at = place.source.base + place.source.line_start(number);
+        sources.slice(sources.rest_of_line(at)).trim_ascii()
+    };
+    let names = |line: &[u8]| {
+        let comment =
+            line.iter().rposition(|byte| *byte == b';').map_or(&line[..0], |at| &line[at + 1..]);
+        let text = String::from_utf8_lossy(comment).to_ascii_lowercase();
+        let mut words = text.split([' ', '\t', ',']).filter(|word| !word.is_empty());
+        words.next() == Some("allow")
+            && words.any(|word| {
+                word == diagnostic.code.group() || word.eq_ignore_ascii_case(diagnostic.code.id())
+            })
+    };
+    let above = (place.line > 1).then(|| line(place.line - 1));
+    names(line(place.line)) || above.is_some_and(|line| line.starts_with(b";") && names(line))
+}

@@ -1,0 +1,38 @@
+//! False alarms of lints on programs as they were written in the 1970s.
+
+use std::io::Read;
+
+use tdlasm::diag::Code;
+use tdlasm::source::MemoryLoader;
+use tdlasm::{Options, asm};
+
+const PROGRAMS: &[u8] = include_bytes!("../data/oracle/programs.jsonl.gz");
+const LINTS: [Code; 9] = [
+    Code::NumberAsRegister,
+    Code::RegisterAsNumber,
+    Code::WrongPair,
+    Code::SymbolAsOperator,
+    Code::InstructionAsLabel,
+    Code::SameSix,
+    Code::DecimalAddress,
+    Code::Unreachable,
+    Code::Unbalanced,
+];
+
+#[test]
+fn realistic_programs_have_at_most_one_alarm_in_a_thousand_lines() {
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(PROGRAMS).read_to_string(&mut text).expect("a text");
+    let records = text.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+    let realistic = records.filter(|one: &serde_json::Value| one["class"] == "realistic");
+    let (mut lines, mut alarms) = (0, 0);
+    for record in realistic {
+        let source = record["source"].as_str().expect("a text");
+        let loader = MemoryLoader::new().with("p.asm", source);
+        let assembly = asm::run(&loader, &["p.asm".into()], &Options::default());
+        lines += source.lines().count();
+        alarms += assembly.diagnostics.iter().filter(|one| LINTS.contains(&one.code)).count();
+    }
+    assert!(lines > 10_000, "{lines}");
+    assert!(alarms * 1000 <= lines, "{alarms} in {lines} lines");
+}
