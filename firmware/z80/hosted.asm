@@ -9,6 +9,7 @@
 HBIOS   == 0FE00H
 HBMARK  == 0A857H
 HBTWO   == 29H          ; 2.9
+HBPAGE  == 78H          ; its page register of the first window, whatever board APP was built for
 
         .LOC .DATA.
 ; What APP found: register I in the high byte; bit 2 of the low one: interrupts were on.
@@ -26,7 +27,6 @@ HOST:   .BLKW 1
 ;   Cycles:   150..330
 GOHOME: DI
         IM1
-        .IFN BANKED,[
         LHLD HBIOS              ; the mark, if RomWBW is there
         LXI D,HBMARK
         ORA A
@@ -36,9 +36,8 @@ GOHOME: DI
         CPI HBTWO
         JRNZ ..HOST
         XRA A
-        OUT BANKS               ; the ROM's first page in the first window
+        OUT HBPAGE              ; the ROM's first page in the first window
         JMP 0
-        ]
 ..HOST: LHLD HOST
         MOV A,H                 ; register I as it was
         STAI

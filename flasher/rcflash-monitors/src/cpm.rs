@@ -4,19 +4,25 @@ use std::time::Duration;
 
 use crate::error::{LoaderError, Result};
 use crate::event::{LoadEvent, LoadObserver, LoadStage};
-use crate::exchange::{self, REPLY_TIMEOUT};
+use crate::exchange::{self, MAX_CHAR_GAP, REPLY_TIMEOUT};
 use crate::pace::Pace;
 use crate::prompt::{Peer, identify_prompt};
 use crate::reach::{self, FlowControlMode};
 use crate::session::MonitorSession;
-use crate::xmodem::{self, BLOCK_BYTES, CheckMode, PAD, TransferSummary, XmodemSender};
+use crate::xmodem::{
+    self, BLOCK_BYTES, CheckMode, PAD, StartRequest, TransferSummary, XmodemSender,
+};
 
 const NAME: &str = "CP/M";
 const FINDING: &str = "looking for CP/M's prompt";
 /// How long XM 12.5 waits between two start requests, and some more.
 const CALL_INTERVAL: Duration = Duration::from_millis(5500);
-/// How long closing a file may take, which may move a floppy's head.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long closing a file may take, which may move a floppy's head, and more than XM waits before
+/// it repeats an EOT.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long a sending program prints nothing once it waits for the request. While it prints, and
+/// while it is loaded, BDOS takes a character that arrives for CP/M's next prompt.
+const SENDER_QUIET: Duration = Duration::from_secs(1);
 /// The maximum number of times a command is typed whose echo is wrong, and the key that erases it.
 const MAX_ATTEMPTS: usize = 4;
 const KILL_LINE: &[u8] = b"\x15";
@@ -30,7 +36,7 @@ pub struct FileTransfer<'a> {
     pub bytes: &'a [u8],
     /// The file name in CP/M.
     pub name: CpmName,
-    /// The XMODEM program in CP/M; `None` if a receiver is already waiting.
+    /// The XMODEM program in CP/M, see [`transfer_command`]; `None` if a receiver already waits.
     pub xmodem_program: Option<&'a str>,
     /// Whether to start it, if it is a program.
     pub run: bool,
@@ -51,10 +57,11 @@ impl FileTransfer<'_> {
     pub fn script(&self) -> Vec<String> {
         let blocks = self.bytes.len().div_ceil(BLOCK_BYTES);
         let mut script = Vec::new();
-        script.extend(self.xmodem_program.map(|program| format!("{program} R {}", self.name)));
+        script
+            .extend(self.xmodem_program.map(|program| transfer_command(program, 'R', &self.name)));
         script.push(format!("XMODEM, {blocks} blocks of {BLOCK_BYTES} bytes"));
         if let Some(program) = self.xmodem_program.filter(|_| self.verify) {
-            script.push(format!("{program} S {}", self.name));
+            script.push(transfer_command(program, 'S', &self.name));
             script.push(format!("XMODEM back, {blocks} blocks of {BLOCK_BYTES} bytes"));
         }
         script.extend(self.command());
@@ -64,6 +71,28 @@ impl FileTransfer<'_> {
     /// Returns the command that starts the file, if it is a program that is to be started.
     pub fn command(&self) -> Option<String> {
         self.name.command().filter(|_| self.run && self.xmodem_program.is_some())
+    }
+}
+
+/// Returns the command that receives (`R`) or sends (`S`) a file: `PROGRAM R NAME`, or of a pair
+/// `RECEIVER,SENDER` the program with the name as its last argument or in place of `{}`.
+///
+/// ```
+/// use rcflash_monitors::{CpmName, transfer_command};
+/// let name = CpmName::new("X.COM").unwrap();
+/// assert_eq!(transfer_command("XM", 'S', &name), "XM S X.COM");
+/// assert_eq!(transfer_command("PCGET,PCPUT", 'S', &name), "PCPUT X.COM");
+/// assert_eq!(transfer_command("XMODEM {} /R,XMODEM {} /S", 'R', &name), "XMODEM X.COM /R");
+/// ```
+#[must_use]
+pub fn transfer_command(program: &str, letter: char, name: &CpmName) -> String {
+    let Some((receiver, sender)) = program.split_once(',') else {
+        return format!("{program} {letter} {name}");
+    };
+    let command = if letter == 'R' { receiver } else { sender };
+    match command.contains("{}") {
+        true => command.replace("{}", &name.0),
+        false => format!("{command} {name}"),
     }
 }
 
@@ -136,8 +165,8 @@ fn run_steps(
         return sender(session, file, observer).send(file.bytes);
     };
     let drive = reach::with_flow_fallback(session, observer, file.flow_control, reach)?;
-    let (program, check_mode) = start_receiver(session, file, observer, program, drive)?;
-    let summary = sender(session, file, observer).send_with(check_mode, file.bytes)?;
+    let (program, start) = start_receiver(session, file, observer, program, drive)?;
+    let summary = sender(session, file, observer).send_with(start, file.bytes)?;
     wait_for_prompt(session, "waiting for the receiver to close the file")?;
     if file.verify {
         verify(session, file, observer, &program)?;
@@ -157,7 +186,7 @@ fn sender<'a>(
 }
 
 /// Starts the receiver and waits for its start request. Returns the name by which the program was
-/// found, and the check of the blocks.
+/// found, and the start request.
 ///
 /// RomWBW starts on its ROM drive, which has the program but is not writable: then the file goes to
 /// drive A, and the program is called with its drive. If the current drive is A, the program may be
@@ -168,20 +197,19 @@ fn start_receiver(
     observer: &mut dyn LoadObserver,
     program: &str,
     drive: char,
-) -> Result<(String, CheckMode)> {
+) -> Result<(String, StartRequest)> {
     let mut last = None;
     let has_drive = program.contains(':');
-    let on_other_drive = match drive {
-        'A' => format!("B:{program}"),
-        drive => format!("{drive}:{program}"),
-    };
+    let other_drive = if drive == 'A' { 'B' } else { drive };
+    let on_other_drive = program.split(',').map(|program| format!("{other_drive}:{program}"));
+    let on_other_drive = on_other_drive.collect::<Vec<_>>().join(",");
     for program in [program.to_owned(), on_other_drive] {
         if last.is_some() && drive != 'A' {
             command(session, "changing to drive A", "A:")?;
             wait_for_prompt(session, "changing to drive A")?;
         }
         match call_receiver(session, file, observer, &program) {
-            Ok(check_mode) => return Ok((program, check_mode)),
+            Ok(start) => return Ok((program, start)),
             Err(LoaderError::Refused { peer, operation, text }) => {
                 // CP/M replies to an unknown program with its name and a question mark.
                 let is_missing = text.trim_end_matches(|c: char| c != '?').ends_with('?');
@@ -210,9 +238,9 @@ fn call_receiver(
     file: &FileTransfer,
     observer: &mut dyn LoadObserver,
     program: &str,
-) -> Result<CheckMode> {
+) -> Result<StartRequest> {
     const OPERATION: &str = "starting the receiver";
-    let line = format!("{program} R {}", file.name);
+    let line = transfer_command(program, 'R', &file.name);
     command(session, OPERATION, &line)?;
     match sender(session, file, observer).wait_for_start() {
         Err(LoaderError::Refused { text, .. }) if file.replace && is_existing_file(&text) => {
@@ -308,7 +336,8 @@ fn end_transfer(
     Ok(None)
 }
 
-/// Reads the file back and compares it, twice if it differs: a checksum misses one in 256.
+/// Reads the file back and compares it, a second time if it differs, since a checksum misses one
+/// error in 256, or if the transfer failed.
 fn verify(
     session: &mut MonitorSession,
     file: &FileTransfer,
@@ -317,30 +346,33 @@ fn verify(
 ) -> Result<()> {
     let mut retry = true;
     loop {
-        command(session, "requesting the file", &format!("{program} S {}", file.name))?;
+        let line = transfer_command(program, 'S', &file.name);
+        command(session, "requesting the file", &line)?;
         wait_for_sender(session, file.reply_timeout)?;
         let compared = compare(session, file, observer);
-        wait_for_prompt(session, "waiting for the sender to end")?;
-        match compared {
-            Err(LoaderError::FileMismatch { .. }) if retry => retry = false,
-            other => return other,
+        let is_back = match &compared {
+            Err(LoaderError::Interrupted { .. }) => return compared,
+            // Its text ends with the prompt, or it cancelled.
+            Err(LoaderError::Refused { .. }) => return compared,
+            _ => wait_for_prompt(session, "waiting for the sender to end"),
+        };
+        match (compared, is_back) {
+            (Err(_), Ok(())) if retry => retry = false,
+            (Ok(()), is_back) => return is_back,
+            (compared, _) => return compared,
         }
     }
 }
 
-/// Waits until the sending program has printed what it prints at its start. A request sent before
-/// that is taken by CP/M, which keeps it for its next prompt.
+/// Waits until the sending program has printed what it prints at its start. One that prints nothing
+/// is sent nothing: it may not have been started, and CP/M would take the request for a key.
 fn wait_for_sender(session: &mut MonitorSession, timeout: Duration) -> Result<()> {
     const OPERATION: &str = "waiting for the sender to start";
     let is_text = |received: &[u8]| received.iter().any(u8::is_ascii_graphic);
-    let started = match session.receive_until(OPERATION, timeout, is_text) {
-        Ok(received) => received,
-        Err(LoaderError::NoReply { .. }) => return Ok(()), // a program that prints nothing
-        Err(error) => return Err(error),
-    };
+    let started = session.receive_until(OPERATION, timeout, is_text)?;
     session.unread(&started);
-    let text = session.receive_until_quiet(OPERATION, exchange::REPLY_QUIET, timeout)?;
-    if identify_prompt(&text) == Some(Peer::Cpm) {
+    let text = session.receive_until_quiet(OPERATION, SENDER_QUIET, timeout)?;
+    if contains_prompt(&text) {
         let text = exchange::escape_tail(&text);
         return Err(LoaderError::Refused { peer: NAME, operation: OPERATION, text });
     }
@@ -352,25 +384,47 @@ fn command(session: &mut MonitorSession, operation: &'static str, command: &str)
     for attempt in 1..=MAX_ATTEMPTS {
         session.take_received();
         session.send(operation, command.as_bytes())?;
-        match session.receive_until(operation, REPLY_TIMEOUT, |received| {
+        let echo = session.receive_until(operation, REPLY_TIMEOUT, |received| {
             received.ends_with(command.as_bytes())
-        }) {
-            Ok(_) => return session.send(operation, b"\r"),
-            Err(LoaderError::NoReply { .. }) if attempt < MAX_ATTEMPTS => {
+        });
+        match echo {
+            Ok(echo) if echo == command.as_bytes() => return session.send(operation, b"\r"),
+            Ok(_) | Err(LoaderError::NoReply { .. }) if attempt < MAX_ATTEMPTS => {
                 exchange::send_keys(session, operation, KILL_LINE)?;
             }
+            Ok(_) => {}
             Err(error) => return Err(error),
         }
     }
     Err(session.timeout_error(operation, REPLY_TIMEOUT))
 }
 
+/// Waits for the prompt after a command or a transfer, and erases what CP/M types there by itself:
+/// characters that arrived while no program read them.
 fn wait_for_prompt(session: &mut MonitorSession, operation: &'static str) -> Result<()> {
-    session
-        .receive_until(operation, CLOSE_TIMEOUT, |received| {
-            identify_prompt(received) == Some(Peer::Cpm)
-        })
-        .map(drop)
+    let mut received = Vec::new();
+    for _ in 0..=MAX_ATTEMPTS {
+        received = session.receive_until(operation, CLOSE_TIMEOUT, |received| {
+            contains_prompt(received) || received.ends_with(&[xmodem::EOT])
+        })?;
+        if contains_prompt(&received) {
+            break;
+        }
+        xmodem::acknowledge_end(session, operation)?;
+    }
+    received.extend(session.receive_until_quiet(operation, MAX_CHAR_GAP, CLOSE_TIMEOUT)?);
+    if identify_prompt(&received) != Some(Peer::Cpm) {
+        exchange::send_keys(session, operation, KILL_LINE)?;
+    }
+    Ok(())
+}
+
+/// Returns `true` if a line begins with CP/M's prompt.
+fn contains_prompt(received: &[u8]) -> bool {
+    received.split(|byte| matches!(byte, b'\r' | b'\n')).any(|line| {
+        let end = line.iter().position(|byte| *byte == b'>').map_or(0, |at| at + 1);
+        identify_prompt(&line[..end]) == Some(Peer::Cpm)
+    })
 }
 
 /// Receives the file and compares it, including the padding of the last block.

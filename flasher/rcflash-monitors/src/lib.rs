@@ -41,7 +41,7 @@ mod session;
 mod stock;
 mod xmodem;
 
-pub use cpm::{CpmName, FileTransfer, transfer_file};
+pub use cpm::{CpmName, FileTransfer, transfer_command, transfer_file};
 pub use error::LoaderError;
 pub use event::{LoadEvent, LoadObserver, LoadStage};
 pub use hex_load::{LoadRequest, LoadSummary, load_hex};

@@ -1,5 +1,6 @@
 //! XMODEM (Christensen, 1977; "XMODEM/YMODEM Protocol Reference", Forsberg, 1988): blocks of 128
-//! bytes with a number and a checksum, or with a CRC if the receiver requests that by `C`.
+//! bytes with a number and a checksum, or with a CRC if the receiver requests that by `C`; by `CK`
+//! also of 1,024 bytes.
 //!
 //! Existing crates lack deadlines, progress and the distinction between a repeated and a wrong
 //! block, which a lossy line needs.
@@ -18,8 +19,11 @@ use crate::prompt::{Peer, identify_prompt};
 use crate::session::MonitorSession;
 
 pub(crate) const BLOCK_BYTES: usize = 128;
+/// The data bytes of a block that begins with STX.
+const LONG_BLOCK_BYTES: usize = 1024;
 const SOH: u8 = 0x01;
-const EOT: u8 = 0x04;
+const STX: u8 = 0x02;
+pub(crate) const EOT: u8 = 0x04;
 const ACK: u8 = 0x06;
 const NAK: u8 = 0x15;
 const CAN: u8 = 0x18;
@@ -73,10 +77,17 @@ impl fmt::Display for CheckMode {
 pub struct TransferSummary {
     /// The check that the receiver selected.
     pub check_mode: CheckMode,
-    /// The number of blocks.
+    /// The length of the file in blocks of 128 bytes, of which eight may be sent as one.
     pub blocks: usize,
     /// The number of retransmissions.
     pub resent: usize,
+}
+
+/// The start request of a receiver.
+pub(crate) struct StartRequest {
+    check_mode: CheckMode,
+    /// Whether it accepts blocks of 1,024 bytes.
+    accepts_long: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -106,25 +117,30 @@ impl XmodemSender<'_> {
     /// Returns [`LoaderError`] if there is no start request, the receiver cancels, or a block fails
     /// after all attempts.
     pub fn send(&mut self, file: &[u8]) -> std::result::Result<TransferSummary, LoaderError> {
-        let check_mode = self.wait_for_start()?;
-        self.send_with(check_mode, file)
+        let start = self.wait_for_start()?;
+        self.send_with(start, file)
     }
 
     /// Sends a file to a receiver that has sent its start request.
     pub(crate) fn send_with(
         &mut self,
-        check_mode: CheckMode,
+        StartRequest { check_mode, accepts_long }: StartRequest,
         file: &[u8],
     ) -> Result<TransferSummary> {
-        let mut resent = 0;
-        for (index, data) in file.chunks(BLOCK_BYTES).enumerate() {
-            let encoded = encode_block(index + 1, data, check_mode);
-            resent += self.send_block(&encoded, index + 1)?;
-            self.observer.on_progress(
-                LoadStage::Sending,
-                index * BLOCK_BYTES + data.len(),
-                file.len(),
-            );
+        let (mut resent, mut done) = (0, 0);
+        for number in 1.. {
+            let rest = &file[done..];
+            if rest.is_empty() {
+                break;
+            }
+            // A line that corrupts long blocks may pass short ones. The block itself keeps its
+            // length: if only its ACK was lost, the receiver discards the repetition.
+            let is_long = accepts_long && resent == 0 && rest.len() >= LONG_BLOCK_BYTES;
+            let size = if is_long { LONG_BLOCK_BYTES } else { BLOCK_BYTES };
+            let data = &rest[..size.min(rest.len())];
+            resent += self.send_block(&encode_block(number, data, size, check_mode), number)?;
+            done += data.len();
+            self.observer.on_progress(LoadStage::Sending, done, file.len());
         }
         self.end_transfer()?;
         Ok(TransferSummary { check_mode, blocks: file.len().div_ceil(BLOCK_BYTES), resent })
@@ -133,7 +149,7 @@ impl XmodemSender<'_> {
     /// Waits for the receiver's start request: a line of only NAK, `C` or `CK`, and then silence.
     /// XM 12.5 repeats it every five seconds, the first time after up to ten; it refuses a block
     /// that comes before.
-    pub(crate) fn wait_for_start(&mut self) -> Result<CheckMode> {
+    pub(crate) fn wait_for_start(&mut self) -> Result<StartRequest> {
         const OPERATION: &str = "waiting for the receiver's start request";
         let mut received = Vec::new();
         let mut timeouts = 0;
@@ -152,7 +168,8 @@ impl XmodemSender<'_> {
             }
             // A letter of a text is followed by others; a start request is not.
             if !self.session.receives_within(OPERATION, START_QUIET.min(self.reply_timeout))? {
-                return Ok(if byte == NAK { CheckMode::Checksum } else { CheckMode::Crc });
+                let check_mode = if byte == NAK { CheckMode::Checksum } else { CheckMode::Crc };
+                return Ok(StartRequest { check_mode, accepts_long: byte == K_SUFFIX });
             }
         }
         Err(self.session.timeout_error(OPERATION, self.reply_timeout * MAX_TIMEOUTS as u32))
@@ -377,10 +394,19 @@ pub(crate) fn is_disk_error(received: &[u8]) -> bool {
     error.is_some_and(|rest| ["Bad Sector", "Select", "R/O"].iter().any(|end| rest.ends_with(end)))
 }
 
-/// Returns `true` if a program that sends this is in a transfer and between two blocks: a reply of
-/// a receiver is at the end, or it is a whole block of a sender.
+/// Returns `true` if a program that sends this is in a transfer and between two blocks: replies of
+/// a receiver are the last line, or it is a whole block of a sender.
 pub(crate) fn is_in_transfer(received: &[u8]) -> bool {
-    received.last().is_some_and(is_reply) || received.len() > BLOCK_BYTES
+    let line = received.rsplit(|byte| matches!(byte, b'\r' | b'\n')).next().unwrap_or_default();
+    let has_block = received.windows(3 + BLOCK_BYTES).any(
+        |block| matches!(block, [SOH | STX, number, complement, ..] if *number == !*complement),
+    );
+    has_block || !line.is_empty() && line.iter().all(is_reply)
+}
+
+/// Acknowledges an EOT that a sender repeats because the first ACK was lost.
+pub(crate) fn acknowledge_end(session: &mut MonitorSession, operation: &'static str) -> Result<()> {
+    session.send(operation, &[ACK])
 }
 
 /// Cancels the transfer of a program that is known to be in one, and between two blocks.
@@ -388,11 +414,13 @@ pub(crate) fn cancel(session: &mut MonitorSession, operation: &'static str) -> R
     session.send(operation, &[CAN; 2])
 }
 
-fn encode_block(number: usize, data: &[u8], check_mode: CheckMode) -> Vec<u8> {
-    let mut filled = [PAD; BLOCK_BYTES];
-    filled[..data.len()].copy_from_slice(data);
-    let mut bytes = vec![SOH, number as u8, !(number as u8)];
-    bytes.extend(filled);
+/// Encodes a block of `size` data bytes, which is 128 or 1,024.
+fn encode_block(number: usize, data: &[u8], size: usize, check_mode: CheckMode) -> Vec<u8> {
+    let mut filled = data.to_vec();
+    filled.resize(size, PAD);
+    let start = if size == BLOCK_BYTES { SOH } else { STX };
+    let mut bytes = vec![start, number as u8, !(number as u8)];
+    bytes.extend(&filled);
     match check_mode {
         CheckMode::Checksum => bytes.push(checksum(&filled)),
         CheckMode::Crc => bytes.extend(CRC.checksum(&filled).to_be_bytes()),
@@ -419,20 +447,21 @@ pub fn receive_file(
     const OPERATION: &str = "reading the file back";
     let first = if check_mode == CheckMode::Crc { CRC_START } else { NAK };
     let mut file = Vec::new();
+    let mut number = 1u8;
     let mut error_count = 0;
     let mut request = first;
     let mut is_sending = false;
     while error_count < MAX_ATTEMPTS {
-        session.send(OPERATION, &[request])?;
-        match receive_block(
-            session,
-            OPERATION,
-            check_mode,
-            timeout,
-            (file.len() / BLOCK_BYTES + 1) as u8,
-        )? {
+        // What follows a block at once is a prompt, or a block that was requested twice: an ACK
+        // would be typed, or be one too many.
+        let window = session.line_time(FOLLOWING_CHARS);
+        if request != ACK || !session.receives_within(OPERATION, window)? {
+            session.send(OPERATION, &[request])?;
+        }
+        match receive_block(session, OPERATION, check_mode, timeout, number)? {
             ReceivedBlock::Next(data) => {
                 file.extend(data);
+                number = number.wrapping_add(1);
                 on_progress(file.len());
                 request = ACK;
                 error_count = 0;
@@ -476,13 +505,14 @@ fn receive_block(
     number: u8,
 ) -> Result<ReceivedBlock> {
     let mut received = Vec::new();
-    loop {
+    let size = loop {
         let Some(byte) = session.read_byte(operation, timeout)? else {
             return Ok(ReceivedBlock::Silence);
         };
         received.push(byte);
         match byte {
-            SOH => break,
+            SOH => break BLOCK_BYTES,
+            STX => break LONG_BLOCK_BYTES,
             // In the middle of a block whose start was lost, EOT is data.
             EOT if !session.receives_within(operation, START_QUIET.min(timeout))? => {
                 return Ok(ReceivedBlock::End);
@@ -491,17 +521,17 @@ fn receive_block(
             _ if received.len() > MAX_NOISE_BYTES => return Err(session.noise_error(operation)),
             _ => check_refusal(&received, session, operation)?,
         }
-    }
+    };
     let mut bytes = Vec::new();
     let check = if check_mode == CheckMode::Crc { 2 } else { 1 };
-    while bytes.len() < 2 + BLOCK_BYTES + check {
+    while bytes.len() < 2 + size + check {
         match session.read_byte(operation, START_QUIET.min(timeout))? {
             Some(byte) => bytes.push(byte),
             None => return Ok(ReceivedBlock::Invalid),
         }
     }
     let (numbers, rest) = bytes.split_at(2);
-    let (data, check) = rest.split_at(BLOCK_BYTES);
+    let (data, check) = rest.split_at(size);
     let is_intact = match check_mode {
         CheckMode::Crc => CRC.checksum(data).to_be_bytes() == check,
         CheckMode::Checksum => [checksum(data)] == check,
@@ -538,12 +568,12 @@ mod tests {
 
     #[test]
     fn blocks_have_number_complement_padding_and_check() {
-        let by_sum = encode_block(257, b"ABC", CheckMode::Checksum);
+        let by_sum = encode_block(257, b"ABC", 128, CheckMode::Checksum);
         assert_eq!((by_sum.len(), &by_sum[..6]), (132, &[SOH, 1, 0xFE, b'A', b'B', b'C'][..]));
         assert!(by_sum[6..131].iter().all(|byte| *byte == 0x1A));
         // 41h + 42h + 43h + 125 x 1Ah = 0D78h
         assert_eq!(by_sum[131], 0x78);
-        let by_crc = encode_block(1, b"ABC", CheckMode::Crc);
+        let by_crc = encode_block(1, b"ABC", 128, CheckMode::Crc);
         assert_eq!(by_crc.len(), 133);
         assert_eq!(by_crc[131..], CRC.checksum(&by_crc[3..131]).to_be_bytes());
         // The check value of CRC-16/XMODEM in the catalogue of parametrised CRCs.

@@ -3,7 +3,10 @@
 mod hex;
 mod keys;
 mod log;
+mod map;
 mod outbox;
+mod reply;
+mod script;
 
 use cli_support::text::Escape;
 use std::io;
@@ -14,12 +17,15 @@ use std::time::{Duration, Instant};
 pub(crate) use self::hex::{Direction, HexView};
 pub(crate) use self::keys::QUIT_KEY;
 pub(crate) use self::log::Log;
+pub(crate) use self::map::{Mapping, parse as parse_mapping};
 pub(crate) use self::outbox::LineEnd;
+pub(crate) use self::script::Script;
 pub(crate) use host_platform::terminal::restore;
 
 use self::keys::{KeyAction, Keys};
-use self::outbox::{LineEndFilter, Outbox};
-use cli_support::exit::{CommandError, ENVIRONMENT, INTERRUPTED};
+use self::outbox::{LineEndFilter, Outbox, ends_line};
+use self::reply::ReplyGate;
+use cli_support::exit::{CommandError, ENVIRONMENT, FAILED, INTERRUPTED};
 use host_platform::terminal::{RawMode, read_available_input};
 use rcflash_rig::Pacing;
 use rcflash_transport::Transport;
@@ -37,12 +43,15 @@ const EXIT_QUIET: Duration = Duration::from_millis(500);
 const EXIT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Queued characters at which piped input is no longer read; keys always are.
 const MAX_QUEUED_INPUT: usize = 4096;
+/// The received bytes that an `expect` of a script can match.
+const MAX_UNMATCHED_BYTES: usize = 64 * 1024;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SessionEnd {
     QuitKey,
     InputEnded,
     OutputClosed,
+    ScriptEnded,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -63,6 +72,11 @@ pub(crate) enum TerminalError {
     Log(io::Error),
     #[error("the terminal failed: {0}")]
     Console(io::Error),
+    #[error(
+        "line {line} of the script: '{expected}' was not received within {} s, but: {received}",
+        timeout.as_secs_f64()
+    )]
+    Unexpected { line: usize, expected: String, timeout: Duration, received: String },
     #[error("interrupted; the board is unchanged")]
     Interrupted,
 }
@@ -84,6 +98,15 @@ pub(crate) struct SessionOptions {
     pub(crate) hex: bool,
     pub(crate) log: Option<Log>,
     pub(crate) send: Option<PathBuf>,
+    /// Whether piped input is sent without waiting for the reply to each line.
+    pub(crate) no_wait: bool,
+    /// Whether each line shows the time since the start of the session.
+    pub(crate) timestamps: bool,
+    /// Whether what is sent is shown, too.
+    pub(crate) local_echo: bool,
+    pub(crate) mappings: Vec<Mapping>,
+    /// What to send and to wait for, instead of standard input.
+    pub(crate) script: Option<Script>,
 }
 
 /// Connects standard input and a screen with the board until Ctrl-], the input's end, or `stop`.
@@ -94,12 +117,22 @@ pub(crate) fn run_session(
     stop: &AtomicBool,
 ) -> Result<SessionEnd, TerminalError> {
     let first = options.send.as_deref().map(read).transpose()?;
-    let raw = RawMode::enable_on_stdin().map_err(TerminalError::Console)?;
+    let raw = match options.script {
+        Some(_) => None,
+        None => RawMode::enable_on_stdin().map_err(TerminalError::Console)?,
+    };
     let mut session = Session {
         outbox: Outbox::new(options.pacing),
         line_end: options.line_end,
         piped: LineEndFilter::new(options.line_end),
+        gate: (raw.is_none() && !options.no_wait && options.script.is_none())
+            .then(ReplyGate::default),
         view: options.hex.then(HexView::default),
+        started: options.timestamps.then(Instant::now),
+        is_line_start: true,
+        local_echo: options.local_echo,
+        mappings: options.mappings,
+        unmatched: options.script.is_some().then(Vec::new),
         log: options.log,
         line: if raw.is_some() { "\r\n" } else { "\n" },
         keys: raw.as_ref().map(|_| Keys::default()),
@@ -113,7 +146,11 @@ pub(crate) fn run_session(
     if let (Some(path), Some(bytes)) = (options.send, first) {
         session.send_file(&path, &bytes);
     }
-    match session.run(stop) {
+    let left = match &options.script {
+        Some(script) => session.run_script(script, stop),
+        None => session.run(stop),
+    };
+    match left {
         Err(TerminalError::Console(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             Ok(SessionEnd::OutputClosed)
         }
@@ -134,7 +171,16 @@ struct Session<'a> {
     piped: LineEndFilter,
     /// The keys, if standard input is a terminal.
     keys: Option<Keys>,
+    /// Waits for the reply to each line of piped input.
+    gate: Option<ReplyGate>,
     view: Option<HexView>,
+    /// The start of the session, if lines show the time since then.
+    started: Option<Instant>,
+    is_line_start: bool,
+    local_echo: bool,
+    mappings: Vec<Mapping>,
+    /// What a script has not matched yet.
+    unmatched: Option<Vec<u8>>,
     log: Option<Log>,
     /// Line end for the screen.
     line: &'static str,
@@ -188,10 +234,14 @@ impl Session<'_> {
     }
 
     /// Returns `true` if the session is over, after the end of input.
-    fn is_drained(&self, ended: Instant) -> bool {
+    fn is_drained(&mut self, ended: Instant) -> bool {
         let is_quiet = self.last_traffic.max(ended).elapsed() >= EXIT_QUIET;
         let is_long = self.sent.max(ended).elapsed() >= EXIT_TIMEOUT;
-        self.outbox.len() == 0 && (is_quiet || is_long)
+        self.outbox.len() == 0 && self.is_gate_open() && (is_quiet || is_long)
+    }
+
+    fn is_gate_open(&mut self) -> bool {
+        self.gate.as_mut().is_none_or(|gate| gate.is_open(Instant::now()))
     }
 
     fn receive(&mut self) -> Result<(), TerminalError> {
@@ -207,9 +257,17 @@ impl Session<'_> {
     }
 
     fn send(&mut self) -> Result<(), TerminalError> {
-        let sent = self.outbox.send(self.board).map_err(|error| self.disconnected_error(error))?;
+        if !self.is_gate_open() {
+            return Ok(());
+        }
+        let by_line = self.gate.is_some();
+        let sent = self.outbox.send(self.board, by_line);
+        let sent = sent.map_err(|error| self.disconnected_error(error))?;
         if !sent.is_empty() {
             self.sent = Instant::now();
+            if let Some(gate) = self.gate.as_mut().filter(|_| sent.last().is_some_and(ends_line)) {
+                gate.on_line_sent(self.sent);
+            }
             self.show(Direction::Sent, &sent)?;
         }
         if self.outbox.stalled_since().is_some_and(|since| since.elapsed() >= WRITE_TIMEOUT) {
@@ -234,14 +292,45 @@ impl Session<'_> {
 
     fn show(&mut self, direction: Direction, bytes: &[u8]) -> Result<(), TerminalError> {
         self.last_traffic = Instant::now();
+        let is_received = direction == Direction::Received;
+        if is_received {
+            if let Some(gate) = &mut self.gate {
+                gate.on_received(bytes, self.last_traffic);
+            }
+            if let Some(unmatched) = &mut self.unmatched {
+                unmatched.extend(bytes);
+                unmatched.drain(..unmatched.len().saturating_sub(MAX_UNMATCHED_BYTES));
+            }
+        }
         match &mut self.view {
             Some(view) => {
                 let lines = view.push(direction, bytes);
                 lines.iter().try_for_each(|line| self.row(line))
             }
-            None if direction == Direction::Sent => Ok(()), // the board echoes it
-            None => self.record_and_show(bytes, bytes),
+            // The board echoes it.
+            None if !is_received && !self.local_echo => Ok(()),
+            None => {
+                let mappings: &[_] = if is_received { &self.mappings } else { &[] };
+                let bytes = map::apply(mappings, false, bytes);
+                let bytes = self.stamp(&bytes);
+                self.record_and_show(&bytes, &bytes)
+            }
         }
+    }
+
+    /// Inserts the time at the start of each line, if that is requested.
+    fn stamp(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let Some(started) = self.started else { return bytes.to_vec() };
+        let time = format!("[{:10.3}] ", started.elapsed().as_secs_f64());
+        let mut stamped = Vec::new();
+        for &byte in bytes {
+            if std::mem::take(&mut self.is_line_start) {
+                stamped.extend(time.bytes());
+            }
+            stamped.push(byte);
+            self.is_line_start = byte == b'\n';
+        }
+        stamped
     }
 
     fn finish_row(&mut self) -> Result<(), TerminalError> {
@@ -250,6 +339,8 @@ impl Session<'_> {
     }
 
     fn row(&mut self, row: &str) -> Result<(), TerminalError> {
+        self.is_line_start = true;
+        let row = String::from_utf8_lossy(&self.stamp(row.as_bytes())).into_owned();
         let shown = format!("{row}{}", self.line);
         self.record_and_show(shown.as_bytes(), format!("{row}\n").as_bytes())
     }
@@ -270,14 +361,14 @@ impl Session<'_> {
     fn queue_piped_input(&mut self, input: &[u8]) -> bool {
         let leave = input.iter().position(|byte| *byte == QUIT_KEY);
         let text = self.piped.convert(&input[..leave.unwrap_or(input.len())]);
-        self.outbox.push(text);
+        self.outbox.push(map::apply(&self.mappings, true, &text));
         input.is_empty() || leave.is_some()
     }
 
     /// Handles a key. Returns `true` if it ends the session.
     fn press(&mut self, key: u8) -> Result<bool, TerminalError> {
         match self.keys.as_mut().map_or(KeyAction::Leave, |keys| keys.press(key)) {
-            KeyAction::Send(key) => self.outbox.push([key]),
+            KeyAction::Send(key) => self.outbox.push(map::apply(&self.mappings, true, &[key])),
             KeyAction::Leave => return Ok(true),
             KeyAction::StopOrPrompt => self.stop_or_prompt()?,
             KeyAction::Echo(text) => self.echo(&text)?,
@@ -320,7 +411,11 @@ impl Session<'_> {
 
 impl From<TerminalError> for CommandError {
     fn from(error: TerminalError) -> Self {
-        let interrupted = matches!(error, TerminalError::Interrupted);
-        Self::new(if interrupted { INTERRUPTED } else { ENVIRONMENT }, error)
+        let code = match error {
+            TerminalError::Interrupted => INTERRUPTED,
+            TerminalError::Unexpected { .. } => FAILED,
+            _ => ENVIRONMENT,
+        };
+        Self::new(code, error)
     }
 }

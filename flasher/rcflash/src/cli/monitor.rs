@@ -2,13 +2,16 @@
 
 use cli_support::text::{Escape, escape_stream};
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::terminal::{LineEnd, Log, Screen, SessionOptions, run_session};
+use crate::terminal::{
+    LineEnd, Log, Mapping, Screen, Script, SessionOptions, parse_mapping, run_session,
+};
 use clap::Args;
-use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT};
+use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, USAGE};
+use cli_support::files::read_input;
 use rcflash_rig::Pacing;
 use rcflash_transport::{ReconnectingTransport, Transport};
 
@@ -42,6 +45,22 @@ pub(super) struct MonitorArgs {
     /// Send line ends of files and piped input unchanged instead of as carriage returns
     #[arg(long)]
     keep_line_ends: bool,
+    /// Send piped input at once instead of line by line, each after the prompt or an idle line
+    #[arg(long)]
+    no_wait: bool,
+    /// Run a script of lines `send TEXT`, `expect TEXT` and `timeout SECONDS`; exit 1 if a text
+    /// does not come
+    #[arg(long, value_name = "FILE", conflicts_with = "send")]
+    script: Option<PathBuf>,
+    /// Begin each line with the seconds since the start
+    #[arg(long)]
+    timestamps: bool,
+    /// Show what is sent, for a board that does not echo
+    #[arg(long, conflicts_with = "hex")]
+    local_echo: bool,
+    /// Replace line ends and DEL as tio does, such as INLCRNL,ODELBS
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = parse_mapping)]
+    map: Vec<Mapping>,
 }
 
 /// Parses delays, such as `2` or `2,20`.
@@ -102,6 +121,18 @@ fn session_options(args: &MonitorArgs, target: &Target) -> Result<SessionOptions
         hex: args.hex,
         log: args.log.as_ref().map(open).transpose()?,
         send: args.send.clone(),
+        no_wait: args.no_wait,
+        timestamps: args.timestamps,
+        local_echo: args.local_echo,
+        mappings: args.map.clone(),
+        script: args.script.as_deref().map(read_script).transpose()?,
+    })
+}
+
+fn read_script(path: &Path) -> Result<Script, CommandError> {
+    let bytes = read_input(path)?;
+    Script::parse(&String::from_utf8_lossy(&bytes)).map_err(|(line, message)| {
+        CommandError::new(USAGE, format!("{}:{line}: {message}", path.escaped()))
     })
 }
 

@@ -76,7 +76,7 @@ pub(super) struct LoaderArgs {
     /// Name of the file under CP/M [default: its name on this computer]
     #[arg(long, value_name = "NAME", help_heading = LOADER, hide_short_help = true)]
     name: Option<String>,
-    /// The CP/M program that sends and receives files
+    /// The CP/M program that takes R NAME and S NAME, or RECEIVER,SENDER with {} for the name
     #[arg(
         long,
         value_name = "PROGRAM",

@@ -45,9 +45,13 @@ impl Outbox {
         self.refused_since
     }
 
-    pub(super) fn send(&mut self, board: &mut dyn Transport) -> io::Result<Vec<u8>> {
+    /// Sends what is due, with `by_line` at most to the end of a line; returns what was sent.
+    pub(super) fn send(&mut self, board: &mut dyn Transport, by_line: bool) -> io::Result<Vec<u8>> {
         let mut sent = Vec::new();
         while let Some(&next) = self.waiting.front() {
+            if by_line && sent.last().is_some_and(ends_line) {
+                break;
+            }
             if sent.len() >= MAX_BURST || Instant::now() < self.not_before {
                 break;
             }
@@ -68,9 +72,14 @@ impl Outbox {
     }
 
     fn rest_after(&self, character: u8) -> Duration {
-        let ends_line = matches!(character, b'\r' | b'\n');
-        self.pacing.char_delay + if ends_line { self.pacing.line_delay } else { Duration::ZERO }
+        let is_end = ends_line(&character);
+        self.pacing.char_delay + if is_end { self.pacing.line_delay } else { Duration::ZERO }
     }
+}
+
+/// Returns `true` for CR and LF.
+pub(super) fn ends_line(character: &u8) -> bool {
+    matches!(character, b'\r' | b'\n')
 }
 
 /// How line ends are sent.

@@ -10,6 +10,10 @@ use super::{GuestProgram, Memory, MonitorModel, ReceiverSpec};
 
 /// The byte that pads a sector: CP/M's end of text.
 const FILLER: u8 = 0x1A;
+/// How long XM is loaded from the ROM drive, and then prints: recorded were 0.21 s, of which the
+/// echo of the command is a part, and 0.12 s. BDOS keeps what arrives meanwhile for the CCP.
+const LOAD_TIME: Duration = Duration::from_millis(190);
+const PRINT_TIME: Duration = Duration::from_millis(120);
 /// Start address of programs, and their stack.
 const TPA: u16 = 0x0100;
 const STACK: u16 = 0xD800;
@@ -40,19 +44,20 @@ pub struct Cpm {
     room: usize,
     /// Whether files are read back with a wrong byte.
     bad_disk: bool,
-    /// How the next receiver ends early.
+    /// How the next receiver or sender ends early.
     early_end: Option<EarlyEnd>,
     /// How long a program is loaded from the disk.
     load_time: Duration,
-    /// The time by the line's clock.
+    /// The time by the line's clock, and when the transfer began.
     now: Duration,
-    /// The characters that arrived while a program was loaded.
+    began: Duration,
+    /// The characters that arrived while a program was loaded or printed.
     type_ahead: Vec<u8>,
     /// The characters typed at the prompt since the last receiver or sender was started.
     typed: Vec<u8>,
 }
 
-/// A receiver that ends in the middle of a transfer.
+/// A receiver or sender that ends in the middle of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EarlyEnd {
     /// The number of characters that it receives before.
@@ -61,12 +66,16 @@ pub struct EarlyEnd {
     pub message: &'static str,
     /// Whether the message and the prompt are sent, or lost.
     pub is_seen: bool,
+    /// Whether the next sender ends early, instead of the next receiver.
+    pub is_sender: bool,
 }
 
 enum State {
     Prompt,
     /// A program with this command line is being loaded until that time.
     Loading(Duration, String),
+    /// It prints its messages until that time, and is then in a transfer.
+    Starting(Duration, Box<State>),
     Receiving(String, XmodemReceiver),
     Sending(XmodemSender),
     GuestProgram(Box<GuestProgram>),
@@ -89,8 +98,9 @@ impl Default for Cpm {
             room: usize::MAX,
             bad_disk: false,
             early_end: None,
-            load_time: Duration::ZERO,
+            load_time: LOAD_TIME,
             now: Duration::ZERO,
+            began: Duration::ZERO,
             type_ahead: Vec::new(),
             typed: Vec::new(),
         }
@@ -132,13 +142,13 @@ impl Cpm {
         Self { bad_disk: true, ..self }
     }
 
-    /// Makes the next receiver end early.
+    /// Makes the next receiver or sender end early.
     #[must_use]
     pub fn with_early_end(self, end: EarlyEnd) -> Self {
         Self { early_end: Some(end), ..self }
     }
 
-    /// Sets how long XM is loaded; what arrives meanwhile is kept for the next prompt.
+    /// Sets how long XM is loaded.
     #[must_use]
     pub fn with_load_time(self, time: Duration) -> Self {
         Self { load_time: time, ..self }
@@ -150,10 +160,12 @@ impl Cpm {
         Self { drive: 'A', ..self }
     }
 
-    /// Starts an XM that waits for the upload of this file.
+    /// Starts an XM that waits for the upload of this file for at least 20 s.
     #[must_use]
     pub fn with_pending_upload(self, name: &str) -> Self {
-        let receiver = XmodemReceiver::with_timing(self.check, self.timing);
+        let interval = self.timing.interval.max(Duration::from_secs(1));
+        let timing = XmodemTiming { interval, ..self.timing };
+        let receiver = XmodemReceiver::with_timing(self.check, timing);
         let state = State::Receiving(format!("A:{name}"), receiver);
         Self { state, ..self }
     }
@@ -226,14 +238,9 @@ impl Cpm {
                 let file = self.place(file);
                 self.files.remove(&file);
             }
-            ("XM", [letters, file]) if drive == 'B' && self.load_time.is_zero() => {
-                out.extend(b"\r\n");
-                return self.xm(letters, file, out);
-            }
-            ("XM", [letters, file]) if drive == 'B' => {
-                let end = self.now + self.load_time;
-                return self.state = State::Loading(end, format!("{letters} {file}"));
-            }
+            ("XM" | "XMODEM", [letters, file]) if drive == 'B' => self.start_xm(letters, file),
+            ("PCGET", [file]) if drive == 'B' => self.start_xm("R", file),
+            ("PCPUT", [file]) if drive == 'B' => self.start_xm("S", file),
             _ => match self.files.get(&format!("{drive}:{name}.COM")).cloned() {
                 Some(program) => {
                     out.extend(b"\r\n");
@@ -246,7 +253,14 @@ impl Cpm {
                 None => out.extend(format!("\r\n{}?\r\n", words[0]).bytes()),
             },
         }
-        self.prompt(out);
+        if !matches!(self.state, State::Loading(..)) {
+            self.prompt(out);
+        }
+    }
+
+    fn start_xm(&mut self, letters: &str, file: &str) {
+        let end = self.now + self.load_time;
+        self.state = State::Loading(end, format!("{letters} {file}"));
     }
 
     fn place(&self, name: &str) -> String {
@@ -334,9 +348,11 @@ impl Cpm {
         read
     }
 
-    /// Counts a character of a receiver. Returns `true` if it was the last one.
-    fn is_early_end(&mut self) -> bool {
-        let Some(end) = &mut self.early_end else { return false };
+    /// Counts a character of a receiver or sender. Returns `true` if it was the last one.
+    fn is_early_end(&mut self, is_sender: bool) -> bool {
+        let Some(end) = self.early_end.as_mut().filter(|end| end.is_sender == is_sender) else {
+            return false;
+        };
         end.after = end.after.saturating_sub(1);
         end.after == 0
     }
@@ -375,7 +391,7 @@ impl MonitorModel for Cpm {
         let (name, end) = match &mut state {
             State::Prompt => return self.type_in(character, out),
             State::DiskError => return self.prompt(out),
-            State::Loading(..) => {
+            State::Loading(..) | State::Starting(..) => {
                 self.type_ahead.push(character);
                 (None, None)
             }
@@ -388,7 +404,11 @@ impl MonitorModel for Cpm {
             }
             State::Sending(sender) => (None, sender.receive(character, out)),
         };
-        let ends_early = name.is_some() && self.is_early_end();
+        let ends_early = match &state {
+            State::Receiving(..) => self.is_early_end(false),
+            State::Sending(_) => self.is_early_end(true),
+            _ => false,
+        };
         match end {
             Some(end) => self.ended(name, end, out),
             None => self.state = state,
@@ -410,6 +430,7 @@ impl MonitorModel for Cpm {
         match &mut self.state {
             State::Receiving(name, receiver) => {
                 let name = name.clone();
+                let since = since.min(self.now.saturating_sub(self.began));
                 if let Some(end) = receiver.idle(since, out) {
                     self.ended(Some(name), end, out);
                 }
@@ -421,6 +442,15 @@ impl MonitorModel for Cpm {
                 if let Some((letters, file)) = arguments.split_once(' ') {
                     self.xm(letters, file, out);
                 }
+                if matches!(self.state, State::Receiving(..) | State::Sending(_)) {
+                    let started = std::mem::replace(&mut self.state, State::Prompt);
+                    self.state = State::Starting(self.now + PRINT_TIME, Box::new(started));
+                }
+                false
+            }
+            State::Starting(end, started) if *end <= self.now => {
+                self.began = *end;
+                self.state = std::mem::replace(started.as_mut(), State::Prompt);
                 false
             }
             State::GuestProgram(running) => {

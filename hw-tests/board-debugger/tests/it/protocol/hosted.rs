@@ -108,14 +108,20 @@ fn rom(profile: &BoardProfile, is_on: bool) -> Vec<u8> {
 
 /// A board whose ROM starts the application, directly or through `AWAY`.
 fn started(name: &str, is_on: bool, version: [u8; 3], is_away: bool) -> Board {
-    starting(name, &image(name, ProgramKind::HostedApplication), is_on, version, is_away)
+    let profile = BoardProfile::named(name).expect("it ships");
+    starting(&profile, &image(name, ProgramKind::HostedApplication), is_on, version, is_away)
 }
 
 /// The same with an application that may be for another board.
-fn starting(name: &str, image: &BuiltImage, is_on: bool, version: [u8; 3], is_away: bool) -> Board {
-    let profile = BoardProfile::named(name).expect("it ships");
-    let spec = board_spec(&profile);
-    let chip = spec.programmed(&rom(&profile, is_on));
+fn starting(
+    profile: &BoardProfile,
+    image: &BuiltImage,
+    is_on: bool,
+    version: [u8; 3],
+    is_away: bool,
+) -> Board {
+    let spec = board_spec(profile);
+    let chip = spec.programmed(&rom(profile, is_on));
     let mut board = Board(BoardModel::with_chip(spec, chip, QueueLine::default()));
     board.send_bytes(&[]);
     let [low, high] = image.address.to_le_bytes();
@@ -157,7 +163,8 @@ fn reset_restores_the_interrupt_register_enable_and_mode() {
 fn an_application_for_the_other_serial_chip_returns_at_once_and_leaves_this_one_alone() {
     for (name, other) in [("rc2014-classic", "rc2014-zed"), ("rc2014-zed", "rc2014-classic")] {
         let image = image(other, ProgramKind::HostedApplication);
-        let board = starting(name, &image, true, [0; 3], false);
+        let profile = BoardProfile::named(name).expect("it ships");
+        let board = starting(&profile, &image, true, [0; 3], false);
         assert_eq!(board.0.bus().dump(STARTS, 1), [1], "{name}: its ROM continues");
         assert_eq!(board.0.registers().i, I, "{name}");
     }
@@ -165,11 +172,19 @@ fn an_application_for_the_other_serial_chip_returns_at_once_and_leaves_this_one_
 
 #[test]
 fn romwbw_2_9_gets_the_board_back_by_the_roms_first_page() {
-    for (version, is_back) in [([0x57, 0xA8, 0x29], true), ([0x57, 0xA8, 0x35], false)] {
-        let mut board = started("rc2014-zed", true, version, true);
+    let named = |name| BoardProfile::named(name).expect("it ships");
+    // The application of the default profile runs on a board with page registers as well.
+    let banked_acia = BoardProfile { uart: named("rc2014-classic").uart, ..named("rc2014-zed") };
+    for (profile, name, version, is_back) in [
+        (named("rc2014-zed"), "rc2014-zed", [0x57, 0xA8, 0x29], true),
+        (named("rc2014-zed"), "rc2014-zed", [0x57, 0xA8, 0x35], false),
+        (banked_acia, "rc2014-classic", [0x57, 0xA8, 0x29], true),
+    ] {
+        let image = image(name, ProgramKind::HostedApplication);
+        let mut board = starting(&profile, &image, true, version, true);
         let request = firmware_wire::Frame::empty(1, Request::Reset.kind()).encode();
         board.0.line_mut().to_board.extend(request);
         board.0.run_for(10_000_000);
-        assert_eq!(board.0.bus().dump(STARTS, 1) == [2], is_back, "{version:?}");
+        assert_eq!(board.0.bus().dump(STARTS, 1) == [2], is_back, "{name} {version:?}");
     }
 }

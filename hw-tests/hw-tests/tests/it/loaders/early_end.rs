@@ -61,7 +61,7 @@ fn a_receiver_that_ends_after_a_block_gets_nothing_more_typed_into_the_prompt() 
             (CANCELLED, packets()),
             ("", packets()),
         ] {
-            let end = EarlyEnd { after: block * BLOCK, message, is_seen: true };
+            let end = EarlyEnd { after: block * BLOCK, message, is_seen: true, is_sender: false };
             let (error, typed) = send(end, options);
             let refused = matches!(error, Some(LoaderError::Refused { .. }));
             assert!(refused, "block {block}, {message:?}: {error:?}");
@@ -75,7 +75,7 @@ fn a_receiver_that_ends_within_a_block_leaves_at_most_the_characters_in_flight()
     for after in BLOCK..2 * BLOCK {
         let rest = (BLOCK - after % BLOCK) % BLOCK;
         for message in [ABORTED, ""] {
-            let end = EarlyEnd { after, message, is_seen: true };
+            let end = EarlyEnd { after, message, is_seen: true, is_sender: false };
             let (error, typed) = send(end, MonitorOptions::default());
             assert!(error.is_some(), "{after}, {message:?}");
             let most = rest.min(IN_FLIGHT);
@@ -88,7 +88,7 @@ fn a_receiver_that_ends_within_a_block_leaves_at_most_the_characters_in_flight()
 fn a_receiver_that_crashes_in_silence_gets_the_rest_of_the_block_and_nothing_after_it() {
     for after in BLOCK..2 * BLOCK {
         let rest = (BLOCK - after % BLOCK) % BLOCK;
-        let end = EarlyEnd { after, message: "", is_seen: false };
+        let end = EarlyEnd { after, message: "", is_seen: false, is_sender: false };
         let (error, typed) = send(end, MonitorOptions::default());
         assert!(error.is_some(), "{after}");
         // At the end of a block, the receiver has sent the ACK that requests the next one.
@@ -98,19 +98,51 @@ fn a_receiver_that_crashes_in_silence_gets_the_rest_of_the_block_and_nothing_aft
 }
 
 #[test]
+fn a_sender_that_ends_early_gets_nothing_more_typed_into_the_prompt() {
+    // The request, and the ACK of each block and of EOT.
+    for after in 1..=BLOCKS + 2 {
+        for (message, options) in
+            [("\r\n++ Send cancelled ++\r\n", MonitorOptions::default()), ("", packets())]
+        {
+            let end = EarlyEnd { after, message, is_seen: true, is_sender: true };
+            let (error, typed) = send(end, options);
+            let text = error.map_or(String::new(), |error| error.to_string());
+            // The end after the ACK of EOT is the usual one.
+            assert_eq!(text.contains("refused"), after < BLOCKS + 2, "{after}: {text}");
+            assert_eq!(typed, if after < BLOCKS + 2 { &b""[..] } else { b"PROG\r" }, "{after}");
+        }
+    }
+}
+
+#[test]
 fn the_request_to_read_back_waits_until_the_sender_has_started() {
-    let bench = bench(Cpm::quick().with_load_time(Duration::from_millis(200)), packets());
+    for load_time in [0, 190, 2000, 9000].map(Duration::from_millis) {
+        let bench = bench(Cpm::quick().with_load_time(load_time), packets());
+        let bytes = file();
+        let order = FileTransfer { run: false, ..file_transfer(&bytes) };
+        let sent = transfer_file(&mut bench.session(), &order, &mut EventLines::default());
+        assert!(sent.is_ok(), "{load_time:?}: {sent:?}");
+        assert_eq!(bench.line.with_monitor(|peer| peer.typed_at_prompt().to_vec()), b"");
+    }
+}
+
+#[test]
+fn a_sender_that_does_not_start_gets_no_request() {
+    let bench = bench(Cpm::quick().with_load_time(Duration::from_secs(12)), packets());
     let bytes = file();
-    let order = FileTransfer { run: false, ..file_transfer(&bytes) };
-    let sent = transfer_file(&mut bench.session(), &order, &mut EventLines::default());
-    assert!(sent.is_ok(), "{sent:?}");
+    let sent =
+        transfer_file(&mut bench.session(), &file_transfer(&bytes), &mut EventLines::default());
+    // The receiver's start request is waited for longer than the sender's text.
+    assert!(matches!(sent, Err(LoaderError::NoReply { .. })), "{sent:?}");
+    bench.line.sleep(Duration::from_secs(15));
     assert_eq!(bench.line.with_monitor(|peer| peer.typed_at_prompt().to_vec()), b"");
 }
 
 #[test]
 fn the_text_of_a_program_is_escaped_in_the_message() {
     let message = "\x1b]0;title\x07\u{9b}2J\u{202e}txt\u{2066}\u{200b}\r\n";
-    let (error, _) = send(EarlyEnd { after: BLOCK, message, is_seen: true }, packets());
+    let (error, _) =
+        send(EarlyEnd { after: BLOCK, message, is_seen: true, is_sender: false }, packets());
     let text = error.expect("the receiver has ended").to_string();
     assert!(!text.chars().any(is_unsafe_for_terminals), "{text:?}");
     assert!(text.contains("\\x1B]0;title\\x07\\u{9B}2J\\u{202E}txt\\u{2066}"), "{text}");

@@ -19,6 +19,7 @@ struct UnwiredLine {
     peer: Box<dyn MonitorModel>,
     to_host: Vec<u8>,
     obeyed: bool,
+    began: Instant,
     /// The virtual time, which passes only while the host waits.
     now: Instant,
     /// The time for which nothing was sent.
@@ -44,6 +45,7 @@ impl Transport for UnwiredLine {
         if self.to_host.is_empty() {
             self.now += timeout;
             self.quiet += timeout;
+            self.peer.set_time(self.now - self.began);
             self.peer.idle(self.quiet, &mut self.to_host);
         }
         let count = self.to_host.len().min(buffer.len());
@@ -96,7 +98,8 @@ impl LoadObserver for RecordingObserver {
 
 fn talk(peer: Box<dyn MonitorModel>, keeps: bool) -> MonitorSession {
     let (now, quiet) = (Instant::now(), Duration::ZERO);
-    let line = UnwiredLine { peer, to_host: Vec::new(), obeyed: false, now, quiet, keeps };
+    let (began, to_host) = (now, Vec::new());
+    let line = UnwiredLine { peer, to_host, obeyed: false, began, now, quiet, keeps };
     MonitorSession::new(Box::new(line), 115_200, Arc::new(AtomicBool::new(false)))
 }
 

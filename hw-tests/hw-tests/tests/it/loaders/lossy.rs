@@ -1,5 +1,5 @@
-//! XMODEM over lines that lose and change characters, chosen by a seed: what arrives is right, or
-//! nothing does.
+//! XMODEM over lines that lose, change and double characters, chosen by a seed: what arrives is
+//! right, or nothing does.
 
 use std::collections::VecDeque;
 use std::io;
@@ -36,6 +36,8 @@ struct Line {
     /// One of so many characters is lost, and one of so many changed; 0 for none.
     faults: (u32, u32),
     random: ChaCha8Rng,
+    /// One of so many characters arrives twice; 0 for none.
+    doubled: u32,
     /// The time nothing was sent to the board.
     quiet: Duration,
 }
@@ -43,7 +45,8 @@ struct Line {
 impl Line {
     fn new(end: End, faults: (u32, u32), seed: u64) -> Self {
         let random = ChaCha8Rng::seed_from_u64(seed);
-        Self { end, outcome: None, to_host: VecDeque::new(), faults, random, quiet: Duration::ZERO }
+        let (to_host, quiet) = (VecDeque::new(), Duration::ZERO);
+        Self { end, outcome: None, to_host, faults, random, doubled: 0, quiet }
     }
 
     fn happens(&mut self, one_of: u32) -> bool {
@@ -76,7 +79,8 @@ impl Line {
     fn send(&mut self, bytes: &[u8]) {
         for byte in bytes {
             let passed = self.pass(*byte);
-            self.to_host.extend(passed);
+            let copies = 1 + usize::from(self.happens(self.doubled));
+            (0..copies).for_each(|_| self.to_host.extend(passed));
         }
     }
 
@@ -123,6 +127,10 @@ impl Transport for Shared {
         for byte in bytes {
             if let Some(passed) = line.pass(*byte) {
                 line.receive(passed);
+                let doubled = line.doubled;
+                if line.happens(doubled) {
+                    line.receive(passed);
+                }
             }
         }
         Ok(())
@@ -220,7 +228,8 @@ fn what_is_read_back_is_what_was_sent() {
     for seed in 0..60 {
         let one_of = 200 + 40 * seed as u32;
         let end = End::Sender(SimulatedXmodemSender::new(file(seed).1));
-        let line = Arc::new(Mutex::new(Line::new(end, (one_of, one_of), seed)));
+        let line = Line { doubled: one_of, ..Line::new(end, (one_of, one_of), seed) };
+        let line = Arc::new(Mutex::new(line));
         if let Ok(back) = receive_file(&mut talk(&line), CheckMode::Crc, PATIENCE, |_| {}) {
             assert_eq!(back, file(seed).1, "seed {seed}");
             arrived += 1;

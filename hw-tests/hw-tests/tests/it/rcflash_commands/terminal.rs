@@ -4,6 +4,7 @@ use std::io::Write;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use board_simulator::monitors::{MonitorOptions, MonitorServer, Scm};
 use board_simulator::{PtyLine, SerialLine};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -259,4 +260,54 @@ fn files_that_cannot_be_opened_are_reported_before_anything_is_sent() {
         finish(command.spawn().expect("it starts"), b"x").assert_ends(code, &[part]);
     }
     assert!(board.is_silent());
+}
+
+#[test]
+fn each_command_of_a_pipe_waits_for_the_prompt_after_the_one_before() {
+    // SCM polls its chip: what arrives while it prints is lost.
+    let server = MonitorServer::start(Box::<Scm>::default(), MonitorOptions::default())
+        .expect("a pseudo-terminal");
+    let run = |more: &[&str]| {
+        let mut command = program();
+        command.args(["monitor", "--port"]).arg(server.path()).args(more);
+        finish(command.spawn().expect("it starts"), b"M 8000\n\x1bHELP\nX\n")
+    };
+    let text = run(&[]).assert_ends(0, &[]).text();
+    assert!(text.contains("Monitor 1.3.0") && text.ends_with("Bad command\r\n*"), "{text}");
+    let text = run(&["--no-wait"]).assert_ends(0, &[]).text();
+    assert!(!text.ends_with("Bad command\r\n*"), "{text}");
+}
+
+#[test]
+fn a_script_sends_and_expects_and_its_exit_code_tells() {
+    let folder = Folder::new();
+    let server = MonitorServer::start(Box::<Scm>::default(), MonitorOptions::default())
+        .expect("a pseudo-terminal");
+    let port = server.path().to_string_lossy().into_owned();
+    let run = |text: &str| {
+        let script = folder.file("script.txt", text);
+        let mut command = program();
+        command.args(["monitor", "--port", &port, "--script", &script]);
+        finish(command.spawn().expect("it starts"), b"not read")
+    };
+    let ended = run("send \\r\nexpect *\nsend HELP\\r\nexpect Monitor 1.3.0\nexpect *\n");
+    assert!(ended.assert_ends(0, &[]).text().contains("Monitor 1.3.0"));
+    let failed = run("send HELP\\r\n\ntimeout 0.2\nexpect BASIC\\x07\n");
+    failed.assert_ends(1, &["line 4 of the script: 'BASIC<07>' was not received within 0.2 s"]);
+    run("sned x\n").assert_ends(2, &["script.txt:1: expected `send TEXT`"]);
+}
+
+#[test]
+fn lines_carry_times_what_is_sent_is_echoed_and_characters_are_mapped() {
+    let mut board = Board::new();
+    let more = ["--timestamps", "--local-echo", "--map", "INLCRNL,ONLCRNL", "--keep-line-ends"];
+    let ended = piped(&mut board, &more, b"a\n", |board| {
+        board.expect(b"a\r\n");
+        board.send(b"b\n");
+    });
+    let text = ended.assert_ends(0, &[]).text();
+    let lines: Vec<_> = text.lines().map(|line| line.split_once("] ").expect("a time")).collect();
+    assert!(lines.iter().all(|(time, _)| time.starts_with("[ ")), "{text}");
+    assert_eq!(lines.iter().map(|(_, rest)| *rest).collect::<Vec<_>>(), ["a", "b"], "{text}");
+    assert!(text.ends_with("b\r\n"), "{text:?}");
 }
