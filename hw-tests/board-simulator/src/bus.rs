@@ -251,7 +251,7 @@ impl Bus for BoardBus {
             // It delays what the devices do next, and causes nothing.
             Signal::Disabled => return,
             Signal::Returned => self.reti_executed.set(true),
-            Signal::Enabled | Signal::Halted => {}
+            Signal::Enabled | Signal::Halted | Signal::Trapped { .. } => {}
         }
         self.clock.stop();
     }
