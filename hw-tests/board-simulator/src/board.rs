@@ -11,6 +11,7 @@ use super::line::{SerialLine, corrupt_by_baud_mismatch};
 use super::memory::{ChipKind, Memory, MemoryMap, RomChip};
 use super::probe::Probe;
 use super::uart::{Uart, UartModel};
+use super::z180::Z180Revision;
 use z80_core::{Bus, Cpu, Registers};
 
 /// T-states between two polls of an idle line.
@@ -61,11 +62,13 @@ impl BoardSpec {
     /// Returns the most T-states for which a program may turn interrupts off without losing a
     /// character that arrives meanwhile. The 68B50 keeps one character and receives the next in its
     /// shift register (Motorola MC6850 data sheet, "Receive"); the SIO keeps three (Zilog UM0081,
-    /// "Receive Data FIFO"). A character has ten bits.
+    /// "Receive Data FIFO"), the ASCI four or one by its revision. A character has ten bits.
     pub fn max_interrupt_latency(&self) -> u64 {
         let characters = match self.uart {
             UartModel::Acia => 1,
             UartModel::Sio => 3,
+            UartModel::Asci(Z180Revision::N) => 4,
+            UartModel::Asci(Z180Revision::K) => 1,
         };
         let character = 10 * self.clock_hz / u64::from(self.baud.max(1));
         (characters * character).saturating_sub(SERVICE_T_STATES)
@@ -75,7 +78,7 @@ impl BoardSpec {
     pub fn programmed(&self, bytes: &[u8]) -> RomChip {
         let size = match &self.memory {
             MemoryMap::Plain { rom, .. } => rom.len(),
-            MemoryMap::Banked => 0x8_0000,
+            MemoryMap::Banked | MemoryMap::Mmu => 0x8_0000,
         };
         let mut chip = RomChip::blank(self.chip, size, self.clock_hz);
         chip.load(0, bytes);
@@ -147,9 +150,11 @@ impl<L: SerialLine> BoardModel<L> {
             ctc
         });
         let bus = BoardBus::new(memory, Uart::new(spec.uart, period), ctc);
+        let is_z180 = matches!(spec.uart, UartModel::Asci(_));
+        let cpu = if is_z180 { Cpu::z180() } else { Cpu::new() };
         Self {
             spec,
-            cpu: Cpu::new(),
+            cpu,
             bus,
             clock: 0,
             next_event: 0,

@@ -24,13 +24,22 @@ pub struct BoardBus {
 
 impl BoardBus {
     pub(super) fn new(memory: Memory, uart: Uart, ctc: Option<Ctc>) -> Self {
-        Self {
+        let mut bus = Self {
             memory,
             uart: RefCell::new(uart),
             ctc,
             clock: Clock::default(),
             device_accessed: Cell::new(false),
             reti_executed: Cell::new(false),
+        };
+        bus.map_pages();
+        bus
+    }
+
+    /// Maps memory as the MMU of a Z180 does now.
+    fn map_pages(&mut self) {
+        if let Some(devices) = self.uart.get_mut().z180() {
+            self.memory.map_pages(|page| devices.page_offset(page));
         }
     }
 
@@ -85,6 +94,7 @@ impl BoardBus {
     pub(super) fn reset(&mut self) {
         self.memory.reset();
         self.uart.get_mut().reset();
+        self.map_pages();
         if let Some(ctc) = &mut self.ctc {
             ctc.reset();
         }
@@ -215,35 +225,33 @@ impl Bus for BoardBus {
     }
 
     fn input(&self, port: u16) -> u8 {
-        let port = port as u8;
-        let value = self.uart.borrow_mut().input(port);
-        if let Some(value) = value {
-            // The data registers have odd ports. Reading a control register has no effect outside
-            // the chip.
-            if port & 1 == 1 {
+        let now = self.clock.now();
+        let mut uart = self.uart.borrow_mut();
+        if let Some(value) = uart.input(port, now) {
+            if uart.read_has_effect(port) {
                 self.note_device_access();
             }
             return value;
         }
-        match (&self.ctc, port) {
-            (Some(ctc), 0x88..=0x8B) => ctc.read(usize::from(port & 3), self.clock.now()),
+        match (&self.ctc, port as u8) {
+            (Some(ctc), 0x88..=0x8B) => ctc.read(usize::from(port & 3), now),
             _ => FLOATING_BYTE,
         }
     }
 
     fn output(&mut self, port: u16, value: u8) {
-        let port = port as u8;
         let now = self.clock.now();
         if self.uart.get_mut().output(port, value, now) {
+            self.map_pages();
             self.note_device_access();
-        } else if let (Some(ctc), 0x88..=0x8B) = (&mut self.ctc, port) {
+        } else if let (Some(ctc), 0x88..=0x8B) = (&mut self.ctc, port as u8) {
             ctc.write(usize::from(port & 3), value, now);
             if let Some(period) = ctc.output_period(0) {
                 self.uart.get_mut().set_clock_period(period);
             }
             self.note_device_access();
         } else {
-            self.memory.output(port, value);
+            self.memory.output(port as u8, value);
         }
     }
     fn signal(&mut self, signal: Signal) {
@@ -251,6 +259,11 @@ impl Bus for BoardBus {
             // It delays what the devices do next, and causes nothing.
             Signal::Disabled => return,
             Signal::Returned => self.reti_executed.set(true),
+            Signal::Trapped { third } => {
+                if let Some(devices) = self.uart.get_mut().z180() {
+                    devices.trap(third);
+                }
+            }
             Signal::Enabled | Signal::Halted => {}
         }
         self.clock.stop();

@@ -455,7 +455,7 @@ impl Bus for GuardedBus<'_> {
                 self.bus.clock.stop();
             }
             Signal::Enabled => self.seen.enabled_at.set(Some(now)),
-            Signal::Returned => {}
+            Signal::Returned | Signal::Trapped { .. } => {}
         }
         self.bus.signal(signal);
     }

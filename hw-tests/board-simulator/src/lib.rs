@@ -20,6 +20,7 @@
 //! | memory and port decoding | `bus`, `memory`, `banks` |
 //! | chips for the ROM socket | `eprom`, `sst39sf`, `at28c256` |
 //! | serial chips and their clock | `uart`, `acia`, `sio`, `ctc` |
+//! | the devices of a Z180 | `z180` |
 //! | the far end of the serial line | `line`, `pty`, `network`, `packets` |
 //! | processor, bus and clock together | `board`, `clock` |
 //! | durations of chosen routines | `probe` |
@@ -49,6 +50,7 @@ mod spec;
 mod sst39sf;
 mod uart;
 mod violation;
+mod z180;
 
 pub use acia::Acia;
 pub use at28c256::{At28c256, PAGE_BYTES};
@@ -71,3 +73,4 @@ pub use sst39sf::{SECTOR_BYTES, Sst39sf, SstModel};
 pub use uart::UartModel;
 pub use violation::{Violation, ViolationKind};
 pub use z80_core::{Bus, Cpu, Registers, Signal};
+pub use z180::{Z180Devices, Z180Revision};

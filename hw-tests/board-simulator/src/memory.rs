@@ -17,7 +17,7 @@ const BLOCKS: usize = 0x1_0000 / BLOCK_BYTES;
 /// T-states without a write to the chip before its bytes are copied into the view. Programs write
 /// to chips in bursts, and each write invalidates the view.
 const CHIP_SETTLE_T_STATES: u64 = 20_000;
-/// Bytes of RAM on the banked module.
+/// Bytes of RAM, and of ROM, on the banked module and behind an MMU.
 const BANKED_RAM: usize = 0x8_0000;
 
 /// Layout of memory.
@@ -32,6 +32,8 @@ pub enum MemoryMap {
     },
     /// The module of 512 KiB ROM and 512 KiB RAM with its page registers.
     Banked,
+    /// A Z180 with 512 KiB ROM at physical address 00000h and 512 KiB RAM at 80000h.
+    Mmu,
 }
 
 /// The chip in the ROM socket.
@@ -196,6 +198,7 @@ impl Memory {
                 let pages = std::array::from_fn(|_| noise.byte());
                 (BANKED_RAM, [Mapping::Nothing; BLOCKS], Some(Banks::new(pages)))
             }
+            MemoryMap::Mmu => (BANKED_RAM, [Mapping::Nothing; BLOCKS], None),
         };
         let ram = (0..ram).map(|_| noise.byte()).collect();
         let view = Box::new([FLOATING_BYTE; 0x1_0000]);
@@ -381,22 +384,41 @@ impl Memory {
     fn map_banks(&mut self) {
         let Some(banks) = &self.banks else { return };
         let pages: [BankedPage; 4] = std::array::from_fn(|window| banks.page(window));
-        for (index, (mapping, block_valid)) in
-            self.blocks.iter_mut().zip(&mut self.block_valid).enumerate()
-        {
+        self.map(std::array::from_fn(|index| {
             let address = index * BLOCK_BYTES;
-            let new = match pages[address / PAGE_BYTES] {
+            match pages[address / PAGE_BYTES] {
                 BankedPage::Flash(base) => Mapping::Rom(base + address % PAGE_BYTES),
                 BankedPage::Ram(base) => Mapping::Ram(base + address % PAGE_BYTES),
-            };
-            *block_valid &= *mapping == new;
-            *mapping = new;
+            }
+        }));
+    }
+
+    /// Updates the memory map from the numbers that an MMU adds to those of pages of 4 KiB.
+    pub(super) fn map_pages(&mut self, page_offset: impl Fn(u8) -> u8) {
+        self.map(std::array::from_fn(|index| {
+            let page = (index as u8).wrapping_add(page_offset(index as u8));
+            match (usize::from(page) * BLOCK_BYTES).checked_sub(BANKED_RAM) {
+                Some(base) => Mapping::Ram(base),
+                None => Mapping::Rom(usize::from(page) * BLOCK_BYTES),
+            }
+        }));
+    }
+
+    fn map(&mut self, blocks: [Mapping; BLOCKS]) {
+        if self.blocks == blocks {
+            return;
+        }
+        for ((mapping, new), valid) in
+            self.blocks.iter_mut().zip(&blocks).zip(&mut self.block_valid)
+        {
+            *valid &= mapping == new;
+            *mapping = *new;
         }
         self.view_valid = false;
-        let double = |(index, page): (usize, &BankedPage)| {
-            matches!(page, BankedPage::Ram(_)) && pages[..index].contains(page)
+        let double = |(index, block): (usize, &Mapping)| {
+            matches!(block, Mapping::Ram(_)) && blocks[..index].contains(block)
         };
-        self.ram_aliased = pages.iter().enumerate().any(double);
+        self.ram_aliased = blocks.iter().enumerate().any(double);
         if self.ram_aliased {
             self.block_valid = [false; BLOCKS];
         }

@@ -1,7 +1,8 @@
-//! The serial chip of a board, of either kind: maps ports to its registers.
+//! The serial chip of a board, of any kind: maps ports to its registers.
 
 use super::acia::Acia;
 use super::sio::{Sio, SioPort};
+use super::z180::{Z180Devices, Z180Revision};
 
 /// The kinds of serial chips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,6 +11,8 @@ pub enum UartModel {
     Acia,
     /// Zilog SIO/2 in RC2014's order at 80h: channel A, with the line, then B.
     Sio,
+    /// Channel 0 of the ASCI on a Z180, which is the board's processor.
+    Asci(Z180Revision),
 }
 
 /// A serial chip. Times are T-states of the processor clock.
@@ -17,6 +20,8 @@ pub enum UartModel {
 pub(super) enum Uart {
     Acia(Acia),
     Sio(Sio),
+    /// With all other devices of the processor's chip.
+    Asci(Box<Z180Devices>),
 }
 
 impl Uart {
@@ -30,44 +35,63 @@ impl Uart {
                 sio.set_clock_period(SioPort::B, clock_period.into());
                 Self::Sio(sio)
             }
+            UartModel::Asci(revision) => Self::Asci(Box::new(Z180Devices::new(revision))),
         }
     }
 
     /// Reads a port. Returns `None` if the port is not one of the chip's.
-    pub(super) fn input(&mut self, port: u8) -> Option<u8> {
+    pub(super) fn input(&mut self, port: u16, now: u64) -> Option<u8> {
         match self {
             Self::Acia(acia) => match port & 0xC1 {
                 0x80 => Some(acia.status()),
                 0x81 => Some(acia.read()),
                 _ => None,
             },
-            Self::Sio(sio) => match sio_register(port)? {
+            Self::Sio(sio) => match sio_register(port as u8)? {
                 (channel, true) => Some(sio.read_control(channel)),
                 (channel, false) => Some(sio.read_data(channel)),
             },
+            Self::Asci(devices) => devices.input(port, now),
         }
     }
 
+    /// Returns `true` if reading a port can change what the chip does next.
+    pub(super) fn read_has_effect(&self, port: u16) -> bool {
+        match self {
+            // The data registers have odd ports.
+            Self::Acia(_) | Self::Sio(_) => port & 1 == 1,
+            Self::Asci(devices) => devices.read_has_effect(port),
+        }
+    }
+
+    /// Returns the devices of a Z180.
+    pub(super) fn z180(&mut self) -> Option<&mut Z180Devices> {
+        if let Self::Asci(devices) = self { Some(devices) } else { None }
+    }
+
     /// Writes a port. Returns `true` if the port is one of the chip's.
-    pub(super) fn output(&mut self, port: u8, value: u8, now: u64) -> bool {
+    pub(super) fn output(&mut self, port: u16, value: u8, now: u64) -> bool {
         match self {
             Self::Acia(acia) => match port & 0xC1 {
                 0x80 => acia.set_control(value),
                 0x81 => acia.write(value, now),
                 _ => return false,
             },
-            Self::Sio(sio) => match sio_register(port) {
+            Self::Sio(sio) => match sio_register(port as u8) {
                 Some((channel, true)) => sio.write_control(channel, value, now),
                 Some((channel, false)) => sio.write_data(channel, value, now),
                 None => return false,
             },
+            Self::Asci(devices) => return devices.output(port, value, now),
         }
         true
     }
 
     pub(super) fn reset(&mut self) {
-        if let Self::Sio(sio) = self {
-            sio.reset();
+        match self {
+            Self::Acia(_) => {} // it has no reset pin
+            Self::Sio(sio) => sio.reset(),
+            Self::Asci(devices) => devices.reset(),
         }
     }
 
@@ -83,6 +107,7 @@ impl Uart {
         match self {
             Self::Acia(acia) => acia.advance(now),
             Self::Sio(sio) => sio.advance(now)[0],
+            Self::Asci(devices) => devices.advance(now),
         }
     }
 
@@ -91,6 +116,7 @@ impl Uart {
         match self {
             Self::Acia(acia) => acia.character_time(),
             Self::Sio(sio) => sio.receive_time(SioPort::A).unwrap_or(0),
+            Self::Asci(devices) => devices.receive_time(),
         }
     }
 
@@ -98,6 +124,7 @@ impl Uart {
         match self {
             Self::Acia(acia) => acia.can_receive(),
             Self::Sio(sio) => sio.can_receive(SioPort::A),
+            Self::Asci(devices) => devices.can_receive(),
         }
     }
 
@@ -105,6 +132,7 @@ impl Uart {
         match self {
             Self::Acia(acia) => acia.start_receiving(value, good_frame, now),
             Self::Sio(sio) => sio.start_receiving(SioPort::A, value, good_frame, now),
+            Self::Asci(devices) => devices.start_receiving(value, good_frame, now),
         }
     }
 
@@ -112,6 +140,7 @@ impl Uart {
         match self {
             Self::Acia(acia) => acia.rts_high(),
             Self::Sio(sio) => sio.rts_high(SioPort::A),
+            Self::Asci(devices) => devices.rts_high(),
         }
     }
 
@@ -119,6 +148,7 @@ impl Uart {
         match self {
             Self::Acia(acia) => acia.next_event(),
             Self::Sio(sio) => sio.next_event(),
+            Self::Asci(devices) => devices.next_event(),
         }
     }
 
@@ -126,6 +156,7 @@ impl Uart {
         match self {
             Self::Acia(acia) => acia.interrupt(),
             Self::Sio(sio) => sio.interrupt(),
+            Self::Asci(devices) => devices.vector().is_some(),
         }
     }
 
@@ -134,6 +165,7 @@ impl Uart {
         match self {
             Self::Acia(_) => None,
             Self::Sio(sio) => Some(sio.vector()),
+            Self::Asci(devices) => devices.vector(),
         }
     }
 
@@ -158,6 +190,7 @@ impl Uart {
         match self {
             Self::Acia(acia) => acia.lost(),
             Self::Sio(sio) => sio.lost(SioPort::A),
+            Self::Asci(devices) => devices.lost(),
         }
     }
 }

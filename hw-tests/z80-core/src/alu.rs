@@ -147,8 +147,10 @@ impl Cpu {
 
     pub(crate) fn decimal_adjust(&mut self) {
         let (a, f) = (self.a(), self.f());
-        let low = when(f & H != 0 || a & 0x0F > 9, 0x06);
-        let high = when(f & C != 0 || a > 0x99, 0x60);
+        // After a subtraction, a Z180 looks at the flags only (Zilog's questions and answers).
+        let by_digits = !(self.is_z180 && f & N != 0);
+        let low = when(f & H != 0 || by_digits && a & 0x0F > 9, 0x06);
+        let high = when(f & C != 0 || by_digits && a > 0x99, 0x60);
         let by = low | high;
         let result = if f & N != 0 { a.wrapping_sub(by) } else { a.wrapping_add(by) };
         self.set_a(result);
@@ -177,10 +179,10 @@ impl Cpu {
         self.sub(value, 0);
     }
 
-    /// RRD and RLD: S, Z, Y, X and parity of A.
-    pub(crate) fn rotate_digits(&mut self, a: u8) {
+    /// RRD and RLD: S, Z, Y, X and parity of A, on a Z180 of the byte in memory.
+    pub(crate) fn rotate_digits(&mut self, a: u8, byte: u8) {
         self.set_a(a);
-        self.set_flags(szp(a) | self.carry());
+        self.set_flags(szp(if self.is_z180 { byte } else { a }) | self.carry());
     }
 
     /// BIT: S of bit 7 only, Y and X from wherever they come.

@@ -11,6 +11,12 @@ impl Cpu {
     #[inline(always)]
     pub(crate) fn bits<B: Bus>(&mut self, bus: &mut B) -> u32 {
         let opcode = self.fetch(bus);
+        self.bits_by(bus, opcode)
+    }
+
+    /// The instruction behind CB whose opcode was fetched.
+    #[inline(always)]
+    pub(crate) fn bits_by<B: Bus>(&mut self, bus: &mut B, opcode: u8) -> u32 {
         let place = usize::from(opcode & 7);
         if opcode & 7 == MEMORY {
             let address = self.file.pair(HL);
@@ -36,9 +42,15 @@ impl Cpu {
     /// The T-states are those without DD or FD.
     pub(crate) fn indexed_bits<B: Bus>(&mut self, bus: &mut B, address: u16) -> u32 {
         let opcode = self.next(bus);
-        let value = bus.read(address);
-        let Some(result) = self.changed(opcode, value, (address >> 8) as u8) else { return 16 };
-        bus.write(address, result);
+        self.indexed_bits_by(bus, address, opcode)
+    }
+
+    /// The same whose opcode was fetched.
+    #[inline(always)]
+    pub(crate) fn indexed_bits_by<B: Bus>(&mut self, bus: &mut B, at: u16, opcode: u8) -> u32 {
+        let value = bus.read(at);
+        let Some(result) = self.changed(opcode, value, (at >> 8) as u8) else { return 16 };
+        bus.write(at, result);
         if opcode & 7 != MEMORY {
             self.file.set(usize::from(opcode & 7), result);
         }

@@ -18,7 +18,7 @@ pub trait Bus {
 /// An instruction that concerns the surroundings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
-    /// HALT: the processor waits from now on. It comes every four T-states.
+    /// HALT: the processor waits from now on. It comes as often as HALT repeats.
     Halted,
     /// RETI: Zilog's devices detect the end of an interrupt handler by it.
     Returned,
@@ -26,4 +26,9 @@ pub enum Signal {
     Enabled,
     /// DI: no interrupt is accepted until the next EI or RETN.
     Disabled,
+    /// TRAP of the Z180: an undefined opcode, in the second or the third byte of an instruction.
+    Trapped {
+        /// Whether it is the third byte (bit UFO of the register ITC).
+        third: bool,
+    },
 }

@@ -8,6 +8,8 @@ use crate::registers::{A, BC, DE, F, HL, IX, IY, RegisterFile, Registers};
 const ACKNOWLEDGE_T_STATES: u32 = 2;
 /// T-states of the instruction that the processor runs over and over in HALT.
 const HALT_T_STATES: u64 = 4;
+/// The same on a Z180.
+const Z180_HALT_T_STATES: u64 = 3;
 /// Address of the service in mode 1.
 const MODE_1_ADDRESS: u16 = 0x0038;
 /// Address of the service of a non-maskable interrupt.
@@ -24,7 +26,7 @@ pub(crate) enum LastInstruction {
     ReadIff2,
 }
 
-/// A Z80. A clone continues exactly as the original does.
+/// A Z80 or Z180. A clone continues exactly as the original does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cpu {
     pub(crate) file: RegisterFile,
@@ -47,6 +49,7 @@ pub struct Cpu {
     pub(crate) written: u8,
     pub(crate) last: LastInstruction,
     accepted: bool,
+    pub(crate) is_z180: bool,
 }
 
 impl Default for Cpu {
@@ -75,30 +78,38 @@ impl Cpu {
             written: 0,
             last: LastInstruction::Other,
             accepted: false,
+            is_z180: false,
         };
         cpu.file.set_af(0xFFFF);
         cpu
     }
 
+    /// A Z180 just after power came on, with the registers of [`new`](Self::new).
+    pub fn z180() -> Self {
+        Self { is_z180: true, ..Self::new() }
+    }
+
     /// Does what /RESET does: PC, I and R are 0, interrupts are off, mode 0 (Zilog UM0080).
     pub fn reset(&mut self) {
         let registers = Registers { pc: 0, i: 0, r: 0, ..self.registers() };
-        *self = Self::new();
+        *self = Self { is_z180: self.is_z180, ..Self::new() };
         self.set_registers(&registers);
     }
 
     /// Runs one instruction, or the acceptance of an interrupt, and returns its T-states.
     /// `interrupt` is the level of /INT: the byte on the bus during the acknowledge cycle while a
-    /// device asks.
+    /// device asks. On a Z180 it is the request of an on-chip device, with the low byte of the
+    /// address of its vector (register IL with the device's code).
     #[inline]
     pub fn step<B: Bus>(&mut self, bus: &mut B, interrupt: Option<u8>) -> u32 {
         self.accepted = interrupt.is_some() && self.accepts_interrupt();
         match interrupt {
             Some(vector) if self.accepted => self.accept(bus, vector),
+            _ if self.is_z180 => self.step_z180(bus),
             _ => {
                 self.last = LastInstruction::Other;
                 let opcode = self.fetch(bus);
-                self.perform(bus, opcode)
+                self.perform::<B, HL>(bus, opcode)
             }
         }
     }
@@ -112,6 +123,14 @@ impl Cpu {
         mut should_continue: impl FnMut(&Self, &mut B, u32) -> bool,
     ) {
         self.accepted = false;
+        if self.is_z180 {
+            loop {
+                let time = self.step_z180(bus);
+                if !should_continue(self, bus, time) {
+                    return;
+                }
+            }
+        }
         loop {
             self.last = LastInstruction::Other;
             let opcode = self.fetch(bus);
@@ -156,10 +175,11 @@ impl Cpu {
 
     /// Waits in HALT for at least `t_states`, which end with an instruction, and returns the time.
     pub fn wait(&mut self, t_states: u64) -> u64 {
-        let instructions = t_states.div_ceil(HALT_T_STATES);
+        let halt = if self.is_z180 { Z180_HALT_T_STATES } else { HALT_T_STATES };
+        let instructions = t_states.div_ceil(halt);
         self.refresh = self.refresh.wrapping_add(instructions as u8);
         (self.written, self.last, self.accepted) = (0, LastInstruction::Other, false);
-        instructions * HALT_T_STATES
+        instructions * halt
     }
 
     /// Whether the processor waits in HALT.
@@ -221,20 +241,21 @@ impl Cpu {
 
     /// An instruction whose opcode is there, out of line.
     #[inline(never)]
-    fn perform<B: Bus>(&mut self, bus: &mut B, opcode: u8) -> u32 {
-        self.execute::<B, HL>(bus, opcode)
+    pub(crate) fn perform<B: Bus, const X: usize>(&mut self, bus: &mut B, opcode: u8) -> u32 {
+        self.execute::<B, X>(bus, opcode)
     }
 
     /// In mode 0 the byte is an opcode; what follows it comes from memory, though on a board it
     /// would come from the device. RST, the only one in use, has no more bytes.
     fn accept<B: Bus>(&mut self, bus: &mut B, vector: u8) -> u32 {
-        if self.last == LastInstruction::ReadIff2 {
+        if self.last == LastInstruction::ReadIff2 && !self.is_z180 {
             self.file.set(F, self.f() & !PV);
         }
         self.leave();
         (self.iff1, self.iff2) = (false, false);
         match self.mode {
-            0 => self.perform(bus, vector) + ACKNOWLEDGE_T_STATES,
+            _ if self.is_z180 => self.vector_z180(bus, vector),
+            0 => self.perform::<B, HL>(bus, vector) + ACKNOWLEDGE_T_STATES,
             1 => {
                 self.push_pc(bus, MODE_1_ADDRESS);
                 11 + ACKNOWLEDGE_T_STATES

@@ -12,6 +12,12 @@ impl Cpu {
     /// Codes that mean nothing do nothing, for eight T-states.
     pub(crate) fn extended<B: Bus>(&mut self, bus: &mut B) -> u32 {
         let opcode = self.fetch(bus);
+        self.extended_by(bus, opcode)
+    }
+
+    /// The instruction behind ED whose opcode was fetched.
+    #[inline(always)]
+    pub(crate) fn extended_by<B: Bus>(&mut self, bus: &mut B, opcode: u8) -> u32 {
         let number = opcode >> 3 & 7;
         match (opcode >> 6, opcode & 7) {
             (1, 0) => self.input_register(bus, number),
@@ -123,7 +129,7 @@ impl Cpu {
         };
         bus.write(address, rotated);
         self.wz = address.wrapping_add(1);
-        self.rotate_digits(a & 0xF0 | digit);
+        self.rotate_digits(a & 0xF0 | digit, rotated);
         18
     }
 }

@@ -1,5 +1,5 @@
 //! The Z80 as Zilog built it in NMOS, exact to the T-state: all registers, MEMPTR, the undocumented
-//! instructions and flags, interrupts.
+//! instructions and flags, interrupts; and the processor of the Z180, without wait states.
 //!
 //! | part | file |
 //! |---|---|
@@ -10,6 +10,7 @@
 //! | arithmetic, rotations | `alu` |
 //! | instructions behind CB and ED | `bits`, `extended` |
 //! | instructions that move blocks | `block` |
+//! | the Z180's instructions, T-states and TRAP | `z180` |
 //! | registers and flags by name | `names` |
 //! | expressions over registers and memory | `expression` |
 //!
@@ -53,6 +54,7 @@ mod names;
 mod opcodes;
 mod registers;
 mod unprefixed;
+mod z180;
 
 pub use bus::{Bus, Signal};
 pub use cpu::Cpu;

@@ -194,14 +194,14 @@ impl Cpu {
     }
 
     #[inline(always)]
-    fn holds(&self, condition: u8) -> bool {
+    pub(crate) fn holds(&self, condition: u8) -> bool {
         let flag = CONDITIONS[usize::from(condition >> 1 & 3)];
         (self.f() & flag != 0) == (condition & 1 == 1)
     }
 
     /// The address that (HL) means.
     #[inline(always)]
-    fn address<B: Bus, const X: usize>(&mut self, bus: &B) -> u16 {
+    pub(crate) fn address<B: Bus, const X: usize>(&mut self, bus: &B) -> u16 {
         let base = self.file.pair(X);
         if X == HL {
             return base;
@@ -344,7 +344,7 @@ impl Cpu {
     }
 
     #[inline(always)]
-    fn halt<B: Bus>(&mut self, bus: &mut B) -> u32 {
+    pub(crate) fn halt<B: Bus>(&mut self, bus: &mut B) -> u32 {
         self.halted = true;
         self.pc = self.pc.wrapping_sub(1);
         bus.signal(Signal::Halted);

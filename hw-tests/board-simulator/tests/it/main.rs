@@ -8,5 +8,6 @@ mod dialogues;
 mod guard;
 mod network_line;
 mod port;
+mod z180;
 mod z80_crc16;
 mod z80_times;

@@ -1,5 +1,6 @@
-//! Tests of the Z80.
+//! Tests of the processors.
 
 mod against_zilog_z80;
 mod exercisers;
 mod interrupts;
+mod z180;
