@@ -315,6 +315,26 @@ mod tests {
     }
 
     #[test]
+    fn a_usb_port_has_the_texts_of_its_adapter() {
+        let adapter = ports::UsbAdapter {
+            id: (0x0403, 0x6001),
+            product: Some("FT232R\n".to_owned()),
+            serial: Some("A5\u{1b}01".to_owned()),
+        };
+        let path = "/dev/ttyUSB0".to_owned();
+        let port = ports::PortInfo { name: path.clone(), attachment: Attachment::Usb(adapter) };
+        let expected = PortInfo {
+            path,
+            kind: "usb",
+            usb: Some((0x0403, 0x6001)),
+            product: Some("FT232R".to_owned()),
+            serial: Some("A5 01".to_owned()),
+            by_id: None,
+        };
+        assert_eq!(port_info(port), expected);
+    }
+
+    #[test]
     fn a_speed_is_near_within_what_a_uart_bears() {
         assert!(
             is_baud_within_tolerance(115_200, 115_200)

@@ -179,7 +179,7 @@ pub fn run<'a, T: Session>(
     let profile = plan.as_ref().ok().and_then(T::planned_profile);
     let head = config.head::<T::Suite>(cases, profile);
     let mut reporter = Reporter::start(config, cases, head.clone(), profile, &ctx)?;
-    let mut recorder = ResultRecorder::new(config, Arc::clone(&ctx.clock));
+    let mut recorder = ResultRecorder::new(config, cases.len(), Arc::clone(&ctx.clock));
     let outcome = plan
         .map_err(as_rig_failure)
         .and_then(|plan| {

@@ -52,7 +52,7 @@ pub(crate) fn ids<S: Suite>(cases: &dyn CaseList<S::Case>) -> impl Iterator<Item
 
 /// Returns the first name that an earlier case has, too; `None` if all names differ.
 pub fn repeated_name<S: Suite>(cases: &dyn CaseList<S::Case>) -> Option<String> {
-    let mut names = CaseIndex::default();
+    let mut names = CaseIndex::with_capacity(cases.len());
     ids::<S>(cases).find(|name| !names.insert(name).1)
 }
 

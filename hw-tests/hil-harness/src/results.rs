@@ -22,7 +22,7 @@ use crate::runner::{CaseResult, VerdictCounts};
 use crate::suite::Suite;
 
 /// The version of the format.
-pub const RESULTS_FORMAT: u32 = 2;
+pub const RESULTS_FORMAT: u32 = 3;
 
 /// A line of the results file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

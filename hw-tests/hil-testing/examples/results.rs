@@ -1,5 +1,5 @@
 //! Writes a results file of many results, then resumes it and writes the report, so that the memory
-//! for results can be measured (docs/BENCHMARKS.md):
+//! for results can be measured, without that of a list of cases:
 //!
 //! `cargo run --release -p hil-testing --example results -- write 1000000 DIR`, then
 //! `/usr/bin/time -v target/release/examples/results report 1000000 DIR`
@@ -39,7 +39,7 @@ fn report(file: &Path, head: &RunHeader, folder: &Path) -> Result<(), Box<dyn Er
     prepare_folder(&OsFileSystem, folder, false)?;
     let options = FollowUpOptions::default();
     let mut totals = RunTotals::new(options.clone());
-    let mut results = WorstResults::spooled_in(folder);
+    let mut results = WorstResults::new(Some(folder), head.cases);
     let mut add = |result| {
         totals.add(&result, None);
         results.add(&result);

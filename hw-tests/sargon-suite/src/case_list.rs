@@ -7,11 +7,15 @@ use hil_harness::case_list::CaseList;
 use sargon_corpus::{Case, CaseInput, encode, placement};
 use sargon_reference::{Position, Square};
 
+/// The clocks of a position without its own.
+const DEFAULT_CLOCKS: &str = "0 1";
+
 /// Cases, stored without what they have in common.
 ///
-/// A case takes 4 bytes for its end and, for a position, a record of the number of its template (4
-/// bytes), the occupied squares (8), the pieces (half a byte each), and as text both clocks and the
-/// part of the name that does not come from the file.
+/// A case takes 4 bytes for its end and a record: the number of its template (1 byte for the first
+/// 128), for a position the occupied squares (8), the pieces (half a byte each) and, as text, the
+/// clocks unless they are [`DEFAULT_CLOCKS`], and the part of the name that does not come from the
+/// file.
 #[derive(Debug, Clone, Default)]
 pub struct CompactCases {
     /// Cases without the parts that are in the records.
@@ -37,11 +41,18 @@ impl CompactCases {
             let board = std::mem::replace(position, Position::empty(position.to_move));
             record = pack(&board);
             let fields: Vec<_> = fen.splitn(5, ' ').collect();
-            clocks = format!("{} ", fields[4]);
+            if fields[4] != DEFAULT_CLOCKS {
+                clocks += fields[4];
+            }
+            clocks.push('\n');
             *fen = fields[1..4].join(" ");
         }
-        let number = self.template(case);
-        self.records.extend(number.to_le_bytes());
+        let mut number = self.template(case);
+        while number > 0x7F {
+            self.records.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        self.records.push(number as u8);
         self.records.extend(record);
         self.records.extend(clocks.bytes().chain(name.bytes()));
         self.ends.push(u32::try_from(self.records.len()).expect("4 GB of records"));
@@ -64,15 +75,18 @@ impl CaseList<Case> for CompactCases {
 
     fn case(&self, index: usize) -> Case {
         let start = index.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
-        let mut record = &self.records[start..self.ends[index] as usize];
-        let number = u32::from_le_bytes(take(&mut record));
+        let record = &self.records[start..self.ends[index] as usize];
+        let length = record.iter().take_while(|byte| **byte > 0x7F).count() + 1;
+        let (number, mut record) = record.split_at(length);
+        let number = number.iter().rfold(0, |number, byte| number << 7 | u32::from(byte & 0x7F));
         let mut case = Case::clone(&self.templates[number as usize]);
         if let CaseInput::Position { fen, position, .. } = &mut case.subject {
             unpack(&mut record, position);
-            let end = record.iter().enumerate().filter(|(_, byte)| **byte == b' ').nth(1);
-            let (clocks, name) = record.split_at(end.expect("two clocks").0);
-            *fen = format!("{} {fen} {}", placement(position), String::from_utf8_lossy(clocks));
-            record = &name[1..];
+            let end = record.iter().position(|byte| *byte == b'\n').expect("clocks end a line");
+            let clocks = String::from_utf8_lossy(&record[..end]);
+            let clocks = if clocks.is_empty() { DEFAULT_CLOCKS } else { &clocks };
+            *fen = format!("{} {fen} {clocks}", placement(position));
+            record = &record[end + 1..];
         }
         case.id += &String::from_utf8_lossy(record);
         case
@@ -120,8 +134,11 @@ mod tests {
         let text = "r3k2r/8/8/2pP4/8/8/8/R3K2R w KQkq c6 12 345 residue \"c5=1\"; tags \"a b\";\n\
                     r3k2r/8/8/8/8/8/8/R3K2R b Kq - 0 1 residue1978 \"a8=2\";\n\
                     4k3/8/8/8/8/8/8/4K2R w - - id \"two words\";\n\
-                    4k3/8/8/8/8/8/8/4K2R w - - id \"m.epd too\";\n4k3/8/8/8/8/8/8/4K2R w - -\n";
-        let mut cases = parse_positions("m.epd", text).expect("positions");
+                    4k3/8/8/8/8/8/8/4K2R w - - id \"m.epd too\";\n4k3/8/8/8/8/8/8/4K2R w - -\n\
+                    4k3/8/8/8/8/8/8/4K2R w - - 0 12\n";
+        let tagged = (0..300).map(|tag| format!("4k3/8/8/8/8/8/8/4K2R b - - tags \"{tag}\";\n"));
+        let text = tagged.fold(text.to_owned(), |text, line| text + &line);
+        let mut cases = parse_positions("m.epd", &text).expect("positions");
         cases.extend(builtin_corpus().expect("the corpus"));
         let mut compact = CompactCases::default();
         cases.iter().for_each(|case| compact.push("m.epd", case.clone()));

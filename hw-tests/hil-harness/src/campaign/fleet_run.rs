@@ -40,7 +40,7 @@ pub fn run_on_fleet<'a, T: Session>(
     let mut head = config.head::<T::Suite>(cases, None);
     head.profile = profiles::<T>(members);
     let mut reporter = Reporter::start(config, cases, head.clone(), None, &ctx)?;
-    let mut recorder = ResultRecorder::new(config, Arc::clone(&ctx.clock));
+    let mut recorder = ResultRecorder::new(config, cases.len(), Arc::clone(&ctx.clock));
     let outcome = recorder
         .open(config, &head, ctx.file_system)
         .and_then(|()| recorder.unfinished(cases))

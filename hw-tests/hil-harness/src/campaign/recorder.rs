@@ -20,10 +20,6 @@ const MAX_SOAK_CASES_WRITTEN: u64 = 10_000;
 /// How often a soak run writes its counts.
 const SOAK_PROGRESS_INTERVAL: Duration = Duration::from_secs(60);
 
-fn empty_results(config: &RunConfig) -> WorstResults {
-    config.report.as_deref().map_or_else(WorstResults::without_details, WorstResults::spooled_in)
-}
-
 /// Records the results of the cases.
 pub struct ResultRecorder<S: Suite> {
     /// The counts and the cases that did not pass.
@@ -43,13 +39,13 @@ pub struct ResultRecorder<S: Suite> {
 }
 
 impl<S: Suite> ResultRecorder<S> {
-    /// Creates a recorder without results.
+    /// Creates a recorder for so many cases, without results.
     #[must_use]
-    pub fn new(config: &RunConfig, clock: Clock) -> Self {
+    pub fn new(config: &RunConfig, count: usize, clock: Clock) -> Self {
         let soak = config.is_soak().then(|| (0, clock()));
         Self {
             totals: RunTotals::new(config.follow_up.clone()),
-            results: empty_results(config),
+            results: WorstResults::new(config.report.as_deref(), count),
             baseline: config.baseline.clone(),
             clock,
             writer: None,
@@ -75,15 +71,15 @@ impl<S: Suite> ResultRecorder<S> {
         } else {
             ResultsWriter::create(file_system, path, head, config.force, clock)
         };
-        self.writer = Some(writer.inspect_err(|_| self.discard_results(config))?);
+        self.writer = Some(writer.inspect_err(|_| self.discard_results(config, head.cases))?);
         self.finished = self.results.len();
         Ok(())
     }
 
     /// Discards the results of a file that turned out to be damaged or of another run.
-    fn discard_results(&mut self, config: &RunConfig) {
+    fn discard_results(&mut self, config: &RunConfig, count: usize) {
         self.totals = RunTotals::new(config.follow_up.clone());
-        self.results = empty_results(config);
+        self.results = WorstResults::new(config.report.as_deref(), count);
     }
 
     fn add_result(&mut self, result: &mut CaseResult<S>) {

@@ -1,6 +1,7 @@
 //! Writes the report of a run at its start, so that a killed run leaves no report of an earlier
 //! one, and at its end.
 
+use std::io;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -10,9 +11,9 @@ use cli_support::exit::CommandError;
 
 use super::Session;
 use super::{FinishedRun, ResultRecorder, RunConfig, RunContext};
-use crate::case_list::CaseList;
+use crate::case_list::{CaseList, SelectedCases};
 use crate::file_system::FileSystem;
-use crate::report::{Report, WorstResults, WriteError, prepare_folder, write_files};
+use crate::report::{CaseResults, Report, WorstResults, WriteError, prepare_folder, write_files};
 use crate::results::{Clock, RunHeader};
 use crate::runner::{CaseResult, Verdict};
 use crate::suite::Suite;
@@ -48,7 +49,7 @@ impl<'a, S: Suite> Reporter<'a, S> {
             Self { config, cases, file_system: ctx.file_system, clock, started, report };
         if let Some(folder) = &config.report {
             prepare_folder(ctx.file_system, folder, config.force)?;
-            reporter.write(WorstResults::spooled_in(folder), true)?;
+            reporter.write(WorstResults::new(None, 0), true)?;
         }
         Ok(reporter)
     }
@@ -88,20 +89,40 @@ impl<'a, S: Suite> Reporter<'a, S> {
     }
 
     /// Writes the files. If the run was aborted, cases without a result are listed as not run.
-    fn write(&mut self, mut results: WorstResults, is_aborted: bool) -> Result<(), CommandError> {
+    fn write(&mut self, results: WorstResults, is_aborted: bool) -> Result<(), CommandError> {
         let Some(folder) = &self.config.report else { return Ok(()) };
-        if is_aborted {
-            for case in self.cases.cases() {
-                if !results.contains(S::id(&case)) {
-                    results.add(&CaseResult::<S>::new(&case, Verdict::NotRun));
-                }
-            }
-        }
+        let is_left = |case: &S::Case| is_aborted && !results.contains(S::id(case));
+        let left = SelectedCases::new(self.cases, is_left);
+        let mut results = ReportedResults::<S> { results, left };
         let took = (self.clock)().saturating_duration_since(self.started);
         let baseline = self.config.baseline.as_deref();
         self.report
             .set_cases(&mut results, took, &self.config.follow_up, baseline)
             .map_err(|source| WriteError::Io { path: folder.clone(), source })?;
         Ok(write_files(&self.report, &mut results, self.file_system, folder)?)
+    }
+}
+
+/// The results of a run, and the cases that were not run.
+struct ReportedResults<'a, S: Suite> {
+    results: WorstResults,
+    left: SelectedCases<&'a dyn CaseList<S::Case>>,
+}
+
+impl<S: Suite> ReportedResults<'_, S> {
+    fn not_run(&self) -> impl Iterator<Item = CaseResult<S>> {
+        self.left.cases().map(|case| CaseResult::new(&case, Verdict::NotRun))
+    }
+}
+
+impl<S: Suite> CaseResults<S> for ReportedResults<'_, S> {
+    fn visit(&mut self, visit: &mut dyn FnMut(&CaseResult<S>) -> io::Result<()>) -> io::Result<()> {
+        self.results.visit(visit)?;
+        self.not_run().try_for_each(|result| visit(&result))
+    }
+
+    fn visit_json(&mut self, visit: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()> {
+        CaseResults::<S>::visit_json(&mut self.results, visit)?;
+        self.not_run().try_for_each(|result| visit(&serde_json::to_string(&result)?))
     }
 }

@@ -2,7 +2,7 @@
 //! copies of slow cases. Has no I/O and no clock; the caller passes the time, so that a simulation
 //! tests this same code.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 /// Most boards that run a case at a time.
@@ -64,7 +64,6 @@ struct CaseState {
     running: Vec<Assignee>,
     /// Its outcomes, by board.
     outcomes: Vec<BoardOutcome>,
-    is_settled: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -116,7 +115,8 @@ pub struct Scheduler {
     queue: VecDeque<usize>,
     /// Cases to rerun on another board.
     reruns: VecDeque<usize>,
-    cases: Vec<CaseState>,
+    /// The cases that were assigned to a board and are not settled.
+    cases: BTreeMap<usize, CaseState>,
     boards: Vec<BoardState>,
     /// Running cases by start time.
     by_start: BTreeSet<(Duration, usize)>,
@@ -133,7 +133,7 @@ impl Scheduler {
         Self {
             queue: (0..cases).collect(),
             reruns: VecDeque::new(),
-            cases: vec![CaseState::default(); cases],
+            cases: BTreeMap::new(),
             boards: vec![BoardState::default(); boards],
             by_start: BTreeSet::new(),
             open_count: cases,
@@ -178,7 +178,8 @@ impl Scheduler {
             return Assignment::Done;
         }
         let Some(case) = self.pick_case(board, now) else { return Assignment::Wait };
-        self.cases[case].running.push(Assignee { board, since: now });
+        let state = self.cases.entry(case).or_default();
+        state.running.push(Assignee { board, since: now });
         self.by_start.insert((now, case));
         self.boards[board].assigned.insert(case);
         Assignment::Case(case)
@@ -195,7 +196,7 @@ impl Scheduler {
     }
 
     fn take_rerun(&mut self, board: usize) -> Option<usize> {
-        let is_new = |case: &usize| !self.cases[*case].was_assigned_to(board);
+        let is_new = |case: &usize| !self.cases[case].was_assigned_to(board);
         let place = self.reruns.iter().position(is_new)?;
         self.stats.rerun += 1;
         self.reruns.remove(place)
@@ -208,7 +209,7 @@ impl Scheduler {
         let delay = MIN_SPECULATION_DELAY.max(mean * SPECULATION_MEAN_FACTOR);
         let is_late = |since: Duration| now.saturating_sub(since) >= delay;
         let is_meant = |case: usize| {
-            let state = &self.cases[case];
+            let state = &self.cases[&case];
             state.outcomes.is_empty()
                 && state.running.len() < MAX_COPIES
                 && !state.was_assigned_to(board)
@@ -232,26 +233,26 @@ impl Scheduler {
             return update;
         }
         self.release(board, case, now, outcome != CaseOutcome::None);
+        let state = self.cases.entry(case).or_default();
+        let mut boards: Vec<_> = state.running.iter().map(|one| one.board).collect();
+        boards.push(board);
         match outcome {
-            CaseOutcome::Pass => {
-                self.cases[case].outcomes.push(BoardOutcome { board, problem: None })
-            }
+            CaseOutcome::Pass => state.outcomes.push(BoardOutcome { board, problem: None }),
             CaseOutcome::Problem(text) => {
                 self.boards[board].unresolved_problems += 1;
-                self.cases[case].outcomes.push(BoardOutcome { board, problem: Some(text) });
+                state.outcomes.push(BoardOutcome { board, problem: Some(text) });
             }
             CaseOutcome::None => self.stats.requeued += 1,
         }
         self.advance(case, &mut update);
-        let others = self.cases[case].running.iter().map(|one| one.board);
-        self.find_redundant(others.chain([board]), &mut update);
+        self.find_redundant(boards, &mut update);
         update
     }
 
     fn release(&mut self, board: usize, case: usize, now: Duration, is_completed: bool) {
-        let running = &mut self.cases[case].running;
-        let Some(place) = running.iter().position(|one| one.board == board) else { return };
-        let since = running.remove(place).since;
+        let Some(state) = self.cases.get_mut(&case) else { return };
+        let Some(place) = state.running.iter().position(|one| one.board == board) else { return };
+        let since = state.running.remove(place).since;
         self.by_start.remove(&(since, case));
         if is_completed {
             self.completed.0 += now.saturating_sub(since);
@@ -261,11 +262,12 @@ impl Scheduler {
 
     /// Settles a case that no board runs, or queues it for another board.
     fn advance(&mut self, case: usize, update: &mut SchedulerUpdate) {
-        let state = &self.cases[case];
-        if state.is_settled || !state.running.is_empty() {
+        let state = &self.cases[&case];
+        if !state.running.is_empty() {
             return;
         }
         if state.outcomes.is_empty() {
+            self.cases.remove(&case);
             self.queue.push_front(case);
         } else if state.needs_another_board() && self.can_rerun(case) {
             self.reruns.push_back(case);
@@ -275,28 +277,23 @@ impl Scheduler {
     }
 
     fn can_rerun(&self, case: usize) -> bool {
-        let state = &self.cases[case];
+        let state = &self.cases[&case];
         let is_new = |board: usize| !self.boards[board].is_retired && !state.was_assigned_to(board);
         (0..self.boards.len()).any(is_new)
     }
 
     fn settle(&mut self, case: usize, update: &mut SchedulerUpdate) {
-        self.cases[case].is_settled = true;
+        let Some(state) = self.cases.remove(&case) else { return };
         self.open_count -= 1;
         update.settled.push(case);
-        let outcomes = self.cases[case].outcomes.iter().filter(|one| one.problem.is_some());
-        for one in outcomes {
-            self.boards[one.board].unresolved_problems -= 1;
+        let problems = state.outcomes.iter().filter(|one| one.problem.is_some());
+        for BoardOutcome { board, .. } in problems.clone() {
+            self.boards[*board].unresolved_problems -= 1;
         }
-        if self.cases[case].has_passed() {
-            let outcomes = &self.cases[case].outcomes;
-            let at_fault: Vec<_> =
-                outcomes.iter().filter(|one| one.problem.is_some()).map(|one| one.board).collect();
-            for board in at_fault {
-                self.boards[board].strikes += 1;
-                if self.boards[board].strikes >= MAX_STRIKES && !self.boards[board].is_retired {
-                    self.retire_board(board, update);
-                }
+        for &BoardOutcome { board, .. } in problems.filter(|_| state.has_passed()) {
+            self.boards[board].strikes += 1;
+            if self.boards[board].strikes >= MAX_STRIKES && !self.boards[board].is_retired {
+                self.retire_board(board, update);
             }
         }
     }
@@ -340,7 +337,7 @@ impl Scheduler {
         if !self.queue.is_empty() || !self.reruns.is_empty() {
             return;
         }
-        let is_complete = |case: &usize| !self.cases[*case].needs_another_board();
+        let is_complete = |case: &usize| !self.cases[case].needs_another_board();
         for board in boards {
             let assigned = &self.boards[board].assigned;
             if !assigned.is_empty() && assigned.iter().all(is_complete) {
@@ -352,8 +349,11 @@ impl Scheduler {
     /// Returns the cases that are not settled.
     #[must_use]
     pub fn unsettled_cases(&self) -> Vec<usize> {
-        (0..self.cases.len()).filter(|case| !self.cases[*case].is_settled).collect()
+        let mut cases: Vec<_> = self.cases.keys().chain(&self.queue).copied().collect();
+        cases.sort_unstable();
+        cases
     }
 }
+
 #[cfg(test)]
 mod tests;

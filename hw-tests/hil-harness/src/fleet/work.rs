@@ -1,8 +1,9 @@
 //! Runs the boards of a fleet, each in its own thread.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use cli_support::exit::CommandError;
@@ -20,6 +21,9 @@ use crate::suite::Suite;
 
 /// How often Ctrl-C and slow cases are checked for.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// The boards wait while so many events are not handled.
+const MAX_BUFFERED_EVENTS: usize = 1000;
 
 /// A board of a fleet.
 #[derive(Debug)]
@@ -119,20 +123,17 @@ struct Shared<S: Suite> {
 
 struct SharedState<S: Suite> {
     scheduler: Scheduler,
-    /// The index of each case, by name.
-    case_indices: HashMap<String, usize>,
-    results: Vec<Vec<(usize, CaseResult<S>)>>,
+    /// The results of the cases that are not settled.
+    results: HashMap<usize, Vec<(usize, CaseResult<S>)>>,
     counts: Vec<VerdictCounts<S>>,
 }
 
 impl<S: Suite> Shared<S> {
     fn new<T: Session<Suite = S>>(fleet: &Fleet<T>) -> Self {
         let (cases, boards) = (fleet.cases.len(), fleet.members.len());
-        let named = ids::<S>(fleet.cases).zip(0..);
         let state = SharedState {
-            case_indices: named.collect(),
             scheduler: Scheduler::new(cases, boards),
-            results: vec![Vec::new(); cases],
+            results: HashMap::new(),
             counts: vec![VerdictCounts::default(); boards],
         };
         Self {
@@ -190,7 +191,7 @@ struct Worker<'a, T: Session> {
     fleet: &'a Fleet<'a, T>,
     shared: &'a Shared<T::Suite>,
     board: usize,
-    events: Sender<FleetEvent<T::Suite>>,
+    events: SyncSender<FleetEvent<T::Suite>>,
 }
 
 impl<T: Session> Worker<'_, T> {
@@ -276,22 +277,30 @@ impl<T: Session> Worker<'_, T> {
         let stop = &self.shared.stops[self.board];
         let options = RunOptions { repeat, fail_fast: false, baseline, interrupted: stop };
         let mut first = Some(first);
+        // The indices of the cases without a result, by name.
+        let running = RefCell::new(HashMap::new());
         let mut feed = std::iter::from_fn(|| {
-            let case = first.take().or_else(|| self.shared.next_case(self.board))?;
-            Some(cases.case(case))
+            let index = first.take().or_else(|| self.shared.next_case(self.board))?;
+            let case = cases.case(index);
+            running.borrow_mut().insert(T::Suite::id(&case).to_owned(), index);
+            Some(case)
         });
-        session.run(&mut feed, options, &mut |result| self.record_result(result))
+        session.run(&mut feed, options, &mut |result| {
+            let index = running.borrow_mut().remove(&result.id);
+            if let Some(index) = index {
+                self.record_result(index, result);
+            }
+        })
     }
 
     /// Records the result of a case on this board.
-    fn record_result(&self, result: CaseResult<T::Suite>) {
+    fn record_result(&self, case: usize, result: CaseResult<T::Suite>) {
         let now = self.shared.began.elapsed();
         let mut state = self.shared.lock();
-        let Some(&case) = state.case_indices.get(&result.id) else { return };
         let outcome = case_outcome(&result);
         if outcome != CaseOutcome::None {
             state.counts[self.board].add(&result);
-            state.results[case].push((self.board, result));
+            state.results.entry(case).or_default().push((self.board, result));
         }
         let update = state.scheduler.record_outcome(self.board, case, outcome, now);
         self.apply(state, update);
@@ -303,7 +312,7 @@ impl<T: Session> Worker<'_, T> {
             self.shared.stops[board].store(true, Ordering::Relaxed);
         }
         for case in update.settled {
-            let results = std::mem::take(&mut state.results[case]);
+            let results = state.results.remove(&case).unwrap_or_default();
             if let Some(result) = merge(self.fleet.members, results) {
                 is_last |= self.fleet.ends_with(&result);
                 self.send_event(FleetEvent::CaseSettled(Box::new(result)));
@@ -347,7 +356,7 @@ pub fn run_fleet<T: Session>(
     let shared = Shared::new(fleet);
     let mut ended = RunEnd::Complete;
     std::thread::scope(|scope| {
-        let (events, received) = channel();
+        let (events, received) = sync_channel(MAX_BUFFERED_EVENTS);
         for board in 0..fleet.members.len() {
             let events = events.clone();
             let worker = Worker { fleet, shared: &shared, board, events };
@@ -409,7 +418,7 @@ fn conclude<T: Session>(
 ) -> FleetSummary<T::Suite> {
     let mut not_run = 0;
     for case in state.scheduler.unsettled_cases() {
-        let results = std::mem::take(&mut state.results[case]);
+        let results = state.results.remove(&case).unwrap_or_default();
         let result = merge(fleet.members, results).unwrap_or_else(|| {
             not_run += 1;
             CaseResult::new(&fleet.cases.case(case), Verdict::NotRun)

@@ -39,9 +39,9 @@ impl<S: Suite> CaseResults<S> for Vec<CaseResult<S>> {
     }
 }
 
-/// The worst result of each case. A case takes about 40 bytes of memory, however large its result
-/// is and however often it is run.
-#[derive(Debug, Default)]
+/// The worst result of each case. A case takes 25 bytes of memory, however large its result is and
+/// however often it is run.
+#[derive(Debug)]
 pub struct WorstResults {
     index: CaseIndex,
     /// For each case of the index: the offset of its result in the spool, and its severity.
@@ -59,19 +59,17 @@ struct Spool {
 }
 
 impl WorstResults {
-    /// Creates an empty list that stores only which cases have a result.
+    /// Creates an empty list for so many cases. Many results are moved to an unnamed temporary file
+    /// in this folder; without a folder, only which cases have a result is stored.
     #[must_use]
-    pub fn without_details() -> Self {
-        Self::default()
-    }
-
-    /// Creates an empty list of whole results. Many results are moved to an unnamed temporary file
-    /// in this folder.
-    #[must_use]
-    pub fn spooled_in(folder: &Path) -> Self {
-        let file = SpooledTempFile::new_in(MAX_BUFFERED_BYTES, folder);
-        let spool = Spool { file, length: 0, failed: None };
-        Self { spool: Some(spool), ..Self::default() }
+    pub fn new(folder: Option<&Path>, count: usize) -> Self {
+        let spool = folder.map(|folder| Spool {
+            file: SpooledTempFile::new_in(MAX_BUFFERED_BYTES, folder),
+            length: 0,
+            failed: None,
+        });
+        let entries = Vec::with_capacity(spool.as_ref().map_or(0, |_| count));
+        Self { index: CaseIndex::with_capacity(count), entries, spool }
     }
 
     /// Returns the number of cases with a result.
@@ -182,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_case_is_listed_once_with_its_worst_result() {
-        let mut gathered = WorstResults::spooled_in(Path::new(""));
+        let mut gathered = WorstResults::new(Some(Path::new("")), 0);
         for verdict in [Verdict::Pass, Verdict::Timeout, Verdict::Pass, Verdict::NotRun] {
             gathered.add(&result("a", verdict));
         }
@@ -199,7 +197,7 @@ mod tests {
             id: format!("case {number}"),
             ..Result::with_reason(&case("a"), verdict, format!("{number} {long}"))
         };
-        let mut gathered = WorstResults::spooled_in(folder.path());
+        let mut gathered = WorstResults::new(Some(folder.path()), 100);
         (0..100).for_each(|number| gathered.add(&of(number, Verdict::Timeout)));
         // A worse result takes the place of the first one, and can be added after reading.
         assert_eq!(read(&mut gathered).len(), 100);
@@ -212,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_result_that_could_not_be_stored_is_an_error_when_they_are_read() {
-        let mut gathered = WorstResults::spooled_in(Path::new("/nowhere/at/all"));
+        let mut gathered = WorstResults::new(Some(Path::new("/nowhere/at/all")), 1);
         let long = "x".repeat(MAX_BUFFERED_BYTES + 1);
         gathered.add(&Result::with_reason(&case("a"), Verdict::Timeout, long));
         let error = gathered.visit(&mut |_: &Result| Ok(())).expect_err("there is no such folder");

@@ -219,9 +219,9 @@ fn every_fact_of_a_run_must_be_the_same() {
 #[test]
 fn a_file_of_another_version_is_distinguished_from_a_damaged_one() {
     let disk = SimulatedDisk::new(1);
-    disk.insert_synced(path(), b"{\"head\":{\"results\":1,\"program\":\"hw-tests 0.1.0\"}}\n");
+    disk.insert_synced(path(), b"{\"head\":{\"results\":2,\"program\":\"hw-tests 0.1.0\"}}\n");
     let error = resume(&disk).err().expect("it is an old one");
-    assert!(error.to_string().ends_with("the format is 1 there and 2 here"), "{error}");
+    assert!(error.to_string().ends_with("the format is 2 there and 3 here"), "{error}");
 }
 
 #[test]
