@@ -257,7 +257,7 @@ pub struct LineRow {
     pub is_code: bool,
 }
 
-/// The form of a TDL object file, as the source selects it.
+/// The form of a TDL object file, or of a module in it, as the source selects it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ObjectForm {
     /// Plain bytes (`.PBIN`) instead of hexadecimal digits (`.PHEX`).

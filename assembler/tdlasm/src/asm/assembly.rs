@@ -12,7 +12,7 @@ pub struct Assembly {
     /// The modules; more than one only if the source uses `.PRGEND`. After errors, these are the
     /// modules that ZASM would have written.
     pub modules: Vec<Module>,
-    /// The form of TDL object file that the source selects.
+    /// The form of TDL object file that the source selects for all modules.
     pub object_form: ObjectForm,
     /// The listing. Empty unless [`Options::listing`](super::Options::listing) is set.
     pub listing: Listing,

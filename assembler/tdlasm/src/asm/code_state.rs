@@ -4,7 +4,7 @@ use super::code_buffer::CodeBuffer;
 use super::deferred::{Deferred, Evaluated};
 use super::name_hash::NameId;
 use super::value::Value;
-use crate::module::{Files, LineRows};
+use crate::module::{Files, LineRows, ObjectForm};
 use crate::source::Span;
 
 /// Estimated source bytes per statement, to reserve memory.
@@ -31,6 +31,8 @@ pub(super) struct CodeState {
     pub(super) early_uses: Vec<(NameId, u32, Value)>,
     /// The operand of `.END`.
     pub(super) start_address: Option<(Evaluated, Span)>,
+    /// The form of the module's TDL object.
+    pub(super) form: ObjectForm,
 }
 
 impl CodeState {
@@ -46,6 +48,7 @@ impl CodeState {
             wrap_reported: false,
             early_uses: Vec::new(),
             start_address: None,
+            form: ObjectForm::default(),
         }
     }
 

@@ -71,12 +71,12 @@ impl DirectiveReader<'_, '_> {
         }
     }
 
-    /// The last option of each kind applies to the whole file.
+    /// The last option of each kind applies to the module, that of the records to the whole file.
     fn set_object_form(&mut self, option: ObjectFormOption) {
-        let form = &mut self.asm.object_form;
+        let form = &mut self.asm.module.code.form;
         match option {
             ObjectFormOption::Hex(hex) => form.hex = hex,
-            ObjectFormOption::Binary(binary) => form.binary = binary,
+            ObjectFormOption::Binary(binary) => self.asm.object_form.binary = binary,
             ObjectFormOption::Linkage(linkage) => {
                 form.linkage = linkage;
                 self.asm.module.context.linkage_control(linkage);

@@ -291,7 +291,7 @@ impl MacroExpander<'_, '_> {
             let message = "a parameter with a default or a % comes after one with %";
             self.asm.module.context.error_counted(
                 Code::AfterCreated,
-                cursor.here(),
+                cursor.since(cursor.offset().saturating_sub(1)),
                 message,
                 count,
             );

@@ -22,6 +22,7 @@ impl ModuleAssembler<'_> {
             code: chunks(&self.code.output),
             sizes: self.code.output.high_water.clone(),
             start: start.map(Value::reloc_value).unwrap_or_default(),
+            form: self.code.form,
         }
     }
 

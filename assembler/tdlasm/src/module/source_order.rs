@@ -2,7 +2,7 @@
 
 use smol_str::SmolStr;
 
-use super::{Module, Place};
+use super::{Module, ObjectForm, Place};
 
 /// A number and its relocation base: 0 for none, 1 `.PROG.`, 2 `.DATA.`, 3 `.BLNK.`, and from 4 on
 /// the externals in the order of their declaration.
@@ -32,6 +32,8 @@ pub struct SourceOrderModule {
     pub sizes: Vec<u32>,
     /// The operand of `.END`; absolute 0 if there is none.
     pub start: RelocValue,
+    /// The form that the module's own directives select; `binary` has no meaning.
+    pub form: ObjectForm,
 }
 
 impl SourceOrderModule {

@@ -195,8 +195,20 @@ fn modules_of_one_source_share_the_file() {
     let modules = read_tdl(records.concat().as_bytes(), "X").expect("an object");
     assert_eq!((modules[0].start, modules[1].start), (None, None));
     // Without names as well: each end record ends a module.
-    let records = object(" .XLINK\n NOP\n .PRGEND\n HLT\n .END\n");
+    let records = object(" .XLINK\n NOP\n .PRGEND\n .XLINK\n HLT\n .END\n");
     assert_eq!(names(&records.join("\n")), ["X", "X"]);
+}
+
+#[test]
+fn the_form_of_an_object_is_that_of_each_module() {
+    // As recorded for program s4854, whose first module alone has no names, and for s4731, whose
+    // first module alone is Intel HEX.
+    let kinds = |text: &str| -> String {
+        object(text).iter().filter_map(|record| record.chars().next()).collect()
+    };
+    assert_eq!(kinds(" .XLINK\n NOP\n .PRGEND\n HLT\n .END\n"), ";;!\\;;");
+    assert_eq!(kinds(" .PABS\n NOP\n .PRGEND\n HLT\n .END\n"), "!\\::!\\;;");
+    assert_eq!(kinds(" .PSYM\n NOP\n .PRGEND\n HLT\n .END\n"), "!\\;;&!\\;;");
 }
 
 #[test]

@@ -32,7 +32,8 @@ const UNNAMED: &Name = b".MAIN.";
 /// Returns a TDL object file with these modules, in order. Names of modules are cut to six
 /// characters.
 ///
-/// A module assembled by this crate is written record for record as by ZASM 2.21. After `.PBIN` the
+/// A module assembled by this crate is written record for record as by ZASM 2.21, in the form that
+/// its directives and `form` select. After `.PBIN` the
 /// file is padded to whole CP/M disk records.
 ///
 /// # Errors
@@ -46,7 +47,7 @@ pub fn write_tdl(modules: &[Module], form: ObjectForm) -> Result<Vec<u8>, TdlWri
             Some(assembled) => Cow::Borrowed(&**assembled),
             None => Cow::Owned(by_address(module)?),
         };
-        Writer::new(module, &order, form)?.write(&mut output)?;
+        Writer::new(module, &order, form_of(&order, form))?.write(&mut output)?;
     }
     if form.binary {
         output.bytes.push(CPM_END);
@@ -56,6 +57,16 @@ pub fn write_tdl(modules: &[Module], form: ObjectForm) -> Result<Vec<u8>, TdlWri
     Ok(output.bytes)
 }
 
+/// Returns the form of a module: `.PABS`, `.XLINK` and `.PSYM` apply to one module.
+fn form_of(order: &SourceOrderModule, form: ObjectForm) -> ObjectForm {
+    ObjectForm {
+        binary: form.binary,
+        hex: form.hex || order.form.hex,
+        linkage: form.linkage && order.form.linkage,
+        symbols: form.symbols || order.form.symbols,
+    }
+}
+
 /// Returns what an object of this form leaves out although the program needs it: names of externals
 /// after `.XLINK`, relocations after `.PABS`. ZASM leaves them out, too.
 pub fn tdl_losses(modules: &[Module], form: ObjectForm) -> Vec<String> {
@@ -63,7 +74,7 @@ pub fn tdl_losses(modules: &[Module], form: ObjectForm) -> Vec<String> {
         let order = module.source_order.as_deref()?;
         Some((module.name.as_str(), order))
     });
-    assembled.filter_map(|(name, order)| loss(name, order, form)).collect()
+    assembled.filter_map(|(name, order)| loss(name, order, form_of(order, form))).collect()
 }
 
 fn loss(module: &str, order: &SourceOrderModule, form: ObjectForm) -> Option<String> {

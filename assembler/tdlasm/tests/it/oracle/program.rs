@@ -141,11 +141,10 @@ impl Program {
     }
 
     fn same_code(&self) -> bool {
-        // Each module is written when it ends, in the form requested by then.
-        let mut hex = false;
+        // Each module is written when it ends, in the form that it requests.
         let mut texts = self.source.split(".PRGEND");
         let same = |(theirs, ours): (&Value, &Module)| {
-            hex |= texts.next().is_some_and(|text| text.contains(".PABS"));
+            let hex = texts.next().is_some_and(|text| text.contains(".PABS"));
             let assembled = ours.source_order.as_ref().expect("a module of a source");
             let start = format!("{}+{:04X}", assembled.start.base, assembled.start.number);
             expected_code(theirs) == code_of(assembled, hex) && theirs["end"] == start
