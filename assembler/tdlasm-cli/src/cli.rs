@@ -10,6 +10,8 @@ mod lsp;
 mod memory;
 mod project;
 
+use std::ffi::OsString;
+
 use clap::{CommandFactory, Parser, Subcommand};
 use cli_support::exit::{self, CommandResult};
 use cli_support::manual::{self, CompletionsArgs, ManArgs};
@@ -58,7 +60,7 @@ Examples:
   tdlasm asm main.asm -I include --define DEBUG=1 -o main.o
   tdlasm asm rom.asm --layout rom.toml -o rom.bin -W error=all
   tdlasm asm                              # the programs of tdl.toml")]
-    Asm(asm::Arguments),
+    Asm(Box<asm::Arguments>),
     /// Link objects into a program
     #[command(after_help = "\
 Examples:
@@ -83,6 +85,15 @@ Examples:
     /// Make manual pages
     #[command(after_help = ManArgs::examples("tdlasm"))]
     Man(ManArgs),
+}
+
+/// Selects JSON for all messages before the command line is parsed, since that can fail.
+pub(crate) fn select_json_messages(arguments: impl Iterator<Item = OsString>) {
+    let words: Vec<OsString> = arguments.take_while(|word| word != "--").collect();
+    let is_pair = |pair: &[OsString]| pair[0] == "--message-format" && pair[1] == "json";
+    if words.windows(2).any(is_pair) || words.iter().any(|word| word == "--message-format=json") {
+        cli_support::text::set_json_messages(tdlasm::diag::render::json_message);
+    }
 }
 
 /// The exit code of an error whose message has been printed already.
