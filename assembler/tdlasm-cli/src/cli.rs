@@ -8,6 +8,7 @@ mod fmt;
 mod link;
 mod lsp;
 mod memory;
+mod new;
 mod project;
 
 use std::ffi::OsString;
@@ -53,6 +54,11 @@ Examples:
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 enum Command {
+    /// Write a first program, which prints HELLO on a board
+    #[command(after_help = "\
+Examples:
+  tdlasm new hello")]
+    New(new::Arguments),
     /// Assemble source files into one program
     #[command(after_help = "\
 Examples:
@@ -102,6 +108,7 @@ type ExitKind = u8;
 pub(crate) fn run(arguments: Arguments) -> CommandResult {
     let result = match (arguments.explain, arguments.command) {
         (Some(code), _) => explain(code),
+        (None, Some(Command::New(arguments))) => new::run(&arguments),
         (None, Some(Command::Asm(arguments))) => asm::run(&arguments),
         (None, Some(Command::Link(arguments))) => link::run(&arguments),
         (None, Some(Command::Disasm(arguments))) => disasm::run(&arguments),
