@@ -10,10 +10,12 @@ use clap_complete::{Shell, generate};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
-use crate::exit::{BUG, CommandError, CommandResult, ENVIRONMENT, report_result};
+use crate::exit::{BUG, CommandError, CommandResult, ENVIRONMENT, USAGE, report_result};
 use crate::files::write_atomic;
 use crate::output::print_bytes;
-use crate::text::{Escape, eprint_coloured, eprint_escaped, escape_controls};
+use crate::text::{
+    Escape, eprint_coloured, eprint_escaped, eprint_message, escape_controls, has_json_messages,
+};
 
 /// Parses the command line of a program, runs its command, and returns the exit code: that of the
 /// command, 0 after help or version, 2 for an invalid command line, or 70 after a panic.
@@ -32,6 +34,10 @@ fn parse_args<P: Parser>() -> Result<P, ExitCode> {
         let error = escape_user_input(error);
         if error.use_stderr() {
             let text = error.render();
+            if has_json_messages() {
+                eprint_message(text.to_string().trim_end());
+                return ExitCode::from(USAGE);
+            }
             let colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
             match colour {
                 true => eprint_coloured(&text.ansi().to_string()),
@@ -40,7 +46,7 @@ fn parse_args<P: Parser>() -> Result<P, ExitCode> {
         } else {
             let _ = error.print(); // a closed pipe is not an error
         }
-        ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(crate::exit::USAGE))
+        ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE))
     })
 }
 

@@ -11,6 +11,7 @@ use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Returns `true` for characters that a terminal or editor may interpret instead of display.
 ///
@@ -148,11 +149,34 @@ macro_rules! eprint_message {
     };
 }
 
+/// Returns a message as JSON.
+static JSON: OnceLock<fn(&str) -> String> = OnceLock::new();
+
+/// Makes [`eprint_message`] write the JSON that `format` returns for a message, for programs that
+/// read standard error. Only the first call has an effect.
+pub fn set_json_messages(format: fn(&str) -> String) {
+    let _ = JSON.set(format); // see above
+}
+
+/// Returns `true` after [`set_json_messages`].
+pub fn has_json_messages() -> bool {
+    JSON.get().is_some()
+}
+
+/// Writes JSON to standard error, with control characters in JSON escapes. Errors are ignored, as
+/// in [`eprint_message`].
+pub fn eprint_json(json: &str) {
+    let _ = io::stderr().lock().write_all(escape_json(json).as_bytes()); // see above
+}
+
 /// Writes a message and a line break to standard error, with control characters escaped.
 ///
 /// Errors are ignored: if standard error is redirected to a full disk, this must not change the
 /// program's exit code.
 pub fn eprint_message(message: impl std::fmt::Display) {
+    if let Some(format) = JSON.get() {
+        return eprint_json(&(format(&message.to_string()) + "\n"));
+    }
     let line = escape_lines(&message.to_string()).into_owned() + "\n";
     let _ = io::stderr().lock().write_all(line.as_bytes()); // see above
 }

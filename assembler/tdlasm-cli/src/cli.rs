@@ -8,7 +8,10 @@ mod fmt;
 mod link;
 mod lsp;
 mod memory;
+mod new;
 mod project;
+
+use std::ffi::OsString;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use cli_support::exit::{self, CommandResult};
@@ -51,6 +54,11 @@ Examples:
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 enum Command {
+    /// Write a first program, which prints HELLO on a board
+    #[command(after_help = "\
+Examples:
+  tdlasm new hello")]
+    New(new::Arguments),
     /// Assemble source files into one program
     #[command(after_help = "\
 Examples:
@@ -58,7 +66,7 @@ Examples:
   tdlasm asm main.asm -I include --define DEBUG=1 -o main.o
   tdlasm asm rom.asm --layout rom.toml -o rom.bin -W error=all
   tdlasm asm                              # the programs of tdl.toml")]
-    Asm(asm::Arguments),
+    Asm(Box<asm::Arguments>),
     /// Link objects into a program
     #[command(after_help = "\
 Examples:
@@ -85,12 +93,22 @@ Examples:
     Man(ManArgs),
 }
 
+/// Selects JSON for all messages before the command line is parsed, since that can fail.
+pub(crate) fn select_json_messages(arguments: impl Iterator<Item = OsString>) {
+    let words: Vec<OsString> = arguments.take_while(|word| word != "--").collect();
+    let is_pair = |pair: &[OsString]| pair[0] == "--message-format" && pair[1] == "json";
+    if words.windows(2).any(is_pair) || words.iter().any(|word| word == "--message-format=json") {
+        cli_support::text::set_json_messages(tdlasm::diag::render::json_message);
+    }
+}
+
 /// The exit code of an error whose message has been printed already.
 type ExitKind = u8;
 
 pub(crate) fn run(arguments: Arguments) -> CommandResult {
     let result = match (arguments.explain, arguments.command) {
         (Some(code), _) => explain(code),
+        (None, Some(Command::New(arguments))) => new::run(&arguments),
         (None, Some(Command::Asm(arguments))) => asm::run(&arguments),
         (None, Some(Command::Link(arguments))) => link::run(&arguments),
         (None, Some(Command::Disasm(arguments))) => disasm::run(&arguments),

@@ -3,10 +3,12 @@
 pub mod codes;
 mod levels;
 pub mod render;
+mod sarif;
 
 pub use codes::{Code, Severity};
 
 pub use levels::{LevelError, LintLevels};
+pub use sarif::sarif;
 
 use crate::source::Span;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use cli_support::exit;
 use cli_support::text::Escape;
-use tdlasm::diag::{Code, Diagnostic, LevelError, LintLevels, render};
+use tdlasm::diag::{Code, Diagnostic, LevelError, LintLevels, render, sarif};
 use tdlasm::listing::{Listing, Style, TdlOptions, UnknownSwitch, render_tdl, straight_path};
 use tdlasm::module::{Module, ObjectForm};
 use tdlasm::object::{tdl_losses, write_object, write_tdl};
@@ -93,6 +93,9 @@ pub(crate) struct Arguments {
     /// Format of messages
     #[arg(long, value_name = "FORM", default_value = "human", help_heading = "Messages")]
     message_format: MessageFormat,
+    /// Also write the messages to this file, as SARIF for code scanning
+    #[arg(long, value_name = "FILE", help_heading = "Messages")]
+    sarif: Option<PathBuf>,
     /// Set the level of messages: NAME enables a warning, no-NAME disables it, error=NAME makes it
     /// an error; all, none and error apply to all warnings
     #[arg(short = 'W', value_name = "LEVEL", help_heading = "Messages")]
@@ -148,7 +151,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
 fn run_project(arguments: &Arguments) -> Result<(), ExitKind> {
     let project = project::here()?;
     let programs = project.programs();
-    if programs.len() > 1 && (arguments.output.is_some() || arguments.listing.is_some()) {
+    let Arguments { output, listing, sarif, .. } = arguments;
+    if programs.len() > 1 && [output, listing, sarif].into_iter().any(Option::is_some) {
         cli_support::eprint_message!("error: cannot write {} programs to one file", programs.len());
         cli_support::eprint_message!(
             "help: name the sources of one program, or set `output` of each in the project file"
@@ -199,10 +203,11 @@ fn run_files(
     }
     reuse_freed_memory();
     let assembly = tdlasm::asm::run(&CommandLoader, &arguments.files, &options);
+    check_outputs(arguments, &assembly)?;
+    write_sarif(arguments, &assembly)?;
     if assembly.has_errors() && !may_write_with_errors(arguments, &assembly) {
         return Err(fail(&assembly, arguments));
     }
-    check_outputs(arguments, &assembly)?;
     print_diagnostics(&assembly.diagnostics, &assembly.sources, arguments.message_format);
     for message in &assembly.messages {
         cli_support::eprint_message!("{message}");
@@ -217,11 +222,20 @@ fn run_files(
 
 /// Refuses outputs that would replace a file that was read.
 fn check_outputs(arguments: &Arguments, assembly: &Assembly) -> Result<(), ExitKind> {
-    let Arguments { output, listing, depfile, layout, .. } = arguments;
+    let Arguments { output, listing, depfile, layout, sarif, .. } = arguments;
     let sources = source_files(&assembly.sources).map(|source| Path::new(&*source.name));
     let project = arguments.files.first().and_then(|first| Project::find(first));
     let settings = [layout, &project].into_iter().flatten().map(PathBuf::as_path);
-    files::check_outputs([output, listing, depfile].into_iter().flatten(), sources.chain(settings))
+    let outputs = [output, listing, depfile, sarif].into_iter().flatten();
+    files::check_outputs(outputs, sources.chain(settings))
+}
+
+/// `--sarif`: writes the messages, also if the source has errors.
+fn write_sarif(arguments: &Arguments, assembly: &Assembly) -> Result<(), ExitKind> {
+    let Some(path) = &arguments.sarif else { return Ok(()) };
+    let Assembly { diagnostics, sources, .. } = assembly;
+    let log = sarif("tdlasm", env!("CARGO_PKG_VERSION"), diagnostics, sources);
+    files::write(path, log.as_bytes())
 }
 
 /// Whether an output shows a module in the order of its source.
@@ -391,7 +405,9 @@ fn print_diagnostics(diagnostics: &[Diagnostic], sources: &SourceMap, form: Mess
             text
         }
         MessageFormat::Short => render::short(diagnostics, sources),
-        MessageFormat::Json => render::json(diagnostics, sources),
+        MessageFormat::Json => {
+            return cli_support::text::eprint_json(&render::json(diagnostics, sources));
+        }
     };
     cli_support::text::eprint_escaped(&text);
 }

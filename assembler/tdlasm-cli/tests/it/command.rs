@@ -160,6 +160,22 @@ fn lints_are_hidden_denied_and_explained_by_name() {
 }
 
 #[test]
+fn a_new_program_is_the_manuals_first_and_replaces_no_file() {
+    let bench = Bench::new();
+    assert_eq!(bench.run(&["new", "hello"]).0, 0);
+    let source = fs::read_to_string(bench.path("hello.asm")).expect("the source");
+    let manual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/LANGUAGE.md");
+    let manual = fs::read_to_string(manual).expect("the manual");
+    assert!(manual.contains(&format!("```\n{source}```\n")), "{source}");
+    let assembled = bench.run(&["asm", "hello.asm", "-o", "hello.hex", "-W", "error"]);
+    assert_eq!(assembled, (0, String::new(), String::new()));
+    bench.file("hello.asm", "mine");
+    let (code, _, stderr) = bench.run(&["new", "hello"]);
+    assert!(code == 3 && stderr.contains("cannot write hello.asm"), "{stderr}");
+    assert_eq!(fs::read_to_string(bench.path("hello.asm")).expect("the source"), "mine");
+}
+
+#[test]
 fn a_source_in_zilogs_notation_has_one_message() {
     let bench = Bench::new();
     let lines = " LD A,5\n LD (HL),A\n JR NZ,LOOP\n INC HL\n".repeat(10);

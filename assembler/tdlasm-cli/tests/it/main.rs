@@ -7,6 +7,7 @@ mod editors;
 mod files;
 mod fmt;
 mod lsp;
+mod messages;
 mod original;
 mod project;
 #[cfg(feature = "system-tests")]

@@ -54,10 +54,41 @@ pub fn json(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
             "labels": labels.collect::<Vec<_>>(),
             "notes": calls(one.span, sources),
             "help": one.help,
+            "fix": one.fix.as_ref().map(|fix| {
+                serde_json::json!({ "place": json_place(fix.span, sources), "text": fix.text })
+            }),
         });
         format!("{object}\n")
     };
     diagnostics.iter().map(line).collect()
+}
+
+/// Formats a message that a program writes as text (`error[CODE]: message`, `warning: message`,
+/// `help: message`; anything else is a note) as a JSON object like those of [`json`], without a
+/// position.
+pub fn json_message(text: &str) -> String {
+    let (head, message) = text.split_once(": ").unwrap_or(("", text));
+    let (severity, code) = match head.split_once('[') {
+        Some((severity, code)) => (severity, code.strip_suffix(']')),
+        None => (head, None),
+    };
+    let (severity, message) = match severity {
+        "error" | "warning" | "help" => (severity, message),
+        "tdlasm" => ("error", message),
+        _ => ("note", text),
+    };
+    let object = serde_json::json!({
+        "code": code,
+        "name": null,
+        "severity": severity,
+        "message": message,
+        "place": null,
+        "labels": [],
+        "notes": [],
+        "help": null,
+        "fix": null,
+    });
+    object.to_string()
 }
 
 fn json_place(span: Span, sources: &SourceMap) -> serde_json::Value {
