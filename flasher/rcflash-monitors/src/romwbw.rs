@@ -5,8 +5,9 @@
 //! flow control it loses some. After an error it is at its prompt at once and executes the lines
 //! that follow as commands, of which some are dangerous (`B` boots, `H` halts, `F` fills memory,
 //! `X` leaves it). So only little may be in flight, no burst is sent before the flow control has
-//! been tested with characters that do nothing, and lines end with several carriage returns: those
-//! complete a record that has lost as many characters, and are empty lines otherwise.
+//! been tested with characters that do nothing, and lines end with several backspaces: those
+//! complete a record that has lost as many characters, are ignored between records, and erase at
+//! the prompt. A carriage return is sent only after the echo of a command is complete.
 //!
 //! 2.9 loads by `H`, reports no success and does not tolerate empty lines: see `v2`.
 
@@ -45,7 +46,7 @@ const ENTER_ATTEMPTS: usize = 4;
 /// Carriage returns that test the flow control: three times the size of the monitor's buffer.
 const FLOW_TEST_CHARS: usize = 100;
 /// The line end: together with a line of 8 bytes it just fits into the monitor's buffer.
-const LINE_END: &str = "\r\r\r\r";
+const LINE_END: &str = "\x08\x08\x08\x08";
 const FINDING: &str = "looking for the prompt of RomWBW's debug monitor";
 
 /// The releases, whose monitors differ.
@@ -144,8 +145,8 @@ impl HexMonitor for Romwbw {
 
     fn read(&mut self, session: &mut MonitorSession, first: u16, last: u16) -> Result<Memory> {
         const OPERATION: &str = "reading memory back";
-        session.take_received();
-        session.type_command(OPERATION, &format!("D {first:04X} {last:04X}\r"))?;
+        let command = format!("D {first:04X} {last:04X}");
+        type_command(session, OPERATION, &command, command.as_bytes())?;
         let characters = 6 * usize::from(last - first);
         let received = session.receive_until(
             OPERATION,

@@ -148,6 +148,14 @@ impl MonitorSession {
         pace: Pace,
     ) -> Result<()> {
         self.check_stop(operation)?;
+        let (piece, delay) = pace.piece;
+        if piece > 0 {
+            for piece in line.chunks(piece) {
+                self.send(operation, piece)?;
+                self.pause(operation, self.tx_remaining() + delay)?;
+            }
+            return Ok(());
+        }
         self.send_delayed(operation, line, pace.char_delay)?;
         let lead = self.tx_done_at.saturating_duration_since(self.transport.now() + MAX_TX_LEAD);
         let delay =

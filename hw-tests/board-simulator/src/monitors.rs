@@ -88,7 +88,8 @@ pub trait MonitorModel: Send {
         None
     }
 
-    /// Returns what was typed at CP/M's prompt since a program was started that transfers files.
+    /// Returns what was typed at CP/M's prompt since a program was started that transfers files, or
+    /// what RomWBW's debug monitor has executed.
     fn typed_at_prompt(&self) -> &[u8] {
         &[]
     }

@@ -17,7 +17,7 @@ use crate::romwbw::console::{abort_load, at_prompt, report_refusal, type_command
 use crate::session::MonitorSession;
 
 /// Without flow control a single record at full speed overflowed its buffer; at 2 ms none did.
-pub(crate) const PACE: Pace = Pace::ALL[2];
+pub(crate) const PACE: Pace = Pace::ALL[3];
 /// How long an error message through an adapter may take.
 const ERROR_WINDOW: Duration = Duration::from_millis(30);
 /// The same after the end record, whose only reply is a prompt.

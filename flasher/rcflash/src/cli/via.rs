@@ -64,7 +64,7 @@ pub(super) struct LoaderArgs {
     /// RTS/CTS flow control; `auto` continues without if nothing gets through
     #[arg(long, value_enum, value_name = "HOW", help_heading = LOADER, hide_short_help = true)]
     flow: Option<FlowArg>,
-    /// Pace of the lines: full, short-lines, slow or slowest [default: measured]
+    /// Pace of the lines: full, pieces, short-lines, slow or slowest [default: measured]
     #[arg(
         long,
         value_name = "PACE",

@@ -43,6 +43,8 @@ pub struct Romwbw {
     prompted: Option<Duration>,
     /// The time by the line's clock.
     now: Duration,
+    /// The commands executed by the debug monitor, each with its CR.
+    executed: Vec<u8>,
     /// Whether the board has a front panel whose switches the loader shows.
     panel: bool,
 }
@@ -95,7 +97,8 @@ impl Romwbw {
         let line = Vec::new();
         let prompted = None;
         let panel = false;
-        Self { memory, state, line, now: Duration::ZERO, prompted, panel }
+        let executed = Vec::new();
+        Self { memory, state, line, now: Duration::ZERO, prompted, executed, panel }
     }
 
     fn boot_prompt(&mut self, out: &mut Vec<u8>) {
@@ -184,6 +187,9 @@ impl Romwbw {
     }
 
     fn execute(&mut self, command: &str, out: &mut Vec<u8>) {
+        if !command.is_empty() {
+            self.executed.extend(command.bytes().chain(*b"\r"));
+        }
         let (name, rest) = command.split_at(command.len().min(1));
         let numbers: Option<Vec<u16>> =
             rest.split_whitespace().map(|word| u16::from_str_radix(word, 16).ok()).collect();
@@ -352,6 +358,10 @@ impl MonitorModel for Romwbw {
             State::Guest(guest) => guest.processing_time(),
             _ => Duration::from_micros(100),
         }
+    }
+
+    fn typed_at_prompt(&self) -> &[u8] {
+        &self.executed
     }
 
     fn memory(&mut self) -> Option<&mut Memory> {

@@ -78,13 +78,50 @@ fn romwbw_takes_a_program_from_the_boot_loader_on() {
 }
 
 #[test]
-fn without_flow_control_romwbw_loses_a_burst_and_gets_short_lines() {
+fn without_flow_control_romwbw_loses_a_burst_and_gets_pieces() {
     let options = MonitorOptions { host_obeys_rts: false, ..MonitorOptions::default() };
     let bench = VirtualBench::new(romwbw(), options);
-    let words = ["flow control is ineffective", "sending in lines of 8 bytes"];
+    let words = ["flow control is ineffective", "sending in pieces of 16 characters"];
     bench.write("romwbw").assert_verified(&words);
     assert!(bench.has_loaded());
     assert!(bench.line.lost() > 0);
+}
+
+#[test]
+fn romwbw_executes_nothing_but_whole_commands_however_much_is_lost() {
+    // As commands, `B` boots, `F` fills memory, `D` and `C` dump and copy it.
+    let bytes: Vec<u8> = (0..1500).map(|i| [0xBF, 0xFD, 0xDB, 0xCB][i % 4]).collect();
+    let image = Image::new([Run { address: 0x9000, bytes }]);
+    for (pace, loss_odds) in [(Some(Pace::FULL), None), (None, Some(40)), (None, Some(150))] {
+        let first_fault_after = AFTER_TRIAL;
+        let faults = FaultOptions {
+            loss_odds,
+            first_fault_after,
+            max_faults: 20,
+            ..FaultOptions::default()
+        };
+        let options = MonitorOptions { host_obeys_rts: false, faults, ..MonitorOptions::default() };
+        let bench = VirtualBench::with(romwbw(), options, image.clone());
+        bench.load("romwbw", &LoadRequest { pace, entry: None, ..bench.request() });
+        let executed = bench.line.with_monitor(|peer| peer.typed_at_prompt().to_vec());
+        let executed = String::from_utf8(executed).expect("ASCII");
+        let is_whole = |line: &str| line == "L" || line.starts_with("D ") && line.len() == 11;
+        assert!(executed.contains("L\r"), "{executed:?}");
+        assert!(executed.split_terminator('\r').all(is_whole), "{loss_odds:?}: {executed:?}");
+    }
+}
+
+#[test]
+fn without_flow_control_romwbw_gets_900_bytes_a_second() {
+    let bytes: Vec<u8> = (0..9000u32).map(|i| (i * 7 + i / 256) as u8).collect();
+    let image = Image::new([Run { address: 0x9000, bytes }]);
+    let options = MonitorOptions { host_obeys_rts: false, ..MonitorOptions::default() };
+    let bench = VirtualBench::with(romwbw(), options, image);
+    let request = LoadRequest { verify: false, entry: None, ..bench.request() };
+    bench.load("romwbw", &request).assert_ends(0, &[]);
+    assert!(bench.has_loaded());
+    // Ten seconds for the program, and two for the test of the flow control and the burst.
+    assert!(bench.line.elapsed() < Duration::from_secs(12), "{:?}", bench.line.elapsed());
 }
 
 #[test]
@@ -147,7 +184,7 @@ fn memory_that_keeps_what_it_holds_is_named_by_romwbw() {
 #[track_caller]
 fn arrives_despite(via: &str, fault: FaultOptions) {
     let bench = VirtualBench::new(peer(via), faults(FaultOptions { max_faults: 2, ..fault }));
-    bench.write(via).assert_verified(&["continuing in lines of 8 bytes"]);
+    bench.write(via).assert_verified(&["continuing in pieces of 16 characters"]);
     assert!(bench.has_loaded());
 }
 
