@@ -25,7 +25,9 @@ HOST:   .BLKW 1
 ;   Stack:    4 bytes
 ;   Cycles:   150..330
 GOHOME: DI
+        .IFE Z180,[
         IM1
+        ]                       ; the devices on a Z180 have no mode
         .IFN BANKED,[
         LHLD HBIOS              ; the mark, if RomWBW is there
         LXI D,HBMARK
