@@ -83,7 +83,10 @@ ATKSAV: PUSH H
 ]
 %PUSH:  MOV A,D
         RLD                     ; A: the entry that was in the high half
-        .IFN FAULT78,[CNZ ATKOVR]
+        .IFN FAULT78,[
+        ZOFA
+        CNZ ATKOVR
+        ]
         JMPR %CNT
 ]
         STORE O.ATKL,O.BACT

@@ -38,6 +38,7 @@ NEXTAD: INR C                   ; the side flag belongs to the set that the call
         BIT 7,L
         JRNZ ..SHRT             ; walked into Black's section
 ..TAKE: RRD                     ; A = the low half; the high one comes down
+        ZOFA
         JRZ ..TAKE              ; only the high half had a piece: it is low now
         DCR L                   ; the byte may have another; Z is clear, L is never 0
         EXX
@@ -61,6 +62,7 @@ NEXTAD: INR C                   ; the side flag belongs to the set that the call
         CMP M
         JRZ ..NEXT              ; no test for the end: the fence is not 0
         RRD                     ; A = the low half
+        ZOFA
         JRZ ..SHRT              ; nothing in it
         DCX H                   ; not DCR L: it would change Z
 ..DONE: EXX

@@ -1,9 +1,11 @@
 ; Definitions that all routines of the evaluator share; inserted, it makes no code.
 
-; How the evaluator is assembled; the builder defines both. FAULT78 is 1 for the program of 1978
-; with its bugs, FAST is 1 if the fast evaluator finds the attackers (spread.asm).
+; How the evaluator is assembled; the builder defines all. FAULT78 is 1 for the program of 1978
+; with its bugs, FAST is 1 if the fast evaluator finds the attackers (spread.asm), Z180 is 1 for
+; that processor.
         .IFNDEF FAULT78,[FAULT78 == 0]
         .IFNDEF FAST,[FAST == 0]
+        .IFNDEF Z180,[Z180 == 0]
 
 ; Types of pieces, bits 2-0 of a piece; bit 7 is the colour, 1 for Black.
 PAWN    == 1
@@ -65,3 +67,9 @@ S.HELP  == 3
 S.ALON  == 4            ; the same, and there is no next: the end
 S.STOP  == 5            ; worth more than piece and guard: the end
 S.LEN   == 5            ; bytes in a record
+
+; ZOFA - Z by A behind RRD and RLD: a Z180 sets it by the byte in memory.
+        .DEFINE ZOFA=[
+        .IFN Z180,[
+        ORA A
+]]

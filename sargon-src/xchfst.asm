@@ -39,6 +39,7 @@ G.'TAG: EXX
         .DEFINE SPLIT[TAG]=[
 S.'TAG: XRA A
         RRD                     ; A = the low half; the high one comes down
+        ZOFA
         DCX H                   ; leaves Z, which is set if the low half was empty
         JNZ G.'TAG              ; the walk will come back to this byte
         JMP H.'TAG
@@ -68,6 +69,7 @@ G.'TAG: EXX
 S.'TAG: XCHG
         XRA A
         RRD                     ; as SPLIT
+        ZOFA
         XCHG
         DCX D                   ; leaves Z
         JNZ G.'TAG
@@ -207,6 +209,7 @@ ALONE:  INR L
         JRZ ..SHRT
         XRA A                   ; RRD turns the low half of A in: it must be 0
         RRD                     ; the other half
+        ZOFA
         RET
 ..SHRT: MVI L,O.STAT            ; H is the data page; returns with Z set
         SET B.SHRT,M            ; SET leaves Z set, from the comparison

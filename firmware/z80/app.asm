@@ -7,7 +7,10 @@
         .EXTERN UINIT,USERV,TABLE,BANNER,DOIDNT,DOHOME,DOXCHG,DOPOSN,DOXHST,DOPNTS,DOTRCE,DOCHKS,DOIDLE
         .EXTERN DOSTUS,STINI,OFFS,SETUP,NOSPCE,CRCINI,C16INI,STACK
         .IFN HOSTED,[
-        .EXTERN HOST,UOTHER
+        .EXTERN HOST
+        .IFE Z180,[
+        .EXTERN UOTHER
+        ]
         ]
         .INSERT wire.asm
         .INSERT sargon.asm
@@ -23,6 +26,7 @@ IMPAGE  == 09CH                 ; at 9C00H
 ; APP - sets the application up and answers requests for ever.
 ;   Entry:    a jump; nothing is taken for granted. HOSTED: a call
 ;   Exit:     only by RESET. HOSTED: also at once, if the board has another serial chip
+;             or processor
 ;   Errors:   see the requests
 ;   Clobbers: everything
 ;   Stack:    128 bytes

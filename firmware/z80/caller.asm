@@ -7,7 +7,10 @@
         .EXTERN OFFS,CRCINI,CRC16,C16INI,PUTFRM,PUTERR,NEWRPL,R.LEN,R.DATA,P.LEN,STACK
         .EXTERN LOADLO,LOADHI
         .IFN HOSTED,[
-        .EXTERN HOST,UOTHER
+        .EXTERN HOST
+        .IFE Z180,[
+        .EXTERN UOTHER
+        ]
         ]
         .INSERT wire.asm
 
@@ -21,6 +24,7 @@ IMPAGE  == 0C0H                 ; at C000H
 ; APP - sets the caller up and answers requests for ever.
 ;   Entry:    a jump; nothing is taken for granted. HOSTED: a call
 ;   Exit:     only by RESET. HOSTED: also at once, if the board has another serial chip
+;             or processor
 ;   Errors:   see the requests
 ;   Clobbers: everything
 ;   Stack:    128 bytes

@@ -8,6 +8,11 @@
         .INTERN DEBUG,HELD,IDENT,BUILD,REGS,K.PC,K.GO
         .EXTERN CRC16,C16INI,STACK,KLOAD,KVECT
         .INSERT wire.asm
+        .IFN Z180,[
+        .INSERT z180.asm
+POLLS   == 64H                  ; CNTLA0: receiver and transmitter on, RTS low, errors cleared
+ERRORS  == 0E0H                 ; of STAT0, turned left by one
+        ]
 
 C.JMP   == JMP                  ; opcodes
 C.RST   == 0F7H                 ; RST 6
@@ -16,7 +21,7 @@ KLEN    == 400H                 ; bytes that the layout reserves for the code
 BPMAX   == 64                   ; most breakpoints
 POLLED  == 16H                  ; control register of the 68B50: no interrupt, RTS low
 TXOFF   == 28H                  ; command of the SIO: takes back the transmitter's interrupt
-B.SENT  == 2+2*ISSIO            ; status: the transmitter is empty, of the 68B50 or the SIO
+B.SENT  == 2+2*ISSIO            ; status: the transmitter is empty; the SIO has its own
 IFF2    == 4                    ; bit of F that LDAI sets
 M1.IN   == 22                   ; instruction fetches from RST 6 to LDAR
 M1.OFF  == 2                    ; and with interrupts off
@@ -80,6 +85,10 @@ DEBUG:  LXI H,KLOAD             ; the addresses are absolute, so this runs at ei
         LXI H,HOLDS
         SHLD PLACES             ; none
 ; The monitor's handler has lost its memory: the chip interrupts only if the program enables it.
+        .IFN Z180,[
+        SETCHP UARTC,0
+        SETCHP CNTLA0,POLLS
+        ][
         .IFE ISSIO,[
         MVI A,POLLED
         OUT UARTC
@@ -90,6 +99,7 @@ DEBUG:  LXI H,KLOAD             ; the addresses are absolute, so this runs at ei
         OUT UARTC
         XRA A
         OUT UARTC
+        ]
         ]
         MVI A,C.JMP
         STA KVECT               ; RST 6 leads there from ROM
@@ -496,18 +506,37 @@ PUTK:   STA P.TYPE
 
 ; GIVE - sends A as soon as the chip takes it.
 GIVE:   PUSH PSW
+        .IFN Z180,[
+..WAIT: INCHIP UARTC
+        ANI B.SENT
+        JRZ ..WAIT
+        POP PSW
+        OUTCHP TDR0
+        ][
 ..WAIT: IN UARTC
         ANI B.SENT
         JRZ ..WAIT
         POP PSW
         OUT UARTD
+        ]
         RET
 
 ; TAKE - waits for a character.
+        .IFN Z180,[
+TAKE:   INCHIP UARTC
+        RLC                     ; bit 7: a character is there
+        JRC ..READ
+        ANI ERRORS
+        JRZ TAKE
+        SETCHP CNTLA0,POLLS    ; an overrun may have stopped reception
+        JMPR TAKE
+..READ: INCHIP UARTD
+        ][
 TAKE:   IN UARTC
         RRC                     ; bit 0 of both chips
         JRNC TAKE
         IN UARTD
+        ]
         RET
 
 IDENT:  .BYTE ROLE.K,PROTO

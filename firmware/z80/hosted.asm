@@ -26,6 +26,7 @@ HOST:   .BLKW 1
 ;   Stack:    4 bytes
 ;   Cycles:   150..330
 GOHOME: DI
+        .IFE Z180,[             ; its devices have no mode, and RomWBW 2.9 other banks
         IM1
         LHLD HBIOS              ; the mark, if RomWBW is there
         LXI D,HBMARK
@@ -38,6 +39,7 @@ GOHOME: DI
         XRA A
         OUT HBPAGE              ; the ROM's first page in the first window
         JMP 0
+        ]
 ..HOST: LHLD HOST
         MOV A,H                 ; register I as it was
         STAI

@@ -6,6 +6,9 @@
         .EXTERN PUTFRM,PUTERR,NEWRPL,UDRAIN,CRC16,C16INI
         .EXTERN R.LEN,R.DATA,P.LEN,STACK,LOADLO,LOADHI
         .INSERT wire.asm
+        .IFN Z180,[
+        .INSERT z180.asm
+        ]
         .IFN INCIRC,[
         .EXTERN FLINIT,CRCINI,AUTO
         .EXTERN DOCHIP,DOERAS,DOPROG,DOFCRC,DOVRFY,DOFRED,DOBOOT
@@ -18,7 +21,20 @@
 ;   Clobbers: everything
 ;   Stack:    64 bytes
 ;   Cycles:   does not end
-MONITR: .IFN BANKED,[
+MONITR: .IFN Z180,[
+        SETCHP 3FH,0C0H         ; ICR, where it is after a reset: C0H to FFH from here on
+        SETCHP CCR,80H          ; the clock is the crystal's
+        SETCHP DCNTL,30H        ; no memory waits
+        SETCHP RCR,0            ; no refresh
+        SETCHP CBR,80H          ; RAM, from 80000H on the bus, shows at 8000H
+        SETCHP BBR,0            ; ROM below
+        SETCHP CBAR,80H
+        SETCHP CNTLB0,0         ; 115,200 baud: the clock divided by 160
+        XRA A
+        OUTCHP IL               ; 000EH leads to the driver
+        STAI
+        ]
+        .IFN BANKED,[
         XRA A
         OUT BANKS               ; the first two windows show flash, of which this is the first page
         INR A

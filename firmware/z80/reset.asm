@@ -7,6 +7,11 @@
         DI
         JMP MONITR
 
+        .IFN Z180,[
+        .LOC 0EH                ; the vector of the ASCI while I and IL are 0
+        .WORD USERV
+        ]
+
         .LOC 30H                ; RST 6: the debug kernel's, while one is there
         JMP KVECT
 

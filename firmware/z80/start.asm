@@ -7,8 +7,15 @@ IMJUMP  == IMBYTE*256+IMBYTE
 C.JMP   == JMP                  ; the opcode
 
         .IFN HOSTED,[
-        CALL UOTHER
+        LXI H,303H
+        .BYTE 0EDH,6CH          ; MLT H of a Z180, 9; NEG of a Z80
+        MOV A,L
+        CPI 9-6*Z180            ; what the other processor leaves
         RZ                      ; nothing was changed: return to the stock monitor
+        .IFE Z180,[
+        CALL UOTHER
+        RZ
+        ]
         LDAI                    ; P/V = interrupts are on
         JPE ..READ
         LDAI                    ; 0 also if one came just then (Zilog's CPU manual), so once more

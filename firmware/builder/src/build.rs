@@ -275,6 +275,7 @@ fn assemble_all(
     let driver = match profile.uart.kind {
         UartKind::Acia => sources::ACIA.0,
         UartKind::Sio => sources::SIO.0,
+        UartKind::Asci => sources::ASCI.0,
     };
     let options = assembler_options(&[&board_defines(profile)[..], defines].concat());
     assemble_files(sources, &options, files.chain([driver]))
@@ -293,11 +294,12 @@ fn assemble_files(
 }
 
 /// Returns the symbols that describe a board to the sources.
-fn board_defines(profile: &BoardProfile) -> [(&'static str, u16); 6] {
+fn board_defines(profile: &BoardProfile) -> [(&'static str, u16); 7] {
     let uart = &profile.uart;
     [
         ("UARTC", uart.control_port.into()),
         ("UARTD", uart.data_port.into()),
+        ("Z180", u16::from(uart.kind == UartKind::Asci)),
         ("BANKED", u16::from(profile.banks.is_some())),
         ("BANKS", profile.banks.map_or(0, |banks| banks.port.into())),
         ("RAMPGE", profile.banks.map_or(0, |banks| banks.ram_page.into())),

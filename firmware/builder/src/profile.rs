@@ -10,6 +10,10 @@ pub(crate) const BUILT_IN: &[(&str, &str)] = &[
     ("rc2014-pro", include_str!("../../boards/rc2014-pro.toml")),
     ("rc2014-zed", include_str!("../../boards/rc2014-zed.toml")),
     ("sc114", include_str!("../../boards/sc114.toml")),
+    ("sc126", include_str!("../../boards/sc126.toml")),
+    ("sc130", include_str!("../../boards/sc130.toml")),
+    ("sc131", include_str!("../../boards/sc131.toml")),
+    ("sc140", include_str!("../../boards/sc140.toml")),
 ];
 
 /// A board profile.
@@ -98,7 +102,7 @@ pub struct Uart {
     pub baud: u32,
     /// Speeds that boards of this kind also run at, with another crystal or another ROM.
     pub other_bauds: Vec<u32>,
-    /// Port of the control and status register.
+    /// Port of the control and status register; STAT0 of the ASCI.
     pub control_port: u8,
     /// Port of the data register.
     pub data_port: u8,
@@ -112,6 +116,8 @@ pub enum UartKind {
     Acia,
     /// Zilog SIO, channel A.
     Sio,
+    /// Channel 0 of the ASCI on a Z180, which is the processor.
+    Asci,
 }
 
 impl fmt::Display for UartKind {
@@ -119,6 +125,7 @@ impl fmt::Display for UartKind {
         f.write_str(match self {
             Self::Acia => "68B50",
             Self::Sio => "SIO",
+            Self::Asci => "Z180 ASCI",
         })
     }
 }
@@ -243,8 +250,9 @@ mod tests {
         for name in BoardProfile::names() {
             let profile = BoardProfile::named(name).expect("it ships");
             assert_eq!(profile.name, name);
-            let divided = profile.uart.clock_hz / 64;
-            assert_eq!(u64::from(profile.uart.baud), divided, "the drivers divide by 64");
+            let divisor = if profile.uart.kind == UartKind::Asci { 160 } else { 64 };
+            let divided = profile.uart.clock_hz / divisor;
+            assert_eq!(u64::from(profile.uart.baud), divided, "as the drivers divide");
         }
     }
 

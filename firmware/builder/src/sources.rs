@@ -30,6 +30,7 @@ const INCLUDED: &[(&str, &str)] = &[
     ("start.asm", include_str!("../../z80/start.asm")),
     ("chkint.asm", include_str!("../../z80/chkint.asm")),
     ("memory.asm", include_str!("../../z80/memory.asm")),
+    ("z180.asm", include_str!("../../z80/z180.asm")),
 ];
 
 /// The files shared by monitor and application.
@@ -46,6 +47,9 @@ pub(crate) const ACIA: (&str, &str) = ("acia.asm", include_str!("../../z80/acia.
 
 /// The driver of the SIO.
 pub(crate) const SIO: (&str, &str) = ("sio.asm", include_str!("../../z80/sio.asm"));
+
+/// The driver of a Z180's ASCI.
+pub(crate) const ASCI: (&str, &str) = ("asci.asm", include_str!("../../z80/asci.asm"));
 
 /// The boot monitor's own files.
 const MONITOR: &[(&str, &str)] = &[
@@ -182,7 +186,7 @@ impl Loader for Sources {
 }
 
 fn built_in_files() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let chosen = [ACIA, SIO, HOSTED].into_iter().chain(evaluator::CHOSEN);
+    let chosen = [ACIA, SIO, ASCI, HOSTED].into_iter().chain(evaluator::CHOSEN);
     let lists = [INCLUDED, SHARED, MONITOR, FLASH, KERNEL, APPLICATION, CALLER];
     let evaluator = [evaluator::INCLUDED, evaluator::SHARED];
     lists.into_iter().chain(evaluator).flatten().copied().chain(chosen)

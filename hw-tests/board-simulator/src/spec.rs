@@ -2,7 +2,7 @@
 
 use firmware::profile::{self, BoardProfile};
 
-use crate::{BoardSpec, ChipKind, MemoryMap, SstModel, UartModel};
+use crate::{BoardSpec, ChipKind, MemoryMap, SstModel, UartModel, Z180Revision};
 
 /// Returns the specification of the simulated board for a profile.
 pub fn board_spec(profile: &BoardProfile) -> BoardSpec {
@@ -13,9 +13,11 @@ pub fn board_spec(profile: &BoardProfile) -> BoardSpec {
         uart: match profile.uart.kind {
             profile::UartKind::Acia => UartModel::Acia,
             profile::UartKind::Sio => UartModel::Sio,
+            profile::UartKind::Asci => UartModel::Asci(Z180Revision::N),
         },
         memory: match profile.banks {
             Some(_) => MemoryMap::Banked,
+            None if profile.uart.kind == profile::UartKind::Asci => MemoryMap::Mmu,
             None => MemoryMap::Plain { rom: profile.rom.addresses(), ram: profile.ram.addresses() },
         },
         chip: match profile.chip.kind {

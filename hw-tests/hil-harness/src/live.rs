@@ -160,13 +160,14 @@ impl<S: BoardSuite> BoardConfig<S> {
             Err(SetupError::NoReply) => {}
             other => return other,
         }
-        let mut other = self.clone();
-        let kind = &mut other.profile.uart.kind;
-        *kind = match kind {
+        let other_kind = match self.profile.uart.kind {
             UartKind::Acia => UartKind::Sio,
             UartKind::Sio => UartKind::Acia,
+            UartKind::Asci => return Err(SetupError::NoReply),
         };
-        (self.on_notice)(&format!("no reply; trying the driver of the {kind}"));
+        let mut other = self.clone();
+        other.profile.uart.kind = other_kind;
+        (self.on_notice)(&format!("no reply; trying the driver of the {other_kind}"));
         prepare(&other)
     }
 

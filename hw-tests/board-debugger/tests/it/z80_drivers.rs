@@ -1,4 +1,4 @@
-//! Checks the contracts of both serial drivers, the rings and the frames, under traffic that covers
+//! Checks the contracts of the serial drivers, the rings and the frames, under traffic that covers
 //! all their paths: T-states, stack and clobbered registers, also in the interrupt service.
 
 use crate::contract;
@@ -17,6 +17,7 @@ use contract::{Measured, field, number};
 
 const ACIA: &str = include_str!("../../../../firmware/z80/acia.asm");
 const SIO: &str = include_str!("../../../../firmware/z80/sio.asm");
+const ASCI: &str = include_str!("../../../../firmware/z80/asci.asm");
 const RING: &str = include_str!("../../../../firmware/z80/ring.asm");
 const PLACE: &str = include_str!("../../../../firmware/z80/place.asm");
 const FRAME: &str = include_str!("../../../../firmware/z80/frame.asm");
@@ -275,8 +276,9 @@ fn traffic(bench: &mut Bench) {
 }
 
 #[test]
-fn both_drivers_and_what_they_share_keep_their_contracts() {
-    let [acia, sio] = [("rc2014-classic", ACIA), ("rc2014-zed", SIO)].map(|(board, driver)| {
+fn all_drivers_and_what_they_share_keep_their_contracts() {
+    let boards = [("rc2014-classic", ACIA), ("rc2014-zed", SIO), ("sc126", ASCI)];
+    let [acia, sio, _] = boards.map(|(board, driver)| {
         let mut bench = Bench::start(board, driver);
         traffic(&mut bench);
         for contract in bench.contracts.iter().filter(|one| DRIVERS.contains(&one.name)) {
@@ -286,6 +288,6 @@ fn both_drivers_and_what_they_share_keep_their_contracts() {
     });
     for contract in acia.contracts.iter().filter(|one| !DRIVERS.contains(&one.name)) {
         let both = acia.of(contract.name).and(sio.of(contract.name));
-        both.assert_meets(contract, "both boards");
+        both.assert_meets(contract, "both Z80 boards");
     }
 }

@@ -16,7 +16,7 @@ use testfile_suite::{
 
 use crate::{folder, parse};
 
-const PROFILES: [&str; 2] = ["rc2014-classic", "rc2014-zed"];
+const PROFILES: [&str; 3] = ["rc2014-classic", "rc2014-zed", "sc126"];
 
 /// A simulated board in this process, on which the caller runs.
 fn board(profile: &str) -> BoardMachine {

@@ -1,5 +1,5 @@
-//! The Z180: T-states by its instruction tables (docs/BOARDS.md lists the sources), TRAP by
-//! Zilog's manual (UM0050), and results of defined opcodes by those of the Z80.
+//! The Z180: T-states by MAME's table and Zilog's questions and answers (AN971800100), TRAP
+//! by Zilog's manual, and results of defined opcodes by those of the Z80.
 
 use std::cell::RefCell;
 

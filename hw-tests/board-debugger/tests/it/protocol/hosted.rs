@@ -32,11 +32,26 @@ const ROM: &str = "
         LDAI
         JMP START
         .LOC 38H
+        .IFN ASCI,[
+        .BYTE 0EDH,38H,DATA,0EDH,39H,DATA-2     ; IN0, OUT0
+        EI
+        RET
+        ][
         IN DATA
         OUT DATA
         EI
         RETI
+        ]
 START:  EXAF
+        .IFN ASCI,[
+        .DEFINE SET[PORT,VALUE]=[
+        MVI A,VALUE
+        .BYTE 0EDH,39H,PORT
+        ]
+        SET 3FH,0C0H            ; ICR
+        SET 0F8H,80H            ; CBR: RAM at 8000H
+        SET 0FAH,80H            ; CBAR
+        ]
         .IFN BANKED,[
         XRA A
         OUT BANKS
@@ -68,6 +83,11 @@ START:  EXAF
         MVI A,16H
         OUT CTRL
         ]
+        .IFN ASCI,[
+        SET DATA-8,64H          ; CNTLA0
+        SET DATA-6,0            ; CNTLB0
+        SET DATA-4,8            ; STAT0: received characters interrupt
+        ]
         LHLD 0FB04H
         MVI A,5AH
         STAI
@@ -81,8 +101,12 @@ START:  EXAF
         PCHL
 AGAIN:  HLT
         JMPR AGAIN
-        .LOC 80H
+        .LOC 0C0H
 TAIL:   .BYTE 0
+        .IFN ASCI,[
+        .LOC 5A0EH              ; the vector of the ASCI with this I
+        .WORD 38H
+        ]
         .END
 ";
 
@@ -92,6 +116,7 @@ fn rom(profile: &BoardProfile, is_on: bool) -> Vec<u8> {
     let defines = [
         ("CTRL", profile.uart.control_port.into()),
         ("ACIA", u16::from(profile.uart.kind == UartKind::Acia)),
+        ("ASCI", u16::from(profile.uart.kind == UartKind::Asci)),
         ("DATA", profile.uart.data_port.into()),
         ("BANKED", u16::from(profile.banks.is_some())),
         ("BANKS", banks.into()),
@@ -160,12 +185,13 @@ fn reset_restores_the_interrupt_register_enable_and_mode() {
 }
 
 #[test]
-fn an_application_for_the_other_serial_chip_returns_at_once_and_leaves_this_one_alone() {
-    for (name, other) in [("rc2014-classic", "rc2014-zed"), ("rc2014-zed", "rc2014-classic")] {
+fn an_application_for_another_serial_chip_returns_at_once_and_leaves_this_one_alone() {
+    let pairs = BOARDS.map(|name| BOARDS.map(|other| (name, other)));
+    for (name, other) in pairs.into_iter().flatten().filter(|(name, other)| name != other) {
         let image = image(other, ProgramKind::HostedApplication);
         let profile = BoardProfile::named(name).expect("it ships");
         let board = starting(&profile, &image, true, [0; 3], false);
-        assert_eq!(board.0.bus().dump(STARTS, 1), [1], "{name}: its ROM continues");
+        assert_eq!(board.0.bus().dump(STARTS, 1), [1], "{name}: its ROM continues after {other}'s");
         assert_eq!(board.0.registers().i, I, "{name}");
     }
 }

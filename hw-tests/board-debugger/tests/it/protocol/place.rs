@@ -14,7 +14,9 @@ const STUCK: [u8; 2] = [0x18, 0xFE];
 /// DI and a jump to itself.
 const STUCK_WITHOUT_INTERRUPTS: [u8; 3] = [0xF3, 0x18, 0xFE];
 /// T-states for LOCATE: 32 characters, the reply, and waiting until it is sent.
-const LOCATE_T_STATES: u64 = 400_000;
+const LOCATE_T_STATES: u64 = 1_000_000;
+/// T-states of a character on the board with the fastest clock.
+const CHARACTER_T_STATES: u64 = 1_600;
 /// A request that takes long and has a CRC over its results.
 const WORK: Request = Request::Exhaust(ExhaustRequest {
     space: 2,
@@ -110,7 +112,7 @@ fn however_many_zeros_come_the_stack_stays_as_it_is() {
         let mut board = stuck(name, &STUCK);
         board.0.line_mut().ignores_rts = true;
         let before = board.0.registers();
-        let replies = board.replies_within(&[0; 5000], 640 * 5000 + LOCATE_T_STATES);
+        let replies = board.replies_within(&[0; 5000], CHARACTER_T_STATES * 5000 + LOCATE_T_STATES);
         assert!(replies.len() > 10, "{name}: {replies:?}");
         let after = board.0.registers();
         assert_eq!((after.sp, after.pc), (before.sp, before.pc), "{name}");
@@ -149,7 +151,7 @@ fn a_reply_interrupted_by_a_program_counter_request_is_sent_again() {
         for moment in 0..150 {
             let frame = request.frame(3).expect("it fits a frame").encode();
             board.0.line_mut().to_board.extend(frame);
-            board.0.run_for(30_000 + moment * 7_001);
+            board.0.run_for(30_000 + moment * 17_501);
             let replies = board.replies(&LOCATE_SEQUENCE); // with the earlier output of the board
             places.extend(replies.iter().position(is_place));
             let (located, others): (Vec<_>, Vec<_>) = replies.into_iter().partition(is_place);

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use crate::protocol::board::{Board, image};
 
 /// The boards of all tests here.
-pub(crate) const BOARDS: [&str; 2] = ["rc2014-classic", "rc2014-zed"];
+pub(crate) const BOARDS: [&str; 3] = ["rc2014-classic", "rc2014-zed", "sc126"];
 
 impl Board {
     pub(crate) fn monitor(name: &str) -> Self {

