@@ -157,7 +157,9 @@ mod tests {
     fn an_index_of_known_size_takes_17_bytes_a_case() {
         let mut index = CaseIndex::with_capacity(1000);
         for _ in 0..2 {
-            (0..1000).for_each(|number| drop(index.insert(&format!("case {number}"))));
+            for number in 0..1000 {
+                index.insert(&format!("case {number}"));
+            }
         }
         let bytes = 12 * index.keys.capacity() + 4 * index.slots.capacity();
         assert!(size_of::<CaseKey>() == 12 && bytes < 17_020, "{bytes}");
