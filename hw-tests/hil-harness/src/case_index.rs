@@ -51,7 +51,7 @@ impl CaseIndex {
     /// Creates an index that takes so many cases without growing.
     #[must_use]
     pub(crate) fn with_capacity(count: usize) -> Self {
-        Self { keys: Vec::with_capacity(count), slots: vec![0; table_length(count)] }
+        Self { keys: Vec::with_capacity(count), slots: vec![0; table_length(count + 1)] }
     }
 
     /// Returns the number of cases.
@@ -151,5 +151,17 @@ mod tests {
             }
             assert_eq!((index.len(), index.get("case 5000"), index.get("")), (5000, None, None));
         }
+    }
+
+    #[test]
+    fn an_index_of_known_size_takes_17_bytes_a_case() {
+        let mut index = CaseIndex::with_capacity(1000);
+        for _ in 0..2 {
+            for number in 0..1000 {
+                index.insert(&format!("case {number}"));
+            }
+        }
+        let bytes = 12 * index.keys.capacity() + 4 * index.slots.capacity();
+        assert!(size_of::<CaseKey>() == 12 && bytes < 17_020, "{bytes}");
     }
 }

@@ -109,8 +109,8 @@ fn memory_of_a_resumed_run_does_not_depend_on_the_size_of_its_results() {
     // More than the buffered 1 MiB of results in both, so that these are not counted as growth.
     let [few, many] = [300, 600].map(peak_of_resumed_run);
     let growth = many.saturating_sub(few) / 300;
-    // The key 12, 5/4 slots 5, the offset 8, indices of what is left 8. A result has 9,000 bytes.
-    assert!(growth < 50, "{growth} bytes for each case: {few} and {many} bytes");
+    // A key and an offset of each case, and slack of growing lists. A result has 9,000 bytes.
+    assert!(growth < 250, "{growth} bytes for each case: {few} and {many} bytes");
 }
 
 #[test]
