@@ -204,10 +204,10 @@ impl Assembler<'_> {
         self.module.context.recorder.line.labelled = true;
         let export = cursor.eat(b':');
         let here = SymbolState::Value(self.module.code.output.location());
-        self.module.symbols.define(&mut self.module.context, name, here, Definition::Label, span);
         if export {
             self.module.symbols.export(&mut self.module.context, name, span, false);
         }
+        self.module.symbols.define(&mut self.module.context, name, here, Definition::Label, span);
     }
 
     fn assignment(
