@@ -62,7 +62,7 @@ impl DirectiveReader<'_, '_> {
             Directive::External | Directive::Internal | Directive::Entry => {
                 self.link_names(directive, span, cursor)
             }
-            Directive::Synonym(kind) => self.synonym(kind, span, cursor),
+            Directive::Synonym(kind) => self.synonym(kind, cursor),
             Directive::Listing(listing) => self.listing_directive(listing, cursor),
             Directive::Format(option) => {
                 self.set_object_form(option);

@@ -73,10 +73,11 @@ impl CodeState {
     }
 
     fn set_bits(&mut self, context: &mut Context<'_>, site: FieldPos, number: u16, span: Span) {
-        // ZASM checks only the low byte if the high byte is that of a small number.
-        if number > 7 && !(0xFF00..0xFF08).contains(&number) {
+        // ZASM checks that the number fits a byte, and then the low byte.
+        let count = usize::from(!matches!(number >> 8, 0 | 0xFF)) + usize::from(number as u8 > 7);
+        if count > 0 {
             let message = format!("{number} is not in 0..7; {} is used", number & 7);
-            context.error(Code::Truncated, span, message);
+            context.error_counted(Code::Truncated, span, &message, count);
         }
         *self.output.byte(site, 0) |= (number as u8 & 7) << 3;
     }

@@ -205,12 +205,12 @@ impl Assembler<'_> {
         self.module.context.recorder.line.labelled = true;
         let export = cursor.eat(b':');
         let here = SymbolState::Value(self.module.code.output.location());
+        if export {
+            self.module.symbols.export(&mut self.module.context, name, span, false);
+        }
         self.module.symbols.define(&mut self.module.context, name, here, Definition::Label, span);
         if let Some(Operator::Instruction(form)) = self.module.symbols.names[name].operator {
             self.module.lint_instruction_as_label(form, span, cursor);
-        }
-        if export {
-            self.module.symbols.export(&mut self.module.context, name, span, false);
         }
     }
 

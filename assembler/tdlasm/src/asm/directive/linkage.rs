@@ -26,7 +26,7 @@ impl DirectiveReader<'_, '_> {
             return Ok(StatementEnd::Open);
         }
         loop {
-            let Some((name, at)) = self.name_operand(span, cursor) else {
+            let Some((name, at)) = self.name_operand(1, cursor) else {
                 return Ok(StatementEnd::Open);
             };
             match directive {
@@ -55,11 +55,14 @@ impl DirectiveReader<'_, '_> {
         }
     }
 
-    fn name_operand(&mut self, span: Span, cursor: &mut Cursor<'_>) -> Option<(NameId, Span)> {
+    /// Reads a symbol. If the statement ends instead, ZASM raises `count` flags.
+    fn name_operand(&mut self, count: usize, cursor: &mut Cursor<'_>) -> Option<(NameId, Span)> {
         cursor.skip_blanks();
         let start = cursor.offset();
         let Some(word) = cursor.take(lex::symbol) else {
-            self.asm.error(Code::Operand, span, "a symbol is missing");
+            let message = "a symbol is missing";
+            let count = if cursor.at_statement_end() { count } else { 1 };
+            self.asm.module.context.error_counted(Code::Operand, cursor.gap(), message, count);
             return None;
         };
         Some((self.asm.module.symbols.names.intern(word), cursor.since(start)))
@@ -69,10 +72,9 @@ impl DirectiveReader<'_, '_> {
     pub(super) fn synonym(
         &mut self,
         kind: Synonym,
-        span: Span,
         cursor: &mut Cursor<'_>,
     ) -> StatementResult<StatementEnd> {
-        let Some((old, at)) = self.name_operand(span, cursor) else {
+        let Some((old, at)) = self.name_operand(1, cursor) else {
             return Ok(StatementEnd::Open);
         };
         self.asm.module.context.record_reference(old, at, ReferenceRole::Use);
@@ -89,7 +91,7 @@ impl DirectiveReader<'_, '_> {
             return Ok(StatementEnd::Open);
         }
         let known = self.asm.module.symbols.names.len();
-        let Some((new, place)) = self.name_operand(span, cursor) else {
+        let Some((new, place)) = self.name_operand(2, cursor) else {
             return Ok(StatementEnd::Open);
         };
         self.asm.module.context.record_reference(new, place, ReferenceRole::Definition);
