@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use cli_support::exit::{CommandError, ENVIRONMENT, FAILED};
 use rcflash_link::LinkStats;
-use rcflash_transport::time::{Duration, Instant};
+use rcflash_transport::time::Duration;
 
 use crate::board::FaultCounts;
 use crate::case_index::CaseTally;
@@ -26,8 +26,8 @@ use crate::file_system::FileSystem;
 use crate::live::{SetupError, Utilization};
 use crate::report::{self, BoardSummary, RunTarget, RunTotals};
 use crate::results::{BoardReady, Clock, RESULTS_FORMAT, RunHeader, cases_digest};
+use crate::rounds::Rounds;
 use crate::runner::{Baseline, CaseResult, RunEnd, RunOptions, RunSummary, Verdict, exit_code};
-use crate::select::shuffle;
 use crate::suite::Suite;
 use firmware::profile::BoardProfile;
 
@@ -77,6 +77,12 @@ impl RunConfig {
     #[must_use]
     pub fn is_soak(&self) -> bool {
         self.time.is_some() || self.count.is_some()
+    }
+
+    /// Returns the rounds of a run that starts now.
+    fn rounds(&self, clock: &Clock) -> Rounds {
+        let deadline = self.time.map(|time| clock() + time);
+        Rounds { clock: Arc::clone(clock), deadline, remaining: self.count, seed: self.seed }
     }
 
     fn head<S: Suite>(
@@ -281,43 +287,31 @@ fn run_iterations<T: Session>(
     recorder: &mut ResultRecorder<T::Suite>,
     ctx: &mut RunContext<T>,
 ) -> Result<RunSummary, CommandError> {
-    let deadline = config.time.map(|time| (ctx.clock)() + time);
-    let mut remaining = config.count.unwrap_or(u64::MAX);
+    let mut rounds = config.rounds(&ctx.clock);
     let mut summary = RunSummary::default();
-    for pass in 1.. {
-        let count = usize::try_from(remaining).unwrap_or(usize::MAX).min(cases.len());
-        let (next, started) =
-            run_iteration(config, session, (&cases, count), deadline, recorder, ctx);
+    loop {
+        let (next, started) = run_iteration(config, session, &cases, &rounds, recorder, ctx);
         summary = summary.merge(next);
-        remaining -= started.count as u64;
+        let count = started.count;
         recorder.verify_one_verdict_each(started)?;
-        let is_over = !config.is_soak() || remaining == 0 || is_past(deadline, ctx);
-        if is_over || summary.ended != RunEnd::Complete {
-            break;
-        }
-        if let Some(seed) = config.seed {
-            shuffle(&mut cases.indices, seed.wrapping_add(pass));
+        if summary.ended != RunEnd::Complete || !rounds.next(count, &mut cases.indices) {
+            return Ok(summary);
         }
     }
-    Ok(summary)
 }
 
-fn is_past<T: Session>(deadline: Option<Instant>, ctx: &RunContext<T>) -> bool {
-    deadline.is_some_and(|deadline| (ctx.clock)() >= deadline)
-}
-
-/// Runs so many cases once, until the deadline. Also returns which were started.
+/// Runs the cases of a round. Also returns which were started.
 fn run_iteration<T: Session>(
     config: &RunConfig,
     session: &mut T,
-    (cases, count): (&dyn CaseList<CaseOf<T>>, usize),
-    deadline: Option<Instant>,
+    cases: &dyn CaseList<CaseOf<T>>,
+    rounds: &Rounds,
     recorder: &mut ResultRecorder<T::Suite>,
     ctx: &mut RunContext<T>,
 ) -> (RunSummary, CaseTally) {
+    let count = rounds.next_len(cases.len());
     ctx.observer.on_iteration_start(count);
     let stop = Arc::clone(&ctx.stop);
-    let clock = Arc::clone(&ctx.clock);
     let RunConfig { repeat, fail_fast, .. } = *config;
     let baseline = config.baseline.as_deref();
     let options = RunOptions { repeat, fail_fast, baseline, interrupted: &stop };
@@ -325,7 +319,7 @@ fn run_iteration<T: Session>(
     let mut feed = cases
         .cases()
         .take(count)
-        .take_while(|_| deadline.is_none_or(|deadline| clock() < deadline))
+        .take_while(|_| !rounds.is_past_deadline())
         .inspect(|case| started.add(T::Suite::id(case)));
     let mut on_result = |result| {
         ctx.observer.on_result(&result);

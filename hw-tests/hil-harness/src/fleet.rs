@@ -3,10 +3,13 @@
 
 mod merge;
 mod scheduler;
+mod state;
 mod work;
+mod worker;
 
 pub use merge::merge_verdicts;
 pub use scheduler::{Assignment, CaseOutcome, Scheduler, SchedulerStats, SchedulerUpdate};
-pub use work::{
-    BoardConnected, BoardFinished, Fleet, FleetBoard, FleetEvent, FleetSummary, Prepare, run_fleet,
+pub use state::{
+    BoardConnected, BoardFinished, Fleet, FleetBoard, FleetEvent, FleetSummary, Prepare,
 };
+pub use work::run_fleet;

@@ -19,6 +19,7 @@ pub mod fleet;
 pub mod live;
 pub mod report;
 pub mod results;
+pub mod rounds;
 pub mod runner;
 pub mod select;
 mod session;

@@ -12,7 +12,7 @@ use super::{
     with_failed_verdict_code,
 };
 use crate::case_index::CaseTally;
-use crate::case_list::{CaseList, ids};
+use crate::case_list::CaseList;
 use crate::fleet::{
     BoardConnected, BoardFinished, Fleet, FleetBoard, FleetEvent, FleetSummary, SchedulerStats,
     run_fleet,
@@ -168,13 +168,14 @@ fn dispatch<T: Session>(
         repeat: config.repeat,
         fail_fast: config.fail_fast,
         baseline: config.baseline.as_deref(),
+        rounds: config.rounds(&ctx.clock),
         prepare: ctx.prepare,
     };
-    ctx.observer.on_iteration_start(cases.len());
+    ctx.observer.on_iteration_start(fleet.rounds.next_len(cases.len()));
     let stop = Arc::clone(&ctx.stop);
     let mut failed = None;
     let end = run_fleet(&fleet, &stop, |event| {
-        let handled = handle_event(event, &mut rows, recorder, ctx);
+        let handled = handle_event(event, cases, &mut rows, recorder, ctx);
         let should_continue = handled.as_ref().is_ok_and(|should_continue| *should_continue);
         failed = failed.take().or(handled.err());
         should_continue
@@ -183,9 +184,6 @@ fn dispatch<T: Session>(
     if let Some(failure) = failed {
         return Err(failure);
     }
-    let mut dispatched = CaseTally::default();
-    ids::<T::Suite>(cases).for_each(|id| dispatched.add(&id));
-    recorder.verify_one_verdict_each(dispatched)?;
     rows.finish(&end);
     reporter.report.boards = rows.rows.clone();
     let is_begun = rows.rows.iter().any(|row| row.counts.cases > 0) || cases.is_empty();
@@ -195,6 +193,7 @@ fn dispatch<T: Session>(
     }
     let summary = RunSummary { ended: end.ended.clone(), ..rows.summary };
     reporter.report.set_summary(&summary, rows.stats);
+    reporter.report.rounds = config.is_soak().then(|| recorder.totals.counts());
     recorder.finish(report::incomplete_reason(&summary.ended))?;
     let images = rows.rows.iter().filter_map(|row| row.image.as_ref());
     let not_judged = rows.not_judged.into_iter().collect();
@@ -217,6 +216,7 @@ fn dispatch<T: Session>(
 /// Handles an event. Returns `false` if the run should stop.
 fn handle_event<T: Session>(
     event: FleetEvent<T::Suite>,
+    cases: &dyn CaseList<CaseOf<T>>,
     rows: &mut BoardRows<T::Suite>,
     recorder: &mut ResultRecorder<T::Suite>,
     ctx: &mut RunContext<T>,
@@ -245,6 +245,15 @@ fn handle_event<T: Session>(
             let is_kept = recorder.record(*result);
             ctx.observer.on_progress(recorder.verdict_count());
             return Ok(is_kept);
+        }
+        FleetEvent::RoundEnded { cases: of_round, next } => {
+            let mut dispatched = CaseTally::default();
+            of_round.iter().for_each(|case| dispatched.add(T::Suite::id(&cases.case(*case))));
+            recorder.verify_one_verdict_each(dispatched)?;
+            if next > 0 {
+                ctx.observer.on_iteration_end();
+                ctx.observer.on_iteration_start(next);
+            }
         }
     }
     Ok(true)

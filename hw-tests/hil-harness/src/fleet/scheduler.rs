@@ -109,7 +109,7 @@ struct BoardState {
     assigned: BTreeSet<usize>,
 }
 
-/// The assignment of cases to boards.
+/// The assignment of cases to boards, in one round or several.
 #[derive(Debug, Clone)]
 pub struct Scheduler {
     queue: VecDeque<usize>,
@@ -117,6 +117,8 @@ pub struct Scheduler {
     reruns: VecDeque<usize>,
     /// The cases that were assigned to a board and are not settled.
     cases: BTreeMap<usize, CaseState>,
+    /// For each case, whether it belongs to the round.
+    is_in_round: Vec<bool>,
     boards: Vec<BoardState>,
     /// Running cases by start time.
     by_start: BTreeSet<(Duration, usize)>,
@@ -127,19 +129,48 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// Creates the scheduler of a run with so many cases and boards.
+    /// Creates the scheduler of a run with so many cases and boards. The first round has all cases.
     #[must_use]
     pub fn new(cases: usize, boards: usize) -> Self {
-        Self {
-            queue: (0..cases).collect(),
+        let mut scheduler = Self {
+            queue: VecDeque::new(),
             reruns: VecDeque::new(),
             cases: BTreeMap::new(),
+            is_in_round: vec![false; cases],
             boards: vec![BoardState::default(); boards],
             by_start: BTreeSet::new(),
-            open_count: cases,
+            open_count: 0,
             completed: (Duration::ZERO, 0),
             stats: SchedulerStats::default(),
+        };
+        scheduler.start_round(0..cases);
+        scheduler
+    }
+
+    /// Starts a round of these cases, in this order, instead of the one before, whose cases are
+    /// settled. Boards that were lost or quarantined remain so.
+    pub fn start_round(&mut self, cases: impl IntoIterator<Item = usize>) {
+        self.cases.clear();
+        self.is_in_round.fill(false);
+        self.queue = cases.into_iter().collect();
+        self.open_count = self.queue.len();
+        for case in &self.queue {
+            self.is_in_round[*case] = true;
         }
+    }
+
+    /// Removes the cases from the round that no board runs and none has a result of. Returns `true`
+    /// if there were any.
+    pub fn withdraw_queued(&mut self) -> bool {
+        let withdrawn = std::mem::take(&mut self.queue);
+        self.open_count -= withdrawn.len();
+        withdrawn.iter().for_each(|case| self.is_in_round[*case] = false);
+        !withdrawn.is_empty()
+    }
+
+    /// Returns the cases of the round.
+    pub fn round(&self) -> impl Iterator<Item = usize> {
+        (0..self.is_in_round.len()).filter(|case| self.is_in_round[*case])
     }
 
     /// Returns statistics on the work besides running each case once.
@@ -154,7 +185,7 @@ impl Scheduler {
         self.boards[board].is_retired
     }
 
-    /// Returns `true` if every case is settled.
+    /// Returns `true` if every case of the round is settled.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.open_count == 0
@@ -346,7 +377,7 @@ impl Scheduler {
         }
     }
 
-    /// Returns the cases that are not settled.
+    /// Returns the cases of the round that are not settled.
     #[must_use]
     pub fn unsettled_cases(&self) -> Vec<usize> {
         let mut cases: Vec<_> = self.cases.keys().chain(&self.queue).copied().collect();

@@ -191,10 +191,6 @@ impl ExecutionArgs {
     ) -> Result<RunConfig, CommandError> {
         let arguments = std::env::args_os().skip(1);
         let boards = board.fleet_names(self.all.as_deref())?;
-        if !boards.is_empty() && (self.time.is_some() || self.count.is_some()) {
-            let why = "--for and --count need a single board; --repeat works with several";
-            return Err(CommandError::new(USAGE, why));
-        }
         Ok(RunConfig {
             boards,
             repeat: self.repeat,

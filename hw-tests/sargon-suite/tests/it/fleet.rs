@@ -138,9 +138,6 @@ fn unplugged(name: &str, reads: u32) -> FleetBoard {
     member
 }
 
-struct NullObserver;
-impl<T: campaign::Session> Observer<T> for NullObserver {}
-
 /// The configuration of a run, and its cases.
 type Settings = (RunConfig, Vec<Case>);
 
@@ -154,14 +151,14 @@ fn run(members: &[FleetBoard], settings: Settings) -> (Result<FinishedRun, Comma
 fn run_with_a_loss(
     reads: u32,
     reconnect: Duration,
-    cases: &[Case],
+    settings: Settings,
 ) -> (Result<FinishedRun, CommandError>, Report) {
     let left = Arc::new(AtomicU64::new(reads.into()));
     let mut gone = member("gone", None);
     if let Ok(plan) = &mut gone.plan {
         plan.reconnect_timeout = reconnect;
     }
-    run_prepared(&[member("good", None), gone], of(cases.to_vec()), &|plan| {
+    run_prepared(&[member("good", None), gone], settings, &|plan| {
         if plan.reconnect_timeout == reconnect {
             let programs = Arc::new(Programs::build(plan)?);
             let left = Arc::clone(&left);
@@ -178,20 +175,44 @@ fn run_with_a_loss(
 /// A run with this function to prepare boards.
 fn run_prepared(
     members: &[FleetBoard],
+    settings: Settings,
+    prepare: &(dyn Fn(&BoardConfig) -> Result<LiveBoard, SetupError> + Sync),
+) -> (Result<FinishedRun, CommandError>, Report) {
+    run_observed(members, settings, prepare, Arc::new(Instant::now), |_| false)
+}
+
+/// Stops a run by the number of its verdicts.
+struct StoppingObserver<F> {
+    verdicts: usize,
+    stop: Arc<AtomicBool>,
+    is_enough: F,
+}
+
+impl<T: campaign::Session, F: Fn(usize) -> bool> Observer<T> for StoppingObserver<F> {
+    fn on_result(&mut self, _: &hil_harness::suite::CaseResult<T::Suite>) {
+        self.verdicts += 1;
+        if (self.is_enough)(self.verdicts) {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A run by this clock, which is stopped after so many verdicts.
+fn run_observed(
+    members: &[FleetBoard],
     (settings, cases): Settings,
     prepare: &(dyn Fn(&BoardConfig) -> Result<LiveBoard, SetupError> + Sync),
+    clock: Arc<dyn Fn() -> Instant + Send + Sync>,
+    is_enough: impl Fn(usize) -> bool,
 ) -> (Result<FinishedRun, CommandError>, Report) {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let report = folder.path().to_owned();
     let boards = members.iter().map(|member| member.name.clone()).collect();
     let settings = RunConfig { boards, repeat: 1, report: Some(report), ..settings };
-    let here = RunContext {
-        file_system: &OsFileSystem,
-        clock: Arc::new(Instant::now),
-        stop: Arc::new(AtomicBool::new(false)),
-        prepare,
-        observer: &mut NullObserver,
-    };
+    let stop = Arc::new(AtomicBool::new(false));
+    let mut observer = StoppingObserver { verdicts: 0, stop: Arc::clone(&stop), is_enough };
+    let here =
+        RunContext { file_system: &OsFileSystem, clock, stop, prepare, observer: &mut observer };
     let done = campaign::run_on_fleet(&settings, &cases, members, here);
     let text = std::fs::read_to_string(folder.path().join("report.json")).expect("a report");
     (done, serde_json::from_str(&text).expect("it is one"))
@@ -275,7 +296,7 @@ fn code_that_is_wrong_on_every_board_is_at_fault() {
 fn cases_in_flight_on_an_unplugged_board_are_run_by_others() {
     let cases = cases(150);
     for reads in [2, 150, 200] {
-        let (done, report) = run_with_a_loss(reads, Duration::from_nanos(1), &cases);
+        let (done, report) = run_with_a_loss(reads, Duration::from_nanos(1), of(cases.clone()));
         assert_eq!(done.expect("it ends").exit_code(), 0, "{:?}", report.boards);
         assert_eq!(with(&report, &cases, Verdict::Pass).len(), cases.len(), "{reads} reads");
         let ended = &report.boards[1].ended;
@@ -286,7 +307,7 @@ fn cases_in_flight_on_an_unplugged_board_are_run_by_others() {
 #[test]
 fn a_board_that_does_not_come_back_does_not_delay_the_run_and_is_reported_as_lost() {
     let cases = cases(60);
-    let (done, report) = run_with_a_loss(200, Duration::from_secs(3600), &cases);
+    let (done, report) = run_with_a_loss(200, Duration::from_secs(3600), of(cases.clone()));
     assert_eq!(done.expect("it ends").exit_code(), 0);
     assert_eq!(with(&report, &cases, Verdict::Pass).len(), cases.len());
     assert!(report.boards[1].ended.contains("lost"), "{:?}", report.boards[1].ended);
@@ -367,4 +388,79 @@ fn a_run_is_resumed_by_the_same_boards_and_refused_to_others() {
     assert_eq!(failure.code, 2);
     assert!(failure.message.contains("the list of boards is a, b there and a, c here"));
     assert_eq!(std::fs::read(&file).expect("a file"), before);
+}
+
+/// A soak run of these cases.
+fn soak(cases: &[Case], time: Option<Duration>, count: Option<u64>) -> Settings {
+    let (settings, cases) = of(cases.to_vec());
+    (RunConfig { time, count, seed: Some(7), ..settings }, cases)
+}
+
+#[test]
+fn cases_are_repeated_until_so_many_have_run_although_a_board_is_lost_in_a_later_round() {
+    let cases = cases(10);
+    let (done, report) =
+        run_with_a_loss(400, Duration::from_nanos(1), soak(&cases, None, Some(405)));
+    let done = done.expect("it ends");
+    let counts = done.totals.counts();
+    assert_eq!((done.exit_code(), counts.cases, counts.pass), (0, 405, 405), "{counts:?}");
+    assert_eq!(report.rounds.map(|rounds| rounds.pass), Some(405));
+    let [good, gone] = &report.boards[..] else { panic!("{:?}", report.boards) };
+    assert!(good.counts.cases > 0 && good.ended == "complete", "{good:?}");
+    assert!(gone.counts.cases > 10 && gone.ended.contains("unplugged"), "{gone:?}");
+}
+
+#[test]
+fn each_round_has_the_failures_of_the_code_and_the_results_file_has_no_other_cases() {
+    let cases = cases(100);
+    let wrong = ["a", "b"].map(|name| member(name, Some(wrong_application(4))));
+    let once = run(&wrong, of(cases.clone())).0.expect("it ends").totals.counts();
+    let (_folder, file) = scratch();
+    let (settings, _) = soak(&cases, None, Some(300));
+    let settings = RunConfig { results: Some(file.clone()), ..settings };
+    let done = run(&wrong, (settings, cases)).0.expect("it ends");
+    let counts = done.totals.counts();
+    assert_eq!((done.exit_code(), counts.cases, counts.fail), (1, 300, 3 * once.fail));
+    let text = std::fs::read_to_string(file).expect("it is written");
+    let written = text.lines().filter(|line| line.starts_with("{\"case\":")).count() as u64;
+    assert!(written == counts.fail && written > 0, "{text}");
+}
+
+#[test]
+fn no_case_starts_after_the_deadline_and_the_run_is_complete() {
+    let cases = cases(30);
+    let start = Instant::now();
+    for seconds in [1, 70, 400] {
+        let readings = AtomicU64::new(0);
+        let second = move || Duration::from_secs(readings.fetch_add(1, Ordering::Relaxed));
+        let members = ["a", "b"].map(|name| member(name, None));
+        let settings = soak(&cases, Some(Duration::from_secs(seconds)), None);
+        let clock = Arc::new(move || start + second());
+        let (done, _) = run_observed(&members, settings, &prepare, clock, |_| false);
+        let done = done.expect("it ends");
+        let counts = done.totals.counts();
+        assert_eq!((done.exit_code(), counts.pass), (0, counts.cases), "{seconds} s");
+        // Each start of a case reads the clock once.
+        assert!(counts.cases < seconds && (counts.cases > 0 || seconds == 1), "{counts:?}");
+    }
+}
+
+#[test]
+fn a_soak_run_that_is_interrupted_or_has_lost_all_boards_completes_its_round_as_not_run() {
+    let cases = cases(40);
+    let members = ["a", "b"].map(|name| member(name, None));
+    let hour = soak(&cases, Some(Duration::from_secs(3600)), None);
+    let clock = Arc::new(Instant::now);
+    let (done, _) = run_observed(&members, hour.clone(), &prepare, clock, |count| count == 100);
+    let done = done.expect("it ends");
+    let counts = done.totals.counts();
+    assert_eq!((done.exit_code(), done.summary.ended), (130, RunEnd::Interrupted));
+    assert!(counts.pass >= 100 && counts.cases % 40 == 0, "{counts:?}");
+    let lost = ["a", "b"].map(|name| unplugged(name, 300));
+    let (done, report) = run(&lost, hour);
+    let done = done.expect("it ends");
+    let counts = done.totals.counts();
+    assert_eq!((done.exit_code(), counts.cases % 40), (3, 0), "{counts:?}");
+    assert!(counts.pass > 0 && counts.pass + counts.not_run == counts.cases, "{counts:?}");
+    assert!(report.incomplete.is_some_and(|why| why.contains("no working board is left")));
 }

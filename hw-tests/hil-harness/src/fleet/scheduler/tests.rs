@@ -210,3 +210,36 @@ fn a_board_with_unresolved_problems_gets_no_new_cases() {
     assert_eq!(settled(scheduler.record_outcome(1, 0, problem("x"), NOW)), [0], "it is the code");
     takes(&mut scheduler, 0, 3);
 }
+
+#[test]
+fn a_round_has_its_cases_in_its_order_and_a_lost_board_stays_lost() {
+    let mut scheduler = Scheduler::new(3, 2);
+    for case in 0..3 {
+        takes(&mut scheduler, 0, case);
+        scheduler.record_outcome(0, case, CaseOutcome::Pass, NOW);
+    }
+    scheduler.board_lost(1, NOW);
+    scheduler.start_round([2, 0]);
+    assert!(!scheduler.is_done() && scheduler.unsettled_cases() == [0, 2]);
+    assert_eq!(scheduler.assign_next(1, NOW), Assignment::Done);
+    for case in [2, 0] {
+        takes(&mut scheduler, 0, case);
+        assert_eq!(settled(scheduler.record_outcome(0, case, CaseOutcome::Pass, NOW)), [case]);
+    }
+    assert!(scheduler.is_done() && scheduler.round().eq([0, 2]));
+}
+
+#[test]
+fn queued_cases_are_withdrawn_and_those_of_a_board_are_not() {
+    let mut scheduler = Scheduler::new(4, 2);
+    takes(&mut scheduler, 0, 0);
+    takes(&mut scheduler, 1, 1);
+    scheduler.record_outcome(1, 1, problem("x"), NOW);
+    assert!(scheduler.withdraw_queued() && !scheduler.withdraw_queued());
+    assert!(scheduler.round().eq([0, 1]) && scheduler.unsettled_cases() == [0, 1]);
+    takes(&mut scheduler, 0, 1);
+    scheduler.record_outcome(0, 1, CaseOutcome::Pass, NOW);
+    assert!(!scheduler.is_done());
+    assert_eq!(settled(scheduler.record_outcome(0, 0, CaseOutcome::Pass, NOW)), [0]);
+    assert!(scheduler.is_done());
+}

@@ -26,6 +26,17 @@ fn two_boards_share_a_run_and_the_table_shows_the_work_of_each() {
 }
 
 #[test]
+fn two_boards_repeat_the_cases_until_so_many_have_run_and_for_a_time() {
+    let two = ["run", "--rig", "direct", "--rig", "direct", "byte.*"];
+    let (code, printed) = run_command(&[&two[..], &["--count", "10"]].concat());
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(printed.contains("PASS: 10 of 10 cases agree"), "{printed}");
+    let (code, printed) = run_command(&[&two[..], &["--for", "1s"]].concat());
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(printed.contains("\ndirect 2 ") && printed.contains("PASS: "), "{printed}");
+}
+
+#[test]
 fn the_boards_of_the_rig_file_with_a_tag_are_one_fleet() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let rig = folder.path().join("rig.toml");
@@ -63,8 +74,7 @@ fn a_missing_board_is_reported_and_the_others_do_its_work() {
 fn what_is_for_one_board_is_refused_with_a_reason() {
     let two = ["--rig", "direct", "--rig", "direct"];
     let refused = [
-        (vec!["--for", "1s"], "--for and --count need a single board"),
-        (vec!["--count", "9"], "--for and --count need a single board"),
+        (vec!["--resume", "--results", "r", "--for", "1s"], "'--resume' cannot be used with"),
         (vec!["--record", "tape"], "--record works with a single board only"),
         (vec!["--faults", "1"], "--faults works with a single board only"),
         (vec!["--real-time"], "--real-time works with a single board only"),

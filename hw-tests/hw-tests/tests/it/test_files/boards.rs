@@ -152,8 +152,10 @@ fn several_boards_share_the_cases_of_all_files() {
     assert!(errors.contains("direct: Z80 routine caller 1,") && errors.contains("direct 2: Z80"));
     let report = read(folder.path(), "out/report.json");
     assert!(report.contains("\"name\":\"direct 2\"") && report.contains("twice.test.toml::large"));
-    let (code, _, errors) = hw_tests(folder.path(), &[&arguments[..6], &["--for", "1s"]].concat());
-    assert!(code == 2 && errors.contains("--for and --count need a single board"), "{errors}");
+    let (code, shown, _) = hw_tests(folder.path(), &[&arguments[..6], &["--count", "90"]].concat());
+    assert!(code == 1 && shown.contains("FAIL: 88 of 90 cases agree on "), "{shown}");
+    let failures = shown.matches("FAIL  twice.test.toml:8: large\n").count();
+    assert!(failures == 2 && !shown.contains("PASS 40"), "one a round: {shown}");
 }
 
 #[test]
