@@ -47,6 +47,9 @@ const RETURN_DELAY: Duration = Duration::from_millis(2);
 /// The delay after each character of the end record: time for a reply through an adapter, so that
 /// no further character goes to a monitor that has left its load (an `F` there fills memory).
 const END_RECORD_CHAR_DELAY: Duration = Duration::from_millis(30);
+/// How long an XMODEM receiver takes at most between two requests: XM 12.5 five seconds, others
+/// ten.
+const REQUEST_INTERVAL: Duration = Duration::from_secs(11);
 const ESCAPE: &[u8] = b"\x1B";
 const KILL_LINE: &[u8] = b"\x15";
 const TOGGLE_OUTPUT: &[u8] = b"\x0F\r";
@@ -81,8 +84,14 @@ pub(crate) fn handshake_gentle(
     if !first.received.is_empty() {
         return Ok(first);
     }
-    let received = exchange(session, operation, b"W", KEY_REPLY_TIMEOUT * 2)?;
-    bring_to_prompt(session, operation, received, true)
+    let mut received = exchange(session, operation, b"W", KEY_REPLY_TIMEOUT * 2)?;
+    let is_reply = !received.is_empty();
+    if !is_reply || received == b"W" {
+        // No monitor may find it as a command before the next carriage return: at RomWBW's boot
+        // loader, `W` starts the configuration.
+        received = exchange(session, operation, b"\x08", KEY_REPLY_TIMEOUT)?;
+    }
+    bring_to_prompt(session, operation, received, is_reply)
 }
 
 /// Steps 1 to 3, which change nothing.
@@ -171,6 +180,9 @@ fn bring_to_prompt(
         if peer == Some(Peer::XmodemReceiver)
             && !is_xmodem_receiver(session, operation, &mut received)?
         {
+            if identify_prompt(&received) == Some(Peer::XmodemReceiver) {
+                return Ok(HandshakeResult { peer: None, received, recovered });
+            }
             continue;
         }
         let keys: &[u8] = match peer {
@@ -243,9 +255,9 @@ pub(crate) fn evaluates_print(
     }
 }
 
-/// Returns `true` if an XMODEM receiver requests a block. A receiver is silent for seconds between
-/// requests, while noise that begins with the same byte continues. Bytes that arrive meanwhile are
-/// added to `received`.
+/// Returns `true` if an XMODEM receiver requests a block twice. A receiver is silent for seconds
+/// between requests, while noise that begins with the same byte continues, or is not repeated.
+/// Bytes that arrive meanwhile are added to `received`.
 fn is_xmodem_receiver(
     session: &mut MonitorSession,
     operation: &'static str,
@@ -254,6 +266,13 @@ fn is_xmodem_receiver(
     if identify_prompt(received) != Some(Peer::XmodemReceiver) {
         return Ok(false);
     }
+    session.pause(operation, REPLY_QUIET)?;
+    received.extend(session.take_received());
+    if identify_prompt(received) != Some(Peer::XmodemReceiver) {
+        return Ok(false);
+    }
+    let Some(next) = session.read_byte(operation, REQUEST_INTERVAL)? else { return Ok(false) };
+    received.push(next);
     session.pause(operation, REPLY_QUIET)?;
     received.extend(session.take_received());
     Ok(identify_prompt(received) == Some(Peer::XmodemReceiver))

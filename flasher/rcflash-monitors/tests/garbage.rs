@@ -104,3 +104,43 @@ fn noise_that_begins_as_a_receivers_call_is_not_a_receiver() {
     let found = probe(&mut session, &[9600]).expect("the line works");
     assert!(!matches!(found.peer, ProbedPeer::Known(..)), "{found:?}");
 }
+
+/// A line on which a single character arrives once, and nothing else.
+struct SingleByte {
+    now: Instant,
+    byte: Option<u8>,
+}
+
+impl Transport for SingleByte {
+    fn name(&self) -> &str {
+        "single byte"
+    }
+
+    fn now(&self) -> Instant {
+        self.now
+    }
+
+    fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
+        let Some(byte) = self.byte.take() else {
+            self.now += timeout;
+            return Ok(0);
+        };
+        buffer[0] = byte;
+        Ok(1)
+    }
+
+    fn write(&mut self, _bytes: &[u8], _deadline: Instant) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_request_that_is_not_repeated_is_not_a_receiver() {
+    for byte in [0x15, b'C'] {
+        let line = SingleByte { now: Instant::now(), byte: Some(byte) };
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut session = MonitorSession::new(Box::new(line), 115_200, stop);
+        let found = probe(&mut session, &[]).expect("the line works");
+        assert!(!matches!(found.peer, ProbedPeer::Known(..)), "{found:?}");
+    }
+}

@@ -18,6 +18,9 @@ use crate::session::MonitorSession;
 
 /// Without flow control a single record at full speed overflowed its buffer; at 2 ms none did.
 pub(crate) const PACE: Pace = Pace::ALL[3];
+/// Any character ends a line; at the prompt, after an error whose message is late, this one does
+/// nothing.
+const LINE_END: &[u8] = b"\x08";
 /// How long an error message through an adapter may take.
 const ERROR_WINDOW: Duration = Duration::from_millis(30);
 /// The same after the end record, whose only reply is a prompt.
@@ -39,7 +42,7 @@ pub(crate) fn load(
         if send_record_text(session, OPERATION, &line.text(), pace)? {
             return report_refusal(session, line.number);
         }
-        session.send(OPERATION, b"\r")?;
+        session.send(OPERATION, LINE_END)?;
         session.pause(OPERATION, pace.line_delay)?;
         on_sent(line.data.len());
     }

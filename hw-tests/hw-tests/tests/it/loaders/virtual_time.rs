@@ -1,10 +1,16 @@
 //! Every monitor in every recorded state on every line, in virtual time: what the probe reports, a
 //! program that is loaded, read back and started, and a hosted program that returns.
 
-use std::time::Duration;
+use std::io;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use board_simulator::monitors::{MonitorLine, MonitorOptions};
-use rcflash_monitors::{HostMonitor, HostedProgram, LoaderError, ProbedPeer, probe};
+use rcflash_monitors::{
+    HostMonitor, HostedProgram, LoaderError, MonitorSession, ProbedPeer, probe,
+};
+use rcflash_transport::Transport;
 use tdlasm::image::{Image, Run};
 
 use super::states::{ExpectedResult, Row, TABLE, lines};
@@ -57,6 +63,84 @@ fn a_probe_names_every_monitor_in_every_state_within_five_seconds_and_changes_no
         expect(name == row.prints && found.baud == BAUD, || format!("{found:?}"))?;
         expect(took <= MAX_PROBE_TIME, || format!("took {took:?}"))?;
         expect(contents(&bench.line) == before, || "memory or program changed".to_owned())
+    });
+}
+
+/// What a probe sends, as in the table of docs/LOADERS.md: the name there, and the bytes.
+const PROBE_KEYS: [(&str, &[u8]); 16] = [
+    ("`D FE00 FE0F`", b"D FE00 FE0F\r"),
+    ("`PRINT 6*7`", b"PRINT 6*7\r"),
+    ("`PRINT PEEK(-32696)`", b"PRINT PEEK(-32696)\r"),
+    ("`PRINT PEEK(-32253)`", b"PRINT PEEK(-32253)\r"),
+    ("`PRINT PEEK(8264)`", b"PRINT PEEK(8264)\r"),
+    ("`PRINT)`", b"PRINT)\r"),
+    ("`:00000001FF`", b":00000001FF"),
+    ("`HELP`", b"HELP\r"),
+    ("IDENT", b"\x00\x01\x05\x01\x01\x8C\xEF\x00"),
+    ("Ctrl-O", b"\x0F\r"),
+    ("Ctrl-U", b"\x15"),
+    ("ESC", b"\x1B"),
+    ("BS", b"\x08"),
+    ("CR", b"\r"),
+    ("`W`", b"W"),
+    ("blank", b" "),
+];
+
+/// A line that records what is sent.
+struct RecordingLine(MonitorLine, Arc<Mutex<Vec<u8>>>);
+
+impl Transport for RecordingLine {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn now(&self) -> Instant {
+        self.0.now()
+    }
+
+    fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
+        self.0.read(buffer, timeout)
+    }
+
+    fn write(&mut self, bytes: &[u8], deadline: Instant) -> io::Result<()> {
+        self.1.lock().expect("no test panics").extend(bytes);
+        self.0.write(bytes, deadline)
+    }
+
+    fn discard_unsent(&mut self) -> io::Result<()> {
+        self.0.discard_unsent()
+    }
+}
+
+/// Returns what was sent after the last of the documented keys; empty if all of it is documented.
+fn undocumented(mut sent: &[u8]) -> &[u8] {
+    while !sent.is_empty() {
+        let key = PROBE_KEYS.iter().find(|(_, key)| sent.starts_with(key));
+        // The end record stops at the first reply.
+        let record = b":00000001FF".iter().zip(sent).take_while(|(a, b)| a == b).count();
+        match key.map_or(record, |(_, key)| key.len()) {
+            0 => break,
+            count => sent = &sent[count..],
+        }
+    }
+    sent
+}
+
+#[test]
+fn a_probe_sends_what_is_documented_and_no_w_before_a_carriage_return() {
+    let page = include_str!("../../../../../docs/LOADERS.md");
+    for (name, _) in PROBE_KEYS {
+        assert!(page.contains(name), "{name}");
+    }
+    each_row_and_line(|row, options| {
+        let bench = VirtualBench::new(row.prepared(), options);
+        let sent = Arc::new(Mutex::new(Vec::new()));
+        let line = Box::new(RecordingLine(bench.line.clone(), Arc::clone(&sent)));
+        let mut session = MonitorSession::new(line, BAUD, Arc::new(AtomicBool::new(false)));
+        probe(&mut session, &[]).map_err(|error| error.to_string())?;
+        let sent = sent.lock().expect("no test panics");
+        expect(undocumented(&sent).is_empty(), || format!("{:?}", undocumented(&sent)))?;
+        expect(!sent.windows(2).any(|keys| keys == b"W\r"), || "`W` and CR".to_owned())
     });
 }
 
