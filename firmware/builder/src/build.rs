@@ -299,7 +299,7 @@ fn board_defines(profile: &BoardProfile) -> [(&'static str, u16); 7] {
     [
         ("UARTC", uart.control_port.into()),
         ("UARTD", uart.data_port.into()),
-        ("Z180", u16::from(uart.kind == UartKind::Asci)),
+        ("Z180", u16::from(profile.is_z180())),
         ("BANKED", u16::from(profile.banks.is_some())),
         ("BANKS", profile.banks.map_or(0, |banks| banks.port.into())),
         ("RAMPGE", profile.banks.map_or(0, |banks| banks.ram_page.into())),

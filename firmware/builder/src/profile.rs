@@ -235,6 +235,12 @@ impl BoardProfile {
         Self::parse(name, text)
     }
 
+    /// Returns `true` if the processor is a Z180.
+    #[must_use]
+    pub fn is_z180(&self) -> bool {
+        self.uart.kind == UartKind::Asci
+    }
+
     pub(crate) fn parse(name: &str, text: &str) -> Result<Self, ProfileError> {
         toml::from_str(text)
             .map_err(|error| ProfileError::Syntax(name.to_owned(), error.to_string()))

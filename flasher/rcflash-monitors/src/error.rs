@@ -85,6 +85,18 @@ pub enum LoaderError {
         /// The last bytes sent and received.
         recent_traffic: Box<RecentTraffic>,
     },
+    /// The program is for a Z80, and drives a serial chip that the board does not have.
+    #[error("the board has a Z180, and the program is for a Z80 board: use --board {profile}")]
+    Z180Board {
+        /// A board profile that fits.
+        profile: &'static str,
+    },
+    /// The program is for a Z180, which the board's monitor does not show.
+    #[error(
+        "the board has no Z180, and the program is for one: choose the board's profile; `rcflash \
+         boards` lists them"
+    )]
+    NoZ180,
     /// There is nothing to load.
     #[error("the program has no bytes")]
     Empty,

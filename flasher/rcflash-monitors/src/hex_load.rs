@@ -12,7 +12,7 @@ use crate::monitor::{HexMonitor, LoadReport};
 use crate::pace::Pace;
 use crate::reach::{self, FlowControlMode};
 use crate::records::{FRAME_CHARS, HexRecord, hex_records, select_addresses};
-use crate::session::MonitorSession;
+use crate::session::{MonitorSession, Processor};
 use crate::stock::StockMonitor;
 
 /// The lines of the burst that measures the line: the image's first, 16 bytes each.
@@ -87,6 +87,7 @@ fn run_steps(
             monitor.reach(session, observer)
         })?;
     observer.on_event(LoadEvent::Found(name));
+    check_processor(monitor, session)?;
     monitor.prepare(session, request.image, observer)?;
     let total = byte_count(request.image);
     let pace = match request.pace {
@@ -109,6 +110,17 @@ fn run_steps(
         None => monitor.leave(session)?,
     }
     Ok(LoadSummary { bytes: total, verified: request.verify, pace })
+}
+
+/// Fails if the program is for another processor than the board's. A board without Z180 may also
+/// have a monitor that does not show its processor, so only known ones count.
+fn check_processor(monitor: &mut dyn HexMonitor, session: &mut MonitorSession) -> Result<()> {
+    let Some(required) = session.required_processor() else { return Ok(()) };
+    match (required, monitor.z180_profile(session)?) {
+        (Processor::Z80, Some(profile)) => Err(LoaderError::Z180Board { profile }),
+        (Processor::Z180, None) => Err(LoaderError::NoZ180),
+        _ => Ok(()),
+    }
 }
 
 struct HexLoad<'a> {

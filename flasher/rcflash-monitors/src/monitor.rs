@@ -46,6 +46,11 @@ pub(crate) trait HexMonitor {
         observer: &mut dyn LoadObserver,
     ) -> Result<String>;
 
+    /// Returns a profile for the board if it has a Z180; called after `reach`.
+    fn z180_profile(&mut self, _talk: &mut MonitorSession) -> Result<Option<&'static str>> {
+        Ok(None)
+    }
+
     /// Returns an error if the image overlaps memory of the monitor.
     fn check(&self, image: &Image) -> Result<()>;
 

@@ -29,7 +29,7 @@ use crate::pace::Pace;
 use crate::prompt::Peer;
 use crate::records::{END_RECORD, HexRecord, hex_records};
 use crate::session::MonitorSession;
-use crate::{identify, reach};
+use crate::{identify, processor, reach};
 use console::{
     ABORTING, NAME, abort_load, at_prompt, clear_command_line, report_refusal, type_command,
 };
@@ -86,6 +86,13 @@ impl HexMonitor for Romwbw {
             observer.on_event(LoadEvent::Warning(v2::WARNING));
         }
         Ok(format!("{version}'s debug monitor"))
+    }
+
+    fn z180_profile(&mut self, session: &mut MonitorSession) -> Result<Option<&'static str>> {
+        match self.release {
+            Release::V2 => Ok(None),
+            Release::V3 => processor::romwbw_profile(session),
+        }
     }
 
     fn first_pace(

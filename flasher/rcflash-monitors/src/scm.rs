@@ -25,7 +25,7 @@ use crate::pace::Pace;
 use crate::prompt::{Peer, identify_prompt};
 use crate::records::{END_RECORD, HexRecord, hex_records};
 use crate::session::MonitorSession;
-use crate::{identify, reach};
+use crate::{identify, processor, reach};
 
 const NAME: &str = "the Small Computer Monitor";
 /// Memory that is free for programs; the monitor's data is above.
@@ -47,7 +47,9 @@ const FINDING: &str = "looking for the prompt of the Small Computer Monitor";
 const RECOVERING: &str = "getting back to the prompt of the Small Computer Monitor";
 
 #[derive(Default)]
-pub(crate) struct Scm;
+pub(crate) struct Scm {
+    z180_profile: Option<&'static str>,
+}
 
 impl HexMonitor for Scm {
     fn name(&self) -> &'static str {
@@ -62,7 +64,13 @@ impl HexMonitor for Scm {
         reach::reach_peer(session, observer, FINDING, NAME, &[Peer::Scm])?;
         session.send("asking for the version", b"HELP\r")?;
         let help = session.receive_until("asking for the version", HELP_TIMEOUT, at_prompt)?;
-        Ok(identify::parse_scm_version(&String::from_utf8_lossy(&help)))
+        let help = String::from_utf8_lossy(&help);
+        self.z180_profile = processor::scm_profile(&help);
+        Ok(identify::parse_scm_version(&help))
+    }
+
+    fn z180_profile(&mut self, _: &mut MonitorSession) -> Result<Option<&'static str>> {
+        Ok(self.z180_profile)
     }
 
     fn check(&self, image: &Image) -> Result<()> {
@@ -234,7 +242,7 @@ mod tests {
     fn programs_that_overlap_rom_or_the_monitors_data_are_refused() {
         let fits = |address, count| {
             let image = Image::new([Run { address, bytes: vec![0; count] }]);
-            Scm.check(&image).is_ok()
+            Scm::default().check(&image).is_ok()
         };
         assert!(fits(0x8000, 0x7C00));
         assert!(!fits(0x7FFF, 2));

@@ -21,6 +21,14 @@ const STOP_POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// The maximum of unread bytes: four times the longest reply, a dump of 1 KiB. More is noise.
 const MAX_RX_BYTES: usize = 32 * 1024;
 
+/// The processor that a program is built for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is the processor of that name")]
+pub enum Processor {
+    Z80,
+    Z180,
+}
+
 /// A session with a monitor. Received bytes are buffered until they are taken.
 pub struct MonitorSession {
     transport: Box<dyn Transport + Send>,
@@ -29,6 +37,8 @@ pub struct MonitorSession {
     stop_ignored: bool,
     /// The delay after each character of a command.
     typing_delay: Duration,
+    /// The processor that the program to load is built for, if that matters.
+    required: Option<Processor>,
     received: Vec<u8>,
     tx_done_at: Instant,
     recent_traffic: RecentTraffic,
@@ -44,10 +54,22 @@ impl MonitorSession {
             stop,
             stop_ignored: false,
             typing_delay: Duration::ZERO,
+            required: None,
             received: Vec::new(),
             tx_done_at,
             recent_traffic: RecentTraffic::default(),
         }
+    }
+
+    /// Lets [`load_hex`](crate::load_hex) fail before it sends a program if the board has another
+    /// processor, as far as its monitor shows that.
+    pub fn require_processor(&mut self, processor: Processor) {
+        self.required = Some(processor);
+    }
+
+    /// Returns the processor that the program to load is built for, if that matters.
+    pub(crate) fn required_processor(&self) -> Option<Processor> {
+        self.required
     }
 
     /// Adds bytes that were received before the session.

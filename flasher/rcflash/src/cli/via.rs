@@ -13,7 +13,8 @@ use rcflash_link::Link;
 use rcflash_link::loader::{self, LoadError};
 use rcflash_monitors::{
     CpmName, FileTransfer, FlowControlMode, LoadEvent, LoadObserver, LoadRequest, LoadStage,
-    LoaderError, MonitorSession, Pace, StockMonitor, TransferSummary, load_hex, transfer_file,
+    LoaderError, MonitorSession, Pace, Processor, StockMonitor, TransferSummary, load_hex,
+    transfer_file,
 };
 use rcflash_transport::Transport;
 
@@ -193,6 +194,10 @@ pub(super) fn write(
     let target = board.target()?;
     let baud = target.baud();
     let mut session = MonitorSession::new(target.open()?, baud, stop);
+    if program.build_id.is_some() {
+        let is_z180 = target.profile.is_z180();
+        session.require_processor(if is_z180 { Processor::Z180 } else { Processor::Z80 });
+    }
     let mut bar = ProgressBars::default();
     let outcome = load_hex(stock, &mut session, &order, &mut bar);
     bar.clear();

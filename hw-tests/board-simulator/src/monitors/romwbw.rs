@@ -47,6 +47,7 @@ pub struct Romwbw {
     executed: Vec<u8>,
     /// Whether the board has a front panel whose switches the loader shows.
     panel: bool,
+    is_z180: bool,
 }
 
 enum State {
@@ -59,6 +60,10 @@ enum State {
     Guest(Box<dyn MonitorModel>),
     Halted,
 }
+
+/// Ports of a Z180 and their values, as recorded on an SC131.
+const Z180_PORTS: [(u16, u8); 6] =
+    [(0xC0, 0x64), (0xC2, 0x00), (0xF8, 0xF0), (0xF9, 0xF0), (0xFA, 0x80), (0xFF, 0xC0)];
 
 /// A partial Intel HEX record.
 #[derive(Default)]
@@ -85,6 +90,11 @@ impl Romwbw {
         Self::at(State::Guest(Box::new(Basic::romwbw())))
     }
 
+    /// Creates the monitor on a Z180 board, whose registers it reads as recorded on an SC131.
+    pub fn on_z180() -> Self {
+        Self { is_z180: true, ..Self::in_monitor() }
+    }
+
     /// Adds a front panel, as emulators have.
     #[must_use]
     pub fn with_panel(self) -> Self {
@@ -96,9 +106,9 @@ impl Romwbw {
         memory.load(IDENT.0, &IDENT.1);
         let line = Vec::new();
         let prompted = None;
-        let panel = false;
+        let (panel, is_z180) = (false, false);
         let executed = Vec::new();
-        Self { memory, state, line, now: Duration::ZERO, prompted, executed, panel }
+        Self { memory, state, line, now: Duration::ZERO, prompted, executed, panel, is_z180 }
     }
 
     fn boot_prompt(&mut self, out: &mut Vec<u8>) {
@@ -211,6 +221,11 @@ impl Romwbw {
                 let running =
                     GuestProgram::start_with(&self.memory, *entry, STACK, CallAbi::Hbios, begin);
                 return self.state = State::GuestProgram(Box::new(running));
+            }
+            ("I", Some([port])) if self.is_z180 => {
+                let value =
+                    Z180_PORTS.iter().find(|(at, _)| at == port).map_or(0xFF, |(_, value)| *value);
+                out.extend(format!("\r\n{value:02X}").bytes());
             }
             ("?", _) => out.extend(b"\r\nMonitor Commands (all values in hex):\r\nD, F, L, R, X"),
             ("D" | "F" | "R" | "I" | "O" | "P" | "S" | "T", _) => {

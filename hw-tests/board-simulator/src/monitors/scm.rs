@@ -31,6 +31,8 @@ pub enum ScmRelease {
     S2,
     /// 1.3.0 for the SC114.
     S2V13,
+    /// 1.3.0 for the SC126, a Z180 board.
+    S6V13,
 }
 
 impl ScmRelease {
@@ -39,6 +41,7 @@ impl ScmRelease {
             Self::R1 => "RC2014",
             Self::S2 => "SC114",
             Self::S2V13 => "RC/Z80",
+            Self::S6V13 => "SC126",
         }
     }
 
@@ -48,6 +51,7 @@ impl ScmRelease {
             Self::R1 => "Version 1.0.0 configuration R1 for Z80 based RC2014 systems",
             Self::S2 => "Version 1.0.0 configuration S2 for SC114 motherboard",
             Self::S2V13 => "Configuration S2 20220227, Monitor 1.3.0, SCZ80 BIOS 1.3.0",
+            Self::S6V13 => "Configuration S6 20220227, Monitor 1.3.0, SCZ180 BIOS 1.3.0",
         }
     }
 
@@ -57,13 +61,14 @@ impl ScmRelease {
             Self::R1 => (659, R1_HELP),
             Self::S2 => (825, S2_HELP),
             Self::S2V13 => (831, S2_HELP),
+            Self::S6V13 => (832, S2_HELP),
         }
     }
 
     fn api_version(self) -> &'static [u8] {
         match self {
             Self::R1 | Self::S2 => b"00 0100\r\n",
-            Self::S2V13 => b"00 0103\r\n",
+            Self::S2V13 | Self::S6V13 => b"00 0103\r\n",
         }
     }
 }

@@ -8,7 +8,7 @@ use rcflash_link::loader;
 use rcflash_link::{Link, LinkError};
 use rcflash_monitors::{
     HostMonitor, HostedProgram, LoadEvent, LoadObserver, LoadStage, LoaderError, MonitorSession,
-    Peer, ProbedPeer, probe_quick,
+    Peer, ProbedPeer, Processor, probe_quick,
 };
 use tdlasm::image::{Image, Run};
 use tdlasm::link::Program;
@@ -56,6 +56,7 @@ type CheckIdentity<'c> = &'c dyn Fn(&Identity) -> Result<(), SetupError>;
 pub struct StockLoader {
     monitor: HostMonitor,
     board: BoardKind,
+    processor: Processor,
     on_notice: fn(&str),
     cancel: Option<Arc<AtomicBool>>,
 }
@@ -92,6 +93,7 @@ impl StockLoader {
     ) -> Result<StartOutcome, SetupError> {
         let mut progress = LoaderProgress { on_notice: self.on_notice, stage: None };
         let outcome = with_monitor_session(self.cancel.as_ref(), link, |session| {
+            session.require_processor(self.processor);
             self.monitor.start(session, program, &mut progress)
         });
         match outcome {
@@ -176,7 +178,10 @@ impl<S: BoardSuite> BoardConfig<S> {
     #[must_use]
     pub fn stock_loader(&self) -> Option<StockLoader> {
         let (board, cancel) = (self.board.clone(), self.cancel.clone());
-        let loader = |monitor| StockLoader { monitor, board, on_notice: self.on_notice, cancel };
+        let is_z180 = self.profile.is_z180();
+        let processor = if is_z180 { Processor::Z180 } else { Processor::Z80 };
+        let on_notice = self.on_notice;
+        let loader = |monitor| StockLoader { monitor, board, processor, on_notice, cancel };
         self.stock_monitor.map(loader)
     }
 

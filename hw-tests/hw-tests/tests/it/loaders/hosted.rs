@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Stdio};
 
 use board_simulator::monitors::{
-    Basic, Cpm, CpmMonitor, MonitorModel, MonitorOptions, MonitorServer, Romwbw, Scm,
+    Basic, Cpm, CpmMonitor, MonitorModel, MonitorOptions, MonitorServer, Romwbw, Scm, ScmRelease,
 };
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -66,6 +66,26 @@ fn the_driver_for_the_boards_own_serial_chip_is_found() {
     command.args(["--board", "rc2014-zed", "byte.figure4"]);
     let ran = CommandOutput::from_output(&command.output().expect("it starts"));
     ran.assert_ends(0, &["no reply; trying the driver of the 68B50", "back in "]);
+}
+
+#[test]
+fn a_board_with_another_processor_is_recognised_before_a_program_is_sent() {
+    let z180 = |via| -> Box<dyn MonitorModel> {
+        if via == "scm" {
+            Box::new(Scm::new(ScmRelease::S6V13))
+        } else {
+            Box::new(Romwbw::on_z180())
+        }
+    };
+    for via in ["scm", "romwbw"] {
+        let server = standin(z180(via));
+        let ran = run_via(&server, via).output().expect("it starts");
+        let message = "the board has a Z180, and the program is for a Z80 board: use --board sc126";
+        CommandOutput::from_output(&ran).assert_ends(3, &[message]);
+    }
+    let server = standin(Box::<Scm>::default());
+    let ran = run_via(&server, "scm").args(["--board", "sc126"]).output().expect("it starts");
+    CommandOutput::from_output(&ran).assert_ends(3, &["the board has no Z180"]);
 }
 
 /// A run that has begun.
