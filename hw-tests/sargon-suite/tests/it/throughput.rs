@@ -82,7 +82,8 @@ fn used_by_an_upload(board: &str) -> f64 {
     upload_missing(&mut link, &monitor, 0x8000, &program, progress)
         .unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(link.stats().total_retries(), 0, "{:?}", link.stats());
-    program.len() as f64 * CHARACTER_T_STATES / (ended - started) as f64
+    let character = 10.0 * profile.clock_hz as f64 / f64::from(profile.uart.baud);
+    program.len() as f64 * character / (ended - started) as f64
 }
 
 #[test]
