@@ -18,7 +18,7 @@ use host_platform::files::{
 use host_platform::time::sleep;
 
 /// The maximum number of attempts while the lock file is removed or locked by others.
-const MAX_ATTEMPTS: usize = 10;
+const MAX_ATTEMPTS: usize = 25;
 /// The time between attempts while it is locked: a program that removes files of earlier devices
 /// locks them for a moment.
 const RETRY_DELAY: Duration = Duration::from_millis(20);

@@ -342,6 +342,9 @@ impl MonitorModel for Romwbw {
 
     fn set_time(&mut self, now: Duration) {
         self.now = now;
+        if let State::Guest(guest) = &mut self.state {
+            guest.set_time(now);
+        }
     }
 
     fn end_ignore_window(&mut self) {

@@ -250,6 +250,12 @@ impl MonitorModel for Romwbw2 {
         out.extend(MENU);
     }
 
+    fn set_time(&mut self, now: Duration) {
+        if let State::Guest(guest) = &mut self.state {
+            guest.set_time(now);
+        }
+    }
+
     fn idle(&mut self, since: Duration, out: &mut Vec<u8>) -> bool {
         match &mut self.state {
             State::Guest(guest) => guest.idle(since, out),

@@ -36,13 +36,14 @@ pub(crate) fn play_until(file: &str, heading: &str, end: &str, start: Start, exc
     assert!(!steps.is_empty(), "{file}: {heading}: nothing to play");
     let mut peer = start();
     remember(steps, peer.as_mut());
+    let mut now = Duration::ZERO;
     let mut compared = 0;
     let mut problems = Vec::new();
     for (at, step) in steps.iter().enumerate() {
         if step.act == Act::Fresh || at > 0 && is_after_power_off(&steps[at - 1], step) {
             peer = start();
         }
-        let printed = act(step, peer.as_mut());
+        let printed = act(step, peer.as_mut(), &mut now);
         if except.iter().any(|Except(text, _)| *text == step.text) {
             continue;
         }
@@ -74,7 +75,8 @@ fn is_after_power_off(before: &Step, step: &Step) -> bool {
     ends(before, b"8E>") && step.reply.parts.iter().any(is_loader)
 }
 
-fn act(step: &Step, peer: &mut dyn MonitorModel) -> Vec<u8> {
+/// Performs a step, and returns what is printed; `now` is the time by the line's clock.
+fn act(step: &Step, peer: &mut dyn MonitorModel, now: &mut Duration) -> Vec<u8> {
     let mut printed = Vec::new();
     match &step.act {
         Act::Fresh => {}
@@ -83,6 +85,7 @@ fn act(step: &Step, peer: &mut dyn MonitorModel) -> Vec<u8> {
             place_program(step, peer);
             for byte in bytes {
                 peer.end_ignore_window();
+                peer.set_time(*now);
                 peer.receive(*byte, &mut printed);
                 settle(peer, &mut printed);
             }
@@ -95,8 +98,14 @@ fn act(step: &Step, peer: &mut dyn MonitorModel) -> Vec<u8> {
         if expected > 0 && printed.len() >= expected {
             break;
         }
+        *now += TICK;
+        peer.set_time(*now);
         peer.idle(TICK * tick, &mut printed);
     }
+    // The recorder waited until the line was quiet.
+    *now += 2 * TICK;
+    peer.set_time(*now);
+    peer.idle(Duration::ZERO, &mut printed);
     printed
 }
 

@@ -85,6 +85,7 @@ struct CorruptedLine {
     monitor: SharedMonitor,
     corruption: Corruption,
     received: VecDeque<u8>,
+    began: Instant,
     now: Instant,
     last_write: Instant,
     reads: u64,
@@ -118,7 +119,10 @@ impl Transport for CorruptedLine {
         while self.received.is_empty() && self.now < end {
             self.now = end.min(self.now + IDLE_STEP);
             let mut sent = Vec::new();
-            lock(&self.monitor).idle(self.now - self.last_write, &mut sent);
+            let mut monitor = lock(&self.monitor);
+            monitor.set_time(self.now - self.began);
+            monitor.idle(self.now - self.last_write, &mut sent);
+            drop(monitor);
             self.corruption.corrupt(&sent, &mut self.received);
             self.received.extend(self.corruption.noise());
         }
@@ -134,7 +138,10 @@ impl Transport for CorruptedLine {
         for &byte in bytes {
             self.now += CHARACTER_TIME;
             let mut sent = Vec::new();
-            lock(&self.monitor).receive(byte, &mut sent);
+            let mut monitor = lock(&self.monitor);
+            monitor.set_time(self.now - self.began);
+            monitor.receive(byte, &mut sent);
+            drop(monitor);
             self.corruption.corrupt(&sent, &mut self.received);
         }
         self.last_write = self.now;
@@ -157,6 +164,7 @@ fn session(monitor: &SharedMonitor, number: u64) -> MonitorSession {
         monitor: Arc::clone(monitor),
         corruption: Corruption::from_seed(number),
         received: VecDeque::new(),
+        began: now,
         now,
         last_write: now,
         reads: 0,
