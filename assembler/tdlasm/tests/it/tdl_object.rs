@@ -522,8 +522,10 @@ proptest! {
     fn damaged_files_are_errors_and_never_worse(at: usize, value: u8, cut: usize, binary: bool) {
         let modules = assembly(DEMO).modules;
         let file = write_tdl(&modules, ObjectForm { binary, ..LINK }).expect("it can be written");
+        // No checksum covers the mark of the end and the padding of the last disk record.
+        let end = file.iter().rposition(|byte| *byte != 0x1A).map_or(0, |last| last + 1);
         let mut damaged = file.clone();
-        damaged[at % file.len()] ^= value;
+        damaged[at % end] ^= value;
         let read = read_tdl(&damaged, "X");
         // The checksums detect one wrong field; line ends between the records may change.
         let harmless = read.is_err() || read.as_ref() == read_tdl(&file, "X").as_ref();

@@ -95,10 +95,10 @@ fn the_figures_of_the_page_add_up() {
     assert_eq!(numbers, [numbers[1] + known, numbers[1], known, 0]);
     // Those that do not assemble, and those that make the same program.
     let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("44 more do not assemble, and 6 make the same program"));
+    assert!(words.contains("44 more do not assemble, and 14 make the same program"));
     assert_eq!(
         all_mutants().len(),
-        numbers[0] + 44 + 6,
+        numbers[0] + 44 + 14,
         "judge them again, sargon-src has changed"
     );
 }
