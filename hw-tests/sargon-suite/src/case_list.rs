@@ -14,7 +14,7 @@ const DEFAULT_CLOCKS: &str = "0 1";
 ///
 /// A case takes 4 bytes for its end and a record: the number of its template (1 byte for the first
 /// 128), for a position the occupied squares (8), the pieces (half a byte each) and, as text, the
-/// clocks unless they are [`DEFAULT_CLOCKS`], and the part of the name that does not come from the
+/// clocks unless they are `0 1`, and the part of the name that does not come from the
 /// file.
 #[derive(Debug, Clone, Default)]
 pub struct CompactCases {

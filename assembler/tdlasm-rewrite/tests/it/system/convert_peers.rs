@@ -114,7 +114,8 @@ fn other_assemblers_make_the_same_of_programs() {
 
 /// A file of the evaluator as a separate program, with the symbols of other modules as constants.
 fn alone(definitions: &str, text: &str) -> String {
-    const LINKAGE: [&str; 7] = [".IDENT", ".INTERN", ".EXTERN", ".INSERT", ".IFN", ".LOC", ".END"];
+    const LINKAGE: [&str; 8] =
+        [".IDENT", ".INTERN", ".EXTERN", ".INSERT", ".IFN", ".LOC", ".END", "ZOFA"];
     let externals = text.lines().filter_map(|line| line.trim().strip_prefix(".EXTERN "));
     let constants = (0x1000..).zip(externals.flat_map(|names| names.split(',')));
     let constants: String = constants.map(|(value, name)| format!("{name}=={value}\n")).collect();
@@ -128,6 +129,8 @@ fn alone(definitions: &str, text: &str) -> String {
 fn other_assemblers_make_the_same_of_the_evaluator() {
     let files = sources("sargon-src");
     let definitions = &files.iter().find(|(name, _)| name == "sargon.asm").expect("the file").1;
+    // The macro for the Z180 is empty here, and its conditional has several lines.
+    let definitions = definitions.split("; ZOFA").next().unwrap_or_default();
     let files = files.iter().filter(|(name, _)| name != "sargon.asm");
     // Without the lines of conditionals both branches are assembled, which some files do not allow.
     let programs = files.map(|(_, text)| convertible(&alone(definitions, text), Dialect::Zilog));
