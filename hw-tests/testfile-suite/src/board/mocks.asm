@@ -104,7 +104,8 @@ MOCK:   SDED    %DE
         LHLD    %RET
         PUSH    H
         LHLD    %HL
-        RET
+        ; allow unbalanced-stack
+        RET                     ; to the address that %RET holds
 
 %REGS:  .WORD   0               ; AF
 %BC:    .WORD   0
