@@ -20,9 +20,7 @@ pub(super) struct PortsArgs {
 }
 
 pub(super) fn ports(args: &PortsArgs) -> CommandResult {
-    let ports = port::list().map_err(|error| {
-        CommandError::new(ENVIRONMENT, format!("can't list the serial ports: {error}"))
-    })?;
+    let ports = list()?;
     let rig = RigFile::read(args.rig.as_deref())?;
     if ports.is_empty() {
         return Err(CommandError::new(
@@ -37,6 +35,13 @@ pub(super) fn ports(args: &PortsArgs) -> CommandResult {
         print(&format!("{line}\n"))?;
     }
     Ok(0)
+}
+
+/// Lists the serial ports.
+pub(super) fn list() -> Result<Vec<PortInfo>, CommandError> {
+    port::list().map_err(|error| {
+        CommandError::new(ENVIRONMENT, format!("can't list the serial ports: {error}"))
+    })
 }
 
 /// Returns a line of text, such as

@@ -15,10 +15,10 @@ use firmware::profile::BoardProfile;
 use firmware_wire::{Identity, Role};
 use rcflash_monitors::Peer;
 use rcflash_rig::{DEFAULT_BOARD, FlowControl, NewBoard, Rig, RigFile};
-use rcflash_transport::port::{self, PortInfo};
+use rcflash_transport::port::PortInfo;
 use serde::Serialize;
 
-use super::ports::text_line;
+use super::ports::{list, text_line};
 use super::probe::{Found, find};
 use super::target::Target;
 
@@ -140,12 +140,6 @@ fn choose_port(given: Option<&str>, asks: bool) -> Result<PortInfo, CommandError
             Err(CommandError::new(USAGE, problem))
         }
     }
-}
-
-fn list() -> Result<Vec<PortInfo>, CommandError> {
-    port::list().map_err(|error| {
-        CommandError::new(ENVIRONMENT, format!("can't list the serial ports: {error}"))
-    })
 }
 
 /// Asks for one of the ports, or for the adapter to be plugged in.

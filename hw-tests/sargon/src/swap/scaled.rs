@@ -2,11 +2,9 @@
 
 use std::str::FromStr;
 
-use chess_rules::see::{
-    PieceValues, PieceValuesError, SeeDefinition, ValuesByDefinition, move_values,
-};
+use chess_rules::Piece;
+use chess_rules::see::{PieceValues, PieceValuesError, ValuesByDefinition};
 use chess_rules::suite::AMOUNT_UNITS;
-use chess_rules::{Move, Piece, Position};
 use sargon_corpus::args::Decimal;
 use serde::Serialize;
 
@@ -70,27 +68,15 @@ pub(super) struct ValueTable {
     pub(super) swap_promo: Decimal,
     pub(super) swap_pins: Decimal,
     pub(super) legal: Option<Decimal>,
-    #[serde(skip)]
-    found: ValuesByDefinition,
-    #[serde(skip)]
-    values: ScaledValues,
 }
 
 impl ValueTable {
-    pub(super) fn of(position: &Position, m: Move, values: ScaledValues) -> Self {
-        let found = move_values(position, m, values.pieces);
+    pub(super) fn of(found: ValuesByDefinition, values: ScaledValues) -> Self {
         Self {
             swap: values.decimal(found.swap),
             swap_promo: values.decimal(found.swap_promo),
             swap_pins: values.decimal(found.swap_pins),
             legal: found.legal.map(|legal| values.decimal(legal)),
-            found,
-            values,
         }
-    }
-
-    /// Returns the value by a definition, in units of suites.
-    pub(super) fn units(&self, definition: SeeDefinition) -> i64 {
-        self.values.units(self.found.by(definition))
     }
 }

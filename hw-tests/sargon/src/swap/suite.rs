@@ -4,8 +4,9 @@ mod reading;
 
 use std::fmt::Write;
 
-use chess_rules::see::{PieceValues, SeeDefinition};
+use chess_rules::see::{PieceValues, SeeDefinition, ValuesByDefinition, move_values};
 use chess_rules::suite::SuiteMove;
+use chess_rules::{FenError, Position};
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED, NOTHING_SELECTED};
 use cli_support::output::{json_line, pluralize, print};
 use cli_support::text::escape_controls;
@@ -80,8 +81,9 @@ impl Judge {
         let mut counts = SuiteCounts::default();
         positions.for_each(self.json, |named| {
             counts.lines += 1;
-            match self.line(named, &readings, values) {
-                Ok(line) => {
+            match self.judge(named, &readings, values) {
+                Ok(judged) => {
+                    let line = judged.line(&named.entry.position, values);
                     counts.add(&line);
                     print(&if self.json { named.json(&line)? } else { row(named, &line) })
                 }
@@ -105,30 +107,25 @@ impl Judge {
         counts.outcome()
     }
 
-    fn line(
+    /// Evaluates the move of a line.
+    fn judge<'a>(
         &self,
-        named: &NamedPosition,
+        named: &'a NamedPosition,
         readings: &[FileReading],
         values: ScaledValues,
-    ) -> Result<SuiteLine, chess_rules::FenError> {
+    ) -> Result<JudgedMove<'a>, FenError> {
         let file = readings.iter().find(|reading| reading.file == named.place.file);
         let file = file.expect("each position's file has a reading");
-        let suite: &SuiteMove = file.suite_of(&named.entry)?;
-        let position = &named.entry.position;
-        let found = ValueTable::of(position, suite.played, values);
+        let suite = file.suite_of(&named.entry)?;
+        let found = move_values(&named.entry.position, suite.played, values.pieces);
         let states = file.claim(suite, |kind| values.piece(kind));
-        let is_right =
-            |definition: &SeeDefinition| states.holds_for(found.units(*definition)) == Some(true);
+        let is_right = |definition: &SeeDefinition| {
+            states.holds_for(values.units(found.by(*definition))) == Some(true)
+        };
         let agrees: Vec<_> = SeeDefinition::ALL.into_iter().filter(is_right).collect();
         let right = self.by.map_or(!agrees.is_empty(), |by| agrees.contains(&by));
-        Ok(SuiteLine {
-            uci: position.uci(suite.played),
-            san: position.san(suite.played),
-            values: found,
-            right: (states != Claim::Nothing).then_some(right),
-            states,
-            agrees,
-        })
+        let right = (states != Claim::Nothing).then_some(right);
+        Ok(JudgedMove { suite, found, states, agrees, right })
     }
 
     /// Returns the named values with which most lines that state values are right, since suites do
@@ -140,9 +137,9 @@ impl Judge {
     ) -> (ScaledValues, String) {
         let right = |values: PieceValues| {
             let is_right = |named: &&NamedPosition| {
-                let line = self.line(named, readings, values.into());
-                line.is_ok_and(|line| {
-                    matches!(line.states, Claim::Value(_)) && line.right == Some(true)
+                let judged = self.judge(named, readings, values.into());
+                judged.is_ok_and(|judged| {
+                    matches!(judged.states, Claim::Value(_)) && judged.right == Some(true)
                 })
             };
             positions.all().filter(is_right).count()
@@ -156,6 +153,28 @@ impl Judge {
             _ => format!("{name} values, with which {most} values are right; {other}: {next}"),
         };
         (values.into(), description)
+    }
+}
+
+/// The move of a line, evaluated.
+struct JudgedMove<'a> {
+    suite: &'a SuiteMove,
+    found: ValuesByDefinition,
+    states: Claim,
+    agrees: Vec<SeeDefinition>,
+    right: Option<bool>,
+}
+
+impl JudgedMove<'_> {
+    fn line(self, position: &Position, values: ScaledValues) -> SuiteLine {
+        SuiteLine {
+            uci: position.uci(self.suite.played),
+            san: position.san(self.suite.played),
+            values: ValueTable::of(self.found, values),
+            states: self.states,
+            agrees: self.agrees,
+            right: self.right,
+        }
     }
 }
 
