@@ -175,5 +175,7 @@ fn a_wrong_console_is_located() {
         };
         assert!(error.contains(&format!("prog.test.toml:{expected}")), "{text}\n  {error}");
     }
+    let longest = format!("console = \"cpm\"\n{call}\ninput = \"{}\"", "X".repeat(512));
+    assert!(parse(folder.path(), &longest).is_ok());
     assert_eq!(case("RUN:\tRET", ""), [""; 0], "no file needs a console");
 }

@@ -33,6 +33,7 @@ fn what_is_as_expected_passes() {
         "expect = { cycles = { ge = 79, le = 79 } }",
         "expect = { memory = [{ at = \"DATA\", bytes = [0x34, { ne = 0 }] }] }",
         "expect = { memory = [{ at = \"DATA+1\", bytes = [0x12] }] }",
+        "expect = { clobbers = \"all\" }",
         "check = \"HL == in.HL\"",
         "writes = [{ at = \"DATA\", size = 2 }]",
     ] {
@@ -100,9 +101,9 @@ fn ports_return_the_values_of_the_test_in_order() {
 
 #[test]
 fn a_mock_replaces_a_routine_and_counts_its_calls() {
-    let source = "RUN:\tCALL GETC\n\tMOV B,A\n\tCALL GETC\n\tJRC OVER\n\tINR B\nOVER:\tRET
-GETC:\tHLT";
-    let mock = "mock.GETC = { returns = [{ A = 7 }, { A = 8, flags = \"C\" }] }\n";
+    let source = "RUN:\tSTC\n\tCALL GETC\n\tJRC OVER\n\tMOV B,A\n\tCALL GETC\n\tJRC OVER
+\tINR B\nOVER:\tRET\nGETC:\tHLT";
+    let mock = "mock.GETC = { returns = [{ A = 7, flags = \"NC\" }, { A = 8, flags = \"C\" }] }\n";
     let right = format!("{mock}expect = {{ A = 8, B = 7, calls = {{ GETC = 2 }} }}");
     assert_eq!(case(source, &right), [""; 0]);
     let found = case(source, &format!("{mock}expect = {{ calls = {{ GETC = 1 }} }}"));
