@@ -20,6 +20,12 @@ const REPORT_PREFIX: &[u8] = b"{\"schema\":";
 /// Error returned if a baseline can't be read.
 #[derive(Debug, thiserror::Error)]
 pub enum BaselineError {
+    /// There is no such file.
+    #[error(
+        "the baseline {} does not exist; it is the report.json or results file of an earlier run",
+        .0.escaped()
+    )]
+    Missing(PathBuf),
     /// The file can't be read.
     #[error("can't read the baseline {}: {}", .0.escaped(), .1)]
     Unreadable(PathBuf, io::Error),
@@ -45,8 +51,8 @@ pub enum BaselineError {
 
 impl From<BaselineError> for CommandError {
     fn from(error: BaselineError) -> Self {
-        use BaselineError::{OtherBehaviour, UnknownFormat};
-        let is_usage = matches!(error, UnknownFormat(_) | OtherBehaviour(..));
+        use BaselineError::{Missing, OtherBehaviour, UnknownFormat};
+        let is_usage = matches!(error, Missing(_) | UnknownFormat(_) | OtherBehaviour(..));
         Self::new(if is_usage { USAGE } else { ENVIRONMENT }, error)
     }
 }
@@ -57,9 +63,11 @@ impl From<BaselineError> for CommandError {
 /// Returns an error if the file can't be read, is neither, is corrupted, or is of another
 /// behaviour.
 pub fn read<S: Suite>(path: &Path, behaviour: &str) -> Result<Baseline, BaselineError> {
-    let unreadable = |error| BaselineError::Unreadable(path.to_owned(), error);
-    let baseline =
-        parse::<S>(path, BufReader::new(std::fs::File::open(path).map_err(unreadable)?))?;
+    let file = std::fs::File::open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => BaselineError::Missing(path.to_owned()),
+        _ => BaselineError::Unreadable(path.to_owned(), error),
+    })?;
+    let baseline = parse::<S>(path, BufReader::new(file))?;
     if baseline.behaviour != behaviour {
         let (path, behaviour) = (path.to_owned(), behaviour.to_owned());
         return Err(BaselineError::OtherBehaviour(path, baseline.behaviour, behaviour));

@@ -124,9 +124,11 @@ fn an_invalid_baseline_is_refused_before_any_case_is_run() {
     ];
     let page = file("report.html");
     let gone = file("gone");
+    let folder = file("");
     let others = [
         (vec!["--baseline", &*page], 2, "neither a results file"),
-        (vec!["--baseline", &*gone], 3, "can't read the baseline"),
+        (vec!["--baseline", &*gone], 2, "does not exist"),
+        (vec!["--baseline", &*folder], 3, "can't read the baseline"),
     ];
     for (more, code, why) in refusals.into_iter().chain(others) {
         let (found, shown) = run_command(&[&["run", "--direct", "byte.*"], &more[..]].concat());
