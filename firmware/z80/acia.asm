@@ -17,7 +17,7 @@ SEND    == 0B6H         ; the same with the transmit interrupt
 HOLD    == 0D6H         ; receive interrupt, RTS high
 
         .LOC .DATA.
-CONTRL: .BLKB 1         ; copy of the write-only control register
+ISSET:  .BLKB 1                 ; copy of the write-only control register
 
         .LOC .PROG.
 ; UINIT - resets the chip and empties the rings.
@@ -31,7 +31,7 @@ UINIT:  CALL RINIT              ; before the chip can interrupt
         MVI A,RESET             ; a master reset: the 68B50 has no reset pin
         OUT UARTC
         MVI A,LISTEN
-        STA CONTRL              ; the register cannot be read back
+        STA ISSET               ; the register cannot be read back
         OUT UARTC
         RET
 
@@ -79,39 +79,20 @@ USERV:  PUSH PSW
         POP PSW
         EI
         RETI
-..NONE: LDA CONTRL
+..NONE: LDA ISSET
         CPI SEND                ; is its interrupt on?
         JRNZ ..DONE
         MVI A,LISTEN            ; or it would interrupt again and again
         CALL SETCTL
         JMPR ..DONE
 
-; HOLDUP - stops the host by RTS, and the transmitter: this chip has no state for one alone.
-;   Entry:    interrupts off
-;   Exit:     RTS is high
-;   Errors:   none
-;   Clobbers: A
-;   Stack:    0 bytes
-;   Cycles:   41
-HOLDUP: MVI A,HOLD              ; falls into SETCTL
-
-; SETCTL - sets the control register to A.
-SETCTL: STA CONTRL
+; This chip has no state that stops the host alone: sending pauses as well, and resumes with it. If
+; there is nothing to send, USERV turns that off.
+        .DEFINE CONTRL[]=[
         OUT UARTC               ; takes effect at once
-        RET
-
-; LETGO - resumes host and transmitter if the host was stopped.
-;   Entry:    interrupts off
-;   Exit:     RTS is low
-;   Errors:   none
-;   Clobbers: AF
-;   Stack:    0 bytes
-;   Cycles:   31..78
-LETGO:  LDA CONTRL
-        CPI HOLD                ; is the host stopped?
-        RNZ
-        MVI A,SEND              ; if there is nothing to send, USERV turns it off
-        JMPR SETCTL
+]
+RESUME  == SEND
+        .INSERT flow.asm
 
 ; TXGO - has the transmitter start if it rests.
 ;   Entry:    interrupts off
@@ -120,7 +101,7 @@ LETGO:  LDA CONTRL
 ;   Clobbers: AF
 ;   Stack:    0 bytes
 ;   Cycles:   31..78
-TXGO:   LDA CONTRL
+TXGO:   LDA ISSET
         CPI LISTEN              ; while the host is stopped, sending pauses as well
         RNZ
         MVI A,SEND              ; its interrupt comes at once
@@ -134,7 +115,7 @@ TXGO:   LDA CONTRL
 ;   Clobbers: AF
 ;   Stack:    6 bytes
 ;   Cycles:   as long as it takes
-TXREST: LDA CONTRL
+TXREST: LDA ISSET
         CPI HOLD                ; host stopped: no interrupt would empty the ring
         JRZ ..POLL
         JMP IDLE
@@ -166,7 +147,7 @@ UDRAIN: PUSH H
         RET
 
 ; POLL - with the transmit interrupt off because of RTS, sends a byte if the chip can take one.
-POLL:   LDA CONTRL
+POLL:   LDA ISSET
         CPI HOLD                ; the interrupt sends in all other states
         RNZ
         IN UARTC
@@ -180,7 +161,7 @@ POLL:   LDA CONTRL
         RET
 
         .IFN HOSTED,[
-        .INTERN UHAND,UOTHER
+        .INTERN UHAND,UMINE
 POLLED  == 16H          ; no interrupt, RTS low
 
 ; UHAND - leaves the chip to another program.
@@ -196,23 +177,17 @@ UHAND:  MVI A,POLLED            ; MVI leaves Z
 ..SET:  OUT UARTC
         RET
 
-; UOTHER - tests whether the chip is a SIO instead. At rest the two bits for an empty transmitter
-; differ: bit 1 of a 68B50, whose bit 2 is /DCD, and bit 2 of an SIO, whose bit 1 is an interrupt
-; that waits.
+; UMINE - tests whether the chip is a 68B50, which has sent what it had: its bit 1 is set then, and
+; bit 2, /DCD, clear.
 ;   Entry:    nothing
 ;   Exit:     Z set if it is
 ;   Errors:   none
-;   Clobbers: AF, HL
+;   Clobbers: AF
 ;   Stack:    0 bytes
-;   Cycles:   78050
-UOTHER: LXI H,3000              ; time of two characters at 9600 baud, still in transit
-..WAIT: DCX H
-        MOV A,H
-        ORA L
-        JRNZ ..WAIT
-        IN UARTC
+;   Cycles:   35
+UMINE:  IN UARTC
         ANI 6
-        CPI 4
+        CPI 2
         RET
         ]
         .END

@@ -9,7 +9,7 @@
         .IFN HOSTED,[
         .EXTERN HOST
         .IFE Z180,[
-        .EXTERN UOTHER
+        .EXTERN UMINE
         ]
         ]
         .INSERT wire.asm

@@ -27,7 +27,7 @@ FREE    == 60H
 TIMERS  == 0CFH         ; all others
 
         .LOC .DATA.
-CONTRL: .BLKB 1         ; CNTLA0 as last written: reading it does not give EFR
+ISSET:  .BLKB 1                 ; CNTLA0 as last written: reading it does not give EFR
 FOUND:  .BLKB 4         ; TCR, STAT1, ITC and ASEXT0 as they were
 
         .LOC .PROG.
@@ -59,7 +59,7 @@ UINIT:  CALL RINIT
         MVI A,FREE
         OUTCHP ASEXT0
         MVI A,LISTEN
-        STA CONTRL
+        STA ISSET
         ANI 0FFH-EFR            ; an overrun may have stopped reception
         OUTCHP CNTLA0
         MVI A,RIE
@@ -94,7 +94,7 @@ USERV:  PUSH PSW
 ..GONE: CALL MISSED             ; reported to the program by OVRUN
         JMPR ..NEXT
 ..BAD:  INCHIP UARTD            ; before EFR: some chips receive nothing until both are done
-..CLR:  LDA CONTRL
+..CLR:  LDA ISSET
         ANI 0FFH-EFR
         OUTCHP CNTLA0
         JMPR ..GONE
@@ -121,32 +121,11 @@ USERV:  PUSH PSW
         OUTCHP UARTC
         JMPR ..DONE
 
-; HOLDUP - stops the host by RTS.
-;   Entry:    interrupts off
-;   Exit:     RTS is high
-;   Errors:   none
-;   Clobbers: A
-;   Stack:    0 bytes
-;   Cycles:   41
-HOLDUP: MVI A,HOLD              ; falls into SETCTL
-
-; SETCTL - sets CNTLA0 to A.
-SETCTL: STA CONTRL
+        .DEFINE CONTRL[]=[
         OUTCHP CNTLA0
-        RET
-
-; LETGO - resumes the host if it was stopped.
-;   Entry:    interrupts off
-;   Exit:     RTS is low
-;   Errors:   none
-;   Clobbers: AF
-;   Stack:    0 bytes
-;   Cycles:   28..72
-LETGO:  LDA CONTRL
-        CPI HOLD                ; is the host stopped?
-        RNZ
-        MVI A,LISTEN
-        JMPR SETCTL
+]
+RESUME  == LISTEN
+        .INSERT flow.asm
 
 ; TXGO - has the transmitter start if it rests.
 ;   Entry:    interrupts off
@@ -159,41 +138,11 @@ TXGO:   MVI A,RIE+TIE           ; if there is nothing to send, USERV turns it of
         OUTCHP UARTC
         RET
 
-; TXREST - waits until the next interrupt.
-;   Entry:    the transmit ring is not empty; interrupts off
-;   Exit:     interrupts on
-;   Errors:   none
-;   Clobbers: F
-;   Stack:    2 bytes
-;   Cycles:   as long as it takes
-TXREST: JMP IDLE
-
-; UDRAIN - waits until everything has left the transmit ring and the chip.
-;   Entry:    interrupts on
-;   Exit:     the line is quiet
-;   Errors:   none
-;   Clobbers: AF
-;   Stack:    2 bytes
-;   Cycles:   up to 450000
-UDRAIN: PUSH H
-..WAIT: DI
-        LHLD TXOUT
-        LDA TXIN
-        SUB L                   ; 0 when the ring is empty
-        MOV L,A
+        .DEFINE STATUS[]=[
         INCHIP UARTC
-        EI
-        CMA
-        ANI 2                   ; the transmit register is full
-        ORA L
-        JRNZ ..WAIT
-        LXI H,1000              ; the shift register has no bit: a character of 9600 baud
-..LAST: DCX H
-        MOV A,H
-        ORA L
-        JRNZ ..LAST
-        POP H
-        RET
+]
+QUIET   == 2            ; the transmit register is empty
+        .INSERT drain.asm
 
         .IFN HOSTED,[
         .INTERN UHAND

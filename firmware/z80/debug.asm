@@ -13,6 +13,9 @@
 POLLS   == 64H                  ; CNTLA0: receiver and transmitter on, RTS low, errors cleared
 ERRORS  == 0E0H                 ; of STAT0, turned left by one
         ]
+        .IFN IS550,[
+        .INSERT ns550r.asm
+        ]
 
 C.JMP   == JMP                  ; opcodes
 C.RST   == 0F7H                 ; RST 6
@@ -21,7 +24,7 @@ KLEN    == 400H                 ; bytes that the layout reserves for the code
 BPMAX   == 64                   ; most breakpoints
 POLLED  == 16H                  ; control register of the 68B50: no interrupt, RTS low
 TXOFF   == 28H                  ; command of the SIO: takes back the transmitter's interrupt
-B.SENT  == 2+2*ISSIO            ; status: the transmitter is empty; the SIO has its own
+B.SENT  == 2+2*ISSIO+30*IS550   ; status: the transmitter is empty
 IFF2    == 4                    ; bit of F that LDAI sets
 M1.IN   == 22                   ; instruction fetches from RST 6 to LDAR
 M1.OFF  == 2                    ; and with interrupts off
@@ -89,6 +92,12 @@ DEBUG:  LXI H,KLOAD             ; the addresses are absolute, so this runs at ei
         SETCHP UARTC,0
         SETCHP CNTLA0,POLLS
         ][
+        .IFN IS550,[
+        XRA A
+        OUT IER
+        MVI A,LISTEN
+        OUT MCR
+        ][
         .IFE ISSIO,[
         MVI A,POLLED
         OUT UARTC
@@ -99,6 +108,7 @@ DEBUG:  LXI H,KLOAD             ; the addresses are absolute, so this runs at ei
         OUT UARTC
         XRA A
         OUT UARTC
+        ]
         ]
         ]
         MVI A,C.JMP
@@ -533,7 +543,7 @@ TAKE:   INCHIP UARTC
 ..READ: INCHIP UARTD
         ][
 TAKE:   IN UARTC
-        RRC                     ; bit 0 of both chips
+        RRC                     ; bit 0 of all chips
         JRNC TAKE
         IN UARTD
         ]

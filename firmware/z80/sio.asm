@@ -160,41 +160,16 @@ TXGO:   LDA SENDS
         STA SENDS               ; now one is
         RET
 
-; TXREST - waits until the next interrupt.
-;   Entry:    the transmit ring is not empty; interrupts off
-;   Exit:     interrupts on
-;   Errors:   none
-;   Clobbers: F
-;   Stack:    2 bytes
-;   Cycles:   as long as it takes
-TXREST: JMP IDLE
-
-; UDRAIN - waits until everything has left the transmit ring and the chip.
-;   Entry:    interrupts on
-;   Exit:     the line is quiet
-;   Errors:   none
-;   Clobbers: AF
-;   Stack:    2 bytes
-;   Cycles:   up to 165000
-UDRAIN: PUSH H
-..WAIT: DI
-        LHLD TXOUT
-        LDA TXIN
-        SUB L                   ; 0 when the ring is empty
-        MOV L,A
+        .DEFINE STATUS[]=[
         MVI A,1
         OUT UARTC               ; read register 1 is next
         IN UARTC
-        EI
-        CMA                     ; ALLSNT set means quiet: turn it over
-        ANI ALLSNT              ; the shift register
-        ORA L                   ; and the ring
-        JRNZ ..WAIT
-        POP H
-        RET
+]
+QUIET   == ALLSNT
+        .INSERT drain.asm
 
         .IFN HOSTED,[
-        .INTERN UHAND,UOTHER
+        .INTERN UHAND,UMINE
 ; Write register 1: bits 4-3 received characters interrupt, bit 1 the transmitter does.
 RXINTS  == 18H
 
@@ -218,23 +193,17 @@ UHAND:  MVI B,0
         MVI A,LISTEN            ; RTS low
         JMP SETRTS
 
-; UOTHER - tests whether the chip is a 68B50 instead. At rest the two bits for an empty transmitter
-; differ: bit 1 of a 68B50, whose bit 2 is /DCD, and bit 2 of an SIO, whose bit 1 is an interrupt
-; that waits.
+; UMINE - tests whether the chip is a SIO, which has sent what it had: its bit 2 is set then, and
+; bit 7, a break, clear. Without a chip both are set.
 ;   Entry:    nothing
 ;   Exit:     Z set if it is
 ;   Errors:   none
-;   Clobbers: AF, HL
+;   Clobbers: AF
 ;   Stack:    0 bytes
-;   Cycles:   78050
-UOTHER: LXI H,3000              ; time of two characters at 9600 baud, still in transit
-..WAIT: DCX H
-        MOV A,H
-        ORA L
-        JRNZ ..WAIT
-        IN UARTC
-        ANI 6
-        CPI 2
+;   Cycles:   35
+UMINE:  IN UARTC
+        ANI 84H
+        CPI 4
         RET
         ]
         .END

@@ -13,8 +13,13 @@ C.JMP   == JMP                  ; the opcode
         CPI 9-6*Z180            ; what the other processor leaves
         RZ                      ; nothing was changed: return to the stock monitor
         .IFE Z180,[
-        CALL UOTHER
-        RZ
+        LXI H,3000              ; time of two characters at 9600 baud, still in transit
+..REST: DCX H
+        MOV A,H
+        ORA L
+        JRNZ ..REST
+        CALL UMINE
+        RNZ                     ; another serial chip
         ]
         LDAI                    ; P/V = interrupts are on
         JPE ..READ

@@ -143,8 +143,9 @@ fn assemble_monitor(sources: &Sources, profile: &BoardProfile) -> Result<Vec<Mod
 
 /// Assembles the debug kernel. It polls the serial chip, and has no driver.
 fn assemble_kernel(sources: &Sources, profile: &BoardProfile) -> Result<Vec<Module>, BuildError> {
-    let is_sio = u16::from(profile.uart.kind == UartKind::Sio);
-    let defines = [&board_defines(profile)[..], &[("ISSIO", is_sio)]].concat();
+    let is = |kind| u16::from(profile.uart.kind == kind);
+    let chip = [("ISSIO", is(UartKind::Sio)), ("IS550", is(UartKind::Ns550))];
+    let defines = [&board_defines(profile)[..], &chip].concat();
     assemble_files(sources, &assembler_options(&defines), ProgramKind::Kernel.files())
 }
 
@@ -276,6 +277,7 @@ fn assemble_all(
         UartKind::Acia => sources::ACIA.0,
         UartKind::Sio => sources::SIO.0,
         UartKind::Asci => sources::ASCI.0,
+        UartKind::Ns550 => sources::NS550.0,
     };
     let options = assembler_options(&[&board_defines(profile)[..], defines].concat());
     assemble_files(sources, &options, files.chain([driver]))
@@ -294,11 +296,12 @@ fn assemble_files(
 }
 
 /// Returns the symbols that describe a board to the sources.
-fn board_defines(profile: &BoardProfile) -> [(&'static str, u16); 7] {
+fn board_defines(profile: &BoardProfile) -> [(&'static str, u16); 8] {
     let uart = &profile.uart;
     [
         ("UARTC", uart.control_port.into()),
         ("UARTD", uart.data_port.into()),
+        ("UARTDV", (uart.clock_hz / (16 * u64::from(uart.baud.max(1)))) as u16),
         ("Z180", u16::from(profile.is_z180())),
         ("BANKED", u16::from(profile.banks.is_some())),
         ("BANKS", profile.banks.map_or(0, |banks| banks.port.into())),

@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use serde::Deserialize;
 
 pub(crate) const BUILT_IN: &[(&str, &str)] = &[
+    ("rc2014-16c550", include_str!("../../boards/rc2014-16c550.toml")),
     ("rc2014-classic", include_str!("../../boards/rc2014-classic.toml")),
     ("rc2014-pro", include_str!("../../boards/rc2014-pro.toml")),
     ("rc2014-zed", include_str!("../../boards/rc2014-zed.toml")),
@@ -102,7 +103,7 @@ pub struct Uart {
     pub baud: u32,
     /// Speeds that boards of this kind also run at, with another crystal or another ROM.
     pub other_bauds: Vec<u32>,
-    /// Port of the control and status register; STAT0 of the ASCI.
+    /// Port of the control and status register; STAT0 of the ASCI, line status of a 16C550.
     pub control_port: u8,
     /// Port of the data register.
     pub data_port: u8,
@@ -118,6 +119,9 @@ pub enum UartKind {
     Sio,
     /// Channel 0 of the ASCI on a Z180, which is the processor.
     Asci,
+    /// 16C550, whose first register is the data register.
+    #[serde(rename = "16c550")]
+    Ns550,
 }
 
 impl fmt::Display for UartKind {
@@ -126,6 +130,7 @@ impl fmt::Display for UartKind {
             Self::Acia => "68B50",
             Self::Sio => "SIO",
             Self::Asci => "Z180 ASCI",
+            Self::Ns550 => "16C550",
         })
     }
 }
@@ -256,7 +261,11 @@ mod tests {
         for name in BoardProfile::names() {
             let profile = BoardProfile::named(name).expect("it ships");
             assert_eq!(profile.name, name);
-            let divisor = if profile.uart.kind == UartKind::Asci { 160 } else { 64 };
+            let divisor = match profile.uart.kind {
+                UartKind::Acia | UartKind::Sio => 64,
+                UartKind::Asci => 160,
+                UartKind::Ns550 => 16,
+            };
             let divided = profile.uart.clock_hz / divisor;
             assert_eq!(u64::from(profile.uart.baud), divided, "as the drivers divide");
         }

@@ -31,6 +31,9 @@ const INCLUDED: &[(&str, &str)] = &[
     ("chkint.asm", include_str!("../../z80/chkint.asm")),
     ("memory.asm", include_str!("../../z80/memory.asm")),
     ("z180.asm", include_str!("../../z80/z180.asm")),
+    ("ns550r.asm", include_str!("../../z80/ns550r.asm")),
+    ("flow.asm", include_str!("../../z80/flow.asm")),
+    ("drain.asm", include_str!("../../z80/drain.asm")),
 ];
 
 /// The files shared by monitor and application.
@@ -50,6 +53,9 @@ pub(crate) const SIO: (&str, &str) = ("sio.asm", include_str!("../../z80/sio.asm
 
 /// The driver of a Z180's ASCI.
 pub(crate) const ASCI: (&str, &str) = ("asci.asm", include_str!("../../z80/asci.asm"));
+
+/// The driver of the 16C550.
+pub(crate) const NS550: (&str, &str) = ("ns550.asm", include_str!("../../z80/ns550.asm"));
 
 /// The boot monitor's own files.
 const MONITOR: &[(&str, &str)] = &[
@@ -186,7 +192,7 @@ impl Loader for Sources {
 }
 
 fn built_in_files() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let chosen = [ACIA, SIO, ASCI, HOSTED].into_iter().chain(evaluator::CHOSEN);
+    let chosen = [ACIA, SIO, ASCI, NS550, HOSTED].into_iter().chain(evaluator::CHOSEN);
     let lists = [INCLUDED, SHARED, MONITOR, FLASH, KERNEL, APPLICATION, CALLER];
     let evaluator = [evaluator::INCLUDED, evaluator::SHARED];
     lists.into_iter().chain(evaluator).flatten().copied().chain(chosen)

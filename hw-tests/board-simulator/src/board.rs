@@ -31,7 +31,7 @@ pub struct BoardSpec {
     pub clock_hz: u64,
     /// Clock of the serial chip in Hz.
     pub uart_clock_hz: u64,
-    /// Line speed in baud: the serial chip's clock divided by 64.
+    /// Line speed in baud.
     pub baud: u32,
     /// The serial chip.
     pub uart: UartModel,
@@ -62,13 +62,15 @@ impl BoardSpec {
     /// Returns the most T-states for which a program may turn interrupts off without losing a
     /// character that arrives meanwhile. The 68B50 keeps one character and receives the next in its
     /// shift register (Motorola MC6850 data sheet, "Receive"); the SIO keeps three (Zilog UM0081,
-    /// "Receive Data FIFO"), the ASCI four or one by its revision. A character has ten bits.
+    /// "Receive Data FIFO"), the ASCI four or one by its revision, a 16C550 sixteen, of which three
+    /// may be there without an interrupt. A character has ten bits.
     pub fn max_interrupt_latency(&self) -> u64 {
         let characters = match self.uart {
             UartModel::Acia => 1,
             UartModel::Sio => 3,
             UartModel::Asci(Z180Revision::N) => 4,
             UartModel::Asci(Z180Revision::K) => 1,
+            UartModel::Ns550 => 13,
         };
         let character = 10 * self.clock_hz / u64::from(self.baud.max(1));
         (characters * character).saturating_sub(SERVICE_T_STATES)

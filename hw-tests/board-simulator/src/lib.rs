@@ -19,7 +19,7 @@
 //! |---|---|
 //! | memory and port decoding | `bus`, `memory`, `banks` |
 //! | chips for the ROM socket | `eprom`, `sst39sf`, `at28c256` |
-//! | serial chips and their clock | `uart`, `acia`, `sio`, `ctc` |
+//! | serial chips and their clock | `uart`, `acia`, `sio`, `ns550`, `ctc` |
 //! | the devices of a Z180 | `z180` |
 //! | the far end of the serial line | `line`, `pty`, `network`, `packets` |
 //! | processor, bus and clock together | `board`, `clock` |
@@ -41,6 +41,7 @@ mod memory;
 pub mod monitors;
 mod network;
 mod noise;
+mod ns550;
 mod packets;
 mod probe;
 mod pty;
@@ -63,6 +64,7 @@ pub use guard::{Guard, GuardConfig};
 pub use line::{QueueLine, SerialLine, corrupt_by_baud_mismatch};
 pub use memory::{ChipKind, MemoryMap, RomChip};
 pub use network::NetworkLine;
+pub use ns550::Ns550;
 pub use packets::UsbPacketing;
 pub use probe::{CallRecord, Probe};
 pub use pty::PtyLine;

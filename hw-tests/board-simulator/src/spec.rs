@@ -14,6 +14,7 @@ pub fn board_spec(profile: &BoardProfile) -> BoardSpec {
             profile::UartKind::Acia => UartModel::Acia,
             profile::UartKind::Sio => UartModel::Sio,
             profile::UartKind::Asci => UartModel::Asci(Z180Revision::N),
+            profile::UartKind::Ns550 => UartModel::Ns550,
         },
         memory: match profile.banks {
             Some(_) => MemoryMap::Banked,

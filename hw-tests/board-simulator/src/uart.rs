@@ -1,6 +1,7 @@
 //! The serial chip of a board, of any kind: maps ports to its registers.
 
 use super::acia::Acia;
+use super::ns550::Ns550;
 use super::sio::{Sio, SioPort};
 use super::z180::{Z180Devices, Z180Revision};
 
@@ -13,6 +14,8 @@ pub enum UartModel {
     Sio,
     /// Channel 0 of the ASCI on a Z180, which is the board's processor.
     Asci(Z180Revision),
+    /// 16C550 at A0h to A7h, with /DTR for flow control.
+    Ns550,
 }
 
 /// A serial chip. Times are T-states of the processor clock.
@@ -22,6 +25,7 @@ pub(super) enum Uart {
     Sio(Sio),
     /// With all other devices of the processor's chip.
     Asci(Box<Z180Devices>),
+    Ns550(Ns550),
 }
 
 impl Uart {
@@ -35,6 +39,7 @@ impl Uart {
                 sio.set_clock_period(SioPort::B, clock_period.into());
                 Self::Sio(sio)
             }
+            UartModel::Ns550 => Self::Ns550(Ns550::new(clock_period)),
             UartModel::Asci(revision) => Self::Asci(Box::new(Z180Devices::new(revision))),
         }
     }
@@ -52,6 +57,7 @@ impl Uart {
                 (channel, false) => Some(sio.read_data(channel)),
             },
             Self::Asci(devices) => devices.input(port, now),
+            Self::Ns550(chip) => ns550_register(port).map(|register| chip.read(register, now)),
         }
     }
 
@@ -61,6 +67,7 @@ impl Uart {
             // The data registers have odd ports.
             Self::Acia(_) | Self::Sio(_) => port & 1 == 1,
             Self::Asci(devices) => devices.read_has_effect(port),
+            Self::Ns550(_) => matches!(ns550_register(port), Some(0 | 2 | 5)),
         }
     }
 
@@ -83,6 +90,10 @@ impl Uart {
                 None => return false,
             },
             Self::Asci(devices) => return devices.output(port, value, now),
+            Self::Ns550(chip) => match ns550_register(port) {
+                Some(register) => chip.write(register, value, now),
+                None => return false,
+            },
         }
         true
     }
@@ -92,6 +103,7 @@ impl Uart {
             Self::Acia(_) => {} // it has no reset pin
             Self::Sio(sio) => sio.reset(),
             Self::Asci(devices) => devices.reset(),
+            Self::Ns550(chip) => chip.reset(),
         }
     }
 
@@ -108,6 +120,7 @@ impl Uart {
             Self::Acia(acia) => acia.advance(now),
             Self::Sio(sio) => sio.advance(now)[0],
             Self::Asci(devices) => devices.advance(now),
+            Self::Ns550(chip) => chip.advance(now),
         }
     }
 
@@ -117,6 +130,7 @@ impl Uart {
             Self::Acia(acia) => acia.character_time(),
             Self::Sio(sio) => sio.receive_time(SioPort::A).unwrap_or(0),
             Self::Asci(devices) => devices.receive_time(),
+            Self::Ns550(chip) => chip.character_time(),
         }
     }
 
@@ -125,6 +139,7 @@ impl Uart {
             Self::Acia(acia) => acia.can_receive(),
             Self::Sio(sio) => sio.can_receive(SioPort::A),
             Self::Asci(devices) => devices.can_receive(),
+            Self::Ns550(chip) => chip.can_receive(),
         }
     }
 
@@ -133,6 +148,7 @@ impl Uart {
             Self::Acia(acia) => acia.start_receiving(value, good_frame, now),
             Self::Sio(sio) => sio.start_receiving(SioPort::A, value, good_frame, now),
             Self::Asci(devices) => devices.start_receiving(value, good_frame, now),
+            Self::Ns550(chip) => chip.start_receiving(value, good_frame, now),
         }
     }
 
@@ -141,6 +157,7 @@ impl Uart {
             Self::Acia(acia) => acia.rts_high(),
             Self::Sio(sio) => sio.rts_high(SioPort::A),
             Self::Asci(devices) => devices.rts_high(),
+            Self::Ns550(chip) => chip.dtr_high(),
         }
     }
 
@@ -149,6 +166,7 @@ impl Uart {
             Self::Acia(acia) => acia.next_event(),
             Self::Sio(sio) => sio.next_event(),
             Self::Asci(devices) => devices.next_event(),
+            Self::Ns550(chip) => chip.next_event(),
         }
     }
 
@@ -157,13 +175,14 @@ impl Uart {
             Self::Acia(acia) => acia.interrupt(),
             Self::Sio(sio) => sio.interrupt(),
             Self::Asci(devices) => devices.vector().is_some(),
+            Self::Ns550(chip) => chip.interrupt(),
         }
     }
 
     /// Returns the byte that the chip puts on the bus during an acknowledge cycle, if any.
     pub(super) fn vector(&self) -> Option<u8> {
         match self {
-            Self::Acia(_) => None,
+            Self::Acia(_) | Self::Ns550(_) => None,
             Self::Sio(sio) => Some(sio.vector()),
             Self::Asci(devices) => devices.vector(),
         }
@@ -191,6 +210,7 @@ impl Uart {
             Self::Acia(acia) => acia.lost(),
             Self::Sio(sio) => sio.lost(SioPort::A),
             Self::Asci(devices) => devices.lost(),
+            Self::Ns550(chip) => chip.lost(),
         }
     }
 }
@@ -204,4 +224,10 @@ fn sio_register(port: u8) -> Option<(SioPort, bool)> {
         0x83 => Some((SioPort::B, false)),
         _ => None,
     }
+}
+
+/// Returns the register of a port.
+fn ns550_register(port: u16) -> Option<u8> {
+    let port = port as u8;
+    (port & 0xF8 == 0xA0).then_some(port & 7)
 }

@@ -163,7 +163,7 @@ impl<S: BoardSuite> BoardConfig<S> {
         let other_kind = match self.profile.uart.kind {
             UartKind::Acia => UartKind::Sio,
             UartKind::Sio => UartKind::Acia,
-            UartKind::Asci => return Err(SetupError::NoReply),
+            UartKind::Asci | UartKind::Ns550 => return Err(SetupError::NoReply),
         };
         let mut other = self.clone();
         other.profile.uart.kind = other_kind;

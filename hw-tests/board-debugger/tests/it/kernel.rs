@@ -13,7 +13,7 @@ use firmware_wire::{
 };
 
 /// One board with each serial chip.
-const BOARDS: [&str; 3] = ["rc2014-classic", "rc2014-zed", "sc126"];
+const BOARDS: [&str; 4] = ["rc2014-classic", "rc2014-zed", "sc126", "rc2014-16c550"];
 /// The program, and its stack.
 const PROGRAM: u16 = 0x8100;
 const STACK: u16 = 0x9000;

@@ -18,6 +18,10 @@ use contract::{Measured, field, number};
 const ACIA: &str = include_str!("../../../../firmware/z80/acia.asm");
 const SIO: &str = include_str!("../../../../firmware/z80/sio.asm");
 const ASCI: &str = include_str!("../../../../firmware/z80/asci.asm");
+const NS550: &str = include_str!("../../../../firmware/z80/ns550.asm");
+/// What several drivers insert.
+const FLOW: &str = include_str!("../../../../firmware/z80/flow.asm");
+const DRAIN: &str = include_str!("../../../../firmware/z80/drain.asm");
 const RING: &str = include_str!("../../../../firmware/z80/ring.asm");
 const PLACE: &str = include_str!("../../../../firmware/z80/place.asm");
 const FRAME: &str = include_str!("../../../../firmware/z80/frame.asm");
@@ -52,9 +56,13 @@ struct Contract {
 }
 
 impl Contract {
-    fn of(name: &'static str, source: &str) -> Self {
+    fn of(name: &'static str, source: &str, is_z180: bool) -> Self {
+        let has = |source: &&str| source.contains(&format!("\n; {name} - "));
+        let source = [source, FLOW, DRAIN].into_iter().find(has).expect("a contract");
         let field = |name_of_field| field(source, name, name_of_field);
         let text = field("Cycles");
+        let (z80, z180) = text.split_once("; Z180: ").unwrap_or((&text, &text));
+        let text = if is_z180 { z180 } else { z80 }.to_owned();
         let (least, most) = text.split_once("..").unwrap_or((&text, &text));
         let waits = ["when", "up to", "as long"].iter().any(|word| text.contains(word));
         let most = (!waits).then(|| number(most)).flatten();
@@ -101,7 +109,8 @@ impl Bench {
         let built = |kind| build(&profile, kind).unwrap_or_else(|error| panic!("{error}"));
         let (monitor, app) = (built(ProgramKind::Monitor), built(ProgramKind::Application));
         let names = DRIVERS.iter().map(|name| (*name, driver)).chain(SHARED);
-        let contracts: Vec<_> = names.map(|(name, source)| Contract::of(name, source)).collect();
+        let contracts: Vec<_> =
+            names.map(|(name, source)| Contract::of(name, source, profile.is_z180())).collect();
         let address = |name| app.program.symbol(name).unwrap_or_else(|| panic!("no {name}"));
         let entries = contracts.iter().enumerate().map(|(i, c)| (address(c.name), i)).collect();
         let measured = vec![Measured::NONE; contracts.len()];
@@ -277,8 +286,9 @@ fn traffic(bench: &mut Bench) {
 
 #[test]
 fn all_drivers_and_what_they_share_keep_their_contracts() {
-    let boards = [("rc2014-classic", ACIA), ("rc2014-zed", SIO), ("sc126", ASCI)];
-    let [acia, sio, _] = boards.map(|(board, driver)| {
+    let boards =
+        [("rc2014-classic", ACIA), ("rc2014-zed", SIO), ("sc126", ASCI), ("rc2014-16c550", NS550)];
+    let [acia, sio, ..] = boards.map(|(board, driver)| {
         let mut bench = Bench::start(board, driver);
         traffic(&mut bench);
         for contract in bench.contracts.iter().filter(|one| DRIVERS.contains(&one.name)) {

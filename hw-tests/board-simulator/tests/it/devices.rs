@@ -5,4 +5,5 @@ mod board;
 mod ctc;
 mod eeprom;
 mod flash;
+mod ns550;
 mod sio;

@@ -16,7 +16,7 @@ use testfile_suite::{
 
 use crate::{folder, parse};
 
-const PROFILES: [&str; 3] = ["rc2014-classic", "rc2014-zed", "sc126"];
+const PROFILES: [&str; 4] = ["rc2014-classic", "rc2014-zed", "sc126", "rc2014-16c550"];
 
 /// A simulated board in this process, on which the caller runs.
 fn board(profile: &str) -> BoardMachine {

@@ -83,6 +83,21 @@ START:  EXAF
         MVI A,16H
         OUT CTRL
         ]
+        .IFN NS550,[
+        MVI A,83H               ; LCR, for the divisor
+        OUT DATA+3
+        MVI A,1
+        OUT DATA
+        XRA A
+        OUT DATA+1
+        MVI A,3
+        OUT DATA+3
+        OUT DATA+4              ; MCR
+        MVI A,47H               ; FCR
+        OUT DATA+2
+        MVI A,1                 ; IER: received characters interrupt
+        OUT DATA+1
+        ]
         .IFN ASCI,[
         SET DATA-8,64H          ; CNTLA0
         SET DATA-6,0            ; CNTLB0
@@ -116,6 +131,7 @@ fn rom(profile: &BoardProfile, is_on: bool) -> Vec<u8> {
     let defines = [
         ("CTRL", profile.uart.control_port.into()),
         ("ACIA", u16::from(profile.uart.kind == UartKind::Acia)),
+        ("NS550", u16::from(profile.uart.kind == UartKind::Ns550)),
         ("ASCI", u16::from(profile.uart.kind == UartKind::Asci)),
         ("DATA", profile.uart.data_port.into()),
         ("BANKED", u16::from(profile.banks.is_some())),

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use crate::protocol::board::{Board, image};
 
 /// The boards of all tests here.
-pub(crate) const BOARDS: [&str; 3] = ["rc2014-classic", "rc2014-zed", "sc126"];
+pub(crate) const BOARDS: [&str; 4] = ["rc2014-classic", "rc2014-zed", "sc126", "rc2014-16c550"];
 
 impl Board {
     pub(crate) fn monitor(name: &str) -> Self {

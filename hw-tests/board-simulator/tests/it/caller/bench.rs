@@ -19,7 +19,7 @@ use rcflash_transport::time::Instant;
 use tdlasm::link::{Layout, Program, link};
 
 /// A board of each serial chip.
-pub(super) const BOARDS: [&str; 3] = ["rc2014-classic", "rc2014-zed", "sc126"];
+pub(super) const BOARDS: [&str; 4] = ["rc2014-classic", "rc2014-zed", "sc126", "rc2014-16c550"];
 /// Where the routines lie, which each of the callers leaves to programs.
 pub(super) const ORIGIN: u16 = 0x8400;
 /// More than any routine here takes, but for those that do not return.
