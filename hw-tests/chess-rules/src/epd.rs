@@ -41,7 +41,11 @@ pub enum EpdLine {
 ///
 /// A row of a table in program text may continue on the lines after it, which then are blank.
 pub fn read(text: &str) -> Vec<EpdLine> {
-    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    read_further(text.strip_prefix('\u{FEFF}').unwrap_or(text))
+}
+
+/// Reads lines as [`read`], of a text that is not the beginning of its file.
+pub fn read_further(text: &str) -> Vec<EpdLine> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::with_capacity(lines.len());
     while let Some(line) = lines.get(found.len()) {
@@ -60,11 +64,12 @@ pub fn read(text: &str) -> Vec<EpdLine> {
 /// The maximum number of lines on which a row continues.
 const MAX_CONTINUATION: usize = 8;
 
+fn is_open(row: &TableRow<'_>) -> bool {
+    !row.is_closed && row.fields.len() < 2 && !row.string.contains([';', '|'])
+}
+
 /// Returns the number of lines up to the end of a row that begins on `line`; 0 if it ends there.
 fn continuation(line: &str, after: &[&str]) -> usize {
-    let is_open = |row: &TableRow<'_>| {
-        !row.is_closed && row.fields.len() < 2 && !row.string.contains([';', '|'])
-    };
     if !TableRow::read(line).is_some_and(|row| is_open(&row)) {
         return 0;
     }
@@ -79,6 +84,27 @@ fn continuation(line: &str, after: &[&str]) -> usize {
         }
     }
     0
+}
+
+/// Returns the length of the lines, each with its end, that can be read without those after them:
+/// all but a row of a table that may continue.
+///
+/// ```
+/// use chess_rules::epd::complete;
+/// let line = "4k3/8/8/8/8/8/8/4K3 w - -\n";
+/// let table = format!("{line}(\"4k3/8/8/8/8/8/8/4K3 w - -\",\n");
+/// assert_eq!(complete(&table), line.len());
+/// ```
+pub fn complete(text: &str) -> usize {
+    let mut start = text.len();
+    let lines = text.split_inclusive('\n').rev().take(MAX_CONTINUATION);
+    let starts = lines.filter_map(|line| {
+        start -= line.len();
+        let is_open = TableRow::read(line).is_some_and(|row| is_open(&row));
+        let after: Vec<&str> = text[start..].lines().skip(1).collect();
+        (is_open && continuation(line, &after) == 0).then_some(start)
+    });
+    starts.last().unwrap_or(text.len())
 }
 
 /// Reads one line.

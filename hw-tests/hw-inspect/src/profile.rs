@@ -89,9 +89,9 @@ pub(super) fn profile(args: &ProfileArgs) -> CommandResult {
             Measured { meter, code, title }
         }
         None => {
-            let positions = positions.insert(args.positions.read(false)?);
+            let positions = positions.insert(args.positions.open(false)?);
             let mut bench = BehaviourProfiler::new(&profile, args.behaviour)?;
-            positions.for_each(false, |named| bench.examine(named))?;
+            positions.for_each(|_| (), |named, (), _| bench.examine(named))?;
             let title = format!("{} positions on {}", positions.count(), profile.name);
             Measured { meter: bench.meter, code: bench.code, title }
         }
@@ -121,9 +121,9 @@ fn sample(args: &ProfileArgs, profile: &BoardProfile) -> CommandResult {
     if let Some(program) = args.workload.load(profile)? {
         return sampling.program(args.line.connect(board)?, program, args.workload.input());
     }
-    let positions = args.positions.read(false)?;
+    let mut positions = args.positions.open(false)?;
     let evaluator = Evaluator { behaviour: args.behaviour, own: None };
-    sampling.evaluator(args.line.connect(board)?, &evaluator, &positions)
+    sampling.evaluator(args.line.connect(board)?, &evaluator, &mut positions)
 }
 
 struct Measured {
@@ -133,14 +133,17 @@ struct Measured {
 }
 
 fn compare(args: &ProfileArgs, profile: &BoardProfile, against: Behaviour) -> CommandResult {
-    let positions = args.positions.read(false)?;
+    let mut positions = args.positions.open(false)?;
     let both = [args.behaviour, against];
     let [mut first, mut second] =
         [BehaviourProfiler::new(profile, both[0])?, BehaviourProfiler::new(profile, both[1])?];
-    positions.for_each(false, |named| {
-        first.examine(named)?;
-        second.examine(named)
-    })?;
+    positions.for_each(
+        |_| (),
+        |named, (), _| {
+            first.examine(named)?;
+            second.examine(named)
+        },
+    )?;
     let times = [first.routines(), second.routines()];
     let names = both.map(|behaviour| behaviour.to_string());
     if args.json {
@@ -170,7 +173,7 @@ impl BehaviourProfiler {
 
     fn examine(&mut self, named: &NamedPosition) -> Result<(), CommandError> {
         let Self { machine, meter, .. } = self;
-        machine.send(&Request::Position { squares: encode::squares(&named.position) });
+        machine.send(&Request::Position { squares: encode::squares(&named.position()) });
         if meter.run(&mut machine.board, MAX_POSITION_T_STATES)
             && !machine.take_replies().is_empty()
         {

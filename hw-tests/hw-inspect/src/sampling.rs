@@ -6,7 +6,7 @@ use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT};
 use cli_support::output::{json_line, print};
 use firmware::evaluator::Evaluator;
 use firmware_wire::{Decoder, DecoderEvent, REPLY_BIT, Request, kind};
-use sargon_corpus::args::PositionList;
+use sargon_corpus::args::PositionStream;
 use sargon_corpus::encode;
 use sargon_reference::Position;
 use serde_json::json;
@@ -53,13 +53,16 @@ impl Sampling {
         &self,
         reached: TargetConnection,
         evaluator: &Evaluator,
-        positions: &PositionList,
+        positions: &mut PositionStream,
     ) -> CommandResult {
         let mut all = Vec::new();
-        positions.for_each(false, |named| {
-            all.push(named.position.clone());
-            Ok(())
-        })?;
+        positions.for_each(
+            |named| named.position(),
+            |_, position, _| {
+                all.push(position);
+                Ok(())
+            },
+        )?;
         let Some(first) = all.first() else { return positions.finish(Ok(0)) };
         let TargetConnection { profile, kernel } = reached;
         let never = &mut |_: &mut Debugger| false;

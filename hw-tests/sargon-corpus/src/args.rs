@@ -1,16 +1,15 @@
 //! The positions of a command line: FENs, files, standard input, or the built-in corpus.
 
 mod head;
+mod source;
+mod stream;
 
-use std::path::Path;
+use std::sync::Arc;
 
-use chess_rules::FenError;
-use chess_rules::epd::{self, EpdEntry, EpdLine};
+use chess_rules::epd::EpdEntry;
 use clap::Args;
-use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, NOTHING_SELECTED, USAGE};
-use cli_support::files::{MAX_INPUT_BYTES, read_input, read_limited};
-use cli_support::output::{json_line, pluralize, print};
-use cli_support::text;
+use cli_support::exit::{CommandError, USAGE};
+use cli_support::output::json_line;
 use sargon_analysis::convert;
 use sargon_reference::{Position, Square};
 use serde::Serialize;
@@ -18,6 +17,9 @@ use serde::Serialize;
 use crate::{builtin_position_files, with_location};
 
 pub use head::{Decimal, PositionHeader, RejectedLine};
+pub use stream::{ParsedLine, PositionStream, Reporter, SinglePosition};
+
+use source::{Batch, Source};
 
 /// Options that select positions.
 #[derive(Debug, Args)]
@@ -34,10 +36,20 @@ pub struct PositionArgs {
     texts: Vec<String>,
 }
 
+/// The number of threads.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Jobs {
+    /// Threads that evaluate positions; the output is in the order of the input [default: one a
+    /// processor]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+}
+
 /// A line of a file.
+#[derive(Debug, Clone)]
 pub struct SourceLocation {
     /// The file name, `FEN`, or `standard input`.
-    pub file: String,
+    pub file: Arc<str>,
     /// The line, from 1.
     pub line: usize,
 }
@@ -52,19 +64,6 @@ pub struct NamedPosition {
     pub fen: String,
     /// The parsed line.
     pub entry: EpdEntry,
-    /// The position for the reference.
-    pub position: Position,
-}
-
-enum ParsedLine {
-    Position(Box<NamedPosition>),
-    Refused(SourceLocation, FenError),
-}
-
-/// The positions of a command, and the invalid lines among them.
-pub struct PositionList {
-    items: Vec<ParsedLine>,
-    is_strict: bool,
 }
 
 impl PositionArgs {
@@ -83,131 +82,34 @@ impl PositionArgs {
         self.positions.is_empty() && self.texts.is_empty()
     }
 
-    /// Reads all positions, at least one, in the order given. With `json`, invalid lines are
-    /// reported on standard output, too.
-    ///
-    /// # Errors
-    /// Fails if a file can't be read, or if there is no position.
-    pub fn read(&self, json: bool) -> Result<PositionList, CommandError> {
-        let mut items = Vec::new();
-        for argument in &self.positions {
-            let (name, text) = source(argument)?;
-            items.extend(lines_of(&name, &text));
-        }
-        items.extend(self.texts.iter().flat_map(|text| lines_of("FEN", text)));
-        if self.positions.is_empty() && self.texts.is_empty() {
-            items =
-                builtin_position_files().flat_map(|(name, text)| lines_of(name, text)).collect();
-        }
-        if items.is_empty() {
-            return Err(CommandError::new(NOTHING_SELECTED, "no position was given; see --help"));
-        }
-        let positions = PositionList { items, is_strict: self.strict };
-        if positions.count() == 0 {
-            positions.for_each(json, |_| Ok(()))?;
-            return Err(CommandError::new(
-                ENVIRONMENT,
-                "no line is a valid position, as reported above",
-            ));
-        }
-        Ok(positions)
-    }
-}
-
-impl PositionList {
-    /// Returns the number of positions.
-    pub fn count(&self) -> usize {
-        self.all().count()
-    }
-
-    /// Returns all positions.
-    pub fn all(&self) -> impl Iterator<Item = &NamedPosition> {
-        self.items.iter().filter_map(|item| match item {
-            ParsedLine::Position(named) => Some(&**named),
-            ParsedLine::Refused(..) => None,
-        })
-    }
-
-    /// Calls `act` for each position. Invalid lines are reported on standard error, with `json` on
+    /// Opens the sources, to be read in the order given. With `json`, invalid lines are reported on
     /// standard output, too.
     ///
     /// # Errors
-    /// Returns the first error of `act`; with `--strict`, also the first invalid line.
-    pub fn for_each(
-        &self,
-        json: bool,
-        mut act: impl FnMut(&NamedPosition) -> Result<(), CommandError>,
-    ) -> Result<(), CommandError> {
-        for item in &self.items {
-            match item {
-                ParsedLine::Position(named) => act(named)?,
-                ParsedLine::Refused(place, error) => self.report(place, error, json)?,
-            }
+    /// Fails if a file does not exist.
+    pub fn open(&self, json: bool) -> Result<PositionStream, CommandError> {
+        let mut sources = Vec::new();
+        for argument in &self.positions {
+            sources.push(Source::of(argument)?);
         }
-        Ok(())
+        sources.extend(self.texts.iter().map(|text| Source::text("FEN", text)));
+        if self.is_empty() {
+            sources.extend(builtin_position_files().map(|(name, text)| Source::text(name, text)));
+        }
+        Ok(PositionStream::new(sources, self.strict, json))
     }
-
-    /// Returns the number of invalid lines.
-    pub fn refused(&self) -> usize {
-        self.items.len() - self.count()
-    }
-
-    /// Reports a line that can't be used on standard error, with `json` on standard output, too.
-    ///
-    /// # Errors
-    /// Fails with `--strict`, with the line as its message.
-    pub fn report(
-        &self,
-        place: &SourceLocation,
-        error: &FenError,
-        json: bool,
-    ) -> Result<(), CommandError> {
-        if json {
-            print(&json_line(&RejectedLine::of(place, error))?)?;
-        }
-        let message = with_location(&place.file, place.line, error);
-        if self.is_strict {
-            return Err(CommandError::new(ENVIRONMENT, format!("{message}; --strict stops here")));
-        }
-        text::eprint_message(message);
-        Ok(())
-    }
-
-    /// Finishes a command: exit code 3 if there were invalid lines.
-    pub fn finish(&self, outcome: CommandResult) -> CommandResult {
-        let refused = self.refused();
-        match (refused, outcome) {
-            (0, outcome) | (_, outcome @ Err(_)) => outcome,
-            _ => {
-                let lines = pluralize(refused, "line");
-                let verb = if refused == 1 { "was" } else { "were" };
-                let problem = format!(
-                    "{lines} {verb} invalid, as reported above; the results are for the others"
-                );
-                Err(CommandError::new(ENVIRONMENT, problem))
-            }
-        }
-    }
-}
-
-fn lines_of(file: &str, text: &str) -> Vec<ParsedLine> {
-    let place = |line| SourceLocation { file: file.to_owned(), line };
-    let items = (1..).zip(epd::read(text)).filter_map(|(line, read)| match read {
-        EpdLine::Blank => None,
-        EpdLine::Position(entry) => {
-            Some(ParsedLine::Position(Box::new(NamedPosition::of(place(line), *entry))))
-        }
-        EpdLine::Invalid(error) => Some(ParsedLine::Refused(place(line), error)),
-    });
-    items.collect()
 }
 
 impl NamedPosition {
     fn of(place: SourceLocation, entry: EpdEntry) -> Self {
         let id = entry.id().unwrap_or_else(|| format!("{}:{}", place.file, place.line));
         let fen = entry.position.to_string();
-        let position = convert::position(&entry.position);
-        Self { place, id, fen, entry, position }
+        Self { place, id, fen, entry }
+    }
+
+    /// Returns the position for the reference.
+    pub fn position(&self) -> Position {
+        convert::position(&self.entry.position)
     }
 
     /// Returns the JSON fields that all commands share.
@@ -236,9 +138,10 @@ impl NamedPosition {
 /// # Errors
 /// Returns a message with location if the text is not exactly one position.
 pub fn single(text: &str) -> Result<NamedPosition, String> {
-    let mut items = lines_of("FEN", text).into_iter();
+    let batch = Batch { file: "FEN".into(), first_line: 1, text: text.to_owned() };
+    let mut items = batch.parse(|_| ()).into_iter();
     match (items.next(), items.next()) {
-        (Some(ParsedLine::Position(named)), None) => Ok(*named),
+        (Some(ParsedLine::Position(named, ())), None) => Ok(*named),
         (Some(ParsedLine::Refused(place, error)), _) => {
             Err(with_location(&place.file, place.line, &error))
         }
@@ -247,32 +150,12 @@ pub fn single(text: &str) -> Result<NamedPosition, String> {
     }
 }
 
-/// Returns the name and text of an argument: an existing file, or a FEN with blanks.
-fn source(argument: &str) -> Result<(String, String), CommandError> {
-    if argument == "-" {
-        return Ok(("standard input".to_owned(), standard_input()?));
-    }
-    if argument.contains(char::is_whitespace) && !Path::new(argument).exists() {
-        return Ok(("FEN".to_owned(), argument.to_owned()));
-    }
-    let text = String::from_utf8_lossy(&read_input(Path::new(argument))?).into_owned();
-    Ok((argument.to_owned(), text))
-}
-
-/// Reads all of standard input. Bytes that are not UTF-8 become the replacement character.
-fn standard_input() -> Result<String, CommandError> {
-    let bytes = read_limited(std::io::stdin(), MAX_INPUT_BYTES).map_err(|error| {
-        CommandError::new(ENVIRONMENT, format!("can't read standard input: {error}"))
-    })?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
 /// Parses a FEN.
 ///
 /// # Errors
 /// Returns a message with location if the text is not exactly one position.
 pub fn parse_position(fen: &str) -> Result<Position, String> {
-    single(fen).map(|named| named.position)
+    single(fen).map(|named| named.position())
 }
 
 /// Parses a FEN on the command line.

@@ -4,36 +4,38 @@ use std::fmt::Write;
 
 use clap::Args;
 use cli_support::exit::CommandResult;
-use cli_support::output::{pluralize, print, print_totals};
+use cli_support::output::{pluralize, print_totals};
 use sargon_analysis::behaviours::{
     BehaviourDiff, BehaviourStats, OriginalBug, SquareOutcome, compare,
 };
-use sargon_corpus::args::PositionArgs;
+use sargon_corpus::args::{Jobs, NamedPosition, PositionArgs};
 use serde::Serialize;
 
 #[derive(Args)]
 pub(super) struct BehavioursArgs {
     #[command(flatten)]
     positions: PositionArgs,
+    #[command(flatten)]
+    jobs: Jobs,
     /// Print JSON, one line per square, and a last one with the counts
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn behaviours(args: &BehavioursArgs) -> CommandResult {
-    let positions = args.positions.read(args.json)?;
+    let mut positions = args.positions.open(args.json)?.with_jobs(args.jobs);
     let mut counts = BehaviourStats::default();
-    positions.for_each(args.json, |named| {
-        let compared = compare(&named.position);
+    let evaluate = |named: &NamedPosition| compare(&named.position());
+    positions.for_each(evaluate, |named, compared, output| {
         counts.add(&compared);
         let remarkable: Vec<_> = compared.iter().filter(|found| found.is_notable()).collect();
         if args.json {
             for found in remarkable {
-                print(&named.json(&SquareLine::of(found))?)?;
+                output.push_str(&named.json(&SquareLine::of(found))?);
             }
         } else if !remarkable.is_empty() {
-            print(&format!("{} {}\n", named.id, named.fen))?;
-            print(&remarkable.into_iter().map(row).collect::<String>())?;
+            output.push_str(&format!("{} {}\n", named.id, named.fen));
+            output.extend(remarkable.into_iter().map(row));
         }
         Ok(())
     })?;

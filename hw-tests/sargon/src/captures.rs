@@ -10,13 +10,15 @@ use chess_rules::{Color, IllegalReason, Square};
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult};
 use cli_support::output::{pluralize, print};
-use sargon_corpus::args::{NamedPosition, PositionArgs};
+use sargon_corpus::args::{Jobs, NamedPosition, PositionArgs, SinglePosition};
 use serde::Serialize;
 
 #[derive(Args)]
 pub(super) struct CapturesArgs {
     #[command(flatten)]
     positions: PositionArgs,
+    #[command(flatten)]
+    jobs: Jobs,
     /// Piece values: wiki, tutorial, classic, units, sargon, or P,N,B,R,Q,K
     #[arg(long, value_name = "VALUES", default_value = "wiki")]
     values: PieceValues,
@@ -29,22 +31,24 @@ pub(super) struct CapturesArgs {
 }
 
 pub(super) fn captures(args: &CapturesArgs) -> CommandResult {
-    let positions = args.positions.read(args.json)?;
-    let count = positions.count();
+    let mut positions = args.positions.open(args.json)?.with_jobs(args.jobs);
     let mut total = OrderingStats::default();
-    positions.for_each(args.json, |named| {
+    let mut single = SinglePosition::default();
+    let evaluate = |named: &NamedPosition| {
         let ordered = order_captures(&named.entry.position, args.values, args.by);
+        let json = args.json.then(|| json(named, &ordered, args.values));
+        (ordered, json)
+    };
+    positions.for_each(evaluate, |named, (ordered, json), output| {
         total += ordered.statistics;
-        if args.json {
-            print(&json(named, &ordered, args.values)?)
-        } else if count == 1 {
-            print(&text(named, &ordered, args.values))
-        } else {
-            Ok(())
+        match json {
+            Some(json) => output.push_str(&json?),
+            None => single.add(|| text(named, &ordered, args.values)),
         }
+        Ok(())
     })?;
     if !args.json {
-        print(&summary(count, total))?;
+        print(&(single.text() + &summary(positions.count(), total)))?;
     }
     positions.finish(Ok(0))
 }

@@ -82,12 +82,12 @@ pub(super) fn compare(args: &CompareArgs) -> CommandResult {
         let problem = format!("--timeout is from 1 to {MAX_TIMEOUT_SECONDS} seconds");
         return Err(CommandError::new(USAGE, problem));
     }
-    let positions = args.positions.read(args.json)?;
+    let mut positions = args.positions.open(args.json)?;
     let mut peer = ExternalEngine::start(&args.command, Duration::from_secs(args.timeout))
         .map_err(|error| CommandError::new(ENVIRONMENT, error))?;
     let mut counts = ComparisonCounts::default();
-    let asked =
-        positions.for_each(args.json, |named| compare_moves(args, named, &mut peer, &mut counts));
+    let asked = positions
+        .for_each(|_| (), |named, (), _| compare_moves(args, named, &mut peer, &mut counts));
     // The values received before a failure are printed, too.
     if args.json {
         #[derive(Serialize)]

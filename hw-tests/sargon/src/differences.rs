@@ -6,13 +6,15 @@ use clap::Args;
 use cli_support::exit::CommandResult;
 use cli_support::output::{pluralize, print, print_totals};
 use sargon_analysis::{EvaluatorDiff, EvaluatorStats, HigherLower, compare_evaluators};
-use sargon_corpus::args::{NamedPosition, PositionArgs};
+use sargon_corpus::args::{Jobs, NamedPosition, PositionArgs, SinglePosition};
 use serde::Serialize;
 
 #[derive(Args)]
 pub(super) struct DifferencesArgs {
     #[command(flatten)]
     positions: PositionArgs,
+    #[command(flatten)]
+    jobs: Jobs,
     /// Print JSON, one line per position, and a last one with the counts
     #[arg(long)]
     json: bool,
@@ -22,22 +24,23 @@ pub(super) struct DifferencesArgs {
 }
 
 pub(super) fn differences(args: &DifferencesArgs) -> CommandResult {
-    let positions = args.positions.read(args.json)?;
-    let count = positions.count();
+    let mut positions = args.positions.open(args.json)?.with_jobs(args.jobs);
     let mut counts = EvaluatorStats::default();
-    positions.for_each(args.json, |named| {
-        let compared = compare_evaluators(&named.position);
+    let mut single = SinglePosition::default();
+    let compare = |named: &NamedPosition| compare_evaluators(&named.position());
+    positions.for_each(compare, |named, compared, output| {
         counts.add(&compared);
         if args.json {
-            print(&named.json(&DifferencesLine::of(&compared))?)
-        } else if count == 1 {
-            print(&table(&compared))
-        } else if args.list {
-            print(&listing(named, &compared))
+            output.push_str(&named.json(&DifferencesLine::of(&compared))?);
         } else {
-            Ok(())
+            single.add(|| table(&compared));
+            if args.list {
+                output.push_str(&listing(named, &compared));
+            }
         }
+        Ok(())
     })?;
+    print(&single.text())?;
     print_totals(args.json, &counts, summary)?;
     positions.finish(Ok(0))
 }

@@ -2,26 +2,32 @@
 
 use clap::Args;
 use cli_support::exit::CommandResult;
-use cli_support::output::{json_line, print};
-use sargon_corpus::args::PositionArgs;
+use cli_support::output::json_line;
+use sargon_corpus::args::{Jobs, NamedPosition, PositionArgs};
 
 #[derive(Args)]
 pub(super) struct ListArgs {
     #[command(flatten)]
     positions: PositionArgs,
+    #[command(flatten)]
+    jobs: Jobs,
     /// Print JSON, one line per position: FEN, operations, moves, suite, notes
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn list(args: &ListArgs) -> CommandResult {
-    let positions = args.positions.read(args.json)?;
-    positions.for_each(args.json, |named| {
+    let mut positions = args.positions.open(args.json)?.with_jobs(args.jobs);
+    let line = |named: &NamedPosition| {
         if args.json {
-            return print(&json_line(&named.head())?);
+            return json_line(&named.head());
         }
         let note = named.entry.warning().map_or_else(String::new, |note| format!("  ({note})"));
-        print(&format!("{}  {}{note}\n", named.fen, named.id))
+        Ok(format!("{}  {}{note}\n", named.fen, named.id))
+    };
+    positions.for_each(line, |_, line, output| {
+        output.push_str(&line?);
+        Ok(())
     })?;
     positions.finish(Ok(0))
 }

@@ -7,37 +7,38 @@ use clap::Args;
 use cli_support::exit::CommandResult;
 use cli_support::output::{pluralize, print};
 use sargon_analysis::{Relation, RelationGroup, relations};
-use sargon_corpus::args::PositionArgs;
+use sargon_corpus::args::{Jobs, NamedPosition, PositionArgs, SinglePosition};
 use serde::Serialize;
 
 #[derive(Args)]
 pub(super) struct RelationsArgs {
     #[command(flatten)]
     positions: PositionArgs,
+    #[command(flatten)]
+    jobs: Jobs,
     /// Print JSON, one line per position
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn relations_of(args: &RelationsArgs) -> CommandResult {
-    let positions = args.positions.read(args.json)?;
-    let count = positions.count();
+    let mut positions = args.positions.open(args.json)?.with_jobs(args.jobs);
     let mut counts = BTreeMap::new();
-    positions.for_each(args.json, |named| {
-        let found = relations(&named.position);
+    let mut single = SinglePosition::default();
+    let find = |named: &NamedPosition| relations(&named.position());
+    positions.for_each(find, |named, found, output| {
         for relation in &found {
             *counts.entry((relation.group, relation.kind())).or_insert(0) += 1;
         }
         if args.json {
-            print(&named.json(&RelationsLine::of(&found))?)
-        } else if count == 1 {
-            print(&table(&found))
+            output.push_str(&named.json(&RelationsLine::of(&found))?);
         } else {
-            Ok(())
+            single.add(|| table(&found));
         }
+        Ok(())
     })?;
     if !args.json {
-        print(&summary(count, &counts))?;
+        print(&(single.text() + &summary(positions.count(), &counts)))?;
     }
     positions.finish(Ok(0))
 }

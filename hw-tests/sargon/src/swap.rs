@@ -8,12 +8,12 @@ mod suite;
 use chess_rules::see::{PieceValues, SeeDefinition};
 use chess_rules::{Move, Position};
 use clap::Args;
-use cli_support::exit::{CommandError, CommandResult, NOTHING_SELECTED, USAGE};
+use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, NOTHING_SELECTED, USAGE};
 use serde::Serialize;
 
-use cli_support::output::print;
+use cli_support::text::escape_controls;
 use move_value::{DEFAULT_VALUES, MoveDetail, MoveValue};
-use sargon_corpus::args::{NamedPosition, PositionArgs, PositionList};
+use sargon_corpus::args::{Jobs, NamedPosition, PositionArgs, PositionStream, SourceLocation};
 use scaled::ScaledValues;
 use suite::{Judge, SuiteReading};
 
@@ -50,7 +50,12 @@ pub(super) struct SwapArgs {
     /// Stop at the first line that cannot be parsed
     #[arg(long)]
     strict: bool,
+    #[command(flatten)]
+    jobs: Jobs,
 }
+
+/// Bytes among which the lines of a suite begin.
+const SUITE_LOOKAHEAD_BYTES: usize = 4 << 20;
 
 impl SwapArgs {
     /// Returns the arguments in order: with --fen, the first positional argument is a move.
@@ -78,35 +83,46 @@ pub(super) fn swap_of(args: &SwapArgs) -> CommandResult {
         Some(fen) => PositionArgs::from_texts(vec![fen.clone()], args.strict),
         None => PositionArgs::new(args.positions.iter().cloned().collect(), args.strict),
     };
-    let positions = sources.read(args.json)?;
-    let outcome = if args.moves.is_empty() && suite::is_suite(&positions) {
+    let mut positions = sources.open(args.json)?.with_jobs(args.jobs);
+    let is_suite = args.moves.is_empty()
+        && positions.starts_with_any(SUITE_LOOKAHEAD_BYTES, |entry| entry.suite.is_some());
+    let outcome = if is_suite {
         if args.at_least.is_some() {
             let problem =
                 "--at-least is for moves; a suite states its thresholds (--suite threshold)";
             return Err(CommandError::new(USAGE, problem));
         }
         Judge { values: args.values, by: args.by, reading: args.suite, json: args.json }
-            .run(&positions)
+            .run(&mut positions)
     } else {
-        evaluate(args, &positions)
+        evaluate(args, &mut positions)
     };
     positions.finish(outcome)
 }
 
 /// Evaluates the given moves, or all legal ones.
-fn evaluate(args: &SwapArgs, positions: &PositionList) -> CommandResult {
+fn evaluate(args: &SwapArgs, positions: &mut PositionStream) -> CommandResult {
     let values = args.values()?;
-    positions.for_each(args.json, |named| {
+    let evaluate = |named: &NamedPosition| {
         let position = &named.entry.position;
         if args.moves.is_empty() {
-            return print(&every_move(args, values, named)?);
+            return every_move(args, values, named);
         }
-        for text in &args.moves {
+        let one = |text: &String| {
             let m = find_move(position, text)?;
             let detail = MoveDetail::of(position, m, values, args.at_least);
-            let shown = if args.json { named.json(&detail)? } else { detail.text(args.at_least) };
-            print(&shown)?;
+            if args.json { named.json(&detail) } else { Ok(detail.text(args.at_least)) }
+        };
+        args.moves.iter().map(one).collect()
+    };
+    positions.for_each(evaluate, |named, text, output| {
+        if args.moves.is_empty() && named.entry.suite.is_some() {
+            let SourceLocation { file, line } = &named.place;
+            let problem = "a suite begins after many positions alone; give it as a file of its own";
+            let message = format!("{}:{line}: {problem}", escape_controls(file));
+            return Err(CommandError::new(ENVIRONMENT, message));
         }
+        output.push_str(&text?);
         Ok(())
     })?;
     Ok(0)

@@ -1,5 +1,6 @@
 //! `hw-tests prizes`: how the residues of a position are used, on host and board.
 
+use std::cell::Cell;
 use std::fmt::Write;
 
 use clap::Args;
@@ -14,7 +15,9 @@ use serde::Serialize;
 
 use super::BoardArgs;
 use cli_support::output::{pluralize, print};
-use sargon_corpus::args::{NamedPosition, PositionArgs, parse_square};
+use sargon_corpus::args::{
+    NamedPosition, PositionArgs, PositionStream, SinglePosition, parse_square,
+};
 
 #[derive(Args)]
 pub(super) struct PrizesArgs {
@@ -30,28 +33,36 @@ pub(super) struct PrizesArgs {
     json: bool,
 }
 
+/// Bytes among which a second position is found.
+const LOOKAHEAD_BYTES: usize = 1 << 20;
+
 pub(super) fn prizes(args: &PrizesArgs) -> CommandResult {
-    let positions = args.positions.read(args.json)?;
-    let count = positions.count();
-    if args.moved.is_some() && count > 1 {
+    let mut positions = args.positions.open(args.json)?;
+    if args.moved.is_some() && has_several(&mut positions) {
         return Err(CommandError::new(USAGE, "--moved works with a single position only"));
     }
     let mut rig = LiveBoard::prepare(&args.board.plan()?)?;
     let mut wrong = 0;
-    positions.for_each(args.json, |named| {
-        let found = PositionPrizes::of(&mut rig, named, args.moved)?;
-        let differences = compare_points(&found.host, &found.board);
-        wrong += usize::from(!differences.is_empty());
-        if args.json {
-            print(&named.json(&found.line())?)?;
-        } else if count == 1 {
-            print(&found.table())?;
-        }
-        for difference in &differences {
-            text::eprint_message(format!("{} {}: {difference}", named.id, named.fen));
-        }
-        Ok(())
-    })?;
+    let mut single = SinglePosition::default();
+    positions.for_each(
+        |_| (),
+        |named, (), _| {
+            let found = PositionPrizes::of(&mut rig, named, args.moved)?;
+            let differences = compare_points(&found.host, &found.board);
+            wrong += usize::from(!differences.is_empty());
+            if args.json {
+                print(&named.json(&found.line())?)?;
+            } else {
+                single.add(|| found.table());
+            }
+            for difference in &differences {
+                text::eprint_message(format!("{} {}: {difference}", named.id, named.fen));
+            }
+            Ok(())
+        },
+    )?;
+    let count = positions.count();
+    print(&single.text())?;
     if !args.json && count > 1 {
         print(&format!("{} compared, {wrong} differ\n", pluralize(count, "position")))?;
     }
@@ -59,6 +70,11 @@ pub(super) fn prizes(args: &PrizesArgs) -> CommandResult {
         0 => Ok(0),
         _ => Err(CommandError::new(FAILED, "board and host differ, as reported above")),
     })
+}
+
+fn has_several(positions: &mut PositionStream) -> bool {
+    let count = Cell::new(0);
+    positions.starts_with_any(LOOKAHEAD_BYTES, |_| count.replace(count.get() + 1) > 0)
 }
 
 struct PositionPrizes {
@@ -94,7 +110,7 @@ impl PositionPrizes {
         named: &NamedPosition,
         moved: Option<Square>,
     ) -> Result<Self, CommandError> {
-        let position = &named.position;
+        let position = &named.position();
         let mover = position.to_move.other();
         let board = rig
             .request_points(position, mover, moved)

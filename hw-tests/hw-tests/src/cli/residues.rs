@@ -28,26 +28,29 @@ pub(super) struct ResiduesArgs {
 }
 
 pub(super) fn residues(args: &ResiduesArgs) -> CommandResult {
-    let positions = sources(args).read(true)?;
+    let mut positions = sources(args).open(true)?;
     let mut rig = LiveBoard::prepare(&args.board.plan()?)?;
     let mut differ = 0;
-    positions.for_each(true, |named| {
-        let position = &named.position;
-        let seen = rig
-            .request_position(position)
-            .map_err(|error| CommandError::new(ENVIRONMENT, error))?;
-        print(&named.json(&position_entry(position, rig.behaviour(), &seen))?)?;
-        let stated = documented_residues(&named.entry, rig.behaviour(), position);
-        let stated = stated.map_err(|problem| {
-            CommandError::new(ENVIRONMENT, format!("{}: {problem}", named.id))
-        })?;
-        let differences = compare_position(position, rig.criteria(), &stated, &seen);
-        differ += usize::from(!differences.is_empty());
-        for difference in &differences {
-            text::eprint_message(format!("{}: {difference}", named.fen));
-        }
-        Ok(())
-    })?;
+    positions.for_each(
+        |named| named.position(),
+        |named, position, _| {
+            let position = &position;
+            let seen = rig
+                .request_position(position)
+                .map_err(|error| CommandError::new(ENVIRONMENT, error))?;
+            print(&named.json(&position_entry(position, rig.behaviour(), &seen))?)?;
+            let stated = documented_residues(&named.entry, rig.behaviour(), position);
+            let stated = stated.map_err(|problem| {
+                CommandError::new(ENVIRONMENT, format!("{}: {problem}", named.id))
+            })?;
+            let differences = compare_position(position, rig.criteria(), &stated, &seen);
+            differ += usize::from(!differences.is_empty());
+            for difference in &differences {
+                text::eprint_message(format!("{}: {difference}", named.fen));
+            }
+            Ok(())
+        },
+    )?;
     positions.finish(match differ {
         0 => Ok(0),
         _ => {

@@ -10,13 +10,16 @@ use chess_rules::{FenError, Position};
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED, NOTHING_SELECTED};
 use cli_support::output::{json_line, pluralize, print};
 use cli_support::text::escape_controls;
-use sargon_corpus::args::{NamedPosition, PositionList};
+use sargon_corpus::args::{NamedPosition, ParsedLine, PositionStream, Reporter};
 use serde::Serialize;
 
 use super::scaled::{ScaledValues, ValueTable};
 use reading::{Claim, FileReading};
 
 pub(super) use reading::SuiteReading;
+
+/// Largest suite, all lines of which are in memory.
+const MAX_SUITE_LINES: usize = 1_000_000;
 
 /// How suites are judged.
 pub(super) struct Judge {
@@ -26,11 +29,6 @@ pub(super) struct Judge {
     pub(super) by: Option<SeeDefinition>,
     pub(super) reading: Option<SuiteReading>,
     pub(super) json: bool,
-}
-
-/// Returns `true` if a line has the form of a suite's.
-pub(super) fn is_suite(positions: &PositionList) -> bool {
-    positions.all().any(|named| named.entry.suite.is_some())
 }
 
 /// The fields of a line of `--json` besides the position.
@@ -72,29 +70,53 @@ struct DefinitionCounts {
 
 impl Judge {
     /// Evaluates the move of each line and compares it with what the line states.
-    pub(super) fn run(&self, positions: &PositionList) -> CommandResult {
-        let readings = FileReading::of_all(positions, self.reading);
+    pub(super) fn run(&self, positions: &mut PositionStream) -> CommandResult {
+        let mut lines = Vec::new();
+        positions.for_each_line(
+            |_| (),
+            |line, _, _| match lines.len() {
+                MAX_SUITE_LINES => {
+                    let problem = format!("a suite has at most {MAX_SUITE_LINES} lines; split it");
+                    Err(CommandError::new(ENVIRONMENT, problem))
+                }
+                _ => {
+                    lines.push(line);
+                    Ok(())
+                }
+            },
+        )?;
+        self.judge_all(&lines, &positions.reporter())
+    }
+
+    fn judge_all(&self, lines: &[ParsedLine<()>], reporter: &Reporter) -> CommandResult {
+        let positions: Vec<_> = lines.iter().filter_map(ParsedLine::position).collect();
+        let readings = FileReading::of_all(&positions, self.reading);
         let (values, description) = match self.values {
             Some(values) => (values, "the given values".to_owned()),
-            None => self.best_values(positions, &readings),
+            None => self.best_values(&positions, &readings),
         };
         let mut counts = SuiteCounts::default();
-        positions.for_each(self.json, |named| {
+        for line in lines {
             counts.lines += 1;
-            match self.judge(named, &readings, values) {
-                Ok(judged) => {
+            let refused = match line {
+                ParsedLine::Refused(place, error) => Err((place, error.clone())),
+                ParsedLine::Position(named, ()) => {
+                    let judged = self.judge(named, &readings, values);
+                    judged.map(|judged| (named, judged)).map_err(|error| (&named.place, error))
+                }
+            };
+            match refused {
+                Ok((named, judged)) => {
                     let line = judged.line(&named.entry.position, values);
                     counts.add(&line);
-                    print(&if self.json { named.json(&line)? } else { row(named, &line) })
+                    print(&if self.json { named.json(&line)? } else { row(named, &line) })?;
                 }
-                Err(error) => {
+                Err((place, error)) => {
                     counts.refused += 1;
-                    positions.report(&named.place, &error, self.json)
+                    reporter.report(place, &error)?;
                 }
             }
-        })?;
-        counts.lines += positions.refused();
-        counts.refused += positions.refused();
+        }
         if self.json {
             #[derive(Serialize)]
             struct Total<'a> {
@@ -114,7 +136,7 @@ impl Judge {
         readings: &[FileReading],
         values: ScaledValues,
     ) -> Result<JudgedMove<'a>, FenError> {
-        let file = readings.iter().find(|reading| reading.file == named.place.file);
+        let file = readings.iter().find(|reading| *reading.file == *named.place.file);
         let file = file.expect("each position's file has a reading");
         let suite = file.suite_of(&named.entry)?;
         let found = move_values(&named.entry.position, suite.played, values.pieces);
@@ -132,17 +154,17 @@ impl Judge {
     /// not name theirs. Thresholds fit too many.
     fn best_values(
         &self,
-        positions: &PositionList,
+        positions: &[&NamedPosition],
         readings: &[FileReading],
     ) -> (ScaledValues, String) {
         let right = |values: PieceValues| {
-            let is_right = |named: &&NamedPosition| {
+            let is_right = |named: &&&NamedPosition| {
                 let judged = self.judge(named, readings, values.into());
                 judged.is_ok_and(|judged| {
                     matches!(judged.states, Claim::Value(_)) && judged.right == Some(true)
                 })
             };
-            positions.all().filter(is_right).count()
+            positions.iter().filter(is_right).count()
         };
         let mut named = PieceValues::NAMED.map(|(name, values)| (right(values), name, values));
         // Of several the classic ones are taken, which most suites have.

@@ -67,8 +67,8 @@ fn input_that_cannot_be_analysed_has_its_exit_code() {
         (&["differences", "8/8 w - -"], 3, "FEN:1:5: two ranks"),
         (&["swap", POSITION_1, "e1e6"], 4, "invalid move 'e1e6': expected a legal move of 1k1r4/"),
         (&["swap", POSITION_1, "Rxc7"], 4, "in SAN or UCI"),
-        (&["positions", "/dev/zero"], 3, "/dev/zero: it is larger"),
-        (&["swap", "/dev/zero"], 3, "/dev/zero: it is larger"),
+        (&["positions", "/dev/zero"], 3, "/dev/zero:1: the line is longer"),
+        (&["swap", "/dev/zero"], 3, "/dev/zero:1: the line is longer"),
     ];
     for (arguments, code, message) in cases {
         let output = run(arguments, "");

@@ -3,6 +3,7 @@
 mod behaviours;
 mod golden;
 mod positions;
+mod streams;
 mod suites;
 
 use std::io::Write;

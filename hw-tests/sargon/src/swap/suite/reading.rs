@@ -6,7 +6,7 @@ use chess_rules::epd::EpdEntry;
 use chess_rules::suite::{AMOUNT_UNITS, SuiteMove};
 use chess_rules::{FenError, Piece};
 use clap::ValueEnum;
-use sargon_corpus::args::{Decimal, PositionList};
+use sargon_corpus::args::{Decimal, NamedPosition};
 use serde::Serialize;
 
 /// The meaning of a number without a boolean.
@@ -112,11 +112,11 @@ impl Form {
 
 impl FileReading {
     /// Returns the reading of each file: the form of most of its lines that state something.
-    pub(super) fn of_all(positions: &PositionList, number: Option<SuiteReading>) -> Vec<Self> {
+    pub(super) fn of_all(positions: &[&NamedPosition], number: Option<SuiteReading>) -> Vec<Self> {
         let mut files: Vec<(String, Vec<Form>)> = Vec::new();
-        for named in positions.all() {
-            if files.last().is_none_or(|(file, _)| *file != named.place.file) {
-                files.push((named.place.file.clone(), Vec::new()));
+        for named in positions {
+            if files.last().is_none_or(|(file, _)| **file != *named.place.file) {
+                files.push((named.place.file.to_string(), Vec::new()));
             }
             if let (Some(Ok(suite)), Some((_, forms))) = (&named.entry.suite, files.last_mut()) {
                 forms.push(Form::of(suite));
