@@ -9,8 +9,9 @@ use crate::diag::{Code, Diagnostic};
 use crate::module::LineRow;
 use crate::source::Span;
 
-/// The offset of a jump over 130 bytes, which ZASM accepts and assembles as 80H.
-const ACCEPTED_TOO_FAR: i32 = 128;
+/// The offsets out of reach that ZASM accepts, over 130 bytes and back by 254; it writes their low
+/// bytes.
+const ACCEPTED_TOO_FAR: [i32; 2] = [128, -256];
 
 impl CodeState {
     /// Writes a value into a field. Only words can be relocated; ZASM marks other fields.
@@ -99,9 +100,10 @@ impl CodeState {
         let distance = target.number.wrapping_sub(here.number) as i16;
         let offset = i32::from(distance) - 2;
         *self.output.byte(site, 0) = offset as u8;
-        if offset == ACCEPTED_TOO_FAR {
+        if ACCEPTED_TOO_FAR.contains(&offset) {
+            let taken = offset as u8 as i8;
             let message =
-                "the target is 130 bytes away: the offset is -128, so that the jump goes back";
+                format!("the target is {distance} bytes away, but the offset becomes {taken}");
             let help = "ZASM accepts this; the absolute jump has no such limit";
             context.report(Diagnostic::new(Code::TooFar, span, message).help(help));
         } else if i8::try_from(offset).is_err() {

@@ -134,8 +134,8 @@ codes! {
         "The source reads a value from the console by `NAME =\\`. --answer NAME=VALUE gives the \
         reply, --answer VALUE the reply to the next prompt.";
     TooFar "W08" "too-far" Warning
-        "A relative jump over 130 bytes: ZASM accepts it without a message, and assembles an \
-        offset of 80H, which jumps back by 126 bytes. Use the absolute jump.";
+        "A relative jump over 130 bytes, or back by 254: ZASM accepts it without a message, and \
+        assembles the offset 80H or 0, which lead elsewhere. Use the absolute jump.";
     LostByte "W09" "lost-byte" Warning
         "ZASM loses the last byte of an .ASCII, .ASCIZ or .ASCIS if the bracket that closes a \
         block follows on its line, and so does this assembler. Put the bracket on a line of \

@@ -1,7 +1,7 @@
 //! The original assembler's results for 5,500 programs: the same code, the same letters on the same
 //! lines, or a place in the table of differences, `tests/data/oracle/differences.tsv`.
 //!
-//! `TDLASM_BLESS=1 cargo test -p tdlasm --test oracle` rewrites the table. The test fails when a
+//! `TDLASM_BLESS=1 cargo test -p tdlasm --test it oracle` rewrites the table. The test fails when a
 //! program differs that the table has not, and when one is listed that no longer differs.
 
 pub(crate) mod cells;
@@ -19,7 +19,7 @@ const REASONS: [&str; 4] = ["end", "faulty-code", "hex-externals", "letters"];
 const CLEAN: (usize, usize) = (2453, 2461);
 /// The number of programs with errors: at least this many have the same letters on the same lines
 /// and the same code, of all.
-const FAULTY: (usize, usize) = (2754, 2813);
+const FAULTY: (usize, usize) = (2766, 2813);
 
 fn table() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/oracle/differences.tsv")

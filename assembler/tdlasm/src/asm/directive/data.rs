@@ -70,22 +70,24 @@ impl DirectiveReader<'_, '_> {
                 None | Some(b'\n' | b'\r' | b';') => break,
                 Some(b']') if self.asm.input.is_enclosed() => {
                     cursor.advance(1);
-                    if !self.asm.close_block(cursor) {
-                        lost = true;
-                        self.drop_last_byte(end, before, span);
-                    }
+                    lost |= !self.asm.close_block(cursor);
                 }
                 Some(b'[') => {
+                    lost = false;
                     broken = !self.write_bracketed_byte(cursor, before)?;
                     if broken {
                         break;
                     }
                 }
                 Some(_) => {
+                    lost = false;
                     let written = self.asm.module.code.output.count_since(before);
                     self.write_delimited(cursor, written);
                 }
             }
+        }
+        if lost {
+            self.drop_last_byte(end, before, span);
         }
         let Some((first, count)) = self.asm.module.code.output.written_since(before) else {
             if !lost && !self.asm.module.context.sink.has_flags_since(reported_before) {
@@ -108,8 +110,8 @@ impl DirectiveReader<'_, '_> {
         Ok(StatementEnd::Open)
     }
 
-    /// Reproduces an error of ZASM, which loses the last byte of a text right before the `]` of its
-    /// block, and the terminator after it.
+    /// Reproduces an error of ZASM, which loses the last byte of a text, and the terminator after
+    /// it, if nothing but the `]` of its block follows.
     fn drop_last_byte(&mut self, end: TextTerminator, before: CodeCheckpoint, span: Span) {
         if self.asm.module.code.output.written_since(before).is_none() {
             return;
