@@ -42,7 +42,7 @@ pub fn escape_json(json: &str) -> Cow<'_, str> {
     // Only strings contain such characters; between values JSON allows line breaks and tabs alone.
     let is_inside =
         |letter| is_unsafe_for_terminals(letter) && !matches!(letter, '\n' | '\r' | '\t');
-    if !json.chars().any(is_inside) {
+    if !has_any(json, is_inside) {
         return Cow::Borrowed(json);
     }
     let mut safe = String::with_capacity(json.len());
@@ -59,8 +59,20 @@ pub fn escape_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
+/// Returns `true` if a text has a character to escape, which no printable ASCII is.
+fn has_any(mut text: &str, is_escaped: impl Fn(char) -> bool) -> bool {
+    while let Some(at) = text.bytes().position(|byte| !matches!(byte, b' '..=b'~')) {
+        let mut letters = text[at..].chars();
+        if letters.next().is_some_and(&is_escaped) {
+            return true;
+        }
+        text = letters.as_str();
+    }
+    false
+}
+
 fn escape_where(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
-    if !text.chars().any(&is_escaped) {
+    if !has_any(text, &is_escaped) {
         return Cow::Borrowed(text);
     }
     let mut safe = String::with_capacity(text.len() + 8);

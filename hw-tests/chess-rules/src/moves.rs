@@ -35,7 +35,7 @@ impl Position {
     /// # Ok::<(), chess_rules::FenError>(())
     /// ```
     pub fn legal_moves(&self) -> Vec<Move> {
-        let mut moves = self.pseudo_legal_moves();
+        let mut moves = self.pseudo_legal_moves(BitBoard::FULL);
         moves.retain(|m| self.keeps_king_safe(*m));
         moves.extend(self.castling_moves());
         moves
@@ -43,15 +43,30 @@ impl Position {
 
     /// Returns the legal captures, en passant among them; a promotion to each piece is a move.
     pub fn legal_captures(&self) -> Vec<Move> {
-        let mut moves = self.pseudo_legal_moves();
-        moves.retain(|m| self.is_capture(*m) && self.keeps_king_safe(*m));
+        let mut moves = self.pseudo_legal_captures(BitBoard::FULL);
+        moves.retain(|m| self.keeps_king_safe(*m));
         moves
     }
 
     /// Returns the captures that follow the rules of their pieces and yet are not legal.
     pub fn illegal_captures(&self) -> Vec<(Move, IllegalReason)> {
-        let captures = self.pseudo_legal_moves().into_iter().filter(|m| self.is_capture(*m));
+        let captures = self.pseudo_legal_captures(BitBoard::FULL).into_iter();
         captures.filter_map(|m| Some((m, self.fault(m)?))).collect()
+    }
+
+    /// Returns the captures on some squares, legal or not.
+    pub(crate) fn pseudo_legal_captures(&self, squares: BitBoard) -> Vec<Move> {
+        let passed = self.en_passant.map_or(BitBoard::EMPTY, Square::bitboard);
+        let takeable = self.pieces.side(!self.to_move) | passed;
+        let mut moves = self.pseudo_legal_moves(squares & takeable);
+        moves.retain(|m| self.is_capture(*m));
+        moves
+    }
+
+    /// Returns `true` if a side in check has no legal move.
+    pub(crate) fn is_mate(&self) -> bool {
+        self.is_check()
+            && !self.pseudo_legal_moves(BitBoard::FULL).iter().any(|m| self.keeps_king_safe(*m))
     }
 
     /// Returns `true` if a move takes a piece of the other side.
@@ -137,8 +152,15 @@ impl Position {
         }
     }
 
-    fn keeps_king_safe(&self, m: Move) -> bool {
-        !self.play(m).pieces.is_in_check(self.to_move)
+    /// Returns `true` if a move other than castling leaves no king of its side attacked.
+    pub(crate) fn keeps_king_safe(&self, m: Move) -> bool {
+        let taken = self.taken(m).map_or(BitBoard::EMPTY, Square::bitboard);
+        let others = self.pieces.side(!self.to_move) - taken;
+        let occupied = (self.pieces.occupied() - m.from.bitboard() - taken) | m.to.bitboard();
+        let kings = self.pieces.kind(Piece::King) & self.pieces.side(self.to_move);
+        let moved = if kings.has(m.from) { m.to.bitboard() } else { BitBoard::EMPTY };
+        let mut kings = ((kings - m.from.bitboard()) | moved).into_iter();
+        kings.all(|king| (self.pieces.attackers(king, occupied) & others).is_empty())
     }
 
     /// Returns the reason why a move that follows the rules of its piece is not legal.
@@ -158,11 +180,11 @@ impl Position {
         Some(fault)
     }
 
-    /// Returns the pseudo-legal moves without castling: by the rules of each piece, even if they
-    /// leave the king in check. Kings are never captured.
-    fn pseudo_legal_moves(&self) -> Vec<Move> {
+    /// Returns the pseudo-legal moves to some squares without castling: by the rules of each piece,
+    /// even if they leave the king in check. Kings are never captured.
+    fn pseudo_legal_moves(&self, squares: BitBoard) -> Vec<Move> {
         let mut moves = Vec::new();
-        let allowed = !(self.pieces.side(self.to_move) | self.pieces.kind(Piece::King));
+        let allowed = squares - self.pieces.side(self.to_move) - self.pieces.kind(Piece::King);
         for from in self.pieces.side(self.to_move) {
             let targets = match self.pieces.on(from) {
                 Some((_, Piece::Pawn)) => self.pawn_targets(from) & allowed,
@@ -222,7 +244,7 @@ impl Position {
         let mut way = (king_path | m.from.bitboard()).into_iter();
         is_free
             && way.all(|at| !self.pieces.is_attacked(at, !self.to_move, occupied))
-            && self.keeps_king_safe(m)
+            && !self.play(m).pieces.is_in_check(self.to_move)
     }
 }
 

@@ -26,8 +26,11 @@ impl Position {
             Some(wing) if !chess960 => Square::new(wing.king_file(), m.to.rank()),
             _ => m.to,
         };
-        let promotion = m.promotion.map_or_else(String::new, |kind| char::from(kind).to_string());
-        format!("{}{to}{promotion}", m.from)
+        let mut text = String::with_capacity(5);
+        push_square(&mut text, m.from);
+        push_square(&mut text, to);
+        text.extend(m.promotion.map(char::from));
+        text
     }
 
     /// Writes a legal move in Standard Algebraic Notation, with its signs of check and mate.
@@ -47,13 +50,13 @@ impl Position {
         };
         let after = self.play(m);
         if after.is_check() {
-            text.push(if after.legal_moves().is_empty() { '#' } else { '+' });
+            text.push(if after.is_mate() { '#' } else { '+' });
         }
         text
     }
 
     fn san_of_piece(&self, m: Move) -> String {
-        let mut text = String::new();
+        let mut text = String::with_capacity(8);
         let kind = self.pieces.on(m.from).map_or(Piece::Pawn, |(_, kind)| kind);
         if kind == Piece::Pawn {
             if self.is_capture(m) {
@@ -66,7 +69,7 @@ impl Position {
         if self.is_capture(m) {
             text.push('x');
         }
-        text.push_str(&m.to.to_string());
+        push_square(&mut text, m.to);
         if let Some(kind) = m.promotion {
             text.push('=');
             text.push(char::from(kind).to_ascii_uppercase());
@@ -76,13 +79,11 @@ impl Position {
 
     /// Returns what distinguishes the move from others of its kind: file, else rank, else both.
     fn origin(&self, m: Move, kind: Piece) -> String {
-        let others: Vec<Square> = self
-            .legal_moves()
+        let same = self.pieces.kind(kind) & self.pieces.side(self.to_move) - m.from.bitboard();
+        let others = same & self.pieces.attackers(m.to, self.pieces.occupied());
+        let others: Vec<Square> = others
             .into_iter()
-            .filter(|other| other.to == m.to && other.from != m.from)
-            .filter(|other| self.castling(*other).is_none())
-            .map(|other| other.from)
-            .filter(|from| self.pieces.kind(kind).has(*from))
+            .filter(|from| self.keeps_king_safe(Move { from: *from, ..m }))
             .collect();
         if others.is_empty() {
             String::new()
@@ -183,6 +184,11 @@ impl Position {
             && pattern.file.is_none_or(|file| file == m.from.file())
             && pattern.rank.is_none_or(|rank| rank == m.from.rank())
     }
+}
+
+fn push_square(text: &mut String, square: Square) {
+    text.push(char::from(square.file()));
+    text.push(char::from(square.rank()));
 }
 
 /// Removes signs of judgement, check and en passant after a move.

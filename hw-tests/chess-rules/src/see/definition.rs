@@ -95,8 +95,6 @@ pub fn move_value(
         SeeDefinition::Swap => opening.swap_value_by_bounds(false),
         SeeDefinition::SwapPromo => opening.swap_value_by_bounds(true),
         SeeDefinition::SwapPins => opening.without_pinned(position).swap_value_by_bounds(false),
-        SeeDefinition::Legal => {
-            opening.legal_minimax().unwrap_or_else(|| opening.swap_value_by_bounds(true))
-        }
+        SeeDefinition::Legal => opening.legal_value(),
     }
 }

@@ -16,6 +16,12 @@ impl ExchangeStart {
         self.legal_minimax_with_limit(MAX_LEGAL_STATES)
     }
 
+    /// Evaluates as [`ValuesByDefinition::by`](crate::see::ValuesByDefinition::by) the definition
+    /// [`Legal`](crate::see::SeeDefinition::Legal).
+    pub(crate) fn legal_value(&self) -> i32 {
+        self.legal_minimax().unwrap_or_else(|| self.swap_value_by_bounds(true))
+    }
+
     /// Evaluates as [`ExchangeStart::legal_minimax`] with a given limit.
     pub fn legal_minimax_with_limit(&self, limit: usize) -> Option<i32> {
         let Some(square) = self.square else { return Some(self.won) };

@@ -1,8 +1,8 @@
 //! Swap-off of a whole position, after SOMA (Maynard Smith and Michie, "Machines that play games",
 //! New Scientist 12, 1961): no search, only the exchanges that pay, played until none is left.
 
-use crate::see::{PieceValues, SeeDefinition, move_value};
-use crate::{Color, Move, Position, Square};
+use crate::see::{ExchangeStart, PieceValues};
+use crate::{BitBoard, Color, Move, Position, Square};
 
 /// One exchange of the line: all captures on one square, until a side stops.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,13 +41,17 @@ pub fn soma(position: &Position, values: PieceValues) -> Vec<SomaExchange> {
 
 /// Returns the most profitable legal capture, on one square or anywhere; `None` if none gains.
 fn best(position: &Position, on: Option<Square>, values: PieceValues) -> Option<(Move, i32)> {
-    let captures = position.legal_captures().into_iter();
-    let captures = captures.filter(|m| on.is_none_or(|square| m.to == square));
-    let valued = captures.map(|m| (m, move_value(position, m, values, SeeDefinition::Legal)));
+    let squares = on.map_or(BitBoard::FULL, Square::bitboard);
     let mut found: Option<(Move, i32)> = None;
-    for (m, value) in valued.filter(|(_, value)| *value > 0) {
-        if found.is_none_or(|(_, best)| value > best) {
-            found = Some((m, value));
+    for m in position.pseudo_legal_captures(squares) {
+        let best = found.map_or(0, |(_, best)| best);
+        let start = ExchangeStart::after_move(position, m, values);
+        // No reply can make the capture worth more than its immediate gain.
+        if start.won > best && position.keeps_king_safe(m) {
+            let value = start.legal_value();
+            if value > best {
+                found = Some((m, value));
+            }
         }
     }
     found
