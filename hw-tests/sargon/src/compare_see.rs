@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use cli_support::output::{json_line, pluralize, print};
-use external_engine::ExternalEngine;
+use external_engine::{ExternalEngine, ExternalEngineError, parse_boolean, parse_value};
 use sargon_corpus::args::{NamedPosition, PositionArgs};
 use table::{ComparisonCounts, row, summary};
 
@@ -35,6 +35,9 @@ pub(super) struct CompareArgs {
     /// Format of the input: `FEN; MOVE`, or an object with fen, move, san and values
     #[arg(long, value_name = "FORM", default_value = "text")]
     input: InputFormat,
+    /// Ask whether a value is at least a threshold, which ends each line of input
+    #[arg(long)]
+    threshold: bool,
     /// Evaluate captures only
     #[arg(long)]
     captures: bool,
@@ -56,6 +59,8 @@ enum InputFormat {
     Json,
 }
 
+/// All values of commands asked by thresholds are from minus this to one below this.
+const THRESHOLD_LIMIT: i64 = 1 << 16;
 /// Rows printed without --list.
 const DEFAULT_ROWS: usize = 20;
 /// Largest value of --timeout, in seconds.
@@ -83,7 +88,8 @@ pub(super) fn compare(args: &CompareArgs) -> CommandResult {
         return Err(CommandError::new(USAGE, problem));
     }
     let mut positions = args.positions.open(args.json)?;
-    let mut peer = ExternalEngine::start(&args.command, Duration::from_secs(args.timeout))
+    let parse = if args.threshold { parse_boolean } else { parse_value };
+    let mut peer = ExternalEngine::start(&args.command, Duration::from_secs(args.timeout), parse)
         .map_err(|error| CommandError::new(ENVIRONMENT, error))?;
     let mut counts = ComparisonCounts::default();
     let asked = positions
@@ -124,11 +130,12 @@ fn compare_moves(
     let position = &named.entry.position;
     let moves = if args.captures { position.legal_captures() } else { position.legal_moves() };
     for m in moves {
-        let theirs = peer.evaluate(&request_line(args, named, m)).map_err(|error| {
+        let ours = move_values(position, m, args.values);
+        let theirs = evaluate(args, named, m, ours.by(args.by), peer).map_err(|error| {
             let played = position.uci(m);
             CommandError::new(ENVIRONMENT, format!("{error}, at {} {played}", named.fen))
         })?;
-        let asked = MoveComparison::of(args.values, named, m, theirs);
+        let asked = MoveComparison::of(args.values, named, m, theirs, ours);
         let differs = counts.add(&asked, args.by);
         if args.json {
             print(&json_line(&asked)?)?;
@@ -139,22 +146,63 @@ fn compare_moves(
     Ok(())
 }
 
-fn request_line(args: &CompareArgs, named: &NamedPosition, m: Move) -> String {
+/// Returns the command's value of a move; with `--threshold` by bisection, after the two
+/// thresholds that suffice if the value is `ours`.
+fn evaluate(
+    args: &CompareArgs,
+    named: &NamedPosition,
+    m: Move,
+    ours: i32,
+    peer: &mut ExternalEngine,
+) -> Result<Option<i64>, ExternalEngineError> {
+    let mut ask = |threshold| peer.evaluate(&request_line(args, named, m, threshold));
+    if !args.threshold {
+        return ask(None);
+    }
+    let ours = i64::from(ours);
+    let (mut reached, mut missed) = (-THRESHOLD_LIMIT, THRESHOLD_LIMIT);
+    let mut next = ours;
+    while missed - reached > 1 {
+        let Some(holds) = ask(Some(next))? else { return Ok(None) };
+        *(if holds == 0 { &mut missed } else { &mut reached }) = next;
+        next = if reached == ours { ours + 1 } else { i64::midpoint(reached, missed) };
+    }
+    Ok(Some(reached))
+}
+
+fn request_line(
+    args: &CompareArgs,
+    named: &NamedPosition,
+    m: Move,
+    threshold: Option<i64>,
+) -> String {
     let position = &named.entry.position;
     let uci = position.uci(m);
     match args.input {
-        InputFormat::Text => format!("{}; {uci}\n", named.fen),
+        InputFormat::Text => {
+            let threshold = threshold.map_or_else(String::new, |number| format!("; {number}"));
+            format!("{}; {uci}{threshold}\n", named.fen)
+        }
         InputFormat::Json => {
             let values = &args.values.0;
             let san = position.san(m);
-            let line = json!({ "fen": named.fen, "move": uci, "san": san, "values": values });
+            let mut line = json!({ "fen": named.fen, "move": uci, "san": san, "values": values });
+            if let Some(threshold) = threshold {
+                line["threshold"] = threshold.into();
+            }
             format!("{line}\n")
         }
     }
 }
 
 impl<'a> MoveComparison<'a> {
-    fn of(values: PieceValues, named: &'a NamedPosition, m: Move, theirs: Option<i64>) -> Self {
+    fn of(
+        values: PieceValues,
+        named: &'a NamedPosition,
+        m: Move,
+        theirs: Option<i64>,
+        ours: ValuesByDefinition,
+    ) -> Self {
         let position: &Position = &named.entry.position;
         let points = scale(values).map(|scale| (scale, sargon_move_value(position, m)));
         let scaled = |value: fn(&SargonMoveValue) -> i32| {
@@ -166,7 +214,7 @@ impl<'a> MoveComparison<'a> {
             uci: position.uci(m),
             san: position.san(m),
             theirs,
-            ours: move_values(position, m, values),
+            ours,
             minimax: scaled(|after| after.minimax),
             sargon: scaled(|after| after.sargon),
         }

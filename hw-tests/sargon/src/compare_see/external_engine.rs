@@ -45,9 +45,13 @@ enum EngineOutput {
     End,
 }
 
+/// Returns the value of a line of output; `None` for a line without one.
+type ParseReply = fn(&str) -> Option<Option<i64>>;
+
 pub(super) struct ExternalEngine {
     command: String,
     timeout: Duration,
+    parse: ParseReply,
     child: Child,
     questions: Option<SyncSender<String>>,
     answers: Receiver<EngineOutput>,
@@ -58,7 +62,11 @@ pub(super) struct ExternalEngine {
 
 impl ExternalEngine {
     /// Starts a command in its own process group, so that its children can be ended, too.
-    pub(super) fn start(command: &str, timeout: Duration) -> Result<Self, ExternalEngineError> {
+    pub(super) fn start(
+        command: &str,
+        timeout: Duration,
+        parse: ParseReply,
+    ) -> Result<Self, ExternalEngineError> {
         let mut shell = shell_command(command);
         use_new_process_group(&mut shell);
         shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -79,6 +87,7 @@ impl ExternalEngine {
         Ok(Self {
             command: escape_controls(command).into_owned(),
             timeout,
+            parse,
             child,
             questions: Some(questions),
             answers,
@@ -107,7 +116,7 @@ impl ExternalEngine {
         for _ in 0..MAX_IGNORED_LINES {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.answers.recv_timeout(left) {
-                Ok(EngineOutput::Line(line)) => match parse_value(&line) {
+                Ok(EngineOutput::Line(line)) => match (self.parse)(&line) {
                     Some(value) => {
                         self.answered += 1;
                         return Ok(value);
@@ -181,7 +190,7 @@ impl ExternalEngine {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.answers.recv_timeout(left) {
-                Ok(EngineOutput::Line(line)) if parse_value(&line).is_some() => extra += 1,
+                Ok(EngineOutput::Line(line)) if (self.parse)(&line).is_some() => extra += 1,
                 Ok(EngineOutput::Line(_)) => {}
                 _ => break,
             }
@@ -247,9 +256,19 @@ fn forward_stderr(errors: ChildStderr) {
     }
 }
 
+/// Parses a reply about a threshold, as 1 if it is reached: `1`, `0`, `true` or `false`, or a
+/// declined value as in [`parse_value`].
+pub(super) fn parse_boolean(line: &str) -> Option<Option<i64>> {
+    match line.trim() {
+        "true" => Some(Some(1)),
+        "false" => Some(Some(0)),
+        _ => parse_value(line).filter(|value| matches!(value, None | Some(0 | 1))),
+    }
+}
+
 /// Parses a reply: an integer, or JSON with one as `value`. The inner `None` is a declined value,
 /// the outer one a line without a value.
-fn parse_value(line: &str) -> Option<Option<i64>> {
+pub(super) fn parse_value(line: &str) -> Option<Option<i64>> {
     let line = line.trim();
     if ["none", "null", "-"].contains(&line) {
         return Some(None);

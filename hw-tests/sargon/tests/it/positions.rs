@@ -228,6 +228,55 @@ fn the_command_gets_text_or_json() {
     }
 }
 
+/// Returns a command that replies whether a value is at least the threshold of each line.
+fn reaching(value: i32) -> String {
+    format!("while IFS=';' read -r _ _ t; do [ {value} -ge $t ] && echo true || echo 0; done")
+}
+
+#[test]
+fn a_command_that_answers_thresholds_is_asked_until_its_value_is_known() {
+    let (code, shown, stderr) = compare(&reaching(0), &["--threshold", QUIET]);
+    assert_eq!(code, Some(0), "{shown}{stderr}");
+    // A pawn takes a pawn that nothing guards.
+    let taking = ["--threshold", "--captures", "4k3/8/2n5/3p4/4P3/8/6B1/4K3 w - -"];
+    let cases = [-65_536, -7, 0, 2, 325, 65_535].map(|value| (value.to_string(), reaching(value)));
+    for (value, command) in cases {
+        let (code, shown, stderr) = compare(&command, &taking);
+        assert_eq!(code, Some(1), "{value}: {shown}{stderr}");
+        assert!(shown.contains(&format!("exd5\n  theirs {value}  swap 1 ")), "{shown}");
+    }
+    let (code, shown, stderr) = compare(&reaching(1), &taking);
+    assert_eq!(code, Some(0), "{shown}{stderr}");
+    let (code, shown, _) = compare("while read line; do echo none; done", &taking);
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("1 move, 1 without a value"), "{shown}");
+}
+
+#[test]
+fn a_right_value_takes_two_thresholds() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let log = folder.path().join("log").to_string_lossy().into_owned();
+    for (form, command, ends) in [
+        ("text", reaching(0), ["; 0", "; 1"]),
+        (
+            "json",
+            "while read -r l; do case $l in *'\"threshold\":0'*) echo 1;; *) echo false;; esac; \
+             done"
+                .to_owned(),
+            ["\"threshold\":0", "\"threshold\":1"],
+        ),
+    ] {
+        let logged = format!("tee {log} | {command}");
+        let (code, shown, stderr) = compare(&logged, &["--threshold", "--input", form, QUIET]);
+        assert_eq!(code, Some(0), "{shown}{stderr}");
+        let lines = std::fs::read_to_string(&log).expect("the log");
+        assert_eq!(lines.lines().count(), 10, "{lines}");
+        for (line, end) in lines.lines().zip(ends.iter().cycle()) {
+            assert!(line.contains(end), "{line}");
+        }
+    }
+}
+
 #[test]
 fn every_failure_of_the_command_ends_the_comparison_with_a_message() {
     let cases = [
@@ -250,6 +299,9 @@ fn every_failure_of_the_command_ends_the_comparison_with_a_message() {
         assert!(stderr.contains(message), "{command}: {stderr}");
         assert!(!stderr.contains('\u{1b}'), "{command}: {stderr}");
     }
+    let (code, _, stderr) = compare("yes 2", &["--threshold", QUIET]);
+    assert_eq!(code, Some(3), "{stderr}");
+    assert!(stderr.contains("1000 lines without a value; its last line: 2"), "{stderr}");
 }
 
 #[test]
