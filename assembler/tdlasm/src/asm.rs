@@ -66,7 +66,7 @@ use crate::diag::Code;
 use crate::source::{Loader, Origin, Span};
 
 pub use assembly::Assembly;
-pub use options::{ConsoleReply, ForeignTranslator, Options};
+pub use options::{ConsoleReply, Cpu, ForeignTranslator, Options};
 
 use assembler::Assembler;
 use pass::{Pass, StatementAbort};

@@ -130,6 +130,13 @@ impl Form {
         self.slots.iter().filter(|slot| **slot != Slot::None).count()
     }
 
+    /// Returns `true` if a Z180 traps the opcode (Zilog UM0050, "TRAP").
+    pub fn traps_on_z180(&self) -> bool {
+        let is_input = self.prefix == Prefix::Ed && self.opcode == 0x40;
+        // A Z180 has IN F,(C).
+        self.status == Status::Undocumented && !is_input
+    }
+
     /// Returns the form as written in the manual, such as `MOV r,d(X)`.
     pub fn pattern(&self) -> String {
         let operands: Vec<&str> =

@@ -6,6 +6,7 @@
 //! exclude = ["old"]                # directories whose sources editors ignore
 //! long-symbols = true              # all characters of a symbol are significant; default: six
 //! pabs = false                     # whether `.PROG.` is absolute code from 0 on
+//! cpu = "z180"                     # the processor, for messages: z80 (default) or z180
 //!
 //! [define]                         # symbols that are defined before the first line
 //! DEBUG = 1
@@ -28,7 +29,7 @@ use std::{fs, io};
 
 use serde::Deserialize;
 
-use crate::asm::Options;
+use crate::asm::{Cpu, Options};
 use crate::source::read_file;
 use crate::syntax::lex;
 
@@ -83,6 +84,7 @@ struct Settings {
     define: BTreeMap<String, u16>,
     long_symbols: Option<bool>,
     pabs: Option<bool>,
+    cpu: Option<Cpu>,
 }
 
 /// The file in serialized form.
@@ -94,6 +96,7 @@ struct Written {
     define: BTreeMap<String, u16>,
     long_symbols: Option<bool>,
     pabs: Option<bool>,
+    cpu: Option<Cpu>,
     program: Vec<WrittenProgram>,
 }
 
@@ -108,6 +111,7 @@ struct WrittenProgram {
     define: BTreeMap<String, u16>,
     long_symbols: Option<bool>,
     pabs: Option<bool>,
+    cpu: Option<Cpu>,
 }
 
 impl Project {
@@ -133,8 +137,8 @@ impl Project {
         };
         let written: Written = toml::from_str(text).map_err(syntax)?;
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-        let Written { include, define, long_symbols, pabs, .. } = written;
-        let shared = Settings { include, define, long_symbols, pabs }.within(path, &folder)?;
+        let Written { include, define, long_symbols, pabs, cpu, .. } = written;
+        let shared = Settings { include, define, long_symbols, pabs, cpu }.within(path, &folder)?;
         let excluded = written.exclude.iter().map(|one| folder.join(one)).collect();
         let mut programs = Vec::new();
         for program in written.program {
@@ -198,6 +202,8 @@ impl Project {
         };
         options.long_symbols |= of(|settings| settings.long_symbols);
         options.absolute_prog |= of(|settings| settings.pabs);
+        let cpu = own.and_then(|settings| settings.cpu).or(self.shared.cpu);
+        options.cpu = options.cpu.or(cpu);
     }
 }
 
@@ -217,8 +223,10 @@ impl Settings {
 impl WrittenProgram {
     /// Returns the program of `files`, or one for each of `modules`.
     fn expanded(self, path: &Path, folder: &Path) -> Result<Vec<Program>, ProjectError> {
-        let Self { files, modules, output, layout, include, define, long_symbols, pabs } = self;
-        let settings = Settings { include, define, long_symbols, pabs }.within(path, folder)?;
+        let Self { files, modules, output, layout, include, define, long_symbols, pabs, cpu } =
+            self;
+        let settings =
+            Settings { include, define, long_symbols, pabs, cpu }.within(path, folder)?;
         let output = output.map(|output| folder.join(output));
         let layout = layout.map(|layout| folder.join(layout));
         if files.is_empty() == modules.is_empty() {
@@ -297,9 +305,9 @@ mod tests {
 
     #[test]
     fn options_of_a_program_override_the_shared_ones() {
-        let text = "include = [\"inc\"]\nlong-symbols = true\n[define]\nX = 1\nY = 0x10\n\
+        let text = "include = [\"inc\"]\nlong-symbols = true\ncpu = \"z180\"\n[define]\nX = 1\nY = 0x10\n\
                     [[program]]\nfiles = [\"b.asm\", \"c.asm\"]\ndefine = { X = 2 }\n\
-                    include = [\"own\"]\nlong-symbols = false\n";
+                    include = [\"own\"]\nlong-symbols = false\ncpu = \"z80\"\n";
         let project = Project::parse(Path::new("a/tdl.toml"), text).expect("a project");
         let named = |name: &str, value| (name.to_owned(), value);
         let mut options = Options { defines: vec![named("y", 3)], ..Options::default() };
@@ -307,10 +315,15 @@ mod tests {
         assert_eq!(options.defines, [named("y", 3), named("X", 2)]);
         assert_eq!(options.include_dirs, [PathBuf::from("a/own"), PathBuf::from("a/inc")]);
         assert!(!options.long_symbols);
+        assert_eq!(options.cpu, Some(Cpu::Z80));
         let mut options = Options::default();
         project.add_to(&mut options, project.program_of(Path::new("a/other.asm")));
         assert_eq!(options.defines, [named("X", 1), named("Y", 16)]);
         assert!(options.long_symbols);
+        assert_eq!(options.cpu, Some(Cpu::Z180));
+        let mut options = Options { cpu: Some(Cpu::Z80), ..Options::default() };
+        project.add_to(&mut options, None);
+        assert_eq!(options.cpu, Some(Cpu::Z80));
     }
 
     #[test]
@@ -319,6 +332,7 @@ mod tests {
             ("defines = 1", "unknown field"),
             ("[define]\nX = 65536", "line 2"),
             ("[define]\n\"1X\" = 1", "1X is not a symbol"),
+            ("cpu = \"8080\"", "unknown variant"),
             ("[[program]]\n", "either files or modules"),
             ("[[program]]\nfiles=[\"a\"]\nmodules=[\"b\"]", "either files or modules"),
             ("[[program]]\noutput=\"x\"\nmodules=[\"b\"]", "no output of their own"),

@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use cli_support::exit;
 use cli_support::text::Escape;
@@ -12,7 +13,7 @@ use tdlasm::module::{Module, ObjectForm};
 use tdlasm::object::{tdl_losses, write_object, write_tdl};
 use tdlasm::project::{Program, Project};
 use tdlasm::source::{Origin, Source, SourceMap};
-use tdlasm::{Assembly, ConsoleReply, Options, listing};
+use tdlasm::{Assembly, ConsoleReply, Cpu, Options, listing};
 use tdlasm_rewrite::convert::is_zilog;
 
 use super::files::{self, CommandLoader, Format};
@@ -59,6 +60,14 @@ pub(crate) struct Arguments {
     /// Distinguish symbols by all characters instead of the first six
     #[arg(long, help_heading = "Source")]
     long_symbols: bool,
+    /// Processor that runs the program: with z180, instructions that it traps are warned of
+    /// [default: z80]
+    #[arg(
+        long,
+        value_parser = PossibleValuesParser::new(["z80", "z180"]).map(|name| cpu(&name)),
+        help_heading = "Source"
+    )]
+    cpu: Option<Cpu>,
     /// Write a listing; on standard output (`-`) even if the source has errors
     #[arg(long, value_name = "FILE", help_heading = "Listing")]
     listing: Option<PathBuf>,
@@ -109,6 +118,10 @@ pub(crate) struct Arguments {
     /// Write the output in spite of errors, as ZASM does; the exit code is then 5
     #[arg(long, help_heading = "Output")]
     as_original: bool,
+}
+
+fn cpu(name: &str) -> Cpu {
+    if name == "z180" { Cpu::Z180 } else { Cpu::Z80 }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -188,6 +201,7 @@ fn run_files(
         include_dirs: arguments.include.clone(),
         long_symbols: arguments.long_symbols,
         absolute_prog: arguments.pabs,
+        cpu: arguments.cpu,
         build_time: std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse().ok()),
         listing: arguments.listing.is_some() || !arguments.cycles.is_empty(),
         lines: matches!(format, Some(Format::Object | Format::Elf)),

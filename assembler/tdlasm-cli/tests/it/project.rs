@@ -94,3 +94,20 @@ fn errors_in_the_file_are_reported_with_their_line() {
     let (code, printed) = tdlasm(root, &["asm"]);
     assert!(code == Some(2) && printed.contains("no tdl.toml names programs"), "{printed}");
 }
+
+#[test]
+fn a_z180_is_named_by_the_option_or_else_by_the_project() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text| fs::write(folder.path().join(name), text).expect("written");
+    write("p.asm", " OUTP M\n .END\n");
+    let asm = |options: &[&str]| tdlasm(folder.path(), &[&["asm", "p.asm"], options].concat());
+    let silent = (Some(0), String::new());
+    assert_eq!(asm(&[]), silent);
+    let (code, messages) = asm(&["--cpu", "z180"]);
+    assert_eq!(code, Some(0));
+    assert!(messages.contains("W29") && messages.contains("p.asm:1:2"), "{messages}");
+    assert_eq!(asm(&["--cpu", "8080"]).0, Some(2));
+    write("tdl.toml", "cpu = \"z180\"\n");
+    assert_eq!(asm(&[]), (code, messages));
+    assert_eq!(asm(&["--cpu", "z80"]), silent);
+}

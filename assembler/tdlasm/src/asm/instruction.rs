@@ -8,6 +8,7 @@ use super::deferred::Evaluated;
 use super::input::InputStack;
 use super::module_assembler::ModuleAssembler;
 use super::name_table::BuiltIn;
+use super::options::Cpu;
 use super::pass::{StatementAbort, StatementEnd, StatementResult};
 use super::value::Value;
 use crate::diag::{Code, Diagnostic};
@@ -92,7 +93,13 @@ impl InstructionReader<'_, '_> {
         let mut others = forms[1..].iter().take_while(|form| form.mnemonic == plain.mnemonic);
         let form = if fits(plain) { Some(plain) } else { others.find(|form| fits(form)) };
         match form {
-            Some(form) => self.encode(form, &operands),
+            Some(form) => {
+                if form.traps_on_z180() && self.module.context.options.cpu == Some(Cpu::Z180) {
+                    let message = format!("a Z180 traps {}", form.pattern());
+                    self.module.report(Diagnostic::new(Code::Z180Trap, span, message));
+                }
+                self.encode(form, &operands);
+            }
             None => self.encode_mismatched(plain, &operands, span),
         }
         self.follow(form.unwrap_or(plain), operands[0].register, span);

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use serde::Deserialize;
+
 use crate::diag::LintLevels;
 
 /// Translates a statement of another assembly dialect, given its operator and operands, to TDL
@@ -24,6 +26,8 @@ pub struct Options {
     pub long_symbols: bool,
     /// Whether `.PROG.` is absolute code from address 0, so that its addresses are plain numbers.
     pub absolute_prog: bool,
+    /// The processor that runs the program. If `None`, the Z80. It changes messages, not the code.
+    pub cpu: Option<Cpu>,
     /// Severities of individual messages: hidden, warning or error.
     pub lint_levels: LintLevels,
     /// The build time for `.DATE` and `.TIME`, in seconds since 1970. If `None`, both write blanks.
@@ -49,6 +53,16 @@ pub struct Options {
     pub single_pass_diagnostics: bool,
     /// Translates statements of other dialects, for suggestions in messages.
     pub translate: Option<ForeignTranslator>,
+}
+
+/// The processor that runs the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Cpu {
+    /// The Z80.
+    Z80,
+    /// The Z180 and HD64180, which trap undefined opcodes.
+    Z180,
 }
 
 /// A reply to a console prompt of the source, as the keys that would be typed.

@@ -189,6 +189,9 @@ codes! {
         "No statement uses the label. Off unless enabled by -W unused-label or -W all.";
     Zilog "W28" "zilog" Error
         "The source has Zilog's mnemonics. `tdlasm convert --to tdl FILE` converts it.";
+    Z180Trap "W29" "z180-trap" Warning
+        "A Z180 does not run this instruction of the Z80: it jumps to 0 (TRAP). Reported with \
+        --cpu z180. Bytes written by .BYTE are not examined.";
     MacroGap "W12" "macro-gap" Warning
         "There is text between the head of a macro and the bracket of its body. ZASM ignores \
         it.";

@@ -4,7 +4,9 @@ use std::io::Read;
 
 use tdlasm::diag::Code;
 use tdlasm::source::MemoryLoader;
-use tdlasm::{Options, asm};
+use tdlasm::{Cpu, Options, asm};
+
+use crate::opcode_table::{VALUES, rows, source};
 
 const PROGRAMS: &[u8] = include_bytes!("../data/oracle/programs.jsonl.gz");
 const LINTS: [Code; 9] = [
@@ -35,4 +37,23 @@ fn realistic_programs_have_at_most_one_alarm_in_a_thousand_lines() {
     }
     assert!(lines > 10_000, "{lines}");
     assert!(alarms * 1000 <= lines, "{alarms} in {lines} lines");
+}
+
+/// Of the instructions of TDL a Z180 traps ED 71 only: Zilog UM0050 defines ED 70.
+#[test]
+fn only_what_a_z180_traps_is_reported_and_the_code_is_the_same() {
+    for row in rows() {
+        let text = format!(" {}\n .END\n", source(&row, VALUES[0]));
+        let assembled = |cpu| {
+            let loader = MemoryLoader::new().with("p.asm", &*text);
+            asm::run(&loader, &["p.asm".into()], &Options { cpu, ..Options::default() })
+        };
+        let [z180, z80] = [Some(Cpu::Z180), Some(Cpu::Z80)].map(assembled);
+        let codes: Vec<Code> = z180.diagnostics.iter().map(|one| one.code).collect();
+        let expected: &[Code] = if row[2] == "ED 71" { &[Code::Z180Trap] } else { &[] };
+        assert_eq!(codes, expected, "{text}");
+        assert_eq!(z80.diagnostics, assembled(None).diagnostics, "{text}");
+        assert_eq!(z80.diagnostics, [], "{text}");
+        assert_eq!(z180.modules, z80.modules, "{text}");
+    }
 }

@@ -317,3 +317,46 @@ fn a_trap_is_recorded_and_enters_at_0() {
     assert_eq!(board.run_for(1000), RunStop::Idle);
     assert_eq!((board.registers().pc, board.registers().af >> 8), (0x0040, 0x80));
 }
+
+/// RAM, and whether the processor has trapped.
+struct Machine {
+    memory: Vec<u8>,
+    has_trapped: bool,
+}
+
+impl z80_core::Bus for Machine {
+    fn read(&self, address: u16) -> u8 {
+        self.memory[usize::from(address)]
+    }
+
+    fn write(&mut self, address: u16, value: u8) {
+        self.memory[usize::from(address)] = value;
+    }
+
+    fn input(&self, _: u16) -> u8 {
+        0
+    }
+
+    fn output(&mut self, _: u16, _: u8) {}
+
+    fn signal(&mut self, signal: z80_core::Signal) {
+        self.has_trapped |= matches!(signal, z80_core::Signal::Trapped { .. });
+    }
+}
+
+#[test]
+fn the_assembler_knows_which_of_its_instructions_trap() {
+    const PREFIXES: [&[u8]; 7] =
+        [&[], &[0xCB], &[0xED], &[0xDD], &[0xFD], &[0xDD, 0xCB, 5], &[0xFD, 0xCB, 5]];
+    for prefix in PREFIXES {
+        for opcode in 0..=255 {
+            let bytes = [prefix, &[opcode, 0, 0]].concat();
+            let Some(decoded) = tdlasm::isa::decode(&bytes) else { continue };
+            let mut memory = vec![0; 0x1_0000];
+            memory[..bytes.len()].copy_from_slice(&bytes);
+            let mut machine = Machine { memory, has_trapped: false };
+            z80_core::Cpu::z180().step(&mut machine, None);
+            assert_eq!(decoded.form.traps_on_z180(), machine.has_trapped, "{bytes:02X?}");
+        }
+    }
+}
