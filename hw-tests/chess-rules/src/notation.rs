@@ -79,7 +79,7 @@ impl Position {
 
     /// Returns what distinguishes the move from others of its kind: file, else rank, else both.
     fn origin(&self, m: Move, kind: Piece) -> String {
-        let same = self.pieces.kind(kind) & self.pieces.side(self.to_move) - m.from.bitboard();
+        let same = self.pieces.kind(kind) & (self.pieces.side(self.to_move) - m.from.bitboard());
         let others = same & self.pieces.attackers(m.to, self.pieces.occupied());
         let others: Vec<Square> = others
             .into_iter()
