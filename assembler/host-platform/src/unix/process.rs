@@ -4,6 +4,7 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process};
 
 /// Makes a command run in a new process group, which [`kill_process_tree`] kills.
@@ -39,5 +40,7 @@ pub fn replace_process(mut command: Command) -> io::Result<Option<i32>> {
 /// Returns `true` if a process other than this one runs with this id.
 pub fn is_other_process_alive(pid: i32) -> bool {
     let is_other = u32::try_from(pid).is_ok_and(|pid| pid != std::process::id());
-    is_other && Pid::from_raw(pid).is_some_and(|process| test_kill_process(process).is_ok())
+    // A process of another user may not be signalled, but exists.
+    let exists = |process| matches!(test_kill_process(process), Ok(()) | Err(Errno::PERM));
+    is_other && Pid::from_raw(pid).is_some_and(exists)
 }
