@@ -5,6 +5,7 @@ use std::fmt::Write;
 use chess_rules::{Color, Move, Piece};
 use seeded_fuzz::Rng;
 
+use crate::search::DRAWN_HALFMOVES;
 use crate::{Limit, Node, Player, Search, Work};
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -17,8 +18,6 @@ const WON_SCORE: i32 = 600;
 const WON_PLIES: i32 = 6;
 /// Plies after which a game is drawn.
 const MAX_PLIES: usize = 400;
-/// Half moves without capture or pawn move after which a game is drawn.
-const DRAWN_HALFMOVES: u8 = 100;
 
 /// Results by White's half points.
 const RESULTS: [&str; 3] = ["0-1", "1/2-1/2", "1-0"];

@@ -18,7 +18,7 @@ const REDUCED_DEPTH: i32 = 3;
 const REDUCED_MOVES: usize = 3;
 const REDUCED_TWICE: usize = 12;
 /// Half moves without capture or pawn move after which a game is drawn.
-const DRAWN_HALFMOVES: u8 = 100;
+pub(crate) const DRAWN_HALFMOVES: u8 = 100;
 
 /// The end of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

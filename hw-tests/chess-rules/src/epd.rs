@@ -100,9 +100,12 @@ pub fn complete(text: &str) -> usize {
     let lines = text.split_inclusive('\n').rev().take(MAX_CONTINUATION);
     let starts = lines.filter_map(|line| {
         start -= line.len();
+        let is_complete = || {
+            let after: Vec<&str> = text[start..].lines().skip(1).collect();
+            continuation(line, &after) > 0
+        };
         let is_open = TableRow::read(line).is_some_and(|row| is_open(&row));
-        let after: Vec<&str> = text[start..].lines().skip(1).collect();
-        (is_open && continuation(line, &after) == 0).then_some(start)
+        (is_open && !is_complete()).then_some(start)
     });
     starts.last().unwrap_or(text.len())
 }
