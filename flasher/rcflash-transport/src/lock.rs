@@ -98,6 +98,9 @@ pub struct PortLock {
     previous_holder: Option<LockHolder>,
 }
 
+/// The start of this computer's addresses in the names of lock files.
+const LOOPBACK: &str = "127.0.0.1-";
+
 impl PortLock {
     /// Locks a device. All names of the device share one lock.
     ///
@@ -113,13 +116,20 @@ impl PortLock {
     /// # Errors
     /// As [`Self::acquire`]. Programs on other computers are excluded by the server itself.
     pub fn acquire_address(address: &str) -> Result<Self, LockError> {
-        let folder = folder();
+        Self::acquire_address_in(&folder(), address)
+    }
+
+    fn acquire_address_in(folder: &Path, address: &str) -> Result<Self, LockError> {
         let name = address.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
         let path = folder.join(format!("net-{name}.lock"));
-        create_private_dir(&folder)
+        let lock = create_private_dir(folder)
             .map_err(AcquireError::from)
             .and_then(|()| Self::acquire_file(&path))
-            .map_err(|refusal| refusal.with_folder(folder))
+            .map_err(|refusal| refusal.with_folder(folder.to_owned()))?;
+        if name.starts_with(LOOPBACK) {
+            remove_stale_files(folder, &path, &format!("net-{LOOPBACK}"));
+        }
+        Ok(lock)
     }
 
     /// Returns the previous holder if it exited without releasing the lock.
@@ -131,7 +141,7 @@ impl PortLock {
         create_private_dir(folder)?;
         let path = folder.join(file_name(device));
         let lock = Self::acquire_file(&path)?;
-        remove_stale_files(folder, &path, device);
+        remove_stale_files(folder, &path, &format!("{}@", path_as_file_name(device)));
         Ok(lock)
     }
 
@@ -185,13 +195,13 @@ impl Drop for PortLock {
     }
 }
 
-/// Removes unlocked files of earlier devices: numbers of pseudo-terminals are reused.
-fn remove_stale_files(folder: &Path, own: &Path, device: &Path) {
-    let prefix = format!("{}@", path_as_file_name(device));
+/// Removes unlocked files of earlier devices and servers with this prefix: numbers of
+/// pseudo-terminals and ports are reused.
+fn remove_stale_files(folder: &Path, own: &Path, prefix: &str) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     for path in entries.map(|entry| entry.path()).filter(|path| path != own) {
         let is_of_name =
-            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&prefix));
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix));
         if is_of_name && let Ok(file) = open_exclusive(&path, OpenOptions::new().write(true)) {
             let _ = remove_locked(file, &path);
         }
@@ -273,6 +283,21 @@ mod tests {
         assert!(!stale.exists() && foreign.exists(), "an earlier device had this name");
         let left = lock.previous_holder().expect("it was not released");
         assert_eq!((left.pid, left.command.as_str()), (77, "rcflash write"));
+    }
+
+    #[test]
+    fn files_of_killed_clients_of_this_computer_do_not_pile_up() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let stale = folder.path().join("net-127.0.0.1-3001.lock");
+        let foreign = folder.path().join("net-10.0.0.1-3001.lock");
+        for path in [&stale, &foreign] {
+            std::fs::write(path, "77\n1000\nhw-inspect dap\n").expect("a file");
+        }
+        let lock = PortLock::acquire_address_in(folder.path(), "127.0.0.1:3000").expect("free");
+        assert!(!stale.exists() && foreign.exists(), "its number is given to another server");
+        drop(lock);
+        let lock = PortLock::acquire_address_in(folder.path(), "10.0.0.1:3001").expect("free");
+        assert_eq!(lock.previous_holder().map(|holder| holder.pid), Some(77));
     }
 
     #[test]
