@@ -31,7 +31,7 @@ async function comparison(page) {
   return new Map((await cells(table)).map(([name, ...rest]) => [name, rest]));
 }
 
-test("residues, T-states and array of every piece are those of hw-tests residues", async () => {
+test("residues, T-states and array of every piece are those of sargon residues", async () => {
   const answers = await Promise.all(BEHAVIOURS.map((name) => residues(FAULT, name)));
   const page = await pages.visit(link(FAULT));
   for (const { square } of answers[0].squares) {
@@ -83,8 +83,8 @@ test("minimax and swap are those of sargon differences", async () => {
   pages.clean();
 });
 
-test("the steps are those of hw-tests explain, as a table and as arrows", async () => {
-  const explained = (await native("hw-tests", "explain", FAULT, "e4")).split("\n");
+test("the steps are those of sargon explain, as a table and as arrows", async () => {
+  const explained = (await native("sargon", "explain", FAULT, "e4")).split("\n");
   const wanted = explained.flatMap((line) => {
     const found = /^\d +(\S.*?) {2,}([\d-]+) +([\d-]+) +([\d-]+) +([\d-]+) {2,}/.exec(line);
     return found && /takes|calls|stops|help/.test(found[1]) ? [found.slice(1, 6)] : [];

@@ -27,7 +27,7 @@ after(async () => {
   server?.close();
 });
 
-test("Firefox shows the residues of hw-tests residues", async (context) => {
+test("Firefox shows the residues of sargon residues", async (context) => {
   if (!browser) return context.skip("no Firefox here");
   const page = await browser.newPage();
   page.setDefaultTimeout(PATIENCE);

@@ -48,7 +48,7 @@ export async function native(program, ...args) {
  */
 export async function residues(fen, behaviour) {
   return JSON.parse(
-    (await native("hw-tests", "residues", "--behaviour", behaviour, fen)).split("\n")[0],
+    (await native("sargon", "residues", "--behaviour", behaviour, fen)).split("\n")[0],
   );
 }
 

@@ -1,17 +1,12 @@
 //! The command line and the dispatch of its subcommands.
 
-mod boards;
 mod call;
 mod diff;
 mod doctor;
 mod exhaust;
-mod explain;
-mod files;
 mod inspect;
 mod moved;
 mod new;
-mod prizes;
-mod residues;
 mod run;
 mod select;
 mod simulator;
@@ -23,10 +18,9 @@ use cli_support::exit::CommandResult;
 use cli_support::manual;
 use cli_support::manual::{CompletionsArgs, ManArgs};
 
-use boards::{BoardArgs, hide_evaluator};
-use files::read_program;
 use inspect::PassthroughArgs;
 pub(crate) use moved::moved_error;
+use sargon_suite::args::{OUTPUT, hide_evaluator};
 
 /// Test Z80 code on simulated and real boards: your own routines by test files, and Sargon's
 /// exchange evaluator by a host reference
@@ -37,14 +31,12 @@ pub(crate) struct Cli {
     command: Command,
 }
 
-/// Headings of the help that options of several commands share.
+/// The heading of options that select cases.
 const CASES: &str = "Cases";
-const OUTPUT: &str = "Output";
 
 const AFTER_HELP: &str = "\
-Other commands: residues and prizes, of positions on a board; why, gdb, dap, profile and
-coverage, which `hw-inspect --help` describes; completions and man. The program `sargon`
-analyses chess positions without a board.
+Other commands: why, gdb, dap, profile and coverage, which `hw-inspect --help` describes;
+completions and man. The program `sargon` evaluates chess positions, with or without a board.
 
 Exit codes:
     0  success
@@ -128,35 +120,6 @@ Examples:
   hw-tests exhaust --space two-queens --port /dev/ttyUSB0
   hw-tests exhaust --range 600000..857304 --crc 12345678")]
     Exhaust(exhaust::ExhaustArgs),
-    /// Print the residues of positions as JSON, one line per position
-    #[command(
-        hide = true,
-        after_help = "\
-Examples:
-  hw-tests residues --fen 'r3k3/2N5/8/8/2q5/8/8/4K3 b - -'
-  hw-tests residues positions.epd
-  hw-tests residues < positions.epd"
-    )]
-    Residues(residues::ResiduesArgs),
-    /// Explain the residue of one square: the attackers array and the exchange step by step
-    #[command(after_help = "\
-Prints the steps of the host beside those of the board. Takes: the points at stake are
-booked. Calls for help: the attacker is worth more than its target but not more than the
-defender, so the capture pays only with a second attacker.
-
-Examples:
-  hw-tests explain '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -' e5
-  hw-tests explain --values 1,3,4,5,9,15 '8/2n5/3q4/2PP4/1B6/8/8/8 w - -' d6")]
-    Explain(explain::ExplainArgs),
-    /// Show how residues are used: the highest losses, and the points won by the second prize
-    #[command(
-        hide = true,
-        after_help = "\
-Examples:
-  hw-tests prizes --moved c7 'r3k3/2N5/8/8/2q5/8/8/4K3 b - -'
-  hw-tests prizes                                       compare board and host over the corpus"
-    )]
-    Prizes(prizes::PrizesArgs),
     /// Debug the evaluator, or any program, forward and backward
     #[command(after_help = "Example:\n  hw-tests debug prog.asm", disable_help_flag = true)]
     Debug(PassthroughArgs),
@@ -227,9 +190,6 @@ pub(crate) fn run(cli: Cli) -> CommandResult {
         Command::Diff(args) => diff::diff(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Exhaust(args) => exhaust::exhaust(&args),
-        Command::Residues(args) => residues::residues(&args),
-        Command::Explain(args) => explain::explain(&args),
-        Command::Prizes(args) => prizes::prizes(&args),
         Command::Profile(args) => args.exec_hw_inspect("profile"),
         Command::Why(args) => args.exec_hw_inspect("why"),
         Command::Gdb(args) => args.exec_hw_inspect("gdb"),

@@ -6,8 +6,8 @@ use crate::CaseResult;
 
 pub(crate) fn follow_up(result: &CaseResult, options: &FollowUpOptions) -> Option<FollowUp> {
     let mut commands = Vec::new();
-    let mut add = |name: &str, options: &[String], subject: &[&str]| {
-        let words = ["hw-tests", name].into_iter().chain(options.iter().map(String::as_str));
+    let mut add = |command: [&str; 2], options: &[String], subject: &[&str]| {
+        let words = command.into_iter().chain(options.iter().map(String::as_str));
         commands.push(command_line(words.chain(subject.iter().copied())));
     };
     let simulated = options.simulated.as_deref();
@@ -15,12 +15,12 @@ pub(crate) fn follow_up(result: &CaseResult, options: &FollowUpOptions) -> Optio
     let square = wrong_square(result);
     let is_precise = fen.is_some() && square.is_some();
     if let (Some(fen), Some(square)) = (fen, square) {
-        add("explain", &options.board, &[fen, &square]);
+        add(["sargon", "explain"], &options.board, &[fen, &square]);
         if let Some(options) = simulated {
-            add("debug", options, &[fen, &square]);
+            add(["hw-tests", "debug"], options, &[fen, &square]);
         }
     } else if let Some(options) = simulated {
-        add("why", options, &[fen.unwrap_or(&result.id)]);
+        add(["hw-tests", "why"], options, &[fen.unwrap_or(&result.id)]);
     }
     (!commands.is_empty()).then(|| FollowUp { case: result.id.clone(), commands, is_precise })
 }
@@ -68,7 +68,7 @@ mod tests {
         let result = failed("cpw.position2", &wrong);
         let fen = result.details.fen.clone().expect("a position");
         let expected = [
-            format!("hw-tests explain --port 'my board' '{fen}' e5"),
+            format!("sargon explain --port 'my board' '{fen}' e5"),
             format!("hw-tests debug --sargon-dir 'a'\\''b' '{fen}' e5"),
         ];
         assert_eq!(commands(&result, true), expected);

@@ -6,6 +6,7 @@
 //! - [`compare`]: compares replies with the reference
 //! - [`exhaust`]: all attackers arrays of a space
 //! - [`pair`]: two boards side by side
+//! - `args`, with the feature of this name: options of a command line that choose a board
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;
@@ -27,6 +28,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(feature = "args")]
+pub mod args;
 mod case_list;
 mod checks;
 pub mod compare;

@@ -1,4 +1,4 @@
-//! Residues of board and reference as JSON, for `hw-tests residues` and for reports.
+//! Residues of board and reference as JSON, for `sargon residues` and for reports.
 
 use firmware_wire::SquareRecord;
 use serde::{Deserialize, Serialize};

@@ -1,12 +1,15 @@
-//! The command `sargon`: chess positions and their exchange values, computed on the host.
+//! The command `sargon`: chess positions and their exchange values, on the host and on boards.
 
 mod behaviours;
 mod captures;
 mod compare_see;
 mod corpus;
 mod differences;
+mod explain;
 mod positions;
+mod prizes;
 mod relations;
+mod residues;
 mod swap;
 
 use std::process::ExitCode;
@@ -24,14 +27,14 @@ struct Cli {
 }
 
 const EXIT_CODES: &str = "\
-`hw-tests residues`, `explain` and `prizes` evaluate positions on a board.
+Other commands: completions and man.
 
 Exit codes:
     0  success
     1  a value differs
     2  invalid command line
-    3  a file or an external command failed
-    4  no such move
+    3  a port, board, file or external command failed
+    4  no such move or piece
    70  internal error
   130  interrupted";
 
@@ -103,6 +106,29 @@ Examples:
   sargon behaviours positions.epd
   sargon behaviours 'r3q2r/2p1k1p1/p5p1/1p2Nb2/1P2nB2/P7/2PNQbPP/R2R3K w - -'")]
     Behaviours(behaviours::BehavioursArgs),
+    /// Explain the residue of one square: the attackers array and the exchange step by step
+    #[command(after_help = "\
+Prints the steps of the host beside those of the board. Takes: the points at stake are
+booked. Calls for help: the attacker is worth more than its target but not more than the
+defender, so the capture pays only with a second attacker.
+
+Examples:
+  sargon explain '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -' e5
+  sargon explain --values 1,3,4,5,9,15 '8/2n5/3q4/2PP4/1B6/8/8/8 w - -' d6")]
+    Explain(explain::ExplainArgs),
+    /// Print the residues of positions as JSON, one line per position
+    #[command(after_help = "\
+Examples:
+  sargon residues --fen 'r3k3/2N5/8/8/2q5/8/8/4K3 b - -'
+  sargon residues positions.epd
+  sargon residues < positions.epd")]
+    Residues(residues::ResiduesArgs),
+    /// Show how residues are used: the highest losses, and the points won by the second prize
+    #[command(after_help = "\
+Examples:
+  sargon prizes --moved c7 'r3k3/2N5/8/8/2q5/8/8/4K3 b - -'
+  sargon prizes                                       compare board and host over the corpus")]
+    Prizes(prizes::PrizesArgs),
     /// Generate positions by seeded legal play, as in the corpus
     #[command(after_help = "\
 Examples:
@@ -110,10 +136,10 @@ Examples:
   sargon corpus --seed 7 --count 100")]
     Corpus(corpus::CorpusArgs),
     /// Print a completion script for a shell
-    #[command(after_help = CompletionsArgs::examples("sargon"))]
+    #[command(after_help = CompletionsArgs::examples("sargon"), hide = true)]
     Completions(CompletionsArgs),
     /// Write manual pages
-    #[command(after_help = ManArgs::examples("sargon"))]
+    #[command(after_help = ManArgs::examples("sargon"), hide = true)]
     Man(ManArgs),
 }
 
@@ -130,6 +156,9 @@ fn run(cli: Cli) -> CommandResult {
         Command::Differences(args) => differences::differences(&args),
         Command::Relations(args) => relations::relations_of(&args),
         Command::Behaviours(args) => behaviours::behaviours(&args),
+        Command::Explain(args) => explain::explain(&args),
+        Command::Residues(args) => residues::residues(&args),
+        Command::Prizes(args) => prizes::prizes(&args),
         Command::Corpus(args) => corpus::corpus(&args),
         Command::Completions(args) => manual::print_completions(&args, Cli::command()),
         Command::Man(args) => manual::write_or_print_pages(&args, Cli::command()),

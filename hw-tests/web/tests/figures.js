@@ -93,7 +93,7 @@ function images() {
   assert.deepEqual([images[1].crc32, images[1].size], [sum, bytes.length]);
 }
 
-/** Residues, arrays and T-states of every occupied square are those of `hw-tests residues`. */
+/** Residues, arrays and T-states of every occupied square are those of `sargon residues`. */
 function positions(behaviour) {
   const files = ["documents.epd", "odd.epd"].map((name) => join(cases, name));
   const { stdout } = native("hw-tests", "residues", "--behaviour", behaviour, ...files);

@@ -7,7 +7,7 @@ use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT};
 use testfile_suite::{BoardMachine, CallSession, Machine, SimulatedMachine};
 
-use super::boards::BoardArgs;
+use sargon_suite::args::BoardArgs;
 
 #[derive(Args)]
 pub(super) struct CallArgs {

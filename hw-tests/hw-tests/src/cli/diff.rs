@@ -16,11 +16,11 @@ use rcflash_rig::{DEFAULT_BOARD, RigFile};
 use sargon_suite::pair::{PairOutcome, compare_boards};
 use sargon_suite::{BoardConfig, LiveBoard, NO_REPLY};
 
-use super::read_program;
 use super::select::SelectArgs;
 use cli_support::files::read_input as read;
 use cli_support::interrupt::install_handler;
 use cli_support::output::{pluralize, print};
+use sargon_suite::args::read_program;
 
 #[derive(Args)]
 pub(super) struct DiffArgs {

@@ -4,8 +4,8 @@ use clap::Args;
 use cli_support::exit::{CommandResult, ENVIRONMENT};
 use hil_harness::doctor::{CheckResult, CheckStatus, check_rig};
 
-use super::BoardArgs;
 use cli_support::output::print;
+use sargon_suite::args::BoardArgs;
 
 #[derive(Args)]
 pub(super) struct DoctorArgs {

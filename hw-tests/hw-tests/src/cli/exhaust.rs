@@ -18,9 +18,9 @@ use sargon_suite::exhaust::{
     mismatch_text, summary_text,
 };
 
-use super::BoardArgs;
 use cli_support::interrupt::install_handler;
 use cli_support::output::print;
+use sargon_suite::args::BoardArgs;
 
 #[derive(Args)]
 pub(super) struct ExhaustArgs {

@@ -5,14 +5,17 @@ use std::ffi::OsStr;
 use cli_support::exit::{CommandError, USAGE};
 
 /// Commands of `sargon` that this program had.
-const MOVED: [&str; 8] = [
+const MOVED: [&str; 11] = [
     "behaviours",
     "captures",
     "compare-see",
     "corpus",
     "differences",
+    "explain",
     "positions",
+    "prizes",
     "relations",
+    "residues",
     "swap",
 ];
 

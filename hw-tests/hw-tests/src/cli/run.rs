@@ -21,9 +21,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use rcflash_rig::DEFAULT_BOARD;
 use sargon_suite::{BoardConfig, LiveBoard, SargonSuite};
 
-use super::boards::BoardArgs;
 use super::select::SelectArgs;
 use cli_support::output::print;
+use sargon_suite::args::BoardArgs;
 
 /// Heading of the help.
 const EXECUTION: &str = "Execution";
@@ -128,37 +128,36 @@ pub(super) fn run(args: &RunArgs) -> CommandResult {
     let single = || args.board.plan().map(full);
     let mut observer = TerminalObserver(ProgressBar::hidden());
     let prepare = &LiveBoard::prepare;
-    let done = args.board.run(&args.settings()?, &cases, single, full, prepare, &mut observer)?;
+    let done =
+        run_on(&args.board, &args.settings()?, &cases, single, full, prepare, &mut observer)?;
     conclude(&done)
 }
 
-impl BoardArgs {
-    /// Runs cases on the board or boards that the options choose. `single` returns the plan of a
-    /// run on one board, `each` that of one of several.
-    pub(super) fn run<T: Session>(
-        &self,
-        config: &RunConfig,
-        cases: &dyn CaseList<<T::Suite as Suite>::Case>,
-        single: impl FnOnce() -> Result<T::Plan, CommandError>,
-        each: impl Fn(BoardConfig) -> T::Plan,
-        prepare: &(dyn Fn(&T::Plan) -> Result<T, SetupError> + Sync),
-        observer: &mut dyn Observer<T>,
-    ) -> Result<FinishedRun<T::Suite>, CommandError> {
-        let plan = |name: &String| self.config_for(name).map(&each);
-        let member = |name: &String| FleetBoard { name: name.clone(), plan: plan(name) };
-        let members: Vec<_> = config.boards.iter().map(member).collect();
-        let context = RunContext {
-            file_system: &OsFileSystem,
-            clock: Arc::new(Instant::now),
-            stop: install_handler()?,
-            prepare,
-            observer,
-        };
-        if members.is_empty() {
-            return campaign::run(config, cases, single(), context);
-        }
-        campaign::run_on_fleet(config, cases, &members, context)
+/// Runs cases on the board or boards that the options choose. `single` returns the plan of a
+/// run on one board, `each` that of one of several.
+pub(super) fn run_on<T: Session>(
+    board: &BoardArgs,
+    config: &RunConfig,
+    cases: &dyn CaseList<<T::Suite as Suite>::Case>,
+    single: impl FnOnce() -> Result<T::Plan, CommandError>,
+    each: impl Fn(BoardConfig) -> T::Plan,
+    prepare: &(dyn Fn(&T::Plan) -> Result<T, SetupError> + Sync),
+    observer: &mut dyn Observer<T>,
+) -> Result<FinishedRun<T::Suite>, CommandError> {
+    let plan = |name: &String| board.config_for(name).map(&each);
+    let member = |name: &String| FleetBoard { name: name.clone(), plan: plan(name) };
+    let members: Vec<_> = config.boards.iter().map(member).collect();
+    let context = RunContext {
+        file_system: &OsFileSystem,
+        clock: Arc::new(Instant::now),
+        stop: install_handler()?,
+        prepare,
+        observer,
+    };
+    if members.is_empty() {
+        return campaign::run(config, cases, single(), context);
     }
+    campaign::run_on_fleet(config, cases, &members, context)
 }
 
 /// Parses `tag=TAG`.

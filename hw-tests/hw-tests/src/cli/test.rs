@@ -17,8 +17,8 @@ use hil_harness::select::{Selection, Shard};
 use testfile_suite::{Contract, Heading, TestCase, TestFile, TestFiles};
 
 use super::CASES;
-use super::boards::BoardArgs;
 use super::run::ExecutionArgs;
+use sargon_suite::args::BoardArgs;
 
 /// The end of the names of test files.
 const ENDING: &str = ".test.toml";

@@ -27,6 +27,10 @@ fn hw_tests(arguments: &[&str]) -> Output {
     output
 }
 
+fn sargon(arguments: &[&str]) -> Output {
+    Command::new(path("sargon")).args(arguments).output().expect("it starts")
+}
+
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
@@ -123,7 +127,7 @@ fn a_wrong_comparison_in_the_exchange_is_caught() {
 
 #[test]
 fn residues_are_json_with_board_reference_and_times() {
-    let output = hw_tests(&["residues", "--fen", "r3k3/2N5/8/8/2q5/8/8/4K3 b - -"]);
+    let output = sargon(&["residues", "--fen", "r3k3/2N5/8/8/2q5/8/8/4K3 b - -"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let line: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON line");
     let squares = line["squares"].as_array().expect("squares");
@@ -151,7 +155,8 @@ fn bad_input_is_located_and_has_its_exit_code() {
         (&["run", "--speed"], 2, "--speed"),
     ];
     for (arguments, code, message) in cases {
-        let output = hw_tests(arguments);
+        let program = if arguments[0] == "residues" { sargon } else { hw_tests };
+        let output = program(arguments);
         let printed = text(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {printed}");
         assert!(printed.contains(message), "{arguments:?}: {printed}");

@@ -6,7 +6,6 @@ mod cable;
 mod command;
 mod exhaust;
 mod flash;
-mod golden;
 mod house;
 mod listing;
 mod loaders;

@@ -12,6 +12,8 @@ use firmware::profile::BoardProfile;
 use sargon_reference::Square;
 use tempfile::TempDir;
 
+use crate::programs::path;
+
 const XCHNG: &str = include_str!("../../../../sargon-src/xchng.asm");
 const ALL: [(&str, &str); 9] = [
     ("xchng.asm", XCHNG),
@@ -49,8 +51,17 @@ fn folder(files: Files) -> TempDir {
 
 /// The exit code, standard output and standard error of a run of `hw-tests`.
 fn hw_tests(arguments: &[&str]) -> (Option<i32>, String, String) {
-    let mut command = Command::cargo_bin("hw-tests").expect("it is built");
-    let output = command.args(arguments).output().expect("it starts");
+    let program = Command::cargo_bin("hw-tests").expect("it is built");
+    output_of(program, arguments)
+}
+
+/// The same of `sargon`.
+fn sargon(arguments: &[&str]) -> (Option<i32>, String, String) {
+    output_of(Command::new(path("sargon")), arguments)
+}
+
+fn output_of(mut program: Command, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = program.args(arguments).output().expect("it starts");
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
@@ -58,13 +69,7 @@ fn hw_tests(arguments: &[&str]) -> (Option<i32>, String, String) {
 /// The same of `residues`.
 fn residues_with(folder: &Path) -> (Option<i32>, String, String) {
     let folder = folder.to_string_lossy();
-    hw_tests(&[
-        "residues",
-        "--sargon-dir",
-        &folder,
-        "--fen",
-        "6k1/4q3/8/3p4/4n3/2N5/3N2B1/6K1 w - -",
-    ])
+    sargon(&["residues", "--sargon-dir", &folder, "--fen", "6k1/4q3/8/3p4/4n3/2N5/3N2B1/6K1 w - -"])
 }
 
 fn run_with(folder: &Path, more: &[&str]) -> (Option<i32>, String, String) {
@@ -107,7 +112,7 @@ const FIGURE_4: [&str; 2] = ["6k1/4q3/8/3p4/4n3/2N5/3N2B1/6K1 w - -", "e4"];
 
 /// Output of `explain` for the article's example, with the routines in a folder.
 fn explain_with(folder: &Path) -> (Option<i32>, String, String) {
-    hw_tests(&[&["explain", "--sargon-dir", &folder.to_string_lossy()], &FIGURE_4[..]].concat())
+    sargon(&[&["explain", "--sargon-dir", &folder.to_string_lossy()], &FIGURE_4[..]].concat())
 }
 
 /// The rows of XCHNG's own steps.
@@ -174,11 +179,11 @@ fn a_run_ends_with_commands_that_reproduce_the_wrong_result() {
     let commands: Vec<_> = shown.lines().rev().take(2).map(str::trim).collect();
     let folder = mine.path().display();
     let debug = format!("hw-tests debug --sargon-dir {folder} '");
-    let explain = format!("hw-tests explain --sargon-dir {folder} '");
+    let explain = format!("sargon explain --sargon-dir {folder} '");
     assert!(commands[0].starts_with(&debug) && commands[1].starts_with(&explain), "{shown}");
     for file in ["report.md", "report.html"] {
         let text = std::fs::read_to_string(report.path().join(file)).expect("a report");
-        assert!(text.contains("hw-tests explain --sargon-dir"), "{file}: {text}");
+        assert!(text.contains("sargon explain --sargon-dir"), "{file}: {text}");
     }
     let json = std::fs::read(report.path().join("report.json")).expect("a report");
     let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
@@ -186,8 +191,8 @@ fn a_run_ends_with_commands_that_reproduce_the_wrong_result() {
     let again: Vec<_> = again.flat_map(|one| one["commands"].as_array().expect("a list")).collect();
     assert!(again.iter().any(|command| *command == commands[1]), "{again:?}");
     // The command in shell syntax, without the program's path.
-    let program = assert_cmd::cargo::cargo_bin("hw-tests");
-    let line = commands[1].replacen("hw-tests", &format!("'{}'", program.display()), 1);
+    let program = path("sargon");
+    let line = commands[1].replacen("sargon", &format!("'{}'", program.display()), 1);
     let output = Command::new("sh").args(["-c", &line]).output().expect("a shell");
     assert_eq!(output.status.code(), Some(1), "{line}");
     assert!(String::from_utf8_lossy(&output.stdout).contains("first difference"), "{line}");

@@ -13,6 +13,8 @@ use hil_harness::board::{BoardKind, HexBytes, TranscriptEntry, TranscriptEvent, 
 use sargon_corpus as corpus;
 use sargon_suite::{BoardConfig, LiveBoard, SargonBoard};
 
+use crate::programs::path;
+
 fn run(arguments: &[&str]) -> Output {
     let mut command = Command::cargo_bin("hw-tests").expect("it is built");
     command.arg("run").args(arguments).output().expect("it starts")
@@ -191,7 +193,7 @@ fn residues_fails_when_the_residues_agree_but_an_array_a_status_a_pin_or_a_squar
     ];
     let fen = "4k3/4r3/8/8/8/8/4N3/4K3 w - -";
     let residues = |arguments: &[&str]| {
-        let mut command = Command::cargo_bin("hw-tests").expect("it is built");
+        let mut command = Command::new(path("sargon"));
         command.args(["residues", "--fen", fen]).args(arguments).output().expect("it starts")
     };
     let (_folder, file) = scratch();

@@ -11,6 +11,10 @@ const POSITION_2: &str = "1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -";
 /// Twelve hundred positions of legal play.
 const PLAY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../sargon-corpus/corpus/generated.epd");
 
+/// The test files of the parser of positions.
+const SAMPLES: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../chess-rules/tests/data/epd-samples.epd");
+
 /// Runs a command that must succeed and compares its output with a file.
 fn golden(name: &str, arguments: &[&str]) {
     let output = run(arguments, "");
@@ -69,6 +73,50 @@ fn input_that_cannot_be_analysed_has_its_exit_code() {
         (&["swap", POSITION_1, "Rxc7"], 4, "in SAN or UCI"),
         (&["positions", "/dev/zero"], 3, "/dev/zero:1: the line is longer"),
         (&["swap", "/dev/zero"], 3, "/dev/zero:1: the line is longer"),
+    ];
+    for (arguments, code, message) in cases {
+        let output = run(arguments, "");
+        let printed = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {printed}");
+        assert!(printed.contains(message), "{arguments:?}: {printed}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn prizes_show_both_scoring_rules_on_host_and_board() {
+    let figure_5 = "r3k3/2N5/8/8/2q5/8/8/4K3 b - -";
+    golden("prizes-figure5.txt", &["prizes", "--moved", "c7", figure_5]);
+    golden("prizes-figure5.json", &["prizes", "--json", figure_5]);
+}
+
+#[test]
+fn prizes_are_computed_for_every_position_of_the_samples() {
+    let output = run(&["prizes", "--json", SAMPLES], "");
+    let stderr = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    assert!(stderr.contains("10 lines were invalid"), "{stderr}");
+    let found = text(&output.stdout);
+    assert_eq!(found.matches("\"kind\":\"position\"").count(), 58, "{found}");
+}
+
+#[test]
+fn an_exchange_is_explained_on_host_and_board() {
+    // The array of the article's Figure 4: two knights and a bishop against pawn and queen.
+    let figure_4 = "6k1/4q3/8/3p4/4n3/2N5/3N2B1/6K1 w - -";
+    golden("explain-figure4.txt", &["explain", figure_4, "e4"]);
+    golden("explain-figure4-values.txt", &["explain", "--values", "1,3,3,5,2,10", figure_4, "e4"]);
+    golden("explain-2.txt", &["explain", POSITION_2, "e5"]);
+    golden("explain-unattacked.txt", &["explain", POSITION_2, "d7"]);
+}
+
+#[test]
+fn input_for_a_board_that_cannot_be_analysed_has_its_exit_code() {
+    let cases: [(&[&str], i32, &str); 4] = [
+        (&["explain", POSITION_1, "e4"], 4, "no piece on e4"),
+        (&["explain", POSITION_1, "e9"], 2, "expected a1 to h8"),
+        (&["explain", "--values", "0,3,3,5,9,10", POSITION_1, "e5"], 2, "from 1 to 15"),
+        (&["prizes", "--moved", "e5", POSITION_1, POSITION_2], 2, "with a single position"),
     ];
     for (arguments, code, message) in cases {
         let output = run(arguments, "");

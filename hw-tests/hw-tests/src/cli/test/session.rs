@@ -20,6 +20,7 @@ use testfile_suite::{
     TestFile, TestFiles, TestResult, Verdict, run_one,
 };
 
+use super::super::run::run_on;
 use super::TestArgs;
 use super::measure::{Measurements, lock};
 use super::printer::Printer;
@@ -45,7 +46,7 @@ pub(super) fn run(
         false => Ok(plan(None)),
     };
     let mut printer = Printer::new(cases, config.boards.len(), config.is_soak());
-    args.board.run(&config, cases, single, each, &TestSession::prepare, &mut printer)
+    run_on(&args.board, &config, cases, single, each, &TestSession::prepare, &mut printer)
 }
 
 /// What a session is prepared from.

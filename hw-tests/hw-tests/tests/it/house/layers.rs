@@ -73,8 +73,7 @@ fn the_reference_does_not_depend_on_the_firmware() {
         ("hw-tests", "tdlasm-server"),
         ("hw-tests", "tdlasm-rewrite"),
         ("hw-tests", "board-debugger"),
-        ("sargon", "board-simulator"),
-        ("sargon", "rcflash-transport"),
+        ("sargon", "testfile-suite"),
     ] {
         assert!(!reaches(&uses, from, to), "{from} must not reach {to}");
     }

@@ -4,9 +4,10 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use super::{command, records, run_command};
+use crate::programs::path;
 
 /// A file with one position.
 const ONE: &str = "r3k3/2N5/8/8/2q5/8/8/4K3 b - - id \"same\";\n";
@@ -112,16 +113,19 @@ fn files_without_end_are_read_up_to_a_limit() {
     let rig = ["run", "--port", "bench", "--rig", zeros];
     let replay = ["run", "--replay", zeros];
     let corpus = ["run", "--corpus", zeros, "--list"];
-    let positions = ["residues", zeros];
     let app = ["run", "--direct", "--app", zeros];
-    for arguments in [&rig[..], &replay, &corpus, &positions, &app] {
+    for arguments in [&rig[..], &replay, &corpus, &app] {
         let (code, printed) = run_command(arguments);
         assert_eq!(code, Some(3), "{arguments:?}: {printed}");
         assert!(printed.contains(zeros) && printed.contains("bytes"), "{arguments:?}: {printed}");
     }
     let input = fs::File::open(zeros).expect("a device");
-    let output = command(&["residues", "-"]).stdin(input).output().expect("it starts");
-    assert_eq!(output.status.code(), Some(3));
+    for positions in [zeros, "-"] {
+        let mut sargon = Command::new(path("sargon"));
+        let input = input.try_clone().expect("a device");
+        let output = sargon.args(["residues", positions]).stdin(input).output().expect("it starts");
+        assert_eq!(output.status.code(), Some(3), "{output:?}");
+    }
 }
 
 #[test]

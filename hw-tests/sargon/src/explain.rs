@@ -1,4 +1,4 @@
-//! `hw-tests explain`: the exchange that yields the residue of a square, on host and board.
+//! `sargon explain`: the exchange that yields the residue of a square, on host and board.
 
 mod explanation;
 mod follow;
@@ -19,11 +19,11 @@ use sargon_reference::{
 };
 use sargon_suite::{LiveBoard, SargonBoard};
 
-use super::BoardArgs;
 use cli_support::output::print;
 use explanation::{ExchangeSteps, Explanation, PointValues};
 use follow::ObservedCalls;
 use sargon_corpus::args::{parse_square, position};
+use sargon_suite::args::BoardArgs;
 
 #[derive(Args)]
 pub(super) struct ExplainArgs {

@@ -1,4 +1,4 @@
-//! `hw-tests residues`: the residues of positions, on board and reference.
+//! `sargon residues`: the residues of positions, on board and reference.
 
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED};
@@ -8,9 +8,9 @@ use sargon_suite::compare::compare_position;
 use sargon_suite::residues::position_entry;
 use sargon_suite::{LiveBoard, SargonBoard};
 
-use super::BoardArgs;
 use cli_support::output::{pluralize, print};
 use sargon_corpus::args::PositionArgs;
+use sargon_suite::args::BoardArgs;
 
 #[derive(Args)]
 pub(super) struct ResiduesArgs {

@@ -1,4 +1,6 @@
-//! Options that choose a board and the evaluator to load.
+//! Options of a command line that choose a board and the evaluator to load.
+
+mod files;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,10 +18,11 @@ use hil_harness::board::{BoardKind, read_header};
 use hil_harness::live::HostMonitor;
 use hil_harness::report::FollowUpOptions;
 use rcflash_rig::{DEFAULT_BOARD, RigFile, RigFileError};
-use sargon_suite::BoardConfig;
 
-use super::read_program;
+use crate::BoardConfig;
 use cli_support::files::read_input as read;
+
+pub use files::read_program;
 
 /// Values of --rig that name a simulated board; each may be given more than once.
 const BUILTIN_RIGS: [&str; 3] = ["direct", "simulated", "real-time"];
@@ -28,16 +31,18 @@ const BUILTIN_RIGS: [&str; 3] = ["direct", "simulated", "real-time"];
 const BOARD: &str = "Board";
 const SIMULATED: &str = "Simulated board";
 const EVALUATOR: &str = "Evaluator";
+/// The heading of options that choose what is written.
+pub const OUTPUT: &str = "Output";
 const LINE: &str = "Recording and fault injection";
 
 /// Options that choose a board and the evaluator to load.
 ///
 /// Every command that needs a board has them, so rare ones appear in `--help` only.
-#[derive(Args)]
-pub(super) struct BoardArgs {
+#[derive(Debug, Args)]
+pub struct BoardArgs {
     /// Board profile; overrides that of the rig file [default: rc2014-classic]
     #[arg(long, value_name = "PROFILE", env = "RCFLASH_BOARD", help_heading = BOARD)]
-    pub(super) board: Option<String>,
+    pub board: Option<String>,
     /// Real board: rig name, serial device or address
     ///
     /// Without this option and --rig the board is simulated. Addresses are tcp://host:port,
@@ -49,7 +54,7 @@ pub(super) struct BoardArgs {
     /// `run` and `test` accept several and distribute the cases over them (docs/LAB.md). Together
     /// with --port, this is the path of the rig file.
     #[arg(long, value_name = "RIG|FILE", help_heading = BOARD)]
-    pub(super) rig: Vec<String>,
+    pub rig: Vec<String>,
     /// Rig file [default: RCFLASH_RIG, or rcflash/rig.toml in the user's configuration folder]
     #[arg(long, value_name = "FILE", help_heading = BOARD, hide_short_help = true)]
     rig_file: Option<PathBuf>,
@@ -61,7 +66,7 @@ pub(super) struct BoardArgs {
         default_value_if("listing", ArgPredicate::IsPresent, "1978"),
         help_heading = EVALUATOR
     )]
-    pub(super) behaviour: Behaviour,
+    pub behaviour: Behaviour,
     /// Build the evaluator with the routines in this folder instead of the built-in ones
     ///
     /// The routines that can be replaced are described in sargon-src/README.md.
@@ -154,10 +159,10 @@ pub(super) struct BoardArgs {
     mame: Option<Option<String>>,
     /// Record all line traffic to FILE
     #[arg(long, value_name = "FILE", help_heading = LINE, hide_short_help = true)]
-    pub(super) record: Option<PathBuf>,
+    pub record: Option<PathBuf>,
     /// Overwrite existing files of any kind: transcript, results, report
-    #[arg(long, help_heading = super::OUTPUT, hide_short_help = true)]
-    pub(super) force: bool,
+    #[arg(long, help_heading = OUTPUT, hide_short_help = true)]
+    pub force: bool,
     /// Inject line and board faults from this seed (docs/TESTING.md)
     #[arg(
         long,
@@ -166,7 +171,7 @@ pub(super) struct BoardArgs {
         help_heading = LINE,
         hide_short_help = true
     )]
-    pub(super) faults: Option<u64>,
+    pub faults: Option<u64>,
     /// Replay a recorded transcript; needs no board
     #[arg(
         long,
@@ -176,7 +181,7 @@ pub(super) struct BoardArgs {
         help_heading = LINE,
         hide_short_help = true
     )]
-    pub(super) replay: Option<PathBuf>,
+    pub replay: Option<PathBuf>,
 }
 
 /// Parses the name of a monitor.
@@ -187,21 +192,21 @@ fn parse_monitor(name: &str) -> Result<HostMonitor, String> {
 }
 
 /// Hides an option that works with Sargon's evaluator only.
-pub(super) fn hide_evaluator(option: Arg) -> Arg {
+pub fn hide_evaluator(option: Arg) -> Arg {
     let is_hidden = option.get_help_heading() == Some(EVALUATOR) || option.get_id() == "faults";
     option.hide(is_hidden)
 }
 
 impl BoardArgs {
     /// Returns `true` if an option asks for a board, real or simulated.
-    pub(super) fn names_board(&self) -> bool {
+    pub fn names_board(&self) -> bool {
         let is_simulated = self.direct || self.real_time || self.mame.is_some();
         let is_recorded = self.record.is_some() || self.replay.is_some();
         self.board.is_some() || self.target().is_some() || is_simulated || is_recorded
     }
 
     /// Returns an error if an option is given that works with Sargon's evaluator only.
-    pub(super) fn refuse_evaluator(&self) -> Result<(), CommandError> {
+    pub fn refuse_evaluator(&self) -> Result<(), CommandError> {
         let given = [
             ("--sargon-dir", self.sargon_dir.is_some()),
             ("--listing", self.listing.is_some()),
@@ -219,7 +224,7 @@ impl BoardArgs {
     }
 
     /// Returns the name of the board before it is connected.
-    pub(super) fn display_name(&self) -> String {
+    pub fn display_name(&self) -> String {
         match (self.target(), &self.replay, &self.mame) {
             (Some(port), _, _) => port.escaped(),
             (_, Some(file), _) => format!("replay of {}", file.escaped()),
@@ -234,7 +239,7 @@ impl BoardArgs {
     }
 
     /// Returns the options with which another command loads the same program on the same board.
-    pub(super) fn options(&self) -> FollowUpOptions {
+    pub fn options(&self) -> FollowUpOptions {
         let mut built = Vec::new();
         let add = |options: &mut Vec<String>, name: &str, value: String| {
             options.extend([name.to_owned(), value]);
@@ -294,7 +299,7 @@ impl BoardArgs {
 
     /// Returns the names of the boards of a run on several boards: those given by --rig, or those
     /// in the rig file with the tag `all`. Empty for a run on a single board.
-    pub(super) fn fleet_names(&self, all: Option<&str>) -> Result<Vec<String>, CommandError> {
+    pub fn fleet_names(&self, all: Option<&str>) -> Result<Vec<String>, CommandError> {
         let names = match all {
             Some(tag) => self.rigs()?.boards_tagged(tag)?,
             None if self.port.is_none() && self.rig.len() > 1 => self.rig.clone(),
@@ -338,12 +343,17 @@ impl BoardArgs {
     }
 
     /// Returns the configuration of one of several boards.
-    pub(super) fn config_for(&self, name: &str) -> Result<BoardConfig, CommandError> {
+    pub fn config_for(&self, name: &str) -> Result<BoardConfig, CommandError> {
         let builtin = name.split(' ').next().filter(|rig| BUILTIN_RIGS.contains(rig));
         self.plan_for(Some(builtin.unwrap_or(name)))
     }
 
-    pub(super) fn plan(&self) -> Result<BoardConfig, CommandError> {
+    /// Returns the configuration of the board that the options choose.
+    ///
+    /// # Errors
+    /// Returns an error of usage for options that exclude each other, and one of the environment
+    /// for files that can't be read.
+    pub fn plan(&self) -> Result<BoardConfig, CommandError> {
         if self.port.is_none() && self.rig.len() > 1 {
             let why =
                 "this command needs a single board; only `run` and `test` accept several --rig";

@@ -1,4 +1,4 @@
-//! `hw-tests prizes`: how the residues of a position are used, on host and board.
+//! `sargon prizes`: how the residues of a position are used, on host and board.
 
 use std::cell::Cell;
 use std::fmt::Write;
@@ -13,11 +13,11 @@ use sargon_suite::compare::compare_points;
 use sargon_suite::{LiveBoard, SargonBoard};
 use serde::Serialize;
 
-use super::BoardArgs;
 use cli_support::output::{pluralize, print};
 use sargon_corpus::args::{
     NamedPosition, PositionArgs, PositionStream, SinglePosition, parse_square,
 };
+use sargon_suite::args::BoardArgs;
 
 #[derive(Args)]
 pub(super) struct PrizesArgs {

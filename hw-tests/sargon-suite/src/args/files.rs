@@ -10,7 +10,7 @@ use cli_support::text::Escape;
 const APPLICATION_ADDRESS: u16 = 0x8000;
 
 /// Reads a program; returns its address and its bytes.
-pub(super) fn read_program(path: &Path) -> Result<(u16, Vec<u8>), CommandError> {
+pub fn read_program(path: &Path) -> Result<(u16, Vec<u8>), CommandError> {
     let bytes = read(path)?;
     let wrong =
         |problem: String| CommandError::new(ENVIRONMENT, format!("{}: {problem}", path.escaped()));
