@@ -14,7 +14,7 @@ mod worst_results;
 
 pub use crate::suite::{FollowUp, FollowUpOptions, command_line};
 pub use boards::{BoardSummary, boards_table};
-pub use files::{WriteError, prepare_folder, write_files};
+pub use files::{WriteError, claim_folder, prepare_folder, write_files, write_no_run};
 pub use model::{Report, ReportedBoard, SCHEMA_VERSION};
 pub use target::RunTarget;
 pub use worst_results::{CaseResults, WorstResults};

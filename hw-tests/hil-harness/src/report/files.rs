@@ -35,7 +35,9 @@ const PASSES_COMMENT: &str = "passed cases of hw-tests";
 fn is_markdown(text: &str) -> bool {
     let headings = ["# PASS: ", "# FAIL: ", "# INCOMPLETE: "];
     let first = text.lines().next().unwrap_or_default();
-    headings.iter().any(|heading| text.starts_with(heading)) && first.ends_with(" cases pass")
+    text.starts_with(markdown::NO_RUN)
+        || headings.iter().any(|heading| text.starts_with(heading))
+            && first.ends_with(" cases pass")
 }
 
 /// Error returned if the files of a report can't be written.
@@ -86,7 +88,7 @@ pub fn prepare_folder(
     let passes: (&str, Recogniser) = (PASSES_FILE, |text| text.contains(PASSES_COMMENT));
     for (name, is_ours) in FILES.into_iter().chain([passes]) {
         let path = folder.join(name);
-        match file_system.path_kind(&path).map_err(WriteError::of(&path))? {
+        match path_kind(file_system, &path)? {
             PathKind::Missing | PathKind::File(0) => {}
             PathKind::File(_) if force => {}
             PathKind::File(_) => {
@@ -101,6 +103,51 @@ pub fn prepare_folder(
         }
     }
     Ok(())
+}
+
+/// Prepares the folder of a report as [`prepare_folder`] does and removes an earlier report from
+/// it, so that a run which ends before it has results leaves none that could be taken for its own.
+///
+/// # Errors
+/// As [`prepare_folder`], or if a file can't be removed.
+pub fn claim_folder(
+    file_system: &dyn FileSystem,
+    folder: &Path,
+    force: bool,
+) -> Result<(), WriteError> {
+    prepare_folder(file_system, folder, force)?;
+    for name in FILES.map(|(name, _)| name).into_iter().chain([PASSES_FILE]) {
+        let path = folder.join(name);
+        if path_kind(file_system, &path)? != PathKind::Missing {
+            file_system.remove_file(&path).map_err(WriteError::of(&path))?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes why a run ended before it had results, as JUnit and Markdown, into a claimed folder.
+/// Does nothing if the folder has the report of the run.
+///
+/// # Errors
+/// Returns [`WriteError`] for the first file that can't be written.
+pub fn write_no_run(
+    file_system: &dyn FileSystem,
+    folder: &Path,
+    why: &str,
+) -> Result<(), WriteError> {
+    if path_kind(file_system, &folder.join(FILES[0].0))? != PathKind::Missing {
+        return Ok(());
+    }
+    for (name, text) in [("junit.xml", junit::no_run(why)), ("report.md", markdown::no_run(why))] {
+        let path = folder.join(name);
+        let written = text.and_then(|text| file_system.replace(&path, text.as_bytes()));
+        written.map_err(WriteError::of(&path))?;
+    }
+    Ok(())
+}
+
+fn path_kind(file_system: &dyn FileSystem, path: &Path) -> Result<PathKind, WriteError> {
+    file_system.path_kind(path).map_err(WriteError::of(path))
 }
 
 /// Writes the files, each atomically and synced, one result at a time.
@@ -136,8 +183,7 @@ fn write_passes<S: Suite>(
     path: &Path,
 ) -> Result<(), WriteError> {
     if report.has_whole_page() {
-        let is_there = file_system.path_kind(path).map_err(WriteError::of(path))?;
-        return match is_there {
+        return match path_kind(file_system, path)? {
             PathKind::File(_) => file_system.remove_file(path).map_err(WriteError::of(path)),
             _ => Ok(()),
         };

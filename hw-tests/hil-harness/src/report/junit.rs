@@ -68,14 +68,28 @@ fn test_text<S: Suite>(case: &CaseResult<S>) -> io::Result<String> {
 
 /// Returns the test that all cases were run.
 fn whole<S: Suite>(report: &Report<S>) -> TestCase {
+    all_cases_test(report.incomplete.as_deref().map(|why| ("incomplete", why)))
+}
+
+/// Returns the test that all cases were run, with the type and the text of its error.
+fn all_cases_test(error: Option<(&str, &str)>) -> TestCase {
     let mut status = TestCaseStatus::success();
-    if let Some(why) = &report.incomplete {
+    if let Some((kind, why)) = error {
         status = TestCaseStatus::non_success(NonSuccessKind::Error);
-        status.set_type("incomplete").set_message(why.escaped());
+        status.set_type(kind).set_message(why.escaped());
     }
     let mut test = TestCase::new("all cases were run", status);
     test.set_classname("run");
     test
+}
+
+/// Returns the XML of a run that ended before it had results: one test, an error.
+pub(super) fn no_run(why: &str) -> io::Result<String> {
+    let mut suite = TestSuite::new("run");
+    suite.add_test_case(all_cases_test(Some(("no run", why))));
+    let mut page = Page::new("hw-tests");
+    page.add_test_suite(suite);
+    page.to_string().map_err(io::Error::other)
 }
 
 fn test<S: Suite>(case: &CaseResult<S>) -> TestCase {

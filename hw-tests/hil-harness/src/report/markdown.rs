@@ -23,6 +23,14 @@ pub(super) fn write_markdown<S: Suite>(
     out.write_all(markdown(report).as_bytes())
 }
 
+/// The first line of the Markdown of a run that ended before it had results.
+pub(super) const NO_RUN: &str = "# ERROR: no case was run";
+
+/// Returns the Markdown of a run that ended before it had results.
+pub(super) fn no_run(why: &str) -> io::Result<String> {
+    Ok(format!("{NO_RUN}\n\n{}\n", escaped(why)))
+}
+
 fn markdown<S: Suite>(report: &Report<S>) -> String {
     let mut text = format!("# {}: {}\n\n", report.outcome.as_str(), report.headline());
     if let Some(why) = &report.incomplete {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use cli_support::exit::{CommandError, CommandResult, INCOMPLETE, USAGE};
+use cli_support::exit::{CommandError, CommandResult, INCOMPLETE, NOTHING_SELECTED, USAGE};
 use cli_support::interrupt::install_handler;
 use cli_support::text::eprint_message;
 use firmware::evaluator::built_in_beside;
@@ -111,8 +111,8 @@ pub(super) struct ExecutionArgs {
 }
 
 pub(super) fn run(args: &RunArgs) -> CommandResult {
-    let cases = args.select.cases(args.board.replay.as_deref())?;
     if args.list {
+        let cases = args.select.cases(args.board.replay.as_deref())?;
         let mut lines = cases.cases().map(|case| format!("{} {}\n", case.id, case.tags.join(" ")));
         while let Some(first) = lines.next() {
             print(
@@ -121,6 +121,11 @@ pub(super) fn run(args: &RunArgs) -> CommandResult {
         }
         return Ok(0);
     }
+    args.execution.with_report(args.board.force, || run_cases(args))
+}
+
+fn run_cases(args: &RunArgs) -> CommandResult {
+    let cases = args.select.cases(args.board.replay.as_deref())?;
     let full = |plan: BoardConfig| BoardConfig {
         full_responses: plan.full_responses || args.full,
         ..plan
@@ -182,6 +187,27 @@ impl RunArgs {
 }
 
 impl ExecutionArgs {
+    /// Runs cases. The folder of the report is claimed first, and a run that ends without results
+    /// leaves the reason there.
+    pub(super) fn with_report(
+        &self,
+        force: bool,
+        run: impl FnOnce() -> CommandResult,
+    ) -> CommandResult {
+        let Some(folder) = &self.report_dir else { return run() };
+        report::claim_folder(&OsFileSystem, folder, force)?;
+        let result = run();
+        let why = match &result {
+            Err(error) => error.message.clone(),
+            Ok(NOTHING_SELECTED) => "no case is selected".to_owned(),
+            Ok(code) => format!("exit code {code}"),
+        };
+        if let Err(error) = report::write_no_run(&OsFileSystem, folder, &why) {
+            eprint_message(error);
+        }
+        result
+    }
+
     /// Returns the part of a run's configuration that these options and those of the board decide.
     pub(super) fn config<S: Suite>(
         &self,

@@ -62,6 +62,13 @@ struct Tested {
 }
 
 pub(super) fn test(args: &TestArgs) -> CommandResult {
+    if args.list {
+        return test_or_list(args);
+    }
+    args.execution.with_report(args.board.force, || test_or_list(args))
+}
+
+fn test_or_list(args: &TestArgs) -> CommandResult {
     args.board.refuse_evaluator()?;
     let mut paths = test_files(&args.files)?;
     if args.files.is_empty() {

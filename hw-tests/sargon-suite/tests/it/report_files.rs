@@ -5,7 +5,10 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use flate2::read::GzDecoder;
-use hil_harness::report::{CaseResults, FollowUpOptions, WriteError, prepare_folder, write_files};
+use hil_harness::report::{
+    CaseResults, FollowUpOptions, WriteError, claim_folder, prepare_folder, write_files,
+    write_no_run,
+};
 use hil_harness::results::RunHeader;
 use hil_harness::runner::Verdict;
 use hil_testing::many_results::ManyResults;
@@ -43,6 +46,28 @@ fn whatever_else_is_there_is_left_as_it_is_without_force() {
             prepare_folder(&disk, folder, true).expect("by force");
         }
     }
+}
+
+#[test]
+fn a_run_without_results_leaves_its_reason_instead_of_an_earlier_report() {
+    let disk = SimulatedDisk::new(1);
+    let folder = Path::new("folder");
+    write_files(&report(), &mut Vec::new(), &disk, folder).expect("it is written");
+    claim_folder(&disk, folder, false).expect("it is ours");
+    assert_eq!(disk.paths().len(), 0);
+    write_no_run(&disk, folder, "no <port>\u{1b}").expect("it is written");
+    let text = |name: &str| disk.content(&folder.join(name)).expect("it is written");
+    let page = String::from_utf8(text(FILES[1])).expect("it is text");
+    assert!(page.contains(r#" tests="1" skipped="0" failures="0" errors="1">"#), "{page}");
+    assert!(page.contains(r"no &lt;port&gt;\x1B"), "{page}");
+    let page = String::from_utf8(text(FILES[3])).expect("it is text");
+    assert_eq!(page, "# ERROR: no case was run\n\nno &lt;port&gt;\\\\x1B\n");
+    assert_eq!(disk.paths().len(), 2);
+    // It is replaced by the next run's report, which stays.
+    claim_folder(&disk, folder, false).expect("it is ours");
+    write_files(&report(), &mut Vec::new(), &disk, folder).expect("it is written");
+    write_no_run(&disk, folder, "too late").expect("nothing is written");
+    assert_eq!(disk.paths().len(), FILES.len());
 }
 
 /// The most cases of which the page has all (docs/REPORTS.md).

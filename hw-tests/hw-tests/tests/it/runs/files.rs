@@ -108,6 +108,32 @@ fn a_report_replaces_reports_only() {
 }
 
 #[test]
+fn a_run_without_results_leaves_no_earlier_report() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let name = folder.path().to_string_lossy();
+    let run = |more: &[&str]| {
+        run_command(&[&["run", "--direct", "--report-dir", &name], more].concat()).0
+    };
+    let failures: [(&[&str], i32, &str); 3] = [
+        (&["--baseline", "/nonexistent"], 2, "/nonexistent"),
+        (&["--corpus", "/nonexistent"], 3, "read /nonexistent"),
+        (&["no-such-case"], 4, "no case is selected"),
+    ];
+    for (arguments, code, why) in failures {
+        assert_eq!(run(&["byte.figure4"]), Some(0));
+        assert_eq!(run(arguments), Some(code), "{arguments:?}");
+        for file in ["report.md", "junit.xml"] {
+            let text = fs::read_to_string(folder.path().join(file)).expect("the reason");
+            assert!(text.contains(why), "{arguments:?}: {text}");
+        }
+        assert!(!folder.path().join("report.json").exists(), "{arguments:?}");
+    }
+    assert_eq!(run(&["byte.figure4"]), Some(0));
+    assert_eq!(run(&["--list"]), Some(0), "a list is no run");
+    assert!(folder.path().join("report.json").exists());
+}
+
+#[test]
 fn files_without_end_are_read_up_to_a_limit() {
     let zeros = "/dev/zero";
     let rig = ["run", "--port", "bench", "--rig", zeros];
