@@ -70,6 +70,8 @@ pub struct RunConfig {
     pub board: String,
     /// The names of the boards in a run on a fleet.
     pub boards: Vec<String>,
+    /// The least number of them that must be there to the end.
+    pub min_boards: usize,
 }
 
 impl RunConfig {

@@ -13,7 +13,7 @@ mod target;
 mod worst_results;
 
 pub use crate::suite::{FollowUp, FollowUpOptions, command_line};
-pub use boards::{BoardSummary, boards_table};
+pub use boards::{BoardSummary, boards_table, missing_boards, missing_boards_text};
 pub use files::{WriteError, claim_folder, prepare_folder, write_files, write_no_run};
 pub use model::{Report, ReportedBoard, SCHEMA_VERSION};
 pub use target::RunTarget;

@@ -71,6 +71,8 @@ struct BoardRows<S: Suite> {
     failures: Vec<CommandError>,
     stats: LinkStats,
     summary: RunSummary,
+    /// Whether a board was lost for good while it ran cases.
+    was_lost: bool,
 }
 
 impl<S: Suite> BoardRows<S> {
@@ -79,6 +81,7 @@ impl<S: Suite> BoardRows<S> {
             name: member.name.clone(),
             profile: profile::<T>(member),
             ended: NOT_READY.to_owned(),
+            is_missing: true,
             ..BoardSummary::default()
         };
         Self {
@@ -87,6 +90,7 @@ impl<S: Suite> BoardRows<S> {
             failures: Vec::new(),
             stats: LinkStats::default(),
             summary: RunSummary::default(),
+            was_lost: false,
         }
     }
 
@@ -109,11 +113,13 @@ impl<S: Suite> BoardRows<S> {
         self.not_judged.extend(not_judged);
         let row = &mut self.rows[member];
         row.link = Some(stats);
-        (row.losses, row.restarts) = (summary.reconnects, summary.restarts);
         row.ended =
             report::incomplete_reason(&summary.ended).unwrap_or_else(|| COMPLETE.to_owned());
         let text = format!("{}: {}", row.name, row.ended);
         let is_lost = matches!(summary.ended, RunEnd::BoardLost(_));
+        row.is_missing = is_lost;
+        (row.losses, row.restarts) = (summary.reconnects + u64::from(is_lost), summary.restarts);
+        self.was_lost |= is_lost;
         self.stats += stats;
         self.summary = std::mem::take(&mut self.summary).merge(summary);
         is_lost.then_some(text)
@@ -125,11 +131,23 @@ impl<S: Suite> BoardRows<S> {
             row.counts = end.counts[index];
             row.at_fault = end.strikes[index];
             if end.is_quarantined[index] {
+                row.is_missing = true;
                 row.ended = format!(
                     "quarantined: {} problems that another board did not have",
                     row.at_fault
                 );
             }
+        }
+    }
+
+    /// Returns the end of a run of which all cases have ended. A board that was lost while it ran
+    /// cases may have been damaged by them, so the run is not complete, and neither is one with
+    /// fewer boards than required.
+    fn end(&self, min_boards: usize) -> RunEnd {
+        let count = self.rows.iter().filter(|row| !row.is_missing).count();
+        match self.was_lost || count < min_boards {
+            true => RunEnd::BoardLost(report::missing_boards(&self.rows)),
+            false => RunEnd::Complete,
         }
     }
 
@@ -170,6 +188,7 @@ fn dispatch<T: Session>(
         baseline: config.baseline.as_deref(),
         rounds: config.rounds(&ctx.clock),
         prepare: ctx.prepare,
+        min_boards: config.min_boards,
     };
     ctx.observer.on_iteration_start(fleet.rounds.next_len(cases.len()));
     let stop = Arc::clone(&ctx.stop);
@@ -191,7 +210,11 @@ fn dispatch<T: Session>(
         let _ = recorder.finish(Some(failure.message.clone()));
         return Err(failure);
     }
-    let summary = RunSummary { ended: end.ended.clone(), ..rows.summary };
+    let ended = match end.ended {
+        RunEnd::Complete => rows.end(config.min_boards),
+        early => early,
+    };
+    let summary = RunSummary { ended, ..rows.summary };
     reporter.report.set_summary(&summary, rows.stats);
     reporter.report.rounds = config.is_soak().then(|| recorder.totals.counts());
     recorder.finish(report::incomplete_reason(&summary.ended))?;

@@ -98,6 +98,8 @@ pub struct Fleet<'a, T: Session> {
     pub baseline: Option<&'a Baseline>,
     /// How often the cases are run.
     pub rounds: Rounds,
+    /// The number of boards that must be ready: so many are waited for even when all cases are run.
+    pub min_boards: usize,
     /// Prepares a board.
     pub prepare: &'a Prepare<'a, T>,
 }
@@ -136,6 +138,8 @@ pub(super) struct SharedState<S: Suite> {
     /// The results of the cases that are not settled.
     pub(super) results: HashMap<usize, Vec<(usize, CaseResult<S>)>>,
     pub(super) counts: Vec<VerdictCounts<S>>,
+    /// For each board: whether it is still being prepared.
+    pub(super) is_preparing: Vec<bool>,
 }
 
 impl<S: Suite> Shared<S> {
@@ -149,6 +153,7 @@ impl<S: Suite> Shared<S> {
             order: (0..cases as u32).collect(),
             results: HashMap::new(),
             counts: vec![VerdictCounts::default(); boards],
+            is_preparing: vec![true; boards],
         };
         Self {
             state: Mutex::new(state),
@@ -165,11 +170,25 @@ impl<S: Suite> Shared<S> {
 
     /// Ends the run.
     pub(super) fn end(&self) {
+        self.end_except(&[]);
+    }
+
+    /// Ends the run. The boards of which `is_needed` is set finish their preparation.
+    pub(super) fn end_except(&self, is_needed: &[bool]) {
         if self.is_over.swap(true, Ordering::Relaxed) {
             return;
         }
-        self.stops.iter().for_each(|stop| stop.store(true, Ordering::Relaxed));
+        for (board, stop) in self.stops.iter().enumerate() {
+            stop.store(!is_needed.get(board).is_some_and(|needed| *needed), Ordering::Relaxed);
+        }
         self.changed.notify_all();
+    }
+
+    /// Stops the preparation of boards after the run has ended.
+    pub(super) fn stop_preparing(&self) {
+        let state = self.lock();
+        let preparing = self.stops.iter().zip(&state.is_preparing).filter(|(_, is)| **is);
+        preparing.for_each(|(stop, _)| stop.store(true, Ordering::Relaxed));
     }
 }
 

@@ -45,9 +45,13 @@ fn collect_events<T: Session>(
     let mut ended = RunEnd::Complete;
     loop {
         let event = received.recv_timeout(POLL_INTERVAL);
-        if stop.load(Ordering::Relaxed) && !shared.is_over.load(Ordering::Relaxed) {
-            ended = RunEnd::Interrupted;
-            shared.end();
+        match (stop.load(Ordering::Relaxed), shared.is_over.load(Ordering::Relaxed)) {
+            (true, false) => {
+                ended = RunEnd::Interrupted;
+                shared.end();
+            }
+            (true, true) => shared.stop_preparing(),
+            (false, _) => {}
         }
         let event = match event {
             Ok(event) => event,

@@ -29,7 +29,9 @@ pub(super) struct Worker<'a, T: Session> {
 impl<T: Session> Worker<'_, T> {
     /// Prepares the board and runs cases until there is no more work.
     pub(super) fn work(self) {
-        let mut session = match self.prepare() {
+        let prepared = self.prepare();
+        self.shared.lock().is_preparing[self.board] = false;
+        let mut session = match prepared {
             Ok(session) => session,
             Err(failure) => {
                 self.send_event(FleetEvent::SetupFailed(self.board, failure));
@@ -111,9 +113,12 @@ impl<T: Session> Worker<'_, T> {
         self.send_event(FleetEvent::RoundEnded { cases, next });
         state.scheduler.start_round(state.order[..next].iter().map(|case| *case as usize));
         if next == 0 {
-            // Boards still being prepared are no longer needed. This is done under the lock, so
-            // that a worker that sees `is_done` also sees its stop flag and can clear it.
-            self.shared.end();
+            // Boards still being prepared are no longer needed, unless so many are required. This
+            // is done under the lock, so that a worker that sees `is_done` also sees its stop flag
+            // and can clear it.
+            let prepared = state.is_preparing.iter().filter(|preparing| !**preparing).count();
+            let are_enough = prepared >= self.fleet.min_boards;
+            self.shared.end_except(if are_enough { &[] } else { &state.is_preparing });
         }
     }
 

@@ -30,13 +30,34 @@ pub struct BoardSummary<S: Suite> {
     pub counts: VerdictCounts<S>,
     /// Problems that another board did not have with the same case.
     pub at_fault: u32,
-    /// How often it was lost and reconnected.
+    /// Whether it was lost for good, never ready, or left out for its problems.
+    #[serde(default)]
+    pub is_missing: bool,
+    /// How often it was lost, whether it was reconnected or not.
     pub losses: u64,
     /// How often it was restarted.
     pub restarts: u64,
     /// Statistics of its line; absent if it was never ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<LinkStats>,
+}
+
+/// Returns the boards that are missing at the end of a run, with the reasons; empty if none is.
+#[must_use]
+pub fn missing_boards<S: Suite>(boards: &[BoardSummary<S>]) -> String {
+    let missing = boards.iter().filter(|board| board.is_missing);
+    let text = |board: &BoardSummary<S>| {
+        let why = board.ended.strip_prefix("the board is lost: ").unwrap_or(&board.ended);
+        format!("{} ({why})", board.name)
+    };
+    missing.map(text).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the line that names the missing boards; empty if none is missing.
+#[must_use]
+pub fn missing_boards_text<S: Suite>(boards: &[BoardSummary<S>]) -> String {
+    let missing = missing_boards(boards);
+    if missing.is_empty() { missing } else { format!("missing: {}\n", missing.escaped()) }
 }
 
 /// Formats how often boards were at fault, and how often the code.

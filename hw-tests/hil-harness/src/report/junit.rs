@@ -7,7 +7,7 @@ use chrono::DateTime;
 use cli_support::text::Escape;
 use quick_junit::{NonSuccessKind, Report as Page, TestCase, TestCaseStatus, TestSuite};
 
-use super::{CaseResults, Report};
+use super::{BoardSummary, CaseResults, Report};
 use crate::runner::{CaseResult, Verdict};
 use crate::suite::Suite;
 
@@ -36,22 +36,29 @@ fn without_cases<S: Suite>(
     report: &Report<S>,
     cases: &mut dyn CaseResults<S>,
 ) -> io::Result<String> {
-    let mut suites = [TestSuite::new("run"), TestSuite::new("cases")];
-    suites[0].add_test_case(whole(report));
-    suites[1].set_time(Duration::from_millis(report.took_ms));
+    let mut run = TestSuite::new("run");
+    run.add_test_case(whole(report));
+    let mut boards = TestSuite::new("boards");
+    boards.add_test_cases(report.boards.iter().map(board_test));
+    let mut all = TestSuite::new("cases");
+    all.set_time(Duration::from_millis(report.took_ms));
     cases.visit(&mut |case| {
         // It is counted, and written by `write_junit`.
-        suites[1].add_test_case(test(case)).test_cases.clear();
+        all.add_test_case(test(case)).test_cases.clear();
         Ok(())
     })?;
     if let Ok(moment) = DateTime::parse_from_rfc3339(&report.started) {
-        suites[1].set_timestamp(moment);
+        all.set_timestamp(moment);
     }
     for (name, value) in report.facts() {
-        suites[1].add_property((name, value.escaped().as_str()));
+        all.add_property((name, value.escaped().as_str()));
     }
     let mut page = Page::new("hw-tests");
-    page.add_test_suites(suites);
+    page.add_test_suite(run);
+    if !report.boards.is_empty() {
+        page.add_test_suite(boards);
+    }
+    page.add_test_suite(all);
     page.to_string().map_err(io::Error::other)
 }
 
@@ -69,6 +76,19 @@ fn test_text<S: Suite>(case: &CaseResult<S>) -> io::Result<String> {
 /// Returns the test that all cases were run.
 fn whole<S: Suite>(report: &Report<S>) -> TestCase {
     all_cases_test(report.incomplete.as_deref().map(|why| ("incomplete", why)))
+}
+
+/// Returns the test of a board of a fleet: an error if it is missing at the end.
+fn board_test<S: Suite>(board: &BoardSummary<S>) -> TestCase {
+    let mut status = TestCaseStatus::success();
+    if board.is_missing {
+        status = TestCaseStatus::non_success(NonSuccessKind::Error);
+        status.set_type("missing").set_message(board.ended.escaped());
+    }
+    let mut test = TestCase::new(board.name.escaped(), status);
+    test.set_classname("boards");
+    test.set_system_out(format!("lost {} times, restarted {}", board.losses, board.restarts));
+    test
 }
 
 /// Returns the test that all cases were run, with the type and the text of its error.

@@ -83,6 +83,12 @@ pub(super) struct ExecutionArgs {
         help_heading = EXECUTION
     )]
     pub(super) repeat: u32,
+    /// With several boards: fail unless so many are there to the end
+    #[arg(long, value_name = "BOARDS", help_heading = EXECUTION, hide_short_help = true)]
+    min_boards: Option<usize>,
+    /// With several boards: fail unless all are there to the end
+    #[arg(long, conflicts_with = "min_boards", help_heading = EXECUTION, hide_short_help = true)]
+    require_all: bool,
     /// Stop at the first case that does not pass
     #[arg(long, help_heading = EXECUTION)]
     pub(super) fail_fast: bool,
@@ -216,7 +222,9 @@ impl ExecutionArgs {
     ) -> Result<RunConfig, CommandError> {
         let arguments = std::env::args_os().skip(1);
         let boards = board.fleet_names(self.all.as_deref())?;
+        let min_boards = if self.require_all { boards.len() } else { self.min_boards.unwrap_or(0) };
         Ok(RunConfig {
+            min_boards,
             boards,
             repeat: self.repeat,
             fail_fast: self.fail_fast,
@@ -326,6 +334,7 @@ fn conclude(done: &FinishedRun<SargonSuite>) -> CommandResult {
     if let Some(failure) = report_failure {
         eprint_message(format!("hw-tests: {failure}"));
     }
+    print(&report::missing_boards_text(boards))?;
     Ok(code)
 }
 

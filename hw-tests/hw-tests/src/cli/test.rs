@@ -136,6 +136,7 @@ fn run_files(files: &[Tested], args: &TestArgs) -> CommandResult {
         eprint_message(format!("hw-tests: {failure}"));
     }
     args.measure.finish(&mut measure::lock(&measurements))?;
+    print(&report::missing_boards_text(&done.boards))?;
     Ok(done.exit_code())
 }
 

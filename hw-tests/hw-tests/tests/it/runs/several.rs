@@ -68,6 +68,33 @@ fn a_missing_board_is_reported_and_the_others_do_its_work() {
     assert!(report.boards[1].ended.starts_with("set-up failed: "), "{:?}", report.boards);
     let talk = String::from_utf8_lossy(&written.output.stderr).into_owned();
     assert!(talk.contains("/dev/no-such-board: set-up failed"), "{talk}");
+    let printed = String::from_utf8_lossy(&written.output.stdout).into_owned();
+    let last = printed.lines().last().unwrap_or_default();
+    assert!(last.starts_with("missing: /dev/no-such-board (set-up failed: "), "{printed}");
+    let page = written.text("junit.xml");
+    assert!(
+        page.contains(r#"<testsuite name="boards" tests="2" skipped="0" errors="1""#),
+        "{page}"
+    );
+}
+
+#[test]
+fn a_run_fails_without_the_boards_that_are_required() {
+    let rows: [(&[&str], i32); 4] = [
+        (&["--require-all"], 3),
+        (&["--min-boards", "2"], 3),
+        (&["--min-boards", "1"], 0),
+        (&["--require-all", "--min-boards", "1"], 2),
+    ];
+    let two = ["run", "--rig", "direct", "--rig", "/dev/no-such-board", "byte.figure4"];
+    for (options, expected) in rows {
+        let (code, printed) = run_command(&[&two[..], options].concat());
+        assert_eq!(code, Some(expected), "{options:?}: {printed}");
+        let is_named = printed.contains("the board is lost: /dev/no-such-board (set-up failed");
+        assert_eq!(is_named, expected == 3, "{options:?}: {printed}");
+    }
+    let there = ["run", "--rig", "direct", "--rig", "direct", "byte.figure4", "--require-all"];
+    assert_eq!(run_command(&there).0, Some(0));
 }
 
 #[test]
