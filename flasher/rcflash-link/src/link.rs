@@ -51,6 +51,8 @@ pub struct Link {
     located_pc: Option<u16>,
     queue: RequestQueue,
     completions: VecDeque<Completion>,
+    /// The end of the last request.
+    last_end: Option<Instant>,
     busy_since: Option<Instant>,
     stop: Option<Arc<AtomicBool>>,
     stats: LinkStats,
@@ -76,6 +78,7 @@ impl Link {
             located_pc: None,
             queue,
             completions: VecDeque::new(),
+            last_end: None,
             busy_since: None,
             stop: None,
             stats: LinkStats::default(),
@@ -413,11 +416,15 @@ impl Link {
 
     fn finish(&mut self, pending: PendingRequest, replies: Result<Vec<Reply>, LinkError>) {
         let PendingRequest { id, seq, retries, first_sent, .. } = pending;
-        let elapsed = self.now().saturating_duration_since(first_sent);
+        let now = self.now();
+        let elapsed = now.saturating_duration_since(first_sent);
+        let began = self.last_end.map_or(first_sent, |end| end.max(first_sent));
+        self.last_end = Some(now);
+        let share = now.saturating_duration_since(began);
         if matches!(replies.as_deref(), Ok([Reply::Identity(_)])) && retries.total() == 0 {
             self.rtt.add_sample(elapsed);
         }
-        self.completions.push_back(Completion { id, replies, seq, retries, elapsed });
+        self.completions.push_back(Completion { id, replies, seq, retries, share });
         if self.queue.is_empty() {
             self.count_busy();
         }

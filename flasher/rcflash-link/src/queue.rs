@@ -71,8 +71,9 @@ pub struct Completion {
     pub seq: u8,
     /// The number of retries, by cause.
     pub retries: RetryCounts,
-    /// The time from its first transmission to its end, by the transport's clock.
-    pub elapsed: Duration,
+    /// Its share of the time in which requests were in flight, by the transport's clock: from its
+    /// first transmission, or the end of the request before it if that was later, to its end.
+    pub share: Duration,
 }
 
 pub(super) struct PendingRequest {

@@ -294,7 +294,7 @@ impl<S: BoardSuite> Runner<'_, S> {
             RequestKind::Case => {}
         }
         let Some(job) = request.jobs.pop() else { return };
-        let timing = (reply.retries, reply.elapsed);
+        let timing = (reply.retries, reply.share);
         match reply.result {
             Ok(response) => {
                 let result = with_timing(self.judge(&job.case, &response), timing);
@@ -428,7 +428,7 @@ impl<S: BoardSuite> Runner<'_, S> {
             // As in `handle_reply`: a failure may be another program's, and the case runs again.
             if was_unchanged || result.verdict == Verdict::Pass {
                 let job = self.in_flight.remove(index).jobs.remove(0);
-                self.handle_result(job, with_timing(result, (reply.retries, reply.elapsed)));
+                self.handle_result(job, with_timing(result, (reply.retries, reply.share)));
             }
         }
     }

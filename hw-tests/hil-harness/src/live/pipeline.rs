@@ -17,8 +17,8 @@ pub struct CaseReply<S: BoardSuite> {
     pub result: Result<Response<S>, LinkError>,
     /// Retries of the request, by cause.
     pub retries: RetryCounts,
-    /// Time from the first transmission to the reply, by the clock of the line.
-    pub elapsed: Duration,
+    /// Its share of the time in which requests were in flight, by the clock of the line.
+    pub share: Duration,
     /// What code under test did wrong during the request.
     pub findings: Vec<Finding>,
 }
@@ -80,7 +80,7 @@ impl<S: BoardSuite> LiveBoard<S> {
             request_id: completion.id,
             result,
             retries: completion.retries,
-            elapsed: completion.elapsed,
+            share: completion.share,
             findings: self.claim_findings(completion.seq),
         }
     }

@@ -41,12 +41,14 @@ fn without_cases<S: Suite>(
     let mut boards = TestSuite::new("boards");
     boards.add_test_cases(report.boards.iter().map(board_test));
     let mut all = TestSuite::new("cases");
-    all.set_time(Duration::from_millis(report.took_ms));
+    let mut time = Duration::ZERO;
     cases.visit(&mut |case| {
+        time += time_of(case);
         // It is counted, and written by `write_junit`.
         all.add_test_case(test(case)).test_cases.clear();
         Ok(())
     })?;
+    all.set_time(time);
     if let Ok(moment) = DateTime::parse_from_rfc3339(&report.started) {
         all.set_timestamp(moment);
     }
@@ -135,8 +137,13 @@ fn test<S: Suite>(case: &CaseResult<S>) -> TestCase {
     }
     let mut test = TestCase::new(case.id.escaped(), status);
     test.set_classname(case.tags.first().map_or("cases".to_owned(), |tag| tag.escaped()));
-    test.set_time(Duration::from_micros(case.elapsed_us));
+    test.set_time(time_of(case));
     test
+}
+
+/// Returns the time of a case in whole milliseconds, as they are written, so that the times add up.
+fn time_of<S: Suite>(case: &CaseResult<S>) -> Duration {
+    Duration::from_millis((case.elapsed_us + 500) / 1000)
 }
 
 #[cfg(test)]
@@ -149,7 +156,9 @@ mod tests {
 
     /// Returns the XML of a run with one case of each verdict.
     fn page_of_all_verdicts() -> Page {
-        let mut results = Verdict::ALL.map(|verdict| result(verdict.as_str(), verdict)).to_vec();
+        let result =
+            |verdict: Verdict| CaseResult { elapsed_us: 1500, ..result(verdict.as_str(), verdict) };
+        let mut results = Verdict::ALL.map(result).to_vec();
         let mut report = Report::new(RunHeader::default(), Vec::new(), SystemTime::UNIX_EPOCH);
         let options = crate::report::FollowUpOptions::default();
         report.set_cases(&mut results, Duration::ZERO, &options, None).expect("it is readable");
@@ -185,6 +194,14 @@ mod tests {
         }
         let whole = page.to_string().expect("it is written");
         assert_eq!(String::from_utf8(streamed).expect("it is text"), whole);
+    }
+
+    #[test]
+    fn the_time_of_the_suite_is_the_sum_of_those_of_its_tests() {
+        let page = page_of_all_verdicts();
+        let times = page.test_suites[1].test_cases.iter().filter_map(|test| test.time);
+        let sum = Duration::from_millis(2) * Verdict::ALL.len() as u32;
+        assert_eq!((page.test_suites[1].time, times.sum()), (Some(sum), sum));
     }
 
     #[test]

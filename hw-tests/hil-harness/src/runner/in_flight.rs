@@ -95,8 +95,7 @@ impl<S: BoardSuite> Runner<'_, S> {
     pub(super) fn handle_batch_reply(&mut self, request: InFlightRequest<S>, reply: CaseReply<S>) {
         match reply.result {
             Ok(Response::Batch(replies)) if replies.len() == request.jobs.len() => {
-                let elapsed =
-                    reply.elapsed / u32::try_from(replies.len().max(1)).unwrap_or(u32::MAX);
+                let elapsed = reply.share / u32::try_from(replies.len().max(1)).unwrap_or(u32::MAX);
                 let mut retries = reply.retries;
                 let mut undecided = Vec::new();
                 for (job, seen) in request.jobs.into_iter().zip(&replies) {

@@ -140,8 +140,8 @@ pub struct CaseResult<S: Suite> {
     /// Retries because of line errors, over all attempts, by cause.
     #[serde(rename = "repeats")]
     pub retries: RetryCounts,
-    /// Microseconds from the first transmission to the reply, over all attempts, by the clock of
-    /// the line. Several cases are in flight at a time, so these times overlap.
+    /// Its share of the time in which cases were in flight on its board, in microseconds, over all
+    /// attempts, by the clock of the line.
     #[serde(rename = "took_us")]
     pub elapsed_us: u64,
 }

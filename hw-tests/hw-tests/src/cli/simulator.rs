@@ -40,9 +40,10 @@ pub(super) struct SimArgs {
     /// Ignore RTS, so that a slow board loses characters
     #[arg(long)]
     ignore_rts: bool,
-    /// Stuck-at-1 bit of RAM: address in hexadecimal and bit number, as in 8123:0
-    #[arg(long, value_name = "ADDRESS:BIT", value_parser = parse_stuck_bit)]
-    stuck: Option<(u16, u8)>,
+    /// Stuck-at-1 bit of RAM: address in hexadecimal, or symbol of the evaluator, and bit number,
+    /// as in WACT:0
+    #[arg(long, value_name = "ADDRESS|SYMBOL:BIT", value_parser = parse_stuck_bit)]
+    stuck: Option<StuckBit>,
     /// Listen at a TCP port instead of a pseudo-terminal; 0 selects a free port
     ///
     /// Other computers can connect only to an address of this computer, with --unprotected.
@@ -70,7 +71,7 @@ pub(super) fn serve(args: &SimArgs) -> CommandResult {
     let interrupted = install_handler()?;
     let mut spec = board_spec(&profile);
     spec.host_obeys_rts = !args.ignore_rts;
-    spec.stuck = args.stuck;
+    spec.stuck = args.stuck.as_ref().map(|bit| bit.resolve(&profile)).transpose()?;
     let pace = if args.free { Pace::Free } else { Pace::RealTime };
     let packets = if args.usb { UsbPacketing::Usb } else { UsbPacketing::None };
     let options = ServerOptions { pace, packets, ..ServerOptions::default() };
@@ -101,13 +102,40 @@ pub(super) fn serve(args: &SimArgs) -> CommandResult {
     Ok(INTERRUPTED)
 }
 
-/// Parses an address and a bit number. Returns the bit as a mask.
-fn parse_stuck_bit(text: &str) -> Result<(u16, u8), String> {
-    let wrong = || format!("invalid bit '{text}': expected ADDRESS:BIT, as in 8123:0");
-    let (address, bit) = text.split_once(':').ok_or_else(wrong)?;
-    let address = u16::from_str_radix(address, 16).map_err(|_| wrong())?;
-    let bit = bit.parse::<u8>().ok().filter(|bit| *bit < 8).ok_or_else(wrong)?;
-    Ok((address, 1 << bit))
+/// A stuck bit of RAM, at an address in hexadecimal or a symbol.
+#[derive(Debug, Clone)]
+struct StuckBit {
+    place: String,
+    mask: u8,
+}
+
+impl StuckBit {
+    /// Returns the address and the mask. Symbols are those of the built-in evaluator.
+    fn resolve(&self, profile: &BoardProfile) -> Result<(u16, u8), CommandError> {
+        let place = &self.place;
+        if place.starts_with(|c: char| c.is_ascii_digit()) {
+            return match u16::from_str_radix(place, 16) {
+                Ok(address) => Ok((address, self.mask)),
+                Err(_) => Err(CommandError::new(USAGE, format!("invalid address '{place}'"))),
+            };
+        }
+        let evaluator = build(profile, ProgramKind::Application).map_err(SetupError::from)?;
+        let address = evaluator.program.symbol(&place.to_ascii_uppercase());
+        let address = address.or_else(|| u16::from_str_radix(place, 16).ok()).ok_or_else(|| {
+            CommandError::new(USAGE, format!("the evaluator has no symbol '{place}'"))
+        })?;
+        Ok((address, self.mask))
+    }
+}
+
+/// Parses a place and a bit number.
+fn parse_stuck_bit(text: &str) -> Result<StuckBit, String> {
+    let wrong =
+        || format!("invalid bit '{text}': expected ADDRESS:BIT or SYMBOL:BIT, as in WACT:0");
+    let (place, bit) = text.split_once(':').ok_or_else(wrong)?;
+    let is_name = !place.is_empty() && place.chars().all(|c| c.is_ascii_alphanumeric());
+    let bit = bit.parse::<u8>().ok().filter(|bit| *bit < 8 && is_name).ok_or_else(wrong)?;
+    Ok(StuckBit { place: place.to_owned(), mask: 1 << bit })
 }
 
 /// Returns a channel with a message for each line on standard input.

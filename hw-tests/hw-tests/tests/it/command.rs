@@ -286,3 +286,21 @@ fn vanishes_after(moment: u64) {
     let known = ["line failed", "not found; `rcflash ports`", "can't open"];
     assert!(known.iter().any(|words| printed.contains(words)), "{moment} ms: {printed}");
 }
+
+#[test]
+fn a_stuck_bit_is_placed_by_address_or_symbol() {
+    for place in ["WACT:0", "wact:0"] {
+        let board = ServedBoard::start(&["--free", "--stuck", place]);
+        let output = hw_tests(&["run", "--port", &board.path, "--tag", "document"]);
+        assert_eq!(output.status.code(), Some(1), "{place}: {}", text(&output.stderr));
+    }
+    for (place, message) in [
+        ("NOPE:0", "the evaluator has no symbol 'NOPE'"),
+        ("81234:0", "invalid address '81234'"),
+        ("WACT:8", "expected ADDRESS:BIT or SYMBOL:BIT"),
+    ] {
+        let output = hw_tests(&["sim", "--stuck", place]);
+        assert_eq!(output.status.code(), Some(2), "{place}");
+        assert!(text(&output.stderr).contains(message), "{place}: {}", text(&output.stderr));
+    }
+}

@@ -159,3 +159,20 @@ fn positions_by_crc_and_in_full_reach_the_documented_rate() {
         );
     }
 }
+
+#[test]
+fn the_times_of_cases_in_flight_together_add_up_to_that_of_the_board() {
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
+    let board = BoardKind::InProcess { rom: None };
+    let config = BoardConfig { board, full_responses: true, ..BoardConfig::simulated(profile) };
+    let mut live = LiveBoard::prepare(&config).expect("it is simulated");
+    let before = live.stats().busy;
+    let interrupted = AtomicBool::new(false);
+    let options =
+        RunOptions { repeat: 2, fail_fast: false, baseline: None, interrupted: &interrupted };
+    let cases = corpus::builtin_corpus().expect("it ships").into_iter().take(100);
+    let mut sum = Duration::ZERO;
+    run_cases(&mut live, cases, options, |result| sum += Duration::from_micros(result.elapsed_us));
+    let busy = live.stats().busy - before;
+    assert!(!sum.is_zero() && sum.abs_diff(busy) * 100 <= busy, "{sum:?} of {busy:?}");
+}

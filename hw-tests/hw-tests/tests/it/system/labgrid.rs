@@ -10,9 +10,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Duration;
 
-use firmware::ProgramKind;
-use firmware::build::build;
-use firmware::profile::BoardProfile;
 use hil_harness::runner::{FaultSide, Verdict};
 use rustix::process::{Pid, Signal, kill_process};
 use sargon_suite::Report;
@@ -33,17 +30,10 @@ fn report_in(folder: &Path) -> Report {
     serde_json::from_str(&text).expect("it is one")
 }
 
-/// A bit of the byte that counts White's attackers, stuck.
-fn stuck_bit() -> String {
-    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
-    let image = build(&profile, ProgramKind::Application).expect("it builds");
-    format!("{:04X}:0", image.program.symbol("WACT").expect("it is exported"))
-}
-
 #[test]
 fn four_places_make_one_run_of_which_one_is_unplugged_one_lies_and_one_is_slow() {
     let good = ServedBoard::start(&[]);
-    let liar = ServedBoard::start(&["--stuck", &stuck_bit()]);
+    let liar = ServedBoard::start(&["--stuck", "WACT:0"]);
     let far = ServedBoard::start(&["--listen", "0"]);
     let slow = Proxy::new(far.path.trim_start_matches("tcp://"), Duration::from_millis(150));
     let gone = ServedBoard::start(&["--listen", "0"]);
