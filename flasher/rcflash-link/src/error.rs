@@ -5,13 +5,13 @@ use std::{fmt, io};
 
 use firmware_wire::{ErrorReply, MessageError};
 
-use crate::traffic::RecentTraffic;
+use crate::traffic::{RecentTraffic, escape_bytes};
 
 /// Error returned for a request without a valid reply.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
     /// Reading or writing the port failed.
-    #[error("{port}: the line failed while {operation}: {source}{}", io_hint(source))]
+    #[error("{port}: the line failed while {operation}: {source}{}", io_hint(port, source))]
     Io {
         /// The name of the port.
         port: String,
@@ -53,10 +53,12 @@ pub enum LinkError {
         recent_traffic: Box<RecentTraffic>,
     },
     /// The user stopped the operation. The board may still execute the request in flight.
-    #[error("interrupted while {operation}")]
+    #[error("interrupted while {operation}{hint}")]
     Interrupted {
         /// The operation that was interrupted.
         operation: &'static str,
+        /// What was received instead of a reply, while the board is being identified; else empty.
+        hint: String,
     },
     /// The board replied with an error.
     #[error("the board refused while {operation}: {error}")]
@@ -85,8 +87,13 @@ pub enum LinkError {
 }
 
 /// Returns a hint for a port that failed; a full disk is not the cable's fault.
-fn io_hint(source: &io::Error) -> &'static str {
-    if source.kind() == io::ErrorKind::StorageFull { "" } else { "; is it still plugged in?" }
+#[must_use]
+pub fn io_hint(port: &str, source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::StorageFull => "",
+        _ if port.contains("://") => "; is its server still running?",
+        _ => "; is it still plugged in?",
+    }
 }
 
 /// Returns a hint for an invalid reply. The message about another version has its own.
@@ -103,19 +110,56 @@ fn invalid_reply_hint(error: &MessageError) -> &'static str {
 /// The start of the banner of this project's monitor.
 const MONITOR_BANNER: &[u8] = b"Sargon board monitor";
 
+/// The operation of an IDENT request.
+pub(crate) const IDENTIFYING: &str = "identifying the board";
+/// The start of a reply of an HTTP server.
+const HTTP_REPLY: &[u8] = b"HTTP/1.";
+/// So many equal bytes are not a program's output.
+const MIN_REPEATED_BYTES: usize = 16;
+
+/// Returns what the bytes received instead of a reply show, if anything.
+fn diagnosis(recent_traffic: &RecentTraffic) -> Option<&'static str> {
+    let received: Vec<u8> = recent_traffic.received.iter().copied().collect();
+    let is_text = |byte: &&u8| matches!(**byte, b'\t' | b'\n' | b'\r' | 0x20..=0x7E);
+    let text = received.iter().filter(is_text).count();
+    if recent_traffic.is_echo() {
+        Some("your own bytes came back: are TX and RX joined, or is another program an echo?")
+    } else if received.windows(HTTP_REPLY.len()).any(|bytes| bytes == HTTP_REPLY) {
+        Some("this is an HTTP server: give the address of a serial port's server")
+    } else if received.len() >= MIN_REPEATED_BYTES && received.iter().all(|b| *b == received[0]) {
+        Some("the same byte comes over and over: check the wiring")
+    } else if text * 4 < received.len() * 3 {
+        Some("this is noise or text at another speed: run `rcflash probe` to try other speeds")
+    } else {
+        None
+    }
+}
+
 /// Returns a hint for a board that did not reply.
 fn timeout_hint(recent_traffic: &RecentTraffic) -> &'static str {
     let received: Vec<u8> = recent_traffic.received.iter().copied().collect();
     if received.windows(MONITOR_BANNER.len()).any(|bytes| bytes == MONITOR_BANNER) {
-        "the monitor has just started; try again, or run `rcflash probe` to identify it"
-    } else if received.is_empty() {
+        return "the monitor has just started; try again, or run `rcflash probe` to identify it";
+    }
+    diagnosis(recent_traffic).unwrap_or(if received.is_empty() {
         "press reset and check the cable, or run `rcflash probe` to try other speeds"
     } else {
         "press reset, or run `rcflash probe` to identify the program and its speed"
-    }
+    })
 }
 
 impl LinkError {
+    /// Creates the error of an operation that the user stopped.
+    pub(crate) fn interrupted(operation: &'static str, recent_traffic: &RecentTraffic) -> Self {
+        let mut hint = String::new();
+        if operation == IDENTIFYING {
+            let received = escape_bytes(&recent_traffic.received);
+            hint = format!("; last received: {received}");
+            hint.extend(diagnosis(recent_traffic).iter().flat_map(|what| ["; ", *what]));
+        }
+        Self::Interrupted { operation, hint }
+    }
+
     pub(crate) fn unexpected_reply(operation: &'static str, cause: impl fmt::Display) -> Self {
         Self::UnexpectedReply { operation, cause: cause.to_string() }
     }
@@ -138,6 +182,13 @@ mod tests {
             "the monitor has just started; try again, or run `rcflash probe` to identify it"
         );
         assert!(hint(b"").starts_with("press reset and check the cable"));
+        assert!(hint(b"HTTP/1.0 400 Bad").starts_with("this is an HTTP server"));
+        assert!(hint(&[b'U'; 16]).starts_with("the same byte comes over and over"));
+        assert!(hint(b"\x83\xF6U\x03").starts_with("this is noise or text at another speed"));
+        let mut recent_traffic = RecentTraffic::default();
+        recent_traffic.add_sent(b"\0\x01\x05identify\0");
+        recent_traffic.add_received(b"\x05identify\0");
+        assert!(timeout_hint(&recent_traffic).starts_with("your own bytes came back"));
         assert!(hint(b"Sargon board").starts_with("press reset, or run `rcflash probe`"));
     }
 }

@@ -335,7 +335,7 @@ impl Kernel {
 
     fn io_error(&self, operation: &'static str, source: std::io::Error) -> LinkError {
         if source.kind() == std::io::ErrorKind::Interrupted {
-            return LinkError::Interrupted { operation };
+            return LinkError::Interrupted { operation, hint: String::new() };
         }
         LinkError::Io { port: self.transport.name().to_owned(), operation, source }
     }

@@ -32,7 +32,7 @@ mod rtt;
 mod stats;
 mod traffic;
 
-pub use error::LinkError;
+pub use error::{LinkError, io_hint};
 pub use link::Link;
 pub use queue::{Completion, ReplyClassifier, ReplyStatus, RequestId, RequestSpec};
 pub use stats::{LinkStats, RetryCounts};

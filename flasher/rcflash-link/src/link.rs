@@ -496,7 +496,7 @@ impl Link {
 
     fn io_error(&self, operation: &'static str, source: io::Error) -> LinkError {
         if source.kind() == io::ErrorKind::Interrupted {
-            return LinkError::Interrupted { operation };
+            return LinkError::interrupted(operation, &self.recent_traffic);
         }
         LinkError::Io { port: self.name().to_owned(), operation, source }
     }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use firmware_wire::{ErrorCode, Identity, MAX_BLOCK, Reply, Request, Role, memory_checksum};
 
+use crate::error::IDENTIFYING;
 use crate::narrow::narrow;
 use crate::{Link, LinkError, RequestSpec};
 
@@ -85,7 +86,7 @@ pub enum LoadError {
 
 /// Returns an IDENT request.
 pub fn identify_request() -> RequestSpec {
-    RequestSpec::new("identifying the board", Request::Identify, REPLY_TIMEOUT)
+    RequestSpec::new(IDENTIFYING, Request::Identify, REPLY_TIMEOUT)
 }
 
 /// Returns the identity of the running program.

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 use std::fmt;
 
 const RECENT_BYTES: usize = 64;
+/// Fewer bytes may be equal by chance.
+const MIN_ECHO_BYTES: usize = 8;
 
 /// The last bytes sent and received.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -18,6 +20,14 @@ impl RecentTraffic {
     /// Adds bytes that were sent.
     pub fn add_sent(&mut self, bytes: &[u8]) {
         append(&mut self.sent, bytes);
+    }
+
+    /// Returns `true` if what was received last is what was sent last.
+    pub(crate) fn is_echo(&self) -> bool {
+        let count = self.received.len().min(self.sent.len());
+        let last = |bytes: &VecDeque<u8>| bytes.range(bytes.len() - count..).copied().collect();
+        let [sent, received]: [Vec<u8>; 2] = [last(&self.sent), last(&self.received)];
+        count >= MIN_ECHO_BYTES && sent == received
     }
 
     /// Adds bytes that were received.

@@ -4,13 +4,13 @@ use std::io;
 use std::time::Duration;
 
 use crate::prompt::Peer;
-use rcflash_link::RecentTraffic;
+use rcflash_link::{RecentTraffic, io_hint};
 
 /// Error returned by a load.
 #[derive(Debug, thiserror::Error)]
 pub enum LoaderError {
     /// Reading or writing the port failed.
-    #[error("{port}: the line failed while {operation}: {source}; is it still plugged in?")]
+    #[error("{port}: the line failed while {operation}: {source}{}", io_hint(port, source))]
     Io {
         /// The name of the port.
         port: String,

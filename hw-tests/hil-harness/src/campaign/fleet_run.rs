@@ -99,9 +99,8 @@ impl<S: Suite> BoardRows<S> {
     fn failed(&mut self, index: usize, failure: CommandError) -> Option<String> {
         let row = &mut self.rows[index];
         let is_stopped = failure.code == INTERRUPTED;
-        if !is_stopped {
-            row.ended = format!("set-up failed: {}", failure.message);
-        }
+        let what = if is_stopped { NOT_READY } else { "set-up failed" };
+        row.ended = format!("{what}: {}", failure.message);
         self.failures.push(failure);
         (!is_stopped).then(|| format!("{}: {}", row.name, row.ended))
     }

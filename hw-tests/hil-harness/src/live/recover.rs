@@ -119,7 +119,8 @@ impl<S: BoardSuite> LiveBoard<S> {
                 return Err(error.into());
             }
             if self.is_cancelled() {
-                return Err(LinkError::Interrupted { operation: "waiting for the port" }.into());
+                let (operation, hint) = ("waiting for the port", String::new());
+                return Err(LinkError::Interrupted { operation, hint }.into());
             }
             if polls == POLLS_BEFORE_NOTICE {
                 let name = self.board.name();

@@ -253,7 +253,10 @@ fn check_same_run(
             ("--seed", or_none(head.seed.map(|seed| seed.to_string()))),
             ("--shard", or_none(head.shard.clone())),
             ("--faults", or_none(head.faults.map(|seed| seed.to_string()))),
-            ("the list of boards", or_none(named(&head.boards))),
+            (
+                "the list of boards",
+                named(&head.boards).unwrap_or_else(|| "a single board".to_owned()),
+            ),
         ]
     };
     for ((what, found), (_, expected)) in facts(found).into_iter().zip(facts(expected)) {
