@@ -8,13 +8,11 @@ use cli_support::text::Escape;
 use tdlasm::disasm::disassemble;
 use tdlasm::image::{Image, Run, parse_intel_hex, parse_s_records};
 use tdlasm::link::Layout;
-use tdlasm::object::{ObjectError, read_executable, read_modules, read_tdl};
+use tdlasm::object::{FileKind, ObjectError, file_kind, read_executable, read_modules};
 
 use super::ExitKind;
 use super::files::{self, Format};
 use super::link::link_and_report;
-
-const ELF: &[u8] = b"\x7FELF";
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -54,21 +52,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
 /// Returns the format of a file's content, or else that of its extension; reports a contradiction.
 fn recognise(path: &Path, content: &[u8]) -> Format {
     let named = Format::of_extension(path).unwrap_or(Format::Bin);
-    let first = content.trim_ascii_start();
-    let starts = |mark: &[u8], digits: usize| {
-        let rest = first.strip_prefix(mark).and_then(|rest| rest.get(..digits));
-        rest.is_some_and(|rest| rest.iter().all(u8::is_ascii_hexdigit))
-    };
-    let (found, what) = if content.starts_with(ELF) {
-        (Format::Elf, "an ELF file")
-    } else if starts(b":", 10) {
-        (Format::Hex, "Intel HEX")
-    } else if starts(b"S", 9) {
-        (Format::Srec, "S-records")
-    } else if read_tdl(content, "").is_ok_and(|modules| !modules.is_empty()) {
-        (Format::Rel, "a TDL object")
-    } else {
-        return named;
+    let (found, what) = match file_kind(content) {
+        Some(FileKind::Elf) => (Format::Elf, "an ELF file"),
+        Some(FileKind::IntelHex) => (Format::Hex, "Intel HEX"),
+        Some(FileKind::SRecords) => (Format::Srec, "S-records"),
+        Some(FileKind::TdlObject) => (Format::Rel, "a TDL object"),
+        None => return named,
     };
     if named == Format::Bin && path.extension().is_some() {
         let shown = path.escaped();
@@ -133,7 +122,7 @@ fn executable_or_object(
 }
 
 fn symbols(path: &Path, content: &[u8]) -> Result<Names, ExitKind> {
-    if content.starts_with(ELF) {
+    if file_kind(content) == Some(FileKind::Elf) {
         return read_executable(content)
             .map(|found| found.symbols)
             .map_err(|error| wrong(path, &error));

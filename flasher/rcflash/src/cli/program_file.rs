@@ -8,6 +8,7 @@ use cli_support::exit::{CommandError, ENVIRONMENT, USAGE};
 use cli_support::files::read_input;
 use cli_support::text::Escape;
 use tdlasm::image::Image;
+use tdlasm::object::{FileKind, file_kind};
 
 pub(super) enum ProgramFile {
     /// A binary and its load address.
@@ -18,9 +19,7 @@ pub(super) enum ProgramFile {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FileFormat {
-    IntelHex,
-    SRecords,
-    Elf,
+    Known(FileKind),
     Text,
     Binary,
 }
@@ -52,13 +51,14 @@ fn decode(path: &Path, bytes: &[u8], address: Option<u32>) -> Result<ProgramFile
                        `rcflash run`";
             return Err(CommandError::new(USAGE, format!("{name} {how}")));
         }
-        FileFormat::IntelHex => {
+        FileFormat::Known(FileKind::IntelHex) => {
             tdlasm::image::parse_intel_hex(&text()).map_err(|error| error.to_string())
         }
-        FileFormat::SRecords => {
+        FileFormat::Known(FileKind::SRecords) => {
             tdlasm::image::parse_s_records(&text()).map_err(|error| error.to_string())
         }
-        FileFormat::Elf => elf::parse(bytes),
+        FileFormat::Known(FileKind::Elf) => elf::parse(bytes),
+        FileFormat::Known(FileKind::TdlObject) => Err(elf::UNLINKED.to_owned()),
     };
     let (image, entry) = read.map_err(wrong)?;
     let (first, _) = image.bounds().ok_or_else(|| wrong("the file has no bytes".to_owned()))?;
@@ -66,22 +66,14 @@ fn decode(path: &Path, bytes: &[u8], address: Option<u32>) -> Result<ProgramFile
 }
 
 fn detect_format(path: &Path, bytes: &[u8]) -> FileFormat {
-    if bytes.starts_with(b"\x7FELF") {
-        return FileFormat::Elf;
-    }
     let plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r' | 0x0C | 0x1A);
-    let line = bytes.split(|byte| matches!(byte, b'\r' | b'\n'));
-    let mut lines = line.map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
-    let first = lines.next().unwrap_or_default();
-    let is_hex =
-        |line: &[u8], least: usize| line.len() >= least && line.iter().all(u8::is_ascii_hexdigit);
-    match first {
-        [b':', digits @ ..] if is_hex(digits, 8) => FileFormat::IntelHex,
-        [b'S' | b's', b'0'..=b'9', digits @ ..] if is_hex(digits, 6) => FileFormat::SRecords,
+    match file_kind(bytes) {
+        Some(kind) => FileFormat::Known(kind),
         // A corrupted file of either format gets that format's message.
-        [b':', ..] if has_extension(path, &["hex", "ihx", "ihex"]) => FileFormat::IntelHex,
-        _ if has_extension(path, &["hex", "ihx", "ihex"]) => FileFormat::IntelHex,
-        _ if has_extension(path, &["srec", "s19", "s28", "s37", "mot"]) => FileFormat::SRecords,
+        _ if has_extension(path, &["hex", "ihx", "ihex"]) => FileFormat::Known(FileKind::IntelHex),
+        _ if has_extension(path, &["srec", "s19", "s28", "s37", "mot"]) => {
+            FileFormat::Known(FileKind::SRecords)
+        }
         _ if bytes.is_empty() || !bytes.iter().all(plain) => FileFormat::Binary,
         _ if has_extension(path, &BINARY_EXTENSIONS) && !bytes.contains(&b'\n') => {
             FileFormat::Binary
@@ -119,12 +111,20 @@ mod tests {
 
     #[test]
     fn the_format_is_detected_from_the_content_not_the_name() {
+        use FileFormat::Known;
         let hex = b":0180000000 7F\n";
-        assert_eq!(kind("prog.bin", b":0180000000007F\r\n:00000001FF\r\n"), FileFormat::IntelHex);
-        assert_eq!(kind("prog", b"\n:00000001FF"), FileFormat::IntelHex);
-        assert_eq!(kind("prog.hex", hex), FileFormat::IntelHex, "its error is reported");
-        assert_eq!(kind("prog.dat", b"S1048000C9B2\nS9030000FC\n"), FileFormat::SRecords);
-        assert_eq!(kind("prog.hex", b"\x7FELF\x01\x01"), FileFormat::Elf);
+        assert_eq!(
+            kind("prog.bin", b":0180000000007F\r\n:00000001FF\r\n"),
+            Known(FileKind::IntelHex)
+        );
+        assert_eq!(kind("prog", b"\n:00000001FF"), Known(FileKind::IntelHex));
+        assert_eq!(kind("prog.hex", hex), Known(FileKind::IntelHex), "its error is reported");
+        assert_eq!(kind("prog.dat", b"S1048000C9B2\nS9030000FC\n"), Known(FileKind::SRecords));
+        assert_eq!(kind("prog.hex", b"\x7FELF\x01\x01"), Known(FileKind::Elf));
+        let module = tdlasm::assemble_text(" RET\n .END\n").expect("right");
+        let object = tdlasm::object::write_tdl(&module.modules, module.object_form);
+        let object = object.expect("a TDL object");
+        assert_eq!(kind("prog.bin", &object), Known(FileKind::TdlObject));
         assert_eq!(kind("prog.asm", b"        .LOC 100H\n        RET\n"), FileFormat::Text);
         assert_eq!(kind("notes", b"remember the milk"), FileFormat::Text);
         assert_eq!(kind("letters.bin", b"HELLO"), FileFormat::Binary);

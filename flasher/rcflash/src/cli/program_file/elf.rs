@@ -12,6 +12,8 @@ const EXECUTABLE: u16 = 2;
 const OBJECT: u16 = 1;
 const Z80: u16 = 220;
 const LOAD: u32 = 1;
+/// The message about an object file, ELF or TDL.
+pub(super) const UNLINKED: &str = "an object file: link it first (`tdlasm link`)";
 
 pub(super) fn parse(bytes: &[u8]) -> Result<(Image, Option<u16>), String> {
     if bytes.len() < HEADER || bytes[4] != CLASS_32 || bytes[5] != LITTLE {
@@ -19,7 +21,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<(Image, Option<u16>), String> {
     }
     match (half(bytes, 16), half(bytes, 18)) {
         (Some(OBJECT), _) => {
-            return Err("an object file: link it first (`tdlasm link`)".to_owned());
+            return Err(UNLINKED.to_owned());
         }
         (Some(EXECUTABLE), Some(Z80)) => {}
         (_, Some(Z80)) => return Err("not an ELF executable".to_owned()),
