@@ -399,7 +399,7 @@ impl ModuleScope {
         self.names.add_symbol(new);
         if entry.is_multiply_defined {
             self.report_redefinition(context, new, &entry, place);
-        } else if !matches!(entry.definition, Definition::Label | Definition::External) {
+        } else if matches!(entry.definition, Definition::None | Definition::Fixed) {
             self.names[new].state = state;
             if entry.definition == Definition::None {
                 self.names[new].definition = kind;

@@ -205,6 +205,11 @@ impl<'a> DiagnosticSink<'a> {
         self.pass != Pass::First && has_room
     }
 
+    /// Returns the number of flags that ZASM shows in the row.
+    pub(super) fn shown_flags_in_row(&self) -> usize {
+        self.row.flags.min(MAX_FLAGS_PER_ROW)
+    }
+
     /// Returns the number of errors in the row, if all of their flags are shown.
     pub(super) fn flags_in_row(&self) -> Option<u16> {
         let flags = self.row.flags;

@@ -2,12 +2,14 @@
 
 use super::code_buffer::Field;
 use super::deferred::{DeferredExpression, DeferredOp, Evaluated};
+use super::directive_table::Directive;
 use super::module_assembler::ModuleAssembler;
 use super::name_hash::NameId;
 use super::name_table::{BuiltIn, Definition, Operator, SymbolState};
 use super::pass::{Pass, StatementAbort, StatementResult};
 use super::value::{BaseId, Value};
 use crate::diag::{Code, Diagnostic};
+use crate::listing::ListingDirective;
 use crate::references::ReferenceRole;
 use crate::source::Span;
 use crate::syntax::Cursor;
@@ -15,6 +17,8 @@ use crate::syntax::expr::{BinaryOp, Expr, Fault, Op};
 
 /// The value that ZASM continues with after a closing parenthesis without a partner.
 const VALUE_AFTER_STRAY_PARENTHESIS: u16 = 0x2731;
+/// The value of the word `.LIST` in an operand.
+const LIST_VALUE: u16 = 0x01FF;
 
 impl ModuleAssembler<'_> {
     /// Parses an expression into operand buffer `which`.
@@ -234,7 +238,10 @@ impl ModuleAssembler<'_> {
             (_, Some(Operator::Instruction(form))) => {
                 Value::absolute(crate::isa::FORMS[usize::from(form)].value())
             }
-            // A directive has no opcode, and counts as 0.
+            (_, Some(Operator::Directive(Directive::Listing(ListingDirective::List(true))))) => {
+                Value::absolute(LIST_VALUE)
+            }
+            // Other directives have no value on record, or 0.
             (_, Some(Operator::Directive(_))) => Value::default(),
             _ => return None,
         })

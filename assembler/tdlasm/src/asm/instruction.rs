@@ -483,6 +483,12 @@ impl InstructionReader<'_, '_> {
             Some(_) => &[0, 0],
             None => &[0],
         };
+        if let [Some(_), Some(_)] = [first.index, second.index] {
+            // Both displacements are checked, but the second one replaces the first.
+            let before = self.module.code.output.checkpoint();
+            self.emit_field(first, Field::Displacement);
+            self.module.code.output.roll_back(before);
+        }
         let mut site = self.module.code.output.write(prefix);
         if let Some(last) = last {
             // Errors in the displacement are reported first.
@@ -491,8 +497,10 @@ impl InstructionReader<'_, '_> {
         let message = format!("{} does not take these operands together", form.mnemonic);
         self.module.error(Code::Operand, span, message);
         let both = first.index.is_some() && second.index.is_some();
-        let number = self.module.context.sink.flags_in_row().filter(|_| both);
-        let bits = number.map_or(0x36, |errors| 0x06 | errors as u8);
+        let bits = match both {
+            true => 0x06 | self.module.context.sink.shown_flags_in_row() as u8,
+            false => 0x36,
+        };
         site.at += prefix.len() as u32 - 1;
         *self.module.code.output.byte(site, 0) = form.opcode | bits;
     }
@@ -500,7 +508,7 @@ impl InstructionReader<'_, '_> {
     fn encode(&mut self, form: &Form, operands: &[Operand; 2]) {
         self.module.context.recorder.line.clocks = Some(form.clocks);
         let (mut opcode, index) = opcode_and_prefix(form, operands);
-        if form.slots[0] == Slot::Dest && operands[1].missing {
+        if operands[1].missing {
             // Without a source operand ZASM writes the number of the error here.
             opcode = opcode & 0x38 | 1;
         }

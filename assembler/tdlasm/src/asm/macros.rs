@@ -11,6 +11,7 @@ use super::input::{Frame, FrameKind, InputChange};
 use super::macro_definition::{Macro, Parameter, Piece};
 use super::name_hash::NameId;
 use super::pass::{Pass, StatementAbort, StatementEnd, StatementResult};
+use super::statement::UNKNOWN_OPERATOR;
 use crate::diag::Code;
 use crate::references::{self, ReferenceRole};
 use crate::source::{Origin, Span};
@@ -280,21 +281,35 @@ impl MacroExpander<'_, '_> {
         }
     }
 
-    /// If an argument is given for a parameter after one with `%`, ZASM reports the flag L for each
-    /// character of that parameter's default, and one for another `%`.
+    /// If all arguments are given, ZASM assembles the parameter list behind the first `%`: it marks
+    /// each character of a default, and each further `%`. A small letter is an unknown operator, so
+    /// that the rest of the list is skipped.
     fn check_created(&mut self, definition: &Macro, given: usize, cursor: &Cursor<'_>) {
-        let given = &definition.parameters[..given.min(definition.parameters.len())];
-        let Some(first) = given.iter().position(|one| one.created) else { return };
+        let parameters = &definition.parameters[..];
+        let Some(first) = parameters.iter().position(|one| one.created) else { return };
+        if given < parameters.len() {
+            return;
+        }
+        let rest = &parameters[first + 1..];
+        let is_operator = |one: &Parameter| one.default.iter().any(u8::is_ascii_lowercase);
+        let operator = rest.iter().position(is_operator);
+        let read = &rest[..operator.map_or(rest.len(), |at| at + 1)];
         let letters = |one: &Parameter| one.default.len() + usize::from(one.created);
-        let count: usize = given[first + 1..].iter().map(letters).sum();
+        let count: usize = read.iter().map(letters).sum();
         if count > 0 {
-            let message = "a parameter with a default or a % comes after one with %";
+            let message = match operator {
+                Some(_) => "four zeros are assembled here: a default after a parameter with %",
+                None => "a parameter with a default or a % comes after one with %",
+            };
             self.asm.module.context.error_counted(
                 Code::AfterCreated,
                 cursor.since(cursor.offset().saturating_sub(1)),
                 message,
                 count,
             );
+        }
+        if operator.is_some() {
+            self.asm.module.code.output.write(&UNKNOWN_OPERATOR);
         }
     }
 

@@ -25,7 +25,7 @@ use crate::syntax::{Cursor, lex};
 /// Words in messages are cut to this length.
 const MAX_SHOWN: usize = 40;
 /// ZASM writes this many zeros for an unknown operator, to leave room for a patch.
-const UNKNOWN_OPERATOR: [u8; 4] = [0; 4];
+pub(super) const UNKNOWN_OPERATOR: [u8; 4] = [0; 4];
 
 impl Assembler<'_> {
     pub(super) fn read_frames(&mut self) -> StatementResult {

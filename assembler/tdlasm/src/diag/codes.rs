@@ -78,9 +78,9 @@ codes! {
         "A character cannot begin a label, an operator or a comment. A comment begins with a \
         semicolon.";
     AfterCreated "L02" "after-created" Warning
-        "A macro call has an argument for a parameter with a default or a %, which comes after \
-        a parameter with %. ZASM marks the call, but assembles it as intended. Put the \
-        parameters with % last, and give an argument for at most one of them.";
+        "A macro call has all its arguments, and a parameter with a default or a % comes after \
+        one with %. ZASM marks the call, but assembles it as intended, after four zeros if the \
+        default has a small letter. Put the parameters with % last, with arguments for fewer.";
     Redefined "M01" "redefined" Error
         "A symbol or macro can be defined only once, except by assignments with a single = \
         sign.";

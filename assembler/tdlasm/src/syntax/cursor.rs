@@ -123,6 +123,13 @@ impl<'t> Cursor<'t> {
         self.eat(b'\n');
     }
 
+    /// Returns the empty span at the start of the next line.
+    pub fn next_line(&self) -> Span {
+        let mut after = self.clone();
+        after.skip_line();
+        after.gap()
+    }
+
     /// Moves forward to `offset` of the source map.
     pub fn move_to(&mut self, offset: u32) {
         self.advance(offset.saturating_sub(self.offset()) as usize);

@@ -156,7 +156,12 @@ impl Expr {
         let start = cursor.offset();
         let end = Reading { expr: self, radix, prefix: None, open: 0, has_started: false }
             .run(cursor, names);
-        self.span = Span::new(start, end);
+        let is_open = |op: &Op| matches!(op, Op::Fault(Fault::OpenLine, _));
+        self.span = match self.faulty && self.ops.iter().any(is_open) {
+            // ZASM takes the line end as the parenthesis, and checks the value after it.
+            true => cursor.next_line(),
+            false => Span::new(start, end),
+        };
     }
 
     /// Returns the symbol, if the expression is a single symbol.
@@ -245,6 +250,9 @@ impl Reading<'_> {
             while self.closing(cursor) {
                 *end = cursor.offset();
                 cursor.skip_blanks();
+                if matches!(self.expr.ops.last(), Some(Op::Fault(Fault::Closing, _))) {
+                    return false; // ZASM ignores the operators after it.
+                }
             }
             if self.open == 0 && matches!(cursor.peek(), None | Some(b'\n' | b'\r' | b',' | b';')) {
                 return false;
