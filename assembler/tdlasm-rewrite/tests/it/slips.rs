@@ -102,6 +102,7 @@ fn each_slip_has_its_message_and_the_fix_is_what_was_meant() {
 fn idioms_are_no_slips() {
     for text in [
         " MVI A,JMP\n MVI A,'A'!80H\n .BYTE -1\n CPI 'Z'-'A'+1",
+        " LXI H,'A'\n LXI D,5",
         "ACC = A\n MOV ACC,B\n MVI M,-1",
         "TABLE: JMP TABLE\n JMP TABLE\n JMP TABLE",
         " RET\n .BYTE 1,2\n JMP 0\nNEXT: INX H",
