@@ -269,8 +269,15 @@ impl SourceMap {
 
     /// Returns the text that contains an offset of the map.
     pub fn source_at(&self, offset: u32) -> &Source {
-        let after = self.sources.partition_point(|source| source.base <= offset);
-        &self.sources[after.saturating_sub(1)]
+        // Mostly the macro text that is being read, or the file: a search costs cache misses.
+        match &self.sources[..] {
+            [.., last] if last.base <= offset => last,
+            [first, second, ..] if second.base > offset => first,
+            all => {
+                let after = all.partition_point(|source| source.base <= offset);
+                &all[after.saturating_sub(1)]
+            }
+        }
     }
 
     /// Returns file, line and column of an offset of the map.

@@ -26,8 +26,7 @@ impl ModuleAssembler<'_> {
             Evaluated::Known(value) => Some(target(value)),
             Evaluated::Deferred(expression) => values[expression as usize].map(target),
         });
-        // Bytes in external areas are visible only in source order.
-        let needed = !self.context.options.skip_source_order || !self.symbols.externals.is_empty();
+        let needed = !self.context.options.skip_source_order || self.uses_areas();
         let source_order = needed.then(|| Arc::new(self.in_source_order(values)));
         let output = std::mem::take(&mut self.code.output);
         let (sections, overwritten) = sections(output, &target);
@@ -37,6 +36,15 @@ impl ModuleAssembler<'_> {
         let name = self.name_of_module();
         let symbols = Arc::new(symbols);
         Module { name, sections, symbols, start, lines, source_order }
+    }
+
+    /// Returns `true` if an external area contains bytes or an exported symbol, which only the
+    /// source-order form shows.
+    fn uses_areas(&self) -> bool {
+        let is_area = |run: &CodeRun| run.base.external().is_some();
+        let mut exported = self.symbols.names.iter().filter(|(_, name)| name.exported);
+        self.code.output.runs.iter().any(is_area)
+            || exported.any(|(_, name)| is_in_external_area(name))
     }
 
     /// Returns the symbols, and the index among them of each external.

@@ -35,7 +35,7 @@ pub fn plain_text(text: &[u8]) -> (Cow<'_, [u8]>, Option<String>) {
         found.push("NUL bytes are removed");
         plain.to_mut().retain(|&byte| byte != 0);
     }
-    if is_word_processed(plain.split(|&byte| byte == END).next().unwrap_or_default()) {
+    if is_word_processed(&plain[..memchr(END, &plain).unwrap_or(plain.len())]) {
         found.push("bit 7 of its characters is cleared, as WordStar sets it");
         plain.to_mut().iter_mut().for_each(|byte| *byte &= 0x7F);
     }
