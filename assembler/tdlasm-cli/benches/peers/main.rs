@@ -1,6 +1,8 @@
 //! Times this assembler and the others that are installed with the same program:
 //! `cargo bench -p tdlasm-cli --bench peers`. Each figure is the best of five runs, including
-//! start-up and file access.
+//! start-up and file access. A second program, of mixed statements, is for those that make objects.
+
+mod varied;
 
 use std::fmt::Write;
 use std::path::Path;
@@ -72,19 +74,25 @@ const PEERS: [Peer; 5] = [
 ];
 
 fn main() {
+    table(&PEERS, program);
+    table(&PEERS[1..3], varied::program);
+}
+
+fn table(peers: &[Peer], program: fn(usize, Dialect) -> String) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     println!("| assembler | {} |", SIZES.map(|lines| format!("{lines} lines")).join(" | "));
     println!("|---|{}", "--:|".repeat(SIZES.len()));
-    for peer in &PEERS {
-        let cells: Vec<String> =
-            SIZES.iter().map(|lines| cell(peer, *lines, folder.path())).collect();
-        println!("| {} | {} |", peer.name, cells.join(" | "));
+    for peer in peers {
+        let cell = |lines: &usize| {
+            let source = program(*lines, peer.dialect);
+            std::fs::write(folder.path().join("bench.asm"), source).expect("to write the source");
+            cell(peer, folder.path())
+        };
+        println!("| {} | {} |", peer.name, SIZES.iter().map(cell).collect::<Vec<_>>().join(" | "));
     }
 }
 
-fn cell(peer: &Peer, lines: usize, folder: &Path) -> String {
-    std::fs::write(folder.join("bench.asm"), program(lines, peer.dialect))
-        .expect("to write the source");
+fn cell(peer: &Peer, folder: &Path) -> String {
     let mut best: Option<Duration> = None;
     for _ in 0..RUNS {
         let start = Instant::now();
