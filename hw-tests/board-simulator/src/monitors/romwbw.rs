@@ -8,6 +8,10 @@ use super::machine::{CallAbi, InitialRegisters};
 use super::{Basic, Cpm, GuestExit, GuestProgram, Memory, MonitorModel, ReceiverSpec, machine};
 
 const LOADER: &[u8] = b"\r\n\r\nRCBus [RCZ80_std] Boot Loader\r\n";
+const LOADER_SC131: &[u8] = b"\r\n\r\nSmall Computer SC131 [SCZ180_sc131_std] Boot Loader\r\n";
+const UPDATER: &[u8] =
+    b"\r\n\r\nLoading XModem Flash Updater...\r\n\r\nROMWBW XMODEM FLASH UPDATER\r\n\r\n\
+FLASH CHIP NOT SUPPORTED\r\n";
 const SWITCHES: &[u8] = b"FP Switches = 0x78\r\n";
 const BOOT: &[u8] = b"\r\nBoot [H=Help]: ";
 const HELP: &[u8] = b"\r\n\r\n  L           - List ROM Applications\r\n  D           - Device \
@@ -61,9 +65,27 @@ enum State {
     Halted,
 }
 
-/// Ports of a Z180 and their values, as recorded on an SC131.
-const Z180_PORTS: [(u16, u8); 6] =
-    [(0xC0, 0x64), (0xC2, 0x00), (0xF8, 0xF0), (0xF9, 0xF0), (0xFA, 0x80), (0xFF, 0xC0)];
+/// Ports of a Z180 and their values, as recorded on an SC131; others read FFh.
+const Z180_PORTS: [(u16, u8); 18] = [
+    (0xC0, 0x64),
+    (0xC2, 0x00),
+    (0xC4, 0x08),
+    (0xD2, 0x40),
+    (0xD3, 0x00),
+    (0xDA, 0x00),
+    (0xDB, 0x00),
+    (0xDE, 0x7F),
+    (0xDF, 0x80),
+    (0xF0, 0x30),
+    (0xF2, 0x10),
+    (0xF3, 0x00),
+    (0xF4, 0x01),
+    (0xF6, 0x00),
+    (0xF8, 0xF0),
+    (0xF9, 0xF0),
+    (0xFA, 0x80),
+    (0xFF, 0xC0),
+];
 
 /// A partial Intel HEX record.
 #[derive(Default)]
@@ -90,9 +112,10 @@ impl Romwbw {
         Self::at(State::Guest(Box::new(Basic::romwbw())))
     }
 
-    /// Creates the monitor on a Z180 board, whose registers it reads as recorded on an SC131.
-    pub fn on_z180() -> Self {
-        Self { is_z180: true, ..Self::in_monitor() }
+    /// Moves it to a Z180 board, whose registers it reads as recorded on an SC131.
+    #[must_use]
+    pub fn on_z180(self) -> Self {
+        Self { is_z180: true, ..self }
     }
 
     /// Adds a front panel, as emulators have.
@@ -118,7 +141,7 @@ impl Romwbw {
     }
 
     fn back_to_loader(&mut self, out: &mut Vec<u8>) {
-        out.extend(LOADER);
+        out.extend(if self.is_z180 { LOADER_SC131 } else { LOADER });
         if self.panel {
             out.extend(SWITCHES);
         }
@@ -143,7 +166,11 @@ impl Romwbw {
 
     fn boot(&mut self, command: &str, out: &mut Vec<u8>) {
         match command {
-            "M" => {
+            command if command.starts_with('X') => {
+                out.extend(UPDATER);
+                return self.back_to_loader(out);
+            }
+            "M" | "M EXTRA" => {
                 out.extend(ENTERED);
                 self.prompt(out);
                 return;

@@ -1,4 +1,5 @@
-//! The Small Computer Monitor, after recorded sessions of 1.0.0 (R1 and S2) and 1.3.0 (S2).
+//! The Small Computer Monitor, after recorded sessions of 1.0.0 (R1 and S2), 1.3.0 (S2), and of
+//! 1.1.0 to 1.3.0 for Z180 boards (S5, S6 and F3).
 //!
 //! It has one checksum for a whole load, treats every record type but 01 as data, stores bytes
 //! before it checks anything, and waits for the rest of a record without a timeout.
@@ -31,8 +32,16 @@ pub enum ScmRelease {
     S2,
     /// 1.3.0 for the SC114.
     S2V13,
-    /// 1.3.0 for the SC126, a Z180 board.
+    /// 1.1.0 for the SC126, a Z180 board.
+    S6V11,
+    /// 1.2.0 for it.
+    S6V12,
+    /// 1.3.0 for it.
     S6V13,
+    /// 1.3.0 for the SC111 with the SC119.
+    S5V13,
+    /// 1.3.0 for the SC140 and the SC503.
+    F3V13,
 }
 
 impl ScmRelease {
@@ -41,7 +50,9 @@ impl ScmRelease {
             Self::R1 => "RC2014",
             Self::S2 => "SC114",
             Self::S2V13 => "RC/Z80",
-            Self::S6V13 => "SC126",
+            Self::S6V11 | Self::S6V12 | Self::S6V13 => "SC126",
+            Self::S5V13 => "RC/Z180",
+            Self::F3V13 => "Z50Bus/Z180",
         }
     }
 
@@ -51,7 +62,11 @@ impl ScmRelease {
             Self::R1 => "Version 1.0.0 configuration R1 for Z80 based RC2014 systems",
             Self::S2 => "Version 1.0.0 configuration S2 for SC114 motherboard",
             Self::S2V13 => "Configuration S2 20220227, Monitor 1.3.0, SCZ80 BIOS 1.3.0",
+            Self::S6V11 => "Configuration S6 20190715, Monitor 1.1.0, Z180 native BIOS 1.1.0",
+            Self::S6V12 => "Configuration S6 20200527, Monitor 1.2.0, SCZ180 BIOS 1.2.0",
             Self::S6V13 => "Configuration S6 20220227, Monitor 1.3.0, SCZ180 BIOS 1.3.0",
+            Self::S5V13 => "Configuration S5 20220227, Monitor 1.3.0, SCZ180 BIOS 1.3.0",
+            Self::F3V13 => "Configuration F3 20220227, Monitor 1.3.0, SCZ180 BIOS 1.3.0",
         }
     }
 
@@ -61,17 +76,53 @@ impl ScmRelease {
             Self::R1 => (659, R1_HELP),
             Self::S2 => (825, S2_HELP),
             Self::S2V13 => (831, S2_HELP),
-            Self::S6V13 => (832, S2_HELP),
+            Self::S6V11 => (837, S2_HELP),
+            Self::S6V12 | Self::S6V13 | Self::S5V13 | Self::F3V13 => (832, S2_HELP),
         }
     }
 
     fn api_version(self) -> &'static [u8] {
         match self {
             Self::R1 | Self::S2 => b"00 0100\r\n",
-            Self::S2V13 | Self::S6V13 => b"00 0103\r\n",
+            Self::S6V11 => b"00 0101\r\n",
+            Self::S6V12 => b"00 0102\r\n",
+            Self::S2V13 | Self::S6V13 | Self::S5V13 | Self::F3V13 => b"00 0103\r\n",
         }
     }
+
+    /// Returns what a port of the processor's own reads as.
+    fn z180_port(self, port: u16) -> Option<u8> {
+        let is_z180 = !matches!(self, Self::R1 | Self::S2 | Self::S2V13);
+        let value = match port {
+            0xF8 if matches!(self, Self::S6V11 | Self::S6V12) => 0xF0,
+            port => Z180_PORTS.iter().find(|(at, _)| *at == port).map_or(0xFF, |(_, value)| *value),
+        };
+        is_z180.then_some(value)
+    }
 }
+
+/// Ports of a Z180 and their values, as recorded on an SC126; others read FFh.
+const Z180_PORTS: [(u16, u8); 19] = [
+    (0xC0, 0x64),
+    (0xC1, 0x64),
+    (0xC2, 0x80),
+    (0xC3, 0x80),
+    (0xC4, 0x02),
+    (0xC5, 0x02),
+    (0xD0, 0x41),
+    (0xD2, 0x60),
+    (0xD3, 0x60),
+    (0xDF, 0x80),
+    (0xF0, 0x30),
+    (0xF2, 0x30),
+    (0xF3, 0x00),
+    (0xF4, 0x01),
+    (0xF6, 0x00),
+    (0xF8, 0x80),
+    (0xF9, 0x00),
+    (0xFA, 0x80),
+    (0xFF, 0xC0),
+];
 
 /// The monitor.
 pub struct Scm {
@@ -158,8 +209,10 @@ impl Scm {
         match (command.as_str(), name, address) {
             ("", ..) if typed.is_empty() => {}
             ("HELP" | "?", ..) => self.help(out),
-            ("API 8", ..) => out.extend(self.release.api_version()),
-            ("RESET", ..) => {
+            ("API 8" | "API 8 0 0", ..) => out.extend(self.release.api_version()),
+            ("CONSOLE 1" | "BAUD 1 11", ..) => {}
+            ("CONSOLE", ..) => out.extend(b"Bad parameter\r\n"),
+            ("RESET" | "API 9", ..) => {
                 self.reset(out);
                 return None;
             }
@@ -169,7 +222,10 @@ impl Scm {
                 let running = GuestProgram::start(&self.memory, entry, STACK);
                 return Some(State::GuestProgram(Box::new(running)));
             }
-            (_, "I", Ok(_)) => out.extend(b"02\r\n"),
+            (_, "I", Ok(port)) => {
+                let value = self.release.z180_port(port).unwrap_or(0x02);
+                out.extend(format!("{value:02X}\r\n").bytes());
+            }
             (_, "O", _) if rest.split_whitespace().count() == 2 => {}
             (_, "M" | "G" | "I" | "O", Err(_)) => out.extend(b"Bad parameter\r\n"),
             _ => out.extend(b"Bad command\r\n"),

@@ -61,6 +61,64 @@ fn scm_1_3_as_recorded() {
 }
 
 #[test]
+fn scm_for_z180_boards_as_recorded() {
+    const OWN: &str = "the monitor's own text";
+    const PROGRAM: &str = "a program whose bytes are not recorded is a RET here";
+    const TRAP: &str = "programs run on a Z80 here, which does not trap";
+    let except = [
+        Except("HELP\\r", OWN),
+        Except("DEVICES\\r", OWN),
+        Except("DIR\\r", OWN),
+        Except("G 8000\\r", PROGRAM),
+        Except("G 8200\\r", PROGRAM),
+        Except("G 8200\\rHIJKLMNOP", PROGRAM),
+        Except("G 8300\\r", PROGRAM),
+        Except("M 8000\\r", "bytes of such a program"),
+        Except("G 8100\\r", TRAP),
+        Except("I F4\\r", TRAP),
+        Except("G 8500\\r", "registers at a program's start"),
+    ];
+    for (release, heading) in [
+        (ScmRelease::S6V13, "All"),
+        (ScmRelease::S6V11, "SCM-S6-2019"),
+        (ScmRelease::S6V12, "SCM-S6-2020"),
+        (ScmRelease::S5V13, "SCM-S5"),
+        (ScmRelease::F3V13, "SCM-F3"),
+    ] {
+        let peer = || Box::new(Scm::new(release)) as Box<dyn MonitorModel>;
+        play("scm-sc126.md", heading, &peer, &except);
+    }
+}
+
+#[test]
+fn romwbw_for_the_sc131_as_recorded() {
+    const PROGRAM: &str = "a program whose bytes are not recorded is a RET here";
+    const TRAP: &str = "programs run on a Z80 here, which does not trap";
+    let except = [
+        Except("power on", "the list of this board's devices"),
+        Except("r\\r", "the same"),
+        Except("d\\r", "the same"),
+        Except("?\\r", "the monitor's own text"),
+        Except("R 8000\\r", PROGRAM),
+        Except("D 8000 801F\\r", PROGRAM),
+        Except("R 8600\\r", PROGRAM),
+        Except("R 8300\\r", PROGRAM),
+        Except("R 8200\\r", PROGRAM),
+        Except("R 8200\\rabcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJ\\r", PROGRAM),
+        Except("R 8400\\r", PROGRAM),
+        Except("ABC", PROGRAM),
+        Except("HIJKLMNOP", PROGRAM),
+        Except("q", PROGRAM),
+        Except("\\r", "among them two after input for such programs"),
+        Except("R 8100\\r", TRAP),
+        Except("m\\r", "among them one after the trap"),
+        Except("I F4\\r", TRAP),
+    ];
+    let loader = || Box::new(Romwbw::default().on_z180()) as Box<dyn MonitorModel>;
+    play("romwbw-sc131.md", "All", &loader, &except);
+}
+
+#[test]
 fn romwbw_3_5_as_recorded() {
     let loader = || Box::new(Romwbw::default().with_panel()) as Box<dyn MonitorModel>;
     let except = [

@@ -3,6 +3,10 @@
 /// Minimum length of a complete row of a dump.
 const ROW: usize = 70;
 
+/// A RET at the start of each program whose bytes are not recorded.
+const RETURNS: &[u8] = b":01800000C9B6\r:01820000C9B4\r:01830000C9B3\r:01840000C9B2\r\
+:01860000C9B0\r:00000001FF\r";
+
 /// An action of the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Act {
@@ -177,6 +181,8 @@ fn described(text: &str, heading: &str) -> Vec<u8> {
         "block 5 out of turn" => with_crc(5, 128),
         "block 2" => with_crc(2, 128),
         _ if text.starts_with("block 1") => with_crc(1, 128),
+        "DD 24 C9 at 8100" => b":03810000DD24C9B2\r:00000001FF\r".to_vec(),
+        _ if text.contains(" as hex") => RETURNS.to_vec(),
         _ if text.contains(" bytes as ") || text.ends_with(" records") => records(text),
         _ => Vec::new(),
     }
@@ -230,7 +236,9 @@ fn reply(text: &str) -> Reply {
             }
             _ => before.to_owned(),
         };
-        parts.push(unescape(whole.trim_end_matches(if bytes.is_some() { " " } else { "\0" })));
+        let is_repeated = after.starts_with(". the same");
+        let cut = if bytes.is_some() || is_repeated { " " } else { "\0" };
+        parts.push(unescape(whole.trim_end_matches(cut)));
         rest = after.split_once(']').map_or("", |(_, after)| after);
         // A cut in the middle of an escape leaves its digits.
         if before.trim_end().ends_with("\\x") {

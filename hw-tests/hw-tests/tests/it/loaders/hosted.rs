@@ -74,7 +74,7 @@ fn a_board_with_another_processor_is_recognised_before_a_program_is_sent() {
         if via == "scm" {
             Box::new(Scm::new(ScmRelease::S6V13))
         } else {
-            Box::new(Romwbw::on_z180())
+            Box::new(Romwbw::in_monitor().on_z180())
         }
     };
     for via in ["scm", "romwbw"] {
