@@ -74,8 +74,9 @@ pub enum LoaderError {
     },
     /// An unknown program replied.
     #[error(
-        "{port}: found an unknown program instead of {expected}; {recent_traffic}; run `rcflash \
-         probe` to identify it"
+        "{port}: found an unknown program instead of {expected}; {recent_traffic} (in hexadecimal \
+         {}); docs/LOADERS.md has how to describe it for `--via FILE.toml`",
+        hex_pairs(&recent_traffic.received)
     )]
     UnknownPeer {
         /// The name of the port.
@@ -86,10 +87,13 @@ pub enum LoaderError {
         recent_traffic: Box<RecentTraffic>,
     },
     /// The program is for a Z80, and drives a serial chip that the board does not have.
-    #[error("the board has a Z180, and the program is for a Z80 board: use --board {profile}")]
+    #[error(
+        "the board has a Z180, and the program is for a Z80 board: use --board {}",
+        profile.unwrap_or("sc126, sc130, sc131 or sc140")
+    )]
     Z180Board {
-        /// A board profile that fits.
-        profile: &'static str,
+        /// The board's profile, if the monitor shows it.
+        profile: Option<&'static str>,
     },
     /// The program is for a Z180, which the board's monitor does not show.
     #[error(
@@ -185,6 +189,11 @@ pub enum LoaderError {
         /// The state in which the board was left.
         state: &'static str,
     },
+}
+
+/// Returns bytes as pairs of digits.
+pub(crate) fn hex_pairs<'a>(bytes: impl IntoIterator<Item = &'a u8>) -> String {
+    bytes.into_iter().map(|byte| format!("{byte:02X}")).collect::<Vec<_>>().join(" ")
 }
 
 impl LoaderError {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rcflash_link::escape_bytes;
 
-use crate::error::{LoaderError, Result};
+use crate::error::{LoaderError, Result, hex_pairs};
 use crate::prompt::identify_prompt;
 use crate::session::MonitorSession;
 
@@ -17,6 +17,11 @@ pub(crate) const MAX_CHAR_GAP: Duration = Duration::from_millis(60);
 pub(crate) const REPLY_QUIET: Duration = Duration::from_millis(300);
 /// The maximum duration of a reply; more is noise.
 const MAX_REPLY_TIME: Duration = Duration::from_secs(3);
+
+/// More backspaces than RomWBW's longest line needs.
+const MAX_LINE_CHARS: usize = 80;
+/// The maximum number of times a command is typed whose echo is wrong.
+const MAX_TYPING_ATTEMPTS: usize = 4;
 
 pub(crate) fn send_keys(
     session: &mut MonitorSession,
@@ -72,6 +77,45 @@ pub(crate) fn receive_reply(
     }
 }
 
+/// Types a command without its carriage return until its echo is correct. A corrupted command is
+/// erased and typed again.
+pub(crate) fn type_checked(
+    session: &mut MonitorSession,
+    peer: &'static str,
+    operation: &'static str,
+    command: &str,
+) -> Result<()> {
+    let mut attempts = 0;
+    loop {
+        session.take_received();
+        session.type_command(operation, command)?;
+        let echoed = session
+            .receive_until(operation, REPLY_TIMEOUT, |received| received.len() >= command.len());
+        attempts += 1;
+        match echoed {
+            Ok(echoed) if echoed == command.as_bytes() => return Ok(()),
+            Ok(_) | Err(LoaderError::NoReply { .. }) if attempts < MAX_TYPING_ATTEMPTS => {
+                erase_line(session, operation)?;
+            }
+            Ok(echoed) => {
+                erase_line(session, operation)?;
+                let text = escape_tail(&echoed);
+                return Err(LoaderError::UnexpectedReply { peer, operation, text });
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Erases the command line, of which nothing is executed.
+pub(crate) fn erase_line(session: &mut MonitorSession, operation: &'static str) -> Result<()> {
+    for _ in 0..MAX_LINE_CHARS {
+        session.send(operation, b"\x08")?;
+        session.pause(operation, Duration::from_millis(2))?;
+    }
+    session.receive_until_quiet(operation, MAX_CHAR_GAP, REPLY_TIMEOUT).map(drop)
+}
+
 /// Returns `true` for the echo of backspaces that erase a character each.
 pub(crate) fn is_erase_echo(received: &[u8]) -> bool {
     !received.is_empty() && received.iter().all(|byte| matches!(byte, 0x08 | b' '))
@@ -86,6 +130,12 @@ pub(crate) fn no_peer_error(session: &MonitorSession, operation: &'static str) -
         recent_traffic: session.recent_traffic(),
         hint: "press reset, check the cable and the board's speed, or try --flow none",
     }
+}
+
+/// Returns the last 64 bytes, escaped and in hexadecimal.
+pub(crate) fn escape_with_hex(received: &[u8]) -> String {
+    let tail = &received[received.len().saturating_sub(64)..];
+    format!("{} (in hexadecimal {})", escape_bytes(tail), hex_pairs(tail))
 }
 
 /// Returns the last 200 bytes, escaped for messages.

@@ -149,7 +149,7 @@ fn recover_stuck(session: &mut MonitorSession, operation: &'static str) -> Resul
 }
 
 /// Erases a partly typed line. Returns a reply other than an echo.
-fn clear_line(session: &mut MonitorSession, operation: &'static str) -> Result<Vec<u8>> {
+pub(crate) fn clear_line(session: &mut MonitorSession, operation: &'static str) -> Result<Vec<u8>> {
     let mut keys: &[u8] = b"\x08";
     for _ in 0..MAX_BACKSPACE_ROUNDS {
         let received = exchange(session, operation, keys, KEY_REPLY_TIMEOUT)?;
@@ -308,6 +308,16 @@ pub(crate) fn abort_hex_load(
     operation: &'static str,
     returns: usize,
 ) -> Result<Vec<u8>> {
+    abort_load_with(session, operation, returns, END_RECORD)
+}
+
+/// Like [`abort_hex_load`], with another end of a load.
+pub(crate) fn abort_load_with(
+    session: &mut MonitorSession,
+    operation: &'static str,
+    returns: usize,
+    end: &str,
+) -> Result<Vec<u8>> {
     session.take_received();
     for _ in 0..returns.div_ceil(RETURNS_PER_ROUND) {
         for _ in 0..RETURNS_PER_ROUND {
@@ -322,7 +332,7 @@ pub(crate) fn abort_hex_load(
     if session.receives_within(operation, END_RECORD_CHAR_DELAY)? {
         return receive_reply(session, operation);
     }
-    for key in END_RECORD.as_bytes() {
+    for key in end.as_bytes() {
         session.send(operation, std::slice::from_ref(key))?;
         if session.receives_within(operation, END_RECORD_CHAR_DELAY)? {
             return receive_reply(session, operation);

@@ -1,4 +1,4 @@
-//! Loads an image through a monitor that accepts Intel HEX: measures the line with a burst, sends
+//! Loads an image through a monitor: measures the line with a burst, sends
 //! chunks, reads everything back and resends what differs.
 
 use std::collections::BTreeSet;
@@ -10,6 +10,7 @@ use crate::error::{LoaderError, Result};
 use crate::event::{LoadEvent, LoadObserver, LoadStage};
 use crate::monitor::{HexMonitor, LoadReport};
 use crate::pace::Pace;
+use crate::processor::BoardProcessor;
 use crate::reach::{self, FlowControlMode};
 use crate::records::{FRAME_CHARS, HexRecord, hex_records, select_addresses};
 use crate::session::{MonitorSession, Processor};
@@ -55,7 +56,7 @@ pub struct LoadSummary {
 /// # Errors
 /// Returns [`LoaderError`]. After an interruption the board is left at its prompt if possible.
 pub fn load_hex(
-    monitor_kind: StockMonitor,
+    monitor_kind: &StockMonitor,
     session: &mut MonitorSession,
     request: &LoadRequest,
     observer: &mut dyn LoadObserver,
@@ -97,11 +98,13 @@ fn run_steps(
     session.set_typing_pace(pace);
     let mut load =
         HexLoad { monitor, session, observer, image: request.image, total, done: 0, pace };
-    if request.pace.is_none() {
+    let can_read = load.monitor.can_read();
+    if request.pace.is_none() && can_read {
         load.measure()?;
     }
     load.send_rest()?;
-    if request.verify {
+    let verified = request.verify && can_read;
+    if verified {
         load.verify()?;
     }
     let pace = load.pace;
@@ -109,16 +112,16 @@ fn run_steps(
         Some(entry) => monitor.start(session, entry)?,
         None => monitor.leave(session)?,
     }
-    Ok(LoadSummary { bytes: total, verified: request.verify, pace })
+    Ok(LoadSummary { bytes: total, verified, pace })
 }
 
 /// Fails if the program is for another processor than the board's. A board without Z180 may also
 /// have a monitor that does not show its processor, so only known ones count.
 fn check_processor(monitor: &mut dyn HexMonitor, session: &mut MonitorSession) -> Result<()> {
     let Some(required) = session.required_processor() else { return Ok(()) };
-    match (required, monitor.z180_profile(session)?) {
-        (Processor::Z80, Some(profile)) => Err(LoaderError::Z180Board { profile }),
-        (Processor::Z180, None) => Err(LoaderError::NoZ180),
+    match (required, monitor.processor(session)?) {
+        (Processor::Z80, BoardProcessor::Z180(profile)) => Err(LoaderError::Z180Board { profile }),
+        (Processor::Z180, BoardProcessor::Z80) => Err(LoaderError::NoZ180),
         _ => Ok(()),
     }
 }
@@ -233,6 +236,7 @@ impl HexLoad<'_> {
     ) -> LoaderError {
         let mismatches = match mismatches {
             Some(mismatches) => mismatches.to_vec(),
+            None if !self.monitor.can_read() => Vec::new(),
             None => match self.read(chunk, false) {
                 Ok(memory) => dump::mismatches(chunk, &memory),
                 Err(error) => return error,

@@ -115,7 +115,7 @@ impl HostMonitor {
             pace: None,
             flow_control,
         };
-        load_hex(monitor, session, &request, observer).map(drop)
+        load_hex(&monitor, session, &request, observer).map(drop)
     }
 
     /// Waits until the program has returned to the monitor, and brings that to its prompt. Returns

@@ -10,33 +10,41 @@ use crate::session::MonitorSession;
 use crate::{basic_output, dump};
 
 const OPERATION: &str = "asking for the version";
+const UNKNOWN_SCM: &str = "a monitor with the prompt of the Small Computer Monitor";
 /// How long BASIC may take from `Memory top?` to its banner: it tests each byte of RAM.
 const MEMORY_TEST_TIMEOUT: Duration = Duration::from_millis(1500);
 /// HBIOS has `W` and its complement here, and then its version in two bytes.
 const HBIOS_IDENT: u16 = 0xFE00;
 const HBIOS_MAGIC: [u8; 2] = [0x57, 0xA8];
 
-/// Returns the name and version of a peer whose last reply was `received`.
+/// The name and version of a program, and whether it is certain: the program has reported it, or
+/// its memory has. Otherwise it follows from the form of a prompt.
+pub(crate) type Identification = (String, bool);
+
+/// Identifies a peer whose last reply was `received`.
 pub(crate) fn name_with_version(
     session: &mut MonitorSession,
     peer: Peer,
     received: &[u8],
-) -> Result<String> {
+) -> Result<Identification> {
     let text = String::from_utf8_lossy(received).into_owned();
     Ok(match peer {
         Peer::Scm => {
             let help = exchange(session, OPERATION, b"HELP\r", REPLY_TIMEOUT)?;
-            parse_scm_version(&String::from_utf8_lossy(&help))
+            let name = parse_scm_version(&String::from_utf8_lossy(&help));
+            let is_certain = name != UNKNOWN_SCM;
+            (name, is_certain)
         }
         Peer::RomwbwLoader => boot_loader(session, &text)?,
         Peer::RomwbwMonitor => {
-            let release = romwbw_release(session, &text)?;
-            format!("{release}'s debug monitor")
+            let (release, is_certain) = romwbw_release(session, &text)?;
+            (format!("{release}'s debug monitor"), is_certain)
         }
         Peer::Basic => basic_version(session, &text)?,
-        Peer::Cpm if text.contains("\r\r\n") => "CP/M 2.2".to_owned(),
-        Peer::CpmMonitor => "the factory's CP/M monitor 1.1".to_owned(),
-        Peer::Cpm | Peer::XmodemReceiver | Peer::OwnFirmware => peer.to_string(),
+        Peer::Cpm if text.contains("\r\r\n") => ("CP/M 2.2".to_owned(), false),
+        Peer::CpmMonitor => ("the factory's CP/M monitor 1.1".to_owned(), false),
+        Peer::Cpm => (peer.to_string(), false),
+        Peer::XmodemReceiver | Peer::OwnFirmware => (peer.to_string(), true),
     })
 }
 
@@ -50,24 +58,25 @@ pub(crate) fn parse_scm_version(help: &str) -> String {
     });
     match version {
         Some(version) => format!("Small Computer Monitor {version}"),
-        None => "a monitor with the prompt of the Small Computer Monitor".to_owned(),
+        None => UNKNOWN_SCM.to_owned(),
     }
 }
 
 /// RomWBW's boot loader does not name its version; its dialogue differs by release.
-fn boot_loader(session: &mut MonitorSession, text: &str) -> Result<String> {
+fn boot_loader(session: &mut MonitorSession, text: &str) -> Result<Identification> {
     if text.ends_with("===> ") {
-        return Ok("RomWBW 2.9's boot loader".to_owned());
+        return Ok(("RomWBW 2.9's boot loader".to_owned(), false));
     }
     let help = exchange(session, OPERATION, b"\r", REPLY_TIMEOUT)?;
     let help = String::from_utf8_lossy(&help);
     // The configuration program came with 3.5.
-    let release = if help.contains("RomWBW Configure") { "RomWBW 3.5" } else { "RomWBW 3" };
-    Ok(format!("{release}'s boot loader"))
+    let is_certain = help.contains("RomWBW Configure");
+    let release = if is_certain { "RomWBW 3.5" } else { "RomWBW 3" };
+    Ok((format!("{release}'s boot loader"), is_certain))
 }
 
 /// Returns the release of RomWBW: from HBIOS's magic number, or from the form of the prompt.
-pub(crate) fn romwbw_release(session: &mut MonitorSession, text: &str) -> Result<String> {
+pub(crate) fn romwbw_release(session: &mut MonitorSession, text: &str) -> Result<Identification> {
     let command = format!("D {HBIOS_IDENT:04X} {:04X}\r", HBIOS_IDENT + 15);
     let received = exchange(session, OPERATION, command.as_bytes(), REPLY_TIMEOUT)?;
     let rows = dump::parse_rows(&received);
@@ -77,15 +86,15 @@ pub(crate) fn romwbw_release(session: &mut MonitorSession, text: &str) -> Result
         Some((_, bytes)) => {
             let first = bytes[2];
             let second = bytes[3];
-            format!("RomWBW {}.{}.{}", first >> 4, first & 0xF, second >> 4)
+            (format!("RomWBW {}.{}.{}", first >> 4, first & 0xF, second >> 4), true)
         }
-        None if text.ends_with("\n>") => "RomWBW 2.9".to_owned(),
-        None => "RomWBW 3".to_owned(),
+        None if text.ends_with("\n>") => ("RomWBW 2.9".to_owned(), false),
+        None => ("RomWBW 3".to_owned(), false),
     })
 }
 
 /// Answers the start prompts of a BASIC without losing its program, and returns its version.
-fn basic_version(session: &mut MonitorSession, text: &str) -> Result<String> {
+fn basic_version(session: &mut MonitorSession, text: &str) -> Result<Identification> {
     let mut text = text.to_owned();
     if START_PROMPTS.iter().any(|question| text.ends_with(question)) {
         // A warm start keeps the program and the memory.
@@ -100,12 +109,13 @@ fn basic_version(session: &mut MonitorSession, text: &str) -> Result<String> {
         text = String::from_utf8_lossy(&banner).into_owned();
     }
     let dialect = Dialect::detect(session)?;
-    Ok(match (dialect, text.contains("Ver 4.7c")) {
+    let name = match (dialect, text.contains("Ver 4.7c")) {
         (Dialect::Feilipu, _) | (Dialect::Unknown, true) => "ROM BASIC 4.7c (feilipu's)".to_owned(),
         (Dialect::Searle(_), _) => "ROM BASIC 4.7b (G. Searle's)".to_owned(),
         (Dialect::Romwbw, _) => "RomWBW's ROM BASIC 4.7b".to_owned(),
         (Dialect::Unknown, false) => format!("a ROM BASIC{}", basic_output::version(&text)),
-    })
+    };
+    Ok((name, dialect != Dialect::Unknown))
 }
 
 #[cfg(test)]

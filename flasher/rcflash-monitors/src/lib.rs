@@ -1,7 +1,8 @@
 //! Loads programs through a board's stock monitor and verifies them.
 //!
 //! [`load_hex`] loads through a monitor that accepts Intel HEX: the Small Computer Monitor,
-//! RomWBW's debug monitor, or ROM BASIC with a hex loader that is typed in first. It measures the
+//! RomWBW's debug monitor, ROM BASIC with a hex loader that is typed in first, or one that a
+//! [`MonitorDescription`] describes. It measures the
 //! line with a burst, sends chunks at the pace that the line supports, reads everything back, and
 //! resends lines that differ. [`transfer_file`] sends a file to CP/M by XMODEM, [`probe()`]
 //! identifies the monitor at the other end, and [`HostMonitor`] starts a program and waits until it
@@ -16,9 +17,12 @@
 //! assert_eq!(script, [":01800000C9B6", ":00000001FF", "G 8000"]);
 //! ```
 
+mod banner;
 mod basic;
 mod basic_output;
 mod cpm;
+mod described;
+mod description;
 mod dump;
 mod error;
 mod event;
@@ -43,6 +47,7 @@ mod stock;
 mod xmodem;
 
 pub use cpm::{CpmName, FileTransfer, transfer_command, transfer_file};
+pub use description::{DescriptionError, MonitorDescription};
 pub use error::LoaderError;
 pub use event::{LoadEvent, LoadObserver, LoadStage};
 pub use hex_load::{LoadRequest, LoadSummary, load_hex};

@@ -1,4 +1,4 @@
-//! The interface of a monitor that accepts Intel HEX.
+//! The interface of a monitor that accepts programs.
 
 use std::ops::RangeInclusive;
 
@@ -8,6 +8,7 @@ use crate::dump;
 use crate::error::{LoaderError, Result};
 use crate::event::LoadObserver;
 use crate::pace::Pace;
+use crate::processor::BoardProcessor;
 use crate::records::HexRecord;
 use crate::session::MonitorSession;
 
@@ -35,7 +36,7 @@ pub(crate) enum LoadReport {
     Failure(String),
 }
 
-/// A monitor that accepts Intel HEX. Every method leaves it at its prompt or fails.
+/// A monitor that accepts programs. Every method leaves it at its prompt or fails.
 pub(crate) trait HexMonitor {
     fn name(&self) -> &'static str;
 
@@ -46,9 +47,9 @@ pub(crate) trait HexMonitor {
         observer: &mut dyn LoadObserver,
     ) -> Result<String>;
 
-    /// Returns a profile for the board if it has a Z180; called after `reach`.
-    fn z180_profile(&mut self, _talk: &mut MonitorSession) -> Result<Option<&'static str>> {
-        Ok(None)
+    /// Returns the processor of the board; called after `reach`.
+    fn processor(&mut self, _talk: &mut MonitorSession) -> Result<BoardProcessor> {
+        Ok(BoardProcessor::Z80)
     }
 
     /// Returns an error if the image overlaps memory of the monitor.
@@ -62,6 +63,11 @@ pub(crate) trait HexMonitor {
         pace: Pace,
         on_sent: &mut dyn FnMut(usize),
     ) -> Result<LoadReport>;
+
+    /// Returns `true` if memory can be read back.
+    fn can_read(&self) -> bool {
+        true
+    }
 
     /// Reads back `first` to `last`: `first` is a multiple of 16, `last` the end of such a row.
     fn read(&mut self, session: &mut MonitorSession, first: u16, last: u16)

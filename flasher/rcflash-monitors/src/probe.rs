@@ -4,7 +4,7 @@
 //! are, which are harmless although a monitor at another speed receives different characters.
 
 use crate::error::{LoaderError, Result};
-use crate::exchange::{self, escape_tail};
+use crate::exchange::{self, escape_with_hex};
 use crate::handshake::{self, HandshakeResult, handshake, handshake_passive, is_text};
 use crate::identify::name_with_version;
 use crate::prompt::Peer;
@@ -17,6 +17,9 @@ const OPERATION: &str = "probing";
 pub struct ProbeResult {
     /// The program that replied.
     pub peer: ProbedPeer,
+    /// Whether the program, or its memory, has reported what it is; otherwise its name is a guess
+    /// by the form of its prompt.
+    pub certain: bool,
     /// The speed at which it replied.
     pub baud: u32,
     /// Whether the board replies only with flow control off.
@@ -30,7 +33,7 @@ pub struct ProbeResult {
 pub enum ProbedPeer {
     /// A known program: its name and version, as far as can be determined without changes.
     Known(Peer, String),
-    /// An unknown program that sent this text.
+    /// An unknown program that sent this, escaped and in hexadecimal.
     Unknown(String),
     /// Bytes that are not text, or have no end.
     Noise,
@@ -58,7 +61,7 @@ pub fn probe(
 /// Returns [`LoaderError`] if the transport fails or the user interrupts.
 pub fn probe_quick(session: &mut MonitorSession) -> std::result::Result<ProbedPeer, LoaderError> {
     probe_at_speed(session, handshake::handshake_gentle)
-        .map(|(probed, _)| probed)
+        .map(|result| result.peer)
         .map_err(with_unchanged_note)
 }
 
@@ -77,52 +80,58 @@ fn probe_speeds(session: &mut MonitorSession, other_bauds: &[u32]) -> Result<Pro
     let own_baud = session.baud();
     // The few characters of a probe need no flow control, and an unconnected CTS would block them.
     let was_enabled = session.set_flow_control(false)?;
-    let (mut probed, recovered) = probe_at_speed(session, handshake)?;
-    if matches!(probed, ProbedPeer::Known(..)) {
-        let flow_control_off = was_enabled && needs_flow_control_off(session, &probed)?;
-        return Ok(ProbeResult { peer: probed, baud: own_baud, flow_control_off, recovered });
+    let mut first = probe_at_speed(session, handshake)?;
+    if matches!(first.peer, ProbedPeer::Known(..)) {
+        first.flow_control_off = was_enabled && needs_flow_control_off(session, &first.peer)?;
+        return Ok(first);
     }
     for &baud in other_bauds.iter().filter(|baud| **baud != own_baud) {
         if session.set_baud(baud).is_err() {
             continue; // the device does not support this speed
         }
-        let (other, recovered) = probe_at_speed(session, handshake_passive)?;
-        if matches!(other, ProbedPeer::Known(..)) {
-            return Ok(ProbeResult { peer: other, baud, flow_control_off: false, recovered });
+        let other = probe_at_speed(session, handshake_passive)?;
+        if matches!(other.peer, ProbedPeer::Known(..)) {
+            return Ok(other);
         }
-        if probed == ProbedPeer::NoReply && other == ProbedPeer::Noise {
-            probed = other;
+        if first.peer == ProbedPeer::NoReply && other.peer == ProbedPeer::Noise {
+            first = ProbeResult { baud: own_baud, ..other };
         }
     }
-    Ok(ProbeResult { peer: probed, baud: own_baud, flow_control_off: false, recovered: false })
+    Ok(first)
 }
 
-/// Probes at the current speed. Also returns whether a prompt was recovered.
+/// Probes at the current speed.
 fn probe_at_speed(
     session: &mut MonitorSession,
     first: fn(&mut MonitorSession, &'static str) -> Result<HandshakeResult>,
-) -> Result<(ProbedPeer, bool)> {
+) -> Result<ProbeResult> {
+    let baud = session.baud();
+    let result = |peer, certain, recovered| {
+        Ok(ProbeResult { peer, certain, baud, flow_control_off: false, recovered })
+    };
     match first(session, OPERATION) {
-        Ok(found) => {
-            let recovered = found.recovered;
-            Ok((classify(session, &found)?, recovered))
+        Ok(HandshakeResult { peer: Some(peer), received, recovered }) => {
+            let (name, certain) = name_with_version(session, peer, &received)?;
+            result(ProbedPeer::Known(peer, name), certain, recovered)
         }
+        Ok(found) => result(classify_unknown(&found), false, false),
         Err(LoaderError::Noise { .. }) => {
             session.take_received();
-            Ok((ProbedPeer::Noise, false))
+            result(ProbedPeer::Noise, false, false)
         }
-        Err(LoaderError::WriteTimeout { .. }) => Ok((ProbedPeer::NoReply, false)),
+        Err(LoaderError::WriteTimeout { .. }) => result(ProbedPeer::NoReply, false, false),
         Err(error) => Err(error),
     }
 }
 
-fn classify(session: &mut MonitorSession, found: &HandshakeResult) -> Result<ProbedPeer> {
-    Ok(match found.peer {
-        Some(peer) => ProbedPeer::Known(peer, name_with_version(session, peer, &found.received)?),
-        None if found.received.is_empty() => ProbedPeer::NoReply,
-        None if is_text(&found.received) => ProbedPeer::Unknown(escape_tail(&found.received)),
-        None => ProbedPeer::Noise,
-    })
+fn classify_unknown(found: &HandshakeResult) -> ProbedPeer {
+    if found.received.is_empty() {
+        ProbedPeer::NoReply
+    } else if is_text(&found.received) {
+        ProbedPeer::Unknown(escape_with_hex(&found.received))
+    } else {
+        ProbedPeer::Noise
+    }
 }
 
 /// Restores flow control, or leaves it off and returns `true` if the board does not reply with it.

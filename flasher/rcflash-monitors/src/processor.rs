@@ -4,28 +4,46 @@ use crate::error::Result;
 use crate::exchange;
 use crate::session::MonitorSession;
 
-/// The profile named for a board whose maker's name is unknown: those of Z180 boards fit it, too.
-const ANY_PROFILE: &str = "sc126";
 /// Ports of ICR and CBAR on boards that have the chip's registers at C0h to FFh, the bits of each
 /// that count, and their values under RomWBW. A port that nothing drives reads as another value.
 const REGISTERS: [(u8, u8, u8); 2] = [(0xFF, 0xE0, 0xC0), (0xFA, 0xFF, 0x80)];
-
-/// Returns the board profile by the reply to HELP of the Small Computer Monitor for a Z180.
-pub(crate) fn scm_profile(help: &str) -> Option<&'static str> {
-    let line = help.lines().find(|line| line.contains("onfiguration") && line.contains("Z180"))?;
-    Some(if line.contains("onfiguration F3") { "sc140" } else { ANY_PROFILE })
+/// The processor of a board, as its monitor shows it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum BoardProcessor {
+    /// A Z80, as far as is known.
+    #[default]
+    Z80,
+    /// A Z180, and the profile if the board's name is known.
+    Z180(Option<&'static str>),
+    /// The monitor does not show it.
+    Unknown,
 }
 
-/// Returns a board profile if RomWBW's debug monitor, at its prompt, runs on a Z180.
-pub(crate) fn romwbw_profile(session: &mut MonitorSession) -> Result<Option<&'static str>> {
+/// Returns the processor by the reply to HELP of the Small Computer Monitor.
+pub(crate) fn scm_processor(help: &str) -> BoardProcessor {
+    let configuration =
+        |line: &str| line.split_once("onfiguration ").map(|(_, rest)| rest.to_owned());
+    let Some(line) = help.lines().find_map(configuration).filter(|line| line.contains("Z180"))
+    else {
+        return BoardProcessor::Z80;
+    };
+    BoardProcessor::Z180(match line.split(' ').next() {
+        Some("S5" | "S6") => Some("sc126"),
+        Some("F3") => Some("sc140"),
+        _ => None,
+    })
+}
+
+/// Returns the processor under RomWBW's debug monitor, which is at its prompt.
+pub(crate) fn romwbw_processor(session: &mut MonitorSession) -> Result<BoardProcessor> {
     for (port, mask, expected) in REGISTERS {
         let command = format!("I {port:02X}\r");
         let reply = exchange::send_keys(session, "identifying the processor", command.as_bytes())?;
         if parse_port(&reply).is_none_or(|value| value & mask != expected) {
-            return Ok(None);
+            return Ok(BoardProcessor::Z80);
         }
     }
-    Ok(Some(ANY_PROFILE))
+    Ok(BoardProcessor::Z180(session.banner_profile()))
 }
 
 /// Returns the value in the line after the echo.
@@ -41,13 +59,26 @@ mod tests {
 
     #[test]
     fn the_profile_is_in_the_configuration_that_help_names() {
-        for (line, profile) in [
-            ("Configuration S6 20220227, Monitor 1.3.0, SCZ180 BIOS 1.3.0", Some("sc126")),
-            ("Configuration S6 20190715, Monitor 1.1.0, Z180 native BIOS 1.1.0", Some("sc126")),
-            ("Configuration F3 20220227, Monitor 1.3.0, SCZ180 BIOS 1.3.0", Some("sc140")),
-            ("Configuration S2 20220227, Monitor 1.3.0, SCZ80 BIOS 1.3.0", None),
+        for (line, processor) in [
+            (
+                "Configuration S6 20220227, Monitor 1.3.0, SCZ180 BIOS 1.3.0",
+                BoardProcessor::Z180(Some("sc126")),
+            ),
+            (
+                "Configuration S6 20190715, Monitor 1.1.0, Z180 native BIOS 1.1.0",
+                BoardProcessor::Z180(Some("sc126")),
+            ),
+            (
+                "Configuration F3 20220227, Monitor 1.3.0, SCZ180 BIOS 1.3.0",
+                BoardProcessor::Z180(Some("sc140")),
+            ),
+            (
+                "Configuration S9 20230825, Monitor 1.3.1, SCZ180 BIOS 1.3.1",
+                BoardProcessor::Z180(None),
+            ),
+            ("Configuration S2 20220227, Monitor 1.3.0, SCZ80 BIOS 1.3.0", BoardProcessor::Z80),
         ] {
-            assert_eq!(scm_profile(&format!("HELP\r\n{line}\r\n")), profile, "{line}");
+            assert_eq!(scm_processor(&format!("HELP\r\n{line}\r\n")), processor, "{line}");
         }
     }
 

@@ -26,10 +26,11 @@ use crate::exchange::{self, MAX_CHAR_GAP, REPLY_TIMEOUT};
 use crate::handshake::{CORRUPTED_RECORD_FILL, HandshakeResult, abort_hex_load};
 use crate::monitor::{HexMonitor, LoadReport, check_in_free_memory};
 use crate::pace::Pace;
+use crate::processor::{self, BoardProcessor};
 use crate::prompt::Peer;
 use crate::records::{END_RECORD, HexRecord, hex_records};
 use crate::session::MonitorSession;
-use crate::{identify, processor, reach};
+use crate::{identify, reach};
 use console::{
     ABORTING, NAME, abort_load, at_prompt, clear_command_line, report_refusal, type_command,
 };
@@ -81,17 +82,17 @@ impl HexMonitor for Romwbw {
         }
         let text = String::from_utf8_lossy(&found.received).into_owned();
         self.release = if text.ends_with("\n>") { Release::V2 } else { Release::V3 };
-        let version = identify::romwbw_release(session, &text)?;
+        let (version, _) = identify::romwbw_release(session, &text)?;
         if self.release == Release::V2 {
             observer.on_event(LoadEvent::Warning(v2::WARNING));
         }
         Ok(format!("{version}'s debug monitor"))
     }
 
-    fn z180_profile(&mut self, session: &mut MonitorSession) -> Result<Option<&'static str>> {
+    fn processor(&mut self, session: &mut MonitorSession) -> Result<BoardProcessor> {
         match self.release {
-            Release::V2 => Ok(None),
-            Release::V3 => processor::romwbw_profile(session),
+            Release::V2 => Ok(BoardProcessor::Z80),
+            Release::V3 => processor::romwbw_processor(session),
         }
     }
 

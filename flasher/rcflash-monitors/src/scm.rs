@@ -22,10 +22,11 @@ use crate::exchange::{self, MAX_CHAR_GAP, REPLY_TIMEOUT};
 use crate::handshake::{CORRUPTED_RECORD_FILL, abort_hex_load};
 use crate::monitor::{HexMonitor, LoadReport, check_in_free_memory};
 use crate::pace::Pace;
+use crate::processor::{self, BoardProcessor};
 use crate::prompt::{Peer, identify_prompt};
 use crate::records::{END_RECORD, HexRecord, hex_records};
 use crate::session::MonitorSession;
-use crate::{identify, processor, reach};
+use crate::{identify, reach};
 
 const NAME: &str = "the Small Computer Monitor";
 /// Memory that is free for programs; the monitor's data is above.
@@ -48,7 +49,7 @@ const RECOVERING: &str = "getting back to the prompt of the Small Computer Monit
 
 #[derive(Default)]
 pub(crate) struct Scm {
-    z180_profile: Option<&'static str>,
+    processor: BoardProcessor,
 }
 
 impl HexMonitor for Scm {
@@ -65,12 +66,12 @@ impl HexMonitor for Scm {
         session.send("asking for the version", b"HELP\r")?;
         let help = session.receive_until("asking for the version", HELP_TIMEOUT, at_prompt)?;
         let help = String::from_utf8_lossy(&help);
-        self.z180_profile = processor::scm_profile(&help);
+        self.processor = processor::scm_processor(&help);
         Ok(identify::parse_scm_version(&help))
     }
 
-    fn z180_profile(&mut self, _: &mut MonitorSession) -> Result<Option<&'static str>> {
-        Ok(self.z180_profile)
+    fn processor(&mut self, _: &mut MonitorSession) -> Result<BoardProcessor> {
+        Ok(self.processor)
     }
 
     fn check(&self, image: &Image) -> Result<()> {

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rcflash_transport::time::{Duration, Instant};
 
+use crate::banner::{MAX_NAME_BYTES, romwbw_profile};
 use crate::error::{LoaderError, Result};
 use crate::pace::Pace;
 use crate::records::HexRecord;
@@ -39,6 +40,8 @@ pub struct MonitorSession {
     typing_delay: Duration,
     /// The processor that the program to load is built for, if that matters.
     required: Option<Processor>,
+    /// The board profile that a banner named.
+    banner_profile: Option<&'static str>,
     received: Vec<u8>,
     tx_done_at: Instant,
     recent_traffic: RecentTraffic,
@@ -55,6 +58,7 @@ impl MonitorSession {
             stop_ignored: false,
             typing_delay: Duration::ZERO,
             required: None,
+            banner_profile: None,
             received: Vec::new(),
             tx_done_at,
             recent_traffic: RecentTraffic::default(),
@@ -72,11 +76,23 @@ impl MonitorSession {
         self.required
     }
 
+    /// Returns the board profile that a banner has named since the session began.
+    pub(crate) fn banner_profile(&self) -> Option<&'static str> {
+        self.banner_profile
+    }
+
+    /// Looks for a board's name in the last `count` unread bytes.
+    fn read_banner(&mut self, count: usize) {
+        let from = self.received.len().saturating_sub(count + MAX_NAME_BYTES);
+        self.banner_profile = romwbw_profile(&self.received[from..]).or(self.banner_profile);
+    }
+
     /// Adds bytes that were received before the session.
     #[must_use]
     pub fn with_received(mut self, received: &[u8]) -> Self {
         self.recent_traffic.add_received(received);
         self.unread(received);
+        self.read_banner(received.len());
         self
     }
 
@@ -256,6 +272,7 @@ impl MonitorSession {
             .map_err(|error| self.io_error(operation, error))?;
         self.recent_traffic.add_received(&buffer[..count]);
         self.received.extend(&buffer[..count]);
+        self.read_banner(count);
         if self.received.len() > MAX_RX_BYTES {
             return Err(self.noise_error(operation));
         }

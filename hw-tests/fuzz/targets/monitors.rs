@@ -42,5 +42,5 @@ fuzz_target!(|bytes: &[u8]| {
     let flow_control = FlowControlMode::Auto;
     let request =
         LoadRequest { image: &image, entry: None, verify: true, pace: None, flow_control };
-    let _ = load_hex(stock, &mut session(received), &request, &mut NoObserver);
+    let _ = load_hex(&stock, &mut session(received), &request, &mut NoObserver);
 });

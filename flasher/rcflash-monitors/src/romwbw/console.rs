@@ -1,19 +1,13 @@
 //! Prompt, commands and recovery that all releases of RomWBW's debug monitor have in common.
 
-use std::time::Duration;
-
-use crate::error::{LoaderError, Result};
-use crate::exchange::{self, MAX_CHAR_GAP, REPLY_TIMEOUT};
+use crate::error::Result;
+use crate::exchange::{self, MAX_CHAR_GAP, REPLY_TIMEOUT, erase_line, type_checked};
 use crate::handshake::{CORRUPTED_RECORD_FILL, abort_hex_load};
 use crate::monitor::LoadReport;
 use crate::prompt::{Peer, identify_prompt};
 use crate::session::MonitorSession;
 
 pub(crate) const NAME: &str = "RomWBW's debug monitor";
-/// More backspaces than the longest line of either release needs.
-const MAX_LINE_CHARS: usize = 80;
-/// The maximum number of times a command is typed whose echo is wrong.
-const MAX_ATTEMPTS: usize = 4;
 pub(crate) const ABORTING: &str = "ending an interrupted load";
 
 pub(crate) fn at_prompt(received: &[u8]) -> bool {
@@ -21,48 +15,20 @@ pub(crate) fn at_prompt(received: &[u8]) -> bool {
 }
 
 /// Types a command, sends its carriage return once the echo is correct, and waits for the rest of
-/// `echo`; what follows remains unread. A corrupted command is erased and typed again.
+/// `echo`; what follows remains unread.
 pub(crate) fn type_command(
     session: &mut MonitorSession,
     operation: &'static str,
     command: &str,
     echo: &[u8],
 ) -> Result<()> {
-    let mut attempts = 0;
-    loop {
-        session.take_received();
-        session.type_command(operation, command)?;
-        let echoed = session
-            .receive_until(operation, REPLY_TIMEOUT, |received| received.len() >= command.len());
-        attempts += 1;
-        match echoed {
-            Ok(echoed) if echoed == command.as_bytes() => break,
-            Ok(_) | Err(LoaderError::NoReply { .. }) if attempts < MAX_ATTEMPTS => {
-                erase_line(session, operation)?;
-            }
-            Ok(echoed) => {
-                erase_line(session, operation)?;
-                let text = exchange::escape_tail(&echoed);
-                return Err(LoaderError::UnexpectedReply { peer: NAME, operation, text });
-            }
-            Err(error) => return Err(error),
-        }
-    }
+    type_checked(session, NAME, operation, command)?;
     session.send(operation, b"\r")?;
     let rest = &echo[command.len()..];
     let received =
         session.receive_until(operation, REPLY_TIMEOUT, |received| received.starts_with(rest))?;
     session.unread(&received[rest.len()..]);
     Ok(())
-}
-
-/// Erases the command line, of which nothing is executed.
-fn erase_line(session: &mut MonitorSession, operation: &'static str) -> Result<()> {
-    for _ in 0..MAX_LINE_CHARS {
-        session.send(operation, b"\x08")?;
-        session.pause(operation, Duration::from_millis(2))?;
-    }
-    session.receive_until_quiet(operation, MAX_CHAR_GAP, REPLY_TIMEOUT).map(drop)
 }
 
 /// Handles a message in the middle of a load, after which further lines would be commands.

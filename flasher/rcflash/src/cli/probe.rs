@@ -2,10 +2,11 @@
 
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT};
-use cli_support::output::print;
+use cli_support::output::{json_line, print};
 use firmware_wire::Identity;
 use rcflash_link::{Link, loader};
 use rcflash_monitors::{MonitorSession, Peer, ProbeResult, ProbedPeer};
+use serde::Serialize;
 
 use super::stop_on_interrupt;
 use super::target::{BoardArgs, Target};
@@ -14,12 +15,39 @@ use super::target::{BoardArgs, Target};
 pub(super) struct ProbeArgs {
     #[command(flatten)]
     board: BoardArgs,
+    /// Print the result as a line of JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// The result as JSON.
+#[derive(Serialize)]
+struct ProbeReport<'a> {
+    port: &'a str,
+    /// What replied, with its version.
+    program: &'a str,
+    /// Whether that is more than a guess by the form of a prompt.
+    certain: bool,
+    baud: u32,
+    /// The loader for `--via`; `None` for this project's monitor.
+    via: Option<&'static str>,
 }
 
 pub(super) fn probe(args: &ProbeArgs) -> CommandResult {
     let target = args.board.target()?;
     let found = find(&target)?;
-    print(&format!("{} at {} baud\n", found.name, found.result.baud))?;
+    if args.json {
+        let report = ProbeReport {
+            port: &target.rig.port,
+            program: &found.name,
+            certain: found.result.certain,
+            baud: found.result.baud,
+            via: via_option(found.peer),
+        };
+        print(&json_line(&report)?)?;
+    } else {
+        print(&format!("{} at {} baud\n", found.label(), found.result.baud))?;
+    }
     print_hints(found.peer, &found.result, target.baud());
     Ok(0)
 }
@@ -32,6 +60,14 @@ pub(super) struct Found {
     /// The identity of a program of this project.
     pub(super) identity: Option<Identity>,
     pub(super) result: ProbeResult,
+}
+
+impl Found {
+    /// Returns the name, with a mark if it is a guess.
+    pub(super) fn label(&self) -> String {
+        let mark = if self.result.certain { "" } else { " (guessed)" };
+        format!("{}{mark}", self.name)
+    }
 }
 
 /// Identifies the program on a board; one that is unknown is an error with advice.
@@ -54,6 +90,17 @@ pub(super) fn find(target: &Target) -> Result<Found, CommandError> {
     };
     let name = identity.as_ref().map_or(version, ToString::to_string);
     Ok(Found { peer, name, identity, result })
+}
+
+/// Returns the loader for `--via`; `None` for this project's monitor.
+pub(super) fn via_option(peer: Peer) -> Option<&'static str> {
+    match peer {
+        Peer::Scm => Some("scm"),
+        Peer::RomwbwLoader | Peer::RomwbwMonitor => Some("romwbw"),
+        Peer::Basic => Some("basic"),
+        Peer::Cpm | Peer::XmodemReceiver | Peer::CpmMonitor => Some("cpm"),
+        Peer::OwnFirmware => None,
+    }
 }
 
 /// Returns the speeds to try besides the configured one.
@@ -96,7 +143,8 @@ fn unknown_peer_message(who: &ProbedPeer, port: &str, own: u32, others: &[u32]) 
              ground connected?"
         ),
         ProbedPeer::Unknown(text) => format!(
-            "{port}: unknown program {tried}; it sent: {text}; to use it, run `rcflash monitor`"
+            "{port}: unknown program {tried}; it sent: {text}; `rcflash monitor` is a terminal for \
+             it, and docs/LOADERS.md has how to describe it for `--via FILE.toml`"
         ),
         _ => format!(
             "{port}: no reply {tried}; is the board powered, is its TX connected to the adapter's \

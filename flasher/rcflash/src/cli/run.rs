@@ -16,7 +16,7 @@ use tdlasm::{Options, assemble};
 
 use super::program::{Program, read_program};
 use super::target::BoardArgs;
-use super::via::{Loader, LoaderArgs, Started};
+use super::via::{LoaderArgs, Started};
 use super::{stop_on_interrupt, write};
 
 /// Extensions of sources; any other file counts as assembled.
@@ -63,7 +63,7 @@ pub(super) fn run(args: &RunArgs) -> CommandResult {
         [file] if !is_source(file) => read_program(file, None)?,
         files => assemble_program(files, args, &profile)?,
     };
-    if args.via.via == Loader::Xmodem {
+    if args.via.is_xmodem() {
         let how = "--via xmodem sends files: assemble with `tdlasm asm -o prog.com`, then load \
                    the file with `rcflash write`";
         return Err(CommandError::new(USAGE, how));

@@ -19,7 +19,7 @@ use rcflash_transport::port::PortInfo;
 use serde::Serialize;
 
 use super::ports::{list, text_line};
-use super::probe::{Found, find};
+use super::probe::{Found, find, via_option};
 use super::target::Target;
 
 /// The share of the corpus that is run: 10 of its 1,240 cases.
@@ -58,6 +58,8 @@ struct SetupReport {
     port: String,
     /// What replied, with its version.
     program: String,
+    /// Whether that is more than a guess by the form of a prompt.
+    certain: bool,
     baud: u32,
     /// Whether the board stops the host by RTS.
     flow_control: bool,
@@ -95,6 +97,7 @@ pub(super) fn setup(args: &SetupArgs) -> CommandResult {
         passed: None,
         port: port.path,
         program: found.name,
+        certain: found.result.certain,
         baud: found.result.baud,
         flow_control: !found.result.flow_control_off,
         board,
@@ -227,16 +230,6 @@ fn with_permission_advice(mut error: CommandError, port: &PortInfo) -> CommandEr
     error
 }
 
-fn via_option(peer: Peer) -> Option<&'static str> {
-    match peer {
-        Peer::Scm => Some("scm"),
-        Peer::RomwbwLoader | Peer::RomwbwMonitor => Some("romwbw"),
-        Peer::Basic => Some("basic"),
-        Peer::Cpm | Peer::XmodemReceiver | Peer::CpmMonitor => Some("cpm"),
-        Peer::OwnFirmware => None,
-    }
-}
-
 /// Returns whether programs can be loaded without a person's help.
 fn runs_cases(peer: Peer) -> bool {
     !matches!(peer, Peer::XmodemReceiver | Peer::CpmMonitor)
@@ -287,8 +280,9 @@ fn next_commands(name: &str, peer: Peer, via: Option<&str>) -> Vec<String> {
 
 fn text(report: &SetupReport) -> String {
     let SetupReport { port, program, baud, board, name, rig_file, .. } = report;
+    let guessed = if report.certain { "" } else { " (guessed)" };
     let mut text = format!(
-        "{port}: {program} at {baud} baud\nboard profile {board}\nnamed {name} in {}\n",
+        "{port}: {program}{guessed} at {baud} baud\nboard profile {board}\nnamed {name} in {}\n",
         cli_support::text::escape_controls(&rig_file.display().to_string())
     );
     for advice in &report.advice {

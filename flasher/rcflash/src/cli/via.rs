@@ -1,11 +1,14 @@
 //! `rcflash write --via`: loading through a stock monitor.
 
 use cli_support::text::Escape;
-use std::path::Path;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
+use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
 use clap::{Args, ValueEnum};
-use cli_support::exit::{CommandError, CommandResult, USAGE};
+use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, USAGE};
 use cli_support::files::read_input;
 use cli_support::output::print;
 use indicatif::ProgressBar;
@@ -13,8 +16,8 @@ use rcflash_link::Link;
 use rcflash_link::loader::{self, LoadError};
 use rcflash_monitors::{
     CpmName, FileTransfer, FlowControlMode, LoadEvent, LoadObserver, LoadRequest, LoadStage,
-    LoaderError, MonitorSession, Pace, Processor, StockMonitor, TransferSummary, load_hex,
-    transfer_file,
+    LoaderError, MonitorDescription, MonitorSession, Pace, Processor, StockMonitor,
+    TransferSummary, load_hex, transfer_file,
 };
 use rcflash_transport::Transport;
 
@@ -44,18 +47,52 @@ pub(super) enum Loader {
     Xmodem,
 }
 
+/// The monitor of `--via`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum LoaderChoice {
+    /// One with a loader of its own.
+    BuiltIn(Loader),
+    /// One that a file describes.
+    File(PathBuf),
+}
+
+/// Parses a loader's name, or the path of a TOML file.
+#[derive(Clone)]
+struct LoaderParser;
+
+impl TypedValueParser for LoaderParser {
+    type Value = LoaderChoice;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<LoaderChoice, clap::Error> {
+        if Path::new(value).extension() == Some(OsStr::new("toml")) {
+            return Ok(LoaderChoice::File(value.into()));
+        }
+        let name = EnumValueParser::<Loader>::new().parse_ref(command, arg, value)?;
+        Ok(LoaderChoice::BuiltIn(name))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(Loader::value_variants().iter().filter_map(Loader::to_possible_value)))
+    }
+}
+
 /// Options that choose the monitor that receives the program, and how it is sent.
 #[derive(Args)]
 pub(super) struct LoaderArgs {
-    /// The monitor that receives the program on the board
+    /// The monitor that receives the program on the board, or FILE.toml that describes it
     #[arg(
         long,
-        value_enum,
+        value_parser = LoaderParser,
         value_name = "LOADER",
         default_value = "monitor",
         help_heading = LOADER
     )]
-    pub(super) via: Loader,
+    via: LoaderChoice,
     /// Print what would be sent, without opening the port
     #[arg(long, help_heading = LOADER)]
     pub(super) dry_run: bool,
@@ -119,14 +156,34 @@ fn parse_pace(text: &str) -> Result<Pace, String> {
 }
 
 impl LoaderArgs {
-    /// Returns the stock monitor, if it is one that loads hex.
-    pub(super) fn stock_monitor(&self) -> Option<StockMonitor> {
-        match self.via {
-            Loader::Monitor | Loader::Xmodem => None,
-            Loader::Scm => Some(StockMonitor::Scm),
-            Loader::Romwbw => Some(StockMonitor::Romwbw),
-            Loader::Basic => Some(StockMonitor::Basic),
-        }
+    /// Returns whether files are sent to CP/M.
+    pub(super) fn is_xmodem(&self) -> bool {
+        self.via == LoaderChoice::BuiltIn(Loader::Xmodem)
+    }
+
+    /// Returns whether the program goes through a stock monitor that loads it into memory.
+    pub(super) fn is_stock_monitor(&self) -> bool {
+        !self.is_xmodem() && self.via != LoaderChoice::BuiltIn(Loader::Monitor)
+    }
+
+    /// Returns that monitor.
+    ///
+    /// # Errors
+    /// Returns an error with exit code 3 and the line or key for an invalid description.
+    pub(super) fn stock_monitor(&self) -> Result<Option<StockMonitor>, CommandError> {
+        Ok(match &self.via {
+            LoaderChoice::BuiltIn(Loader::Monitor | Loader::Xmodem) => None,
+            LoaderChoice::BuiltIn(Loader::Scm) => Some(StockMonitor::Scm),
+            LoaderChoice::BuiltIn(Loader::Romwbw) => Some(StockMonitor::Romwbw),
+            LoaderChoice::BuiltIn(Loader::Basic) => Some(StockMonitor::Basic),
+            LoaderChoice::File(file) => {
+                let text = String::from_utf8_lossy(&read_input(file)?).into_owned();
+                let monitor = MonitorDescription::parse(&text).map_err(|error| {
+                    CommandError::new(ENVIRONMENT, format!("{}: {error}", file.escaped()))
+                })?;
+                Some(StockMonitor::Described(Arc::new(monitor)))
+            }
+        })
     }
 
     fn flow(&self) -> FlowControlMode {
@@ -178,7 +235,7 @@ pub(super) enum Started {
 }
 
 pub(super) fn write(
-    stock: StockMonitor,
+    stock: &StockMonitor,
     args: &LoaderArgs,
     program: &Program,
     run: bool,
@@ -280,7 +337,7 @@ fn report_transfer(order: &FileTransfer, sent: TransferSummary, file: &str) {
 }
 
 fn print_monitor_script(
-    stock: StockMonitor,
+    stock: &StockMonitor,
     program: &Program,
     order: &LoadRequest,
 ) -> CommandResult {

@@ -12,7 +12,7 @@ use rcflash_link::loader::{self, LoadError, UploadSummary};
 use super::flash::{self, FlashArgs};
 use super::program::{Program, ProgramArgs};
 use super::target::{BoardArgs, with_state_if_interrupted};
-use super::via::{self, Loader, LoaderArgs, Started};
+use super::via::{self, LoaderArgs, Started};
 
 #[derive(Args)]
 pub(super) struct WriteArgs {
@@ -31,7 +31,7 @@ pub(super) struct WriteArgs {
 
 pub(super) fn write(args: &WriteArgs) -> CommandResult {
     let profile = args.board.profile()?;
-    if args.via.via == Loader::Xmodem {
+    if args.via.is_xmodem() {
         let file = args.program.file.as_deref().ok_or_else(|| {
             CommandError::new(USAGE, "--via xmodem sends a file: name one, such as PROG.COM")
         })?;
@@ -42,7 +42,7 @@ pub(super) fn write(args: &WriteArgs) -> CommandResult {
         let order = flash::FlashOptions { dry_run: args.via.dry_run, run: !args.no_run };
         return flash::write(&args.flash, &order, &args.program, &args.board);
     }
-    let program = args.program.for_memory(&profile, args.via.stock_monitor().is_some())?;
+    let program = args.program.for_memory(&profile, args.via.is_stock_monitor())?;
     let order = WriteOptions { run: !args.no_run, force: args.flash.force };
     load_program(&args.via, &program, order, &args.board).map(|_| 0)
 }
@@ -62,8 +62,8 @@ pub(super) fn load_program(
     order: WriteOptions,
     board: &BoardArgs,
 ) -> Result<Started, CommandError> {
-    match args.stock_monitor() {
-        Some(stock) => via::write(stock, args, program, order.run, board),
+    match args.stock_monitor()? {
+        Some(stock) => via::write(&stock, args, program, order.run, board),
         None => load_through_monitor(args, program, order, board),
     }
 }

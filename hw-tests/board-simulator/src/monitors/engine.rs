@@ -24,9 +24,11 @@ pub struct FaultOptions {
     pub loss_odds: Option<u32>,
     /// One in this many received characters is corrupted, at random.
     pub corruption_odds: Option<u32>,
+    /// One in this many received characters arrives twice, at random.
+    pub double_odds: Option<u32>,
     /// The number of received characters before the first fault.
     pub first_fault_after: u64,
-    /// The maximum number of lost and corrupted characters.
+    /// The maximum number of lost, corrupted and doubled characters.
     pub max_faults: u32,
     /// Sends nothing after this many received characters.
     pub silent_after: Option<u64>,
@@ -40,6 +42,7 @@ impl Default for FaultOptions {
             noise: false,
             loss_odds: None,
             corruption_odds: None,
+            double_odds: None,
             first_fault_after: 0,
             max_faults: u32::MAX,
             silent_after: None,
@@ -125,12 +128,11 @@ impl MonitorEngine {
         if self.is_fault_due(self.faults.corruption_odds) {
             received ^= 1 << (self.random.next_u32() % 7);
         }
+        let copies = 1 + usize::from(self.is_fault_due(self.faults.double_odds));
+        let received = if speed_matches { received } else { corrupt_by_baud_mismatch(received) };
         let mut out = Vec::new();
         peer.set_time(at);
-        peer.receive(
-            if speed_matches { received } else { corrupt_by_baud_mismatch(received) },
-            &mut out,
-        );
+        (0..copies).for_each(|_| peer.receive(received, &mut out));
         let begins = self.receiver.process(peer.processing_time(), out.len());
         self.queue_output(&out, begins);
     }

@@ -4,6 +4,7 @@
 mod basic;
 mod bench;
 mod contact;
+mod described;
 mod early_end;
 mod files;
 mod flow;

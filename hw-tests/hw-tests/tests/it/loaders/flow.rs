@@ -110,7 +110,7 @@ fn load(flow: FlowControlMode, keeps: bool) -> (Result<(), LoaderError>, Vec<Loa
         LoadRequest { image: &image, entry: None, verify: true, pace: None, flow_control: flow };
     let mut notes = RecordingObserver::default();
     let mut talk = talk(Box::<Scm>::default(), keeps);
-    let outcome = load_hex(StockMonitor::Scm, &mut talk, &order, &mut notes);
+    let outcome = load_hex(&StockMonitor::Scm, &mut talk, &order, &mut notes);
     (outcome.map(drop), notes.0)
 }
 
@@ -169,7 +169,7 @@ fn progress_is_reported_to_the_end() {
         (StockMonitor::Romwbw, Box::new(Romwbw::in_monitor())),
     ] {
         let mut notes = RecordingObserver::default();
-        let outcome = load_hex(stock, &mut talk(peer, true), &order, &mut notes);
+        let outcome = load_hex(&stock, &mut talk(peer, true), &order, &mut notes);
         assert!(outcome.is_ok(), "{stock:?}: {outcome:?}");
         assert!(notes.completed_to(3000), "{stock:?}: {:?}", notes.1);
     }

@@ -7,9 +7,11 @@ use std::process::{Child, Stdio};
 use board_simulator::monitors::{
     Basic, Cpm, CpmMonitor, MonitorModel, MonitorOptions, MonitorServer, Romwbw, Scm, ScmRelease,
 };
+use rcflash_monitors::{Processor, StockMonitor, load_hex};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::bench::{CommandOutput, run, run_via};
+use super::virtual_bench::{EventLines, VirtualBench};
 
 fn standin(peer: Box<dyn MonitorModel>) -> MonitorServer {
     MonitorServer::start(peer, MonitorOptions::default()).expect("a pseudo-terminal")
@@ -80,12 +82,28 @@ fn a_board_with_another_processor_is_recognised_before_a_program_is_sent() {
     for via in ["scm", "romwbw"] {
         let server = standin(z180(via));
         let ran = run_via(&server, via).output().expect("it starts");
-        let message = "the board has a Z180, and the program is for a Z80 board: use --board sc126";
+        let board = if via == "scm" { "sc126\n" } else { "sc126, sc130, sc131 or sc140\n" };
+        let message = "the board has a Z180, and the program is for a Z80 board: use --board ";
+        let message = &format!("{message}{board}");
         CommandOutput::from_output(&ran).assert_ends(3, &[message]);
     }
     let server = standin(Box::<Scm>::default());
     let ran = run_via(&server, "scm").args(["--board", "sc126"]).output().expect("it starts");
     CommandOutput::from_output(&ran).assert_ends(3, &["the board has no Z180"]);
+}
+
+#[test]
+fn romwbws_banner_names_the_z180_board() {
+    let peer = Box::new(Romwbw::in_monitor().on_z180());
+    let bench = VirtualBench::new(peer, MonitorOptions::default());
+    let banner = b"\r\nSmall Computer SC131 [SCZ180_sc131_std] Boot Loader\r\n";
+    let mut session = bench.session().with_received(banner);
+    session.require_processor(Processor::Z80);
+    let mut events = EventLines::default();
+    let error = load_hex(&StockMonitor::Romwbw, &mut session, &bench.request(), &mut events)
+        .expect_err("it is for another processor");
+    let message = "the board has a Z180, and the program is for a Z80 board: use --board sc131";
+    assert_eq!(error.to_string(), message);
 }
 
 /// A run that has begun.

@@ -8,9 +8,11 @@ use super::states::{ExpectedResult, Row, TABLE, each_row, is_first, wired_lines}
 
 /// The problems of a command that was to load a program.
 fn problems(name: &str, way: ExpectedResult, ran: &CommandOutput, words: &[&str]) -> Vec<String> {
+    let is_run = name.ends_with(": run");
     let (code, words) = match way {
         ExpectedResult::Refused(_, _, text) => (3, vec![text]),
-        ExpectedResult::Back(..) | ExpectedResult::Reset(_) => (0, words.to_vec()),
+        ExpectedResult::Z180(..) if is_run => (3, vec!["the board has a Z180"]),
+        _ => (0, words.to_vec()),
     };
     let printed = format!("{}{}", ran.data, ran.text);
     let missing = words.iter().filter(|word| !printed.contains(**word));
@@ -39,7 +41,7 @@ pub(super) fn run(row: &Row, line: &str, options: MonitorOptions) -> Vec<String>
     let back = match row.way {
         ExpectedResult::Back(_, peer) => format!("back in {peer}"),
         ExpectedResult::Reset(_) => "did not reappear: press the board's reset button".to_owned(),
-        ExpectedResult::Refused(..) => String::new(),
+        ExpectedResult::Refused(..) | ExpectedResult::Z180(..) => String::new(),
     };
     problems(&name, row.way, &ran, &["PASS: 3 of 3 cases agree", &back])
 }

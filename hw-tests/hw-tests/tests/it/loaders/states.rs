@@ -27,6 +27,8 @@ pub(crate) struct Row {
 pub(crate) enum ExpectedResult {
     /// The loader, and the monitor that is at its prompt again.
     Back(&'static str, &'static str),
+    /// The same on a Z180 board, where the profile of a Z80 board is refused by `run`.
+    Z180(&'static str, &'static str),
     /// The loader of a monitor that needs the reset button then.
     Reset(&'static str),
     /// The loader refuses: what a person has to do first, and words of the message.
@@ -36,6 +38,8 @@ pub(crate) enum ExpectedResult {
 const SCM: ExpectedResult = ExpectedResult::Back("scm", "the Small Computer Monitor");
 const ROMWBW: ExpectedResult = ExpectedResult::Back("romwbw", "RomWBW's boot loader");
 const ROMWBW2: ExpectedResult = ExpectedResult::Reset("romwbw");
+const SCM_Z180: ExpectedResult = ExpectedResult::Z180("scm", "the Small Computer Monitor");
+const ROMWBW_Z180: ExpectedResult = ExpectedResult::Z180("romwbw", "RomWBW's boot loader");
 const BASIC: ExpectedResult = ExpectedResult::Back("basic", "a ROM BASIC");
 const CPM: ExpectedResult = ExpectedResult::Back("cpm", "CP/M");
 const BYE: ExpectedResult = ExpectedResult::Refused("basic", "type `BYE` there", "type BYE there");
@@ -45,7 +49,10 @@ const BOOT: ExpectedResult =
 impl ExpectedResult {
     pub(crate) fn loader(self) -> &'static str {
         match self {
-            Self::Back(loader, _) | Self::Reset(loader) | Self::Refused(loader, ..) => loader,
+            Self::Back(loader, _)
+            | Self::Z180(loader, _)
+            | Self::Reset(loader)
+            | Self::Refused(loader, ..) => loader,
         }
     }
 
@@ -54,6 +61,9 @@ impl ExpectedResult {
         let loader = self.loader();
         match self {
             Self::Back(_, peer) => [format!("`{loader}`: verified"), format!("passes; {peer}")],
+            Self::Z180(..) => {
+                [format!("`{loader}`: verified"), "names a Z180 board's profile".to_owned()]
+            }
             Self::Reset(_) => [format!("`{loader}`: verified"), "passes; press reset".to_owned()],
             Self::Refused(_, first, _) => {
                 [format!("`{loader}`: {first}"), format!("`{loader}`: {first}")]
@@ -141,6 +151,18 @@ fn scm13() -> Box<dyn MonitorModel> {
     Box::new(Scm::new(ScmRelease::S2V13))
 }
 
+fn scm180() -> Box<dyn MonitorModel> {
+    Box::new(Scm::new(ScmRelease::S6V13))
+}
+
+fn loader180() -> Box<dyn MonitorModel> {
+    Box::new(Romwbw::default().on_z180())
+}
+
+fn monitor180() -> Box<dyn MonitorModel> {
+    Box::new(Romwbw::in_monitor().on_z180())
+}
+
 fn loader35() -> Box<dyn MonitorModel> {
     Box::<Romwbw>::default()
 }
@@ -202,11 +224,13 @@ const SCM13: &str = "Small Computer Monitor 1.3.0";
 const ROMWBW35: &str = "RomWBW 3.5.1's debug monitor";
 const LOADER35: &str = "RomWBW 3.5's boot loader";
 const ROMWBW29: &str = "RomWBW 2.9.1's debug monitor";
-const LOADER29: &str = "RomWBW 2.9's boot loader";
+const LOADER29: &str = "RomWBW 2.9's boot loader (guessed)";
+const CPM22: &str = "CP/M 2.2 (guessed)";
+const FACTORY: &str = "the factory's CP/M monitor 1.1 (guessed)";
 const SEARLE: &str = "ROM BASIC 4.7b (G. Searle's)";
 const FEILIPU: &str = "ROM BASIC 4.7c (feilipu's)";
 
-pub(crate) const TABLE: [Row; 38] = [
+pub(crate) const TABLE: [Row; 46] = [
     row("SCM 1.0.0", "prompt", scm10, "", SCM10, SCM),
     row("SCM 1.0.0", "half a line", scm10, "G 900", SCM10, SCM),
     row("SCM 1.0.0", "a dump waits for a key", scm10, "M 8000\r", SCM10, SCM),
@@ -225,6 +249,21 @@ pub(crate) const TABLE: [Row; 38] = [
     row("RomWBW 3.5.1", "a load waits", monitor35, "L\r", ROMWBW35, ROMWBW),
     row("RomWBW 3.5.1", "half a record", monitor35, "L\r:1082000044444444444", ROMWBW35, ROMWBW),
     row("RomWBW 3.5.1", "its BASIC", basic35, "\r", "RomWBW's ROM BASIC 4.7b", BYE),
+    row("SCM 1.3.0, Z180", "prompt", scm180, "", SCM13, SCM_Z180),
+    row("SCM 1.3.0, Z180", "a dump waits for a key", scm180, "M 8000\r", SCM13, SCM_Z180),
+    row("SCM 1.3.0, Z180", "half a record", scm180, HALF_A_RECORD, SCM13, SCM_Z180),
+    row("RomWBW 3.5.1, Z180", "boot loader", loader180, "", LOADER35, ROMWBW_Z180),
+    row("RomWBW 3.5.1, Z180", "debug monitor", monitor180, "", ROMWBW35, ROMWBW_Z180),
+    row("RomWBW 3.5.1, Z180", "half a line", monitor180, "F 8000 9000 5", ROMWBW35, ROMWBW_Z180),
+    row("RomWBW 3.5.1, Z180", "a load waits", monitor180, "L\r", ROMWBW35, ROMWBW_Z180),
+    row(
+        "RomWBW 3.5.1, Z180",
+        "half a record",
+        monitor180,
+        "L\r:1082000044444444444",
+        ROMWBW35,
+        ROMWBW_Z180,
+    ),
     row("RomWBW 2.9.1", "boot loader", loader29, "", LOADER29, ROMWBW2),
     row("RomWBW 2.9.1", "debug monitor", monitor29, "", ROMWBW29, ROMWBW2),
     row("RomWBW 2.9.1", "half a line", monitor29, "F 8000 9000 5", ROMWBW29, ROMWBW2),
@@ -247,11 +286,11 @@ pub(crate) const TABLE: [Row; 38] = [
         FEILIPU,
         BASIC,
     ),
-    row("CP/M 2.2", "prompt", cpm, "", "CP/M 2.2", CPM),
-    row("CP/M 2.2", "half a line", cpm, "ERA *.", "CP/M 2.2", CPM),
+    row("CP/M 2.2", "prompt", cpm, "", CPM22, CPM),
+    row("CP/M 2.2", "half a line", cpm, "ERA *.", CPM22, CPM),
     row("CP/M 2.2", "XM 12.5 waits", xm, "", "an XMODEM receiver", CPM),
-    row("CP/M monitor 1.1", "waits for a blank", deaf, "", "the factory's CP/M monitor 1.1", BOOT),
-    row("CP/M monitor 1.1", "prompt", cpm_monitor, "", "the factory's CP/M monitor 1.1", BOOT),
+    row("CP/M monitor 1.1", "waits for a blank", deaf, "", FACTORY, BOOT),
+    row("CP/M monitor 1.1", "prompt", cpm_monitor, "", FACTORY, BOOT),
 ];
 
 /// The golden file's lines before the rows.

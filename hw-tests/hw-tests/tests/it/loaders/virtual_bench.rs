@@ -92,6 +92,10 @@ impl VirtualBench {
             "basic" => StockMonitor::Basic,
             _ => return self.send(&file_transfer(&self.image.runs()[0].bytes)),
         };
+        self.load_by(&stock, request)
+    }
+
+    pub(crate) fn load_by(&self, stock: &StockMonitor, request: &LoadRequest) -> LoadOutcome {
         let mut events = EventLines::default();
         let outcome = load_hex(stock, &mut self.session(), request, &mut events);
         LoadOutcome::new(outcome.map(|summary| summary.verified), events.0)

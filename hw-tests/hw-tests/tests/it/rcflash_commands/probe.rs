@@ -42,12 +42,17 @@ fn stock_monitors_are_recognized_by_their_prompts() {
         (Box::<Romwbw>::default(), "RomWBW 3.5's boot loader", "--via romwbw"),
         (Box::<Basic>::default(), "ROM BASIC 4.7b (G. Searle's)", "--via basic"),
         (Box::new(Basic::feilipu()), "ROM BASIC 4.7c (feilipu's)", "--via basic"),
-        (Box::<Cpm>::default(), "CP/M 2.2", "--via xmodem"),
+        (Box::<Cpm>::default(), "CP/M 2.2 (guessed)", "--via xmodem"),
     ];
     for (peer, name, advice) in cases {
         let (_server, port) = standin(peer, MonitorOptions::default());
         let found = probe(&port).assert_ends(0, &[advice]);
         assert_eq!(found.text(), format!("{name} at 115200 baud\n"));
+        let found = rcflash(&["probe", "--json", "--port", &port]).assert_ends(0, &[]);
+        let found: serde_json::Value = serde_json::from_str(&found.text()).expect("JSON");
+        assert_eq!(found["certain"], !name.ends_with(" (guessed)"), "{found}");
+        assert!(name.starts_with(found["program"].as_str().expect("a name")), "{found}");
+        assert_eq!(found["baud"], 115_200);
     }
 }
 

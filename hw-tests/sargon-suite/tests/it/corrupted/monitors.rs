@@ -190,7 +190,7 @@ fn load(stock: StockMonitor, make: fn() -> Box<dyn MonitorModel>) -> u32 {
             pace: None,
             flow_control: flow,
         };
-        match load_hex(stock, &mut session(&monitor, number), &order, &mut NullObserver) {
+        match load_hex(&stock, &mut session(&monitor, number), &order, &mut NullObserver) {
             Ok(delivered) => {
                 assert!(delivered.verified);
                 let mut monitor = lock(&monitor);
