@@ -6,7 +6,8 @@ use board_simulator::monitors::{
 };
 use serde_json::Value;
 
-use crate::rcflash_commands::bench::{Bench, Folder, RunEnd, rcflash};
+use crate::rcflash_commands::bench::{Bench, Folder, RunEnd, program, rcflash};
+use crate::screen::TerminalSession;
 
 fn setup(folder: &Folder, port: &str, more: &[&str]) -> RunEnd {
     let rig = folder.name("rig.toml");
@@ -54,6 +55,38 @@ fn each_stock_monitor_is_named_with_its_loader() {
         assert_eq!((&found["program"], &found["via"]), (&program.into(), &via), "{found}");
         assert_eq!((&found["name"], &found["passed"]), (&"bench".into(), &Value::Null), "{found}");
     }
+}
+
+/// Runs `rcflash setup` at a terminal and gives this answer for the board profile.
+fn answered(folder: &Folder, answer: &str) -> (Option<i32>, String) {
+    let options = MonitorOptions::default();
+    let server = MonitorServer::start(Box::<Scm>::default(), options).expect("a terminal");
+    let mut command = program();
+    command.args(["setup", "--no-run", "--rig", &folder.name("rig.toml"), "--port"]);
+    command.arg(server.path());
+    let mut session = TerminalSession::spawn(command);
+    session.expect("board profile (rc2014-16c550, rc2014-classic, ");
+    session.expect(") [rc2014-classic]: ");
+    session.press(answer.as_bytes());
+    session.wait_for_exit()
+}
+
+#[test]
+fn at_a_terminal_the_board_profile_is_asked_for() {
+    for (answer, board) in [("\n", "rc2014-classic"), (" rc2014-zed \n", "rc2014-zed")] {
+        let folder = Folder::new();
+        let (code, seen) = answered(&folder, answer);
+        assert_eq!(code, Some(0), "{seen}");
+        assert!(seen.contains("Small Computer Monitor 1.3.0 at 115200 baud"), "{seen}");
+        assert!(seen.contains("hw-tests run --port bench --via scm"), "{seen}");
+        let rig = std::fs::read_to_string(folder.name("rig.toml")).expect("it was written");
+        assert!(rig.contains(&format!("board = \"{board}\"\n")), "{rig}");
+    }
+    let folder = Folder::new();
+    let (code, seen) = answered(&folder, "zx81\n");
+    assert_eq!(code, Some(2), "{seen}");
+    assert!(seen.contains("zx81"), "{seen}");
+    assert!(!std::path::Path::new(&folder.name("rig.toml")).exists(), "nothing is written");
 }
 
 #[test]
