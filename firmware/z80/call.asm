@@ -1,12 +1,23 @@
 ; The request CALL: a batch of calls, with memory to write before and to return after each
 ; (docs/PROTOCOL.md). A call may not be repeated, so the replies to the last two batches are stored
 ; and sent again when their requests are.
+;
+; On a Z180, timer 1 of the chip ends a call that has not returned after 35 to 37 million T-states,
+; 2 s, unless it has interrupts off or changes register I or the timer.
 
         .IDENT CALL
         .INTERN BATINI,DOCALL,GIVEN
         .EXTERN INVOKE,MARK,JUDGE,RIN,ROUT,ENTRY,CRC32,CHECK,FLIP,LOADLO,LOADHI
         .EXTERN SENDFM,PUTERR,NEWRPL,PUTFRM,REQ,R.LEN,R.DATA,P.LEN
         .INSERT wire.asm
+        .IFN Z180,[
+        .INTERN WATCH
+        .EXTERN CLINI,USERV,ASKED
+        .INSERT z180.asm
+
+TICKS   == 28           ; of 65,536 times 20 T-states, but for the first, which may be shorter
+TIMER1  == 22H          ; TCR: timer 1 counts and interrupts
+        ]
 
 R.SEQ   == REQ+1
 SAVED   == MAXPAY+6             ; LEN, SEQ, TYPE, the payload and the three bytes of SENDFM
@@ -25,6 +36,9 @@ RESULT: .BLKW 1                 ; where this call's begins
 BATSP:  .BLKW 1                 ; the stack pointer of the batch
 WANT:   .BLKW 1                 ; what this call is to return
 CRC:    .BLKB 4
+        .IFN Z180,[
+LEFT:   .BLKB 1                 ; ticks that a call still has; 0 between calls
+        ]
 
         .LOC .PROG.
 ; BATINI - forgets all batches: none is made until a host has set the number of the next.
@@ -136,10 +150,86 @@ BATCH:  SSPD BATSP
         CALL PARSE
         SDED IN
         CALL MARK
+        .IFN Z180,[
+        CALL TIMEON
+        ]
         CALL INVOKE
+        .IFN Z180,[
+        LDA LEFT
+        PUSH PSW
+        CALL TIMEOF
+        ]
         CALL JUDGE
+        .IFN Z180,[
+        POP PSW
+        CPI TICKS
+        JRZ ..SAME
+        SET 4,C                 ; S.INT: a tick uses the stack, too
+..SAME:
+        ]
         CALL ANSWER
         JMPR ..CALL
+
+        .IFN Z180,[
+; WATCH - the interrupt service: that of the timer, or USERV.
+;   Entry:    interrupts off
+;   Exit:     interrupts on, by RET or in USERV; after the last tick, the batch ends
+;   Errors:   none
+;   Clobbers: nothing
+;   Stack:    4 bytes
+;   Cycles:   53 and USERV's, or 108..125
+WATCH:  PUSH PSW
+        INCHIP TCR
+        RLC                     ; bit 7: timer 1 has ended
+        JRC ..TICK
+        POP PSW
+        JMP USERV
+..TICK: INCHIP TMDR1            ; after TCR: clears that bit
+        LDA LEFT
+        ORA A
+        JRZ ..DONE              ; the call has returned meanwhile
+        DCR A
+        JRNZ ..SET
+        LDA ASKED               ; a report is being sent: one tick more
+        ORA A
+        JRZ LATE
+        MVI A,1
+..SET:  STA LEFT
+..DONE: POP PSW
+        EI                      ; takes effect after RET
+        RET
+
+; LATE - ends the batch with the address at which the routine was.
+LATE:   POP PSW
+        POP H                   ; that address
+        LSPD BATSP
+        PUSH H
+        CALL TIMEOF
+        EI
+        CALL CLINI              ; what it has left on its stack
+        POP H
+        MVI C,E.TIME
+        JMP ENDIT
+
+; TIMEON - starts the timer for a call.
+TIMEON: MVI A,0FFH
+        OUTCHP RLDR1
+        OUTCHP RLDR1+1
+        MVI A,TICKS
+        STA LEFT
+        INCHIP TCR
+        ORI TIMER1
+        OUTCHP TCR
+        RET
+
+; TIMEOF - stops it.
+TIMEOF: INCHIP TCR
+        ANI 0FFH-TIMER1
+        OUTCHP TCR
+        XRA A
+        STA LEFT
+        RET
+        ]
 
 ; PARSE - takes the next call from the request: the routine, masks, registers, and memory to write,
 ; which it writes. DE is at the list of memory to return then, if there is one.

@@ -12,6 +12,9 @@
         .EXTERN UMINE
         ]
         ]
+        .IFN Z180,[
+        .EXTERN WATCH
+        ]
         .INSERT wire.asm
 
 ; Interrupts in mode 2, as in app.asm; the layout keeps both pages free.
@@ -34,6 +37,10 @@ APP:
         CALL STINI
         CALL CLINI
         CALL BATINI
+        .IFN Z180,[
+        LXI H,WATCH             ; passes other interrupts on to USERV
+        SHLD IMJUMP+1
+        ]
         CALL C16INI
         CALL CRCINI
         CALL BANNER

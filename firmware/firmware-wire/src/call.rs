@@ -206,7 +206,8 @@ pub struct BatchResult {
 pub struct CallRefusal {
     /// [`ErrorCode::Address`]: memory to write lies elsewhere than programs; with
     /// [`ErrorCode::ReadBack`]: at the detail is no RAM; [`ErrorCode::BadArgument`]: the call is
-    /// malformed; [`ErrorCode::BadLength`]: its results do not fit. Only then has it been made.
+    /// malformed; [`ErrorCode::BadLength`]: its results do not fit; [`ErrorCode::Timeout`]: it has
+    /// not returned, and was at the detail. Only with these two has it been made.
     pub code: ErrorCode,
     /// The address, or 0.
     pub detail: u16,
@@ -222,6 +223,7 @@ impl fmt::Display for CallRefusal {
             }
             ErrorCode::BadArgument => write!(f, "it is malformed"),
             ErrorCode::BadLength => write!(f, "its results do not fit a frame"),
+            ErrorCode::Timeout => write!(f, "it did not return, and was at {detail:04X}h"),
             other => write!(f, "error code {} (detail {detail:04X}h)", other.code()),
         }
     }

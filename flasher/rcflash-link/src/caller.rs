@@ -14,6 +14,8 @@ use firmware_wire::{
 use crate::loader::{self, LoadError, UploadSummary};
 use crate::{Link, LinkError};
 
+/// The time after which the caller on a Z180 ends a call, at 18.432 MHz.
+pub const Z180_WATCHDOG: Duration = Duration::from_millis(2_000);
 /// The processing time of a request that calls nothing.
 const REPLY_TIMEOUT: Duration = Duration::from_millis(50);
 /// What the caller takes for a call in addition to the routine: 60,000 T-states at 3.6864 MHz, the

@@ -11,9 +11,10 @@ use std::time::Duration;
 use cli_support::text::Escape;
 use firmware::build::BuiltImage;
 use firmware::profile::BoardProfile;
+use firmware_wire::{CallRefusal, ErrorCode};
 use hil_harness::board::{Board, BoardError};
 use hil_harness::live::SetupError;
-use rcflash_link::caller::{CallTimes, Caller, CallerError};
+use rcflash_link::caller::{CallTimes, Caller, CallerError, Z180_WATCHDOG};
 use rcflash_link::inspect::{self, AddressSpace};
 use rcflash_link::loader::LoadError;
 use rcflash_link::{Link, LinkError, LinkStats};
@@ -195,13 +196,18 @@ impl BoardMachine {
             other => other?,
         }
         self.caller = self.loader.load(&mut self.link, &self.image)?;
-        self.upload(&self.loaded.mocks())?;
-        self.loaded.forget_mocks();
-        self.loaded.forget_writes();
-        self.upload(&self.loaded.content())?;
+        self.reload()?;
         self.is_lost = false;
         self.restarts += 1;
         Ok(())
+    }
+
+    /// Loads the program again.
+    fn reload(&mut self) -> Result<(), BoardMachineError> {
+        self.upload(&self.loaded.mocks())?;
+        self.loaded.forget_mocks();
+        self.loaded.forget_writes();
+        self.upload(&self.loaded.content())
     }
 
     fn time(&self, t_states: u64) -> Duration {
@@ -229,6 +235,17 @@ impl BoardMachine {
         let requests = requests.collect::<Result<Vec<_>, _>>().map_err(BoardMachineError::Mocks)?;
         let mut outcomes = match self.make(calls, &requests, written) {
             Ok(outcomes) => outcomes,
+            Err(CallerError::Refused {
+                refusal: CallRefusal { code: ErrorCode::Timeout, detail },
+                ..
+            }) => {
+                // The caller has ended it; what it has damaged is loaded again.
+                self.reload()?;
+                return match calls {
+                    [call] => Ok(vec![wire::unfinished(call, CallEnd::TimedOut(Some(detail)))]),
+                    _ => self.run_each(calls),
+                };
+            }
             Err(error @ CallerError::Refused { .. }) => return Err(error.into()),
             Err(
                 error @ CallerError::Link(LinkError::Io { .. } | LinkError::Interrupted { .. }),
@@ -271,7 +288,9 @@ impl BoardMachine {
         written: BTreeMap<u16, usize>,
     ) -> Result<Vec<Outcome>, CallerError> {
         let longest = calls.iter().map(|call| call.timeout).max().unwrap_or_default();
-        let times = CallTimes { call: self.time(longest), frame: MAX_FRAME_TIME };
+        let is_watched = self.profile.is_z180();
+        let watchdog = if is_watched { Z180_WATCHDOG } else { Duration::ZERO };
+        let times = CallTimes { call: self.time(longest), frame: MAX_FRAME_TIME, watchdog };
         let made = self.caller.call_batch(&mut self.link, requests, times);
         if made.is_err() {
             // Perhaps it was not restored.

@@ -32,12 +32,14 @@ pub struct CallTimes {
     pub call: Duration,
     /// Those that share a frame, together, if this is more than one may take.
     pub frame: Duration,
+    /// The time after which the caller ends a call by itself; zero if it does not.
+    pub watchdog: Duration,
 }
 
 impl From<Duration> for CallTimes {
     /// Every routine may take as long.
     fn from(call: Duration) -> Self {
-        Self { call, frame: Duration::MAX }
+        Self { call, frame: Duration::MAX, watchdog: Duration::ZERO }
     }
 }
 
@@ -45,7 +47,8 @@ impl CallTimes {
     /// Returns the processing time of a frame with these calls.
     fn of(self, calls: &[Call]) -> Duration {
         let routines: Duration = calls.iter().map(|_| self.call).sum();
-        routines.min(self.frame.max(self.call)) + calls.iter().map(overhead).sum::<Duration>()
+        let routines = routines.min(self.frame.max(self.call)) + self.watchdog;
+        routines + calls.iter().map(overhead).sum::<Duration>()
     }
 }
 

@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
-use firmware_wire::{Call, CallBatch, Reply, Request};
-use firmware_wire::{CountRequest, RegisterPair, RegisterValues};
-use rcflash_link::caller::{Caller, CallerError};
+use firmware::ProgramKind;
+use firmware_wire::{
+    Call, CallBatch, CallRefusal, CountRequest, ErrorCode, RegisterPair, RegisterValues, Reply,
+    Request,
+};
+use rcflash_link::caller::{CallTimes, Caller, CallerError, Z180_WATCHDOG};
 use rcflash_link::loader;
 
 use super::bench::{BOARDS, Bench, CALL_TIME};
@@ -107,7 +110,8 @@ fn a_batch_with_another_number_is_not_made() {
 
 #[test]
 fn a_routine_that_does_not_return_is_located_and_the_board_usable_after_a_reset() {
-    for board in BOARDS {
+    // A Z180's timer ends it.
+    for board in BOARDS.into_iter().filter(|board| *board != "sc126") {
         let mut bench = Bench::new(board);
         let calls = [bench.call("SUM", &[]), bench.call("LOOP", &[]), bench.call("SUM", &[])];
         match bench.make(&calls) {
@@ -121,6 +125,30 @@ fn a_routine_that_does_not_return_is_located_and_the_board_usable_after_a_reset(
         let loaded = Caller::load(&mut bench.link, image.address, &image.bytes, image.build);
         bench.caller = loaded.unwrap_or_else(|error| panic!("{board}: {error}"));
         bench.make_one(bench.call("SUM", &[]));
+    }
+}
+
+#[test]
+fn on_a_z180_a_timer_ends_a_routine_that_does_not_return() {
+    for kind in [ProgramKind::Caller, ProgramKind::HostedCaller] {
+        let mut bench = Bench::with_caller("sc126", kind);
+        let calls = [bench.call("SUM", &[]), bench.call("LOOP", &[]), bench.call("SUM", &[])];
+        let times = CallTimes { call: CALL_TIME, frame: CALL_TIME, watchdog: Z180_WATCHDOG };
+        let began = bench.link.now();
+        let (index, detail) = (1, bench.address("LOOP"));
+        match bench.caller.call_batch(&mut bench.link, &calls, times) {
+            Err(CallerError::Refused { index: at, refusal }) => {
+                let expected = CallRefusal { code: ErrorCode::Timeout, detail };
+                assert_eq!((at, refusal), (index, expected), "{kind:?}");
+            }
+            other => panic!("{kind:?}: {other:?}"),
+        }
+        // 27 and 28 times 65,536 counts of 20 T-states at 18.432 MHz are 1.920 s and 1.991 s.
+        let took = bench.link.now() - began;
+        assert!((Duration::from_millis(1_920)..Duration::from_millis(2_050)).contains(&took));
+        let results = bench.make(&[bench.call("DEEP", &[])]).expect("made without a reset");
+        assert_eq!((results[0].status.faults(), results[0].stack_used), (0, 20), "{kind:?}");
+        assert_eq!(bench.caller.identity().build_id, bench.image.build);
     }
 }
 
