@@ -34,7 +34,7 @@ fn settings_reach_the_port() {
     let mut transport = reconnecting(&port, Duration::from_secs(60), &Arc::default());
     let capabilities = Capabilities { flow_control: true, control_lines: true };
     assert_eq!((transport.name(), transport.capabilities()), ("test port", capabilities));
-    transport.write(b"abc", Instant::now()).expect("it accepts all");
+    transport.write(b"abc", Instant::now() + Duration::from_secs(60)).expect("it accepts all");
     assert_eq!(transport.byte_counts(), Some(ByteCounts { sent: 3, received: 7 }));
     transport.set_control_line(ControlLine::Break, true).expect("it has all lines");
     assert!(transport.set_flow_control(false).expect("it has the wires"));
@@ -53,7 +53,9 @@ fn an_outage_is_announced_and_ends_with_the_port_or_with_the_users_stop() {
     assert_eq!(transport.read(&mut [0; 4], Duration::ZERO).expect("an outage"), 0);
     assert_eq!(transport.name(), "test port");
     assert!(transport.capabilities().control_lines, "as before the outage");
-    let refused = transport.write(b"x", Instant::now()).map_err(|error| error.kind());
+    let refused = transport
+        .write(b"x", Instant::now() + Duration::from_secs(60))
+        .map_err(|error| error.kind());
     assert_eq!(refused, Err(io::ErrorKind::TimedOut));
     assert!(transport.set_baud(9600).is_err(), "no port has the setting");
     port.with(|state| {
@@ -66,7 +68,7 @@ fn an_outage_is_announced_and_ends_with_the_port_or_with_the_users_stop() {
         assert!(Instant::now() < deadline);
     }
     assert_eq!(received[..2], *b"ok");
-    transport.write(b"x", Instant::now()).expect("it is back");
+    transport.write(b"x", Instant::now() + Duration::from_secs(60)).expect("it is back");
     let messages = MESSAGES.lock().expect("no panic").clone();
     assert!(messages.contains("test port: the port is gone; waiting up to 61 s"), "{messages}");
     assert!(messages.contains("test port: the port is back"), "{messages}");

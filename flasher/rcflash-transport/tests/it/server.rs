@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-use rcflash_transport::network::{self, Protocol, Server, ServerEvent};
+use rcflash_transport::network::{self, Protocol, Server, ServerEvent, TcpTransport};
 use rcflash_transport::time::{Duration, Instant};
 use rcflash_transport::{ByteCounts, Capabilities, ControlLine, Transport};
 
@@ -239,6 +239,15 @@ fn a_port_that_is_missing_or_fails_or_refuses_the_speed_is_reported() {
 }
 
 #[test]
+fn a_port_that_fails_to_write_ends_the_session() {
+    let server = PortServer::start(Protocol::Rfc2217);
+    server.port.with(|state| state.is_read_only = true);
+    let mut client = server.open("rfc2217");
+    client.write(b"data", Instant::now() + TIMEOUT).expect("it is sent");
+    server.wait_for_event("failed: broken pipe");
+}
+
+#[test]
 fn at_most_eight_clients_negotiate_at_a_time() {
     let server = PortServer::start(Protocol::Rfc2217);
     let silent: Vec<TcpStream> = (0..8).map(|_| server.connect()).collect();
@@ -263,13 +272,72 @@ fn raw_open_error(sent: &'static [u8]) -> String {
 }
 
 #[test]
-fn the_text_of_a_server_that_closes_is_shown_and_bytes_of_a_board_are_not() {
+fn the_text_of_a_server_that_refuses_is_shown() {
     let message = raw_open_error(b"in use\r\n");
     assert!(message.ends_with("with the message: in use"), "{message}");
-    for sent in [&b""[..], b"\x1B[2Jin use", b"\xFFin use"] {
-        let message = raw_open_error(sent);
+}
+
+/// Returns the error of a raw client after its peer has sent this and closed.
+fn closed_error(sent: &[u8]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let client = TcpStream::connect(listener.local_addr().expect("its number")).expect("it");
+    let (mut peer, _) = listener.accept().expect("a client");
+    peer.write_all(sent).expect("it is sent");
+    drop(peer);
+    let mut client = TcpTransport::new("a server".to_owned(), client).expect("it is open");
+    loop {
+        if let Err(error) = client.read(&mut [0; 300], TIMEOUT) {
+            return error.to_string();
+        }
+    }
+}
+
+#[test]
+fn a_short_text_before_the_end_is_shown_and_bytes_of_a_board_are_not() {
+    let message = closed_error(&[b'x'; 199]);
+    assert!(message.ends_with(&"x".repeat(199)), "{message}");
+    for sent in [&b""[..], b"\x1B[2Jin use", b"\xFFin use", &[b'x'; 200]] {
+        let message = closed_error(sent);
         assert!(message.ends_with("the peer closed the connection"), "{message}");
     }
+}
+
+#[test]
+fn a_refused_raw_client_gets_the_reply() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let mut client = TcpStream::connect(listener.local_addr().expect("its number")).expect("it");
+    let (accepted, _) = listener.accept().expect("a client");
+    let transport = TcpTransport::new("a client".to_owned(), accepted).expect("it is connected");
+    transport.refuse(b"not now");
+    let mut reply = String::new();
+    client.read_to_string(&mut reply).expect("text");
+    assert_eq!(reply, "not now");
+}
+
+#[test]
+fn a_peer_that_reads_nothing_is_a_timeout_and_one_that_is_gone_is_not() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let name = format!("tcp://{}", listener.local_addr().expect("its number"));
+    let mut client = network::open(&name, 115_200).expect("it is connected");
+    let (peer, _) = listener.accept().expect("a client");
+    let sent = vec![0; 64 << 20];
+    let write = |client: &mut dyn Transport, time| {
+        let error = client.write(&sent, Instant::now() + time).expect_err("nobody reads");
+        (error.kind(), client.byte_counts().expect("they are counted").sent)
+    };
+    // Until the buffers of both ends are full.
+    let mut before = 0;
+    loop {
+        let (kind, accepted) = write(&mut *client, Duration::from_millis(100));
+        assert_eq!(kind, ErrorKind::TimedOut);
+        if std::mem::replace(&mut before, accepted) == accepted {
+            break;
+        }
+    }
+    drop(peer); // unread bytes reset the connection
+    let error = client.read(&mut [0; 9], TIMEOUT).expect_err("it is reset");
+    assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+    assert_ne!(write(&mut *client, TIMEOUT).0, ErrorKind::TimedOut);
 }
 
 #[test]

@@ -20,6 +20,8 @@ pub(crate) struct PortState {
     pub(crate) calls: Vec<String>,
     /// Makes reads fail.
     pub(crate) is_unplugged: bool,
+    /// Makes writes fail.
+    pub(crate) is_read_only: bool,
 }
 
 /// The port. Its clones share their state.
@@ -77,8 +79,14 @@ impl Transport for TestPort {
         Ok(count)
     }
 
-    fn write(&mut self, bytes: &[u8], _deadline: Instant) -> io::Result<()> {
+    fn write(&mut self, bytes: &[u8], deadline: Instant) -> io::Result<()> {
         self.with(|state| {
+            if state.is_read_only {
+                return Err(io::ErrorKind::BrokenPipe.into());
+            }
+            if Instant::now() >= deadline {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
             let count = state.room.map_or(bytes.len(), |room| room.min(bytes.len()));
             state.written.extend(&bytes[..count]);
             state.room = state.room.map(|room| room - count);

@@ -94,7 +94,8 @@ impl PendingClient {
         }
     }
 
-    fn poll_raw(&mut self, received: &[u8], waited: Duration) -> Result<bool, Refusal> {
+    /// Handles received bytes of a raw client, so long after it connected.
+    pub(super) fn poll_raw(&mut self, received: &[u8], waited: Duration) -> Result<bool, Refusal> {
         let Connection { gate, unread, .. } = &mut self.connection;
         unread.extend(gate.pass(received, self.since + waited)?);
         let is_silent = unread.is_empty() && !gate.is_withholding();

@@ -271,3 +271,24 @@ fn a_raw_client_that_only_receives_is_served() {
     assert!(matches!(pending.poll(start), Ok(false)));
     assert!(matches!(pending.poll(start + Duration::from_secs(1)), Ok(true)));
 }
+
+#[test]
+fn a_raw_client_whose_first_line_is_incomplete_is_not_served() {
+    let (mut pending, _client) = pending_client(Protocol::Raw);
+    assert_eq!(pending.poll_raw(b"GET /", Duration::ZERO), Ok(false));
+    assert_eq!(pending.poll_raw(b"", Duration::from_secs(29)), Ok(false));
+    assert_eq!(pending.poll_raw(b"", Duration::from_secs(31)), Err(Refusal::IncompleteLine));
+}
+
+#[test]
+fn a_raw_client_that_sends_a_web_request_later_gets_the_reply() {
+    let server = RunningServer::start(Protocol::Raw);
+    let (client, deadline) = (server.connect(), Instant::now() + TIMEOUT);
+    while server.record.open_count.load(Ordering::Relaxed) == 0 {
+        assert!(Instant::now() < deadline, "a client that only receives is served");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let reply = send_pieces(client, [&browser_request()[..]].into_iter());
+    assert!(reply.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{reply}");
+    assert_eq!(server.stop(), b"");
+}
