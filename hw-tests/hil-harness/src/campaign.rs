@@ -296,9 +296,10 @@ fn run_iterations<T: Session>(
         summary = summary.merge(next);
         let count = started.count;
         recorder.verify_one_verdict_each(started)?;
-        if summary.ended != RunEnd::Complete || !rounds.next(count, &mut cases.indices) {
+        if summary.ended != RunEnd::Complete || !rounds.has_next(count) {
             return Ok(summary);
         }
+        rounds.reorder(&mut cases.indices);
     }
 }
 

@@ -31,18 +31,18 @@ impl Rounds {
         remaining.map_or(cases, |remaining| remaining.min(cases))
     }
 
-    /// Ends a round in which so many cases were started. Returns `true` if another follows, and
-    /// puts the cases into its order.
-    pub(crate) fn next(&mut self, started: usize, order: &mut [u32]) -> bool {
+    /// Ends a round in which so many cases were started. Returns `true` if another follows.
+    pub(crate) fn has_next(&mut self, started: usize) -> bool {
         let is_soak = self.remaining.is_some() || self.deadline.is_some();
         self.remaining = self.remaining.map(|remaining| remaining - started as u64);
-        if !is_soak || self.remaining == Some(0) || self.is_past_deadline() {
-            return false;
-        }
+        is_soak && self.remaining != Some(0) && !self.is_past_deadline()
+    }
+
+    /// Puts the cases into the order of the next round.
+    pub(crate) fn reorder(&mut self, order: &mut [u32]) {
         if let Some(seed) = &mut self.seed {
             *seed = seed.wrapping_add(1);
             shuffle(order, *seed);
         }
-        true
     }
 }

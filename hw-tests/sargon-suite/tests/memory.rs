@@ -18,8 +18,8 @@ use hil_harness::case_list::CaseList;
 use hil_harness::file_system::OsFileSystem;
 use hil_harness::live::SetupError;
 use hil_testing::many_results::ManyResults;
-use sargon_corpus::{CORPUS_SEED, generate, parse_line, to_epd};
-use sargon_suite::{BoardConfig, CompactCases, RunContext};
+use sargon_corpus::{CORPUS_SEED, Case, generate, parse_line, to_epd};
+use sargon_suite::{BoardConfig, CompactCases, FleetBoard, RunContext};
 
 /// Bytes that are allocated, and the most since [`peak_during`] began.
 static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
@@ -103,9 +103,57 @@ fn assert_is_whole(report: &Path, count: usize) {
     assert_eq!(read("junit.xml").matches("<testcase name=\"many.").count(), count);
 }
 
+/// So many cases, made when they are read.
+struct Generated(ManyResults, usize);
+
+impl CaseList<Case> for Generated {
+    fn len(&self) -> usize {
+        self.1
+    }
+
+    fn case(&self, index: usize) -> Case {
+        self.0.case(index)
+    }
+}
+
+/// Returns the most bytes that a run of `count` cases on four boards allocates, none of which is
+/// ready.
+fn peak_of_fleet(count: usize) -> usize {
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
+    let board = BoardKind::InProcess { rom: None };
+    let plan = BoardConfig { board, ..BoardConfig::simulated(profile) };
+    let member = |number| FleetBoard { name: format!("{number}"), plan: Ok(plan.clone()) };
+    let members = [0, 1, 2, 3].map(member);
+    let cases = Generated(ManyResults::with_squares(1), count);
+    let config = RunConfig { repeat: 1, ..RunConfig::default() };
+    peak_during(|| {
+        let context = RunContext {
+            file_system: &OsFileSystem,
+            clock: Arc::new(Instant::now),
+            stop: Arc::new(AtomicBool::new(false)),
+            prepare: &|_| Err(SetupError::NoReply),
+            observer: &mut Silent,
+        };
+        let error = campaign::run_on_fleet(&config, &cases, &members, context)
+            .expect_err("there is no board");
+        assert!(error.message.contains("no board is ready"), "{error:?}");
+    })
+}
+
+#[test]
+fn a_case_of_a_run_on_several_boards_takes_few_bytes() {
+    const CASES: usize = 1 << 15;
+    let _alone = MEASURING.lock().expect("the other tests pass");
+    let [few, many] = [CASES, 2 * CASES].map(peak_of_fleet);
+    let growth = many.saturating_sub(few) / CASES;
+    // Which cases have a result: 17 bytes. The selection, the order of the round and a list of the
+    // cases without a result: 4 each.
+    assert!(growth < 32, "{growth} bytes for each case: {few} and {many} bytes");
+}
+
 #[test]
 fn memory_of_a_resumed_run_does_not_depend_on_the_size_of_its_results() {
-    let _alone = MEASURING.lock().expect("the other test passes");
+    let _alone = MEASURING.lock().expect("the other tests pass");
     // More than the buffered 1 MiB of results in both, so that these are not counted as growth.
     let [few, many] = [300, 600].map(peak_of_resumed_run);
     let growth = many.saturating_sub(few) / 300;
@@ -116,7 +164,7 @@ fn memory_of_a_resumed_run_does_not_depend_on_the_size_of_its_results() {
 #[test]
 fn a_case_of_a_file_takes_few_bytes() {
     const CASES: usize = 40_000;
-    let _alone = MEASURING.lock().expect("the other test passes");
+    let _alone = MEASURING.lock().expect("the other tests pass");
     let positions = to_epd(&generate(CORPUS_SEED, 100));
     let unnamed: Vec<_> =
         positions.lines().filter_map(|line| Some(line.split_once(" id ")?.0)).collect();

@@ -270,7 +270,9 @@ fn handle_event<T: Session>(
         }
         FleetEvent::RoundEnded { cases: of_round, next } => {
             let mut dispatched = CaseTally::default();
-            of_round.iter().for_each(|case| dispatched.add(T::Suite::id(&cases.case(*case))));
+            of_round
+                .iter()
+                .for_each(|case| dispatched.add(T::Suite::id(&cases.case(*case as usize))));
             recorder.verify_one_verdict_each(dispatched)?;
             if next > 0 {
                 ctx.observer.on_iteration_end();

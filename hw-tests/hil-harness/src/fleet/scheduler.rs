@@ -112,13 +112,17 @@ struct BoardState {
 /// The assignment of cases to boards, in one round or several.
 #[derive(Debug, Clone)]
 pub struct Scheduler {
-    queue: VecDeque<usize>,
+    /// All cases in the order of the round, with 4 bytes each: a run may have a million. The first
+    /// [`Self::round_len`] belong to the round, and [`Self::started`] of these were taken.
+    order: Vec<u32>,
+    round_len: usize,
+    started: usize,
+    /// Cases of lost boards, which are taken first.
+    requeued: VecDeque<usize>,
     /// Cases to rerun on another board.
     reruns: VecDeque<usize>,
     /// The cases that were assigned to a board and are not settled.
     cases: BTreeMap<usize, CaseState>,
-    /// For each case, whether it belongs to the round.
-    is_in_round: Vec<bool>,
     boards: Vec<BoardState>,
     /// Running cases by start time.
     by_start: BTreeSet<(Duration, usize)>,
@@ -132,45 +136,57 @@ impl Scheduler {
     /// Creates the scheduler of a run with so many cases and boards. The first round has all cases.
     #[must_use]
     pub fn new(cases: usize, boards: usize) -> Self {
-        let mut scheduler = Self {
-            queue: VecDeque::new(),
+        Self {
+            order: (0..cases as u32).collect(),
+            round_len: cases,
+            started: 0,
+            requeued: VecDeque::new(),
             reruns: VecDeque::new(),
             cases: BTreeMap::new(),
-            is_in_round: vec![false; cases],
             boards: vec![BoardState::default(); boards],
             by_start: BTreeSet::new(),
-            open_count: 0,
+            open_count: cases,
             completed: (Duration::ZERO, 0),
             stats: SchedulerStats::default(),
-        };
-        scheduler.start_round(0..cases);
-        scheduler
+        }
     }
 
-    /// Starts a round of these cases, in this order, instead of the one before, whose cases are
-    /// settled. Boards that were lost or quarantined remain so.
-    pub fn start_round(&mut self, cases: impl IntoIterator<Item = usize>) {
+    /// Returns all cases in the order of the round, to change it before the next one.
+    pub fn order_mut(&mut self) -> &mut [u32] {
+        &mut self.order
+    }
+
+    /// Starts a round of so many cases, the first of the order, instead of the one before, whose
+    /// cases are settled. Boards that were lost or quarantined remain so.
+    pub fn start_round(&mut self, count: usize) {
         self.cases.clear();
-        self.is_in_round.fill(false);
-        self.queue = cases.into_iter().collect();
-        self.open_count = self.queue.len();
-        for case in &self.queue {
-            self.is_in_round[*case] = true;
-        }
+        self.requeued.clear();
+        (self.round_len, self.started, self.open_count) = (count, 0, count);
     }
 
     /// Removes the cases from the round that no board runs and none has a result of. Returns `true`
     /// if there were any.
     pub fn withdraw_queued(&mut self) -> bool {
-        let withdrawn = std::mem::take(&mut self.queue);
-        self.open_count -= withdrawn.len();
-        withdrawn.iter().for_each(|case| self.is_in_round[*case] = false);
-        !withdrawn.is_empty()
+        let before = self.open_count;
+        self.open_count -= self.round_len - self.started + self.requeued.len();
+        self.order.truncate(self.started);
+        self.order.retain(|case| !self.requeued.contains(&(*case as usize)));
+        self.requeued.clear();
+        (self.round_len, self.started) = (self.order.len(), self.order.len());
+        self.open_count < before
     }
 
     /// Returns the cases of the round.
-    pub fn round(&self) -> impl Iterator<Item = usize> {
-        (0..self.is_in_round.len()).filter(|case| self.is_in_round[*case])
+    pub fn round(&self) -> &[u32] {
+        &self.order[..self.round_len]
+    }
+
+    /// Ends the last round, and returns its cases.
+    pub fn take_round(&mut self) -> Vec<u32> {
+        let mut cases = std::mem::take(&mut self.order);
+        cases.truncate(self.round_len);
+        self.start_round(0);
+        cases
     }
 
     /// Returns statistics on the work besides running each case once.
@@ -223,7 +239,16 @@ impl Scheduler {
         if rerun.is_some() || self.boards[board].unresolved_problems >= MAX_STRIKES {
             return rerun;
         }
-        self.queue.pop_front().or_else(|| self.speculate(board, now))
+        self.take_queued().or_else(|| self.speculate(board, now))
+    }
+
+    fn take_queued(&mut self) -> Option<usize> {
+        if let Some(case) = self.requeued.pop_front() {
+            return Some(case);
+        }
+        let case = *self.round().get(self.started)?;
+        self.started += 1;
+        Some(case as usize)
     }
 
     fn take_rerun(&mut self, board: usize) -> Option<usize> {
@@ -299,7 +324,7 @@ impl Scheduler {
         }
         if state.outcomes.is_empty() {
             self.cases.remove(&case);
-            self.queue.push_front(case);
+            self.requeued.push_front(case);
         } else if state.needs_another_board() && self.can_rerun(case) {
             self.reruns.push_back(case);
         } else {
@@ -365,7 +390,8 @@ impl Scheduler {
         boards: impl IntoIterator<Item = usize>,
         update: &mut SchedulerUpdate,
     ) {
-        if !self.queue.is_empty() || !self.reruns.is_empty() {
+        let is_queue_empty = self.requeued.is_empty() && self.started == self.round_len;
+        if !is_queue_empty || !self.reruns.is_empty() {
             return;
         }
         let is_complete = |case: &usize| !self.cases[case].needs_another_board();
@@ -379,8 +405,10 @@ impl Scheduler {
 
     /// Returns the cases of the round that are not settled.
     #[must_use]
-    pub fn unsettled_cases(&self) -> Vec<usize> {
-        let mut cases: Vec<_> = self.cases.keys().chain(&self.queue).copied().collect();
+    pub fn unsettled_cases(&self) -> Vec<u32> {
+        let begun = self.cases.keys().chain(&self.requeued).map(|case| *case as u32);
+        let rest = &self.round()[self.started..];
+        let mut cases: Vec<_> = begun.chain(rest.iter().copied()).collect();
         cases.sort_unstable();
         cases
     }

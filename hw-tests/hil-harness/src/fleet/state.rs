@@ -21,7 +21,7 @@ use crate::suite::Suite;
 /// How often Ctrl-C and slow cases are checked for.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// The boards wait while so many events are not handled.
-pub(super) const MAX_BUFFERED_EVENTS: usize = 1000;
+pub(super) const MAX_BUFFERED_EVENTS: usize = 100;
 
 /// A board of a fleet.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ pub enum FleetEvent<S: Suite> {
     /// A round has ended.
     RoundEnded {
         /// The indices of its cases. Those that no board had started at the deadline are missing.
-        cases: Vec<usize>,
+        cases: Vec<u32>,
         /// The number of cases of the next round; 0 if none follows.
         next: usize,
     },
@@ -133,8 +133,6 @@ pub(super) struct Shared<S: Suite> {
 pub(super) struct SharedState<S: Suite> {
     pub(super) scheduler: Scheduler,
     pub(super) rounds: Rounds,
-    /// The cases in the order of the round.
-    pub(super) order: Vec<u32>,
     /// The results of the cases that are not settled.
     pub(super) results: HashMap<usize, Vec<(usize, CaseResult<S>)>>,
     pub(super) counts: Vec<VerdictCounts<S>>,
@@ -146,11 +144,10 @@ impl<S: Suite> Shared<S> {
     pub(super) fn new<T: Session<Suite = S>>(fleet: &Fleet<T>) -> Self {
         let (cases, boards) = (fleet.cases.len(), fleet.members.len());
         let mut scheduler = Scheduler::new(cases, boards);
-        scheduler.start_round(0..fleet.rounds.next_len(cases));
+        scheduler.start_round(fleet.rounds.next_len(cases));
         let state = SharedState {
             scheduler,
             rounds: fleet.rounds.clone(),
-            order: (0..cases as u32).collect(),
             results: HashMap::new(),
             counts: vec![VerdictCounts::default(); boards],
             is_preparing: vec![true; boards],

@@ -77,6 +77,7 @@ fn conclude<T: Session>(
 ) -> FleetSummary<T::Suite> {
     let mut not_run = 0;
     for case in state.scheduler.unsettled_cases() {
+        let case = case as usize;
         let results = state.results.remove(&case).unwrap_or_default();
         let result = merge(fleet.members, results).unwrap_or_else(|| {
             not_run += 1;
@@ -84,7 +85,7 @@ fn conclude<T: Session>(
         });
         on_event(FleetEvent::CaseSettled(Box::new(result)));
     }
-    on_event(FleetEvent::RoundEnded { cases: state.scheduler.round().collect(), next: 0 });
+    on_event(FleetEvent::RoundEnded { cases: state.scheduler.take_round(), next: 0 });
     let is_short = ended == RunEnd::Complete && not_run > 0;
     let lost = || RunEnd::BoardLost("no working board is left".to_owned());
     let boards = 0..fleet.members.len();

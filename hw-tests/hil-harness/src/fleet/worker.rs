@@ -106,12 +106,19 @@ impl<T: Session> Worker<'_, T> {
 
     /// Ends a round whose cases are all settled: starts the next one, or ends the run.
     fn end_round(&self, state: &mut SharedState<T::Suite>) {
-        let cases: Vec<_> = state.scheduler.round().collect();
+        let SharedState { scheduler, rounds, .. } = state;
         let is_over = self.shared.is_over.load(Ordering::Relaxed);
-        let has_next = !is_over && state.rounds.next(cases.len(), &mut state.order);
-        let next = if has_next { state.rounds.next_len(state.order.len()) } else { 0 };
+        let has_next = !is_over && rounds.has_next(scheduler.round().len());
+        let (cases, next) = if has_next {
+            let cases = scheduler.round().to_vec();
+            rounds.reorder(scheduler.order_mut());
+            let next = rounds.next_len(scheduler.order_mut().len());
+            scheduler.start_round(next);
+            (cases, next)
+        } else {
+            (scheduler.take_round(), 0)
+        };
         self.send_event(FleetEvent::RoundEnded { cases, next });
-        state.scheduler.start_round(state.order[..next].iter().map(|case| *case as usize));
         if next == 0 {
             // Boards still being prepared are no longer needed, unless so many are required. This
             // is done under the lock, so that a worker that sees `is_done` also sees its stop flag

@@ -154,6 +154,20 @@ fn an_interrupted_run_is_resumed_and_a_known_failure_passes() {
 }
 
 #[test]
+fn results_of_a_damaged_file_are_not_in_the_report() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    run(&config(folder.path()), ALL_PASS).expect("it ends");
+    let path = folder.path().join("results");
+    let text = std::fs::read_to_string(&path).expect("it is written");
+    std::fs::write(&path, text.replace("\"id\":\"e\"", "\"id\":\"f\"")).expect("a file");
+    let rest = RunConfig { resume: true, ..config(folder.path()) };
+    let error = run(&rest, ALL_PASS).expect_err("it is damaged");
+    assert!(error.message.contains("a damaged line"), "{error:?}");
+    let counts = report(folder.path()).counts;
+    assert_eq!((counts.pass, counts.not_run), (0, 5));
+}
+
+#[test]
 fn a_soak_run_repeats_the_cases_and_ends_at_the_first_failure_if_asked() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let soak = RunConfig { count: Some(12), results: None, ..config(folder.path()) };
