@@ -20,6 +20,7 @@
 mod entry;
 mod line;
 mod operations;
+mod write;
 
 use crate::FenError;
 use crate::suite::{self, TableRow};

@@ -301,52 +301,86 @@ fn passed_square(
     Ok(was_pushed.then_some(square))
 }
 
-impl fmt::Display for Position {
-    /// Writes all six fields; rights as KQkq for the outermost rook, else as the rook's file.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+/// The letters of castling rights.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum RightsNotation {
+    /// X-FEN: KQkq for the outermost rook of its side of the king, else the file of the rook.
+    #[default]
+    XFen,
+    /// Shredder-FEN: the file of the rook.
+    Shredder,
+}
+
+impl Position {
+    /// Writes the six fields of FEN.
+    ///
+    /// ```
+    /// use chess_rules::{Position, RightsNotation};
+    /// let position = Position::from_fen("r3k2r/8/8/8/8/8/8/R3K2R w KQkq -")?;
+    /// let fen = position.fen(RightsNotation::Shredder);
+    /// assert_eq!(fen, "r3k2r/8/8/8/8/8/8/R3K2R w HAha - 0 1");
+    /// # Ok::<(), chess_rules::FenError>(())
+    /// ```
+    pub fn fen(&self, notation: RightsNotation) -> String {
+        let Self { halfmove_clock, move_number, .. } = self;
+        format!("{} {halfmove_clock} {move_number}", self.epd_fields(notation))
+    }
+
+    /// Writes the first four fields of FEN, with which a line of EPD begins.
+    pub(crate) fn epd_fields(&self, notation: RightsNotation) -> String {
+        let mut text = String::with_capacity(80);
         for rank in Rank::ALL.into_iter().rev() {
-            write_rank(f, &self.pieces, rank)?;
-            f.write_str(if rank == Rank::First { " " } else { "/" })?;
+            push_rank(&mut text, &self.pieces, rank);
+            text.push(if rank == Rank::First { ' ' } else { '/' });
         }
-        write!(f, "{} {} ", self.to_move, written_rights(self))?;
+        text.push(if self.to_move == Color::White { 'w' } else { 'b' });
+        text.push(' ');
+        let before = text.len();
+        text.extend(self.rights.iter().map(|right| letter_of_right(self, right, notation)));
+        text.push_str(if text.len() == before { "- " } else { " " });
         match self.en_passant {
-            Some(square) => write!(f, "{square}")?,
-            None => f.write_str("-")?,
+            Some(square) => text.extend([char::from(square.file()), char::from(square.rank())]),
+            None => text.push('-'),
         }
-        write!(f, " {} {}", self.halfmove_clock, self.move_number)
+        text
     }
 }
 
-fn write_rank(f: &mut fmt::Formatter<'_>, pieces: &Pieces, rank: Rank) -> fmt::Result {
+impl fmt::Display for Position {
+    /// Writes six fields in [`RightsNotation::XFen`].
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.fen(RightsNotation::XFen))
+    }
+}
+
+fn push_rank(text: &mut String, pieces: &Pieces, rank: Rank) {
     let mut empty = 0;
-    for file in File::ALL {
-        match pieces.on(Square::new(file, rank)) {
-            None => empty += 1,
-            Some((side, kind)) => {
-                write_empty(f, empty)?;
-                empty = 0;
-                let letter = char::from(kind);
-                let is_white = side == Color::White;
-                write!(f, "{}", if is_white { letter.to_ascii_uppercase() } else { letter })?;
-            }
-        }
-    }
-    write_empty(f, empty)
-}
-
-fn write_empty(f: &mut fmt::Formatter<'_>, squares: usize) -> fmt::Result {
-    if squares == 0 { Ok(()) } else { write!(f, "{squares}") }
-}
-
-fn written_rights(position: &Position) -> String {
-    let letter = |(side, wing, file): (Color, CastlingSide, File)| {
-        let letter = match (outermost(position, side, wing) == Some((wing, file)), wing) {
-            (true, CastlingSide::King) => 'k',
-            (true, CastlingSide::Queen) => 'q',
-            (false, _) => char::from(file),
-        };
-        if side == Color::White { letter.to_ascii_uppercase() } else { letter }
+    let push_empty = |text: &mut String, empty| {
+        text.extend(char::from_digit(empty, 10).filter(|_| empty > 0));
     };
-    let text: String = position.rights.iter().map(letter).collect();
-    if text.is_empty() { "-".to_owned() } else { text }
+    for file in File::ALL {
+        let Some((side, kind)) = pieces.on(Square::new(file, rank)) else {
+            empty += 1;
+            continue;
+        };
+        push_empty(text, empty);
+        empty = 0;
+        let letter = char::from(kind);
+        text.push(if side == Color::White { letter.to_ascii_uppercase() } else { letter });
+    }
+    push_empty(text, empty);
+}
+
+fn letter_of_right(
+    position: &Position,
+    (side, wing, file): (Color, CastlingSide, File),
+    notation: RightsNotation,
+) -> char {
+    let is_outermost = || outermost(position, side, wing) == Some((wing, file));
+    let letter = match wing {
+        _ if notation == RightsNotation::Shredder || !is_outermost() => char::from(file),
+        CastlingSide::King => 'k',
+        CastlingSide::Queen => 'q',
+    };
+    if side == Color::White { letter.to_ascii_uppercase() } else { letter }
 }

@@ -34,7 +34,7 @@ mod rights;
 pub mod see;
 pub mod suite;
 
-pub use fen::{FenError, ParsedFen};
+pub use fen::{FenError, ParsedFen, RightsNotation};
 pub use moves::IllegalReason;
 pub use pieces::Pieces;
 pub use position::Position;

@@ -13,13 +13,22 @@ pub struct Position {
     pub(crate) en_passant: Option<Square>,
     pub(crate) halfmove_clock: u32,
     pub(crate) move_number: u32,
+    pub(crate) chess960: bool,
 }
 
 impl Position {
     /// A position of pieces alone: no castling, no en passant.
     pub fn new(pieces: Pieces, to_move: Color) -> Self {
         let rights = CastlingRights::default();
-        Self { pieces, to_move, rights, en_passant: None, halfmove_clock: 0, move_number: 1 }
+        Self {
+            pieces,
+            to_move,
+            rights,
+            en_passant: None,
+            halfmove_clock: 0,
+            move_number: 1,
+            chess960: false,
+        }
     }
 
     /// The pieces.
@@ -52,12 +61,28 @@ impl Position {
         (self.pieces.kind(Piece::King) & self.pieces.side(side)).into_iter().last()
     }
 
-    /// Returns `true` if some castling right is not that of a king on the e file with a rook on
-    /// the a or h file. Castling then has to be written as the king taking its own rook.
+    /// Returns the position as one of Chess960, whatever its castling rights are.
+    ///
+    /// ```
+    /// use chess_rules::Position;
+    /// let position = Position::from_fen("4k2r/8/8/8/8/8/8/4K3 b k -")?.as_chess960();
+    /// let castling = position.find_move("O-O").expect("it is legal");
+    /// assert_eq!(position.uci(castling), "e8h8");
+    /// # Ok::<(), chess_rules::FenError>(())
+    /// ```
+    #[must_use]
+    pub fn as_chess960(self) -> Self {
+        Self { chess960: true, ..self }
+    }
+
+    /// Returns `true` if the position is [one of Chess960](Self::as_chess960), or some castling
+    /// right is not that of a king on the e file with a rook on the a or h file. Castling then has
+    /// to be written as the king taking its own rook.
     pub fn is_chess960(&self) -> bool {
-        self.rights.iter().any(|(side, wing, file)| {
-            let usual_king = self.king(side).is_some_and(|at| at.file() == cozy_chess::File::E);
-            file != wing.usual_file() || !usual_king
-        })
+        self.chess960
+            || self.rights.iter().any(|(side, wing, file)| {
+                let usual_king = self.king(side).is_some_and(|at| at.file() == cozy_chess::File::E);
+                file != wing.usual_file() || !usual_king
+            })
     }
 }

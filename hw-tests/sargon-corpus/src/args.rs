@@ -4,9 +4,11 @@ mod head;
 mod source;
 mod stream;
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use chess_rules::epd::EpdEntry;
+use chess_rules::{Move, RightsNotation};
 use clap::Args;
 use cli_support::exit::{CommandError, USAGE};
 use cli_support::output::json_line;
@@ -36,6 +38,36 @@ pub struct PositionArgs {
     texts: Vec<String>,
 }
 
+/// The form in which positions, moves and results are written; [`Default`] is text.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct OutputForm {
+    /// Print JSON, one object a line (docs/positions.schema.json)
+    #[arg(long)]
+    pub json: bool,
+    /// Print EPD: the positions with their operations, and results as comments: c0 "see=100"
+    #[arg(long, conflicts_with = "json")]
+    pub epd: bool,
+    /// Write all castling as the king capturing its own rook, as UCI has it in Chess960
+    ///
+    /// By default only where the castling rights are not those of the usual starting position.
+    #[arg(long)]
+    chess960: bool,
+    /// Write castling rights as the files of the rooks (Shredder-FEN), not as KQkq (X-FEN)
+    #[arg(long)]
+    shredder: bool,
+}
+
+impl OutputForm {
+    /// Returns `true` if the output is for people.
+    pub fn is_text(self) -> bool {
+        !self.json && !self.epd
+    }
+
+    fn rights(self) -> RightsNotation {
+        if self.shredder { RightsNotation::Shredder } else { RightsNotation::XFen }
+    }
+}
+
 /// The number of threads.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Jobs {
@@ -62,6 +94,7 @@ pub struct NamedPosition {
     pub id: String,
     /// Six fields.
     pub fen: String,
+    rights: RightsNotation,
     /// The parsed line.
     pub entry: EpdEntry,
 }
@@ -88,6 +121,14 @@ impl PositionArgs {
     /// # Errors
     /// Fails if a file does not exist.
     pub fn open(&self, json: bool) -> Result<PositionStream, CommandError> {
+        self.open_as(OutputForm { json, ..OutputForm::default() })
+    }
+
+    /// Opens the sources as [`PositionArgs::open`], for any form of output.
+    ///
+    /// # Errors
+    /// As [`PositionArgs::open`].
+    pub fn open_as(&self, form: OutputForm) -> Result<PositionStream, CommandError> {
         let mut sources = Vec::new();
         for argument in &self.positions {
             sources.push(Source::of(argument)?);
@@ -96,15 +137,17 @@ impl PositionArgs {
         if self.is_empty() {
             sources.extend(builtin_position_files().map(|(name, text)| Source::text(name, text)));
         }
-        Ok(PositionStream::new(sources, self.strict, json))
+        Ok(PositionStream::new(sources, self.strict, form))
     }
 }
 
 impl NamedPosition {
-    fn of(place: SourceLocation, entry: EpdEntry) -> Self {
+    fn of(place: SourceLocation, entry: EpdEntry, form: OutputForm) -> Self {
+        let entry = if form.chess960 { entry.as_chess960() } else { entry };
+        let rights = form.rights();
         let id = entry.id().unwrap_or_else(|| format!("{}:{}", place.file, place.line));
-        let fen = entry.position.to_string();
-        Self { place, id, fen, entry }
+        let fen = entry.position.fen(rights);
+        Self { place, id, fen, rights, entry }
     }
 
     /// Returns the position for the reference.
@@ -131,6 +174,21 @@ impl NamedPosition {
         }
         json_line(&Whole { head: self.head(), found })
     }
+
+    /// Formats a line of EPD, as [`EpdEntry::to_epd`].
+    pub fn epd(&self, supplied: Option<Move>, comments: &[String]) -> String {
+        self.entry.to_epd(self.rights, supplied, comments) + "\n"
+    }
+}
+
+/// Returns a comment of EPD: its name, and what is known of several moves or squares. Empty if
+/// there are none.
+pub fn comment<K: Display, V: Display>(
+    name: &str,
+    known: impl IntoIterator<Item = (K, V)>,
+) -> String {
+    let known: Vec<_> = known.into_iter().map(|(key, value)| format!("{key}={value}")).collect();
+    if known.is_empty() { String::new() } else { format!("{name} {}", known.join(", ")) }
 }
 
 /// Parses a text that is a single position.
@@ -139,7 +197,7 @@ impl NamedPosition {
 /// Returns a message with location if the text is not exactly one position.
 pub fn single(text: &str) -> Result<NamedPosition, String> {
     let batch = Batch { file: "FEN".into(), first_line: 1, text: text.to_owned() };
-    let mut items = batch.parse(|_| ()).into_iter();
+    let mut items = batch.parse(OutputForm::default(), |_| ()).into_iter();
     match (items.next(), items.next()) {
         (Some(ParsedLine::Position(named, ())), None) => Ok(*named),
         (Some(ParsedLine::Refused(place, error)), _) => {

@@ -8,7 +8,7 @@ use cli_support::output::{pluralize, print_totals};
 use sargon_analysis::behaviours::{
     BehaviourDiff, BehaviourStats, OriginalBug, SquareOutcome, compare,
 };
-use sargon_corpus::args::{Jobs, NamedPosition, PositionArgs};
+use sargon_corpus::args::{Jobs, NamedPosition, OutputForm, PositionArgs, comment};
 use serde::Serialize;
 
 #[derive(Args)]
@@ -17,29 +17,36 @@ pub(super) struct BehavioursArgs {
     positions: PositionArgs,
     #[command(flatten)]
     jobs: Jobs,
-    /// Print JSON, one line per square, and a last one with the counts
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: OutputForm,
 }
 
 pub(super) fn behaviours(args: &BehavioursArgs) -> CommandResult {
-    let mut positions = args.positions.open(args.json)?.with_jobs(args.jobs);
+    let mut positions = args.positions.open_as(args.form)?.with_jobs(args.jobs);
     let mut counts = BehaviourStats::default();
     let evaluate = |named: &NamedPosition| compare(&named.position());
     positions.for_each(evaluate, |named, compared, output| {
         counts.add(&compared);
         let remarkable: Vec<_> = compared.iter().filter(|found| found.is_notable()).collect();
-        if args.json {
+        if args.form.json {
             for found in remarkable {
                 output.push_str(&named.json(&SquareLine::of(found))?);
             }
+        } else if args.form.epd {
+            let squares = remarkable.iter().map(|found| (found.square, found));
+            let mended = squares.clone().map(|(at, found)| (at, found.corrected.residue));
+            let printed = squares.map(|(at, found)| (at, found.original.residue));
+            output
+                .push_str(&named.epd(None, &[comment("mended", mended), comment("1978", printed)]));
         } else if !remarkable.is_empty() {
             output.push_str(&format!("{} {}\n", named.id, named.fen));
             output.extend(remarkable.into_iter().map(row));
         }
         Ok(())
     })?;
-    print_totals(args.json, &counts, summary)?;
+    if !args.form.epd {
+        print_totals(args.form.json, &counts, summary)?;
+    }
     positions.finish(Ok(0))
 }
 

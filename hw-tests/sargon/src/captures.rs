@@ -10,7 +10,7 @@ use chess_rules::{Color, IllegalReason, Square};
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult};
 use cli_support::output::{pluralize, print};
-use sargon_corpus::args::{Jobs, NamedPosition, PositionArgs, SinglePosition};
+use sargon_corpus::args::{Jobs, NamedPosition, OutputForm, PositionArgs, SinglePosition, comment};
 use serde::Serialize;
 
 #[derive(Args)]
@@ -25,29 +25,32 @@ pub(super) struct CapturesArgs {
     /// Definition by which captures are ordered and pruned
     #[arg(long, value_name = "swap|swap_promo|legal", default_value_t)]
     by: SeeDefinition,
-    /// Print JSON, one line per position
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: OutputForm,
 }
 
 pub(super) fn captures(args: &CapturesArgs) -> CommandResult {
-    let mut positions = args.positions.open(args.json)?.with_jobs(args.jobs);
+    let mut positions = args.positions.open_as(args.form)?.with_jobs(args.jobs);
     let mut total = OrderingStats::default();
     let mut single = SinglePosition::default();
     let evaluate = |named: &NamedPosition| {
         let ordered = order_captures(&named.entry.position, args.values, args.by);
-        let json = args.json.then(|| json(named, &ordered, args.values));
-        (ordered, json)
+        let line = match args.form {
+            OutputForm { json: true, .. } => Some(json(named, &ordered, args.values)),
+            OutputForm { epd: true, .. } => Some(Ok(epd(named, &ordered, args.by))),
+            _ => None,
+        };
+        (ordered, line)
     };
-    positions.for_each(evaluate, |named, (ordered, json), output| {
+    positions.for_each(evaluate, |named, (ordered, line), output| {
         total += ordered.statistics;
-        match json {
-            Some(json) => output.push_str(&json?),
+        match line {
+            Some(line) => output.push_str(&line?),
             None => single.add(|| text(named, &ordered, args.values)),
         }
         Ok(())
     })?;
-    if !args.json {
+    if args.form.is_text() {
         print(&(single.text() + &summary(positions.count(), total)))?;
     }
     positions.finish(Ok(0))
@@ -116,6 +119,14 @@ fn json(
         exchanges: soma(position, values).iter().map(exchange).collect(),
     };
     named.json(&found)
+}
+
+/// Returns the captures with their values, best first, as a comment of EPD.
+fn epd(named: &NamedPosition, ordered: &OrderedCaptures, by: SeeDefinition) -> String {
+    let captures = ordered.captures.iter().chain(&ordered.dropped);
+    let san = |played| named.entry.position.san(played);
+    let values = captures.map(|capture| (san(capture.played), capture.value.by(by)));
+    named.epd(None, &[comment("see", values)])
 }
 
 fn reason(why: IllegalReason) -> &'static str {

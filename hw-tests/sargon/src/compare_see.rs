@@ -14,9 +14,9 @@ use sargon_analysis::{SargonMoveValue, sargon_move_value};
 use serde::Serialize;
 use serde_json::json;
 
-use cli_support::output::{json_line, pluralize, print};
+use cli_support::output::{json_line, pluralize, print, print_totals};
 use external_engine::{ExternalEngine, ExternalEngineError, parse_boolean, parse_value};
-use sargon_corpus::args::{NamedPosition, PositionArgs};
+use sargon_corpus::args::{NamedPosition, OutputForm, PositionArgs};
 use table::{ComparisonCounts, row, summary};
 
 #[derive(Args)]
@@ -45,11 +45,10 @@ pub(super) struct CompareArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     timeout: u64,
     /// Print every move whose value differs, not the first 20
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "epd"])]
     list: bool,
-    /// Print JSON, one line per move, and a last one with the counts
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: OutputForm,
 }
 
 /// Format of the lines sent to the command.
@@ -87,7 +86,7 @@ pub(super) fn compare(args: &CompareArgs) -> CommandResult {
         let problem = format!("--timeout is from 1 to {MAX_TIMEOUT_SECONDS} seconds");
         return Err(CommandError::new(USAGE, problem));
     }
-    let mut positions = args.positions.open(args.json)?;
+    let mut positions = args.positions.open_as(args.form)?;
     let parse = if args.threshold { parse_boolean } else { parse_value };
     let mut peer = ExternalEngine::start(&args.command, Duration::from_secs(args.timeout), parse)
         .map_err(|error| CommandError::new(ENVIRONMENT, error))?;
@@ -95,14 +94,8 @@ pub(super) fn compare(args: &CompareArgs) -> CommandResult {
     let asked = positions
         .for_each(|_| (), |named, (), _| compare_moves(args, named, &mut peer, &mut counts));
     // The values received before a failure are printed, too.
-    if args.json {
-        #[derive(Serialize)]
-        struct Total<'a> {
-            counts: &'a ComparisonCounts,
-        }
-        print(&json_line(&Total { counts: &counts })?)?;
-    } else {
-        print(&summary(&counts))?;
+    if !args.form.epd {
+        print_totals(args.form.json, &counts, summary)?;
     }
     for note in peer.notes() {
         text::eprint_message(note);
@@ -137,8 +130,12 @@ fn compare_moves(
         })?;
         let asked = MoveComparison::of(args.values, named, m, theirs, ours);
         let differs = counts.add(&asked, args.by);
-        if args.json {
+        if args.form.json {
             print(&json_line(&asked)?)?;
+        } else if args.form.epd {
+            let theirs = theirs.map_or_else(|| "none".to_owned(), |value| value.to_string());
+            let comments = [format!("theirs={theirs}"), format!("see={}", ours.by(args.by))];
+            print(&named.epd(Some(m), &comments))?;
         } else if differs && (args.list || counts.differing(args.by) <= DEFAULT_ROWS) {
             print(&row(&asked))?;
         }

@@ -6,7 +6,7 @@ use clap::Args;
 use cli_support::exit::CommandResult;
 use cli_support::output::{pluralize, print, print_totals};
 use sargon_analysis::{EvaluatorDiff, EvaluatorStats, HigherLower, compare_evaluators};
-use sargon_corpus::args::{Jobs, NamedPosition, PositionArgs, SinglePosition};
+use sargon_corpus::args::{Jobs, NamedPosition, OutputForm, PositionArgs, SinglePosition, comment};
 use serde::Serialize;
 
 #[derive(Args)]
@@ -15,23 +15,24 @@ pub(super) struct DifferencesArgs {
     positions: PositionArgs,
     #[command(flatten)]
     jobs: Jobs,
-    /// Print JSON, one line per position, and a last one with the counts
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: OutputForm,
     /// With more than one position: also print each square on which the evaluators differ
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "epd"])]
     list: bool,
 }
 
 pub(super) fn differences(args: &DifferencesArgs) -> CommandResult {
-    let mut positions = args.positions.open(args.json)?.with_jobs(args.jobs);
+    let mut positions = args.positions.open_as(args.form)?.with_jobs(args.jobs);
     let mut counts = EvaluatorStats::default();
     let mut single = SinglePosition::default();
     let compare = |named: &NamedPosition| compare_evaluators(&named.position());
     positions.for_each(compare, |named, compared, output| {
         counts.add(&compared);
-        if args.json {
+        if args.form.json {
             output.push_str(&named.json(&DifferencesLine::of(&compared))?);
+        } else if args.form.epd {
+            output.push_str(&epd(named, &compared));
         } else {
             single.add(|| table(&compared));
             if args.list {
@@ -41,7 +42,9 @@ pub(super) fn differences(args: &DifferencesArgs) -> CommandResult {
         Ok(())
     })?;
     print(&single.text())?;
-    print_totals(args.json, &counts, summary)?;
+    if !args.form.epd {
+        print_totals(args.form.json, &counts, summary)?;
+    }
     positions.finish(Ok(0))
 }
 
@@ -71,6 +74,15 @@ impl DifferencesLine {
         };
         Self { squares: compared.iter().map(entry).collect() }
     }
+}
+
+fn epd(named: &NamedPosition, compared: &[EvaluatorDiff]) -> String {
+    let values = |name, value: fn(&EvaluatorDiff) -> i32| {
+        comment(name, compared.iter().map(|found| (found.square, value(found))))
+    };
+    let residues = values("residue", |found| found.residue);
+    let minimax = values("minimax", |found| found.minimax);
+    named.epd(None, &[residues, minimax, values("swap", |found| found.swap)])
 }
 
 fn table(compared: &[EvaluatorDiff]) -> String {

@@ -3,7 +3,7 @@
 use clap::Args;
 use cli_support::exit::CommandResult;
 use cli_support::output::json_line;
-use sargon_corpus::args::{Jobs, NamedPosition, PositionArgs};
+use sargon_corpus::args::{Jobs, NamedPosition, OutputForm, PositionArgs};
 
 #[derive(Args)]
 pub(super) struct ListArgs {
@@ -11,16 +11,18 @@ pub(super) struct ListArgs {
     positions: PositionArgs,
     #[command(flatten)]
     jobs: Jobs,
-    /// Print JSON, one line per position: FEN, operations, moves, suite, notes
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: OutputForm,
 }
 
 pub(super) fn list(args: &ListArgs) -> CommandResult {
-    let mut positions = args.positions.open(args.json)?.with_jobs(args.jobs);
+    let mut positions = args.positions.open_as(args.form)?.with_jobs(args.jobs);
     let line = |named: &NamedPosition| {
-        if args.json {
+        if args.form.json {
             return json_line(&named.head());
+        }
+        if args.form.epd {
+            return Ok(named.epd(None, &[]));
         }
         let note = named.entry.warning().map_or_else(String::new, |note| format!("  ({note})"));
         Ok(format!("{}  {}{note}\n", named.fen, named.id))

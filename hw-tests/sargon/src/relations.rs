@@ -7,7 +7,7 @@ use clap::Args;
 use cli_support::exit::CommandResult;
 use cli_support::output::{pluralize, print};
 use sargon_analysis::{Relation, RelationGroup, relations};
-use sargon_corpus::args::{Jobs, NamedPosition, PositionArgs, SinglePosition};
+use sargon_corpus::args::{Jobs, NamedPosition, OutputForm, PositionArgs, SinglePosition};
 use serde::Serialize;
 
 #[derive(Args)]
@@ -16,13 +16,12 @@ pub(super) struct RelationsArgs {
     positions: PositionArgs,
     #[command(flatten)]
     jobs: Jobs,
-    /// Print JSON, one line per position
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: OutputForm,
 }
 
 pub(super) fn relations_of(args: &RelationsArgs) -> CommandResult {
-    let mut positions = args.positions.open(args.json)?.with_jobs(args.jobs);
+    let mut positions = args.positions.open_as(args.form)?.with_jobs(args.jobs);
     let mut counts = BTreeMap::new();
     let mut single = SinglePosition::default();
     let find = |named: &NamedPosition| relations(&named.position());
@@ -30,14 +29,17 @@ pub(super) fn relations_of(args: &RelationsArgs) -> CommandResult {
         for relation in &found {
             *counts.entry((relation.group, relation.kind())).or_insert(0) += 1;
         }
-        if args.json {
+        if args.form.json {
             output.push_str(&named.json(&RelationsLine::of(&found))?);
+        } else if args.form.epd {
+            let found: Vec<_> = found.iter().map(Relation::to_string).collect();
+            output.push_str(&named.epd(None, &[found.join(" ")]));
         } else {
             single.add(|| table(&found));
         }
         Ok(())
     })?;
-    if !args.json {
+    if args.form.is_text() {
         print(&(single.text() + &summary(positions.count(), &counts)))?;
     }
     positions.finish(Ok(0))

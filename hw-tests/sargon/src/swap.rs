@@ -13,7 +13,9 @@ use serde::Serialize;
 
 use cli_support::text::escape_controls;
 use move_value::{DEFAULT_VALUES, MoveDetail, MoveValue};
-use sargon_corpus::args::{Jobs, NamedPosition, PositionArgs, PositionStream, SourceLocation};
+use sargon_corpus::args::{
+    Jobs, NamedPosition, OutputForm, PositionArgs, PositionStream, SourceLocation, comment,
+};
 use scaled::ScaledValues;
 use suite::{Judge, SuiteReading};
 
@@ -35,18 +37,17 @@ pub(super) struct SwapArgs {
     /// By default wiki; for a suite, the values with which most of its lines agree.
     #[arg(long, value_name = "VALUES")]
     values: Option<ScaledValues>,
-    /// Definition by which a suite is judged [default: any]
+    /// Definition by which a suite is judged [default: any], and of values in EPD [default: swap]
     #[arg(long, value_name = "swap|swap_promo|swap_pins|legal")]
     by: Option<SeeDefinition>,
     /// Meaning of a number in a suite that has no booleans [default: value]
     #[arg(long, value_enum, value_name = "READING")]
     suite: Option<SuiteReading>,
     /// Also evaluate whether a move gains at least this much
-    #[arg(long, value_name = "GAIN", allow_negative_numbers = true)]
+    #[arg(long, value_name = "GAIN", allow_negative_numbers = true, conflicts_with = "epd")]
     at_least: Option<i32>,
-    /// Print JSON, one line per position
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: OutputForm,
     /// Stop at the first line that cannot be parsed
     #[arg(long)]
     strict: bool,
@@ -83,7 +84,7 @@ pub(super) fn swap_of(args: &SwapArgs) -> CommandResult {
         Some(fen) => PositionArgs::from_texts(vec![fen.clone()], args.strict),
         None => PositionArgs::new(args.positions.iter().cloned().collect(), args.strict),
     };
-    let mut positions = sources.open(args.json)?.with_jobs(args.jobs);
+    let mut positions = sources.open_as(args.form)?.with_jobs(args.jobs);
     let is_suite = args.moves.is_empty()
         && positions.starts_with_any(SUITE_LOOKAHEAD_BYTES, |entry| entry.suite.is_some());
     let outcome = if is_suite {
@@ -92,7 +93,7 @@ pub(super) fn swap_of(args: &SwapArgs) -> CommandResult {
                 "--at-least is for moves; a suite states its thresholds (--suite threshold)";
             return Err(CommandError::new(USAGE, problem));
         }
-        Judge { values: args.values, by: args.by, reading: args.suite, json: args.json }
+        Judge { values: args.values, by: args.by, reading: args.suite, form: args.form }
             .run(&mut positions)
     } else {
         evaluate(args, &mut positions)
@@ -111,7 +112,14 @@ fn evaluate(args: &SwapArgs, positions: &mut PositionStream) -> CommandResult {
         let one = |text: &String| {
             let m = find_move(position, text)?;
             let detail = MoveDetail::of(position, m, values, args.at_least);
-            if args.json { named.json(&detail) } else { Ok(detail.text(args.at_least)) }
+            match args.form {
+                OutputForm { json: true, .. } => named.json(&detail),
+                OutputForm { epd: true, .. } => {
+                    let value = detail.short.value.by(args.by.unwrap_or_default());
+                    Ok(named.epd(Some(m), &[format!("see={value}")]))
+                }
+                _ => Ok(detail.text(args.at_least)),
+            }
         };
         args.moves.iter().map(one).collect()
     };
@@ -149,5 +157,13 @@ fn every_move(
     let position = &named.entry.position;
     let moves = position.legal_moves().into_iter();
     let values: Vec<_> = moves.map(|m| MoveValue::of(position, m, pieces, args.at_least)).collect();
-    if args.json { named.json(&All { values }) } else { Ok(show::table(&named.id, &values)) }
+    match args.form {
+        OutputForm { json: true, .. } => named.json(&All { values }),
+        OutputForm { epd: true, .. } => {
+            let by = args.by.unwrap_or_default();
+            let values = values.iter().map(|found| (&found.san, found.value.by(by)));
+            Ok(named.epd(None, &[comment("see", values)]))
+        }
+        _ => Ok(show::table(&named.id, &values)),
+    }
 }

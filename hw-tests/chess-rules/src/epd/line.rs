@@ -1,14 +1,9 @@
 //! Reads a line that is neither empty nor a comment.
 
-use super::entry::{EpdEntry, MoveOperands, Operation};
+use super::entry::{EpdEntry, Operation};
 use super::operations::{Segment, segments};
 use crate::suite::{self, Field, SuiteMove, TableRow};
 use crate::{FenError, ParsedFen, Position};
-
-/// Operations whose operands are moves of the position.
-const MOVES: [&str; 4] = ["bm", "am", "pm", "sm"];
-/// Operations whose operands are a sequence of moves.
-const LINES: [&str; 1] = ["pv"];
 
 pub(super) fn read(text: &str) -> Result<EpdEntry, FenError> {
     if text.trim_start().starts_with('\u{FEFF}') {
@@ -97,7 +92,11 @@ impl EpdEntry {
         let operands: Vec<String> = words.collect();
         let operation = Operation { opcode, operands };
         self.set_clock(&operation);
-        self.find_moves(&operation);
+        if let Some(moves) = operation.moves(self.position) {
+            let illegal = moves.iter().filter_map(|found| found.as_ref().err());
+            self.notes.extend(illegal.map(|text| format!("{text} is not a legal move")));
+            self.moves.extend(operation.legal_moves(&moves));
+        }
         self.operations.push(operation);
     }
 
@@ -111,33 +110,6 @@ impl EpdEntry {
         match number.parse() {
             Ok(number) => *clock = number,
             Err(_) => self.notes.push(format!("invalid number '{number}'")),
-        }
-    }
-
-    fn find_moves(&mut self, operation: &Operation) {
-        let opcode = operation.opcode.as_str();
-        let is_line = LINES.contains(&opcode);
-        if !is_line && !MOVES.contains(&opcode) {
-            return;
-        }
-        let mut position = self.position;
-        let mut uci = Vec::new();
-        for text in &operation.operands {
-            let Some(found) = position.find_move(text) else {
-                self.notes.push(format!("{text} is not a legal move"));
-                // Moves after an illegal one belong to an unknown position.
-                if is_line {
-                    break;
-                }
-                continue;
-            };
-            uci.push(position.uci(found));
-            if is_line {
-                position = position.play(found);
-            }
-        }
-        if !uci.is_empty() {
-            self.moves.push(MoveOperands { opcode: opcode.to_owned(), uci });
         }
     }
 }

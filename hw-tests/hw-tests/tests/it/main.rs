@@ -15,6 +15,7 @@ mod programs;
 mod rcflash;
 mod rcflash_commands;
 mod runs;
+mod sargon;
 mod screen;
 mod sim;
 #[cfg(feature = "system-tests")]

@@ -16,7 +16,7 @@ use cli_support::text;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::source::{Batch, Source};
-use super::{Jobs, NamedPosition, RejectedLine, SourceLocation};
+use super::{Jobs, NamedPosition, OutputForm, RejectedLine, SourceLocation};
 use crate::with_location;
 
 /// Batches in flight for each thread.
@@ -45,7 +45,7 @@ pub struct PositionStream {
 #[derive(Clone)]
 pub struct Reporter {
     is_strict: bool,
-    json: bool,
+    form: OutputForm,
     progress: ProgressBar,
 }
 
@@ -63,7 +63,11 @@ impl<R> ParsedLine<R> {
 }
 
 impl Batch {
-    pub(super) fn parse<R>(&self, work: impl Fn(&NamedPosition) -> R) -> Vec<ParsedLine<R>> {
+    pub(super) fn parse<R>(
+        &self,
+        form: OutputForm,
+        work: impl Fn(&NamedPosition) -> R,
+    ) -> Vec<ParsedLine<R>> {
         let read = match self.first_line {
             1 => epd::read(&self.text),
             _ => epd::read_further(&self.text),
@@ -73,7 +77,7 @@ impl Batch {
             match read {
                 EpdLine::Blank => None,
                 EpdLine::Position(entry) => {
-                    let named = Box::new(NamedPosition::of(place(), *entry));
+                    let named = Box::new(NamedPosition::of(place(), *entry, form));
                     let result = work(&named);
                     Some(ParsedLine::Position(named, result))
                 }
@@ -85,12 +89,12 @@ impl Batch {
 }
 
 impl PositionStream {
-    pub(super) fn new(sources: Vec<Source>, is_strict: bool, json: bool) -> Self {
+    pub(super) fn new(sources: Vec<Source>, is_strict: bool, form: OutputForm) -> Self {
         let (sender, batches) = sync_channel(1);
         // Not joined: it may wait for input that no one needs any more.
         thread::spawn(move || sources.into_iter().for_each(|source| source.send(&sender)));
         let ahead = VecDeque::new();
-        let reporter = Reporter { is_strict, json, progress: progress() };
+        let reporter = Reporter { is_strict, form, progress: progress() };
         Self { batches, ahead, jobs: 1, reporter, positions: 0, refused: 0 }
     }
 
@@ -109,7 +113,7 @@ impl PositionStream {
             let Ok(batch) = self.batches.recv() else { return false };
             let found = batch.as_ref().is_ok_and(|batch| {
                 length += batch.text.len();
-                let lines = batch.parse(|named| is_such(&named.entry));
+                let lines = batch.parse(OutputForm::default(), |named| is_such(&named.entry));
                 lines.iter().any(|line| matches!(line, ParsedLine::Position(_, true)))
             });
             self.ahead.push_back(batch);
@@ -153,9 +157,10 @@ impl PositionStream {
     ) -> Result<(), CommandError> {
         let (jobs, queue) = sync_channel(self.jobs * BATCHES_PER_JOB);
         let queue = Mutex::new(queue);
+        let form = self.reporter.form;
         let read = thread::scope(|scope| {
             for _ in 0..self.jobs {
-                scope.spawn(|| evaluate_batches(&queue, &work));
+                scope.spawn(|| evaluate_batches(&queue, form, &work));
             }
             let used = self.use_results(&jobs, act);
             drop(jobs); // ends the threads
@@ -242,11 +247,15 @@ impl PositionStream {
     }
 }
 
-fn evaluate_batches<R>(queue: &Mutex<Receiver<Job<R>>>, work: &impl Fn(&NamedPosition) -> R) {
+fn evaluate_batches<R>(
+    queue: &Mutex<Receiver<Job<R>>>,
+    form: OutputForm,
+    work: &impl Fn(&NamedPosition) -> R,
+) {
     loop {
         let job = queue.lock().map(|queue| queue.recv());
         let Ok(Ok((batch, done))) = job else { return };
-        let _ = done.send(batch.map(|batch| batch.parse(work))); // the command may have ended
+        let _ = done.send(batch.map(|batch| batch.parse(form, work))); // the command may have ended
     }
 }
 
@@ -261,12 +270,12 @@ fn progress() -> ProgressBar {
 }
 
 impl Reporter {
-    /// Reports a line that can't be used on standard error, with `json` on standard output, too.
+    /// Reports a line that can't be used on standard error, with JSON on standard output, too.
     ///
     /// # Errors
     /// Fails with `--strict`, with the line as its message.
     pub fn report(&self, place: &SourceLocation, error: &FenError) -> Result<(), CommandError> {
-        if self.json {
+        if self.form.json {
             print(&json_line(&RejectedLine::of(place, error))?)?;
         }
         let message = with_location(&place.file, place.line, error);

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use chess_rules::Piece;
-use chess_rules::see::{PieceValues, PieceValuesError, ValuesByDefinition};
+use chess_rules::see::{PieceValues, PieceValuesError, SeeDefinition, ValuesByDefinition};
 use chess_rules::suite::AMOUNT_UNITS;
 use sargon_corpus::args::Decimal;
 use serde::Serialize;
@@ -71,6 +71,16 @@ pub(super) struct ValueTable {
 }
 
 impl ValueTable {
+    /// Returns the value by a definition.
+    pub(super) fn by(&self, definition: SeeDefinition) -> Option<Decimal> {
+        match definition {
+            SeeDefinition::Swap => Some(self.swap),
+            SeeDefinition::SwapPromo => Some(self.swap_promo),
+            SeeDefinition::SwapPins => Some(self.swap_pins),
+            SeeDefinition::Legal => self.legal,
+        }
+    }
+
     pub(super) fn of(found: ValuesByDefinition, values: ScaledValues) -> Self {
         Self {
             swap: values.decimal(found.swap),

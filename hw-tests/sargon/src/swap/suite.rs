@@ -8,9 +8,9 @@ use chess_rules::see::{PieceValues, SeeDefinition, ValuesByDefinition, move_valu
 use chess_rules::suite::SuiteMove;
 use chess_rules::{FenError, Position};
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED, NOTHING_SELECTED};
-use cli_support::output::{json_line, pluralize, print};
+use cli_support::output::{pluralize, print, print_totals};
 use cli_support::text::escape_controls;
-use sargon_corpus::args::{NamedPosition, ParsedLine, PositionStream, Reporter};
+use sargon_corpus::args::{NamedPosition, OutputForm, ParsedLine, PositionStream, Reporter};
 use serde::Serialize;
 
 use super::scaled::{ScaledValues, ValueTable};
@@ -28,7 +28,7 @@ pub(super) struct Judge {
     /// By default any definition.
     pub(super) by: Option<SeeDefinition>,
     pub(super) reading: Option<SuiteReading>,
-    pub(super) json: bool,
+    pub(super) form: OutputForm,
 }
 
 /// The fields of a line of `--json` besides the position.
@@ -107,9 +107,14 @@ impl Judge {
             };
             match refused {
                 Ok((named, judged)) => {
+                    let suite = judged.suite;
                     let line = judged.line(&named.entry.position, values);
                     counts.add(&line);
-                    print(&if self.json { named.json(&line)? } else { row(named, &line) })?;
+                    print(&match self.form {
+                        OutputForm { json: true, .. } => named.json(&line)?,
+                        OutputForm { epd: true, .. } => self.epd(named, suite, &line),
+                        _ => row(named, &line),
+                    })?;
                 }
                 Err((place, error)) => {
                     counts.refused += 1;
@@ -117,16 +122,21 @@ impl Judge {
                 }
             }
         }
-        if self.json {
-            #[derive(Serialize)]
-            struct Total<'a> {
-                counts: &'a SuiteCounts,
-            }
-            print(&json_line(&Total { counts: &counts })?)?;
-        } else {
-            print(&summary(&counts, &readings, &description))?;
+        if !self.form.epd {
+            print_totals(self.form.json, &counts, |counts| {
+                summary(counts, &readings, &description)
+            })?;
         }
         counts.outcome()
+    }
+
+    /// Returns a line as EPD: the move, its value, what is stated of it, and whether that is right.
+    fn epd(&self, named: &NamedPosition, suite: &SuiteMove, line: &SuiteLine) -> String {
+        let value = line.values.by(self.by.unwrap_or_default());
+        let value = value.map(|value| format!("see={value}"));
+        let right = line.right.map(|right| format!("stated={}, right={right}", line.states));
+        let comments: Vec<_> = value.into_iter().chain(right).chain(suite.note.clone()).collect();
+        named.epd(Some(suite.played), &comments)
     }
 
     /// Evaluates the move of a line.

@@ -1,6 +1,7 @@
 //! Tests of the command `sargon` from end to end.
 
 mod behaviours;
+mod epd;
 mod golden;
 mod positions;
 mod streams;
