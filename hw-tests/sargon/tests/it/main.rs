@@ -6,6 +6,7 @@ mod golden;
 mod positions;
 mod streams;
 mod suites;
+mod threshold;
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
