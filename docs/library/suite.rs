@@ -28,7 +28,7 @@ impl Suite for Products {
     type Details = Product;
     const VALUES: &'static str = "products";
     const SUBJECT: &'static str = "Factors";
-    const PAGE: Page = Page { style: "", script: "", search: "", legend: "" };
+    const PAGE: Page = Page { style: "", scripts: &[], search: "", legend: "" };
 
     fn id(case: &Factors) -> &str {
         &case.id

@@ -80,8 +80,8 @@ pub trait Suite: Debug + Clone + Default + PartialEq + Eq + Send + Sync + 'stati
 pub struct Page {
     /// Style sheet of its values.
     pub style: &'static str,
-    /// Script that defines `suite`, as described in `report/page/elements.js`.
-    pub script: &'static str,
+    /// Scripts that define `suite`, as described in `report/page/elements.js`.
+    pub scripts: &'static [&'static str],
     /// Examples of what can be searched for.
     pub search: &'static str,
     /// HTML below the cases.

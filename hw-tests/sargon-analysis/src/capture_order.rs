@@ -116,10 +116,9 @@ impl<'a> BoardOrder<'a> {
         let guards = self.pieces.attackers(self.target, after | self.barred);
         !(guards & self.pieces.side(!colour)).is_empty()
     }
-}
 
-impl CaptureOrder for BoardOrder<'_> {
-    fn next(&mut self, side: ExchangeRole) -> Option<CapturerPoints> {
+    /// Removes and returns a side's next capturer, with its square.
+    pub(super) fn next_on_board(&mut self, side: ExchangeRole) -> Option<(Square, CapturerPoints)> {
         let colour = if side == ExchangeRole::Attacker { self.attacker } else { !self.attacker };
         let attackers = self.pieces.attackers(self.target, self.occupied);
         let candidates = attackers & self.pieces.side(colour) & self.eligible;
@@ -131,7 +130,13 @@ impl CaptureOrder for BoardOrder<'_> {
             return None;
         }
         self.occupied = after;
-        Some(capturer(PieceValues::SARGON.of(kind), self.promotes))
+        Some((from, capturer(PieceValues::SARGON.of(kind), self.promotes)))
+    }
+}
+
+impl CaptureOrder for BoardOrder<'_> {
+    fn next(&mut self, side: ExchangeRole) -> Option<CapturerPoints> {
+        self.next_on_board(side).map(|(_, capturer)| capturer)
     }
 }
 

@@ -1,9 +1,9 @@
 //! The exchange on one square under any mixture of Sargon's rules and those of a modern evaluator.
 //! The smallest change of rules that gives the modern result explains a difference.
 
-use super::capture_order::{ArrayOrder, BoardOrder, CaptureOrder};
+use super::capture_order::{ArrayOrder, BoardOrder, CaptureOrder, ExchangeRole};
 use super::convert;
-use super::resolve::{resolve_by_minimax, resolve_by_stop_rule};
+use super::resolve::{gain, resolve_by_minimax, resolve_by_stop_rule};
 use super::rules::{Rule, Rules};
 use chess_rules::{BitBoard, Pieces};
 use sargon_reference::{AttackersArray, Piece, PieceKind, Pin, Position, Square, attackers};
@@ -82,9 +82,27 @@ impl<'a> SquareExchange<'a> {
     }
 
     fn by_board(&self, rules: Rules) -> i32 {
+        self.play(rules, self.board_order(rules))
+    }
+
+    fn board_order(&self, rules: Rules) -> BoardOrder<'_> {
         let square = convert::square(self.square);
         let owner = convert::side(self.piece.colour);
-        self.play(rules, BoardOrder::new(self.pieces, square, owner, rules, self.pinned_out))
+        BoardOrder::new(self.pieces, square, owner, rules, self.pinned_out)
+    }
+
+    /// Returns the squares of the capturers by modern rules, sides alternating, with the points
+    /// that each capture wins at once.
+    pub(super) fn modern_gains(&self) -> Vec<(chess_rules::Square, i32)> {
+        let mut order = self.board_order(Rules::MODERN);
+        let mut stake = i32::from(self.piece.kind.value());
+        let mut side = ExchangeRole::Attacker;
+        let mut gains = Vec::new();
+        while let Some((from, capturer)) = order.next_on_board(side) {
+            gains.push((from, gain(stake, capturer)));
+            (stake, side) = (capturer.becomes, side.other());
+        }
+        gains
     }
 
     fn play(&self, rules: Rules, mut queue: impl CaptureOrder) -> i32 {

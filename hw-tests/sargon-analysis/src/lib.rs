@@ -17,7 +17,9 @@ pub mod behaviours;
 mod capture_order;
 mod capturers;
 pub mod convert;
+pub mod diagram;
 mod differences;
+mod exchange_line;
 mod exchange_rules;
 mod fetches;
 mod move_value;
@@ -29,6 +31,7 @@ mod trace;
 
 pub use capturers::{ArrayCapturers, array_capturers};
 pub use differences::{EvaluatorDiff, EvaluatorStats, HigherLower, compare_evaluators};
+pub use exchange_line::ExchangeLine;
 pub use exchange_rules::SquareExchange;
 pub use fetches::{PieceFetch, piece_fetches};
 pub use move_value::{SargonMoveValue, sargon_move_value};

@@ -41,6 +41,6 @@ pub(super) fn resolve_by_minimax(stake: i32, queue: &mut impl CaptureOrder) -> i
 }
 
 /// Points that a capture wins at once: the piece taken, and the gain of a promotion.
-fn gain(stake: i32, capturer: CapturerPoints) -> i32 {
+pub(super) fn gain(stake: i32, capturer: CapturerPoints) -> i32 {
     stake + capturer.becomes - capturer.cost
 }

@@ -14,6 +14,7 @@ use firmware_wire::{
 use hil_harness::live::BoardSuite;
 use hil_harness::suite::{FollowUp, FollowUpOptions, Page, Suite};
 use rcflash_link::{LinkError, RequestSpec};
+use sargon_analysis::diagram;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tdlasm::link::Program;
@@ -77,8 +78,8 @@ impl Suite for SargonSuite {
     const SUBJECT: &'static str = "Position";
     const REMARKS: &'static [&'static str] = &["overflow", "count too high"];
     const PAGE: Page = Page {
-        style: include_str!("page/board.css"),
-        script: concat!(include_str!("page/board.js"), include_str!("page/squares.js")),
+        style: diagram::STYLE,
+        scripts: &[diagram::SCRIPT, include_str!("page/squares.js")],
         search: "name, position, e5, residue …",
         legend: include_str!("page/legend.html"),
     };

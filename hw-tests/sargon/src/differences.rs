@@ -1,13 +1,19 @@
 //! `sargon differences`: compares Sargon's residue with minimax and the swap value.
 
+mod page;
+
 use std::fmt::Write;
+use std::path::PathBuf;
 
 use clap::Args;
 use cli_support::exit::CommandResult;
+use cli_support::files::write_output;
 use cli_support::output::{pluralize, print, print_totals};
 use sargon_analysis::{EvaluatorDiff, EvaluatorStats, HigherLower, compare_evaluators};
 use sargon_corpus::args::{Jobs, NamedPosition, OutputForm, PositionArgs, SinglePosition, comment};
 use serde::Serialize;
+
+use page::DifferencesPage;
 
 #[derive(Args)]
 pub(super) struct DifferencesArgs {
@@ -15,6 +21,9 @@ pub(super) struct DifferencesArgs {
     positions: PositionArgs,
     #[command(flatten)]
     jobs: Jobs,
+    /// Also write an HTML page: boards with both exchanges, where residue and swap value differ
+    #[arg(long, value_name = "FILE.html")]
+    html: Option<PathBuf>,
     #[command(flatten)]
     form: OutputForm,
     /// With more than one position: also print each square on which the evaluators differ
@@ -26,9 +35,13 @@ pub(super) fn differences(args: &DifferencesArgs) -> CommandResult {
     let mut positions = args.positions.open_as(args.form)?.with_jobs(args.jobs);
     let mut counts = EvaluatorStats::default();
     let mut single = SinglePosition::default();
+    let mut page = args.html.as_ref().map(|_| DifferencesPage::default());
     let compare = |named: &NamedPosition| compare_evaluators(&named.position());
     positions.for_each(compare, |named, compared, output| {
         counts.add(&compared);
+        if let Some(page) = &mut page {
+            page.add(named, &compared);
+        }
         if args.form.json {
             output.push_str(&named.json(&DifferencesLine::of(&compared))?);
         } else if args.form.epd {
@@ -41,6 +54,9 @@ pub(super) fn differences(args: &DifferencesArgs) -> CommandResult {
         }
         Ok(())
     })?;
+    if let (Some(file), Some(page)) = (&args.html, page) {
+        write_output(file, page.html(&counts)?.as_bytes())?;
+    }
     print(&single.text())?;
     if !args.form.epd {
         print_totals(args.form.json, &counts, summary)?;

@@ -164,7 +164,7 @@ impl Suite for TestFiles {
     const SUBJECT: &'static str = "Routine";
     const PAGE: Page = Page {
         style: "",
-        script: include_str!("suite/page.js"),
+        scripts: &[include_str!("suite/page.js")],
         search: "file, name, routine …",
         legend: "",
     };

@@ -53,6 +53,7 @@ pub(super) fn write_page<S: Suite>(
         Conclusion::Fail => "%23c21f39",
         Conclusion::Incomplete => "%239a5700",
     };
+    let scripts = S::PAGE.scripts.concat();
     let values = [
         ("title", &*escaped(&format!("{word}: {headline}"))),
         ("colour", colour),
@@ -65,7 +66,7 @@ pub(super) fn write_page<S: Suite>(
         ("problem", &problem),
         ("noscript", &without_script(report)),
         ("elements", ELEMENTS.trim_end()),
-        ("suite-script", S::PAGE.script.trim_end()),
+        ("suite-script", scripts.trim_end()),
         ("script", SCRIPT.trim_end()),
     ];
     fill_placeholders(out, &values, &mut |out| write_data(report, cases, out))

@@ -36,7 +36,7 @@ impl Suite for TestSuite {
 
     const VALUES: &'static str = "outputs";
     const SUBJECT: &'static str = "Entry";
-    const PAGE: Page = Page { style: "", script: "", search: "", legend: "" };
+    const PAGE: Page = Page { style: "", scripts: &[], search: "", legend: "" };
 
     fn id(case: &TestCase) -> &str {
         &case.id

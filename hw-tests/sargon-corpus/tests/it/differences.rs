@@ -3,7 +3,8 @@
 
 use chess_rules::see::{PieceValues, pseudo_legal_gain};
 use sargon_analysis::{
-    EvaluatorDiff, EvaluatorStats, Rule, Rules, SquareExchange, compare_evaluators, convert,
+    EvaluatorDiff, EvaluatorStats, ExchangeLine, Rule, Rules, SquareExchange, compare_evaluators,
+    convert,
 };
 use sargon_corpus::{CaseInput, builtin_corpus};
 use sargon_reference::{Position, Square, evaluate, find_pins, parse_fen};
@@ -27,6 +28,22 @@ fn positions() -> impl Iterator<Item = (String, Position)> {
         CaseInput::Position { fen, position, .. } => Some((fen, position)),
         CaseInput::Array { .. } => None,
     })
+}
+
+#[test]
+fn the_captures_of_both_exchanges_end_in_the_residue_and_the_swap_value() {
+    let mut squares = 0;
+    for (fen, position) in positions() {
+        let (pieces, pins) = (convert::pieces(&position), find_pins(&position));
+        for EvaluatorDiff { square, residue, swap, .. } in compare_evaluators(&position) {
+            let exchange = SquareExchange::new(&position, &pieces, &pins, square);
+            let modern = ExchangeLine::by_swap(&exchange.expect("a piece"));
+            let sargon = ExchangeLine::by_sargon(&position, &pins, square);
+            assert_eq!((sargon.loss(), modern.loss()), (residue, swap), "{square} {fen}");
+            squares += 1;
+        }
+    }
+    assert!(squares > 6435, "{squares}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod behaviours;
 mod epd;
 mod golden;
+mod page;
 mod positions;
 mod streams;
 mod suites;

@@ -1,7 +1,7 @@
 //! The examples of commands for `compare-see --threshold` in docs.
 
 #[path = "../../../../docs/examples/see_threshold.rs"]
-#[allow(dead_code, reason = "its main function is for a program of its own")]
+#[allow(dead_code, unreachable_pub, reason = "it is a program of its own")]
 mod see_threshold;
 
 use see_threshold::reply;
