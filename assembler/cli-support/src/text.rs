@@ -61,7 +61,7 @@ pub fn escape_json(json: &str) -> Cow<'_, str> {
 
 /// Returns `true` if a text has a character to escape, which no printable ASCII is.
 fn has_any(mut text: &str, is_escaped: impl Fn(char) -> bool) -> bool {
-    while let Some(at) = text.bytes().position(|byte| !matches!(byte, b' '..=b'~')) {
+    while let Some(at) = first_unprintable(text.as_bytes()) {
         let mut letters = text[at..].chars();
         if letters.next().is_some_and(&is_escaped) {
             return true;
@@ -69,6 +69,19 @@ fn has_any(mut text: &str, is_escaped: impl Fn(char) -> bool) -> bool {
         text = letters.as_str();
     }
     false
+}
+
+/// Bytes that are compared at once.
+const CHUNK: usize = 64;
+
+/// Returns the position of the first byte that is not printable ASCII.
+fn first_unprintable(bytes: &[u8]) -> Option<usize> {
+    let is_printable = |byte: &u8| matches!(byte, b' '..=b'~');
+    // Without an early end the compiler compares several bytes by one instruction.
+    let is_whole = |chunk: &&[u8]| chunk.iter().fold(true, |all, byte| all & is_printable(byte));
+    let skipped = bytes.chunks_exact(CHUNK).take_while(is_whole).count() * CHUNK;
+    let at = bytes[skipped..].iter().position(|byte| !is_printable(byte))?;
+    Some(skipped + at)
 }
 
 fn escape_where(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
@@ -268,6 +281,14 @@ mod tests {
         assert_eq!(escape_raw_mode("one\r\ntwo\rthree\n\r\n"), "one\r\ntwo\\rthree\n\r\n");
         let shown = escape_lines("one\n\ttwo\x1B[31m\r\n");
         assert_eq!(shown, "one\n\ttwo\\x1B[31m\\r\n");
+    }
+
+    #[test]
+    fn a_character_is_escaped_wherever_it_is_in_a_long_text() {
+        for before in 0..3 * CHUNK {
+            let text = "a".repeat(before) + "\x1B" + &"b".repeat(2 * CHUNK);
+            assert_eq!(escape_lines(&text), text.replace('\x1B', "\\x1B"), "{before}");
+        }
     }
 
     #[test]

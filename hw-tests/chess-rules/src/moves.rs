@@ -35,7 +35,7 @@ impl Position {
     /// # Ok::<(), chess_rules::FenError>(())
     /// ```
     pub fn legal_moves(&self) -> Vec<Move> {
-        let mut moves = self.pseudo_legal_moves(BitBoard::FULL);
+        let mut moves = self.pseudo_legal_moves(BitBoard::FULL, BitBoard::FULL);
         moves.retain(|m| self.keeps_king_safe(*m));
         moves.extend(self.castling_moves());
         moves
@@ -43,22 +43,34 @@ impl Position {
 
     /// Returns the legal captures, en passant among them; a promotion to each piece is a move.
     pub fn legal_captures(&self) -> Vec<Move> {
-        let mut moves = self.pseudo_legal_captures(BitBoard::FULL);
-        moves.retain(|m| self.keeps_king_safe(*m));
-        moves
+        self.captures().0
     }
 
     /// Returns the captures that follow the rules of their pieces and yet are not legal.
     pub fn illegal_captures(&self) -> Vec<(Move, IllegalReason)> {
-        let captures = self.pseudo_legal_captures(BitBoard::FULL).into_iter();
-        captures.filter_map(|m| Some((m, self.fault(m)?))).collect()
+        self.captures().1
     }
 
-    /// Returns the captures on some squares, legal or not.
-    pub(crate) fn pseudo_legal_captures(&self, squares: BitBoard) -> Vec<Move> {
+    /// Returns the legal and the illegal captures.
+    pub(crate) fn captures(&self) -> (Vec<Move>, Vec<(Move, IllegalReason)>) {
+        let mut legal = self.pseudo_legal_captures(None);
+        let mut illegal = Vec::new();
+        legal.retain(|m| {
+            let fault = self.fault(*m);
+            illegal.extend(fault.map(|fault| (*m, fault)));
+            fault.is_none()
+        });
+        (legal, illegal)
+    }
+
+    /// Returns the captures on one square or on all, legal or not.
+    pub(crate) fn pseudo_legal_captures(&self, on: Option<Square>) -> Vec<Move> {
+        let attackers = |square| self.pieces.attackers(square, self.pieces.occupied());
+        let from = on.map_or(BitBoard::FULL, attackers);
+        let squares = on.map_or(BitBoard::FULL, Square::bitboard);
         let passed = self.en_passant.map_or(BitBoard::EMPTY, Square::bitboard);
         let takeable = self.pieces.side(!self.to_move) | passed;
-        let mut moves = self.pseudo_legal_moves(squares & takeable);
+        let mut moves = self.pseudo_legal_moves(from, squares & takeable);
         moves.retain(|m| self.is_capture(*m));
         moves
     }
@@ -66,7 +78,10 @@ impl Position {
     /// Returns `true` if a side in check has no legal move.
     pub(crate) fn is_mate(&self) -> bool {
         self.is_check()
-            && !self.pseudo_legal_moves(BitBoard::FULL).iter().any(|m| self.keeps_king_safe(*m))
+            && !self
+                .pseudo_legal_moves(BitBoard::FULL, BitBoard::FULL)
+                .iter()
+                .any(|m| self.keeps_king_safe(*m))
     }
 
     /// Returns `true` if a move takes a piece of the other side.
@@ -180,19 +195,17 @@ impl Position {
         Some(fault)
     }
 
-    /// Returns the pseudo-legal moves to some squares without castling: by the rules of each piece,
-    /// even if they leave the king in check. Kings are never captured.
-    fn pseudo_legal_moves(&self, squares: BitBoard) -> Vec<Move> {
+    /// Returns the pseudo-legal moves from and to some squares without castling: by the rules of
+    /// each piece, even if they leave the king in check. Kings are never captured.
+    fn pseudo_legal_moves(&self, from: BitBoard, squares: BitBoard) -> Vec<Move> {
         let mut moves = Vec::new();
         let allowed = squares - self.pieces.side(self.to_move) - self.pieces.kind(Piece::King);
-        for from in self.pieces.side(self.to_move) {
-            let targets = match self.pieces.on(from) {
-                Some((_, Piece::Pawn)) => self.pawn_targets(from) & allowed,
-                Some((_, kind)) => reach(kind, from, &self.pieces) & allowed,
-                None => continue,
-            };
-            let is_pawn = self.pieces.kind(Piece::Pawn).has(from);
-            for to in targets {
+        for from in self.pieces.side(self.to_move) & from {
+            let Some(kind) = self.pieces.kind_on(from) else { continue };
+            let is_pawn = kind == Piece::Pawn;
+            let targets =
+                if is_pawn { self.pawn_targets(from) } else { reach(kind, from, &self.pieces) };
+            for to in targets & allowed {
                 let last = to.rank() == Rank::Eighth.relative_to(self.to_move);
                 if is_pawn && last {
                     let promoted = PROMOTIONS.map(Some);

@@ -49,9 +49,15 @@ impl Pieces {
 
     /// Returns the piece on a square.
     pub fn on(&self, square: Square) -> Option<(Color, Piece)> {
-        let kind = Piece::ALL.into_iter().find(|&kind| self.kind(kind).has(square))?;
         let side = if self.side(Color::White).has(square) { Color::White } else { Color::Black };
-        Some((side, kind))
+        Some((side, self.kind_on(square)?))
+    }
+
+    pub(crate) fn kind_on(&self, square: Square) -> Option<Piece> {
+        if !self.occupied().has(square) {
+            return None;
+        }
+        Piece::ALL.into_iter().find(|&kind| self.kind(kind).has(square))
     }
 
     /// Returns the pieces of both sides that attack `square` when only the pieces in `occupied` are
@@ -100,8 +106,8 @@ impl Pieces {
 
     /// Clears a square.
     pub fn remove(&mut self, square: Square) {
-        for set in self.kinds.iter_mut().chain(&mut self.sides) {
-            *set -= square.bitboard();
-        }
+        let others = !square.bitboard();
+        self.kinds = self.kinds.map(|set| set & others);
+        self.sides = self.sides.map(|set| set & others);
     }
 }

@@ -14,7 +14,7 @@
 //! | [`ExchangeStart::legal_minimax`] | minimax over the legal captures |
 //! | [`pseudo_legal_gain`] | the gain of a side on a square if it may also decline |
 //! | [`order_captures`] | the legal captures in the order of a search, with statistics |
-//! | [`soma()`] | the line of exchanges that both sides would play over the whole board |
+//! | [`soma()`], [`soma_of`] | the line of exchanges that both sides would play over the whole board |
 //! | [`quiescence`] | a plain capture search, to measure what pruning by values saves |
 //!
 //! ```
@@ -43,6 +43,6 @@ pub use exchange_start::ExchangeStart;
 pub use legal::MAX_LEGAL_STATES;
 pub use ordering::{OrderedCaptures, OrderingStats, ValuedCapture, order_captures};
 pub use pseudo_legal::{NextCapturer, pseudo_legal_gain, pseudo_legal_value};
-pub use soma::{SomaExchange, soma};
+pub use soma::{SomaExchange, soma, soma_of};
 pub use swap::SwapList;
 pub use values::{PieceValues, PieceValuesError};

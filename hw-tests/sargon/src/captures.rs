@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use chess_rules::see::{
     OrderedCaptures, OrderingStats, PieceValues, SeeDefinition, SomaExchange, ValuedCapture,
-    ValuesByDefinition, order_captures, soma,
+    ValuesByDefinition, order_captures, soma_of,
 };
 use chess_rules::{Color, IllegalReason, Square};
 use clap::Args;
@@ -103,7 +103,7 @@ fn json(
     };
     let kept = ordered.captures.iter().map(|capture| entry(capture, false));
     let dropped = ordered.dropped.iter().map(|capture| entry(capture, true));
-    let illegal = position.illegal_captures().into_iter();
+    let illegal = ordered.illegal.iter();
     let exchange = |exchange: &SomaExchange| ExchangeEntry {
         side: name(exchange.side),
         square: exchange.square.to_string(),
@@ -113,10 +113,10 @@ fn json(
     let found = CapturesLine {
         captures: kept.chain(dropped).collect(),
         illegal: illegal
-            .map(|(m, why)| IllegalEntry { uci: position.uci(m), why: reason(why) })
+            .map(|(m, why)| IllegalEntry { uci: position.uci(*m), why: reason(*why) })
             .collect(),
         statistics: ordered.statistics,
-        exchanges: soma(position, values).iter().map(exchange).collect(),
+        exchanges: soma_of(position, ordered, values).iter().map(exchange).collect(),
     };
     named.json(&found)
 }
@@ -152,7 +152,7 @@ fn text(named: &NamedPosition, ordered: &OrderedCaptures, values: PieceValues) -
     };
     ordered.captures.iter().for_each(|capture| row(capture, ""));
     ordered.dropped.iter().for_each(|capture| row(capture, "  dropped"));
-    for SomaExchange { side, square, from, gain } in soma(position, values) {
+    for SomaExchange { side, square, from, gain } in soma_of(position, ordered, values) {
         let from: Vec<_> = from.iter().map(Square::to_string).collect();
         let from = from.join(" ");
         let side = name(side);

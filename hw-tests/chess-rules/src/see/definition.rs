@@ -78,8 +78,11 @@ impl ValuesByDefinition {
 pub fn move_values(position: &Position, m: Move, values: PieceValues) -> ValuesByDefinition {
     let opening = ExchangeStart::after_move(position, m, values);
     let swap = opening.swap_value_by_bounds(false);
-    let swap_promo = opening.swap_value_by_bounds(true);
-    let swap_pins = opening.without_pinned(position).swap_value_by_bounds(false);
+    let swap_promo =
+        if opening.is_on_last_rank() { opening.swap_value_by_bounds(true) } else { swap };
+    let without = opening.without_pinned(position);
+    let swap_pins =
+        if without.absent.is_empty() { swap } else { without.swap_value_by_bounds(false) };
     ValuesByDefinition { swap, swap_promo, swap_pins, legal: opening.legal_minimax() }
 }
 

@@ -1,7 +1,7 @@
 //! The move that begins an exchange.
 
 use crate::see::PieceValues;
-use crate::{BitBoard, Color, Move, Piece, Pieces, Position, Square};
+use crate::{BitBoard, Color, Move, Piece, Pieces, Position, Rank, Square};
 use cozy_chess::get_line_rays;
 
 /// The state after the move that begins an exchange.
@@ -20,6 +20,13 @@ pub struct ExchangeStart {
     pub(crate) absent: BitBoard,
 }
 
+/// Returns the gain of a move itself: the piece taken, and that of a promotion.
+pub(crate) fn gain_of(position: &Position, m: Move, values: PieceValues) -> i32 {
+    let taken = position.taken(m).and_then(|square| position.pieces().kind_on(square));
+    let promoted = m.promotion.map_or(0, |kind| values.of(kind) - values.of(Piece::Pawn));
+    taken.map_or(0, |kind| values.of(kind)) + promoted
+}
+
 impl ExchangeStart {
     /// Plays a legal move.
     ///
@@ -34,18 +41,33 @@ impl ExchangeStart {
     /// # Ok::<(), chess_rules::FenError>(())
     /// ```
     pub fn after_move(position: &Position, m: Move, values: PieceValues) -> Self {
-        let taken = position.taken(m).and_then(|square| position.pieces().on(square));
-        let promoted = m.promotion.map_or(0, |kind| values.of(kind) - values.of(Piece::Pawn));
-        let mover = position.pieces().on(m.from).map_or(Piece::Pawn, |(_, kind)| kind);
+        let side = position.to_move();
+        let mover = position.pieces().kind_on(m.from).unwrap_or(Piece::Pawn);
+        let stands = m.promotion.unwrap_or(mover);
+        let castles = position.castling(m).is_some();
+        let pieces = if castles {
+            *position.play(m).pieces()
+        } else {
+            let mut pieces = *position.pieces();
+            pieces.remove(m.from);
+            position.taken(m).into_iter().for_each(|taken| pieces.remove(taken));
+            pieces.place(m.to, side, stands);
+            pieces
+        };
         Self {
             values,
-            won: taken.map_or(0, |(_, kind)| values.of(kind)) + promoted,
-            pieces: *position.play(m).pieces(),
-            square: position.castling(m).is_none().then_some(m.to),
-            stands: m.promotion.unwrap_or(mover),
-            recapturing_side: !position.to_move(),
+            won: gain_of(position, m, values),
+            pieces,
+            square: (!castles).then_some(m.to),
+            stands,
+            recapturing_side: !side,
             absent: BitBoard::EMPTY,
         }
+    }
+
+    /// Returns `true` if a pawn that captures on the square promotes.
+    pub(crate) fn is_on_last_rank(&self) -> bool {
+        self.square.is_some_and(|square| matches!(square.rank(), Rank::First | Rank::Eighth))
     }
 
     /// Leaves out the pieces that are pinned to their king in `before`, unless the square is on the

@@ -1,6 +1,6 @@
 //! The legal form: minimax over every legal capture on the square.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use crate::see::{ExchangeStart, PieceValues};
 use crate::{BitBoard, Color, Piece, Pieces, Rank, Square};
@@ -25,7 +25,9 @@ impl ExchangeStart {
     /// Evaluates as [`ExchangeStart::legal_minimax`] with a given limit.
     pub fn legal_minimax_with_limit(&self, limit: usize) -> Option<i32> {
         let Some(square) = self.square else { return Some(self.won) };
-        let mut search = Search { values: self.values, square, known: HashMap::new(), limit };
+        let kinds = self.values.kinds_by_value();
+        let mut search =
+            Search { values: self.values, kinds, square, known: FxHashMap::default(), limit };
         let lost = search.gain(&self.pieces, self.stands, self.recapturing_side)?;
         Some(self.won - lost)
     }
@@ -38,11 +40,15 @@ pub const MAX_LEGAL_STATES: usize = 100_000;
 /// follows from the number of remaining pieces.
 type State = (BitBoard, Piece);
 
+/// The number of capturers up to which an exchange has so few states that none is kept.
+const FEW_CAPTURERS: u32 = 4;
+
 struct Search {
     values: PieceValues,
+    kinds: [Piece; 6],
     square: Square,
     /// Computed gains: other orders of the same captures lead to the same state.
-    known: HashMap<State, i32>,
+    known: FxHashMap<State, i32>,
     /// The maximum number of states to visit.
     limit: usize,
 }
@@ -50,9 +56,13 @@ struct Search {
 impl Search {
     /// Returns the gain of `side` on the square, 0 if it does best to stop. `None` at the limit.
     fn gain(&mut self, pieces: &Pieces, stands: Piece, side: Color) -> Option<i32> {
-        let attackers = pieces.attackers(self.square, pieces.occupied()) & pieces.side(side);
+        let both = pieces.attackers(self.square, pieces.occupied());
+        let attackers = both & pieces.side(side);
         if attackers.is_empty() {
             return Some(0);
+        }
+        if both.len() <= FEW_CAPTURERS {
+            return self.best(pieces, stands, side, attackers);
         }
         let state = (pieces.occupied(), stands);
         if let Some(gain) = self.known.get(&state) {
@@ -74,7 +84,7 @@ impl Search {
         attackers: BitBoard,
     ) -> Option<i32> {
         let mut best = 0;
-        for kind in self.values.kinds_by_value() {
+        for kind in self.kinds {
             let becomes = self.becomes(kind);
             let wins = self.values.of(stands) + self.values.of(becomes) - self.values.of(kind);
             for from in attackers & pieces.kind(kind) {

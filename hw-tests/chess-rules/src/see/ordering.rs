@@ -2,7 +2,7 @@
 
 use std::ops::AddAssign;
 
-use crate::{Move, Position};
+use crate::{IllegalReason, Move, Position};
 use serde::Serialize;
 
 use crate::see::{PieceValues, SeeDefinition, ValuesByDefinition, move_values};
@@ -48,6 +48,8 @@ pub struct OrderedCaptures {
     pub captures: Vec<ValuedCapture>,
     /// The captures that a search would drop, the worst last.
     pub dropped: Vec<ValuedCapture>,
+    /// The captures that are not legal, as [`Position::illegal_captures`].
+    pub illegal: Vec<(Move, IllegalReason)>,
     /// Counts over all captures, the dropped ones included.
     pub statistics: OrderingStats,
 }
@@ -69,7 +71,8 @@ pub fn order_captures(
     by: SeeDefinition,
 ) -> OrderedCaptures {
     let valued = |played| ValuedCapture { played, value: move_values(position, played, values) };
-    let mut captures: Vec<_> = position.legal_captures().into_iter().map(valued).collect();
+    let (legal, illegal) = position.captures();
+    let mut captures: Vec<_> = legal.into_iter().map(valued).collect();
     let count = |wanted: fn(i32) -> bool| {
         captures.iter().filter(|capture| wanted(capture.value.by(by))).count()
     };
@@ -80,5 +83,5 @@ pub fn order_captures(
         OrderingStats { evaluated: captures.len(), winning, equal, losing, pruned: losing };
     captures.sort_by_key(|capture| -capture.value.by(by));
     let dropped = captures.split_off(captures.len() - losing);
-    OrderedCaptures { captures, dropped, statistics }
+    OrderedCaptures { captures, dropped, illegal, statistics }
 }

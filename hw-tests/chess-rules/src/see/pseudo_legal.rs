@@ -19,6 +19,7 @@ pub struct NextCapturer {
 pub(crate) struct RemainingCapturers<'a> {
     pieces: &'a Pieces,
     values: PieceValues,
+    kinds: [Piece; 6],
     square: Square,
     occupied: BitBoard,
     absent: BitBoard,
@@ -36,7 +37,8 @@ impl<'a> RemainingCapturers<'a> {
         let last = matches!(square.rank(), Rank::First | Rank::Eighth);
         let occupied = pieces.occupied();
         let absent = BitBoard::EMPTY;
-        Self { pieces, values, square, occupied, absent, promotes: promotes && last }
+        let kinds = values.kinds_by_value();
+        Self { pieces, values, kinds, square, occupied, absent, promotes: promotes && last }
     }
 
     /// Leaves out these pieces, which stay on their squares.
@@ -50,9 +52,7 @@ impl<'a> RemainingCapturers<'a> {
         let attackers = self.pieces.attackers(self.square, self.occupied) & self.pieces.side(side);
         let attackers = attackers - self.absent;
         let lowest = |kind| (attackers & self.pieces.kind(kind)).next_square();
-        let kinds_by_value = self.values.kinds_by_value();
-        let (kind, from) =
-            kinds_by_value.into_iter().find_map(|kind| Some((kind, lowest(kind)?)))?;
+        let (kind, from) = self.kinds.into_iter().find_map(|kind| Some((kind, lowest(kind)?)))?;
         let after = self.occupied - from.bitboard();
         if kind == Piece::King && self.pieces.is_attacked(self.square, !side, after) {
             return None;

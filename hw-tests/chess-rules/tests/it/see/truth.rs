@@ -3,7 +3,10 @@
 
 use std::io::Read;
 
-use chess_rules::see::{ExchangeStart, MAX_LEGAL_STATES, PieceValues, SeeDefinition, move_values};
+use chess_rules::see::{
+    ExchangeStart, MAX_LEGAL_STATES, PieceValues, SeeDefinition, move_values, order_captures, soma,
+    soma_of,
+};
 use chess_rules::{Move, Position};
 use flate2::read::GzDecoder;
 use serde_json::Value;
@@ -45,6 +48,19 @@ fn every_move_has_its_value_by_every_definition() {
         assert!(move_values(position, m, PieceValues::UNITS).legal.is_some(), "{}", entry["id"]);
     });
     assert_eq!(moves, 103_751);
+}
+
+#[test]
+fn the_line_of_exchanges_is_the_same_with_the_values_of_its_first_captures() {
+    for entry in truth() {
+        let position = Position::from_fen(entry["fen"].as_str().expect("a FEN")).expect("a FEN");
+        for by in SeeDefinition::ALL {
+            let ordered = order_captures(&position, PieceValues::UNITS, by);
+            let line = soma_of(&position, &ordered, PieceValues::UNITS);
+            assert_eq!(line, soma(&position, PieceValues::UNITS), "{by} {position}");
+            assert_eq!(ordered.illegal, position.illegal_captures(), "{position}");
+        }
+    }
 }
 
 #[test]
