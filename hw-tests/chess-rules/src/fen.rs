@@ -339,7 +339,7 @@ impl Position {
         text.extend(self.rights.iter().map(|right| letter_of_right(self, right, notation)));
         text.push_str(if text.len() == before { "- " } else { " " });
         match self.en_passant {
-            Some(square) => text.extend([char::from(square.file()), char::from(square.rank())]),
+            Some(square) => push_square(&mut text, square),
             None => text.push('-'),
         }
         text
@@ -351,6 +351,12 @@ impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.fen(RightsNotation::XFen))
     }
+}
+
+/// Appends the name of a square.
+pub(crate) fn push_square(text: &mut String, square: Square) {
+    text.push(char::from(square.file()));
+    text.push(char::from(square.rank()));
 }
 
 fn push_rank(text: &mut String, pieces: &Pieces, rank: Rank) {

@@ -2,7 +2,7 @@
 
 use cozy_chess::{File, Move, Piece, Rank, Square};
 
-use crate::fen::piece_kind;
+use crate::fen::{piece_kind, push_square};
 use crate::{CastlingSide, Position};
 
 impl Position {
@@ -184,11 +184,6 @@ impl Position {
             && pattern.file.is_none_or(|file| file == m.from.file())
             && pattern.rank.is_none_or(|rank| rank == m.from.rank())
     }
-}
-
-fn push_square(text: &mut String, square: Square) {
-    text.push(char::from(square.file()));
-    text.push(char::from(square.rank()));
 }
 
 /// Removes signs of judgement, check and en passant after a move.
