@@ -82,13 +82,8 @@ fn peak_of_resumed_run(count: usize) -> usize {
     let board = BoardKind::InProcess { rom: None };
     let plan = BoardConfig { board, ..BoardConfig::simulated(profile) };
     let peak = peak_during(|| {
-        let context = RunContext {
-            file_system: &OsFileSystem,
-            clock: Arc::new(Instant::now),
-            stop: Arc::new(AtomicBool::new(false)),
-            prepare: &|_| Err(SetupError::NoReply),
-            observer: &mut Silent,
-        };
+        let observer = &mut Silent;
+        let context = without_board(observer);
         let error =
             campaign::run(&config, &cases, Ok(plan), context).expect_err("there is no board");
         assert!(error.message.contains("does not reply"), "{error:?}");
@@ -101,6 +96,17 @@ fn assert_is_whole(report: &Path, count: usize) {
     let read = |name: &str| std::fs::read_to_string(report.join(name)).expect("it is written");
     assert_eq!(read("report.json").matches("{\"id\":\"many.").count(), count);
     assert_eq!(read("junit.xml").matches("<testcase name=\"many.").count(), count);
+}
+
+/// The context of a run of which no board becomes ready.
+fn without_board(observer: &mut Silent) -> RunContext<'_> {
+    RunContext {
+        file_system: &OsFileSystem,
+        clock: Arc::new(Instant::now),
+        stop: Arc::new(AtomicBool::new(false)),
+        prepare: &|_| Err(SetupError::NoReply),
+        observer,
+    }
 }
 
 /// So many cases, made when they are read.
@@ -127,13 +133,8 @@ fn peak_of_fleet(count: usize) -> usize {
     let cases = Generated(ManyResults::with_squares(1), count);
     let config = RunConfig { repeat: 1, ..RunConfig::default() };
     peak_during(|| {
-        let context = RunContext {
-            file_system: &OsFileSystem,
-            clock: Arc::new(Instant::now),
-            stop: Arc::new(AtomicBool::new(false)),
-            prepare: &|_| Err(SetupError::NoReply),
-            observer: &mut Silent,
-        };
+        let observer = &mut Silent;
+        let context = without_board(observer);
         let error = campaign::run_on_fleet(&config, &cases, &members, context)
             .expect_err("there is no board");
         assert!(error.message.contains("no board is ready"), "{error:?}");
