@@ -1,28 +1,26 @@
 //! A board: processor, bus and serial line on one clock.
 
 mod guarded;
+mod hardware;
 
 use std::cell::RefCell;
 
-use super::bus::{BoardBus, BusAccess, RecordingBus};
+use super::bus::{BoardBus, BusAccess};
 use super::ctc::Ctc;
-use super::guard::Guard;
-use super::line::{SerialLine, corrupt_by_baud_mismatch};
+use super::line::SerialLine;
 use super::memory::{ChipKind, Memory, MemoryMap, RomChip};
 use super::probe::Probe;
 use super::uart::{Uart, UartModel};
+use super::violation::Violation;
 use super::z180::Z180Revision;
-use z80_core::{Bus, Cpu, Registers};
+use hardware::Hardware;
+use z80_core::{Cpu, Registers};
 
-/// T-states between two polls of an idle line.
-const IDLE_LINE_POLL_T_STATES: u64 = 10_000;
 /// The reset button is pressed for 1 / 10 of a second.
 const RESET_HOLD_DIVISOR: u64 = 10;
 /// T-states from the EI of a program to the read of the character: the instruction after EI (up to
 /// 23), the acknowledge cycle (19), the jump to the service (10) and its first instructions (62).
 const SERVICE_T_STATES: u64 = 114;
-/// A value that no 16-bit stack pointer has.
-const NO_STACK_POINTER: u32 = 0x1_0000;
 
 /// The specification of a board.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,23 +110,7 @@ pub enum StepOutcome {
 /// the original if it receives the same characters.
 #[derive(Clone)]
 pub struct BoardModel<L> {
-    spec: BoardSpec,
-    cpu: Cpu,
-    bus: BoardBus,
-    clock: u64,
-    /// When the devices must be updated next.
-    next_event: u64,
-    interrupt: bool,
-    /// Whether the host holds /RESET low.
-    is_reset_held: bool,
-    /// Whether a device is in service, until RETI.
-    device_served: bool,
-    /// The stack pointer before the interrupt that is being handled.
-    service: Option<u16>,
-    service_time: u64,
-    halted_time: u64,
-    probe: Option<Probe>,
-    guard: Option<Box<Guard>>,
+    hardware: Hardware,
     line: L,
 }
 
@@ -154,7 +136,7 @@ impl<L: SerialLine> BoardModel<L> {
         let bus = BoardBus::new(memory, Uart::new(spec.uart, period), ctc);
         let is_z180 = matches!(spec.uart, UartModel::Asci(_));
         let cpu = if is_z180 { Cpu::z180() } else { Cpu::new() };
-        Self {
+        let hardware = Hardware {
             spec,
             cpu,
             bus,
@@ -168,101 +150,65 @@ impl<L: SerialLine> BoardModel<L> {
             device_served: false,
             probe: None,
             guard: None,
-            line,
-        }
+        };
+        Self { hardware, line }
     }
 
     /// Presses the reset button for a tenth of a second; RAM and ROM are not affected.
     pub fn reset(&mut self) {
-        self.pull_reset();
-        self.clock += self.spec.clock_hz / RESET_HOLD_DIVISOR;
-        self.next_event = self.clock;
-    }
-
-    fn pull_reset(&mut self) {
-        self.cpu.reset();
-        self.bus.reset();
-        self.interrupt = false;
-        self.service = None;
-        self.device_served = false;
-        if let Some(guard) = &mut self.guard {
-            guard.reset();
-        }
+        self.hardware.pull_reset();
+        self.hardware.clock += self.hardware.spec.clock_hz / RESET_HOLD_DIVISOR;
+        self.hardware.next_event = self.hardware.clock;
     }
 
     /// Returns the specification of the board.
     pub fn spec(&self) -> &BoardSpec {
-        &self.spec
+        &self.hardware.spec
     }
 
     /// Returns a copy of the chip in the ROM socket as a power cut now would leave it.
     pub fn chip_after_power_cut(&self) -> RomChip {
-        let mut chip = self.bus.chip().clone();
-        chip.power_cut(self.clock);
+        let mut chip = self.hardware.bus.chip().clone();
+        chip.power_cut(self.hardware.clock);
         chip
+    }
+
+    /// Attaches a probe, and its guard if it has one.
+    pub fn set_probe(&mut self, mut probe: Probe) {
+        self.hardware.guard = probe.take_guard().map(Box::new);
+        if let Some(guard) = &mut self.hardware.guard {
+            guard.set_max_latency(self.hardware.spec.max_interrupt_latency());
+            let watched = probe.watched();
+            guard.set_probed(|at| watched.get(usize::from(at)).is_some_and(Option::is_some));
+        }
+        self.hardware.probe = Some(probe);
+    }
+
+    /// Takes the violations that the guard has recorded.
+    pub fn take_violations(&mut self) -> Vec<Violation> {
+        self.hardware.guard.as_mut().map(|guard| guard.take()).unwrap_or_default()
     }
 
     /// Returns the attached probe.
     pub fn probe_mut(&mut self) -> Option<&mut Probe> {
-        self.probe.as_mut()
+        self.hardware.probe.as_mut()
     }
 
     /// Runs for at least `t_states`, to the end of an instruction; or until only a character from
     /// the host can wake the processor.
     pub fn run_for(&mut self, t_states: u64) -> RunStop {
-        let end = self.clock + t_states;
-        while self.clock < end {
-            if self.clock >= self.next_event {
-                self.serve_devices();
-            }
-            if !(self.is_reset_held || self.may_accept() || self.cpu.is_halted()) {
-                self.run_until(end.min(self.next_event));
-            } else if self.step_or_wait(Self::step) == StepOutcome::Idle {
-                return RunStop::Idle;
-            }
-        }
-        RunStop::TimeElapsed
+        self.hardware.run_for(&mut self.line, t_states)
     }
 
-    /// Returns `true` if an interrupt is accepted before the next instruction, or the one after EI.
-    fn may_accept(&self) -> bool {
-        self.interrupt && self.cpu.enables_interrupts()
-    }
-
-    /// Runs instructions during which no interrupt can be accepted, until `end`, a device access or
-    /// an address that the probe records.
-    fn run_until(&mut self, end: u64) {
-        self.observe_probe();
-        let start = self.clock;
-        self.bus.begin(start, end);
-        if self.service.is_none()
-            && let Some(guard) = self.guard.take()
-        {
-            self.guard = Some(self.run_with(guard));
-            self.clock = self.bus.clock.now();
-            return self.update_devices(self.cpu.sp(), false, self.clock - start);
-        }
-        let probe = self.probe.as_ref().filter(|_| self.service.is_none());
-        let ends = probe.map_or(self.service, Probe::ends_call);
-        let watched = probe.map_or(&[][..], Probe::watched);
-        if ends.is_none() && watched.is_empty() {
-            self.cpu.run(&mut self.bus, |_, bus, time| bus.clock.tick(time));
-        } else {
-            let ends = ends.map_or(NO_STACK_POINTER, u32::from);
-            self.cpu.run(&mut self.bus, |cpu, bus, time| {
-                bus.clock.tick(time)
-                    && u32::from(cpu.sp()) != ends
-                    && watched.get(usize::from(cpu.pc())).is_none_or(Option::is_none)
-            });
-        }
-        self.clock = self.bus.clock.now();
-        self.update_devices(self.cpu.sp(), false, self.clock - start);
+    /// Runs one instruction.
+    pub fn step(&mut self) {
+        self.hardware.step();
     }
 
     /// Updates the devices and runs one instruction; or, while the processor waits, advances to the
     /// next event of a device.
     pub fn advance(&mut self) -> StepOutcome {
-        self.step_or_wait(Self::step)
+        self.hardware.advance(&mut self.line)
     }
 
     /// Updates the devices and runs one instruction; or, while the processor waits, advances to the
@@ -270,135 +216,64 @@ impl<L: SerialLine> BoardModel<L> {
     /// before.
     pub fn step_recorded(&mut self, accesses: &RefCell<Vec<BusAccess>>) -> StepOutcome {
         accesses.borrow_mut().clear();
-        self.step_or_wait(|board| {
-            board.step_on(|cpu, bus, vector| cpu.step(&mut RecordingBus { bus, accesses }, vector));
-        })
-    }
-
-    #[inline(always)]
-    fn step_or_wait(&mut self, step: impl FnOnce(&mut Self)) -> StepOutcome {
-        if self.clock >= self.next_event {
-            self.serve_devices();
-        }
-        if self.is_reset_held {
-            self.clock = self.next_event;
-        } else if !self.cpu.is_halted() || self.may_accept() {
-            step(self);
-            return StepOutcome::Executed;
-        } else if let Some(at) = self.next_device_event() {
-            let time = self.cpu.wait(at.saturating_sub(self.clock));
-            self.halted_time += time;
-            self.clock += time;
-            self.next_event = self.clock;
-        } else {
-            return StepOutcome::Idle;
-        }
-        StepOutcome::Waited
+        self.hardware.step_recorded(&mut self.line, accesses)
     }
 
     /// Completes the reception of a character at exactly `at` T-states, whatever the line does.
     pub fn receive_at(&mut self, value: u8, at: u64) {
-        let uart = self.bus.uart.get_mut();
+        let uart = self.hardware.bus.uart.get_mut();
         uart.start_receiving(value, true, at.saturating_sub(uart.receive_time()));
-        self.next_event = self.next_event.min(at);
-    }
-
-    /// Runs one instruction.
-    pub fn step(&mut self) {
-        if self.service.is_none()
-            && let Some(guard) = self.guard.take()
-        {
-            return self.step_with(guard);
-        }
-        self.step_on(|cpu, bus, vector| cpu.step(bus, vector));
-    }
-
-    fn step_on(&mut self, execute: impl FnOnce(&mut Cpu, &mut BoardBus, Option<u8>) -> u32) {
-        self.observe_probe();
-        self.bus.clock.set(self.clock);
-        let sp = self.cpu.sp();
-        let vector = self.interrupt.then(|| self.bus.vector());
-        let time = u64::from(execute(&mut self.cpu, &mut self.bus, vector));
-        self.clock += time;
-        self.update_devices(sp, self.cpu.accepted_interrupt(), time);
-    }
-
-    /// Passes the state before an instruction to the probe.
-    fn observe_probe(&mut self) {
-        if self.service.is_none()
-            && let Some(probe) = &mut self.probe
-        {
-            let clock = self.clock - self.service_time;
-            let registers = || self.cpu.registers();
-            probe.observe(self.cpu.pc(), self.cpu.sp(), clock, registers, |at| self.bus.read(at));
-        }
-    }
-
-    /// Reports to the devices what the processor did in the last `time` T-states. `sp` is the stack
-    /// pointer before an interrupt was accepted.
-    fn update_devices(&mut self, sp: u16, accepted: bool, time: u64) {
-        let returned = self.bus.reti_executed.take();
-        if accepted {
-            self.bus.acknowledge();
-            self.device_served = self.bus.in_service();
-        } else if returned && self.device_served {
-            self.bus.return_from_interrupt();
-            self.device_served = self.bus.in_service();
-        }
-        self.count_service(sp, accepted, time);
-        if self.bus.device_accessed.take() {
-            self.next_event = self.clock;
-        }
+        self.hardware.next_event = self.hardware.next_event.min(at);
     }
 
     /// Returns the T-states since power-up.
     pub fn clock(&self) -> u64 {
-        self.clock
+        self.hardware.clock
     }
 
     /// Returns the T-states spent in interrupt handling.
     pub fn service_time(&self) -> u64 {
-        self.service_time
+        self.hardware.service_time
     }
 
     /// Returns the T-states spent in HALT, without those in which only the host could end it.
     pub fn halted_time(&self) -> u64 {
-        self.halted_time
+        self.hardware.halted_time
     }
 
     /// Returns `true` if the last step accepted an interrupt instead of running an instruction.
     pub fn accepted_interrupt(&self) -> bool {
-        self.cpu.accepted_interrupt()
+        self.hardware.cpu.accepted_interrupt()
     }
 
     /// Returns `true` while an interrupt is handled.
     pub fn in_service(&self) -> bool {
-        self.service.is_some()
+        self.hardware.service.is_some()
     }
 
     /// Returns the processor's registers.
     pub fn registers(&self) -> Registers {
-        self.cpu.registers()
+        self.hardware.cpu.registers()
     }
 
     /// Sets the processor's registers.
     pub fn set_registers(&mut self, registers: &Registers) {
-        self.cpu.set_registers(registers);
+        self.hardware.cpu.set_registers(registers);
     }
 
     /// Returns memory and devices.
     pub fn bus(&self) -> &BoardBus {
-        &self.bus
+        &self.hardware.bus
     }
 
     /// Returns memory and devices for changing.
     pub fn bus_mut(&mut self) -> &mut BoardBus {
-        &mut self.bus
+        &mut self.hardware.bus
     }
 
     /// Returns the processor clock in Hz.
     pub fn clock_hz(&self) -> u64 {
-        self.spec.clock_hz
+        self.hardware.spec.clock_hz
     }
 
     /// Returns the far end of the line.
@@ -409,62 +284,5 @@ impl<L: SerialLine> BoardModel<L> {
     /// Returns the far end of the line for changing.
     pub fn line_mut(&mut self) -> &mut L {
         &mut self.line
-    }
-
-    fn count_service(&mut self, sp: u16, accepted: bool, time: u64) {
-        if accepted && self.service.is_none() {
-            self.service = Some(sp);
-        }
-        if let Some(before) = self.service {
-            self.service_time += time;
-            if self.cpu.sp() == before {
-                self.service = None;
-            }
-        }
-    }
-
-    /// Returns when a device next changes its state, after polling the line.
-    fn next_device_event(&mut self) -> Option<u64> {
-        self.bus.next_event().or_else(|| {
-            self.serve_devices();
-            self.bus.next_event().or(self.may_accept().then_some(self.clock))
-        })
-    }
-
-    /// Advances the devices to the clock, moves characters between serial chip and line, and sets
-    /// the time of the next update.
-    fn serve_devices(&mut self) {
-        self.bus.clock.set(self.clock);
-        if let Some(sent) = self.bus.advance(self.clock) {
-            let received = self.as_received(sent);
-            self.line.transmit(received);
-        }
-        let held = self.spec.dtr_resets && self.line.holds_reset();
-        if held && !self.is_reset_held {
-            self.pull_reset();
-        }
-        self.is_reset_held = held;
-        self.receive();
-        self.interrupt = self.bus.interrupt();
-        self.next_event =
-            self.bus.next_event().unwrap_or(u64::MAX).min(self.clock + IDLE_LINE_POLL_T_STATES);
-    }
-
-    /// Starts to receive the next character, if the receiver is free and the host sends one.
-    fn receive(&mut self) {
-        let uart = self.bus.uart.get_mut();
-        if uart.can_receive()
-            && !(uart.rts_high() && self.spec.host_obeys_rts && self.line.obeys_rts())
-            && let Some(value) = self.line.receive()
-        {
-            let good = self.line.speed_matches();
-            let value = self.as_received(value);
-            self.bus.uart.get_mut().start_receiving(value, good, self.clock);
-        }
-    }
-
-    /// Returns a character as the other side receives it.
-    fn as_received(&self, value: u8) -> u8 {
-        if self.line.speed_matches() { value } else { corrupt_by_baud_mismatch(value) }
     }
 }

@@ -95,7 +95,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// Returns the registers that a word names; names are in capitals, as `a` is an article.
 fn registers(word: &str) -> Vec<&'static str> {
     match canonical_register_name(word) {
-        Some(name) if word == name || word == "PSW" => halves(name),
+        Some(name) if word == name || word == "PSW" => halves(name).collect(),
         _ => Vec::new(),
     }
 }

@@ -344,7 +344,7 @@ fn changed_by(variable: &str) -> Vec<&'static str> {
     }
     let name = without_prefix(variable);
     match canonical_register_name(name) {
-        Some(name) => halves(name),
+        Some(name) => halves(name).collect(),
         None => vec!["F"],
     }
 }

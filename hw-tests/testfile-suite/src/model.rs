@@ -1,8 +1,10 @@
 //! Test files after parsing: labels are resolved, values are checked.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter::Copied;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::slice;
 
 use z80_core::Expression;
 use z80_profiler::StepCounter;
@@ -255,24 +257,19 @@ pub(crate) const FLAG_NAMES: [(&str, u8, u8); 12] = [
 ];
 
 /// Registers of eight bits that can be kept or clobbered.
-pub(crate) const HALVES: [&str; 20] = [
+pub(crate) static HALVES: [&str; 20] = [
     "A", "F", "B", "C", "D", "E", "H", "L", "IXH", "IXL", "IYH", "IYL", "A'", "F'", "B'", "C'",
     "D'", "E'", "H'", "L'",
 ];
 
-/// Returns the halves of a register, by its canonical name.
-pub(crate) fn halves(register: &str) -> Vec<&'static str> {
-    let (plain, prime) = match register.strip_suffix('\'') {
-        Some(plain) => (plain, "'"),
-        None => (register, ""),
-    };
-    let parts = match plain {
-        "IX" => vec!["IXH".to_owned(), "IXL".to_owned()],
-        "IY" => vec!["IYH".to_owned(), "IYL".to_owned()],
-        "IXH" | "IXL" | "IYH" | "IYL" => vec![plain.to_owned()],
-        pair => pair.chars().map(|half| format!("{half}{prime}")).collect(),
-    };
-    HALVES.into_iter().filter(|half| parts.iter().any(|part| part == half)).collect()
+/// The register pairs, in the order of their halves in [`HALVES`].
+const PAIRS: [&str; 10] = ["AF", "BC", "DE", "HL", "IX", "IY", "AF'", "BC'", "DE'", "HL'"];
+
+/// Returns the halves of a register, by its canonical name; none for `SP`, `PC`, `I` and `R`.
+pub(crate) fn halves(register: &str) -> Copied<slice::Iter<'static, &'static str>> {
+    let half = HALVES.iter().position(|half| *half == register).map(|at| at..at + 1);
+    let pair = || PAIRS.iter().position(|pair| *pair == register).map(|at| 2 * at..2 * at + 2);
+    HALVES[half.or_else(pair).unwrap_or_default()].iter().copied()
 }
 
 /// Formats flags as in a test file: `C NZ`.

@@ -44,14 +44,10 @@ impl Part {
 
 /// Returns the name of a register as in [`REGISTER_NAMES`]; accepts TDL's `PSW`, `X` and `Y`, too.
 pub fn canonical_register_name(name: &str) -> Option<&'static str> {
-    let name = name.to_ascii_uppercase();
-    let name = match name.as_str() {
-        "PSW" => "AF",
-        "X" => "IX",
-        "Y" => "IY",
-        other => other,
-    };
-    REGISTER_NAMES.into_iter().find(|one| *one == name)
+    let of_tdl = [("PSW", "AF"), ("X", "IX"), ("Y", "IY")];
+    let of_tdl = of_tdl.into_iter().find(|(tdl, _)| tdl.eq_ignore_ascii_case(name));
+    let name = of_tdl.map_or(name, |(_, canonical)| canonical);
+    REGISTER_NAMES.into_iter().find(|one| one.eq_ignore_ascii_case(name))
 }
 
 /// Splits a canonical name into its register pair and the part of it.

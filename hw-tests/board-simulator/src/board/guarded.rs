@@ -1,28 +1,10 @@
 //! A board with a guard.
 
-use super::{BoardModel, NO_STACK_POINTER};
+use super::hardware::{Hardware, NO_STACK_POINTER};
 use crate::guard::{APPLICATION_STOPS, Guard, Seen};
-use crate::line::SerialLine;
 use crate::probe::Probe;
-use crate::violation::Violation;
 
-impl<L: SerialLine> BoardModel<L> {
-    /// Attaches a probe, and its guard if it has one.
-    pub fn set_probe(&mut self, mut probe: Probe) {
-        self.guard = probe.take_guard().map(Box::new);
-        if let Some(guard) = &mut self.guard {
-            guard.set_max_latency(self.spec.max_interrupt_latency());
-            let watched = probe.watched();
-            guard.set_probed(|at| watched.get(usize::from(at)).is_some_and(Option::is_some));
-        }
-        self.probe = Some(probe);
-    }
-
-    /// Takes the violations that the guard has recorded.
-    pub fn take_violations(&mut self) -> Vec<Violation> {
-        self.guard.as_mut().map(|guard| guard.take()).unwrap_or_default()
-    }
-
+impl Hardware {
     /// Runs instructions outside interrupt handling, with a guard, up to the end that the bus has
     /// been given, a device access, an address at which probe or guard observe the processor, or a
     /// violation.

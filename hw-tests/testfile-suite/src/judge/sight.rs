@@ -71,7 +71,7 @@ impl Values for Sight<'_> {
         let plain = without_prefix(name);
         let is_given = canonical_register_name(plain)
             .map(halves)
-            .is_some_and(|all| !all.is_empty() && all.iter().all(|half| self.given.contains(half)));
+            .is_some_and(|mut all| all.len() > 0 && all.all(|half| self.given.contains(half)));
         let is_input = name.starts_with("in.") || (is_given && plain == name);
         let registers = if is_input { &self.before } else { &self.after };
         register_value(registers, plain).unwrap_or(0).into()

@@ -150,11 +150,11 @@ fn counted(property: &Property) -> (Vec<&'static str>, u64) {
     for (name, generator) in property.args.iter().rev() {
         let bytes = halves(name);
         let is_range = matches!(generator, Generator::Range(_));
-        if !is_range || bytes.is_empty() || counted.len() + bytes.len() > MAX_COUNTED_BYTES {
+        if !is_range || bytes.len() == 0 || counted.len() + bytes.len() > MAX_COUNTED_BYTES {
             break;
         }
         let values = 1 << (8 * bytes.len());
-        counted.extend(bytes.into_iter().rev());
+        counted.extend(bytes.rev());
         period *= generator.size();
         if generator.size() < values {
             break;
@@ -174,8 +174,9 @@ fn results(
     let given = given.chain(property.step.registers.iter().map(|(name, _)| *name));
     let given: BTreeSet<_> = given.flat_map(halves).collect();
     let is_output = |name: &&str| {
-        let register = canonical_register_name(name).map(halves).unwrap_or_default();
-        let is_given = !register.is_empty() && register.iter().all(|half| given.contains(half));
+        let is_given = canonical_register_name(name)
+            .map(halves)
+            .is_some_and(|mut all| all.len() > 0 && all.all(|half| given.contains(half)));
         !(is_given || name.starts_with("in."))
     };
     let variables = expect.checks.iter().flat_map(|(_, condition)| condition.variables());

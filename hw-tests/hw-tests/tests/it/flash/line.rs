@@ -1,7 +1,7 @@
 //! A Zed in the test's thread, on a line without real-time waits: time is the board's.
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use board_simulator::board_spec;
@@ -22,7 +22,8 @@ pub(crate) fn zed() -> BoardProfile {
 }
 
 pub(crate) fn spec() -> BoardSpec {
-    board_spec(&zed())
+    static SPEC: LazyLock<BoardSpec> = LazyLock::new(|| board_spec(&zed()));
+    SPEC.clone()
 }
 
 pub(crate) fn image(kind: ProgramKind) -> BuiltImage {
