@@ -44,7 +44,12 @@ pub fn run_on_fleet<'a, T: Session>(
     let outcome = recorder
         .open(config, &head, ctx.file_system)
         .and_then(|()| recorder.unfinished(cases))
-        .and_then(|cases| dispatch(config, members, &cases, &mut recorder, &mut reporter, &mut ctx))
+        .and_then(|left| {
+            // The list of the indices of all cases would take four bytes each.
+            let left = (left.len() < cases.len()).then_some(left);
+            let left: &dyn CaseList<CaseOf<T>> = left.as_ref().map_or(cases, |left| left);
+            dispatch(config, members, left, &mut recorder, &mut reporter, &mut ctx)
+        })
         .map_err(|failure| with_failed_verdict_code(failure, &recorder));
     reporter.finish(recorder, outcome)
 }
