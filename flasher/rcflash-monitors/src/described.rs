@@ -21,7 +21,7 @@ use crate::records::{HexRecord, hex_records};
 use crate::session::MonitorSession;
 use crate::xmodem::{BLOCK_BYTES, PAD, XmodemSender};
 
-const NAME: &str = "the described monitor";
+pub(crate) const NAME: &str = "the described monitor";
 const FINDING: &str = "looking for the prompt of the described monitor";
 const LOADING: &str = "starting a load";
 const RECOVERING: &str = "getting back to the prompt of the described monitor";
@@ -43,8 +43,7 @@ impl Described {
     }
 
     fn at_prompt(&self, received: &[u8]) -> bool {
-        let before = received.strip_suffix(self.monitor.prompt.as_bytes());
-        before.is_some_and(|before| matches!(before.last(), None | Some(b'\r' | b'\n')))
+        self.monitor.at_prompt(received)
     }
 
     /// Types a command. Its carriage return is sent only once the echo is correct.

@@ -1,7 +1,9 @@
 //! The description of a monitor that has no loader of its own: a TOML file.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::ops::RangeInclusive;
+use std::path::Path;
 
 use serde::Deserialize;
 use tdlasm::image::{Image, Run, s_records};
@@ -102,6 +104,18 @@ impl MonitorDescription {
             Some(problem) => Err(DescriptionError(problem.to_owned())),
             None => Ok(description),
         }
+    }
+
+    /// Returns `true` if a value of `--via` is the path of a description.
+    #[must_use]
+    pub fn is_file_name(via: &str) -> bool {
+        Path::new(via).extension() == Some(OsStr::new("toml"))
+    }
+
+    /// Returns `true` if a text ends with the prompt, alone in its line.
+    pub(crate) fn at_prompt(&self, received: &[u8]) -> bool {
+        let before = received.strip_suffix(self.prompt.as_bytes());
+        before.is_some_and(|before| matches!(before.last(), None | Some(b'\r' | b'\n')))
     }
 
     fn problem(&self) -> Option<&'static str> {

@@ -9,6 +9,7 @@ use tdlasm::source::MemoryLoader;
 use tdlasm::{Options, assemble};
 
 use crate::cpm::{self, CpmName, FileTransfer, transfer_file};
+use crate::described;
 use crate::error::{LoaderError, Result};
 use crate::event::LoadObserver;
 use crate::exchange::{self, MAX_CHAR_GAP, REPLY_TIMEOUT};
@@ -29,14 +30,10 @@ const XM_REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 const RESTART_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A stock monitor that stays on the board.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HostMonitor {
-    /// The Small Computer Monitor.
-    Scm,
-    /// RomWBW's debug monitor.
-    Romwbw,
-    /// A ROM BASIC.
-    Basic,
+    /// One that loads programs into memory.
+    Memory(StockMonitor),
     /// CP/M with XM.
     Cpm,
 }
@@ -53,16 +50,22 @@ pub struct HostedProgram<'a> {
 }
 
 impl HostMonitor {
-    /// All host monitors.
-    pub const ALL: [Self; 4] = [Self::Scm, Self::Romwbw, Self::Basic, Self::Cpm];
+    /// All host monitors that have a name.
+    pub const ALL: [Self; 4] = [
+        Self::Memory(StockMonitor::Scm),
+        Self::Memory(StockMonitor::Romwbw),
+        Self::Memory(StockMonitor::Basic),
+        Self::Cpm,
+    ];
 
-    /// Returns the name on the command line.
+    /// Returns the name on the command line, or `FILE.toml` for a described one.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
-            Self::Scm => "scm",
-            Self::Romwbw => "romwbw",
-            Self::Basic => "basic",
+            Self::Memory(StockMonitor::Scm) => "scm",
+            Self::Memory(StockMonitor::Romwbw) => "romwbw",
+            Self::Memory(StockMonitor::Basic) => "basic",
+            Self::Memory(StockMonitor::Described(_)) => "FILE.toml",
             Self::Cpm => "cpm",
         }
     }
@@ -71,7 +74,7 @@ impl HostMonitor {
     ///
     /// ```
     /// use rcflash_monitors::HostMonitor;
-    /// assert_eq!(HostMonitor::from_name("cpm"), Some(HostMonitor::Cpm));
+    /// assert_eq!(HostMonitor::from_name("xmodem"), Some(HostMonitor::Cpm));
     /// ```
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
@@ -83,9 +86,9 @@ impl HostMonitor {
     /// Returns the monitor that loads programs on a board with `peer`; this project's own is none.
     pub fn for_peer(peer: Peer) -> Option<Self> {
         match peer {
-            Peer::Scm => Some(Self::Scm),
-            Peer::RomwbwLoader | Peer::RomwbwMonitor => Some(Self::Romwbw),
-            Peer::Basic => Some(Self::Basic),
+            Peer::Scm => Some(Self::Memory(StockMonitor::Scm)),
+            Peer::RomwbwLoader | Peer::RomwbwMonitor => Some(Self::Memory(StockMonitor::Romwbw)),
+            Peer::Basic => Some(Self::Memory(StockMonitor::Basic)),
             Peer::Cpm | Peer::XmodemReceiver | Peer::CpmMonitor => Some(Self::Cpm),
             Peer::OwnFirmware => None,
         }
@@ -96,16 +99,13 @@ impl HostMonitor {
     /// # Errors
     /// Returns [`LoaderError`] if the load or the start fails, or the user interrupts.
     pub fn start(
-        self,
+        &self,
         session: &mut MonitorSession,
         program: HostedProgram,
         observer: &mut dyn LoadObserver,
     ) -> std::result::Result<(), LoaderError> {
-        let monitor = match self {
-            Self::Scm => StockMonitor::Scm,
-            Self::Romwbw => StockMonitor::Romwbw,
-            Self::Basic => StockMonitor::Basic,
-            Self::Cpm => return start_as_cpm_file(session, program, observer),
+        let Self::Memory(monitor) = self else {
+            return start_as_cpm_file(session, program, observer);
         };
         let flow_control = FlowControlMode::Auto;
         let request = LoadRequest {
@@ -115,36 +115,43 @@ impl HostMonitor {
             pace: None,
             flow_control,
         };
-        load_hex(&monitor, session, &request, observer).map(drop)
+        load_hex(monitor, session, &request, observer).map(drop)
     }
 
     /// Waits until the program has returned to the monitor, and brings that to its prompt. Returns
-    /// the peer at its prompt.
+    /// what is at its prompt, such as `RomWBW's boot loader`.
     ///
     /// # Errors
     /// Returns [`LoaderError`] if the monitor does not return, as RomWBW 2.9, or the transport
     /// fails.
     pub fn wait_for_return(
-        self,
+        &self,
         session: &mut MonitorSession,
-    ) -> std::result::Result<Peer, LoaderError> {
+    ) -> std::result::Result<String, LoaderError> {
         const OPERATION: &str = "waiting for the board's own monitor to return";
+        let at_described = |received: &[u8]| match self {
+            Self::Memory(StockMonitor::Described(monitor)) => monitor.at_prompt(received),
+            _ => false,
+        };
         let received = session.receive_until(OPERATION, RESTART_TIMEOUT, |received| {
-            identify_prompt(received).is_some()
+            at_described(received) || identify_prompt(received).is_some()
         })?;
         // A prompt may also be part of a banner.
         session.unread(&received);
         let received = session.receive_until_quiet(OPERATION, MAX_CHAR_GAP, REPLY_TIMEOUT)?;
+        if at_described(&received) {
+            return Ok(described::NAME.to_owned());
+        }
         let Some(peer) = identify_prompt(&received) else {
             return Err(session.timeout_error(OPERATION, RESTART_TIMEOUT));
         };
         match peer {
             // At its question for a cold or a warm start.
             Peer::Basic => drop(exchange::send_keys(session, OPERATION, b"W")?),
-            Peer::Cpm => cpm::erase(session, CPM_FILE)?,
+            Peer::Cpm if *self == Self::Cpm => cpm::erase(session, CPM_FILE)?,
             _ => {}
         }
-        Ok(peer)
+        Ok(peer.to_string())
     }
 }
 
@@ -200,11 +207,12 @@ mod tests {
     #[test]
     fn every_peer_but_ours_leads_to_a_host_that_can_be_named() {
         for host in HostMonitor::ALL {
-            assert_eq!(HostMonitor::from_name(host.name()), Some(host));
+            assert_eq!(HostMonitor::from_name(host.name()), Some(host.clone()));
         }
         assert_eq!(HostMonitor::from_name("xmodem"), Some(HostMonitor::Cpm));
         assert_eq!(HostMonitor::from_name("monitor"), None);
-        assert_eq!(HostMonitor::for_peer(Peer::RomwbwLoader), Some(HostMonitor::Romwbw));
+        let romwbw = HostMonitor::Memory(StockMonitor::Romwbw);
+        assert_eq!(HostMonitor::for_peer(Peer::RomwbwLoader), Some(romwbw));
         assert_eq!(HostMonitor::for_peer(Peer::OwnFirmware), None);
     }
 

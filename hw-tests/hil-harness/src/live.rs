@@ -45,7 +45,7 @@ use board_simulator::{CallRecord, Guard, Pace, Probe, Violation};
 use damage::StatusBaseline;
 use firmware::code_map::CodeMap;
 pub use programs::{Programs, write_to_flash};
-pub use rcflash_monitors::{HostMonitor, HostedProgram};
+pub use rcflash_monitors::{HostMonitor, HostedProgram, MonitorDescription, StockMonitor};
 use utilization::CounterSnapshot;
 
 /// How long to wait for a simulated board's port to reappear.

@@ -15,7 +15,7 @@ use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::BoardProfile;
 use hil_harness::board::RecordOptions;
 use hil_harness::board::{BoardKind, read_header};
-use hil_harness::live::HostMonitor;
+use hil_harness::live::{HostMonitor, MonitorDescription, StockMonitor};
 use hil_harness::report::FollowUpOptions;
 use rcflash_rig::{DEFAULT_BOARD, RigFile, RigFileError};
 
@@ -118,14 +118,16 @@ pub struct BoardArgs {
     #[arg(long, help_heading = BOARD, hide_short_help = true)]
     any_monitor: bool,
     /// Load through the board's stock monitor and return to it at the end
+    ///
+    /// FILE.toml describes another monitor (docs/LOADERS.md).
     #[arg(
         long,
-        value_name = "scm|romwbw|basic|cpm",
-        value_parser = parse_monitor,
+        value_name = "scm|romwbw|basic|cpm|FILE.toml",
+        value_parser = parse_via,
         conflicts_with_all = ["flash", "rom", "any_monitor", "faults"],
         help_heading = BOARD
     )]
-    via: Option<HostMonitor>,
+    via: Option<String>,
     /// How long to wait for a disconnected port before giving up
     #[arg(
         long,
@@ -184,11 +186,21 @@ pub struct BoardArgs {
     pub replay: Option<PathBuf>,
 }
 
-/// Parses the name of a monitor.
-fn parse_monitor(name: &str) -> Result<HostMonitor, String> {
-    let names = || HostMonitor::ALL.map(HostMonitor::name).join(", ");
-    HostMonitor::from_name(name)
-        .ok_or_else(|| format!("invalid monitor '{name}': expected {}", names()))
+/// Checks that a value of --via is the name of a monitor or the path of a description.
+fn parse_via(via: &str) -> Result<String, String> {
+    if HostMonitor::from_name(via).is_some() || MonitorDescription::is_file_name(via) {
+        return Ok(via.to_owned());
+    }
+    let names = HostMonitor::ALL.map(|host| host.name()).join(", ");
+    Err(format!("invalid monitor '{via}': expected {names} or FILE.toml"))
+}
+
+/// Returns the monitor that a value of --via names or describes.
+fn host_monitor(via: &str) -> Result<HostMonitor, CommandError> {
+    match HostMonitor::from_name(via) {
+        Some(host) => Ok(host),
+        None => StockMonitor::from_file(Path::new(via)).map(HostMonitor::Memory),
+    }
 }
 
 /// Hides an option that works with Sargon's evaluator only.
@@ -267,8 +279,8 @@ impl BoardArgs {
         } else if let Some(rig) = self.rig.first() {
             add(&mut board, "--rig", rig.clone());
         }
-        if let Some(via) = self.via {
-            add(&mut board, "--via", via.name().to_owned());
+        if let Some(via) = &self.via {
+            add(&mut board, "--via", via.clone());
         }
         board.extend(self.flash.then(|| "--flash".to_owned()));
         let simulated = self.app.is_none().then_some(built);
@@ -415,7 +427,7 @@ impl BoardArgs {
             application,
             in_flash: self.flash,
             any_monitor: self.any_monitor,
-            stock_monitor: self.via,
+            stock_monitor: self.via.as_deref().map(host_monitor).transpose()?,
             reconnect_timeout: Duration::from_secs(self.reconnect),
             on_notice: |text| eprint_message(text),
             recording,

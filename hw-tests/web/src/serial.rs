@@ -157,7 +157,7 @@ impl<'a> SerialTask<'a> {
         let kind = match &found.peer {
             ProbedPeer::Known(Peer::OwnFirmware, _) => "monitor".to_owned(),
             ProbedPeer::Known(peer, _) => {
-                HostMonitor::for_peer(*peer).map_or("", HostMonitor::name).to_owned()
+                HostMonitor::for_peer(*peer).map_or("", |host| host.name()).to_owned()
             }
             _ => "unknown".to_owned(),
         };

@@ -3,12 +3,11 @@
 use cli_support::text::Escape;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
 use clap::{Args, ValueEnum};
-use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, USAGE};
+use cli_support::exit::{CommandError, CommandResult, USAGE};
 use cli_support::files::read_input;
 use cli_support::output::print;
 use indicatif::ProgressBar;
@@ -69,7 +68,7 @@ impl TypedValueParser for LoaderParser {
         arg: Option<&clap::Arg>,
         value: &OsStr,
     ) -> Result<LoaderChoice, clap::Error> {
-        if Path::new(value).extension() == Some(OsStr::new("toml")) {
+        if value.to_str().is_some_and(MonitorDescription::is_file_name) {
             return Ok(LoaderChoice::File(value.into()));
         }
         let name = EnumValueParser::<Loader>::new().parse_ref(command, arg, value)?;
@@ -176,13 +175,7 @@ impl LoaderArgs {
             LoaderChoice::BuiltIn(Loader::Scm) => Some(StockMonitor::Scm),
             LoaderChoice::BuiltIn(Loader::Romwbw) => Some(StockMonitor::Romwbw),
             LoaderChoice::BuiltIn(Loader::Basic) => Some(StockMonitor::Basic),
-            LoaderChoice::File(file) => {
-                let text = String::from_utf8_lossy(&read_input(file)?).into_owned();
-                let monitor = MonitorDescription::parse(&text).map_err(|error| {
-                    CommandError::new(ENVIRONMENT, format!("{}: {error}", file.escaped()))
-                })?;
-                Some(StockMonitor::Described(Arc::new(monitor)))
-            }
+            LoaderChoice::File(file) => Some(StockMonitor::from_file(file)?),
         })
     }
 

@@ -8,7 +8,7 @@ use rcflash_link::loader;
 use rcflash_link::{Link, LinkError};
 use rcflash_monitors::{
     HostMonitor, HostedProgram, LoadEvent, LoadObserver, LoadStage, LoaderError, MonitorSession,
-    Peer, ProbedPeer, Processor, probe_quick,
+    Peer, ProbedPeer, Processor, StockMonitor, probe_quick,
 };
 use tdlasm::image::{Image, Run};
 use tdlasm::link::Program;
@@ -101,6 +101,13 @@ impl StockLoader {
             Err(LoaderError::WrongPeer { actual: Peer::OwnFirmware, .. }) => {
                 Ok(StartOutcome::AlreadyOurs)
             }
+            // At a described monitor nothing is identified before the load.
+            Err(LoaderError::NoReply { .. } | LoaderError::UnknownPeer { .. })
+                if matches!(self.monitor, HostMonitor::Memory(StockMonitor::Described(_)))
+                    && identify(link).is_ok() =>
+            {
+                Ok(StartOutcome::AlreadyOurs)
+            }
             Err(error) => Err(self.wrong_monitor_error(error)),
         }
     }
@@ -182,7 +189,7 @@ impl<S: BoardSuite> BoardConfig<S> {
         let processor = if is_z180 { Processor::Z180 } else { Processor::Z80 };
         let on_notice = self.on_notice;
         let loader = |monitor| StockLoader { monitor, board, processor, on_notice, cancel };
-        self.stock_monitor.map(loader)
+        self.stock_monitor.clone().map(loader)
     }
 
     /// Probes what answers in place of this project's monitor, and returns an error with the

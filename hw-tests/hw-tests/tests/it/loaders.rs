@@ -4,7 +4,7 @@
 mod basic;
 mod bench;
 mod contact;
-mod described;
+pub(crate) mod described;
 mod early_end;
 mod files;
 mod flow;

@@ -8,14 +8,15 @@ use board_simulator::monitors::{
     FaultOptions, Memory, MonitorModel, MonitorOptions, ReceiverSpec, Romwbw, Scm, TransferEnd,
     XmodemReceiver,
 };
-use rcflash_monitors::{LoadRequest, MonitorDescription, StockMonitor};
+use rcflash_monitors::{HostMonitor, HostedProgram, LoadRequest, MonitorDescription, StockMonitor};
 use tdlasm::image::{Image, Run, parse_s_records};
 
 use super::bench::{Bench, CommandOutput, faults};
 use super::states::{TABLE, lines};
-use super::virtual_bench::VirtualBench;
+use super::virtual_bench::{EventLines, VirtualBench};
+use super::virtual_time::returning_program;
 
-const ROMWBW: &str = r#"
+pub(crate) const ROMWBW: &str = r#"
 prompt = "8E>"
 memory = "0100-DFFF"
 run = "R {address}\r"
@@ -29,7 +30,7 @@ command = "D {first} {last}\r"
 "#;
 
 /// The example of the page, which is the Small Computer Monitor.
-fn scm() -> &'static str {
+pub(crate) fn scm() -> &'static str {
     let page = include_str!("../../../../../docs/LOADERS.md");
     let (_, example) = page.split_once("```toml\n").expect("the page has an example");
     example.split_once("```").expect("it ends").0
@@ -62,6 +63,21 @@ fn known_monitors_load_by_their_description_in_their_recorded_states() {
         count += 1;
     }
     assert!(count >= 14, "{count}");
+}
+
+#[test]
+fn hosted_programs_return_to_described_monitors_or_their_boot_loader() {
+    for row in &TABLE {
+        let Some(text) = description(row.monitor, row.state) else { continue };
+        let host = HostMonitor::Memory(described(text));
+        let bench = VirtualBench::with(row.prepared(), lines()[0].1, returning_program());
+        let program = HostedProgram { image: &bench.image, entry: 0x9000, top: 0x9003 };
+        let mut session = bench.session();
+        host.start(&mut session, program, &mut EventLines::default()).expect("it starts");
+        let is_scm = row.monitor.starts_with("SCM");
+        let expected = if is_scm { "the described monitor" } else { "RomWBW's boot loader" };
+        assert_eq!(host.wait_for_return(&mut session).expect("it returns"), expected);
+    }
 }
 
 #[test]

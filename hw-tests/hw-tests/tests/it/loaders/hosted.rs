@@ -132,12 +132,23 @@ fn a_stopped_run_releases_the_board() {
 
 #[test]
 fn after_a_run_was_killed_the_next_one_finds_the_application_running() {
-    let server = standin(Box::<Scm>::default());
-    let (mut run, _) = start_run(&server);
-    run.kill().expect("it runs");
-    run.wait().expect("it ends");
-    let mut command = run_via(&server, "scm");
-    let ran = CommandOutput::from_output(&command.arg("byte.figure4").output().expect("it starts"));
-    ran.assert_ends(0, &["back in the Small Computer Monitor"]);
-    assert!(!ran.text.contains("sending"), "nothing had to be loaded: {}", ran.text);
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("scm.toml");
+    std::fs::write(&file, super::described::scm()).expect("a file");
+    for via in ["scm", file.to_str().expect("UTF-8")] {
+        let server = standin(Box::<Scm>::default());
+        let (mut run, _) = start_run(&server);
+        run.kill().expect("it runs");
+        run.wait().expect("it ends");
+        let mut command = run_via(&server, via);
+        let ran = next_run(command.arg("byte.figure4"));
+        assert!(!ran.text.contains("sending"), "nothing had to be loaded: {}", ran.text);
+    }
+}
+
+/// Runs a command that passes and leaves the board in its monitor.
+fn next_run(command: &mut std::process::Command) -> CommandOutput {
+    let ran = CommandOutput::from_output(&command.output().expect("it starts"));
+    ran.assert_ends(0, &["back in the "]);
+    ran
 }

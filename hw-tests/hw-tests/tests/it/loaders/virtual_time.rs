@@ -162,7 +162,7 @@ fn a_program_is_loaded_read_back_and_started_in_every_state() {
 }
 
 /// A program that leaves for the monitor at once: JP 0000h.
-fn returning_program() -> Image {
+pub(crate) fn returning_program() -> Image {
     Image::new([Run { address: 0x9000, bytes: vec![0xC3, 0x00, 0x00] }])
 }
 
@@ -182,7 +182,7 @@ fn a_hosted_program_returns_to_every_monitor_that_can_take_it_back() {
             ExpectedResult::Back(_, peer) | ExpectedResult::Z180(_, peer) => {
                 started.map_err(|error| error.to_string())?;
                 let back = host.wait_for_return(&mut session).map_err(|error| error.to_string())?;
-                expect(back.to_string() == peer, || format!("back in {back}"))
+                expect(back == peer, || format!("back in {back}"))
             }
             ExpectedResult::Reset(_) => {
                 started.map_err(|error| error.to_string())?;

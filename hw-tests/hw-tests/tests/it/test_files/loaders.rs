@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::call::replies_on;
 use super::{CASES, hw_tests, project};
+use crate::loaders::described;
 
 /// Where the caller beside a stock monitor leaves room for programs.
 const ORIGIN: &str = "origin = 0x8400\n";
@@ -17,9 +18,13 @@ fn standin(peer: Box<dyn MonitorModel>) -> (MonitorServer, String) {
     (server, port)
 }
 
-/// Runs the cases, of which one fails; returns the messages.
+/// Runs the cases, of which one fails, in a folder with descriptions of monitors; returns the
+/// messages.
 fn test(origin: &str, options: &[&str]) -> String {
     let folder = project(&format!("{origin}{CASES}"));
+    for (name, text) in [("scm.toml", described::scm()), ("romwbw.toml", described::ROMWBW)] {
+        std::fs::write(folder.path().join(name), text).expect("a file");
+    }
     let (code, shown, errors) =
         hw_tests(folder.path(), &[&["test", "twice.test.toml"], options].concat());
     let place = if origin.is_empty() { 8 } else { 9 };
@@ -31,7 +36,9 @@ fn test(origin: &str, options: &[&str]) -> String {
 
 #[test]
 fn test_files_run_through_each_stock_monitor() {
-    let peers: [(Box<dyn MonitorModel>, &str, &str); 4] = [
+    let peers: [(Box<dyn MonitorModel>, &str, &str); 6] = [
+        (Box::<Scm>::default(), "scm.toml", "back in the described monitor"),
+        (Box::new(Romwbw::in_monitor()), "romwbw.toml", "back in RomWBW's boot loader"),
         (Box::<Scm>::default(), "scm", "back in the Small Computer Monitor"),
         (Box::new(Romwbw::in_monitor()), "romwbw", "back in RomWBW"),
         (Box::<Basic>::default(), "basic", "back in a ROM BASIC"),
@@ -51,8 +58,8 @@ fn test_files_run_through_each_stock_monitor() {
 #[test]
 fn the_next_run_finds_the_caller_running_or_the_monitor() {
     let (_server, port) = standin(Box::<Scm>::default());
+    test(ORIGIN, &["--via", "scm.toml", "--port", &port]);
     let via = ["--via", "scm", "--port", &port];
-    test(ORIGIN, &via);
     let (code, _, messages) = {
         let folder = project(CASES);
         hw_tests(folder.path(), &[&["test", "twice.test.toml"][..], &via].concat())
