@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::machine::{CallAbi, InitialRegisters};
+use super::machine::CallAbi;
 use super::xmodem::{TransferEnd, XmodemCheck, XmodemReceiver, XmodemSender, XmodemTiming};
 use super::{GuestProgram, Memory, MonitorModel, ReceiverSpec};
 
@@ -245,9 +245,7 @@ impl Cpm {
                 Some(program) => {
                     out.extend(b"\r\n");
                     self.memory.load(TPA, &program);
-                    let begin = InitialRegisters::default();
-                    let running =
-                        GuestProgram::start_with(&self.memory, TPA, STACK, CallAbi::Cpm, begin);
+                    let running = GuestProgram::start_with(&self.memory, TPA, STACK, CallAbi::Cpm);
                     return self.state = State::GuestProgram(Box::new(running));
                 }
                 None => out.extend(format!("\r\n{}?\r\n", words[0]).bytes()),

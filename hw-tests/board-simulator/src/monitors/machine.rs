@@ -8,7 +8,9 @@ use tdlasm::link::{Layout, Program, link};
 use tdlasm::source::MemoryLoader;
 use tdlasm::{Options, assemble};
 
-use crate::{BoardModel, BoardSpec, MemoryMap, QueueLine, Registers, RunStop, board_spec};
+use z80_core::Bus;
+
+use crate::{BoardModel, MemoryMap, QueueLine, Registers, RunStop, UartModel, board_spec};
 
 /// T-states between two polls of a program's output.
 const SLICE_T_STATES: u64 = 20_000;
@@ -21,6 +23,11 @@ const BLOCK_BYTES: u16 = 0x1000;
 /// The address at which programs call CP/M, and its target with a TPA of 54 KiB.
 const CALL_BDOS: usize = 0x0005;
 const BDOS: u16 = 0xD806;
+/// Registers on the chip of a Z180, and bits of ITC.
+const ICR_AFTER_RESET: u16 = 0x3F;
+pub(super) const ITC: u16 = 0xF4;
+pub(super) const TRAP: u8 = 0x80;
+const UFO: u8 = 0x40;
 /// Limit of instructions before the ROM jumps to the program.
 const MAX_SETUP_INSTRUCTIONS: usize = 64;
 
@@ -92,6 +99,23 @@ pub struct InitialRegisters {
     pub hl: u16,
 }
 
+/// What a program finds at its start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GuestStart {
+    /// The calls.
+    pub calls: CallAbi,
+    /// The registers.
+    pub registers: InitialRegisters,
+    /// The registers on the chip of a Z180, and their values; empty for a Z80.
+    pub z180_ports: &'static [(u16, u8)],
+}
+
+impl From<CallAbi> for GuestStart {
+    fn from(calls: CallAbi) -> Self {
+        Self { calls, registers: InitialRegisters::default(), z180_ports: &[] }
+    }
+}
+
 /// How a program ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GuestExit {
@@ -99,6 +123,8 @@ pub enum GuestExit {
     Returned(Registers),
     /// It jumped to 0000h.
     Restarted,
+    /// It ran an undefined opcode at this address of a Z180, which jumps to 0000h.
+    InvalidOpcode(u16),
     /// RST 28h: the registers as the Small Computer Monitor shows them.
     Trapped(String),
 }
@@ -106,32 +132,28 @@ pub enum GuestExit {
 /// A running program.
 pub struct GuestProgram {
     board: BoardModel<QueueLine>,
+    rom: &'static Program,
     first: u16,
 }
 
 impl GuestProgram {
     /// Starts the program in memory at `entry`, with its stack below `stack`.
     pub fn start(memory: &Memory, entry: u16, stack: u16) -> Self {
-        Self::start_with(memory, entry, stack, CallAbi::Plain, InitialRegisters::default())
+        Self::start_with(memory, entry, stack, CallAbi::Plain)
     }
 
-    /// Like [`Self::start`], with a choice of the calls and of the initial registers.
+    /// Like [`Self::start`], with a choice of what the program finds.
     pub fn start_with(
         memory: &Memory,
         entry: u16,
         stack: u16,
-        calls: CallAbi,
-        begin: InitialRegisters,
+        start: impl Into<GuestStart>,
     ) -> Self {
-        let profile = BoardProfile::named("rc2014-classic").expect("it ships");
-        let first = (*memory.ram.start()).max(ROM_SIZE);
-        // A board with RAM from the bottom up has the ROM's program at its start.
-        let ram = if first < BLOCK_BYTES { 0..=0xFFFF } else { first..=0xFFFF };
-        let map = MemoryMap::Plain { rom: 0..=BLOCK_BYTES - 1, ram };
-        let spec = BoardSpec { memory: map, ..board_spec(&profile) };
-        let program = assembled();
+        let GuestStart { calls, registers, z180_ports } = start.into();
+        let program = assembled(!z180_ports.is_empty());
         let code = rom(program, entry, stack, calls);
-        let mut board = BoardModel::new(spec, &code, QueueLine::default());
+        let first = (*memory.ram.start()).max(ROM_SIZE);
+        let mut board = powered_up(first, z180_ports, &code);
         if first < BLOCK_BYTES {
             board.bus_mut().load(0, &code);
         }
@@ -151,9 +173,9 @@ impl GuestProgram {
             }
             board.step();
         }
-        let InitialRegisters { af, bc, de, hl } = begin;
+        let InitialRegisters { af, bc, de, hl } = registers;
         board.set_registers(&Registers { af, bc, de, hl, ..board.registers() });
-        Self { board, first }
+        Self { board, rom: program, first }
     }
 
     /// Sends it a character.
@@ -184,25 +206,37 @@ impl GuestProgram {
 
     /// Returns how the program ended, by the address of the HALT; `None` for a HALT of its own.
     fn ended(&self) -> Option<GuestExit> {
-        let program = assembled();
         let registers = self.board.registers();
         let at = |name| {
-            let halt = program.symbol(name).expect("the ROM exports it");
+            let halt = self.rom.symbol(name).expect("the ROM exports it");
             (halt..=halt + 2).contains(&registers.pc)
         };
         if at("BACK") {
             Some(GuestExit::Returned(registers))
         } else if at("RESTRT") {
-            Some(GuestExit::Restarted)
+            Some(self.trapped_at(&registers).map_or(GuestExit::Restarted, GuestExit::InvalidOpcode))
         } else {
             at("TRAPPD").then(|| GuestExit::Trapped(self.register_dump(&registers)))
         }
     }
 
+    /// Returns the address of the opcode that a Z180 has trapped.
+    fn trapped_at(&self, registers: &Registers) -> Option<u16> {
+        let is_z180 = matches!(self.board.spec().uart, UartModel::Asci(_));
+        let itc = if is_z180 { self.board.bus().input(ITC) } else { 0 };
+        let beyond = if itc & UFO != 0 { 2 } else { 1 };
+        (itc & TRAP != 0).then(|| self.pushed(registers).wrapping_sub(beyond))
+    }
+
+    /// Returns the word on top of the stack.
+    fn pushed(&self, registers: &Registers) -> u16 {
+        let word = self.board.bus().dump(registers.sp, 2);
+        u16::from_le_bytes([word[0], word[1]])
+    }
+
     /// Formats the registers after RST 28h, whose return address is on the stack.
     fn register_dump(&self, registers: &Registers) -> String {
-        let word = self.board.bus().dump(registers.sp, 2);
-        let pc = u16::from_le_bytes([word[0], word[1]]).wrapping_sub(1);
+        let pc = self.pushed(registers).wrapping_sub(1);
         let Registers { af, bc, de, hl, ix, iy, .. } = *registers;
         let flags: String = [(7, 'S'), (6, 'Z'), (4, 'H'), (2, 'P'), (1, 'N'), (0, 'C')]
             .map(|(bit, name)| if af & (1 << bit) == 0 { '-' } else { name })
@@ -244,6 +278,27 @@ pub(super) fn printable(bytes: &[u8]) -> String {
     bytes.iter().map(shown).collect()
 }
 
+/// Returns a board with this code from 0000h on and RAM from `first` on, as a Z180's MMU maps it if
+/// there are registers of one.
+fn powered_up(first: u16, z180_ports: &[(u16, u8)], code: &[u8]) -> BoardModel<QueueLine> {
+    let is_z180 = !z180_ports.is_empty();
+    let profile = if is_z180 { "sc126" } else { "rc2014-classic" };
+    let mut spec = board_spec(&BoardProfile::named(profile).expect("it ships"));
+    if !is_z180 {
+        // A board with RAM from the bottom up has the ROM's program at its start.
+        let ram = if first < BLOCK_BYTES { 0..=0xFFFF } else { first..=0xFFFF };
+        spec.memory = MemoryMap::Plain { rom: 0..=BLOCK_BYTES - 1, ram };
+    }
+    let mut board = BoardModel::new(spec, code, QueueLine::default());
+    if is_z180 {
+        board.bus_mut().output(ICR_AFTER_RESET, 0xC0);
+    }
+    for (port, value) in z180_ports {
+        board.bus_mut().output(*port, *value);
+    }
+    board
+}
+
 /// Returns the ROM, patched to start a program at `entry`.
 fn rom(program: &Program, entry: u16, stack: u16, calls: CallAbi) -> Vec<u8> {
     let mut bytes = program.image.flat(0xFF);
@@ -255,12 +310,14 @@ fn rom(program: &Program, entry: u16, stack: u16, calls: CallAbi) -> Vec<u8> {
     bytes
 }
 
-/// Returns the ROM's program, which is assembled once.
-fn assembled() -> &'static Program {
-    static PROGRAM: OnceLock<Program> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
+/// Returns the ROM's program for a Z80 or a Z180, each of which is assembled once.
+fn assembled(is_z180: bool) -> &'static Program {
+    static PROGRAMS: [OnceLock<Program>; 2] = [const { OnceLock::new() }; 2];
+    PROGRAMS[usize::from(is_z180)].get_or_init(|| {
         let loader = MemoryLoader::new().with("rom.asm", include_str!("rom.asm"));
-        let modules = assemble(&loader, &["rom.asm".into()], &Options::default())
+        let defines = vec![("Z180".to_owned(), u16::from(is_z180))];
+        let options = Options { defines, ..Options::default() };
+        let modules = assemble(&loader, &["rom.asm".into()], &options)
             .unwrap_or_else(|error| panic!("{error}"))
             .modules;
         link(&modules, &Layout::default()).unwrap_or_else(|error| panic!("{error}"))

@@ -1,12 +1,37 @@
 ; The ROM under a stand-in: what programs may call of a stock monitor, served by polling a 68B50 at
-; 80H and 81H. RST 08H sends A, RST 10H receives into A, RST 18H sets NZ if a character waits
-; (Searle's and feilipu's BASIC). RST 30H with C = 02H sends A, with C = 06H the text at DE that
-; ends with 0 (Small Computer Monitor). Where HBIOS is set (RomWBW) RST 08H with B = 01H sends E,
-; with B = F0H it restarts the system.
+; 80H and 81H, or with Z180 the ASCI, whose registers are as the monitor left them. RST 08H sends A,
+; RST 10H receives into A, RST 18H sets NZ if a character waits (Searle's and feilipu's BASIC). RST
+; 30H with C = 02H sends A, with C = 06H the text at DE that ends with 0 (Small Computer Monitor).
+; Where HBIOS is set (RomWBW) RST 08H with B = 01H sends E, with B = F0H it restarts the system.
 ; CALL 5 with C = 02H sends E, with C = 09H the text at DE that ends with '$' (CP/M). A jump to
 ; 0000H and RST 28H end the program.
 
         .IDENT  STANDI
+        .IFN Z180,[
+RDRF    == 80H
+        .DEFINE STATUS[]=[
+        .BYTE   0EDH,38H,0C4H   ; IN0 A,(STAT0)
+]
+        .DEFINE RECEIV[]=[
+        .BYTE   0EDH,38H,0C8H   ; IN0 A,(RDR0)
+]
+        .DEFINE TRANSM[]=[
+        .BYTE   0EDH,39H,0C6H   ; OUT0 (TDR0),A
+]
+        ][
+RDRF    == 1
+        .DEFINE STATUS[]=[
+        IN      80H
+]
+        .DEFINE RECEIV[]=[
+        IN      81H
+]
+        .DEFINE TRANSM[]=[
+        OUT     81H
+]
+        ]
+TDRE    == 2
+
         .LOC    0
         JMP     RESTRT
         .LOC    05H
@@ -16,8 +41,8 @@
         .LOC    10H
         JMP     RECV
         .LOC    18H
-        IN      80H
-        ANI     1               ; RDRF
+        STATUS
+        ANI     RDRF
         RET
         .LOC    28H
         JMP     TRAPPD
@@ -29,12 +54,22 @@ ENTRY:: .WORD   0               ; where the program is entered; filled in
 STACK:: .WORD   0               ; its stack; filled in
 HBIOS:: .WORD   0               ; whether RST 08H is HBIOS; filled in
 
-START:: MVI     A,3             ; reset; then 8N1, clock / 64
+START:: LHLD    STACK
+        SPHL
+        .IFN Z180,[
+        LDA     HBIOS           ; Small Computer Monitor: any I, interrupts off
+        ORA     A
+        MVI     A,99H
+        JRZ     ..I
+        MVI     A,0FFH          ; RomWBW: its table of vectors, interrupts on
+        EI
+..I:    STAI
+        ][
+        MVI     A,3             ; reset; then 8N1, clock / 64
         OUT     80H
         MVI     A,16H
         OUT     80H
-        LHLD    STACK
-        SPHL
+        ]
         LXI     H,BACK
         PUSH    H
         LHLD    ENTRY
@@ -103,11 +138,11 @@ BDOS:   MOV     A,C
 ;   Stack:    4
 ;   Cycles:   waits for the line
 SEND:   PUSH    PSW
-..WAIT: IN      80H
-        ANI     2               ; TDRE
+..WAIT: STATUS
+        ANI     TDRE
         JRZ     ..WAIT
         POP     PSW
-        OUT     81H
+        TRANSM
         RET
 
 ; RECV - waits for a character.
@@ -117,10 +152,10 @@ SEND:   PUSH    PSW
 ;   Clobbers: F
 ;   Stack:    2
 ;   Cycles:   waits for the line
-RECV:   IN      80H
-        RRC                     ; RDRF
-        JRNC    RECV
-        IN      81H
+RECV:   STATUS
+        ANI     RDRF
+        JRZ     RECV
+        RECEIV
         RET
 
 ; API - function 02H sends A, 06H the text at DE; the others do nothing.

@@ -4,7 +4,7 @@
 
 use rcflash_transport::time::Duration;
 
-use super::machine::{CallAbi, InitialRegisters};
+use super::machine::{CallAbi, GuestStart, ITC, InitialRegisters, TRAP};
 use super::{Basic, Cpm, GuestExit, GuestProgram, Memory, MonitorModel, ReceiverSpec, machine};
 
 const LOADER: &[u8] = b"\r\n\r\nRCBus [RCZ80_std] Boot Loader\r\n";
@@ -52,6 +52,8 @@ pub struct Romwbw {
     /// Whether the board has a front panel whose switches the loader shows.
     panel: bool,
     is_z180: bool,
+    /// Whether a Z180 has trapped an opcode; RomWBW leaves the bit of ITC set.
+    has_trapped: bool,
 }
 
 enum State {
@@ -66,10 +68,13 @@ enum State {
 }
 
 /// Ports of a Z180 and their values, as recorded on an SC131; others read FFh.
-const Z180_PORTS: [(u16, u8); 18] = [
+const Z180_PORTS: [(u16, u8); 21] = [
     (0xC0, 0x64),
     (0xC2, 0x00),
     (0xC4, 0x08),
+    (0xCE, 0xFF),
+    (0xCF, 0x47),
+    (0xD0, 0x11),
     (0xD2, 0x40),
     (0xD3, 0x00),
     (0xDA, 0x00),
@@ -86,6 +91,17 @@ const Z180_PORTS: [(u16, u8); 18] = [
     (0xFA, 0x80),
     (0xFF, 0xC0),
 ];
+
+/// The table of a Z180's vectors, as recorded on an SC131, whose handlers jump to one service.
+const VECTORS: u16 = 0xFF00;
+const HANDLERS: u16 = 0xFF20;
+const HANDLER: [u8; 4] = [0xC3, 0x48, 0xFF, 0x00];
+const DEVICES: u16 = 9;
+const SERVICE: u16 = 0xFF48;
+/// Ends the requests of timer 0 and of the ASCI's channel 0: PUSH AF; IN0 A,(TCR);
+/// IN0 A,(TMDR0L); IN0 A,(RDR0); POP AF; EI; RET.
+const SERVICE_CODE: [u8; 13] =
+    [0xF5, 0xED, 0x38, 0xD0, 0xED, 0x38, 0xCC, 0xED, 0x38, 0xC8, 0xF1, 0xFB, 0xC9];
 
 /// A partial Intel HEX record.
 #[derive(Default)]
@@ -114,7 +130,13 @@ impl Romwbw {
 
     /// Moves it to a Z180 board, whose registers it reads as recorded on an SC131.
     #[must_use]
-    pub fn on_z180(self) -> Self {
+    pub fn on_z180(mut self) -> Self {
+        for device in 0..DEVICES {
+            let handler = HANDLERS + 4 * device;
+            self.memory.load(VECTORS + 2 * device, &handler.to_le_bytes());
+            self.memory.load(handler, &HANDLER);
+        }
+        self.memory.load(SERVICE, &SERVICE_CODE);
         Self { is_z180: true, ..self }
     }
 
@@ -129,9 +151,18 @@ impl Romwbw {
         memory.load(IDENT.0, &IDENT.1);
         let line = Vec::new();
         let prompted = None;
-        let (panel, is_z180) = (false, false);
         let executed = Vec::new();
-        Self { memory, state, line, now: Duration::ZERO, prompted, executed, panel, is_z180 }
+        Self {
+            memory,
+            state,
+            line,
+            now: Duration::ZERO,
+            prompted,
+            executed,
+            panel: false,
+            is_z180: false,
+            has_trapped: false,
+        }
     }
 
     fn boot_prompt(&mut self, out: &mut Vec<u8>) {
@@ -244,14 +275,16 @@ impl Romwbw {
                 (*first..=*last).for_each(|at| self.memory.set(at, *value as u8));
             }
             ("R", Some([entry])) => {
-                let begin = InitialRegisters { af: 0xFF00, bc: *entry, de: 0xEED0, hl: *entry };
-                let running =
-                    GuestProgram::start_with(&self.memory, *entry, STACK, CallAbi::Hbios, begin);
+                let registers = InitialRegisters { af: 0xFF00, bc: *entry, de: 0xEED0, hl: *entry };
+                let z180_ports: &[_] = if self.is_z180 { &Z180_PORTS } else { &[] };
+                let start = GuestStart { calls: CallAbi::Hbios, registers, z180_ports };
+                let running = GuestProgram::start_with(&self.memory, *entry, STACK, start);
                 return self.state = State::GuestProgram(Box::new(running));
             }
             ("I", Some([port])) if self.is_z180 => {
-                let value =
-                    Z180_PORTS.iter().find(|(at, _)| at == port).map_or(0xFF, |(_, value)| *value);
+                let found = Z180_PORTS.iter().find(|(at, _)| at == port);
+                let trap = if self.has_trapped && *port == ITC { TRAP } else { 0 };
+                let value = found.map_or(0xFF, |(_, value)| *value) | trap;
                 out.extend(format!("\r\n{value:02X}").bytes());
             }
             ("?", _) => out.extend(b"\r\nMonitor Commands (all values in hex):\r\nD, F, L, R, X"),
@@ -322,6 +355,14 @@ impl Romwbw {
                 let bc = left.bc;
                 out.extend(format!("\r\n{a:02X} {hl:04X} {de:04X} {bc:04X} ").bytes());
                 self.prompt(out);
+            }
+            GuestExit::InvalidOpcode(address) => {
+                let bytes = machine::hex(&self.memory.read_row(address)[..8]);
+                let message =
+                    format!("\r\n\r\n+++ INVALID Z180 OPCODE @{address:04X}H: {bytes}\r\n");
+                out.extend(message.bytes());
+                self.has_trapped = true;
+                self.back_to_loader(out);
             }
             GuestExit::Restarted | GuestExit::Trapped(_) => self.back_to_loader(out),
         }

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use super::machine::{CallAbi, InitialRegisters};
+use super::machine::{CallAbi, GuestStart, InitialRegisters};
 use super::{Cpm, GuestProgram, Memory, MonitorModel, ReceiverSpec, machine};
 
 const MENU: &[u8] =
@@ -141,13 +141,9 @@ impl Romwbw2 {
             }
             ("D", Some([first, last])) => self.dump(*first, *last, out),
             ("R", Some([entry])) => {
-                let running = GuestProgram::start_with(
-                    &self.memory,
-                    *entry,
-                    STACK,
-                    CallAbi::Hbios,
-                    InitialRegisters { af: 0, bc: 0, de: 0, hl: *entry },
-                );
+                let registers = InitialRegisters { hl: *entry, ..InitialRegisters::default() };
+                let start = GuestStart { registers, ..CallAbi::Hbios.into() };
+                let running = GuestProgram::start_with(&self.memory, *entry, STACK, start);
                 return self.state = State::GuestProgram(Box::new(running));
             }
             // A fill without its arguments uses leftover register values.

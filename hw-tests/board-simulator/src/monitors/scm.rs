@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use super::machine::{CallAbi, GuestStart, ITC, TRAP};
 use super::{GuestExit, GuestProgram, Memory, MonitorModel, ReceiverSpec};
 
 /// Rows in a page of a dump.
@@ -90,17 +91,24 @@ impl ScmRelease {
         }
     }
 
-    /// Returns what a port of the processor's own reads as.
-    fn z180_port(self, port: u16) -> Option<u8> {
-        let is_z180 = !matches!(self, Self::R1 | Self::S2 | Self::S2V13);
-        let value = match port {
-            0xF8 if matches!(self, Self::S6V11 | Self::S6V12) => 0xF0,
-            port => Z180_PORTS.iter().find(|(at, _)| *at == port).map_or(0xFF, |(_, value)| *value),
-        };
-        is_z180.then_some(value)
+    /// Returns ports of the processor's own and their values; none for a Z80.
+    fn z180_ports(self) -> &'static [(u16, u8)] {
+        match self {
+            Self::R1 | Self::S2 | Self::S2V13 => &[],
+            Self::S6V11 | Self::S6V12 => &EARLY_Z180_PORTS,
+            Self::S6V13 | Self::S5V13 | Self::F3V13 => &Z180_PORTS,
+        }
     }
 }
 
+/// The same for 1.1.0 and 1.2.0: RAM is at other physical addresses.
+const EARLY_Z180_PORTS: [(u16, u8); 19] = {
+    let mut ports = Z180_PORTS;
+    ports[CBR].1 = 0xF0;
+    ports
+};
+/// The index of CBR.
+const CBR: usize = 15;
 /// Ports of a Z180 and their values, as recorded on an SC126; others read FFh.
 const Z180_PORTS: [(u16, u8); 19] = [
     (0xC0, 0x64),
@@ -130,6 +138,8 @@ pub struct Scm {
     memory: Memory,
     state: State,
     busy: Duration,
+    /// Whether a Z180 has trapped an opcode; the monitor leaves the bit of ITC set.
+    has_trapped: bool,
 }
 
 enum State {
@@ -166,7 +176,8 @@ impl Scm {
     /// Creates a monitor of this release, at its prompt.
     pub fn new(release: ScmRelease) -> Self {
         let memory = Memory::new(0x8000..=0xFFFF);
-        Self { release, memory, state: EMPTY, busy: Duration::from_micros(60) }
+        let busy = Duration::from_micros(60);
+        Self { release, memory, state: EMPTY, busy, has_trapped: false }
     }
 
     /// Creates a monitor with this processing time per character of a load, as with a slower clock.
@@ -219,11 +230,13 @@ impl Scm {
             (_, "M", Ok(from)) => return Some(self.page(from, out)),
             (_, "A", Ok(at)) => return Some(self.assemble(at, out)),
             (_, "G", Ok(entry)) => {
-                let running = GuestProgram::start(&self.memory, entry, STACK);
+                let z180_ports = self.release.z180_ports();
+                let start = GuestStart { z180_ports, ..CallAbi::Plain.into() };
+                let running = GuestProgram::start_with(&self.memory, entry, STACK, start);
                 return Some(State::GuestProgram(Box::new(running)));
             }
             (_, "I", Ok(port)) => {
-                let value = self.release.z180_port(port).unwrap_or(0x02);
+                let value = self.input(port);
                 out.extend(format!("{value:02X}\r\n").bytes());
             }
             (_, "O", _) if rest.split_whitespace().count() == 2 => {}
@@ -232,6 +245,17 @@ impl Scm {
         }
         out.extend(PROMPT);
         None
+    }
+
+    /// Returns what a port reads as.
+    fn input(&self, port: u16) -> u8 {
+        let ports = self.release.z180_ports();
+        let found = ports.iter().find(|(at, _)| *at == port).map(|(_, value)| *value);
+        match found {
+            _ if ports.is_empty() => 0x02,
+            Some(itc) if port == ITC && self.has_trapped => itc | TRAP,
+            found => found.unwrap_or(0xFF),
+        }
     }
 
     /// Sends the reply to HELP: recorded beginning and end, filler between.
@@ -376,6 +400,10 @@ impl MonitorModel for Scm {
         let Some(ended) = running.run(&mut self.memory, out) else { return true };
         match ended {
             GuestExit::Restarted => self.reset(out),
+            GuestExit::InvalidOpcode(_) => {
+                self.has_trapped = true;
+                self.reset(out);
+            }
             GuestExit::Trapped(registers) => {
                 self.state = EMPTY;
                 out.extend(format!("Trap\r\n{registers}\r\n*").bytes());

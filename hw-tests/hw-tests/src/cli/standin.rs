@@ -24,8 +24,12 @@ enum MonitorKind {
     Scm,
     /// The Small Computer Monitor 1.0.0
     Scm10,
+    /// The Small Computer Monitor 1.3.0 on an SC126, with a Z180
+    ScmZ180,
     /// Boot loader and debug monitor of RomWBW 3.5.1
     Romwbw,
+    /// The same on an SC131, with a Z180
+    RomwbwZ180,
     /// Boot loader and debug monitor of RomWBW 2.9.1
     Romwbw29,
     /// Searle's ROM BASIC 4.7b
@@ -88,7 +92,9 @@ impl StandInArgs {
         match self.part {
             MonitorKind::Scm => Box::<Scm>::default(),
             MonitorKind::Scm10 => Box::new(Scm::new(ScmRelease::R1)),
+            MonitorKind::ScmZ180 => Box::new(Scm::new(ScmRelease::S6V13)),
             MonitorKind::Romwbw => Box::<Romwbw>::default(),
+            MonitorKind::RomwbwZ180 => Box::new(Romwbw::default().on_z180()),
             MonitorKind::Romwbw29 => Box::<Romwbw2>::default(),
             MonitorKind::Basic => Box::<Basic>::default(),
             MonitorKind::BasicQuestion => Box::new(Basic::default().at_start_prompt()),

@@ -155,12 +155,20 @@ fn remember(steps: &[Step], peer: &mut dyn MonitorModel) {
         for part in &step.reply.parts {
             let text = String::from_utf8_lossy(part).into_owned();
             for line in text.split("\r\n") {
-                if let Some((address, bytes)) = row(line) {
+                if let Some((address, bytes)) = row(line).or_else(|| opcode(line)) {
                     memory.load(address, &bytes);
                 }
             }
         }
     }
+}
+
+/// Returns the bytes that RomWBW shows at an opcode that a Z180 has trapped.
+fn opcode(line: &str) -> Option<(u16, Vec<u8>)> {
+    let (address, bytes) = line.strip_prefix("+++ INVALID Z180 OPCODE @")?.split_once("H: ")?;
+    let byte = |word| u8::from_str_radix(word, 16).ok();
+    let bytes = bytes.split(' ').map(byte).collect::<Option<_>>()?;
+    Some((u16::from_str_radix(address, 16).ok()?, bytes))
 }
 
 fn row(line: &str) -> Option<(u16, Vec<u8>)> {

@@ -93,6 +93,27 @@ fn a_board_with_another_processor_is_recognised_before_a_program_is_sent() {
 }
 
 #[test]
+fn the_evaluator_runs_on_z180_boards() {
+    let peers: [(Box<dyn MonitorModel>, &str, &str, &str); 2] = [
+        (
+            Box::new(Scm::new(ScmRelease::S6V13)),
+            "scm",
+            "sc126",
+            "back in the Small Computer Monitor",
+        ),
+        (Box::new(Romwbw::default().on_z180()), "romwbw", "sc131", "back in RomWBW's boot loader"),
+    ];
+    for (peer, via, board, back) in peers {
+        let server = standin(peer);
+        let mut command = run_via(&server, via);
+        command.args(["--board", board, "--shard", "1/100"]);
+        let ran = CommandOutput::from_output(&command.output().expect("it starts"));
+        ran.assert_ends(0, &[back]);
+        assert!(ran.data.contains("PASS: 13 of 13 cases"), "{}", ran.data);
+    }
+}
+
+#[test]
 fn romwbws_banner_names_the_z180_board() {
     let peer = Box::new(Romwbw::in_monitor().on_z180());
     let bench = VirtualBench::new(peer, MonitorOptions::default());

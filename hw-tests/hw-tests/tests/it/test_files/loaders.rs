@@ -1,7 +1,7 @@
 //! Test files and calls on boards whose caller a stock monitor loads, or which have it in flash.
 
 use board_simulator::monitors::{
-    Basic, Cpm, MonitorModel, MonitorOptions, MonitorServer, Romwbw, Scm,
+    Basic, Cpm, MonitorModel, MonitorOptions, MonitorServer, Romwbw, Scm, ScmRelease,
 };
 use serde_json::json;
 
@@ -36,23 +36,37 @@ fn test(origin: &str, options: &[&str]) -> String {
 
 #[test]
 fn test_files_run_through_each_stock_monitor() {
-    let peers: [(Box<dyn MonitorModel>, &str, &str); 6] = [
+    let peers: [(Box<dyn MonitorModel>, &str, &str); 8] = [
         (Box::<Scm>::default(), "scm.toml", "back in the described monitor"),
         (Box::new(Romwbw::in_monitor()), "romwbw.toml", "back in RomWBW's boot loader"),
         (Box::<Scm>::default(), "scm", "back in the Small Computer Monitor"),
         (Box::new(Romwbw::in_monitor()), "romwbw", "back in RomWBW"),
         (Box::<Basic>::default(), "basic", "back in a ROM BASIC"),
         (Box::new(Cpm::quick()), "cpm", "back in CP/M"),
+        (Box::new(Scm::new(ScmRelease::S6V13)), "scm --board sc126", "back in the Small Computer"),
+        (Box::new(Romwbw::default().on_z180()), "romwbw --board sc131", "back in RomWBW's boot"),
     ];
     std::thread::scope(|scope| {
         for (peer, via, back) in peers {
             scope.spawn(move || {
                 let (_server, port) = standin(peer);
-                let messages = test(ORIGIN, &["--via", via, "--port", &port]);
+                let options: Vec<_> = via.split(' ').chain(["--port", &port]).collect();
+                let messages = test(ORIGIN, &[&["--via"], &options[..]].concat());
                 assert!(messages.contains(back), "{via}: {messages}");
             });
         }
     });
+}
+
+#[test]
+fn after_an_opcode_that_a_z180_traps_the_caller_is_loaded_again() {
+    let traps = "[[case]]\nname = \"traps\"\ncall = 0x9000\ntimeout = 50000\nmemory = [{ at = \
+                 0x9000, bytes = [0xDD, 0x24, 0xC9] }]\n";
+    let folder = project(&format!("{ORIGIN}{traps}{CASES}"));
+    let (_server, port) = standin(Box::new(Scm::new(ScmRelease::S6V13)));
+    let options = ["twice.test.toml", "--via", "scm", "--board", "sc126", "--port", &port];
+    let (code, shown, errors) = hw_tests(folder.path(), &[&["test"], &options[..]].concat());
+    assert!(code == 1 && shown.contains("FAIL: 1 of 3 cases agree"), "{code} {shown}{errors}");
 }
 
 #[test]
