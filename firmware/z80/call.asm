@@ -2,8 +2,8 @@
 ; (docs/PROTOCOL.md). A call may not be repeated, so the replies to the last two batches are stored
 ; and sent again when their requests are.
 ;
-; On a Z180, timer 1 of the chip ends a call that has not returned after 35 to 37 million T-states,
-; 2 s, unless it has interrupts off or changes register I or the timer.
+; On a Z180, timer 1 of the chip ends a call that has not returned after the ticks that the host has
+; set, unless it has interrupts off or changes register I or the timer.
 
         .IDENT CALL
         .INTERN BATINI,DOCALL,GIVEN
@@ -15,7 +15,6 @@
         .EXTERN CLINI,USERV,ASKED
         .INSERT z180.asm
 
-TICKS   == 28           ; of 65,536 times 20 T-states, but for the first, which may be shorter
 TIMER1  == 22H          ; TCR: timer 1 counts and interrupts
         ]
 
@@ -25,7 +24,9 @@ SAVED   == MAXPAY+6             ; LEN, SEQ, TYPE, the payload and the three byte
         .LOC .DATA.
 EVEN:   .BLKB SAVED             ; the reply to the last batch with an even number
 ODD:    .BLKB SAVED
-NUMBER: .BLKB 1                 ; of the next batch
+NUMBER: .BLKB 1                 ; of the next batch; the next two bytes follow it
+LIMIT:  .BLKB 1                 ; ticks for a call: 65,536 times 20 T-states, the first perhaps less
+LEFT:   .BLKB 1                 ; those that it still has; 0 between calls
 KNOWN:  .BLKB 1                 ; not 0 once a host has set it
 SAVING: .BLKW 1                 ; the reply that is being made
 IN:     .BLKW 1                 ; the next byte of the request
@@ -36,9 +37,6 @@ RESULT: .BLKW 1                 ; where this call's begins
 BATSP:  .BLKW 1                 ; the stack pointer of the batch
 WANT:   .BLKW 1                 ; what this call is to return
 CRC:    .BLKB 4
-        .IFN Z180,[
-LEFT:   .BLKB 1                 ; ticks that a call still has; 0 between calls
-        ]
 
         .LOC .PROG.
 ; BATINI - forgets all batches: none is made until a host has set the number of the next.
@@ -69,7 +67,7 @@ DOCALL: LDA R.DATA
         JRNC ..SLOT
         LXI H,ODD
 ..SLOT: LDA R.LEN
-        DCR A
+        CPI 2
         JRZ ..SYNC              ; no call
         LDA KNOWN
         ORA A
@@ -92,8 +90,8 @@ DOCALL: LDA R.DATA
 ..SYNC: CALL BATINI
         INR A
         STA KNOWN
-        MOV A,B
-        STA NUMBER
+        LHLD R.DATA
+        SHLD NUMBER             ; and LIMIT
         CALL NEWRPL
         MOV M,B
         MVI A,1
@@ -155,14 +153,15 @@ BATCH:  SSPD BATSP
         ]
         CALL INVOKE
         .IFN Z180,[
-        LDA LEFT
+        LHLD LIMIT
+        MOV A,L
+        CMP H                   ; LEFT: Z if there was no tick
         PUSH PSW
         CALL TIMEOF
         ]
         CALL JUDGE
         .IFN Z180,[
         POP PSW
-        CPI TICKS
         JRZ ..SAME
         SET 4,C                 ; S.INT: a tick uses the stack, too
 ..SAME:
@@ -177,7 +176,7 @@ BATCH:  SSPD BATSP
 ;   Errors:   none
 ;   Clobbers: nothing
 ;   Stack:    4 bytes
-;   Cycles:   53 and USERV's, or 108..125
+;   Cycles:   50 and USERV's, or 91..140
 WATCH:  PUSH PSW
         INCHIP TCR
         RLC                     ; bit 7: timer 1 has ended
@@ -215,7 +214,7 @@ LATE:   POP PSW
 TIMEON: MVI A,0FFH
         OUTCHP RLDR1
         OUTCHP RLDR1+1
-        MVI A,TICKS
+        LDA LIMIT
         STA LEFT
         INCHIP TCR
         ORI TIMER1

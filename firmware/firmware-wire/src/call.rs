@@ -188,7 +188,7 @@ impl fmt::Debug for CallStatus {
 pub struct CallBatch {
     /// The number: that of the batch before, plus 1, modulo 256.
     pub number: u8,
-    /// The calls. None: sets the number of the next batch.
+    /// The calls.
     pub calls: Vec<Call>,
 }
 

@@ -89,6 +89,14 @@ pub enum Request {
     },
     /// Make calls of any routines.
     Call(CallBatch),
+    /// Set the number of the next batch of calls, and the ticks after which a Z180's timer ends a
+    /// call: 1,310,720 T-states each, but for the first, which may be shorter.
+    StartCalls {
+        /// The number.
+        number: u8,
+        /// The ticks, at least 1.
+        ticks: u8,
+    },
     /// Make calls whose arguments count up.
     Count(CountRequest),
     /// Return the state of the stopped program.
@@ -143,7 +151,7 @@ impl Request {
             Self::Exhaust(_) => kind::EXHAUST,
             Self::Points { .. } => kind::POINTS,
             Self::Trace { .. } => kind::TRACE,
-            Self::Call(_) => kind::CALL,
+            Self::Call(_) | Self::StartCalls { .. } => kind::CALL,
             Self::Count(_) => kind::COUNT,
             Self::State => kind::STATE,
             Self::SetRegisters(_) => kind::SET,
@@ -189,6 +197,7 @@ impl Request {
             Self::Exhaust(request) => request.payload(),
             Self::Trace { piece, stake, array } => [&[*piece, *stake][..], array].concat(),
             Self::Call(batch) => batch.payload(),
+            Self::StartCalls { number, ticks } => vec![*number, *ticks],
             Self::Count(request) => request.payload(),
             Self::SetRegisters(state) => state.settable(),
             Self::Go { number, places } => {

@@ -2,20 +2,17 @@
 
 mod batches;
 
-pub use batches::CallTimes;
+pub use batches::{CallTimes, CallWatchdog};
 
 use std::time::Duration;
 
 use firmware_wire::{
-    Call, CallBatch, CallRefusal, CallResult, CountReply, CountRequest, Identity, Reply, Request,
-    Role,
+    Call, CallRefusal, CallResult, CountReply, CountRequest, Identity, Reply, Request, Role,
 };
 
 use crate::loader::{self, LoadError, UploadSummary};
 use crate::{Link, LinkError};
 
-/// The time after which the caller on a Z180 ends a call, at 18.432 MHz.
-pub const Z180_WATCHDOG: Duration = Duration::from_millis(2_000);
 /// The processing time of a request that calls nothing.
 const REPLY_TIMEOUT: Duration = Duration::from_millis(50);
 /// What the caller takes for a call in addition to the routine: 60,000 T-states at 3.6864 MHz, the
@@ -111,6 +108,7 @@ pub struct Caller {
     next_number: u8,
     /// Whether the board may expect another number, after an error.
     is_out_of_step: bool,
+    watchdog: CallWatchdog,
 }
 
 impl Caller {
@@ -140,7 +138,8 @@ impl Caller {
             return Err(CallerError::NotCaller(Box::new(identity)));
         }
         link.set_window(identity.window);
-        let mut caller = Self { identity, next_number: 0, is_out_of_step: true };
+        let watchdog = CallWatchdog::default();
+        let mut caller = Self { identity, next_number: 0, is_out_of_step: true, watchdog };
         caller.synchronize(link)?;
         Ok(caller)
     }
@@ -150,12 +149,13 @@ impl Caller {
         &self.identity
     }
 
-    /// Sets the number of the next batch on the board. The caller takes batches that are still on
-    /// the line first.
+    /// Sets the number of the next batch on the board, and the timer. The caller takes batches that
+    /// are still on the line first.
     fn synchronize(&mut self, link: &mut Link) -> Result<(), LinkError> {
         let operation = "attaching to the caller";
-        let batch = CallBatch { number: self.next_number, calls: Vec::new() };
-        match link.request(operation, &Request::Call(batch), REPLY_TIMEOUT)? {
+        let number = self.next_number;
+        let request = Request::StartCalls { number, ticks: self.watchdog.ticks };
+        match link.request(operation, &request, REPLY_TIMEOUT)? {
             Reply::Called { number, .. } if number == self.next_number => {
                 self.is_out_of_step = false;
                 Ok(())
@@ -194,10 +194,14 @@ impl Caller {
         calls: &[Call],
         times: impl Into<CallTimes>,
     ) -> Result<Vec<CallResult>, CallerError> {
+        let times = times.into();
+        let watchdog = times.watchdog.unwrap_or(self.watchdog);
+        self.is_out_of_step |= watchdog != self.watchdog;
+        self.watchdog = watchdog;
         if self.is_out_of_step {
             self.synchronize(link)?;
         }
-        let results = batches::call_all(self, link, calls, times.into());
+        let results = batches::call_all(self, link, calls, times);
         if results.is_err() {
             link.cancel_all();
             self.is_out_of_step = true;

@@ -14,7 +14,7 @@ use firmware::profile::BoardProfile;
 use firmware_wire::{CallRefusal, ErrorCode};
 use hil_harness::board::{Board, BoardError};
 use hil_harness::live::SetupError;
-use rcflash_link::caller::{CallTimes, Caller, CallerError, Z180_WATCHDOG};
+use rcflash_link::caller::{CallTimes, CallWatchdog, Caller, CallerError};
 use rcflash_link::inspect::{self, AddressSpace};
 use rcflash_link::loader::LoadError;
 use rcflash_link::{Link, LinkError, LinkStats};
@@ -289,7 +289,7 @@ impl BoardMachine {
     ) -> Result<Vec<Outcome>, CallerError> {
         let longest = calls.iter().map(|call| call.timeout).max().unwrap_or_default();
         let is_watched = self.profile.is_z180();
-        let watchdog = if is_watched { Z180_WATCHDOG } else { Duration::ZERO };
+        let watchdog = is_watched.then(|| CallWatchdog::new(longest, self.profile.clock_hz));
         let times = CallTimes { call: self.time(longest), frame: MAX_FRAME_TIME, watchdog };
         let made = self.caller.call_batch(&mut self.link, requests, times);
         if made.is_err() {

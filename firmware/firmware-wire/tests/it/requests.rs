@@ -1,8 +1,8 @@
 //! All requests as docs/PROTOCOL.md and docs/KERNEL.md lay them out: least significant byte first.
 
 use firmware_wire::{
-    CallBatch, CountRequest, ExhaustRequest, FlashRequest, PositionWithMove, RegisterValues,
-    Request, StopReason, StoppedState,
+    CountRequest, ExhaustRequest, FlashRequest, PositionWithMove, RegisterValues, Request,
+    StopReason, StoppedState,
 };
 
 const SQUARES: [u8; 32] = [0x21; 32];
@@ -56,8 +56,7 @@ fn requests_of_spaces_and_of_the_caller() {
         crc: 0x0809_0A0B,
     };
     check(&Request::Exhaust(exhaust), 0x23, &[1, 3, 2, 5, 4, 0x81, 7, 6, 0x0B, 0x0A, 9, 8]);
-    let no_calls = CallBatch { number: 200, calls: Vec::new() };
-    check(&Request::Call(no_calls), 0x27, &[200]);
+    check(&Request::StartCalls { number: 200, ticks: 2 }, 0x27, &[200, 2]);
     let count = CountRequest {
         entry: 0x8123,
         registers: RegisterValues::default(),

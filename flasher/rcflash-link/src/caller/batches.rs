@@ -32,14 +32,44 @@ pub struct CallTimes {
     pub call: Duration,
     /// Those that share a frame, together, if this is more than one may take.
     pub frame: Duration,
-    /// The time after which the caller ends a call by itself; zero if it does not.
-    pub watchdog: Duration,
+    /// The timer by which the caller on a Z180 ends a call; `None` elsewhere, or for the last one.
+    pub watchdog: Option<CallWatchdog>,
+}
+
+/// The timer by which the caller on a Z180 ends a call that does not return.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallWatchdog {
+    pub(super) ticks: u8,
+    time: Duration,
+}
+
+impl Default for CallWatchdog {
+    /// 2 s at 18.432 MHz.
+    fn default() -> Self {
+        Self::new(36_000_000, 18_432_000)
+    }
+}
+
+impl CallWatchdog {
+    /// T-states between two ticks of the timer.
+    const TICK: u64 = 20 * 65_536;
+
+    /// Returns the timer for calls that may take this number of T-states, at most 332 million, of a
+    /// processor with this clock in Hz. It ends a call up to 2,621,440 T-states later.
+    #[must_use]
+    pub fn new(t_states: u64, clock_hz: u64) -> Self {
+        // The first tick may come at once.
+        let ticks = t_states.div_ceil(Self::TICK).saturating_add(1);
+        let ticks = u8::try_from(ticks).unwrap_or(u8::MAX);
+        let seconds = (Self::TICK * u64::from(ticks)) as f64 / clock_hz.max(1) as f64;
+        Self { ticks, time: Duration::from_secs_f64(seconds) }
+    }
 }
 
 impl From<Duration> for CallTimes {
     /// Every routine may take as long.
     fn from(call: Duration) -> Self {
-        Self { call, frame: Duration::MAX, watchdog: Duration::ZERO }
+        Self { call, frame: Duration::MAX, watchdog: None }
     }
 }
 
@@ -47,7 +77,8 @@ impl CallTimes {
     /// Returns the processing time of a frame with these calls.
     fn of(self, calls: &[Call]) -> Duration {
         let routines: Duration = calls.iter().map(|_| self.call).sum();
-        let routines = routines.min(self.frame.max(self.call)) + self.watchdog;
+        let watchdog = self.watchdog.map_or(Duration::ZERO, |watchdog| watchdog.time);
+        let routines = routines.min(self.frame.max(self.call)) + watchdog;
         routines + calls.iter().map(overhead).sum::<Duration>()
     }
 }

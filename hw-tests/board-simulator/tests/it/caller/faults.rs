@@ -7,7 +7,7 @@ use firmware_wire::{
     Call, CallBatch, CallRefusal, CountRequest, ErrorCode, RegisterPair, RegisterValues, Reply,
     Request,
 };
-use rcflash_link::caller::{CallTimes, Caller, CallerError, Z180_WATCHDOG};
+use rcflash_link::caller::{CallTimes, CallWatchdog, Caller, CallerError};
 use rcflash_link::loader;
 
 use super::bench::{BOARDS, Bench, CALL_TIME};
@@ -102,8 +102,8 @@ fn a_batch_with_another_number_is_not_made() {
     assert!(send(&mut bench, 0).is_err(), "its reply is no longer stored");
     assert_eq!(results(send(&mut bench, 1)), second);
     assert_eq!(bench.tally(), 3);
-    let synchronize = CallBatch { number: 3, calls: Vec::new() };
-    bench.link.request("calling", &Request::Call(synchronize), CALL_TIME).expect("it is");
+    let synchronize = Request::StartCalls { number: 3, ticks: 28 };
+    bench.link.request("calling", &synchronize, CALL_TIME).expect("it is");
     assert!(send(&mut bench, 2).is_err(), "no reply is stored any more");
     assert_eq!(bench.tally(), 3);
 }
@@ -130,10 +130,20 @@ fn a_routine_that_does_not_return_is_located_and_the_board_usable_after_a_reset(
 
 #[test]
 fn on_a_z180_a_timer_ends_a_routine_that_does_not_return() {
-    for kind in [ProgramKind::Caller, ProgramKind::HostedCaller] {
+    use ProgramKind::{Caller, HostedCaller};
+    // A tick is 65,536 counts of 20 T-states, 71.1 ms at 18.432 MHz; the first may be shorter.
+    // 1,000,000 T-states are less than one, 50,000,000 are 38.1; the default are 29.
+    let limits = [
+        (Caller, Some(1_000_000), 71..210),
+        (Caller, Some(50_000_000), 2_773..2_910),
+        (HostedCaller, None, 1_991..2_130),
+    ];
+    for (kind, t_states, milliseconds) in limits {
         let mut bench = Bench::with_caller("sc126", kind);
         let calls = [bench.call("SUM", &[]), bench.call("LOOP", &[]), bench.call("SUM", &[])];
-        let times = CallTimes { call: CALL_TIME, frame: CALL_TIME, watchdog: Z180_WATCHDOG };
+        let watchdog = t_states.map(|t_states| CallWatchdog::new(t_states, 18_432_000));
+        let call = Duration::from_secs(if watchdog.is_some() { 0 } else { 3 });
+        let times = CallTimes { call, frame: call, watchdog };
         let began = bench.link.now();
         let (index, detail) = (1, bench.address("LOOP"));
         match bench.caller.call_batch(&mut bench.link, &calls, times) {
@@ -143,9 +153,8 @@ fn on_a_z180_a_timer_ends_a_routine_that_does_not_return() {
             }
             other => panic!("{kind:?}: {other:?}"),
         }
-        // 27 and 28 times 65,536 counts of 20 T-states at 18.432 MHz are 1.920 s and 1.991 s.
         let took = bench.link.now() - began;
-        assert!((Duration::from_millis(1_920)..Duration::from_millis(2_050)).contains(&took));
+        assert!(milliseconds.contains(&took.as_millis()), "{kind:?}, {t_states:?}: {took:?}");
         let results = bench.make(&[bench.call("DEEP", &[])]).expect("made without a reset");
         assert_eq!((results[0].status.faults(), results[0].stack_used), (0, 20), "{kind:?}");
         assert_eq!(bench.caller.identity().build_id, bench.image.build);
@@ -208,7 +217,7 @@ fn a_restarted_caller_makes_no_batch_before_a_host_has_set_its_number() {
 #[test]
 fn a_board_that_was_reset_within_a_batch_has_no_reply_to_it() {
     let mut bench = Bench::new(BOARDS[0]);
-    let attach = Request::Call(CallBatch { number: 6, calls: Vec::new() });
+    let attach = Request::StartCalls { number: 6, ticks: 28 };
     bench.link.request("calling", &attach, CALL_TIME).expect("it is");
     let batch = |bench: &Bench, number, name| {
         Request::Call(CallBatch { number, calls: vec![bench.call(name, &[])] })
