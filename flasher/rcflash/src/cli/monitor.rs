@@ -83,7 +83,7 @@ pub(super) fn monitor(args: &MonitorArgs) -> CommandResult {
     let port = target.open()?;
     let again = args.board.clone();
     let reopen = move || -> io::Result<Box<dyn Transport + Send>> {
-        let transport = again.target().and_then(|target| target.open());
+        let transport = again.target().and_then(|target| Ok(target.open()?));
         transport.map_err(|failure| io::Error::other(failure.message))
     };
     let reconnect_timeout = Duration::from_secs(args.reconnect);

@@ -6,6 +6,7 @@ use cli_support::output::{json_line, print};
 use firmware_wire::Identity;
 use rcflash_link::{Link, loader};
 use rcflash_monitors::{MonitorSession, Peer, ProbeResult, ProbedPeer};
+use rcflash_transport::Transport;
 use serde::Serialize;
 
 use super::stop_on_interrupt;
@@ -35,7 +36,7 @@ struct ProbeReport<'a> {
 
 pub(super) fn probe(args: &ProbeArgs) -> CommandResult {
     let target = args.board.target()?;
-    let found = find(&target)?;
+    let found = find(&target, target.open()?)?;
     if args.json {
         let report = ProbeReport {
             port: &target.rig.port,
@@ -70,11 +71,15 @@ impl Found {
     }
 }
 
-/// Identifies the program on a board; one that is unknown is an error with advice.
-pub(super) fn find(target: &Target) -> Result<Found, CommandError> {
+/// Identifies the program on a board, whose port is open; one that is unknown is an error with
+/// advice.
+pub(super) fn find(
+    target: &Target,
+    line: Box<dyn Transport + Send>,
+) -> Result<Found, CommandError> {
     let own = target.baud();
     let stop = stop_on_interrupt()?;
-    let mut session = MonitorSession::new(target.open()?, own, stop);
+    let mut session = MonitorSession::new(line, own, stop);
     let others = other_bauds(target);
     let result = rcflash_monitors::probe(&mut session, &others)?;
     let ProbedPeer::Known(peer, version) = &result.peer else {

@@ -15,7 +15,7 @@ use firmware::profile::BoardProfile;
 use firmware_wire::{Identity, Role};
 use rcflash_monitors::Peer;
 use rcflash_rig::{DEFAULT_BOARD, FlowControl, NewBoard, Rig, RigFile};
-use rcflash_transport::port::PortInfo;
+use rcflash_transport::port::{OpenError, PortInfo};
 use serde::Serialize;
 
 use super::ports::{list, text_line};
@@ -82,7 +82,8 @@ pub(super) fn setup(args: &SetupArgs) -> CommandResult {
     let profile = BoardProfile::named(args.board.as_deref().unwrap_or(DEFAULT_BOARD))?;
     cli_support::eprint_message!("probing {}", port.path);
     let target = Target { rig: Rig::from_port(&port.path), profile };
-    let found = find(&target).map_err(|error| with_permission_advice(error, &port))?;
+    let line = target.open().map_err(|error| open_failure(&error, &port))?;
+    let found = find(&target, line)?;
     let board = match (&args.board, recognized_board(found.identity.as_ref())) {
         (Some(board), _) => board.clone(),
         (None, Some(board)) => board,
@@ -132,7 +133,7 @@ fn choose_port(given: Option<&str>, asks: bool) -> Result<PortInfo, CommandError
     let adapters: Vec<_> = ports.into_iter().filter(|port| port.kind == "usb").collect();
     match (adapters.as_slice(), asks) {
         ([only], _) => Ok(only.clone()),
-        (_, true) => ask_port(&adapters),
+        (_, true) => ask_port(&adapters, ask, list),
         ([], false) => Err(CommandError::new(
             NOTHING_SELECTED,
             "no USB adapter found; plug it in, or pass --port",
@@ -146,7 +147,11 @@ fn choose_port(given: Option<&str>, asks: bool) -> Result<PortInfo, CommandError
 }
 
 /// Asks for one of the ports, or for the adapter to be plugged in.
-fn ask_port(ports: &[PortInfo]) -> Result<PortInfo, CommandError> {
+fn ask_port(
+    ports: &[PortInfo],
+    ask: impl FnOnce(&str) -> Result<String, CommandError>,
+    list: impl FnOnce() -> Result<Vec<PortInfo>, CommandError>,
+) -> Result<PortInfo, CommandError> {
     for (number, port) in ports.iter().enumerate() {
         cli_support::eprint_message!("{}: {}", number + 1, text_line(port, &[]));
     }
@@ -219,15 +224,17 @@ fn enter(
     Ok(name)
 }
 
-fn with_permission_advice(mut error: CommandError, port: &PortInfo) -> CommandError {
-    if let (true, Some((vendor, _))) = (error.message.contains("no permission"), port.usb) {
-        error.message += &format!(
+/// Returns the error for a port that can't be opened, with a udev rule if permission lacks.
+fn open_failure(error: &OpenError, port: &PortInfo) -> CommandError {
+    let rule = match (error, port.usb) {
+        (OpenError::PermissionDenied(_), Some((vendor, _))) => format!(
             "; or put this line into /etc/udev/rules.d/60-rc2014.rules, and plug the adapter in \
              again: SUBSYSTEM==\"tty\", ATTRS{{idVendor}}==\"{vendor:04x}\", TAG+=\"uaccess\", \
              ENV{{ID_MM_DEVICE_IGNORE}}=\"1\""
-        );
-    }
-    error
+        ),
+        _ => String::new(),
+    };
+    CommandError::new(ENVIRONMENT, format!("{error}{rule}"))
 }
 
 /// Returns whether programs can be loaded without a person's help.
@@ -310,5 +317,45 @@ fn first_cases(report: &SetupReport) -> Result<Option<bool>, CommandError> {
             Ok(None)
         }
         Err(error) => Err(CommandError::new(ENVIRONMENT, format!("can't start hw-tests: {error}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn adapter(number: u16) -> PortInfo {
+        let usb = Some((0x0403, number));
+        PortInfo { kind: "usb", usb, ..PortInfo::from_path(&format!("/dev/ttyUSB{number}")) }
+    }
+
+    /// Returns the port for an answer where ports 0 and 1 are known, and these are there then.
+    fn chosen(answer: &str, then: &[PortInfo]) -> Result<String, u8> {
+        let known = [adapter(0), adapter(1)];
+        let port = ask_port(&known, |_| Ok(answer.to_owned()), || Ok(then.to_vec()));
+        port.map(|port| port.path).map_err(|error| error.code)
+    }
+
+    #[test]
+    fn a_port_is_chosen_by_its_number_or_by_plugging_it_in() {
+        let built_in = PortInfo { kind: "built in", ..PortInfo::from_path("/dev/ttyS0") };
+        let known = [built_in, adapter(0), adapter(1)];
+        assert_eq!(chosen("1", &known).as_deref(), Ok("/dev/ttyUSB0"));
+        assert_eq!(chosen("2", &known).as_deref(), Ok("/dev/ttyUSB1"));
+        for answer in ["", "0", "3", "-1", "/dev/ttyUSB1"] {
+            assert_eq!(chosen(answer, &known), Err(NOTHING_SELECTED), "{answer}");
+            let more = [&known[..], &[adapter(7)]].concat();
+            assert_eq!(chosen(answer, &more).as_deref(), Ok("/dev/ttyUSB7"), "{answer}");
+        }
+    }
+
+    #[test]
+    fn only_a_denied_usb_adapter_needs_a_udev_rule() {
+        let denied = OpenError::PermissionDenied("/dev/ttyUSB0".to_owned());
+        let message = |error: &OpenError, port: PortInfo| open_failure(error, &port).message;
+        assert!(message(&denied, adapter(0)).contains("ATTRS{idVendor}==\"0403\", TAG+="));
+        assert!(!message(&denied, PortInfo::from_path("/dev/ttyS0")).contains("udev"));
+        let busy = OpenError::Busy("/dev/ttyUSB0".to_owned(), None);
+        assert_eq!(message(&busy, adapter(0)), busy.to_string());
     }
 }

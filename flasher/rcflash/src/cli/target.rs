@@ -13,6 +13,7 @@ use rcflash_link::{Link, LinkError};
 use rcflash_monitors::{LoaderError, MonitorSession, Peer, ProbedPeer, probe};
 use rcflash_rig::{DEFAULT_BOARD, Rig, RigFile};
 use rcflash_transport::Transport;
+use rcflash_transport::port::OpenError;
 
 use super::stop_on_interrupt;
 
@@ -90,7 +91,7 @@ impl Target {
     }
 
     /// Opens the port, and sets its control lines as configured in the rig file.
-    pub(super) fn open(&self) -> Result<Box<dyn Transport + Send>, CommandError> {
+    pub(super) fn open(&self) -> Result<Box<dyn Transport + Send>, OpenError> {
         let port = self.rig.open(self.profile.uart.baud)?;
         if let Some(holder) = port.previous_holder() {
             cli_support::eprint_message!(

@@ -2,7 +2,8 @@
 
 use board_simulator::Pace;
 use board_simulator::monitors::{
-    Basic, Cpm, CpmMonitor, MonitorModel, MonitorOptions, MonitorServer, Romwbw, Scm, ScmRelease,
+    Basic, Cpm, CpmMonitor, MonitorModel, MonitorOptions, MonitorServer, Romwbw, Romwbw2, Scm,
+    ScmRelease,
 };
 use serde_json::Value;
 
@@ -38,10 +39,12 @@ fn a_board_with_our_monitor_is_recognized_named_and_runs_ten_cases() {
 
 #[test]
 fn each_stock_monitor_is_named_with_its_loader() {
-    let cases: [(Box<dyn MonitorModel>, &str, Value); 7] = [
+    let cases: [(Box<dyn MonitorModel>, &str, Value); 9] = [
         (Box::<Scm>::default(), "Small Computer Monitor 1.3.0", "scm".into()),
         (Box::new(Scm::new(ScmRelease::R1)), "Small Computer Monitor 1.0.0", "scm".into()),
         (Box::<Romwbw>::default(), "RomWBW 3.5's boot loader", "romwbw".into()),
+        (Box::new(Romwbw::in_monitor()), "RomWBW 3.5.1's debug monitor", "romwbw".into()),
+        (Box::<Romwbw2>::default(), "RomWBW 2.9's boot loader", "romwbw".into()),
         (Box::<Basic>::default(), "ROM BASIC 4.7b (G. Searle's)", "basic".into()),
         (Box::new(Basic::feilipu()), "ROM BASIC 4.7c (feilipu's)", "basic".into()),
         (Box::<Cpm>::default(), "CP/M 2.2", "cpm".into()),
@@ -90,13 +93,26 @@ fn at_a_terminal_the_board_profile_is_asked_for() {
 }
 
 #[test]
-fn the_first_cases_run_through_the_small_computer_monitor() {
-    let folder = Folder::new();
-    let options = MonitorOptions::default();
-    let server = MonitorServer::start(Box::<Scm>::default(), options).expect("a terminal");
-    let port = server.path().to_string_lossy().into_owned();
-    let end = setup(&folder, &port, &["--json"]).assert_ends(0, &["PASS: 10 of 10 cases"]);
-    assert_eq!(report(&end)["passed"], true);
+fn the_first_cases_run_through_each_monitor_that_takes_a_program() {
+    let monitors: [Box<dyn MonitorModel>; 4] = [
+        Box::<Scm>::default(),
+        Box::<Romwbw>::default(),
+        Box::<Basic>::default(),
+        Box::new(Cpm::quick()),
+    ];
+    std::thread::scope(|scope| {
+        for monitor in monitors {
+            scope.spawn(move || {
+                let folder = Folder::new();
+                let options = MonitorOptions::default();
+                let server = MonitorServer::start(monitor, options).expect("a terminal");
+                let port = server.path().to_string_lossy().into_owned();
+                let end = setup(&folder, &port, &["--json"]);
+                let end = end.assert_ends(0, &["PASS: 10 of 10 cases"]);
+                assert_eq!(report(&end)["passed"], true);
+            });
+        }
+    });
 }
 
 #[test]
