@@ -51,8 +51,8 @@ impl std::fmt::Display for Step {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProgrammerError {
     #[error(
-        "minipro not found in PATH: install it (`apt-get install minipro` on Debian, or from \
-         gitlab.com/DavidGriffith/minipro), or use the file with another programmer"
+        "minipro not found in PATH: install it (from gitlab.com/DavidGriffith/minipro), or use the \
+         file with another programmer"
     )]
     Missing,
     #[error("can't run minipro: {0}")]

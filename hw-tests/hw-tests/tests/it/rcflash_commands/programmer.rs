@@ -94,13 +94,13 @@ fn a_hanging_programmer_is_killed_at_its_deadline() {
 }
 
 #[test]
-fn without_minipro_the_message_names_its_package_and_the_file_is_written() {
+fn without_minipro_the_message_names_its_source_and_the_file_is_written() {
     let folder = Folder::new();
     let mut command = program();
     let rom = folder.name("rom.bin");
     let child = command.env("PATH", folder.name("")).args(["image", "--run", "-o", &rom]).spawn();
     finish(child.expect("it starts"), b"")
-        .assert_ends(3, &["minipro not found", "apt-get install minipro"]);
+        .assert_ends(3, &["minipro not found", "gitlab.com/DavidGriffith/minipro"]);
     assert!(folder.path("rom.bin").exists());
 }
 
