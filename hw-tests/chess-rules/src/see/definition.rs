@@ -5,6 +5,7 @@ use std::fmt;
 use crate::{Move, Position};
 use serde::Serialize;
 
+use crate::see::exchange_start::Pins;
 use crate::see::{ExchangeStart, PieceValues};
 
 /// A rule for the next capturer on the square.
@@ -76,11 +77,25 @@ impl ValuesByDefinition {
 
 /// Evaluates a legal move by all definitions.
 pub fn move_values(position: &Position, m: Move, values: PieceValues) -> ValuesByDefinition {
+    move_values_with(position, m, values, &Pins::of(position))
+}
+
+/// Evaluates a legal move as [`move_values`] does, given the pins of the position.
+pub(crate) fn move_values_with(
+    position: &Position,
+    m: Move,
+    values: PieceValues,
+    pins: &Pins,
+) -> ValuesByDefinition {
     let opening = ExchangeStart::after_move(position, m, values);
+    if opening.recapturers().is_empty() {
+        let swap = opening.won;
+        return ValuesByDefinition { swap, swap_promo: swap, swap_pins: swap, legal: Some(swap) };
+    }
     let swap = opening.swap_value_by_bounds(false);
     let swap_promo =
         if opening.is_on_last_rank() { opening.swap_value_by_bounds(true) } else { swap };
-    let without = opening.without_pinned(position);
+    let without = opening.without_pinned(pins);
     let swap_pins =
         if without.absent.is_empty() { swap } else { without.swap_value_by_bounds(false) };
     ValuesByDefinition { swap, swap_promo, swap_pins, legal: opening.legal_minimax() }
@@ -97,7 +112,9 @@ pub fn move_value(
     match definition {
         SeeDefinition::Swap => opening.swap_value_by_bounds(false),
         SeeDefinition::SwapPromo => opening.swap_value_by_bounds(true),
-        SeeDefinition::SwapPins => opening.without_pinned(position).swap_value_by_bounds(false),
+        SeeDefinition::SwapPins => {
+            opening.without_pinned(&Pins::of(position)).swap_value_by_bounds(false)
+        }
         SeeDefinition::Legal => opening.legal_value(),
     }
 }

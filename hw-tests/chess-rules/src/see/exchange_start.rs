@@ -70,20 +70,35 @@ impl ExchangeStart {
         self.square.is_some_and(|square| matches!(square.rank(), Rank::First | Rank::Eighth))
     }
 
-    /// Leaves out the pieces that are pinned to their king in `before`, unless the square is on the
-    /// line of the pin.
-    pub(crate) fn without_pinned(self, before: &Position) -> Self {
+    /// Returns the pieces that may recapture, regardless of pins and checks.
+    pub(crate) fn recapturers(&self) -> BitBoard {
+        let attackers = |square| self.pieces.attackers(square, self.pieces.occupied());
+        self.square.map_or(BitBoard::EMPTY, attackers) & self.pieces.side(self.recapturing_side)
+    }
+
+    /// Leaves out the pieces that are pinned before the move, unless the square is on the line of
+    /// the pin.
+    pub(crate) fn without_pinned(self, pins: &Pins) -> Self {
         let Some(square) = self.square else { return self };
-        let pieces = before.pieces();
-        let mut absent = BitBoard::EMPTY;
-        for side in Color::ALL {
-            let Some(king) = before.king(side) else { continue };
-            let pinned = pieces.pinned(king, side);
-            absent |= pinned
-                .into_iter()
-                .filter(|piece| !get_line_rays(king, *piece).has(square))
-                .collect();
-        }
-        Self { absent, ..self }
+        Self { absent: pins.off(square), ..self }
+    }
+}
+
+/// The kings of a position and the pieces that are pinned to them.
+pub(crate) struct Pins([Option<(Square, BitBoard)>; 2]);
+
+impl Pins {
+    pub(crate) fn of(position: &Position) -> Self {
+        Self(Color::ALL.map(|side| {
+            position.king(side).map(|king| (king, position.pieces().pinned(king, side)))
+        }))
+    }
+
+    /// Returns the pinned pieces on whose lines a square does not lie.
+    fn off(&self, square: Square) -> BitBoard {
+        let off = |(king, pinned): (Square, BitBoard)| {
+            pinned.into_iter().filter(move |piece| !get_line_rays(king, *piece).has(square))
+        };
+        self.0.into_iter().flatten().flat_map(off).collect()
     }
 }

@@ -24,7 +24,9 @@ impl ExchangeStart {
 
     /// Evaluates as [`ExchangeStart::legal_minimax`] with a given limit.
     pub fn legal_minimax_with_limit(&self, limit: usize) -> Option<i32> {
-        let Some(square) = self.square else { return Some(self.won) };
+        let Some(square) = self.square.filter(|_| !self.recapturers().is_empty()) else {
+            return Some(self.won);
+        };
         let kinds = self.values.kinds_by_value();
         let mut search =
             Search { values: self.values, kinds, square, known: FxHashMap::default(), limit };

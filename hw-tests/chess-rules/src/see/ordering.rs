@@ -5,7 +5,9 @@ use std::ops::AddAssign;
 use crate::{IllegalReason, Move, Position};
 use serde::Serialize;
 
-use crate::see::{PieceValues, SeeDefinition, ValuesByDefinition, move_values};
+use crate::see::definition::move_values_with;
+use crate::see::exchange_start::Pins;
+use crate::see::{PieceValues, SeeDefinition, ValuesByDefinition};
 
 /// A legal capture and its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +72,9 @@ pub fn order_captures(
     values: PieceValues,
     by: SeeDefinition,
 ) -> OrderedCaptures {
-    let valued = |played| ValuedCapture { played, value: move_values(position, played, values) };
+    let pins = Pins::of(position);
+    let value = |played| move_values_with(position, played, values, &pins);
+    let valued = |played| ValuedCapture { played, value: value(played) };
     let (legal, illegal) = position.captures();
     let mut captures: Vec<_> = legal.into_iter().map(valued).collect();
     let count = |wanted: fn(i32) -> bool| {
