@@ -7,15 +7,10 @@ use cli_support::exit::{CommandError, ENVIRONMENT, USAGE};
 use cli_support::files::read_limited;
 use cli_support::text::Escape;
 
-use crate::report::{Report, SCHEMA_VERSION};
+use crate::report::{MAX_REPORT_BYTES, REPORT_PREFIX, parse_report};
 use crate::results::{RESULTS_MAGIC, Record, RecordReader, ResultsError};
 use crate::runner::Baseline;
 use crate::suite::Suite;
-
-/// The largest report that is read, in bytes. A results file is read line by line.
-const MAX_REPORT_BYTES: u64 = 1 << 30;
-/// The first bytes of `report.json`.
-const REPORT_PREFIX: &[u8] = b"{\"schema\":";
 
 /// Error returned if a baseline can't be read.
 #[derive(Debug, thiserror::Error)]
@@ -98,16 +93,6 @@ fn parse<S: Suite>(path: &Path, mut source: impl BufRead) -> Result<Baseline, Ba
         return Err(BaselineError::UnknownFormat(path.to_owned()));
     }
     Ok(baseline)
-}
-
-/// Reads a `report.json` of this version.
-fn parse_report<S: Suite>(bytes: &[u8]) -> Result<Report<S>, String> {
-    let value: serde_json::Value =
-        serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-    if value["schema"] != SCHEMA_VERSION {
-        return Err(format!("unsupported schema {}: expected {SCHEMA_VERSION}", value["schema"]));
-    }
-    serde_json::from_value(value).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

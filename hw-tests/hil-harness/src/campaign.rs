@@ -64,6 +64,8 @@ pub struct RunConfig {
     pub report: Option<PathBuf>,
     /// The command line, without the program.
     pub arguments: Vec<String>,
+    /// The git commit of the folder in which it runs.
+    pub commit: Option<String>,
     /// The options of the follow-up commands for failed cases.
     pub follow_up: report::FollowUpOptions,
     /// The name of the board before it is connected.

@@ -3,19 +3,31 @@
 
 mod aggregates;
 mod boards;
+mod diff;
 mod facts;
 mod files;
+mod history;
 mod junit;
 mod markdown;
+mod merge;
 mod model;
 mod page;
+mod stored;
 mod target;
 mod worst_results;
 
 pub use crate::suite::{FollowUp, FollowUpOptions, command_line};
+pub(crate) use boards::COMPLETE;
 pub use boards::{BoardSummary, boards_table, missing_boards, missing_boards_text};
-pub use files::{WriteError, claim_folder, prepare_folder, write_files, write_no_run};
+pub use diff::RunDiff;
+pub use files::{
+    WriteError, claim_folder, prepare_folder, write_files, write_history, write_no_run,
+};
+pub use history::{History, PastRun, history_page};
+pub use merge::{MergeError, merge_shards};
 pub use model::{Report, ReportedBoard, SCHEMA_VERSION};
+pub(crate) use stored::{MAX_REPORT_BYTES, REPORT_PREFIX, parse_report};
+pub use stored::{ReadError, StoredReport};
 pub use target::RunTarget;
 pub use worst_results::{CaseResults, WorstResults};
 

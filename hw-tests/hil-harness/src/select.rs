@@ -28,9 +28,9 @@ pub struct Selection {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
     /// The index, from 1.
-    part: usize,
+    pub(crate) part: usize,
     /// The number of shards.
-    of: usize,
+    pub(crate) of: usize,
 }
 
 impl FromStr for Shard {

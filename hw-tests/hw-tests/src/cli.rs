@@ -7,6 +7,7 @@ mod exhaust;
 mod inspect;
 mod moved;
 mod new;
+mod report;
 mod run;
 mod select;
 mod simulator;
@@ -105,6 +106,9 @@ Examples:
   hw-tests diff --board direct --board /dev/ttyUSB0 --tag play
   hw-tests diff --board direct --board direct,app=changed.hex 'byte.*'")]
     Diff(diff::DiffArgs),
+    /// Follow many runs, join the shards of one, or compare two, by their reports (docs/REPORTS.md)
+    #[command(after_help = "Example:\n  hw-tests report history archive --report-dir history")]
+    Report(report::ReportArgs),
     /// Check the rig (port, permissions, lock, flow control, baud, ROM, clock, line), with advice
     #[command(after_help = "\
 Opens only the given port. The clock is measured by code whose T-states are known.
@@ -188,6 +192,7 @@ pub(crate) fn run(cli: Cli) -> CommandResult {
         Command::Call(args) => call::serve(&args),
         Command::New(args) => new::create(&args),
         Command::Diff(args) => diff::diff(&args),
+        Command::Report(args) => report::report(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Exhaust(args) => exhaust::exhaust(&args),
         Command::Profile(args) => args.exec_hw_inspect("profile"),

@@ -17,13 +17,11 @@ use crate::fleet::{
     BoardConnected, BoardFinished, Fleet, FleetBoard, FleetEvent, FleetSummary, SchedulerStats,
     run_fleet,
 };
-use crate::report::{self, BoardSummary, RunTarget};
+use crate::report::{self, BoardSummary, COMPLETE, RunTarget};
 use crate::results::BoardReady;
 use crate::runner::{RunEnd, RunSummary};
 use crate::suite::Suite;
 
-/// The end of a board that did all its work.
-const COMPLETE: &str = "complete";
 /// The end of a board that was still being prepared when the run ended.
 const NOT_READY: &str = "was not ready before the run was over";
 

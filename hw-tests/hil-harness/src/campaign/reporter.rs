@@ -40,6 +40,7 @@ impl<'a, S: Suite> Reporter<'a, S> {
         ctx: &RunContext<'a, T>,
     ) -> Result<Self, CommandError> {
         let mut report = Report::new(head, config.arguments.clone(), SystemTime::now());
+        report.commit = config.commit.clone();
         if let Some(profile) = profile {
             report.set_planned_board(profile, &config.board);
         }

@@ -7,8 +7,13 @@ use firmware_wire::Identity;
 use rcflash_link::LinkStats;
 use serde::{Deserialize, Serialize};
 
-use crate::runner::{Verdict, VerdictCounts};
+use super::Report;
+use super::target::without_port;
+use crate::runner::{RunEnd, Verdict, VerdictCounts};
 use crate::suite::Suite;
+
+/// The end of a board that did all its work.
+pub(crate) const COMPLETE: &str = "complete";
 
 /// A board of a run on a fleet.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +45,46 @@ pub struct BoardSummary<S: Suite> {
     /// Statistics of its line; absent if it was never ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<LinkStats>,
+}
+
+impl<S: Suite> Report<S> {
+    /// Returns a row for each board, also of a run on one.
+    pub(super) fn board_rows(&self) -> Vec<BoardSummary<S>> {
+        if !self.boards.is_empty() {
+            return self.boards.clone();
+        }
+        let summary = self.summary.clone().unwrap_or_default();
+        let name = self.board.as_ref().map_or(&self.run.profile, |board| &board.name);
+        vec![BoardSummary {
+            name: without_port(name).to_owned(),
+            profile: self.run.profile.clone(),
+            at: None,
+            image: self.image.clone(),
+            ended: self.incomplete.clone().unwrap_or_else(|| COMPLETE.to_owned()),
+            counts: self.counts,
+            at_fault: 0,
+            is_missing: self.summary.is_none() || matches!(summary.ended, RunEnd::BoardLost(_)),
+            losses: summary.reconnects,
+            restarts: summary.restarts,
+            link: self.link,
+        }]
+    }
+
+    /// Returns the builds on the boards in hexadecimal, each once.
+    pub(super) fn builds(&self) -> Vec<String> {
+        let rows = self.board_rows();
+        let mut builds: Vec<_> = rows.iter().filter_map(BoardSummary::build).collect();
+        builds.sort();
+        builds.dedup();
+        builds
+    }
+}
+
+impl<S: Suite> BoardSummary<S> {
+    /// Returns the build on the board in hexadecimal; `None` if it was never ready.
+    pub(super) fn build(&self) -> Option<String> {
+        self.image.as_ref().map(|image| format!("{:08X}", image.build_id))
+    }
 }
 
 /// Returns the boards that are missing at the end of a run, with the reasons; empty if none is.

@@ -7,7 +7,7 @@ use cli_support::exit::{CommandError, ENVIRONMENT, USAGE};
 use cli_support::text::{Escape, escape_json};
 use flate2::{Compression, GzBuilder};
 
-use super::{CaseResults, Report};
+use super::{CaseResults, History, Report, history_page};
 use super::{junit, markdown, page};
 use crate::file_system::{FileSystem, PathKind};
 use crate::runner::Verdict;
@@ -86,21 +86,51 @@ pub fn prepare_folder(
 ) -> Result<(), WriteError> {
     file_system.create_dir_all(folder).map_err(WriteError::of(folder))?;
     let passes: (&str, Recogniser) = (PASSES_FILE, |text| text.contains(PASSES_COMMENT));
-    for (name, is_ours) in FILES.into_iter().chain([passes]) {
-        let path = folder.join(name);
-        match path_kind(file_system, &path)? {
-            PathKind::Missing | PathKind::File(0) => {}
-            PathKind::File(_) if force => {}
-            PathKind::File(_) => {
-                let bytes = file_system
-                    .read_prefix(&path, RECOGNISED_PREFIX_BYTES)
-                    .map_err(WriteError::of(&path))?;
-                if !is_ours(&String::from_utf8_lossy(&bytes)) {
-                    return Err(WriteError::NotAReport(path));
-                }
-            }
-            PathKind::Directory | PathKind::Other => return Err(WriteError::NotAReport(path)),
+    let mut files = FILES.into_iter().chain([passes]);
+    files.try_for_each(|(name, is_ours)| {
+        check_replaceable(file_system, folder.join(name), is_ours, force)
+    })
+}
+
+fn check_replaceable(
+    file_system: &dyn FileSystem,
+    path: PathBuf,
+    is_ours: Recogniser,
+    force: bool,
+) -> Result<(), WriteError> {
+    match path_kind(file_system, &path)? {
+        PathKind::Missing | PathKind::File(0) => Ok(()),
+        PathKind::File(_) if force => Ok(()),
+        PathKind::File(_) => {
+            let bytes = file_system
+                .read_prefix(&path, RECOGNISED_PREFIX_BYTES)
+                .map_err(WriteError::of(&path))?;
+            let is_ours = is_ours(&String::from_utf8_lossy(&bytes));
+            if is_ours { Ok(()) } else { Err(WriteError::NotAReport(path)) }
         }
+        PathKind::Directory | PathKind::Other => Err(WriteError::NotAReport(path)),
+    }
+}
+
+/// Writes `history.html` and `history.json` into a folder, which is created. With `force` other
+/// files of these names are replaced.
+///
+/// # Errors
+/// Returns [`WriteError`] if a path is taken by something else or a file can't be written.
+pub fn write_history(
+    file_system: &dyn FileSystem,
+    history: &History,
+    folder: &Path,
+    force: bool,
+) -> Result<(), WriteError> {
+    file_system.create_dir_all(folder).map_err(WriteError::of(folder))?;
+    let (page, data) = (folder.join("history.html"), folder.join("history.json"));
+    check_replaceable(file_system, page.clone(), FILES[2].1, force)?;
+    check_replaceable(file_system, data.clone(), |text| text.starts_with("{\"history\":"), force)?;
+    let json =
+        serde_json::to_string(history).map_err(|error| WriteError::of(&data)(error.into()))?;
+    for (path, text) in [(data, escape_json(&json) + "\n"), (page, history_page(history).into())] {
+        file_system.replace(&path, text.as_bytes()).map_err(WriteError::of(&path))?;
     }
     Ok(())
 }

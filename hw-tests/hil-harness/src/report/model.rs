@@ -36,6 +36,9 @@ pub struct Report<S: Suite> {
     pub run: RunHeader,
     /// The command line, without the program.
     pub arguments: Vec<String>,
+    /// The git commit of the folder in which it ran; absent outside of a repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
     /// The start: RFC 3339, UTC, to the second.
     pub started: String,
     /// The duration in milliseconds.
@@ -111,6 +114,7 @@ impl<S: Suite> Report<S> {
             schema: SCHEMA_VERSION,
             run,
             arguments,
+            commit: None,
             started: DateTime::<Utc>::from(started).to_rfc3339_opts(SecondsFormat::Secs, true),
             took_ms: 0,
             outcome: Conclusion::Incomplete,

@@ -13,7 +13,7 @@ use crate::suite::Suite;
 
 /// The page, with placeholders.
 const PAGE: &str = include_str!("page/page.html");
-const STYLE: &str = include_str!("page/style.css");
+pub(super) const STYLE: &str = include_str!("page/style.css");
 /// The script's functions that the suite's script may use.
 const ELEMENTS: &str = include_str!("page/elements.js");
 /// The script, after that of the suite: functions first, callers last.
@@ -95,7 +95,7 @@ fn fill_placeholders(
 }
 
 /// Escapes text for HTML, including attributes, and makes hidden characters visible.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     quick_xml::escape::escape(&*escape_controls(text)).into_owned()
 }
 

@@ -55,12 +55,19 @@ impl RunTarget {
     }
 }
 
+/// Returns a board's name without the port of a simulated one.
+pub(super) fn without_port(name: &str) -> &str {
+    match name.split_once(" at ") {
+        Some((simulated, _)) if simulated.starts_with("simulated ") => simulated,
+        _ => name,
+    }
+}
+
 /// Returns a board's name without the port of a simulated one, or with the title of its profile.
 fn board_text(name: &str, title: &str) -> String {
-    match name.split_once(" at ") {
-        Some((simulated, _)) if simulated.starts_with("simulated ") => simulated.to_owned(),
-        _ if name.starts_with("simulated ") => name.to_owned(),
-        _ => format!("{name} ({title})"),
+    match without_port(name) {
+        simulated if simulated.starts_with("simulated ") => simulated.to_owned(),
+        real => format!("{real} ({title})"),
     }
 }
 

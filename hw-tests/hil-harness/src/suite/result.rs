@@ -173,6 +173,13 @@ impl<S: Suite> CaseResult<S> {
         matches!(self.verdict, Verdict::Pass | Verdict::Fail | Verdict::Flaky)
     }
 
+    /// Returns the T-states of all its values; `None` if none was measured.
+    #[must_use]
+    pub fn t_states(&self) -> Option<u64> {
+        let measured = S::t_states(&self.details).into_iter().filter(|t_states| *t_states > 0);
+        measured.reduce(|sum, t_states| sum + t_states)
+    }
+
     /// Creates a result with a reason and without other details.
     #[must_use]
     pub fn with_reason(case: &S::Case, verdict: Verdict, why: impl Into<String>) -> Self {

@@ -1,6 +1,7 @@
 //! `hw-tests run`.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -236,6 +237,7 @@ impl ExecutionArgs {
             resume: self.resume,
             force: board.force,
             report: self.report_dir.clone(),
+            commit: self.report_dir.as_ref().and_then(|_| commit()),
             arguments: arguments.map(|word| word.to_string_lossy().into_owned()).collect(),
             board: board.display_name(),
             ..RunConfig::default()
@@ -254,6 +256,14 @@ impl ExecutionArgs {
         }
         Ok(Some(Arc::new(baseline::read::<S>(path, behaviour)?)))
     }
+}
+
+/// Returns the git commit of the current folder; `None` outside of a repository and without git.
+fn commit() -> Option<String> {
+    let mut git = Command::new("git");
+    let output = git.args(["rev-parse", "--verify", "HEAD"]).output().ok()?;
+    let commit = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+    (output.status.success() && !commit.is_empty()).then_some(commit)
 }
 
 /// Returns `true` if two paths lead to the same file.

@@ -180,7 +180,7 @@ fn test_files(arguments: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
             continue;
         }
         let before = files.len();
-        add_folder(argument, &mut files).map_err(|error| {
+        add_folder(argument, ENDING, &mut files).map_err(|error| {
             let message = format!("can't read {}: {error}", argument.escaped());
             CommandError::new(ENVIRONMENT, message)
         })?;
@@ -226,15 +226,20 @@ fn uncalled(contract: &Contract) -> String {
     )
 }
 
-fn add_folder(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+/// Adds the files of a folder and of those in it whose names end so.
+pub(super) fn add_folder(
+    folder: &Path,
+    ending: &str,
+    files: &mut Vec<PathBuf>,
+) -> std::io::Result<()> {
     let entries = std::fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
     let mut paths: Vec<_> = entries.iter().map(std::fs::DirEntry::path).collect();
     paths.sort();
     for path in paths {
         // Links are not followed, as they may lead back.
         if path.is_dir() && !path.is_symlink() {
-            add_folder(&path, files)?;
-        } else if path.to_string_lossy().ends_with(ENDING) {
+            add_folder(&path, ending, files)?;
+        } else if path.to_string_lossy().ends_with(ending) {
             // The names of cases are the same with and without `.`.
             files.push(path.strip_prefix(".").unwrap_or(&path).to_owned());
         }

@@ -6,6 +6,7 @@ mod checks;
 mod error_messages;
 mod faults;
 mod files;
+mod history;
 mod mutants;
 mod page;
 mod pairs;

@@ -1,0 +1,245 @@
+//! The history of many runs: pass and flake rates of cases and boards, T-states and line errors.
+
+mod page;
+mod past_run;
+
+pub use page::history_page;
+pub use past_run::PastRun;
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::Write;
+
+use cli_support::text::Escape;
+use serde::Serialize;
+
+use crate::runner::{Conclusion, Verdict};
+use past_run::PastResult;
+
+/// Version of `history.json`.
+const HISTORY_VERSION: u32 = 1;
+/// Shown digits of a commit.
+const SHORT_COMMIT: usize = 12;
+/// Most cases listed in the text.
+const MAX_CASES_SHOWN: usize = 20;
+
+/// The history of runs: the content of `history.json`.
+#[derive(Debug, Clone, Serialize)]
+pub struct History {
+    /// [`HISTORY_VERSION`].
+    history: u32,
+    /// The runs, from the earliest. Other fields give runs by their index here, from 0.
+    pub runs: Vec<PastRun>,
+    /// The boards, by name.
+    pub boards: Vec<BoardHistory>,
+    /// The cases, by name.
+    pub cases: Vec<CaseHistory>,
+}
+
+/// Numbers of results.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct ResultCounts {
+    /// Results without those skipped or not run.
+    pub results: u64,
+    /// Results that passed.
+    pub passed: u64,
+    /// Flaky results: flaky by themselves, or not passed although the same build passed the case
+    /// in some run.
+    pub flaky: u64,
+}
+
+impl ResultCounts {
+    fn add(&mut self, verdict: Verdict, has_build_passed: bool) {
+        if matches!(verdict, Verdict::Skipped | Verdict::NotRun) {
+            return;
+        }
+        let is_pass = verdict == Verdict::Pass;
+        self.results += 1;
+        self.passed += u64::from(is_pass);
+        self.flaky += u64::from(verdict == Verdict::Flaky || !is_pass && has_build_passed);
+    }
+
+    /// Formats the pass rate and the flake rate, in percent.
+    fn rates(self) -> [String; 2] {
+        let percent = |count| format!("{:.2} %", 100.0 * count as f64 / self.results.max(1) as f64);
+        [self.passed, self.flaky].map(percent)
+    }
+}
+
+/// The history of a case.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct CaseHistory {
+    /// Name of the case.
+    pub id: String,
+    /// Its verdicts, one a run.
+    #[serde(flatten)]
+    pub counts: ResultCounts,
+    /// The run in which it first did not pass; absent if it always passed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_failed: Option<usize>,
+    /// The run since which it has not passed; absent if it passed in its last run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failing_since: Option<usize>,
+    /// The runs in which it did not pass, with its verdict.
+    pub not_passed: Vec<(usize, Verdict)>,
+    /// T-states of all its values, for each run that measured another number than the run before.
+    pub t_states: Vec<(usize, u64)>,
+}
+
+impl CaseHistory {
+    fn add(&mut self, run: usize, verdict: Verdict, t_states: Option<u64>, has_passed: bool) {
+        self.counts.add(verdict, has_passed);
+        match verdict {
+            Verdict::Pass => self.failing_since = None,
+            Verdict::Skipped | Verdict::NotRun => {}
+            _ => {
+                self.first_failed.get_or_insert(run);
+                self.failing_since.get_or_insert(run);
+                self.not_passed.push((run, verdict));
+            }
+        }
+        let last = self.t_states.last().map(|(_, t_states)| *t_states);
+        self.t_states.extend(t_states.filter(|now| Some(*now) != last).map(|now| (run, now)));
+    }
+}
+
+/// The history of a board.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct BoardHistory {
+    /// Its name; of a simulated one without its port.
+    pub name: String,
+    /// Its results; a case that ran on several boards has one on each.
+    #[serde(flatten)]
+    pub counts: ResultCounts,
+    /// How often it was lost.
+    pub losses: u64,
+    /// How often it was restarted.
+    pub restarts: u64,
+    /// For each run with a line: its number, the requests, and the line errors: retries, and frames
+    /// corrupted at the host.
+    pub line: Vec<(usize, u64, u64)>,
+}
+
+impl History {
+    /// Creates the history of runs, in any order.
+    #[must_use]
+    pub fn new(mut runs: Vec<PastRun>) -> Self {
+        runs.sort_by(|a, b| (&a.started, &a.file).cmp(&(&b.started, &b.file)));
+        let mut cases = BTreeMap::<&str, CaseHistory>::new();
+        let mut boards = BTreeMap::<&str, BoardHistory>::new();
+        let passed: HashSet<_> = runs
+            .iter()
+            .flat_map(PastRun::results)
+            .filter(|result| result.verdict == Verdict::Pass)
+            .map(|result| (result.case, result.build))
+            .collect();
+        let has_passed = |one: &PastResult| passed.contains(&(one.case, one.build));
+        for (number, run) in runs.iter().enumerate() {
+            for (result, t_states) in run.verdicts() {
+                let case = cases.entry(result.case).or_default();
+                case.add(number, result.verdict, t_states, has_passed(&result));
+            }
+            for result in run.results() {
+                let board = boards.entry(result.board).or_default();
+                board.counts.add(result.verdict, has_passed(&result));
+            }
+            for board in &run.boards {
+                let history = boards.entry(&board.name).or_default();
+                history.losses += board.losses;
+                history.restarts += board.restarts;
+                history
+                    .line
+                    .extend(board.line.map(|(requests, errors)| (number, requests, errors)));
+            }
+        }
+        let named = |(id, case): (&str, CaseHistory)| CaseHistory { id: id.to_owned(), ..case };
+        let cases = cases.into_iter().map(named).collect();
+        let named =
+            |(name, board): (&str, BoardHistory)| BoardHistory { name: name.to_owned(), ..board };
+        let boards = boards.into_iter().map(named).collect();
+        Self { history: HISTORY_VERSION, runs, boards, cases }
+    }
+
+    /// Returns the cases that did not always pass: those that fail now first, then by flaky
+    /// results.
+    #[must_use]
+    pub fn problems(&self) -> Vec<&CaseHistory> {
+        let mut cases: Vec<_> =
+            self.cases.iter().filter(|case| !case.not_passed.is_empty()).collect();
+        cases.sort_by_key(|case| {
+            (case.failing_since.is_none(), std::cmp::Reverse(case.counts.flaky))
+        });
+        cases
+    }
+
+    /// Returns the cases whose T-states changed.
+    fn slower_or_faster(&self) -> Vec<&CaseHistory> {
+        self.cases.iter().filter(|case| case.t_states.len() > 1).collect()
+    }
+
+    /// Returns the number of runs, their time and their conclusions.
+    fn headline(&self) -> String {
+        let count = |outcome| self.runs.iter().filter(|run| run.outcome == outcome).count();
+        let time = match &self.runs[..] {
+            [first, .., last] => format!(", {} to {}", first.started, last.started),
+            _ => String::new(),
+        };
+        format!(
+            "{} runs{time}: {} pass, {} fail, {} incomplete",
+            self.runs.len(),
+            count(Conclusion::Pass),
+            count(Conclusion::Fail),
+            count(Conclusion::Incomplete)
+        )
+    }
+
+    /// Describes a run: its start, its builds and its commit.
+    fn describe(&self, run: usize) -> String {
+        let run = &self.runs[run];
+        let mut text = run.started.clone();
+        if !run.builds.is_empty() {
+            let _ = write!(text, ", build {}", run.builds.join(" and "));
+        }
+        if let Some(commit) = &run.commit {
+            let _ = write!(text, ", commit {commit:.SHORT_COMMIT$}");
+        }
+        text
+    }
+
+    /// Describes when a case failed: since which run, or first and last in which.
+    fn failed_when(&self, case: &CaseHistory) -> String {
+        match (case.failing_since, case.first_failed, case.not_passed.last()) {
+            (Some(since), ..) => format!("failing since {}", self.describe(since)),
+            (None, Some(first), Some((last, _))) if first != *last => {
+                format!("first {}; last {}", self.describe(first), self.describe(*last))
+            }
+            (None, first, _) => first.map_or_else(String::new, |first| self.describe(first)),
+        }
+    }
+
+    /// Returns the summary: the boards, and the first cases that did not always pass.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = format!("{}\n", self.headline().escaped());
+        for board in &self.boards {
+            let [pass, flaky] = board.counts.rates();
+            let (name, results) = (board.name.escaped(), board.counts.results);
+            let errors: u64 = board.line.iter().map(|(.., errors)| errors).sum();
+            let _ = writeln!(
+                text,
+                "board {name}: {results} results, {pass} pass, {flaky} flaky, {} times lost, \
+                 {errors} line errors",
+                board.losses
+            );
+        }
+        let problems = self.problems();
+        for case in problems.iter().take(MAX_CASES_SHOWN) {
+            let [pass, flaky] = case.counts.rates();
+            let (id, when) = (case.id.escaped(), self.failed_when(case));
+            let _ = writeln!(text, "{id}: {pass} pass, {flaky} flaky; {}", when.escaped());
+        }
+        if let Some(more) = problems.len().checked_sub(MAX_CASES_SHOWN + 1) {
+            let _ = writeln!(text, "... and {} more", more + 1);
+        }
+        text
+    }
+}

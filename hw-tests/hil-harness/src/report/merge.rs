@@ -1,0 +1,255 @@
+//! Joins the reports of the shards of one run.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use chrono::DateTime;
+use cli_support::exit::{CommandError, USAGE};
+use cli_support::text::Escape;
+
+use super::{BoardSummary, FollowUpOptions, Report};
+use crate::runner::{CaseResult, RunEnd, RunSummary};
+use crate::select::Shard;
+use crate::suite::Suite;
+
+/// Error returned if reports are not those of all shards of one run.
+#[derive(Debug, thiserror::Error)]
+pub enum MergeError {
+    /// The report is of no shard.
+    #[error("{} is of no shard: expected a report of a run with --shard", .0.escaped())]
+    NotAShard(PathBuf),
+    /// Two reports are of different runs: what differs, and both values.
+    #[error(
+        "{} is of another run than {}: {} is {}, and {} there",
+        .0.escaped(), .1.escaped(), .2, .3.escaped(), .4.escaped()
+    )]
+    OtherRun(PathBuf, PathBuf, &'static str, String, String),
+    /// Two reports are of the same shard.
+    #[error("{} and {} are both of shard {}", .0.escaped(), .1.escaped(), .2)]
+    Twice(PathBuf, PathBuf, Shard),
+    /// Shards without a report.
+    #[error("no report of shard {}", .0.join(", "))]
+    Missing(Vec<String>),
+    /// A case is in two shards.
+    #[error("{}: another shard has the case {}, too", .0.escaped(), .1.escaped())]
+    CaseTwice(PathBuf, String),
+}
+
+impl From<MergeError> for CommandError {
+    fn from(error: MergeError) -> Self {
+        Self::new(USAGE, error)
+    }
+}
+
+/// Joins the reports of all shards of one run, each with its path, to that of the whole run.
+/// Also returns its cases, which the report then does not have.
+///
+/// # Errors
+/// Returns [`MergeError`] unless the reports are of all shards of one run.
+pub fn merge_shards<S: Suite>(
+    reports: Vec<(PathBuf, Report<S>)>,
+) -> Result<(Report<S>, Vec<CaseResult<S>>), MergeError> {
+    let mut shards = Vec::new();
+    for (path, report) in reports {
+        let shard = report.run.shard.as_ref().and_then(|shard| shard.parse::<Shard>().ok());
+        let Some(shard) = shard else { return Err(MergeError::NotAShard(path)) };
+        shards.push((shard, path, report));
+    }
+    shards.sort_by_key(|(shard, ..)| (shard.of, shard.part));
+    check_one_run(&shards)?;
+    let reports: Vec<_> = shards.into_iter().map(|(.., report)| report).collect();
+    Ok(join(reports))
+}
+
+type ShardReport<S> = (Shard, PathBuf, Report<S>);
+
+fn check_one_run<S: Suite>(shards: &[ShardReport<S>]) -> Result<(), MergeError> {
+    for pair in shards.windows(2) {
+        let [(first, path, report), (second, other, next)] = pair else { continue };
+        let facts = facts(*second, next).into_iter().zip(facts(*first, report));
+        for ((what, now), (_, before)) in facts {
+            if let (Some(now), Some(before)) = (now, before)
+                && now != before
+            {
+                return Err(MergeError::OtherRun(other.clone(), path.clone(), what, now, before));
+            }
+        }
+        if first == second {
+            return Err(MergeError::Twice(path.clone(), other.clone(), *first));
+        }
+    }
+    let of = shards.first().map_or(0, |(shard, ..)| shard.of);
+    let is_there = |part: &usize| shards.iter().any(|(shard, ..)| shard.part == *part);
+    let missing = (1..=of).filter(|part| !is_there(part));
+    let missing: Vec<_> = missing.map(|part| Shard { part, of }.to_string()).collect();
+    if !missing.is_empty() {
+        return Err(MergeError::Missing(missing));
+    }
+    let mut ids = BTreeSet::new();
+    for (_, path, report) in shards {
+        if let Some(case) = report.cases.iter().find(|case| !ids.insert(&case.id)) {
+            return Err(MergeError::CaseTwice(path.clone(), case.id.clone()));
+        }
+    }
+    Ok(())
+}
+
+/// Returns what all shards of a run have in common; `None` for what is not known of this one.
+fn facts<S: Suite>(shard: Shard, report: &Report<S>) -> [(&'static str, Option<String>); 9] {
+    let run = &report.run;
+    let seed = run.seed.map_or_else(|| "none".to_owned(), |seed| seed.to_string());
+    [
+        ("the number of shards", Some(shard.of.to_string())),
+        ("the program", Some(run.program.clone())),
+        ("the board's profile", Some(run.profile.clone())),
+        ("the behaviour", Some(run.behaviour.clone())),
+        ("--repeat", Some(run.repeat.to_string())),
+        ("--seed", Some(seed)),
+        ("the commit", report.commit.clone()),
+        ("the build", Some(report.builds().join(", ")).filter(|builds| !builds.is_empty())),
+        ("the list of own routines", Some(report.own.join(", "))),
+    ]
+}
+
+/// Joins reports in this order.
+fn join<S: Suite>(mut reports: Vec<Report<S>>) -> (Report<S>, Vec<CaseResult<S>>) {
+    let rows = joined_rows(&reports);
+    let is_single = rows.len() == 1 && reports.iter().all(|report| report.boards.is_empty());
+    if !is_single {
+        reports.iter_mut().for_each(name_board);
+    }
+    let took = end(&reports);
+    let mut parts = reports.into_iter();
+    let Some(mut all) = parts.next() else { unreachable!("a run has a shard") };
+    let mut ended = summary(&all);
+    all.incomplete = of_shard(&all, all.incomplete.clone());
+    for part in parts {
+        let next = summary(&part);
+        let first_end = if ended.ended == RunEnd::Complete { &next } else { &ended }.ended.clone();
+        ended = RunSummary { ended: first_end, ..ended.merge(next) };
+        add(&mut all, part);
+    }
+    all.run.shard = None;
+    all.arguments = without_shard(&all.arguments);
+    all.limit = None;
+    all.summary = Some(ended);
+    if !is_single {
+        (all.board, all.image) = (None, None);
+        all.run.boards = rows.iter().map(|row| row.name.clone()).collect();
+        all.boards = rows;
+    }
+    let mut cases = std::mem::take(&mut all.cases);
+    let (inspect, baseline) = (all.inspect.clone(), all.baseline.take());
+    // Cases in memory can always be read.
+    let _ = all.set_cases(&mut cases, took, &FollowUpOptions::default(), None);
+    (all.inspect, all.baseline) = (inspect, baseline);
+    (all, cases)
+}
+
+/// Adds a shard to those before it, but for what the end of the run and the cases decide.
+fn add<S: Suite>(all: &mut Report<S>, mut part: Report<S>) {
+    let why = of_shard(&part, part.incomplete.clone());
+    let texts = [all.incomplete.take(), why].into_iter().flatten().collect::<Vec<_>>();
+    all.incomplete = (!texts.is_empty()).then(|| texts.join("; "));
+    all.run.cases += part.run.cases;
+    all.run.digest = sum_of_digests(&all.run.digest, &part.run.digest);
+    all.started = std::mem::take(&mut all.started).min(part.started);
+    all.image = all.image.take().or(part.image);
+    all.link = [all.link, part.link].into_iter().flatten().reduce(|mut sum, link| {
+        sum += link;
+        sum
+    });
+    if let (Some(all), Some(part)) = (&mut all.rounds, part.rounds) {
+        *all += part;
+    }
+    if let (Some(all), Some(part)) = (&mut all.baseline, part.baseline) {
+        all.known.extend(part.known);
+        all.new.extend(part.new);
+        all.fixed.extend(part.fixed);
+    }
+    all.inspect.append(&mut part.inspect);
+    all.cases.append(&mut part.cases);
+}
+
+/// The digest of cases is a sum over them.
+fn sum_of_digests(a: &str, b: &str) -> String {
+    let number = |digest| u64::from_str_radix(digest, 16).unwrap_or_default();
+    format!("{:016X}", number(a).wrapping_add(number(b)))
+}
+
+/// Names the shard in the reason why it is incomplete.
+fn of_shard<S: Suite>(report: &Report<S>, why: Option<String>) -> Option<String> {
+    let shard = report.run.shard.as_deref().unwrap_or_default();
+    why.map(|why| format!("shard {shard}: {why}"))
+}
+
+/// Returns the end of a shard; that of one that never had a board is a lost board.
+fn summary<S: Suite>(report: &Report<S>) -> RunSummary {
+    let lost = |why: &String| RunSummary {
+        ended: RunEnd::BoardLost(why.clone()),
+        ..RunSummary::default()
+    };
+    let unfinished = report.incomplete.as_ref().map(lost);
+    report.summary.clone().or(unfinished).unwrap_or_default()
+}
+
+/// Names the board of a run on one in its cases, as a run on several does.
+fn name_board<S: Suite>(report: &mut Report<S>) {
+    if !report.boards.is_empty() {
+        return;
+    }
+    let name = report.board_rows().swap_remove(0).name;
+    for case in report.cases.iter_mut().filter(|case| case.is_answered()) {
+        case.board = Some(name.clone());
+    }
+}
+
+/// Returns a row for each board; those of the same name are one board.
+fn joined_rows<S: Suite>(reports: &[Report<S>]) -> Vec<BoardSummary<S>> {
+    let mut rows = Vec::<BoardSummary<S>>::new();
+    for row in reports.iter().flat_map(Report::board_rows) {
+        let Some(known) = rows.iter_mut().find(|known| known.name == row.name) else {
+            rows.push(row);
+            continue;
+        };
+        known.image = known.image.take().or(row.image);
+        known.counts += row.counts;
+        known.at_fault += row.at_fault;
+        known.is_missing |= row.is_missing;
+        known.losses += row.losses;
+        known.restarts += row.restarts;
+        known.link = [known.link, row.link].into_iter().flatten().reduce(|mut sum, link| {
+            sum += link;
+            sum
+        });
+        if row.is_missing {
+            known.ended = row.ended;
+        }
+    }
+    rows
+}
+
+/// Returns the time from the earliest start to the latest end.
+fn end<S: Suite>(reports: &[Report<S>]) -> Duration {
+    let start = |report: &Report<S>| {
+        DateTime::parse_from_rfc3339(&report.started).map_or(0, |time| time.timestamp_millis())
+    };
+    let first = reports.iter().map(start).min().unwrap_or_default();
+    let ends = reports.iter().map(|report| (start(report) - first) as u64 + report.took_ms);
+    Duration::from_millis(ends.max().unwrap_or_default())
+}
+
+/// Returns a command line without `--shard`.
+fn without_shard(arguments: &[String]) -> Vec<String> {
+    let mut arguments = arguments.iter();
+    let mut left = Vec::new();
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--shard" => _ = arguments.next(),
+            other if other.starts_with("--shard=") => {}
+            other => left.push(other.to_owned()),
+        }
+    }
+    left
+}
