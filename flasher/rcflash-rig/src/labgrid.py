@@ -2,7 +2,7 @@
 
 The place is acquired at the start, unless this user has acquired it already, and released when standard input is
 closed, also because the parent was killed. Prints the lines "port ADDRESS", "reset yes" or "reset no", and "ready";
-then "done" for each input line "reset"; or "error TEXT".
+then "done" for each input line "reset"; or "error TEXT", or "busy TEXT" if another has the place.
 """
 
 import os
@@ -150,5 +150,7 @@ def main(place):
 try:
     main(sys.argv[1])
 except Exception as error:
-    report("error", str(error) or type(error).__name__)
+    text = str(error) or type(error).__name__
+    is_busy = " already acquired " in text or " was not reserved for " in text
+    report("busy" if is_busy else "error", text)
     sys.exit(1)

@@ -51,7 +51,8 @@ impl LabgridPlace {
     /// place first if necessary.
     ///
     /// # Errors
-    /// Returns labgrid's message if the place is unknown or another user has acquired it.
+    /// Returns labgrid's message if the place is unknown, or if another user has acquired or
+    /// reserved it, with [`io::ErrorKind::ResourceBusy`].
     pub fn address(&self) -> io::Result<String> {
         let mut lease = self.lock();
         if lease.is_none() {
@@ -132,6 +133,10 @@ impl Lease {
             match line.split_once(' ').unwrap_or((&line, "")) {
                 ("port", address) => address.clone_into(&mut self.address),
                 ("reset", keyword) => self.has_reset = keyword == "yes",
+                ("busy", text) => {
+                    let problem = format!("labgrid: {text}");
+                    return Err(io::Error::new(io::ErrorKind::ResourceBusy, problem));
+                }
                 ("error", text) => return Err(io::Error::other(format!("labgrid: {text}"))),
                 (keyword, _) if keyword == expected => return Ok(()),
                 _ => {}

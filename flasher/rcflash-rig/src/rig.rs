@@ -1,8 +1,10 @@
 //! A board with its port, wiring and reset.
 
 use std::io;
+use std::net::ToSocketAddrs;
 use std::time::Duration;
 
+use rcflash_transport::network::NetworkAddress;
 use rcflash_transport::port::{self, OpenError};
 use rcflash_transport::{Transport, network};
 use serde::Deserialize;
@@ -71,6 +73,20 @@ impl Rig {
             },
             pacing: Pacing::default(),
         }
+    }
+
+    /// Returns a text that is the same for all names of the port: the device's own path, or the
+    /// address of the server as a number. Names that can't be resolved are their own identity.
+    pub fn port_identity(&self) -> String {
+        let adapter = self.serial.as_deref().and_then(|serial| port_of_adapter(serial).ok()?);
+        let port = adapter.as_ref().unwrap_or(&self.port);
+        if let Ok(Some(address)) = NetworkAddress::parse(port) {
+            let found = (address.host.as_str(), address.port).to_socket_addrs().ok();
+            let found = found.and_then(|mut all| all.next());
+            return found.map_or_else(|| port.clone(), |at| format!("{at}{}", address.path));
+        }
+        let device = std::fs::canonicalize(port).ok();
+        device.map_or_else(|| port.clone(), |path| path.to_string_lossy().into_owned())
     }
 
     /// Opens the port, at `baud` if the rig has no speed of its own, and sets its control lines.

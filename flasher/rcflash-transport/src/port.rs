@@ -1,7 +1,7 @@
 //! Opens and lists serial ports.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use host_platform::files::is_character_device;
@@ -62,6 +62,19 @@ pub enum OpenError {
     /// Any other error.
     #[error("can't open {0}: {1}")]
     Other(String, io::Error),
+}
+
+impl OpenError {
+    /// Returns `true` if somebody else has the port, who may release it.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        match self {
+            Self::Busy(..) | Self::Locked(_, LockError::Held { .. }) => true,
+            Self::Refused(_, message) => message.contains("in use"),
+            Self::Other(_, error) => error.kind() == ErrorKind::ResourceBusy,
+            _ => false,
+        }
+    }
 }
 
 fn user_or_unknown(user_or_unknown: Option<&PortUser>) -> String {

@@ -156,6 +156,9 @@ pub enum BoardError {
     /// The port could not be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
+    /// The run was interrupted while it waited for the port.
+    #[error("interrupted while waiting: {0}")]
+    Interrupted(OpenError),
     /// The system has no pseudo-terminal or thread left.
     #[error("can't start the simulated board: {0}")]
     Simulator(io::Error),

@@ -23,9 +23,9 @@ pub use suite::{BoardSuite, CasePlan, Response};
 pub use utilization::{Bottleneck, LineUtilization, Utilization};
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use cli_support::exit::{CommandError, ENVIRONMENT, USAGE};
+use cli_support::exit::{CommandError, ENVIRONMENT, INTERRUPTED, USAGE};
 use firmware::build::BuildError;
 use firmware::profile::{BoardProfile, UartKind};
 use firmware_wire::Identity;
@@ -33,7 +33,8 @@ use rcflash_link::flash::FlashError;
 use rcflash_link::loader::LoadError;
 use rcflash_link::{Link, LinkError, LinkStats};
 use rcflash_monitors::LoaderError;
-use rcflash_transport::time::{Duration, Instant};
+use rcflash_transport::Transport;
+use rcflash_transport::time::{Duration, Instant, sleep};
 use tdlasm::link::LinkedLine;
 
 use crate::board::{
@@ -50,6 +51,8 @@ use utilization::CounterSnapshot;
 
 /// How long to wait for a simulated board's port to reappear.
 const DEFAULT_RECONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+/// How often a port that is in use is tried.
+const BUSY_POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Which board to prepare, with which programs and options.
 #[derive(Debug, Clone)]
@@ -69,6 +72,8 @@ pub struct BoardConfig<S> {
     /// The stock monitor in the board's ROM, through which the application is loaded; `None` if
     /// this project's monitor is there.
     pub stock_monitor: Option<HostMonitor>,
+    /// How long to wait for a port that is in use.
+    pub wait_timeout: Duration,
     /// How long to wait for a disconnected port.
     pub reconnect_timeout: Duration,
     /// Called with messages for the user.
@@ -127,12 +132,34 @@ impl<S: BoardSuite> BoardConfig<S> {
     }
 
     fn link(&self, board: &mut dyn Board) -> Result<Link, BoardError> {
-        let mut link = Link::new(board.open()?, self.profile.uart.baud);
+        let mut link = Link::new(self.open(board)?, self.profile.uart.baud);
         link.set_timeout_scale(board.slowdown_factor());
         if let Some(stop) = &self.cancel {
             link.set_stop(Arc::clone(stop));
         }
         Ok(link)
+    }
+
+    /// Opens the line, as soon as it is free.
+    fn open(&self, board: &mut dyn Board) -> Result<Box<dyn Transport + Send>, BoardError> {
+        let deadline = Instant::now() + self.wait_timeout;
+        let mut is_first = true;
+        loop {
+            let error = match board.open() {
+                Err(BoardError::Open(error)) if error.is_busy() => error,
+                other => return other,
+            };
+            if Instant::now() >= deadline {
+                return Err(error.into());
+            }
+            if self.cancel.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                return Err(BoardError::Interrupted(error));
+            }
+            if std::mem::take(&mut is_first) {
+                (self.on_notice)(&format!("waiting: {error}"));
+            }
+            sleep(BUSY_POLL_INTERVAL);
+        }
     }
 
     /// Connects without resetting the board or loading anything. Drop the link before the board.
@@ -183,6 +210,7 @@ impl<S: BoardSuite> BoardConfig<S> {
             in_flash: false,
             any_monitor: false,
             stock_monitor: None,
+            wait_timeout: Duration::ZERO,
             reconnect_timeout: DEFAULT_RECONNECT_TIMEOUT,
             on_notice: |_| {},
             recording: None,
@@ -264,6 +292,7 @@ impl From<SetupError> for CommandError {
             SetupError::Board(
                 error @ (BoardError::UnknownMachine(..) | BoardError::NotATranscript(_)),
             ) => Self::new(USAGE, error),
+            SetupError::Board(error @ BoardError::Interrupted(_)) => Self::new(INTERRUPTED, error),
             SetupError::Link(error) => error.into(),
             SetupError::MonitorLoad(error) => error.into(),
             other => Self::new(ENVIRONMENT, other),

@@ -24,6 +24,17 @@ use cli_support::files::read_input as read;
 
 pub use files::read_program;
 
+/// Parses a number with a unit: seconds, minutes, hours or days.
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    let units = [('s', 1), ('m', 60), ('h', 3600), ('d', 86_400)];
+    let found = units.iter().find_map(|(unit, seconds)| {
+        text.strip_suffix(*unit)?.parse::<u64>().ok()?.checked_mul(*seconds)
+    });
+    found.map(Duration::from_secs).ok_or_else(|| {
+        format!("invalid duration '{text}': expected a number and s, m, h or d, as in 30m")
+    })
+}
+
 /// Values of --rig that name a simulated board; each may be given more than once.
 const BUILTIN_RIGS: [&str; 3] = ["direct", "simulated", "real-time"];
 
@@ -51,9 +62,8 @@ pub struct BoardArgs {
     port: Option<String>,
     /// Like --port, or one of direct, simulated, real-time
     ///
-    /// `run` and `test` accept several and distribute the cases over them (docs/LAB.md). Together
-    /// with --port, this is the path of the rig file.
-    #[arg(long, value_name = "RIG|FILE", help_heading = BOARD)]
+    /// `run` and `test` accept several and distribute the cases over them (docs/LAB.md).
+    #[arg(long, value_name = "RIG", help_heading = BOARD)]
     pub rig: Vec<String>,
     /// Rig file [default: RCFLASH_RIG, or rcflash/rig.toml in the user's configuration folder]
     #[arg(long, value_name = "FILE", help_heading = BOARD, hide_short_help = true)]
@@ -128,6 +138,18 @@ pub struct BoardArgs {
         help_heading = BOARD
     )]
     via: Option<String>,
+    /// Wait while somebody else uses the board, a day if no TIME is given, as in --wait=30m
+    #[arg(
+        long,
+        value_name = "TIME",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "1d",
+        value_parser = parse_duration,
+        help_heading = BOARD,
+        hide_short_help = true
+    )]
+    wait: Option<Duration>,
     /// How long to wait for a disconnected port before giving up
     #[arg(
         long,
@@ -330,7 +352,24 @@ impl BoardArgs {
             numbered.push(if is_repeated { format!("{name} {count}") } else { name.clone() });
         }
         self.refuse_single_board_options()?;
+        self.refuse_same_board(&names)?;
         Ok(numbered)
+    }
+
+    /// Returns an error if two names lead to the same port.
+    fn refuse_same_board(&self, names: &[String]) -> Result<(), CommandError> {
+        let real = names.iter().filter(|name| !BUILTIN_RIGS.contains(&name.as_str()));
+        let mut known = BTreeMap::new();
+        for name in real {
+            // A name that leads nowhere is reported when its board is prepared.
+            let Ok(rig) = self.rigs().and_then(|rigs| rigs.resolve(name)) else { continue };
+            if let Some(other) = known.insert(rig.port_identity(), name) {
+                let (other, name) = (other.escaped(), name.escaped());
+                let why = format!("'{other}' and '{name}' are the same board: omit one of them");
+                return Err(CommandError::new(USAGE, why));
+            }
+        }
+        Ok(())
     }
 
     /// Returns an error if an option is given that works with a single board only.
@@ -375,10 +414,10 @@ impl BoardArgs {
             return Err(CommandError::new(USAGE, "--via needs a real board: name it with --port"));
         }
         if self.rig.len() > 1 {
-            return Err(CommandError::new(
-                USAGE,
-                "with --port, --rig is the rig file: give it once",
-            ));
+            return Err(CommandError::new(USAGE, "--port and --rig each select a board: omit one"));
+        }
+        if self.port.is_some() && !self.rig.is_empty() {
+            eprint_message("warning: --rig selects a board; name the rig file with --rig-file");
         }
         if self.port.is_none() && !self.rig.is_empty() {
             let others = self.direct || self.mame.is_some() || self.replay.is_some();
@@ -428,6 +467,7 @@ impl BoardArgs {
             in_flash: self.flash,
             any_monitor: self.any_monitor,
             stock_monitor: self.via.as_deref().map(host_monitor).transpose()?,
+            wait_timeout: self.wait.unwrap_or_default(),
             reconnect_timeout: Duration::from_secs(self.reconnect),
             on_notice: |text| eprint_message(text),
             recording,

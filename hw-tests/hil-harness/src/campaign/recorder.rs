@@ -89,6 +89,11 @@ impl<S: Suite> ResultRecorder<S> {
         self.results.add(result);
     }
 
+    /// Returns the boards of the resumed run on a fleet.
+    pub(super) fn earlier_boards(&self) -> &[String] {
+        self.writer.as_ref().map_or(&[], |writer| writer.earlier_boards())
+    }
+
     /// Returns the cases that have no verdict in the results file.
     pub(super) fn unfinished<'a>(
         &self,

@@ -72,6 +72,9 @@ impl<'a, S: Suite> Reporter<'a, S> {
         recorder: ResultRecorder<S>,
         outcome: Result<FinishedRun<S>, CommandError>,
     ) -> Result<FinishedRun<S>, CommandError> {
+        if recorder.earlier_boards() != self.report.run.boards {
+            self.report.earlier_boards = recorder.earlier_boards().to_vec();
+        }
         if let Err(failure) = &outcome {
             self.report.set_failure(&failure.message);
         }

@@ -29,6 +29,9 @@ impl<S: Suite> Report<S> {
         } else {
             facts.push(("boards", self.run.boards.join(", ")));
         }
+        if !self.earlier_boards.is_empty() {
+            facts.push(("resumed from", self.earlier_boards.join(", ")));
+        }
         facts.extend(
             self.fault_numbers().map(|(boards, code)| ("at fault", fault_sentence(boards, code))),
         );

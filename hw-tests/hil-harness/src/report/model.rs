@@ -51,6 +51,9 @@ pub struct Report<S: Suite> {
     /// The boards of a run on a fleet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub boards: Vec<BoardSummary<S>>,
+    /// The boards of the run on a fleet that this one resumed, if they are others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier_boards: Vec<String>,
     /// The board; absent in a run on a fleet, and if the command line names no existing board.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub board: Option<ReportedBoard>,
@@ -120,6 +123,7 @@ impl<S: Suite> Report<S> {
             outcome: Conclusion::Incomplete,
             incomplete: Some(UNFINISHED.to_owned()),
             boards: Vec::new(),
+            earlier_boards: Vec::new(),
             board: None,
             image: None,
             own: Vec::new(),

@@ -31,6 +31,8 @@ pub struct ResultsWriter<S> {
     last_sync: Instant,
     /// The boards recorded so far.
     ready: Vec<BoardReady>,
+    /// The boards of the run that this one resumes.
+    earlier_boards: Vec<String>,
     /// Whether the run is on a fleet.
     has_many_boards: bool,
     suite: PhantomData<fn() -> S>,
@@ -107,10 +109,16 @@ impl<S: Suite> ResultsWriter<S> {
         if is_torn {
             file.truncate(length).map_err(failed)?;
         }
-        let EarlierRecords { ready, has_many_boards } = earlier;
+        let EarlierRecords { ready, boards: earlier_boards } = earlier;
+        let has_many_boards = !earlier_boards.is_empty();
         let lines = LineAppender::new(file, length);
-        let mut writer =
-            Self { sum, ready, has_many_boards, ..Self::with_lines(path, lines, clock) };
+        let mut writer = Self {
+            sum,
+            ready,
+            earlier_boards,
+            has_many_boards,
+            ..Self::with_lines(path, lines, clock)
+        };
         // The earlier run ended within its first line, which was just removed.
         if length == 0 {
             writer.write_header(head)?;
@@ -127,6 +135,7 @@ impl<S: Suite> ResultsWriter<S> {
             clock,
             last_sync,
             ready: Vec::new(),
+            earlier_boards: Vec::new(),
             has_many_boards: false,
             suite: PhantomData,
         }
@@ -138,16 +147,29 @@ impl<S: Suite> ResultsWriter<S> {
         self.sync()
     }
 
+    /// Returns the boards of the run on a fleet that this one resumes; empty if there is none.
+    #[must_use]
+    pub fn earlier_boards(&self) -> &[String] {
+        &self.earlier_boards
+    }
+
     /// Records the board on which the cases run.
     ///
     /// # Errors
     /// Returns [`ResultsError::OtherRun`] if earlier results are of another application, or the
     /// error if the file can't be written.
     pub fn write_board(&mut self, ready: BoardReady) -> Result<(), ResultsError> {
-        // In a fleet each board must have the application that it had before.
+        // In a fleet each board must have the application that it had before, and a board that
+        // replaces one must have one that a board had.
         let is_same = |before: &&BoardReady| !self.has_many_boards || before.board == ready.board;
-        if let Some(before) = self.ready.iter().rev().find(is_same)
-            && before.application != ready.application
+        let is_other =
+            !self.earlier_boards.is_empty() && !self.earlier_boards.contains(&ready.board);
+        let mut earlier = self.ready.iter().rev();
+        let before = if is_other { earlier.next() } else { earlier.find(is_same) };
+        let has_it = |before: &BoardReady| before.application == ready.application;
+        if let Some(before) = before
+            && !has_it(before)
+            && !(is_other && self.ready.iter().any(has_it))
         {
             let found = before.application.escaped();
             let expected = ready.application.escaped();
@@ -210,7 +232,7 @@ impl<S: Suite> ResultsWriter<S> {
 #[derive(Default)]
 struct EarlierRecords {
     ready: Vec<BoardReady>,
-    has_many_boards: bool,
+    boards: Vec<String>,
 }
 
 impl EarlierRecords {
@@ -226,7 +248,7 @@ impl EarlierRecords {
             Record::Case(result) => on_result(*result),
             Record::Head(head) => {
                 check_same_run(path, &head, expected)?;
-                self.has_many_boards = !head.boards.is_empty();
+                self.boards = head.boards;
             }
             Record::Progress(_) | Record::End(_) => {}
         }
@@ -234,18 +256,21 @@ impl EarlierRecords {
     }
 }
 
-/// Checks that two headers are of one run; the program may differ.
+/// Checks that two headers are of one run; the program may differ, and the boards of a fleet.
 fn check_same_run(
     path: &Path,
     found: &RunHeader,
     expected: &RunHeader,
 ) -> Result<(), ResultsError> {
     let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
-    let named = |boards: &[String]| (!boards.is_empty()).then(|| boards.join(", "));
+    let is_fleet = !found.boards.is_empty();
     let facts = |head: &RunHeader| {
+        let boards = if head.boards.is_empty() { "a single board" } else { "several boards" };
+        let [profile, boards] = if is_fleet { ["", ""] } else { [&*head.profile, boards] };
         [
             ("the format", head.results.to_string()),
-            ("the board's profile", head.profile.clone()),
+            ("the board's profile", profile.to_owned()),
+            ("the list of boards", boards.to_owned()),
             ("the behaviour", head.behaviour.clone()),
             ("the number of cases", head.cases.to_string()),
             ("the digest of the cases", head.digest.clone()),
@@ -253,10 +278,6 @@ fn check_same_run(
             ("--seed", or_none(head.seed.map(|seed| seed.to_string()))),
             ("--shard", or_none(head.shard.clone())),
             ("--faults", or_none(head.faults.map(|seed| seed.to_string()))),
-            (
-                "the list of boards",
-                named(&head.boards).unwrap_or_else(|| "a single board".to_owned()),
-            ),
         ]
     };
     for ((what, found), (_, expected)) in facts(found).into_iter().zip(facts(expected)) {

@@ -24,7 +24,7 @@ use sargon_suite::{BoardConfig, LiveBoard, SargonSuite};
 
 use super::select::SelectArgs;
 use cli_support::output::print;
-use sargon_suite::args::BoardArgs;
+use sargon_suite::args::{BoardArgs, parse_duration};
 
 /// Heading of the help.
 const EXECUTION: &str = "Execution";
@@ -353,17 +353,6 @@ fn command_line() -> String {
     let words: Vec<_> =
         std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     report::command_line(words.iter().map(String::as_str))
-}
-
-/// Parses a number with a unit: seconds, minutes, hours or days.
-fn parse_duration(text: &str) -> Result<Duration, String> {
-    let units = [('s', 1), ('m', 60), ('h', 3600), ('d', 86_400)];
-    let found = units.iter().find_map(|(unit, seconds)| {
-        text.strip_suffix(*unit)?.parse::<u64>().ok()?.checked_mul(*seconds)
-    });
-    found.map(Duration::from_secs).ok_or_else(|| {
-        format!("invalid duration '{text}': expected a number and s, m, h or d, as in 30m")
-    })
 }
 
 /// Lists the status bits that are not judged because the user's routines need not set them.

@@ -382,19 +382,26 @@ fn a_run_with_fail_fast_ends_when_both_boards_fail_a_case() {
 }
 
 #[test]
-fn a_run_is_resumed_by_the_same_boards_and_refused_to_others() {
-    let (_folder, file) = scratch();
-    let rest = broken_off(&file);
-    let (done, report) = run(&["a", "b"].map(|name| member(name, None)), rest.clone());
-    let done = done.expect("it ends");
-    assert_eq!(done.exit_code(), 0);
-    assert!(with(&report, &rest.1, Verdict::NotRun).is_empty());
-    let before = std::fs::read(&file).expect("a file");
-    let others = ["a", "c"].map(|name| member(name, None));
-    let failure = run(&others, rest).0.expect_err("other boards");
-    assert_eq!(failure.code, 2);
-    assert!(failure.message.contains("the list of boards is a, b there and a, c here"));
-    assert_eq!(std::fs::read(&file).expect("a file"), before);
+fn a_run_is_resumed_by_the_same_boards_and_by_others_with_the_same_build() {
+    for names in [&["a", "b"][..], &["a", "c"], &["a"]] {
+        let (_folder, file) = scratch();
+        let rest = broken_off(&file);
+        let before = std::fs::read(&file).expect("a file");
+        let mut other = member("d", None);
+        if let Ok(plan) = &mut other.plan {
+            plan.profile = BoardProfile::named("rc2014-zed").expect("it ships");
+        }
+        let failure = run(&[other], rest.clone()).0.expect_err("another build");
+        assert_eq!(failure.code, 2);
+        assert!(failure.message.contains("the application is "), "{}", failure.message);
+        assert!(std::fs::read(&file).expect("a file").starts_with(&before));
+        let members: Vec<_> = names.iter().map(|name| member(name, None)).collect();
+        let (done, report) = run(&members, rest.clone());
+        assert_eq!(done.expect("it ends").exit_code(), 0);
+        assert!(with(&report, &rest.1, Verdict::NotRun).is_empty());
+        let others = if *names == ["a", "b"] { [].as_slice() } else { &["a", "b"] };
+        assert_eq!(report.earlier_boards, others, "{names:?}");
+    }
 }
 
 /// A soak run of these cases.

@@ -142,9 +142,9 @@ fn is_any_of(kinds: &Value, value: &Value) -> bool {
     kinds.as_str().map_or_else(several, is)
 }
 
-/// Fields that do not occur in these runs: for lost or differing boards, full disks, and a seed
-/// with a shard.
-const ELSEWHERE: [&str; 9] = [
+/// Fields that do not occur in these runs: for lost, differing or replaced boards, full disks, and
+/// a seed with a shard.
+const ELSEWHERE: [&str; 10] = [
     "course.last_restart",
     "course.unobserved",
     "end.why",
@@ -152,6 +152,7 @@ const ELSEWHERE: [&str; 9] = [
     "ended.file-failed",
     "fault.boards",
     "fault.unknown",
+    "report.earlier_boards",
     "report.own",
     "run.shard",
 ];

@@ -1,6 +1,7 @@
 //! One run on several boards, by the command line.
 
 use std::io::{BufRead, BufReader};
+use std::net::ToSocketAddrs;
 use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -8,6 +9,8 @@ use sargon_suite::Record;
 
 use super::reports::WrittenReport;
 use super::{command, records, run_command};
+use crate::background_process::BackgroundProcess;
+use crate::sim::ServedBoard;
 
 #[test]
 fn two_boards_share_a_run_and_the_table_shows_the_work_of_each() {
@@ -132,7 +135,9 @@ fn ctrl_c_ends_all_boards_and_leaves_whole_lines_that_are_continued() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = folder.path().join("results.jsonl");
     let name = file.to_string_lossy().into_owned();
+    let few = ["--filter", "play.00"];
     let boards = ["run", "--rig", "real-time", "--rig", "real-time", "--results", &name];
+    let boards = [&boards[..], &few].concat();
     let mut run = command(&boards);
     let mut run = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
     let mut talk = BufReader::new(run.stderr.take().expect("it is piped"));
@@ -145,9 +150,89 @@ fn ctrl_c_ends_all_boards_and_leaves_whole_lines_that_are_continued() {
     assert_eq!(run.wait().expect("it ends").code(), Some(130));
     let before = records(&file);
     assert!(matches!(before.last(), Some(Record::End(end)) if !end.complete), "{before:?}");
-    let direct = ["run", "--rig", "direct", "--rig", "direct", "--results", &name, "--resume"];
-    let (code, printed) = run_command(&direct);
+    let report = folder.path().join("report");
+    let out = ["--report-dir", &report.to_string_lossy()];
+    // Other boards with another build, then some with the same.
+    let other = [&["--results", &name, "--resume", "--behaviour", "fast"][..], &out].concat();
+    let direct = ["run", "--rig", "direct", "--rig", "direct", "--filter", "play.00"];
+    assert_eq!(run_command(&[&direct[..], &other].concat()).0, Some(2));
+    let other = [&["--results", &name, "--resume", "--board", "rc2014-zed"][..], &out].concat();
+    let (code, printed) = run_command(&[&direct[..], &other].concat());
     assert_eq!(code, Some(2), "{printed}");
-    assert!(printed.contains("the list of boards is real-time, real-time 2 there"), "{printed}");
-    assert_eq!(records(&file), before);
+    assert!(printed.contains("is of another run: the application is "), "{printed}");
+    let again = [&["--results", &name, "--resume", "--repeat", "2"][..], &out].concat();
+    assert_eq!(run_command(&[&direct[..], &again].concat()).0, Some(2), "another run");
+    let whole = [&["--results", &name, "--resume"][..], &out].concat();
+    let (code, printed) = run_command(&[&direct[..], &whole].concat());
+    assert_eq!(code, Some(0), "{printed}");
+    let text = std::fs::read_to_string(report.join("report.json")).expect("a report");
+    let report: sargon_suite::Report = serde_json::from_str(&text).expect("a report");
+    assert_eq!(report.earlier_boards, ["real-time", "real-time 2"]);
+    assert_eq!(report.counts.pass, report.counts.cases);
+}
+
+#[test]
+fn a_run_waits_for_a_board_in_use_and_ctrl_c_ends_the_wait() {
+    let board = ServedBoard::start(&[]);
+    let run = |arguments: &[&str]| {
+        BackgroundProcess::start(command(&[&["run", "--port", &board.path], arguments].concat()))
+    };
+    let end = |run: &BackgroundProcess| {
+        kill_process(Pid::from_child(&run.run), Signal::INT).expect("it runs");
+    };
+    let mut first = run(&["--for", "1h", "--tag", "play"]);
+    first.wait_for_message(" on ");
+    let mut stopped = run(&["--wait", "byte.*"]);
+    stopped.wait_for_message("in use by `hw-tests");
+    end(&stopped);
+    assert_eq!(stopped.finish().0.status.code(), Some(130));
+    let late = run(&["--wait=1s", "byte.*"]).finish();
+    assert_eq!(late.0.status.code(), Some(3), "{}", late.1);
+    // Boards that wait are not needed once the others have run all cases.
+    let rigs = ["run", "--rig", "direct", "--rig", &board.path, "--wait", "byte.*"];
+    let (code, printed) = run_command(&rigs);
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(printed.contains("was not ready before the run was over"), "{printed}");
+    let mut second = run(&["--wait", "byte.*"]);
+    second.wait_for_message("waiting: ");
+    end(&first);
+    assert_eq!(first.finish().0.status.code(), Some(130));
+    let (output, rest) = second.finish();
+    assert_eq!(output.status.code(), Some(0), "{rest}");
+}
+
+#[test]
+fn one_board_under_two_names_is_refused() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let device = folder.path().join("ttyUSB0");
+    let link = folder.path().join("by-id");
+    std::fs::write(&device, "").expect("a file");
+    std::os::unix::fs::symlink(&device, &link).expect("a link");
+    let [device, link] = [device, link].map(|path| path.to_string_lossy().into_owned());
+    let (named, numbered) = ("tcp://localhost:9", "rfc2217://127.0.0.1:9");
+    let local = ("localhost", 9).to_socket_addrs().expect("it is this computer").next();
+    let numbered = match local.expect("an address").is_ipv4() {
+        true => numbered,
+        false => "rfc2217://[::1]:9",
+    };
+    for [one, other] in [[device.as_str(), &link], [named, numbered]] {
+        let (code, printed) = run_command(&["run", "--rig", one, "--rig", other, "byte.*"]);
+        assert_eq!(code, Some(2), "{printed}");
+        let expected = format!("'{one}' and '{other}' are the same board: omit one of them");
+        assert!(printed.contains(&expected), "{printed}");
+    }
+}
+
+#[test]
+fn a_rig_beside_a_port_is_the_rig_file_with_a_warning() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let file = folder.path().join("rig.toml");
+    std::fs::write(&file, "[boards.bench]\nport = \"/dev/no-bench\"\n").expect("a file");
+    let file = file.to_string_lossy();
+    for (option, warns) in [("--rig", true), ("--rig-file", false)] {
+        let (code, printed) = run_command(&["run", "--port", "bench", option, &file, "byte.*"]);
+        assert_eq!(code, Some(3), "{printed}");
+        assert!(printed.contains("/dev/no-bench"), "{printed}");
+        assert_eq!(printed.contains("name the rig file with --rig-file"), warns, "{printed}");
+    }
 }

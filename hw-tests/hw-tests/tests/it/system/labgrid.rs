@@ -88,6 +88,20 @@ fn a_place_is_released_also_after_ctrl_c_and_when_the_program_is_killed() {
 }
 
 #[test]
+fn a_place_acquired_by_another_user_is_waited_for() {
+    let board = ServedBoard::start(&[]);
+    let lab = Lab::with(&[("bench", &board.path)]);
+    lab.client_of("somebody", &["-p", "bench", "acquire"]);
+    let words = ["run", "--port", "labgrid://bench", "--wait=10m", "byte.*"];
+    let mut run = BackgroundProcess::start(lab.hw_tests(&words));
+    run.wait_for_message("waiting: ");
+    lab.client_of("somebody", &["-p", "bench", "release"]);
+    let (output, rest) = run.finish();
+    assert_eq!(output.status.code(), Some(0), "{rest}");
+    lab.is_freed("bench");
+}
+
+#[test]
 fn a_place_acquired_by_another_user_is_refused_with_labgrids_message_and_not_released() {
     let board = ServedBoard::start(&[]);
     let lab = Lab::with(&[("bench", &board.path)]);
