@@ -18,6 +18,8 @@ pub struct CodeMap {
     programs: Vec<MappedProgram>,
     /// The labels of code and data by address: exported ones, and those in no scope.
     labels: BTreeMap<u16, Label>,
+    /// The local labels by address, as `START..L`.
+    local_labels: BTreeMap<u16, Label>,
     texts: HashMap<Arc<str>, SourceText>,
 }
 
@@ -32,6 +34,8 @@ pub struct MappedProgram {
     pub symbols: HashMap<String, u16>,
     /// The labels.
     pub labels: Vec<(u16, Label)>,
+    /// The prefix of its labels, as in `monitor.TABLE`, if it is not the program that is debugged.
+    pub prefix: Option<&'static str>,
 }
 
 /// A label.
@@ -71,6 +75,7 @@ impl From<&Program> for MappedProgram {
             lines: program.lines.iter().cloned().collect(),
             symbols,
             labels: program.symbols.iter().filter(|symbol| symbol.is_address).map(label).collect(),
+            prefix: None,
         }
     }
 }
@@ -100,10 +105,18 @@ impl CodeMap {
 
     fn add(&mut self, program: MappedProgram) {
         for (address, label) in &program.labels {
+            let mut label = label.clone();
+            if let Some(prefix) = program.prefix {
+                label.name = format!("{prefix}.{}", label.name);
+            }
+            if label.name.contains("..") {
+                self.local_labels.entry(*address).or_insert(label);
+                continue;
+            }
             // Exported labels are the better known ones.
             let known = self.labels.entry(*address).or_insert_with(|| label.clone());
             if label.exported && !known.exported {
-                *known = label.clone();
+                *known = label;
             }
         }
         for line in &program.lines {
@@ -148,18 +161,36 @@ impl CodeMap {
             .copied()
     }
 
-    /// Returns the value of a symbol, ignoring case.
+    /// Returns the value of a symbol, ignoring case. A local one is `START..L`.
     pub fn symbol(&self, name: &str) -> Option<u16> {
         let name = name.to_ascii_uppercase();
-        self.programs.iter().find_map(|program| program.symbols.get(&name)).copied()
+        let of = |program: &MappedProgram| {
+            let prefix = program.prefix.map(str::to_ascii_uppercase).unwrap_or_default();
+            let own = name.strip_prefix(&prefix).and_then(|name| name.strip_prefix('.'));
+            let own = own.filter(|_| program.prefix.is_some());
+            program.symbols.get(&name).or_else(|| program.symbols.get(own?)).copied()
+        };
+        self.programs.iter().find_map(of)
     }
 
-    /// Returns the label of an address.
+    /// Returns the address of the local label `..L` between the labels around an address.
+    pub fn local_label(&self, name: &str, address: u16) -> Option<u16> {
+        let first = self.labels.range(..=address).next_back().map_or(0, |(at, _)| *at);
+        let name = name.to_ascii_uppercase();
+        let mut within = self.local_labels.range(first..);
+        let next = self.labels.range(address..).find(|(at, _)| **at > address);
+        let is_before_next = |at: u16| next.is_none_or(|(next, _)| at < *next);
+        within
+            .find(|(at, label)| is_before_next(**at) && label.name.ends_with(&name))
+            .map(|(at, _)| *at)
+    }
+
+    /// Returns the label of an address; a local one if there is no other.
     pub fn label(&self, address: u16) -> Option<&Label> {
-        self.labels.get(&address)
+        self.labels.get(&address).or_else(|| self.local_labels.get(&address))
     }
 
-    /// Returns all labels in ascending order of addresses.
+    /// Returns all labels but local ones in ascending order of addresses.
     pub fn labels(&self) -> impl Iterator<Item = (u16, &Label)> {
         self.labels.iter().map(|(address, label)| (*address, label))
     }
@@ -181,8 +212,13 @@ impl CodeMap {
         self.programs.iter().find_map(|program| program.image.byte(address))
     }
 
-    /// Formats an address as `XCHNG+3`, or as four digits.
+    /// Formats an address as `XCHNG+3`, that of a local label as `XCHNG..L`, or as four digits.
     pub fn address_name(&self, address: u16) -> String {
+        if let Some(local) = self.local_labels.get(&address).filter(|label| label.is_code)
+            && !self.labels.contains_key(&address)
+        {
+            return local.name.clone();
+        }
         match self.nearest_label(address) {
             Some((name, 0)) => name.to_owned(),
             Some((name, distance)) => format!("{name}+{distance}"),
@@ -197,9 +233,9 @@ impl CodeMap {
             format!(" ({file}:{})", line.place.line)
         };
         let line = self.line_at(address).map(place).unwrap_or_default();
-        match self.nearest_label(address) {
-            Some(_) => format!("{address:04X}H, {}{line}", self.address_name(address)),
-            None => format!("{address:04X}H{line}"),
+        match self.address_name(address) {
+            name if name == format!("{address:04X}") => format!("{name}H{line}"),
+            name => format!("{address:04X}H, {name}{line}"),
         }
     }
 

@@ -2,21 +2,25 @@
 
 mod change;
 mod help;
+mod print;
 mod stop;
 
 use super::debugger::{Debugger, ShouldStop};
 use super::exec::{ExecCommand, HaltReason};
 use super::{location, render};
 
+pub use print::format_value;
+
 pub(super) use change::set_register_or_flag;
 pub use change::unescape;
 pub use help::{COMMANDS, CommandHelp, command_help};
+pub(super) use print::evaluate;
 pub(super) use stop::parse_watch;
 
 /// Rows of a listing in a script, which has no window to fill.
 const SCRIPT_ROWS: usize = 12;
 /// Maximum repeat count of a step command.
-const MAX_REPEATED_STEPS: u32 = 1_000_000;
+const MAX_REPEATED_STEPS: u32 = 10_000_000;
 
 /// The outcome of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,8 +52,10 @@ pub enum Pane {
     Array,
     /// The position that the evaluator examines.
     Board,
-    /// The breakpoints and watchpoints.
+    /// The breakpoints, the watchpoints and the expressions shown at each halt.
     Stops,
+    /// The expressions shown at each halt, with their values.
+    Displays,
     /// The output of the board.
     Console,
     /// The commands.
@@ -68,6 +74,7 @@ impl Pane {
             Self::Array => [render::array(debugger), render::roles(debugger)].concat(),
             Self::Board => render::position_lines(debugger),
             Self::Stops => render::stops(debugger),
+            Self::Displays => print::displays(debugger),
             Self::Console => render::console(debugger),
             Self::Help => help::lines(),
         }
@@ -75,12 +82,69 @@ impl Pane {
 }
 
 /// Executes a command line; an empty line does nothing. `should_stop` is polled while the board
-/// runs.
+/// runs. The commands of a breakpoint that halts the board are executed, too; their output is
+/// logged.
 ///
 /// # Errors
 /// Returns a message if the command is unknown or its arguments are invalid. The debugger is then
 /// unchanged.
 pub fn execute(
+    debugger: &mut Debugger,
+    line: &str,
+    should_stop: ShouldStop<'_>,
+) -> Result<CommandOutcome, String> {
+    match execute_one(debugger, line, &mut *should_stop)? {
+        CommandOutcome::Halted(halt) => {
+            Ok(CommandOutcome::Halted(run_breakpoint_commands(debugger, halt, should_stop)))
+        }
+        outcome => Ok(outcome),
+    }
+}
+
+/// Runs the board, and the commands of a breakpoint that halts it; see [`execute`].
+pub fn run(
+    debugger: &mut Debugger,
+    motion: ExecCommand,
+    should_stop: ShouldStop<'_>,
+) -> HaltReason {
+    let halt = debugger.run(motion, &mut *should_stop);
+    run_breakpoint_commands(debugger, halt, should_stop)
+}
+
+/// Executes the commands of the breakpoint at PC, as long as they run the board to another one.
+/// Those after one that runs the board are dropped.
+fn run_breakpoint_commands(
+    debugger: &mut Debugger,
+    mut halt: HaltReason,
+    should_stop: ShouldStop<'_>,
+) -> HaltReason {
+    while halt == HaltReason::Breakpoint {
+        let Some(commands) = debugger.commands_at_pc() else { break };
+        halt = HaltReason::Step;
+        for command in commands.split(';') {
+            match execute_one(debugger, command, &mut *should_stop) {
+                Ok(CommandOutcome::Halted(next)) => {
+                    halt = next;
+                    break;
+                }
+                Ok(outcome) => {
+                    let text = shown_outcome(debugger, &outcome);
+                    debugger.stops.log(text);
+                }
+                Err(problem) => debugger.stops.log(format!("{}: {problem}", command.trim())),
+            }
+        }
+        if halt == HaltReason::Step {
+            return HaltReason::Breakpoint;
+        }
+        if (should_stop)(debugger) {
+            return HaltReason::Paused;
+        }
+    }
+    halt
+}
+
+fn execute_one(
     debugger: &mut Debugger,
     line: &str,
     should_stop: ShouldStop<'_>,
@@ -109,7 +173,13 @@ pub fn execute(
         "delete" => stop::delete(debugger, rest).map(CommandOutcome::Output),
         "set" => change::set(debugger, rest).map(CommandOutcome::Output),
         "send" => change::send(debugger, rest).map(CommandOutcome::Output),
-        "print" => print(debugger, rest),
+        "print" => print::evaluate(debugger, rest).map(CommandOutcome::Output),
+        "display" if rest.is_empty() => Ok(CommandOutcome::Show(Pane::Displays)),
+        "display" => print::display(debugger, rest).map(CommandOutcome::Output),
+        "until" => {
+            let condition = location::parse(debugger, rest)?;
+            debugger.run_until(&condition, should_stop).map(CommandOutcome::Halted)
+        }
         "find" => find(debugger, rest),
         "help" => help::command_help(rest).map(CommandOutcome::Output),
         "quit" => Ok(CommandOutcome::Quit),
@@ -167,6 +237,9 @@ fn run_repeatedly(
     times: u32,
     should_stop: ShouldStop<'_>,
 ) -> HaltReason {
+    if motion == ExecCommand::ReverseStep {
+        return debugger.run(ExecCommand::ReverseSteps(times.into()), should_stop);
+    }
     let mut halt = HaltReason::Step;
     for _ in 0..times {
         halt = debugger.run(motion, should_stop);
@@ -182,27 +255,11 @@ fn instruction_address(debugger: &Debugger, text: &str) -> Result<u16, String> {
     place.addresses.first().copied().ok_or_else(|| format!("{text} has no instruction"))
 }
 
-fn print(debugger: &Debugger, text: &str) -> Result<CommandOutcome, String> {
-    let value = location::evaluate(debugger, text)?;
-    Ok(CommandOutcome::Output(format_value(debugger, value)))
-}
-
-/// Formats a value in hexadecimal and decimal, signed if negative, with the label of that address.
-pub fn format_value(debugger: &Debugger, value: u16) -> String {
-    let label = debugger.code().label(value).map(|label| format!(" = {}", label.name));
-    let signed = match value {
-        0x80..=0xFF => format!(", {} as a signed byte", value as u8 as i8),
-        0x8000.. => format!(", {} signed", value as i16),
-        _ => String::new(),
-    };
-    format!("{value:04X}H = {value}{signed}{}", label.unwrap_or_default())
-}
-
 /// Finds text in the source file at PC; searches below the current line first.
 fn find(debugger: &Debugger, text: &str) -> Result<CommandOutcome, String> {
     let wanted = text.trim().to_ascii_uppercase();
     if wanted.is_empty() {
-        return Err("missing text to find, as in: find XCHNG".to_owned());
+        return Err("missing text to find in the source".to_owned());
     }
     let Some((file, line)) = debugger.line() else {
         return Err("no source line at PC, so no file to search".to_owned());
@@ -246,8 +303,20 @@ fn source_pane(debugger: &Debugger, text: &str) -> Result<Pane, String> {
 }
 
 /// Returns the text that a script prints after a command: the output, the lines of a pane, or the
-/// location at which the board halted.
-pub fn outcome_text(debugger: &Debugger, done: &CommandOutcome) -> String {
+/// location at which the board halted, after the log and before the displayed expressions.
+pub fn outcome_text(debugger: &mut Debugger, done: &CommandOutcome) -> String {
+    let mut lines = debugger.take_log();
+    let shown = shown_outcome(debugger, done);
+    if !shown.is_empty() {
+        lines.push(shown);
+    }
+    if matches!(done, CommandOutcome::Halted(_)) {
+        lines.extend(print::displays(debugger));
+    }
+    lines.join("\n")
+}
+
+fn shown_outcome(debugger: &Debugger, done: &CommandOutcome) -> String {
     match done {
         CommandOutcome::Output(text) => text.clone(),
         CommandOutcome::Show(pane) => pane.lines(debugger, SCRIPT_ROWS).join("\n"),

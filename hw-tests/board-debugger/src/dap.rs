@@ -122,6 +122,16 @@ impl Output<'_> {
         message::write(self.output, &Message::Event { seq: self.seq, event, body })
     }
 
+    /// Sends the client what breakpoints have logged.
+    fn log(&mut self, debugger: &mut Debugger) -> io::Result<()> {
+        for line in debugger.take_log() {
+            let output = format!("{line}\n");
+            let body = serde_json::json!({ "category": "console", "output": output });
+            self.event("output", body)?;
+        }
+        Ok(())
+    }
+
     /// Sends the client the new output of the board.
     fn print(&mut self, sent: &[u8]) -> io::Result<()> {
         // After a reverse command the output is shorter, and will be repeated.
@@ -236,7 +246,7 @@ impl Adapter<'_> {
         let Some(session) = session else { return Ok(()) };
         let mut failure = None;
         let has_console = session.has_console;
-        let halt = session.debugger.run(motion, &mut |debugger| {
+        let halt = commands::run(&mut session.debugger, motion, &mut |debugger| {
             handle_while_running(line, marks, debugger, has_console).unwrap_or_else(|error| {
                 failure = Some(error);
                 true
@@ -271,7 +281,8 @@ impl Adapter<'_> {
                 })
             });
         failure.map_or(Ok(()), Err)?;
-        let output = outcome.as_ref().map(|done| commands::outcome_text(&session.debugger, done));
+        let output =
+            outcome.as_ref().map(|done| commands::outcome_text(&mut session.debugger, done));
         let output = output.map_err(Clone::clone);
         let answer =
             output.map(|text| serde_json::json!({ "result": text, "variablesReference": 0 }));
@@ -293,7 +304,8 @@ impl Adapter<'_> {
     }
 
     fn stopped(&mut self, halt: HaltReason) -> io::Result<()> {
-        let Some(session) = &self.session else { return Ok(()) };
+        let Some(session) = &mut self.session else { return Ok(()) };
+        self.line.log(&mut session.debugger)?;
         if session.has_console {
             self.line.print(session.debugger.output())?;
         }
@@ -302,6 +314,7 @@ impl Adapter<'_> {
             HaltReason::Breakpoint => self.breakpoints.reason(&session.debugger),
             HaltReason::Watchpoint(_) => "data breakpoint",
             HaltReason::Idle
+            | HaltReason::NeverChanged(_)
             | HaltReason::Paused
             | HaltReason::TargetError
             | HaltReason::TwinCaughtUp => "pause",
@@ -346,6 +359,7 @@ fn handle_while_running(
     debugger: &mut Debugger,
     has_console: bool,
 ) -> io::Result<bool> {
+    line.log(debugger)?;
     if has_console && !debugger.in_reverse_search {
         line.print(debugger.output())?;
     }

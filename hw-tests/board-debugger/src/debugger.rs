@@ -7,7 +7,7 @@ use firmware::code_map::CodeMap;
 
 use super::calls::{CallStack, OpenCall};
 use super::exec::HaltReason;
-use super::history::{History, Snapshot};
+use super::history::{History, Snapshot, StepCounts};
 use super::stops::{StepAccesses, StopPoints, WatchHit};
 use super::target::Target;
 
@@ -23,6 +23,11 @@ pub struct Debugger {
     pub stops: StopPoints,
     pub(super) history: History,
     pub(super) step_count: u64,
+    pub(super) counts: StepCounts,
+    /// Steps that reverse commands have replayed.
+    pub(super) replayed_steps: u64,
+    /// The longest output since the start of the history, which snapshots have a part of.
+    recorded_output: Vec<u8>,
     calls: CallStack,
     /// The return address of the current interrupt service, whose breakpoint was checked before.
     interrupted_pc: Option<u16>,
@@ -49,6 +54,9 @@ impl Debugger {
             stops: StopPoints::default(),
             history: History::new(),
             step_count: 0,
+            counts: StepCounts::default(),
+            replayed_steps: 0,
+            recorded_output: Vec::new(),
             calls: CallStack::default(),
             interrupted_pc: None,
             breakpoint_already_hit: false,
@@ -59,7 +67,8 @@ impl Debugger {
             origin: None,
             target: None,
         };
-        debugger.origin = Some(debugger.snapshot());
+        let origin = debugger.snapshot();
+        debugger.origin = Some(origin);
         debugger
     }
 
@@ -142,6 +151,17 @@ impl Debugger {
         self.step_count
     }
 
+    /// Instructions and waits that reverse commands have replayed so far, which their time depends
+    /// on: at most the distance between two snapshots for `back`, whatever its count.
+    pub fn replayed_steps(&self) -> u64 {
+        self.replayed_steps
+    }
+
+    /// Returns `true` if the processor of the simulated board accepts interrupts.
+    pub(super) fn enables_interrupts(&self) -> bool {
+        self.board.enables_interrupts()
+    }
+
     /// A byte of memory, read without a bus cycle.
     pub fn peek(&self, address: u16) -> u8 {
         self.live_target()
@@ -187,6 +207,7 @@ impl Debugger {
         change(&mut self.board);
         self.history.clear();
         self.inputs_delivered = 0;
+        self.forget_later_output();
     }
 
     /// Sends bytes to the board. After a reverse command this discards the input recorded later.
@@ -207,6 +228,12 @@ impl Debugger {
     /// Sends bytes to the simulated board.
     pub(super) fn send_simulated(&mut self, bytes: &[u8]) {
         self.history.record_input(self.step_count, self.inputs_delivered, bytes);
+        self.forget_later_output();
+    }
+
+    /// Forgets the output that was recorded after the present, which may now turn out otherwise.
+    fn forget_later_output(&mut self) {
+        self.recorded_output.truncate(self.board.line().from_board.len());
     }
 
     /// All output of the board since the debugger was created, up to the current step.
@@ -241,7 +268,13 @@ impl Debugger {
             self.restore(&origin);
             self.origin = Some(origin);
             self.history = History::new();
+            self.forget_later_output();
         }
+    }
+
+    /// Returns the messages that breakpoints have logged since the last call.
+    pub fn take_log(&mut self) -> Vec<String> {
+        self.stops.take_log()
     }
 
     /// Executes one step, and takes a snapshot before it if one is due.
@@ -249,7 +282,8 @@ impl Debugger {
         let registers = self.registers();
         let opcode = self.peek(registers.pc);
         if self.history.is_snapshot_due(self.step_count) {
-            self.history.push(self.snapshot());
+            let snapshot = self.snapshot();
+            self.history.push(snapshot);
         }
         // A replay delivers each input before the same step, or it would diverge. After the
         // snapshot, whose count is of the inputs delivered before it.
@@ -258,7 +292,10 @@ impl Debugger {
             self.inputs_delivered += 1;
         }
         let was_served = self.board.in_service();
-        let turn = self.board.step_recorded(&self.accesses);
+        let turn = match self.stops.has_watchpoints() {
+            true => self.board.step_recorded(&self.accesses),
+            false => self.board.advance(),
+        };
         // The steps of an idle board are not counted: otherwise a replay would deliver later input
         // at a different step.
         if turn != StepOutcome::Idle {
@@ -266,6 +303,9 @@ impl Debugger {
         }
         self.registers_before = registers;
         if turn == StepOutcome::Executed {
+            if !self.breakpoint_already_hit {
+                self.counts.count(was_served);
+            }
             self.record_call(&registers, opcode, was_served);
         }
         turn
@@ -284,10 +324,20 @@ impl Debugger {
         self.calls.record(before, &now, opcode, accepted);
     }
 
-    fn snapshot(&self) -> Snapshot {
+    pub(super) fn snapshot(&mut self) -> Snapshot {
+        // Not copied: each snapshot would contain all output before it.
+        let output = std::mem::take(&mut self.board.line_mut().from_board);
+        let board = self.board.clone();
+        if output.len() > self.recorded_output.len() {
+            self.recorded_output.extend(&output[self.recorded_output.len()..]);
+        }
+        let output_bytes = output.len();
+        self.board.line_mut().from_board = output;
         Snapshot {
             step: self.step_count,
-            board: self.board.clone(),
+            board,
+            output_bytes,
+            counts: self.counts,
             calls: self.calls.clone(),
             interrupted_pc: self.interrupted_pc,
             breakpoint_already_hit: self.breakpoint_already_hit,
@@ -295,13 +345,26 @@ impl Debugger {
         }
     }
 
-    fn restore(&mut self, snapshot: &Snapshot) {
+    pub(super) fn restore(&mut self, snapshot: &Snapshot) {
         self.board = snapshot.board.clone();
+        self.board.line_mut().from_board = self.recorded_output[..snapshot.output_bytes].to_vec();
         self.step_count = snapshot.step;
+        self.counts = snapshot.counts;
         self.calls = snapshot.calls.clone();
         self.interrupted_pc = snapshot.interrupted_pc;
         self.breakpoint_already_hit = snapshot.breakpoint_already_hit;
         self.inputs_delivered = snapshot.inputs_delivered;
+    }
+
+    /// Restores the last snapshot with at most `count` steps of a kind; returns `false` if there
+    /// is none.
+    pub(super) fn rewind_to_count(&mut self, count: u64, in_service: bool) -> bool {
+        let history = std::mem::take(&mut self.history);
+        let snapshot = history.snapshot_with(count, in_service);
+        snapshot.iter().for_each(|snapshot| self.restore(snapshot));
+        let is_found = snapshot.is_some();
+        self.history = history;
+        is_found
     }
 
     /// Restores the last snapshot at or before `step`; returns the step of the snapshot.
@@ -322,7 +385,13 @@ impl Debugger {
         if turn != StepOutcome::Executed {
             return None;
         }
-        if let Some(hit) = self.watch_hit() {
+        if self.stops.is_empty() {
+            return None;
+        }
+        let hit = self.with_stops(|debugger, stops| {
+            stops.record_watch_hit(&debugger.step_accesses(), &|at| debugger.peek(at))
+        });
+        if let Some(hit) = hit {
             return Some(HaltReason::Watchpoint(hit));
         }
         let stops = !self.breakpoint_already_hit && self.is_stopped_by_breakpoint();
@@ -332,21 +401,32 @@ impl Debugger {
     /// Returns `true` if a breakpoint at PC stops the board. Counts the hit.
     pub(super) fn is_stopped_by_breakpoint(&mut self) -> bool {
         let registers = self.registers();
-        let mut stops = std::mem::take(&mut self.stops);
-        let is_stopped = stops.record_arrival(&registers, &|at| self.peek(at));
-        self.stops = stops;
-        is_stopped
+        self.with_stops(|debugger, stops| stops.record_arrival(&registers, &|at| debugger.peek(at)))
     }
 
-    /// The watchpoint that the last step accessed.
+    /// The commands of the breakpoint at PC, separated by `;`.
+    pub(super) fn commands_at_pc(&self) -> Option<String> {
+        let pc = self.registers().pc;
+        let mut here = self.stops.breakpoints().filter(|(_, one)| one.address == pc);
+        here.find_map(|(_, one)| one.commands.clone())
+    }
+
+    /// Lends the breakpoints and watchpoints, to be changed while the debugger is read.
+    fn with_stops<T>(&mut self, f: impl FnOnce(&Self, &mut StopPoints) -> T) -> T {
+        let mut stops = std::mem::take(&mut self.stops);
+        let result = f(self, &mut stops);
+        self.stops = stops;
+        result
+    }
+
+    /// The watchpoint that the last step accessed, whatever its hit count.
     pub(super) fn watch_hit(&self) -> Option<WatchHit> {
-        let accesses = self.accesses.borrow();
+        self.stops.watch_hit(&self.step_accesses(), &|at| self.peek(at))
+    }
+
+    fn step_accesses(&self) -> StepAccesses<'_> {
         let after = self.registers();
-        self.stops.watch_hit(&StepAccesses {
-            accesses: &accesses,
-            before: &self.registers_before,
-            after: &after,
-        })
+        StepAccesses { accesses: self.accesses.borrow(), before: self.registers_before, after }
     }
 
     /// The length of the instruction at an address, in bytes; 1 if there is none.

@@ -15,6 +15,9 @@ pub enum HaltReason {
     Idle,
     /// The start of the recorded history.
     HistoryStart,
+    /// The byte at this address was not changed in the recorded history; the board stays where it
+    /// was.
+    NeverChanged(u16),
     /// Stopped by [`ShouldStop`](crate::ShouldStop).
     Paused,
     /// The twin of a target has caught up with it; the target is shown again.
@@ -42,6 +45,8 @@ pub enum ExecCommand {
     RunTo(u16),
     /// Back one instruction, over interrupt services.
     ReverseStep,
+    /// Back this many instructions, in the time of one.
+    ReverseSteps(u64),
     /// Back to the beginning of the previously executed source line, into calls.
     ReverseStepLine,
     /// Back to the last breakpoint or watchpoint.
@@ -55,8 +60,8 @@ pub enum ExecCommand {
 impl ExecCommand {
     pub(crate) fn is_reverse(self) -> bool {
         match self {
-            Self::ReverseStep | Self::ReverseStepLine | Self::ReverseContinue => true,
-            Self::ReverseTo(_) | Self::ReverseToChange(_) => true,
+            Self::ReverseStep | Self::ReverseSteps(_) | Self::ReverseStepLine => true,
+            Self::ReverseContinue | Self::ReverseTo(_) | Self::ReverseToChange(_) => true,
             Self::Step | Self::StepOver | Self::StepLine | Self::StepLineInto => false,
             Self::StepOut | Self::Continue | Self::RunTo(_) => false,
         }

@@ -1,4 +1,4 @@
-//! Conditions of breakpoints, such as `E == 3 && [M3] == 41H`.
+//! Conditions of breakpoints, such as `E == 3 && [M3] == 41H`, and messages with values.
 
 use firmware::code_map::CodeMap;
 use z80_core::{Expression, ExpressionError, Name, Registers, Values, register_value};
@@ -35,10 +35,21 @@ impl Condition {
     /// # Errors
     /// Returns `ExpressionError` if the syntax is invalid or a name unknown.
     pub fn parse(text: &str, code: &CodeMap) -> Result<Self, ExpressionError> {
+        Self::parse_at(text, code, None)
+    }
+
+    /// Parses a condition; a local label `..L` is that of the routine at an address.
+    ///
+    /// # Errors
+    /// Returns `ExpressionError` if the syntax is invalid or a name unknown.
+    pub fn parse_at(text: &str, code: &CodeMap, at: Option<u16>) -> Result<Self, ExpressionError> {
         let name = |word: &str| match register_value(&Registers::default(), word) {
             Some(_) => Some(Name::Variable),
             // A number has priority over a label that looks like it.
             None if z80_core::parse_number(word).is_some() => None,
+            None if word.starts_with("..") => {
+                at.and_then(|at| code.local_label(word, at)).map(Name::Constant)
+            }
             None => code.symbol(word).map(Name::Constant),
         };
         Expression::parse(text, 0xFFFF, &name).map(Self)
@@ -48,4 +59,51 @@ impl Condition {
     pub fn value(&self, registers: &Registers, read: &dyn Fn(u16) -> u8) -> u16 {
         self.0.value(&Moment { registers, read }) as u16
     }
+
+    /// Returns the address and the width in bytes of a condition `[x]` or `{x}`.
+    pub(super) fn memory_operand(&self) -> Option<(Self, u16)> {
+        self.0.memory_operand().map(|(address, width)| (Self(address), width))
+    }
+}
+
+/// A message with values: `sum {HL} of {[COUNT]}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogMessage(Vec<(String, Option<Condition>)>);
+
+impl LogMessage {
+    /// Parses a message; expressions are within braces, which may contain braces.
+    ///
+    /// # Errors
+    /// Returns `ExpressionError` if an expression is invalid.
+    pub fn parse(text: &str, code: &CodeMap, at: Option<u16>) -> Result<Self, ExpressionError> {
+        let mut parts = Vec::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('{') {
+            let mut depth = 1;
+            let end = after.find(|character| {
+                depth += i32::from(character == '{') - i32::from(character == '}');
+                depth == 0
+            });
+            let unclosed = || ExpressionError::Unclosed('}', String::new());
+            let end = end.ok_or_else(unclosed)?;
+            parts.push((before.to_owned(), Some(Condition::parse_at(&after[..end], code, at)?)));
+            rest = &after[end + 1..];
+        }
+        parts.push((rest.to_owned(), None));
+        Ok(Self(parts))
+    }
+
+    /// Returns the message with the values in hexadecimal and decimal.
+    pub(super) fn format(&self, registers: &Registers, read: &dyn Fn(u16) -> u8) -> String {
+        let value = |one: &Condition| format_number(one.value(registers, read));
+        let part = |(text, one): &(String, Option<Condition>)| {
+            text.clone() + &one.as_ref().map(value).unwrap_or_default()
+        };
+        self.0.iter().map(part).collect()
+    }
+}
+
+/// Formats a number in hexadecimal and decimal.
+pub(super) fn format_number(value: u16) -> String {
+    if value > 0xFF { format!("{value:04X}H ({value})") } else { format!("{value:02X}H ({value})") }
 }

@@ -126,6 +126,7 @@ impl Session<'_, '_> {
             HaltReason::TwinCaughtUp => "T05replaylog:end;".to_owned(),
             HaltReason::Step
             | HaltReason::Breakpoint
+            | HaltReason::NeverChanged(_)
             | HaltReason::Idle
             | HaltReason::TargetError => "S05".to_owned(),
         }

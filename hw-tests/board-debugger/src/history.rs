@@ -6,19 +6,48 @@ use board_simulator::{BoardModel, QueueLine};
 
 /// Initial number of steps between two snapshots.
 const INITIAL_INTERVAL_STEPS: u64 = 2_000;
-/// Maximum number of steps between two snapshots, which bounds the time of a reverse step.
+/// Maximum number of steps between two new snapshots.
 const MAX_INTERVAL_STEPS: u64 = 128_000;
-const MAX_SNAPSHOTS: usize = 64;
+/// The steps before the present in which no gap between snapshots exceeds `MAX_DENSE_GAP_STEPS`,
+/// which bounds the time of a reverse step. Gaps before that grow with their age.
+const DENSE_STEPS: u64 = 12_000_000;
+const MAX_DENSE_GAP_STEPS: u64 = 2 * MAX_INTERVAL_STEPS;
+/// Bounds the memory: `DENSE_STEPS` takes up to half of them.
+const MAX_SNAPSHOTS: usize = 112;
 
-/// A copy of the board, and the debugger's state that belongs to it.
+/// A copy of the board without its output, and the debugger's state that belongs to it.
 pub(super) struct Snapshot {
     pub(super) step: u64,
     pub(super) board: BoardModel<QueueLine>,
+    /// The length of the board's output.
+    pub(super) output_bytes: usize,
+    pub(super) counts: StepCounts,
     pub(super) calls: CallStack,
     pub(super) interrupted_pc: Option<u16>,
     pub(super) breakpoint_already_hit: bool,
     /// The number of inputs delivered before this step.
     pub(super) inputs_delivered: usize,
+}
+
+/// How many of the steps so far a reverse step stops at.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct StepCounts {
+    outside_services: u64,
+    all: u64,
+}
+
+impl StepCounts {
+    /// Counts an executed step, which began within an interrupt service or not.
+    pub(super) fn count(&mut self, in_service: bool) {
+        self.all += 1;
+        self.outside_services += u64::from(!in_service);
+    }
+
+    /// Returns the number of steps that count for a reverse step that begins within an interrupt
+    /// service or not.
+    pub(super) fn get(self, in_service: bool) -> u64 {
+        if in_service { self.all } else { self.outside_services }
+    }
 }
 
 /// Bytes delivered to the board before a step.
@@ -51,8 +80,7 @@ impl History {
     }
 
     /// Adds a snapshot. Beyond `MAX_SNAPSHOTS` the one is dropped that leaves the smallest gap in
-    /// relation to its age: snapshots stay dense in the recent past, where most reverse commands
-    /// end.
+    /// relation to its age.
     pub(super) fn push(&mut self, snapshot: Snapshot) {
         let now = snapshot.step;
         self.snapshots.push(snapshot);
@@ -62,7 +90,8 @@ impl History {
         let cost = |at: &usize| {
             let gap = self.snapshots[at + 1].step - self.snapshots[at - 1].step;
             let age = now - self.snapshots[*at].step;
-            gap.saturating_mul(1024) / age.max(1)
+            let is_kept = age < DENSE_STEPS && gap > MAX_DENSE_GAP_STEPS;
+            (is_kept, gap.saturating_mul(1024) / age.max(1))
         };
         // The first and the last snapshot bound the history and stay.
         if let Some(at) = (1..self.snapshots.len() - 1).min_by_key(cost) {
@@ -74,6 +103,12 @@ impl History {
     /// The last snapshot at or before `step`.
     pub(super) fn snapshot_before(&self, step: u64) -> Option<&Snapshot> {
         let after = self.snapshots.partition_point(|snapshot| snapshot.step <= step);
+        self.snapshots.get(after.checked_sub(1)?)
+    }
+
+    /// The last snapshot with at most `count` steps of a kind; see [`StepCounts::get`].
+    pub(super) fn snapshot_with(&self, count: u64, in_service: bool) -> Option<&Snapshot> {
+        let after = self.snapshots.partition_point(|one| one.counts.get(in_service) <= count);
         self.snapshots.get(after.checked_sub(1)?)
     }
 

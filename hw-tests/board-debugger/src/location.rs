@@ -1,5 +1,5 @@
-//! Locations in a program as users write them: `XCHNG`, `XCHNG+3`, `8123H`, `xchng.asm:60`, `:60`,
-//! `[SP]`.
+//! Locations in a program as users write them: `XCHNG`, `XCHNG+3`, `XCHNG..L`, `8123H`,
+//! `xchng.asm:60`, `:60`, `[SP]`.
 
 use super::debugger::Debugger;
 use super::expression::Condition;
@@ -24,18 +24,29 @@ pub(super) fn resolve(debugger: &Debugger, text: &str) -> Result<Location, Strin
 }
 
 pub(super) fn resolve_address(debugger: &Debugger, text: &str) -> Result<u16, String> {
-    evaluate(debugger, text).map_err(|_| {
+    evaluate(debugger, text).map_err(|problem| {
         let text = text.trim();
+        let code = debugger.code();
+        let label = code.labels().find(|(_, label)| label.is_code && !label.name.contains('.'));
+        let label = label.map_or("START", |(_, label)| &label.name);
+        let files = code.files();
+        let file = files.first().copied().unwrap_or("prog.asm");
         format!(
-            "invalid location '{text}': expected a label, address or line, such as XCHNG+3, 8123H \
-             or xchng.asm:60"
+            "invalid location '{text}': {problem}; expected a label, address or line, such as \
+             {label}+3, 8123H or {file}:60"
         )
     })
 }
 
+/// Parses an expression; local labels are those of the routine at PC.
+pub(super) fn parse(debugger: &Debugger, text: &str) -> Result<Condition, String> {
+    Condition::parse_at(text, debugger.code(), Some(debugger.registers().pc))
+        .map_err(|error| error.to_string())
+}
+
 /// Evaluates an expression in the current state.
 pub(super) fn evaluate(debugger: &Debugger, text: &str) -> Result<u16, String> {
-    let expression = Condition::parse(text, debugger.code()).map_err(|error| error.to_string())?;
+    let expression = parse(debugger, text)?;
     Ok(expression.value(&debugger.registers(), &|at| debugger.peek(at)))
 }
 
@@ -43,8 +54,10 @@ pub(super) fn evaluate(debugger: &Debugger, text: &str) -> Result<u16, String> {
 pub(super) fn resolve_line(debugger: &Debugger, file: &str, line: u32) -> Result<Location, String> {
     let running = debugger.line().map(|(file, _)| file.to_owned());
     let name = if file.is_empty() { running.as_deref() } else { Some(file) };
-    let name = name.ok_or("no source line at PC; name the file, as in xchng.asm:60")?;
     let code = debugger.code();
+    let example = || code.files().first().copied().unwrap_or("prog.asm").to_owned();
+    let no_file = || format!("no source line at PC; name the file, as in {}:60", example());
+    let name = name.ok_or_else(no_file)?;
     if code.file_named(name).is_none() {
         let known = code.files().join(", ");
         return Err(format!(

@@ -66,7 +66,15 @@ fn reason(debugger: &Debugger, halt: HaltReason) -> String {
         HaltReason::Watchpoint(hit) => {
             format!("watchpoint {}: {}", hit.id, describe_access(debugger, hit.trigger))
         }
+        HaltReason::Idle if !debugger.enables_interrupts() => {
+            "halted with interrupts off: only a reset wakes it".to_owned()
+        }
         HaltReason::Idle => "idle: waiting for input".to_owned(),
+        HaltReason::NeverChanged(address) => {
+            let name = debugger.code().label(address).map(|label| format!(" ({})", label.name));
+            let name = name.unwrap_or_default();
+            format!("nothing changed {address:04X}H{name} in the recorded history")
+        }
         HaltReason::HistoryStart => "start of the recorded history".to_owned(),
         HaltReason::Paused => {
             format!("stopped at {}", debugger.code().describe_address(debugger.registers().pc))
@@ -190,12 +198,16 @@ pub(super) fn memory(debugger: &Debugger, first: u16, rows: usize) -> Vec<String
         let at = first.wrapping_add(ROW.wrapping_mul(row as u16));
         let bytes = debugger.dump(at, ROW.into());
         let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
-        let is_shown = |byte: &u8| (b' '..0x7F).contains(byte);
-        let character = |byte: &u8| if is_shown(byte) { char::from(*byte) } else { '.' };
-        let text: String = bytes.iter().map(character).collect();
+        let text = characters(&bytes);
         format!("{at:04X}  {} {}  {text}", digits[..8].join(" "), digits[8..].join(" "))
     };
     (0..rows).map(row).collect()
+}
+
+/// Returns the characters of bytes, with dots for those that are not printable.
+pub(super) fn characters(bytes: &[u8]) -> String {
+    let is_shown = |byte: u8| (b' '..0x7F).contains(&byte);
+    bytes.iter().map(|byte| if is_shown(*byte) { char::from(*byte) } else { '.' }).collect()
 }
 
 pub(super) fn code(debugger: &Debugger, first: u16, rows: usize) -> Vec<String> {
@@ -297,28 +309,33 @@ pub(super) fn stops(debugger: &Debugger) -> Vec<String> {
         };
         let count = one.hit_count;
         let place = code.describe_address(one.address);
-        format!("{id}: break at {place}{condition}{hits}; {count} hits so far")
+        let kind = if one.log.is_some() { "log" } else { "break" };
+        format!("{id}: {kind} at {place}{condition}{hits}; {count} hits so far")
     });
-    let watches =
-        debugger.stops.watchpoints().map(|(id, watch)| format!("{id}: {}", watched(watch)));
-    let lines: Vec<String> = breaks.chain(watches).collect();
+    let watches = (debugger.stops.watchpoints())
+        .map(|(id, watch)| format!("{id}: watch {}", watched(debugger, watch)));
+    let displays = debugger.stops.displays().map(|(id, text)| format!("{id}: display {text}"));
+    let lines: Vec<String> = breaks.chain(watches).chain(displays).collect();
     if lines.is_empty() { vec!["no breakpoints and watchpoints".to_owned()] } else { lines }
 }
 
-fn watched(watch: &Watchpoint) -> String {
+/// Describes what a watchpoint watches: address or register, width and kind of access.
+pub(super) fn watched(debugger: &Debugger, watch: &Watchpoint) -> String {
     let access = match (watch.reads, watch.writes) {
         (true, true) => "reads and writes",
         (true, false) => "reads",
         _ => "writes",
     };
+    let Watchpoint { first, count, .. } = watch;
+    let plural = if *count == 1 { "" } else { "s" };
     match watch.target {
         WatchTarget::Memory => {
-            format!("watch {} bytes at {:04X}H, {access}", watch.count, watch.first)
+            let label = debugger.code().label(*first).map(|label| format!(" ({})", label.name));
+            let label = label.unwrap_or_default();
+            format!("{access} of {count} byte{plural} at {first:04X}H{label}")
         }
-        WatchTarget::Ports => {
-            format!("watch {} ports at {:02X}H, {access}", watch.count, watch.first)
-        }
-        WatchTarget::Register(name) => format!("watch {name}"),
+        WatchTarget::Ports => format!("{access} of {count} port{plural} at {first:02X}H"),
+        WatchTarget::Register(name) => format!("changes of {name}"),
     }
 }
 

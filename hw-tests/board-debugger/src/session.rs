@@ -12,6 +12,7 @@ use firmware_wire::Request;
 use sargon_corpus::encode;
 use sargon_reference::{Position, Square};
 use tdlasm::image::Image;
+use tdlasm::link::Program;
 
 use super::debugger::{Debugger, ShouldStop};
 use super::exec::{ExecCommand, HaltReason};
@@ -175,7 +176,7 @@ pub fn board_with_program(
         machine.jump_to(entry);
         // Only now: the program may overwrite the monitor's work area.
         load_image(&mut machine.board, &image);
-        let monitor = MappedProgram::from(&machine.monitor.program);
+        let monitor = monitor_map(&machine.monitor.program);
         return Ok((machine.board, CodeMap::from_programs([known, monitor])));
     }
     let monitor = build(profile, ProgramKind::Monitor)?;
@@ -184,6 +185,11 @@ pub fn board_with_program(
     load_image(&mut board, &image);
     board.set_registers(&Registers { pc: entry, ..board.registers() });
     Ok((board, CodeMap::from_programs([known])))
+}
+
+/// Maps the monitor, whose labels are marked as not the program's.
+fn monitor_map(monitor: &Program) -> MappedProgram {
+    MappedProgram { prefix: Some("monitor"), ..MappedProgram::from(monitor) }
 }
 
 /// Opens a program on a simulated board, halted at its first instruction.

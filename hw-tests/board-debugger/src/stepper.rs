@@ -7,6 +7,7 @@ use board_simulator::{Registers, StepOutcome};
 
 use super::debugger::{Debugger, ShouldStop};
 use super::exec::{ExecCommand, HaltReason};
+use super::expression::Condition;
 use super::stops::{Breakpoint, WatchHit, WatchTrigger, Watchpoint};
 use z80_core::{is_call, is_return};
 
@@ -39,12 +40,35 @@ impl Debugger {
             ExecCommand::StepOut => stepper.step_out(),
             ExecCommand::Continue => stepper.until(|_, _| false),
             ExecCommand::RunTo(address) => stepper.go_to(address),
-            ExecCommand::ReverseStep => stepper.step_back(),
+            ExecCommand::ReverseStep => stepper.step_back(1),
+            ExecCommand::ReverseSteps(count) => stepper.step_back(count),
             ExecCommand::ReverseStepLine => stepper.step_line_back(),
             ExecCommand::ReverseContinue => stepper.go_back(),
             ExecCommand::ReverseTo(address) => stepper.go_back_to(address),
             ExecCommand::ReverseToChange(address) => stepper.go_back_to_change(address),
         }
+    }
+
+    /// Runs until a condition holds after an instruction, or to a breakpoint or watchpoint.
+    ///
+    /// # Errors
+    /// Returns a message on a target, which would have to be halted at each instruction.
+    pub fn run_until(
+        &mut self,
+        condition: &Condition,
+        should_stop: ShouldStop<'_>,
+    ) -> Result<HaltReason, String> {
+        if self.live_target().is_some() {
+            let problem = "until needs a simulated board; set a breakpoint with a condition";
+            return Err(problem.to_owned());
+        }
+        let mut stepper = Stepper { debugger: self, should_stop, steps_since_poll: 0 };
+        let halt = stepper.until_true(condition);
+        Ok(self.switch_from_twin(halt))
+    }
+
+    fn is_true(&self, condition: &Condition) -> bool {
+        condition.value(&self.registers(), &|at| self.peek(at)) != 0
     }
 
     /// The source line at PC: file and line number.
@@ -165,6 +189,10 @@ impl Stepper<'_, '_> {
         })
     }
 
+    fn until_true(&mut self, condition: &Condition) -> HaltReason {
+        self.until(|debugger, _| debugger.is_true(condition))
+    }
+
     /// Runs until `done` accepts the opcode just executed, outside of interrupt services.
     fn until(&mut self, done: impl Fn(&Debugger, u8) -> bool) -> HaltReason {
         let in_service = self.debugger.board.in_service();
@@ -184,28 +212,50 @@ impl Stepper<'_, '_> {
         }
     }
 
-    fn step_back(&mut self) -> HaltReason {
+    /// Goes back `count` instructions. The snapshots have the numbers of instructions before them,
+    /// so only those after one of them are executed again.
+    fn step_back(&mut self, count: u64) -> HaltReason {
+        let now = self.debugger.step_count;
         let in_service = self.debugger.board.in_service();
-        self.search(|_, before| {
-            let is_served = before.in_service && !in_service;
-            (!is_served && !before.breakpoint_already_hit).then_some(HaltReason::Step)
-        })
+        let target = self.debugger.counts.get(in_service).checked_sub(count);
+        if !target.is_some_and(|target| self.debugger.rewind_to_count(target, in_service)) {
+            return self.finish_reverse(None, HaltReason::HistoryStart);
+        }
+        let target = target.unwrap_or_default();
+        self.debugger.in_reverse_search = true;
+        // The state before the step that counts, after waits and services that don't.
+        let mut candidate = None;
+        let halt = loop {
+            let is_candidate = self.debugger.counts.get(in_service) == target;
+            if is_candidate && candidate.is_none() {
+                candidate = Some(self.debugger.snapshot());
+            }
+            let at = self.debugger.step_count;
+            if matches!(self.replay_step(), None | Some(StepOutcome::Idle)) {
+                break self.finish_reverse(Some(now), HaltReason::Paused);
+            }
+            if self.debugger.counts.get(in_service) > target {
+                candidate.iter().for_each(|candidate| self.debugger.restore(candidate));
+                self.replay_to(at);
+                break HaltReason::Step;
+            }
+        };
+        self.debugger.in_reverse_search = false;
+        halt
     }
 
+    /// Goes back to the last start of a line, where forward steps halt, too.
     fn step_line_back(&mut self) -> HaltReason {
-        let began = self.line();
-        let mut halt = self.step_back();
-        while halt == HaltReason::Step
-            && (self.line().is_none() || (self.line() == began && !self.debugger.at_line_start()))
-        {
-            halt = self.step_back();
-        }
-        // The board is at the last instruction of an earlier line, or at the start of this one.
-        // Continue to the line's first instruction, where forward steps halt, too.
-        while halt == HaltReason::Step && !self.debugger.at_line_start() {
-            halt = self.step_back();
-        }
-        halt
+        let in_service = self.debugger.board.in_service();
+        self.search(|debugger, before| {
+            let is_served = before.in_service && !in_service;
+            let is_start = || {
+                let line = debugger.code().line_at(before.pc);
+                line.is_some_and(|line| line.address == before.pc)
+            };
+            let is_found = !is_served && !before.breakpoint_already_hit && is_start();
+            is_found.then_some(HaltReason::Step)
+        })
     }
 
     fn go_back(&mut self) -> HaltReason {
@@ -224,6 +274,7 @@ impl Stepper<'_, '_> {
     }
 
     fn go_back_to_change(&mut self, address: u16) -> HaltReason {
+        let began = self.debugger.step_count;
         let stops = std::mem::take(&mut self.debugger.stops);
         self.debugger.stops.add_watchpoint(Watchpoint::writes(address, 1));
         let mut halt = self.go_back();
@@ -239,6 +290,10 @@ impl Stepper<'_, '_> {
         match halt {
             // The watchpoint was temporary; the user has no number for it.
             HaltReason::Watchpoint(hit) => HaltReason::Watchpoint(WatchHit { id: 0, ..hit }),
+            HaltReason::HistoryStart => {
+                self.finish_reverse(Some(began), HaltReason::NeverChanged(address))
+            }
+            HaltReason::Paused => self.finish_reverse(Some(began), HaltReason::Paused),
             other => other,
         }
     }
@@ -284,7 +339,7 @@ impl Stepper<'_, '_> {
         while self.debugger.step_count < end {
             let at = self.debugger.step_count;
             let before = PreStepState::new(self.debugger);
-            let turn = self.next_step().ok_or(Interrupted)?;
+            let turn = self.replay_step().ok_or(Interrupted)?;
             // A waiting processor repeats steps at the same PC; only the first is a hit.
             let halt =
                 if turn == StepOutcome::Executed { found(self.debugger, &before) } else { None };
@@ -299,17 +354,30 @@ impl Stepper<'_, '_> {
         Ok(last)
     }
 
+    /// Executes a step again; returns `None` if the command is to stop instead.
+    fn replay_step(&mut self) -> Option<StepOutcome> {
+        self.debugger.replayed_steps += 1;
+        self.next_step()
+    }
+
     /// Ends a reverse command at a step, or at the start of the history. The replay from the
     /// nearest snapshot is short and can't be stopped: a step in between is not one to show.
     fn finish_reverse(&mut self, step: Option<u64>, halt: HaltReason) -> HaltReason {
         let Some(start) = self.debugger.history.start() else { return HaltReason::HistoryStart };
         let target = step.unwrap_or(start);
         if self.debugger.rewind(target).is_some() {
-            while self.debugger.step_count < target
-                && self.debugger.step_recorded() != StepOutcome::Idle
-            {}
+            self.replay_to(target);
         }
         halt
+    }
+
+    fn replay_to(&mut self, step: u64) {
+        while self.debugger.step_count < step {
+            self.debugger.replayed_steps += 1;
+            if self.debugger.step_recorded() == StepOutcome::Idle {
+                break;
+            }
+        }
     }
 }
 
@@ -318,6 +386,7 @@ struct Interrupted;
 
 /// The state before a replayed step.
 struct PreStepState {
+    pc: u16,
     in_service: bool,
     breakpoint_already_hit: bool,
     at_break: bool,
@@ -329,6 +398,7 @@ impl PreStepState {
         let holds = debugger.stops.holds(&registers, &|at| debugger.peek(at));
         let breakpoint_already_hit = debugger.breakpoint_already_hit;
         Self {
+            pc: registers.pc,
             in_service: debugger.board.in_service(),
             breakpoint_already_hit,
             at_break: holds && !breakpoint_already_hit,

@@ -1,10 +1,11 @@
 //! Breakpoints with conditions and hit counts, and watchpoints on memory, ports and registers.
 
+use std::cell::Ref;
 use std::collections::BTreeMap;
 
-use super::expression::Condition;
+use super::expression::{Condition, LogMessage};
 use board_simulator::{AccessKind, BusAccess, Registers};
-use z80_core::{canonical_register_name, register_value};
+use z80_core::{FLAGS, canonical_register_name, register_value};
 
 /// The number of a breakpoint, unique within a session.
 pub type BreakpointId = u32;
@@ -65,12 +66,23 @@ pub struct Breakpoint {
     pub hits: HitCondition,
     /// Hits whose condition held, since the breakpoint was set or the board was restarted.
     pub hit_count: u32,
+    /// A message to log at a hit, instead of a halt.
+    pub log: Option<LogMessage>,
+    /// Commands to execute after a halt at a hit, separated by `;`.
+    pub commands: Option<String>,
 }
 
 impl Breakpoint {
     /// Creates a breakpoint that halts at every hit.
     pub fn at(address: u16) -> Self {
-        Self { address, condition: None, hits: HitCondition::Every, hit_count: 0 }
+        Self {
+            address,
+            condition: None,
+            hits: HitCondition::Every,
+            hit_count: 0,
+            log: None,
+            commands: None,
+        }
     }
 
     fn holds(&self, registers: &Registers, read: &dyn Fn(u16) -> u8) -> bool {
@@ -86,7 +98,7 @@ pub enum WatchTarget {
     Memory,
     /// Ports, by the low byte of their address.
     Ports,
-    /// A register, by its canonical name.
+    /// A register or a flag, by its canonical name.
     Register(&'static str),
 }
 
@@ -111,9 +123,11 @@ impl Watchpoint {
         Self { target: WatchTarget::Memory, first, count, reads: false, writes: true }
     }
 
-    /// Creates a watchpoint for changes of a register; `None` if the name is unknown.
+    /// Creates a watchpoint for changes of a register or a flag; `None` if the name is unknown.
     pub fn register(name: &str) -> Option<Self> {
-        let what = WatchTarget::Register(canonical_register_name(name)?);
+        let flags = FLAGS.iter().map(|(flag, _)| *flag);
+        let flag = flags.into_iter().find(|flag| flag.eq_ignore_ascii_case(name));
+        let what = WatchTarget::Register(flag.or_else(|| canonical_register_name(name))?);
         Some(Self { target: what, first: 0, count: 1, reads: false, writes: true })
     }
 
@@ -159,17 +173,28 @@ pub enum WatchTrigger {
 
 /// The bus cycles and registers of one instruction, for watchpoints.
 pub(super) struct StepAccesses<'a> {
-    pub(super) accesses: &'a [BusAccess],
-    pub(super) before: &'a Registers,
-    pub(super) after: &'a Registers,
+    pub(super) accesses: Ref<'a, Vec<BusAccess>>,
+    pub(super) before: Registers,
+    pub(super) after: Registers,
 }
 
-/// All breakpoints and watchpoints of a session.
+/// A watchpoint with the condition for a hit to count, and the hits that halt the board.
+#[derive(Debug, Clone)]
+struct WatchEntry {
+    watch: Watchpoint,
+    condition: Option<Condition>,
+    hits: HitCondition,
+    hit_count: u32,
+}
+
+/// All breakpoints and watchpoints of a session, and the expressions shown at each halt.
 #[derive(Debug, Clone, Default)]
 pub struct StopPoints {
     breaks: BTreeMap<BreakpointId, Breakpoint>,
-    watches: BTreeMap<WatchpointId, Watchpoint>,
+    watches: BTreeMap<WatchpointId, WatchEntry>,
+    displays: BTreeMap<u32, String>,
     next: u32,
+    logged: Vec<String>,
 }
 
 impl StopPoints {
@@ -202,9 +227,53 @@ impl StopPoints {
 
     /// Adds a watchpoint.
     pub fn add_watchpoint(&mut self, watch: Watchpoint) -> WatchpointId {
+        self.add_watchpoint_if(watch, None, HitCondition::Every)
+    }
+
+    /// Adds a watchpoint with a condition, evaluated after the instruction, and a hit count.
+    pub fn add_watchpoint_if(
+        &mut self,
+        watch: Watchpoint,
+        condition: Option<Condition>,
+        hits: HitCondition,
+    ) -> WatchpointId {
         self.next += 1;
-        self.watches.insert(self.next, watch);
+        self.watches.insert(self.next, WatchEntry { watch, condition, hits, hit_count: 0 });
         self.next
+    }
+
+    /// Adds an expression to be shown at each halt; returns its number.
+    pub(super) fn add_display(&mut self, expression: &str) -> u32 {
+        self.next += 1;
+        self.displays.insert(self.next, expression.to_owned());
+        self.next
+    }
+
+    /// Removes an expression shown at each halt; returns `false` if there is none of this number.
+    pub(super) fn remove_display(&mut self, id: u32) -> bool {
+        self.displays.remove(&id).is_some()
+    }
+
+    /// The expressions shown at each halt.
+    pub(super) fn displays(&self) -> impl Iterator<Item = (u32, &str)> {
+        self.displays.iter().map(|(id, text)| (*id, text.as_str()))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.breaks.is_empty() && self.watches.is_empty()
+    }
+
+    pub(super) fn has_watchpoints(&self) -> bool {
+        !self.watches.is_empty()
+    }
+
+    /// Returns the messages logged since the last call.
+    pub(super) fn take_log(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.logged)
+    }
+
+    pub(super) fn log(&mut self, line: String) {
+        self.logged.push(line);
     }
 
     /// Removes a watchpoint; returns `false` if there is none with this number.
@@ -214,28 +283,29 @@ impl StopPoints {
 
     /// Removes all watchpoints equal to this one.
     pub fn remove_matching_watchpoints(&mut self, watch: &Watchpoint) {
-        self.watches.retain(|_, one| one != watch);
+        self.watches.retain(|_, one| one.watch != *watch);
     }
 
     /// The watchpoints, in the order in which they were set.
     pub fn watchpoints(&self) -> impl Iterator<Item = (WatchpointId, &Watchpoint)> {
-        self.watches.iter().map(|(id, one)| (*id, one))
+        self.watches.iter().map(|(id, one)| (*id, &one.watch))
     }
 
-    /// Removes all breakpoints and watchpoints.
+    /// Removes all breakpoints, watchpoints and displayed expressions.
     pub fn clear(&mut self) {
         self.breaks.clear();
         self.watches.clear();
+        self.displays.clear();
     }
 
     /// Resets all hit counts to 0.
     pub(super) fn reset_hit_counts(&mut self) {
-        for one in self.breaks.values_mut() {
-            one.hit_count = 0;
-        }
+        self.breaks.values_mut().for_each(|one| one.hit_count = 0);
+        self.watches.values_mut().for_each(|one| one.hit_count = 0);
     }
 
-    /// Counts a hit of each breakpoint at PC; returns `true` if one of them halts the board.
+    /// Counts a hit of each breakpoint at PC, and logs their messages; returns `true` if one of
+    /// them halts the board.
     pub(super) fn record_arrival(
         &mut self,
         registers: &Registers,
@@ -244,7 +314,12 @@ impl StopPoints {
         let mut stops = false;
         for one in self.breaks.values_mut().filter(|one| one.holds(registers, read)) {
             one.hit_count = one.hit_count.saturating_add(1);
-            stops |= one.hits.matches(one.hit_count);
+            let is_hit = one.hits.matches(one.hit_count);
+            match &one.log {
+                Some(message) if is_hit => self.logged.push(message.format(registers, read)),
+                Some(_) => {}
+                None => stops |= is_hit,
+            }
         }
         stops
     }
@@ -252,26 +327,56 @@ impl StopPoints {
     /// Returns `true` if a breakpoint's condition holds at PC. Does not count a hit: in a reverse
     /// search the number of the hit is unknown.
     pub(super) fn holds(&self, registers: &Registers, read: &dyn Fn(u16) -> u8) -> bool {
-        self.breaks.values().any(|one| one.holds(registers, read))
+        self.breaks.values().any(|one| one.log.is_none() && one.holds(registers, read))
     }
 
-    /// The first watchpoint that the step accessed.
-    pub(super) fn watch_hit(&self, seen: &StepAccesses<'_>) -> Option<WatchHit> {
-        self.watches.iter().find_map(|(id, watch)| {
-            let event = match watch.target {
-                WatchTarget::Register(name) => register_change(name, seen)?,
-                _ => {
-                    let access = seen.accesses.iter().find(|access| watch.matches(access))?;
-                    WatchTrigger::Access(*access)
-                }
-            };
-            Some(WatchHit { id: *id, trigger: event })
-        })
+    /// The first watchpoint that the step accessed and whose condition holds, whatever its hits.
+    pub(super) fn watch_hit(
+        &self,
+        seen: &StepAccesses<'_>,
+        read: &dyn Fn(u16) -> u8,
+    ) -> Option<WatchHit> {
+        self.watches.iter().find_map(|(id, one)| one.hit(*id, seen, read))
+    }
+
+    /// Counts the hits of the watchpoints that the step accessed; returns the first that halts the
+    /// board.
+    pub(super) fn record_watch_hit(
+        &mut self,
+        seen: &StepAccesses<'_>,
+        read: &dyn Fn(u16) -> u8,
+    ) -> Option<WatchHit> {
+        let mut halting = None;
+        for (id, one) in &mut self.watches {
+            let Some(hit) = one.hit(*id, seen, read) else { continue };
+            one.hit_count = one.hit_count.saturating_add(1);
+            halting = halting.or(one.hits.matches(one.hit_count).then_some(hit));
+        }
+        halting
+    }
+}
+
+impl WatchEntry {
+    fn hit(
+        &self,
+        id: WatchpointId,
+        seen: &StepAccesses<'_>,
+        read: &dyn Fn(u16) -> u8,
+    ) -> Option<WatchHit> {
+        let trigger = match self.watch.target {
+            WatchTarget::Register(name) => register_change(name, seen)?,
+            _ => {
+                let access = seen.accesses.iter().find(|access| self.watch.matches(access))?;
+                WatchTrigger::Access(*access)
+            }
+        };
+        let holds = self.condition.as_ref().is_none_or(|one| one.value(&seen.after, read) != 0);
+        holds.then_some(WatchHit { id, trigger })
     }
 }
 
 fn register_change(name: &'static str, seen: &StepAccesses<'_>) -> Option<WatchTrigger> {
-    let before = register_value(seen.before, name)?;
-    let after = register_value(seen.after, name)?;
+    let before = register_value(&seen.before, name)?;
+    let after = register_value(&seen.after, name)?;
     (before != after).then_some(WatchTrigger::Register { name, before, after })
 }

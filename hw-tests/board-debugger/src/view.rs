@@ -7,7 +7,7 @@ mod draw;
 
 use ratatui::crossterm::event::KeyCode;
 
-use super::commands::{CommandOutcome, Pane, execute};
+use super::commands::{self, CommandOutcome, Pane, execute};
 use super::debugger::{Debugger, ShouldStop};
 use super::exec::{ExecCommand, HaltReason};
 use super::render;
@@ -71,6 +71,8 @@ pub struct View {
     prompt: Option<String>,
     last_command: Option<String>,
     is_running: bool,
+    /// The last lines that breakpoints have logged.
+    log: Vec<String>,
 }
 
 impl View {
@@ -88,7 +90,15 @@ impl View {
             prompt: None,
             last_command: None,
             is_running: false,
+            log: Vec::new(),
         }
+    }
+
+    /// Adds what breakpoints have logged.
+    fn collect_log(&mut self) {
+        const LOG_ROWS: usize = 100;
+        self.log.extend(self.debugger.take_log());
+        self.log.drain(..self.log.len().saturating_sub(LOG_ROWS));
     }
 
     /// The debugger.
@@ -208,7 +218,7 @@ impl View {
             KeyAction::Nothing => {}
             KeyAction::Quit => return false,
             KeyAction::Move(motion) => {
-                let halt = self.debugger.run(*motion, should_stop);
+                let halt = commands::run(&mut self.debugger, *motion, should_stop);
                 self.show_halt(halt);
             }
             KeyAction::Command(line) => match execute(&mut self.debugger, line, should_stop) {
@@ -232,6 +242,7 @@ impl View {
     pub fn show_halt(&mut self, halt: HaltReason) {
         self.is_running = false;
         self.cursor = None;
+        self.collect_log();
         self.status = render::describe_halt(&self.debugger, halt);
         if matches!(self.pane, Pane::Code(_) | Pane::Help) {
             self.show_current_code();
@@ -243,7 +254,8 @@ impl View {
     pub fn continue_running(&mut self, should_stop: ShouldStop<'_>) -> Option<HaltReason> {
         self.is_running = true;
         self.status = "running: Ctrl-C or Esc stops".to_owned();
-        let halt = self.debugger.run(ExecCommand::Continue, should_stop);
+        let halt = commands::run(&mut self.debugger, ExecCommand::Continue, should_stop);
+        self.collect_log();
         (halt != HaltReason::Paused).then_some(halt)
     }
 
@@ -259,13 +271,14 @@ impl View {
     }
 
     /// The panes in the order in which Tab shows them.
-    fn panes(&self) -> [Pane; 7] {
+    fn panes(&self) -> [Pane; 8] {
         let registers = self.debugger.registers();
         [
             Pane::Code(registers.pc),
             Pane::Memory(registers.hl),
             Pane::Calls,
             Pane::Stops,
+            Pane::Displays,
             Pane::Console,
             Pane::Board,
             Pane::Array,

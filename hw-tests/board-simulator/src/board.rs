@@ -246,6 +246,12 @@ impl<L: SerialLine> BoardModel<L> {
         self.hardware.cpu.accepted_interrupt()
     }
 
+    /// Returns `true` if the processor accepts interrupts, at the latest after the instruction that
+    /// follows EI.
+    pub fn enables_interrupts(&self) -> bool {
+        self.cpu.enables_interrupts()
+    }
+
     /// Returns `true` while an interrupt is handled.
     pub fn in_service(&self) -> bool {
         self.hardware.service.is_some()

@@ -282,7 +282,10 @@ fn halt_word(halt: HaltReason) -> &'static str {
         HaltReason::Idle => "idle",
         HaltReason::HistoryStart => "start",
         // A page debugs simulated boards; the others are stops of real ones.
-        HaltReason::Paused | HaltReason::TwinCaughtUp | HaltReason::TargetError => "paused",
+        HaltReason::NeverChanged(_)
+        | HaltReason::Paused
+        | HaltReason::TwinCaughtUp
+        | HaltReason::TargetError => "paused",
     }
 }
 

@@ -3,9 +3,10 @@
 
 /// An expression; as a condition, it holds if its value is not 0.
 ///
-/// Numbers are decimal, or hexadecimal as `1FH` or `0x1F`. Names are given by the caller. `[x]` is
-/// the byte at an address, `{x}` the word, `!x` is 1 if `x` is 0. Operators by ascending
-/// precedence: `||`, `&&`, one of `== != < <= > >=`, `+ - & | ^`, and `* / %`.
+/// Numbers are decimal, or hexadecimal as `1FH` or `0x1F`, or characters as `'A'`. Names are given
+/// by the caller. `[x]` or `x.b` is the byte at an address, `{x}` or `x.w` the word, `!x` is 1 if
+/// `x` is 0. Operators by ascending precedence: `||`, `&&`, one of `== != < <= > >=`,
+/// `+ - & | ^`, `* / % << >>`, and the signs `- ~ !`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expression {
     root: Node,
@@ -39,21 +40,45 @@ enum Node {
     Variable(String),
     Byte(Box<Node>),
     Word(Box<Node>),
-    Not(Box<Node>),
+    Sign(char, Box<Node>),
     Binary(&'static str, Box<Node>, Box<Node>),
 }
 
-/// Error returned for an invalid expression; holds the text from the error on.
+/// Error returned for an invalid expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ExpressionError(pub String);
+pub enum ExpressionError {
+    /// A value is missing before this text, which is empty at the end.
+    NoValue(String),
+    /// This text follows a complete expression.
+    Trailing(String),
+    /// A name that stands for nothing.
+    UnknownName(String),
+    /// A number, and the number of bits that it may have.
+    TooLarge(String, u32),
+    /// This bracket is missing before the text, which is empty at the end.
+    Unclosed(char, String),
+    /// Brackets and signs are nested too deeply.
+    TooDeep,
+}
 
 impl std::fmt::Display for ExpressionError {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self(rest) = self;
-        write!(
-            formatter,
-            "invalid expression at '{rest}': expected one such as E == 3 && [M3] == 41H"
-        )
+        let before = |rest: &str| match rest {
+            "" => "at the end".to_owned(),
+            rest => format!("before '{}'", rest.escape_debug()),
+        };
+        match self {
+            Self::NoValue(rest) => write!(formatter, "missing value {}", before(rest)),
+            Self::Trailing(rest) => {
+                write!(formatter, "unexpected '{}' after the expression", rest.escape_debug())
+            }
+            Self::UnknownName(name) => write!(formatter, "unknown name '{}'", name.escape_debug()),
+            Self::TooLarge(number, bits) => write!(formatter, "{number} has more than {bits} bits"),
+            Self::Unclosed(bracket, rest) => {
+                write!(formatter, "missing {bracket} {}", before(rest))
+            }
+            Self::TooDeep => write!(formatter, "brackets nested deeper than {MAX_NESTING}"),
+        }
     }
 }
 
@@ -67,7 +92,7 @@ const OPERATORS_BY_PRECEDENCE: [Operators; 5] = [
     &["&&"],
     &["==", "!=", "<=", ">=", "<", ">"],
     &["+", "-", "&", "|", "^"],
-    &["*", "/", "%"],
+    &["*", "/", "%", "<<", ">>"],
 ];
 
 impl Expression {
@@ -75,19 +100,29 @@ impl Expression {
     /// `None` if it is unknown.
     ///
     /// # Errors
-    /// Returns `ExpressionError` if the syntax is invalid, a name unknown or a number too large.
+    /// Returns `ExpressionError`, which names the fault.
     pub fn parse(
         text: &str,
         most: u32,
         name: &dyn Fn(&str) -> Option<Name>,
     ) -> Result<Self, ExpressionError> {
         let mut parser = Parser { rest: text.trim(), most, name, depth: 0 };
-        let root = parser.level(0).ok_or_else(|| ExpressionError(parser.rest.to_owned()))?;
+        let root = parser.level(0)?;
         if parser.rest.is_empty() {
             Ok(Self { root })
         } else {
-            Err(ExpressionError(parser.rest.to_owned()))
+            Err(ExpressionError::Trailing(parser.rest.to_owned()))
         }
+    }
+
+    /// Returns the address of an expression `[x]` or `{x}`, and its width in bytes.
+    pub fn memory_operand(&self) -> Option<(Self, u16)> {
+        let (address, width) = match &self.root {
+            Node::Byte(address) => (address, 1),
+            Node::Word(address) => (address, 2),
+            _ => return None,
+        };
+        Some((Self { root: (**address).clone() }, width))
     }
 
     /// Evaluates the expression. A division by 0 yields 0.
@@ -121,7 +156,7 @@ impl Node {
         look(self);
         match self {
             Self::Number(_) | Self::Variable(_) => {}
-            Self::Byte(inner) | Self::Word(inner) | Self::Not(inner) => inner.visit(look),
+            Self::Byte(inner) | Self::Word(inner) | Self::Sign(_, inner) => inner.visit(look),
             Self::Binary(_, left, right) => {
                 left.visit(look);
                 right.visit(look);
@@ -138,7 +173,9 @@ impl Node {
                 let at = address.value(values) as u16;
                 u16::from_le_bytes([values.byte(at), values.byte(at.wrapping_add(1))]).into()
             }
-            Self::Not(inner) => (inner.value(values) == 0).into(),
+            Self::Sign('-', inner) => values.limit(inner.value(values).saturating_neg()),
+            Self::Sign('~', inner) => values.limit(!inner.value(values)),
+            Self::Sign(_, inner) => (inner.value(values) == 0).into(),
             Self::Binary(operator, left, right) => {
                 values.limit(binary(operator, left.value(values), right.value(values)))
             }
@@ -156,6 +193,8 @@ fn binary(operator: &str, a: i64, b: i64) -> i64 {
         ">=" => (a >= b).into(),
         "<" => (a < b).into(),
         ">" => (a > b).into(),
+        "<<" => u32::try_from(b).ok().and_then(|b| a.checked_shl(b)).unwrap_or(0),
+        ">>" => u32::try_from(b).ok().and_then(|b| a.checked_shr(b)).unwrap_or(0),
         "+" => a.saturating_add(b),
         "-" => a.saturating_sub(b),
         "*" => a.saturating_mul(b),
@@ -174,8 +213,10 @@ struct Parser<'t> {
     depth: u32,
 }
 
+type Parsed = Result<Node, ExpressionError>;
+
 impl Parser<'_> {
-    fn level(&mut self, level: usize) -> Option<Node> {
+    fn level(&mut self, level: usize) -> Parsed {
         let Some(operators) = OPERATORS_BY_PRECEDENCE.get(level) else { return self.term() };
         let mut left = self.level(level + 1)?;
         while let Some(operator) = operators.iter().find(|operator| self.is_next(operator)) {
@@ -183,51 +224,88 @@ impl Parser<'_> {
             let right = self.level(level + 1)?;
             left = Node::Binary(operator, Box::new(left), Box::new(right));
         }
-        Some(left)
+        Ok(left)
     }
 
-    /// Returns `true` if the operator comes next; the first half of `&&` or `||` does not count.
+    /// Returns `true` if the operator comes next; the first half of a double one does not count.
     fn is_next(&self, operator: &str) -> bool {
-        let is_half = |double: &str| operator.len() == 1 && self.rest.starts_with(double);
-        self.rest.starts_with(operator) && !is_half("&&") && !is_half("||")
+        let is_double = ["&&", "||", "<<", ">>"].iter().any(|two| self.rest.starts_with(two));
+        self.rest.starts_with(operator) && !(operator.len() == 1 && is_double)
     }
 
-    fn term(&mut self) -> Option<Node> {
-        if self.rest.starts_with('!') {
+    fn term(&mut self) -> Parsed {
+        if let Some(sign) = self.rest.chars().next().filter(|sign| "-~!".contains(*sign)) {
             self.skip(1);
-            return Some(Node::Not(Box::new(self.nested(Self::term)?)));
+            return Ok(Node::Sign(sign, Box::new(self.nested(Self::term)?)));
         }
-        let brackets = [("[", "]"), ("{", "}"), ("(", ")")];
-        if let Some((open, close)) = brackets.iter().find(|(open, _)| self.rest.starts_with(open)) {
+        let mut node = self.operand()?;
+        while let Some(is_word) = memory_suffix(self.rest) {
+            self.skip(2);
+            node = memory(node, is_word);
+        }
+        Ok(node)
+    }
+
+    /// Parses brackets, a character, a number or a name.
+    fn operand(&mut self) -> Parsed {
+        let brackets = [('[', ']'), ('{', '}'), ('(', ')')];
+        if let Some((open, close)) = brackets.iter().find(|(open, _)| self.rest.starts_with(*open))
+        {
             self.skip(1);
             let inner = self.nested(|parser| parser.level(0))?;
-            self.rest.starts_with(close).then(|| self.skip(1))?;
-            return Some(match *open {
-                "[" => Node::Byte(Box::new(inner)),
-                "{" => Node::Word(Box::new(inner)),
-                _ => inner,
-            });
+            if !self.rest.starts_with(*close) {
+                return Err(ExpressionError::Unclosed(*close, self.rest.to_owned()));
+            }
+            self.skip(1);
+            return Ok(if *open == '(' { inner } else { memory(inner, *open == '{') });
+        }
+        if let Some(character) = self.rest.strip_prefix('\'').and_then(|rest| rest.chars().next())
+            && self.rest[1 + character.len_utf8()..].starts_with('\'')
+        {
+            self.skip(2 + character.len_utf8());
+            return Ok(Node::Number(character.into()));
         }
         let is_word = |c: char| c.is_ascii_alphanumeric() || ".$%'".contains(c);
         // `%` is a letter of symbols, and an operator only after a space.
         let end = self.rest.find(|c| !is_word(c)).unwrap_or(self.rest.len());
         let node = self.word(&self.rest[..end])?;
         self.skip(end);
-        Some(node)
+        Ok(node)
     }
 
-    fn nested(&mut self, parse: impl FnOnce(&mut Self) -> Option<Node>) -> Option<Node> {
+    fn nested(&mut self, parse: impl FnOnce(&mut Self) -> Parsed) -> Parsed {
         self.depth += 1;
-        let inner = (self.depth < MAX_NESTING).then(|| parse(self)).flatten()?;
+        if self.depth >= MAX_NESTING {
+            return Err(ExpressionError::TooDeep);
+        }
+        let inner = parse(self)?;
         self.depth -= 1;
-        Some(inner)
+        Ok(inner)
     }
 
-    fn word(&self, word: &str) -> Option<Node> {
+    fn word(&self, word: &str) -> Parsed {
+        if word.is_empty() {
+            return Err(ExpressionError::NoValue(self.rest.to_owned()));
+        }
         match (self.name)(word) {
-            Some(Name::Variable) => Some(Node::Variable(word.to_owned())),
-            Some(Name::Constant(value)) => Some(Node::Number(value.into())),
-            None => parse_wide(word).filter(|value| *value <= self.most).map(Node::Number),
+            Some(Name::Variable) => return Ok(Node::Variable(word.to_owned())),
+            Some(Name::Constant(value)) => return Ok(Node::Number(value.into())),
+            None => {}
+        }
+        // A symbol may contain dots, so a suffix counts only if the whole is not a name.
+        if let Some((base, suffix)) =
+            word.len().checked_sub(2).and_then(|at| word.split_at_checked(at))
+            && let Some(is_word) = memory_suffix(suffix)
+        {
+            return Ok(memory(self.word(base)?, is_word));
+        }
+        match parse_wide(word) {
+            Some(value) if value <= self.most.into() => Ok(Node::Number(value as u32)),
+            Some(_) => Err(ExpressionError::TooLarge(
+                word.to_owned(),
+                u32::BITS - self.most.leading_zeros(),
+            )),
+            None => Err(ExpressionError::UnknownName(word.to_owned())),
         }
     }
 
@@ -236,21 +314,43 @@ impl Parser<'_> {
     }
 }
 
+/// Returns whether a suffix that comes next means a word: `.w` does, `.b` does not.
+fn memory_suffix(text: &str) -> Option<bool> {
+    let rest = text.strip_prefix('.')?;
+    let continues = rest.chars().nth(1).is_some_and(|next| next.is_ascii_alphanumeric());
+    match rest.chars().next() {
+        Some('w' | 'W') if !continues => Some(true),
+        Some('b' | 'B') if !continues => Some(false),
+        _ => None,
+    }
+}
+
+fn memory(address: Node, is_word: bool) -> Node {
+    let address = Box::new(address);
+    if is_word { Node::Word(address) } else { Node::Byte(address) }
+}
+
 /// Parses a number of 16 bits: decimal, or hexadecimal as `1FH` or `0x1F`.
 pub fn parse_number(text: &str) -> Option<u16> {
     parse_wide(text).and_then(|value| value.try_into().ok())
 }
 
-fn parse_wide(text: &str) -> Option<u32> {
+fn parse_wide(text: &str) -> Option<u64> {
     let hex = text.strip_prefix("0x").or_else(|| text.strip_suffix(['H', 'h']));
     match hex {
         Some(digits)
             if digits.starts_with(|c: char| c.is_ascii_digit()) || text.starts_with("0x") =>
         {
-            u32::from_str_radix(digits, 16).ok()
+            digits
+                .bytes()
+                .all(|digit| digit.is_ascii_hexdigit())
+                .then(|| u64::from_str_radix(digits, 16).unwrap_or(u64::MAX))
         }
         Some(_) => None,
-        None => text.parse().ok(),
+        None => {
+            let is_number = !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
+            is_number.then(|| text.parse().unwrap_or(u64::MAX))
+        }
     }
 }
 
@@ -290,6 +390,16 @@ mod tests {
             ("{0x34}", 0x3534),
             ("7 % 4 | 8 ^ 1", 10),
             ("7 / 0", 0),
+            ("1 << 3 + 1", 9),
+            ("0x80 >> 4 == 8", 1),
+            ("-A + 7", 2),
+            ("2 - -3", 5),
+            ("~0 & 0xFF", 0xFF),
+            ("'A' + 1", 0x42),
+            ("LABEL.b", 0x34),
+            ("LABEL.w + 1", 0x3536),
+            ("(LABEL + 1).B", 0x35),
+            ("A << 64", 0),
         ] {
             assert_eq!(value(text), Some(expected), "{text}");
         }
@@ -308,8 +418,23 @@ mod tests {
     fn what_is_no_expression_is_refused() {
         let deep = format!("{}1", "(".repeat(40));
         let nots = format!("{}1", "!".repeat(100_000));
-        for text in ["", "A ==", "B", "A & & 1", "(A", "0FFFFFFH", &deep, &nots] {
-            assert_eq!(value(text), None, "{text}");
+        for (text, expected) in [
+            ("", "missing value at the end"),
+            ("A ==", "missing value at the end"),
+            ("B", "unknown name 'B'"),
+            ("A & & 1", "missing value before '& 1'"),
+            ("(A", "missing ) at the end"),
+            ("[A) + 1", "missing ] before ') + 1'"),
+            ("A 5", "unexpected '5' after the expression"),
+            ("1000000H", "1000000H has more than 20 bits"),
+            ("99999999999999999999", "99999999999999999999 has more than 20 bits"),
+            ("12X", "unknown name '12X'"),
+            (&deep, "brackets nested deeper than 32"),
+            (&nots, "brackets nested deeper than 32"),
+        ] {
+            let parsed =
+                Expression::parse(text, 0xF_FFFF, &|name| (name == "A").then_some(Name::Variable));
+            assert_eq!(parsed.map_err(|error| error.to_string()), Err(expected.to_owned()));
         }
     }
 }

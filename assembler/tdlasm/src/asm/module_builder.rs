@@ -59,7 +59,21 @@ impl ModuleAssembler<'_> {
             }
             symbols.push(self.symbol(id, name));
         }
+        if self.context.options.lines {
+            symbols.extend(self.local_symbols());
+        }
         (symbols, external_index)
+    }
+
+    /// Returns the local labels for debuggers, each with the symbol before its scope: `START..L`.
+    fn local_symbols(&self) -> impl Iterator<Item = Symbol> {
+        let mut locals = self.symbols.names.locals();
+        locals.retain(|(_, id)| self.symbols.names[*id].definition == Definition::Label);
+        locals.into_iter().map(|(owner, id)| {
+            let local = self.symbol(id, &self.symbols.names[id]);
+            let owner = owner.map(|owner| self.symbols.names.spelling(owner)).unwrap_or_default();
+            Symbol { name: format!("{owner}{}", local.name).into(), ..local }
+        })
     }
 
     /// Returns the line of an offset; in macro text, that of the outermost call.

@@ -370,6 +370,16 @@ impl NameTable {
         self.entries.iter().enumerate().map(|(id, name)| (id as NameId, name))
     }
 
+    /// Returns the `..locals` in the order of their first use, each with the name that began its
+    /// scope, if there is one.
+    pub(crate) fn locals(&self) -> Vec<(Option<NameId>, NameId)> {
+        let owner = |scope: u32| scope.checked_sub(1).map(|scope| scope / 4);
+        let locals = self.locals.iter().map(|((scope, _), id)| (owner(*scope), *id));
+        let mut locals: Vec<_> = locals.collect();
+        locals.sort_unstable_by_key(|(_, id)| *id);
+        locals
+    }
+
     /// Returns the significant part of a spelling, in capitals.
     pub(crate) fn significant(&self, name: &[u8]) -> SmolStr {
         let kept = if self.long.is_some() { name } else { &name[..name.len().min(6)] };

@@ -23,7 +23,7 @@ const fn command(
 }
 
 /// All commands, grouped by task.
-pub const COMMANDS: [CommandHelp; 31] = [
+pub const COMMANDS: [CommandHelp; 33] = [
     command("step", "s", "[N]", "one instruction, or N"),
     command("over", "v", "[N]", "one instruction, calls and LDIR as one"),
     command("next", "n", "[N]", "to the next line, over calls"),
@@ -31,17 +31,19 @@ pub const COMMANDS: [CommandHelp; 31] = [
     command("out", "o", "", "run until the routine returns"),
     command("run", "c", "", "run to a breakpoint or watchpoint"),
     command("to", "t", "PLACE", "run to a location"),
+    command("until", "U", "X", "run until an expression is not 0"),
     command("back", "S", "[N]", "back one instruction, or N"),
     command("lineback", "N", "[N]", "back to the line before"),
     command("goback", "C", "", "back to a breakpoint or watchpoint"),
     command("backto", "T", "PLACE", "back to the last visit of a location"),
     command("who", "W", "ADDRESS", "back to the last change of a byte"),
     command("restart", "R", "", "back to the start of the session"),
-    command("break", "b", "PLACE [if X] [hits N]", "stop before an instruction"),
-    command("watch", "w", "ADDRESS[,N] [r|w|rw]", "stop at an access; also: port P, HL"),
+    command("break", "b", "PLACE [if X] [hits N]", "stop; log TEXT {X}, do COMMAND; COMMAND"),
+    command("watch", "w", "ADDRESS[,N] [r|w|rw]", "stop at an access; port P, HL; if X"),
     command("delete", "d", "NUMBER|PLACE|all", "delete breakpoints and watchpoints"),
     command("stops", "B", "", "breakpoints and watchpoints"),
-    command("print", "p", "X", "value of an expression: HL+1, [SP], {SP}"),
+    command("print", "p", "X", "value: HL+1, [SP], {SP}, [SP;8], HL.s"),
+    command("display", "D", "[X]", "show a value at each halt"),
     command("set", "=", "WHAT = X", "change a register, a flag (FZ) or [ADDRESS]"),
     command("send", "<", "TEXT", "send to the board; \\r, \\n, \\xHH"),
     command("registers", "r", "", "registers of both sets"),

@@ -1,29 +1,35 @@
 //! Commands for breakpoints and watchpoints.
 
 use crate::debugger::Debugger;
-use crate::expression::Condition;
+use crate::expression::{Condition, LogMessage};
 use crate::location::{self, Location};
+use crate::render;
 use crate::stops::{Breakpoint, HitCondition, WatchTarget, Watchpoint};
 use z80_core::parse_number;
 
-/// Executes `PLACE [if CONDITION] [hits N]`; the place defaults to PC.
+/// Executes `PLACE [if CONDITION] [hits N] [log TEXT | do COMMANDS]`; the place defaults to PC.
 pub(super) fn set_break(debugger: &mut Debugger, text: &str) -> Result<String, String> {
+    let (text, commands) = split_at_word(text, "do");
+    let (text, log) = split_at_word(text, "log");
     let (text, hits) = split_at_word(text, "hits");
     let (place, condition) = split_at_word(text, "if");
     let hits = hits.map_or(Ok(HitCondition::Every), HitCondition::parse)?;
-    let parse = |text| Condition::parse(text, debugger.code()).map_err(|error| error.to_string());
-    let condition = condition.map(parse).transpose()?;
     let Location { addresses, adjusted } = match place {
         "" => Location { addresses: vec![debugger.registers().pc], adjusted: None },
         text => location::resolve(debugger, text)?,
     };
     addresses.iter().try_for_each(|at| debugger.can_set_breakpoint(*at))?;
+    let (code, at) = (debugger.code(), addresses.first().copied());
+    let parse = |text| Condition::parse_at(text, code, at).map_err(|error| error.to_string());
+    let condition = condition.map(parse).transpose()?;
+    let parse = |text| LogMessage::parse(text, code, at).map_err(|error| error.to_string());
+    let log = log.map(parse).transpose()?;
+    let commands = commands.map(str::to_owned);
     let mut messages: Vec<String> = adjusted.into_iter().collect();
-    for at in addresses {
-        let condition = condition.clone();
-        let id =
-            debugger.stops.add_breakpoint(Breakpoint { condition, hits, ..Breakpoint::at(at) });
-        messages.push(format!("breakpoint {id} at {}", debugger.code().describe_address(at)));
+    let rules = Breakpoint { condition, hits, log, commands, ..Breakpoint::at(0) };
+    for address in addresses {
+        let id = debugger.stops.add_breakpoint(Breakpoint { address, ..rules.clone() });
+        messages.push(format!("breakpoint {id} at {}", debugger.code().describe_address(address)));
     }
     Ok(messages.join("; "))
 }
@@ -39,26 +45,40 @@ fn split_at_word<'t>(text: &'t str, word: &str) -> (&'t str, Option<&'t str>) {
     }
 }
 
-/// Executes `ADDRESS[,N] [r|w|rw]`, `port P[,N] [r|w|rw]`, or `REGISTER`.
+/// Executes `ADDRESS[,N] [r|w|rw]`, `port P[,N] [r|w|rw]`, or `REGISTER`; each with `[if X]
+/// [hits N]`.
 pub(super) fn set_watch(debugger: &mut Debugger, text: &str) -> Result<String, String> {
+    let (text, hits) = split_at_word(text, "hits");
+    let (text, condition) = split_at_word(text, "if");
     let watch = parse_watch(debugger, text)?;
-    let id = debugger.stops.add_watchpoint(watch);
-    Ok(format!("watchpoint {id} on {}", text.trim()))
+    let hits = hits.map_or(Ok(HitCondition::Every), HitCondition::parse)?;
+    let condition = condition.map(|text| location::parse(debugger, text)).transpose()?;
+    let id = debugger.stops.add_watchpoint_if(watch, condition, hits);
+    Ok(format!("watchpoint {id}: {}", render::watched(debugger, &watch)))
 }
 
-/// Parses a watchpoint; without `r`, `w` or `rw` it watches writes.
+/// Parses a watchpoint; without `r`, `w` or `rw` it watches writes. `[x]` and `{x}` are the byte
+/// and the word at x.
 pub(crate) fn parse_watch(debugger: &Debugger, text: &str) -> Result<Watchpoint, String> {
     let text = text.trim();
-    if let Some(watch) = Watchpoint::register(text) {
-        return Ok(watch);
-    }
     let (what, access) = match text.rsplit_once(char::is_whitespace) {
-        Some((what, access @ ("r" | "w" | "rw"))) => (what, access),
-        _ => (text, "w"),
+        Some((what, access @ ("r" | "w" | "rw"))) => (what.trim(), Some(access)),
+        _ => (text, None),
     };
+    if let Some(watch) = Watchpoint::register(what) {
+        return match access {
+            None | Some("w") => Ok(watch),
+            Some(_) => Err(format!("reads of {what} can't be watched, only changes")),
+        };
+    }
     let port = what.strip_prefix("port ");
     let (first, count) = split_count(port.unwrap_or(what))?;
-    let first = location::resolve_address(debugger, first)?;
+    let operand = location::parse(debugger, first).ok().and_then(|one| one.memory_operand());
+    let (first, width) = match operand.filter(|_| port.is_none()) {
+        Some((at, width)) => (at.value(&debugger.registers(), &|at| debugger.peek(at)), width),
+        None => (location::resolve_address(debugger, first)?, 1),
+    };
+    let count = count.unwrap_or(width);
     let end = u32::from(first) + u32::from(count);
     if port.is_some() && end > 0x100 {
         return Err("invalid port: expected 0 to 0FFH".to_owned());
@@ -66,17 +86,18 @@ pub(crate) fn parse_watch(debugger: &Debugger, text: &str) -> Result<Watchpoint,
     if end > 0x1_0000 {
         return Err(format!("{count} bytes from {first:04X}H extend beyond 0FFFFH"));
     }
-    let what = if port.is_some() { WatchTarget::Ports } else { WatchTarget::Memory };
-    let reads = access.contains('r');
-    Ok(Watchpoint { target: what, first, count, reads, writes: access.contains('w') })
+    let target = if port.is_some() { WatchTarget::Ports } else { WatchTarget::Memory };
+    let access = access.unwrap_or("w");
+    let (reads, writes) = (access.contains('r'), access.contains('w'));
+    Ok(Watchpoint { target, first, count, reads, writes })
 }
 
-fn split_count(text: &str) -> Result<(&str, u16), String> {
-    let Some((first, count)) = text.split_once(',') else { return Ok((text, 1)) };
+fn split_count(text: &str) -> Result<(&str, Option<u16>), String> {
+    let Some((first, count)) = text.rsplit_once(',') else { return Ok((text, None)) };
     let bytes = parse_number(count.trim()).filter(|count| *count > 0);
     let bytes = bytes
         .ok_or_else(|| format!("invalid number of bytes '{}': expected 1 or more", count.trim()))?;
-    Ok((first, bytes))
+    Ok((first, Some(bytes)))
 }
 
 /// Deletes by number, at a location, or `all`.
@@ -87,7 +108,10 @@ pub(super) fn delete(debugger: &mut Debugger, text: &str) -> Result<String, Stri
     }
     let stops = &mut debugger.stops;
     if let Ok(id) = text.parse() {
-        return if stops.remove_breakpoint(id) || stops.remove_watchpoint(id) {
+        return if stops.remove_breakpoint(id)
+            || stops.remove_watchpoint(id)
+            || stops.remove_display(id)
+        {
             Ok(format!("{id} deleted"))
         } else {
             Err(format!("no breakpoint or watchpoint {id}; B lists them"))

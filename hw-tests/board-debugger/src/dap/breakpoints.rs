@@ -9,6 +9,7 @@ use super::types::{
     BreakpointLocationsArguments, BreakpointStatus, RequestedBreakpoint, SetBreakpointsArguments,
 };
 use crate::commands::parse_watch;
+use crate::expression::LogMessage;
 use crate::location::{self, Location};
 use crate::{
     Breakpoint, BreakpointId, Condition, Debugger, HaltReason, HitCondition, Watchpoint,
@@ -33,21 +34,32 @@ enum Kind {
 }
 
 /// The parsed conditions of a breakpoint.
+#[derive(Clone)]
 struct BreakpointRules {
     condition: Option<Condition>,
     hits: HitCondition,
+    log: Option<LogMessage>,
 }
 
 impl BreakpointRules {
-    fn of(debugger: &Debugger, wanted: &RequestedBreakpoint) -> Result<Self, String> {
+    /// Parses the rules of a breakpoint at an address, or of a watchpoint.
+    fn of(
+        debugger: &Debugger,
+        wanted: &RequestedBreakpoint,
+        at: Option<u16>,
+    ) -> Result<Self, String> {
         let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
-        let parse = |text: String| {
-            Condition::parse(&text, debugger.code()).map_err(|error| error.to_string())
-        };
-        let condition = given(&wanted.condition).map(parse).transpose()?;
+        let parse = |text: String| Condition::parse_at(&text, debugger.code(), at);
+        let condition = given(&wanted.condition).map(parse).transpose();
         let hits =
             given(&wanted.hit_condition).map(|text| HitCondition::parse(&text)).transpose()?;
-        Ok(Self { condition, hits: hits.unwrap_or_default() })
+        let parse = |text: String| LogMessage::parse(&text, debugger.code(), at);
+        let log = given(&wanted.log_message).map(parse).transpose();
+        Ok(Self {
+            condition: condition.map_err(|error| error.to_string())?,
+            hits: hits.unwrap_or_default(),
+            log: log.map_err(|error| error.to_string())?,
+        })
     }
 }
 
@@ -73,9 +85,9 @@ impl ClientBreakpoints {
         file: &str,
         wanted: &RequestedBreakpoint,
     ) -> Result<BreakpointStatus, String> {
-        let rules = BreakpointRules::of(debugger, wanted)?;
         let line = wanted.line.unwrap_or(0).max(1);
         let Location { addresses, adjusted } = location::resolve_line(debugger, file, line)?;
+        let rules = BreakpointRules::of(debugger, wanted, addresses.first().copied())?;
         addresses.iter().try_for_each(|at| debugger.can_set_breakpoint(*at))?;
         let id = self.set(debugger, Kind::Lines(file.to_owned()), &addresses, &rules);
         let first = addresses.first().copied();
@@ -133,8 +145,8 @@ impl ClientBreakpoints {
         name: &str,
         wanted: &RequestedBreakpoint,
     ) -> Result<BreakpointStatus, String> {
-        let rules = BreakpointRules::of(debugger, wanted)?;
         let at = location::resolve_address(debugger, name)?.wrapping_add(wanted.offset as u16);
+        let rules = BreakpointRules::of(debugger, wanted, Some(at))?;
         debugger.can_set_breakpoint(at)?;
         let id = self.set(debugger, kind.clone(), &[at], &rules);
         let made = debugger.code().line_at(at);
@@ -166,15 +178,14 @@ impl ClientBreakpoints {
         debugger: &mut Debugger,
         wanted: &RequestedBreakpoint,
     ) -> Result<BreakpointStatus, String> {
-        if wanted.condition.is_some() || wanted.hit_condition.is_some() {
-            return Err("data breakpoints don't support conditions".to_owned());
-        }
+        let BreakpointRules { condition, hits, .. } = BreakpointRules::of(debugger, wanted, None)?;
         debugger.can_set_watchpoint()?;
         let watch = parse_watch(debugger, wanted.data_id.as_deref().unwrap_or_default())?;
         let kind = wanted.access_type.as_deref().unwrap_or("write");
         let reads = kind != "write";
         let writes = kind != "read";
-        let id = debugger.stops.add_watchpoint(Watchpoint { reads, writes, ..watch });
+        let watch = Watchpoint { reads, writes, ..watch };
+        let id = debugger.stops.add_watchpoint_if(watch, condition, hits);
         self.watches.push(id);
         Ok(BreakpointStatus { id: Some(id), verified: true, ..BreakpointStatus::default() })
     }
@@ -212,8 +223,8 @@ impl ClientBreakpoints {
         let ids = self.breaks.entry(kind).or_default();
         let mut first = None;
         for at in addresses {
-            let condition = rules.condition.clone();
-            let one = Breakpoint { condition, hits: rules.hits, ..Breakpoint::at(*at) };
+            let BreakpointRules { condition, hits, log } = rules.clone();
+            let one = Breakpoint { condition, hits, log, ..Breakpoint::at(*at) };
             let id = debugger.stops.add_breakpoint(one);
             ids.push(id);
             first = first.or(Some(id));

@@ -6,7 +6,7 @@ use super::breakpoints::ClientBreakpoints;
 use super::response::{ResponseBody, THREAD_ID, memory_reference, source_name, source_of, to_body};
 use super::types::{Request, SourceArguments, StackFrame, StackTraceArguments};
 use super::{memory, variables};
-use crate::commands::format_value;
+use crate::commands::{self, format_value};
 use crate::{Debugger, location};
 
 pub(super) fn handle(
@@ -37,7 +37,14 @@ pub(super) fn handle(
 }
 
 pub(super) fn evaluate(debugger: &Debugger, expression: &str) -> ResponseBody {
-    let value = location::evaluate(debugger, expression)?;
+    let value = match location::evaluate(debugger, expression) {
+        Ok(value) => value,
+        // Arrays and texts have no number.
+        Err(problem) => {
+            let shown = commands::evaluate(debugger, expression).map_err(|_| problem)?;
+            return Ok(json!({ "result": shown, "variablesReference": 0 }));
+        }
+    };
     let shown = variables::format_number(value);
     let kind = format_value(debugger, value);
     Ok(json!({

@@ -46,11 +46,12 @@ pub(super) enum Message<'a> {
 }
 
 /// The features of the adapter; others are not supported.
-pub(super) const CAPABILITIES: [&str; 17] = [
+pub(super) const CAPABILITIES: [&str; 18] = [
     "supportsConfigurationDoneRequest",
     "supportsConditionalBreakpoints",
     "supportsHitConditionalBreakpoints",
     "supportsFunctionBreakpoints",
+    "supportsLogPoints",
     "supportsInstructionBreakpoints",
     "supportsDataBreakpoints",
     "supportsDataBreakpointBytes",
@@ -157,6 +158,7 @@ pub(super) struct RequestedBreakpoint {
     pub(super) access_type: Option<String>,
     pub(super) condition: Option<String>,
     pub(super) hit_condition: Option<String>,
+    pub(super) log_message: Option<String>,
 }
 
 /// Arguments of the `set...Breakpoints` requests, each of which replaces those of its kind.

@@ -8,6 +8,7 @@ use super::types::{
     VariablesArguments,
 };
 use crate::commands::{parse_watch, set_register_or_flag};
+pub(super) use crate::expression::format_number;
 use crate::location;
 use crate::render::{ARRAY, format_attackers, position_lines};
 use crate::{
@@ -25,11 +26,6 @@ const BOARD_SCOPE: u64 = 5;
 /// The names of the bytes in a section of the attackers array.
 const SECTION_BYTE_NAMES: [&str; 7] =
     ["count", "pawns", "knights", "bishops", "rooks", "queens", "kings"];
-
-/// Formats a number in hexadecimal and decimal.
-pub(super) fn format_number(value: u16) -> String {
-    if value > 0xFF { format!("{value:04X}H ({value})") } else { format!("{value:02X}H ({value})") }
-}
 
 /// Lists the scopes; those of the evaluator only if the program contains it.
 pub(super) fn scopes(debugger: &Debugger) -> Value {
@@ -198,24 +194,33 @@ fn parse_typed_value(debugger: &Debugger, text: &str) -> Result<u16, String> {
 /// Handles `dataBreakpointInfo`: for a variable, an address range, or any argument of the command
 /// `watch`, such as a label or a port.
 pub(super) fn data_info(debugger: &Debugger, wanted: &DataBreakpointInfoArguments) -> ResponseBody {
-    let bytes = wanted.bytes.unwrap_or(1).max(1);
-    let id = match wanted.variables_reference {
-        _ if wanted.as_address => Some(format!("{},{bytes}", wanted.name)),
-        Some(ROLE_SCOPE) => register_of(debugger, &wanted.name),
-        Some(ARRAY_SCOPE) => array_byte(debugger, &wanted.name).map(memory_reference),
-        Some(FLAG_SCOPE | BOARD_SCOPE) => None,
-        _ => Some(wanted.name.clone()),
-    };
     if let Err(description) = debugger.can_set_watchpoint() {
         return Ok(json!({ "dataId": null, "description": description }));
     }
-    let watch = id.as_deref().and_then(|id| Some((id, parse_watch(debugger, id).ok()?)));
-    let Some((id, watch)) = watch else {
-        let description = format!("{} can't be watched", wanted.name);
-        return Ok(json!({ "dataId": null, "description": description }));
+    let bytes = wanted.bytes.unwrap_or(1).max(1);
+    let text = match wanted.variables_reference {
+        _ if wanted.as_address => Some(format!("{},{bytes}", wanted.name)),
+        Some(ROLE_SCOPE) => register_of(debugger, &wanted.name),
+        Some(ARRAY_SCOPE) => array_byte(debugger, &wanted.name).map(memory_reference),
+        Some(BOARD_SCOPE) => None,
+        _ => Some(wanted.name.clone()),
     };
-    // Reads of a register have no bus cycle and can't be watched.
-    let is_register = matches!(watch.target, WatchTarget::Register(_));
-    let access = if is_register { json!(["write"]) } else { json!(["read", "write", "readWrite"]) };
-    Ok(json!({ "dataId": id, "description": id, "accessTypes": access, "canPersist": true }))
+    let cannot = || format!("{} can't be watched", wanted.name);
+    let watch = match text.ok_or_else(cannot).and_then(|text| parse_watch(debugger, &text)) {
+        Ok(watch) => watch,
+        Err(description) => return Ok(json!({ "dataId": null, "description": description })),
+    };
+    // The address, not the expression, whose value may be another one when the client sets it.
+    let place = format!("{},{}", memory_reference(watch.first), watch.count);
+    let (id, access) = match watch.target {
+        WatchTarget::Register(name) => (name.to_owned(), json!(["write"])),
+        WatchTarget::Memory => (place, json!(["read", "write", "readWrite"])),
+        WatchTarget::Ports => (format!("port {place}"), json!(["read", "write", "readWrite"])),
+    };
+    // The client chooses the kind of access.
+    let description = crate::render::watched(debugger, &watch);
+    let description = description.trim_start_matches("writes of ");
+    Ok(json!({
+        "dataId": id, "description": description, "accessTypes": access, "canPersist": true
+    }))
 }

@@ -2,14 +2,14 @@
 
 use firmware::ProgramKind;
 use firmware::build::{build, build_with};
-use firmware::code_map::{CodeMap, MappedProgram};
+use firmware::code_map::CodeMap;
 use firmware::evaluator::Evaluator;
 use firmware::profile::BoardProfile;
 use firmware_wire::Request;
 use sargon_corpus::encode;
 use sargon_reference::Position;
 
-use super::load_image;
+use super::{load_image, monitor_map};
 use crate::debugger::{Debugger, ShouldStop};
 use crate::exec::ExecCommand;
 use crate::machine::Machine;
@@ -31,7 +31,7 @@ pub fn open_program_on_target(
     kernel: Box<dyn DebugKernel>,
 ) -> Result<Debugger, TargetError> {
     let LoadedProgram { known, entry, .. } = program;
-    let monitor = MappedProgram::from(&build(profile, ProgramKind::Monitor)?.program);
+    let monitor = monitor_map(&build(profile, ProgramKind::Monitor)?.program);
     let image = known.image.clone();
     // Only the program's own symbols: the monitor has a PLACE, too, which can't halt a program.
     let program =

@@ -67,7 +67,10 @@ impl View {
         let [source, pane] = Layout::vertical(halves).areas(area);
         self.draw_source(frame, source);
         let rows = usize::from(pane.height.saturating_sub(2));
-        let lines = self.pane.lines(&self.debugger, rows);
+        let mut lines = self.pane.lines(&self.debugger, rows);
+        if self.pane == Pane::Displays {
+            lines.extend(self.log.iter().map(|line| render::printable(line)));
+        }
         draw_panel(frame, pane, pane_title(&self.pane), self.scrolled(lines, rows));
     }
 
@@ -75,7 +78,7 @@ impl View {
     fn scrolled(&self, lines: Vec<String>, rows: usize) -> Vec<String> {
         let hidden = lines.len().saturating_sub(rows);
         let above = match self.pane {
-            Pane::Console => hidden.saturating_sub(self.scroll),
+            Pane::Console | Pane::Displays => hidden.saturating_sub(self.scroll),
             _ => self.scroll.min(hidden),
         };
         lines.into_iter().skip(above).take(rows).collect()
@@ -180,6 +183,7 @@ fn pane_title(pane: &Pane) -> &'static str {
         Pane::Array => "Attackers, Table 2",
         Pane::Board => "Position",
         Pane::Stops => "Breakpoints",
+        Pane::Displays => "Expressions",
         Pane::Console => "Console: c runs, keys go to the board",
         Pane::Help => "Help",
     }

@@ -48,29 +48,29 @@ COUNT:\t.BLKB 1
 ";
 
 /// A folder with the program.
-struct Bench {
+pub(crate) struct Bench {
     folder: tempfile::TempDir,
 }
 
 impl Bench {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let bench = Self { folder: tempfile::tempdir().expect("a folder") };
         bench.write("prog.asm", PROGRAM);
         bench
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    fn write(&self, name: &str, text: &str) -> PathBuf {
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
         let path = self.path(name);
         std::fs::write(&path, text).expect("written");
         path
     }
 
     /// Runs a script of the debugger and returns its output.
-    fn script(&self, program: &Path, commands: &str, more: &[&str]) -> String {
+    pub(crate) fn script(&self, program: &Path, commands: &str, more: &[&str]) -> String {
         let script = self.write("script", commands);
         let mut arguments = vec!["debug".to_owned(), program.display().to_string()];
         arguments.extend(["--script".to_owned(), script.display().to_string()]);
@@ -83,7 +83,7 @@ impl Bench {
 }
 
 /// Assembles and links the program for RAM by the library `tdlasm`.
-fn linked(source: &Path) -> tdlasm::link::Program {
+pub(crate) fn linked(source: &Path) -> tdlasm::link::Program {
     let options = tdlasm::Options { lines: true, ..Default::default() };
     let loader = tdlasm::source::DiskLoader;
     let assembly = tdlasm::assemble(&loader, &[source.to_owned()], &options);

@@ -82,7 +82,7 @@ fn an_endless_exchange_is_stopped_inspected_and_restarted() {
     let options = ["--kernel", "--sargon-dir", &own, "--within", "0.5"];
     let (code, printed, problem) = session(text, &options);
     assert_eq!((code, problem.as_str()), (Some(0), ""), "{printed}");
-    let stuck = "XCHNG+1 (xchng.asm:4)";
+    let stuck = "XCHNG..LOOP (xchng.asm:4)";
     let stops: Vec<&str> = printed.lines().filter(|line| line.contains(stuck)).collect();
     assert!(stops.len() >= 3, "at first, after a step, and after more of it: {printed}");
     assert!(printed.contains("after 0.5 s of the board's time (--within)"), "{printed}");

@@ -6,9 +6,11 @@ mod case;
 mod coverage;
 mod dap;
 mod debugger;
+mod expressions;
 mod gdb;
 mod launch;
 mod profile;
+mod reverse;
 #[path = "../../../hw-tests/tests/it/screen.rs"]
 mod screen;
 mod stuck;

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use cli_support::text::Escape;
 use z80_core::{
-    Expression, FLAGS, Name, Registers, Values, canonical_register_name, parse_number,
-    register_value,
+    Expression, ExpressionError, FLAGS, Name, Registers, Values, canonical_register_name,
+    parse_number, register_value,
 };
 
 use crate::matcher::{Matcher, Test};
@@ -56,20 +56,16 @@ impl Context<'_> {
             None => self.label(word).map(Name::Constant),
         };
         let parsed = Expression::parse(text, u32::MAX, &name)
-            .map_err(|error| self.unknown(entry, &error.0, "a number such as 1FH"))?;
+            .map_err(|error| self.invalid(entry, error, "a number such as 1FH"))?;
         let value = parsed.value(&NoVariables);
         fit(entry, value, width, text)
     }
 
-    /// Returns the error for text that is no expression, which may begin with an unknown label.
-    fn unknown(&self, entry: &Entry<'_>, rest: &str, others: &str) -> FileError {
-        let is_letter = |c: char| c.is_ascii_alphanumeric() || ".$%'".contains(c);
-        let word = &rest[..rest.find(|c| !is_letter(c)).unwrap_or(rest.len())];
-        if word.is_empty() {
-            let rest = rest.escaped();
-            let key = entry.key.escaped();
-            return entry.error(format!("{key}: invalid expression at '{rest}'"));
-        }
+    /// Returns the error for text that is no expression; `others` are names besides labels.
+    fn invalid(&self, entry: &Entry<'_>, error: ExpressionError, others: &str) -> FileError {
+        let ExpressionError::UnknownName(word) = error else {
+            return entry.error(format!("{}: {error}", entry.key.escaped()));
+        };
         let labels = self.program.map.labels().filter(|(_, label)| label.exported);
         let labels = labels.map(|(_, label)| label.name.escaped()).take(LISTED_LABELS);
         let labels = labels.collect::<Vec<_>>().join(", ");
@@ -87,7 +83,7 @@ impl Context<'_> {
             () => self.label(word).map(Name::Constant),
         };
         Expression::parse(text, u32::MAX, &name).map_err(|error| {
-            self.unknown(entry, &error.0, "a register such as HL or in.HL, a flag such as FZ")
+            self.invalid(entry, error, "a register such as HL or in.HL, a flag such as FZ")
         })
     }
 

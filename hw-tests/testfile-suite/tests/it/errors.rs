@@ -51,7 +51,7 @@ fn a_wrong_case_is_located() {
         ("memory = [{ at = \"DATA\" }]", "5:11: expected one of bytes, words, text, file, or fill"),
         ("memory = [{ at = \"DATA\", file = \"none.bin\" }]", "5:33: can't read"),
         ("memory = [{ at = \"DATA\", bytes = [{ lt = 5 }] }]", "operators are for expected values"),
-        ("check = \"A = 5\"", "5:9: check: invalid expression at '= 5'"),
+        ("check = \"A = 5\"", "5:9: check: unexpected '= 5' after the expression"),
         ("check = \"A == TWO\"", "5:9: unknown name 'TWO': expected a register such as HL"),
         ("timeout = 0", "5:11: timeout: 0 is not in 1 to"),
         ("ports = { Q = [1] }", "'Q': expected a port such as 10H"),

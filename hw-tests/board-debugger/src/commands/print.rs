@@ -1,0 +1,89 @@
+//! Values of expressions: numbers, arrays and texts.
+
+use crate::debugger::Debugger;
+use crate::expression::{Condition, format_number};
+use crate::{location, render};
+
+/// Maximum length of a text, in bytes.
+const MAX_TEXT_BYTES: u16 = 256;
+/// Maximum number of elements of an array.
+const MAX_ELEMENTS: u16 = 256;
+
+/// Returns the value of an expression as text. `[x;N]` are N bytes from x on, `{x;N}` words, and
+/// `x.s` is the text at x up to a zero.
+///
+/// # Errors
+/// Returns a message if the expression is invalid.
+pub(crate) fn evaluate(debugger: &Debugger, text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let is_text = text.len() > 2 && text[text.len() - 2..].eq_ignore_ascii_case(".s");
+    if let Some(address) = text.get(..text.len().saturating_sub(2)).filter(|_| is_text) {
+        return Ok(text_at(debugger, location::evaluate(debugger, address)?));
+    }
+    for (open, close, width) in [('[', ']', 1), ('{', '}', 2)] {
+        let inner = text.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
+        if let Some((first, count)) = inner.and_then(|inner| inner.split_once(';')) {
+            let first = location::evaluate(debugger, first)?;
+            let count = location::evaluate(debugger, count)?;
+            if !(1..=MAX_ELEMENTS).contains(&count) {
+                return Err(format!("invalid count {count}: expected 1 to {MAX_ELEMENTS}"));
+            }
+            return Ok(array(debugger, first, count, width));
+        }
+    }
+    Ok(format_value(debugger, location::evaluate(debugger, text)?))
+}
+
+fn text_at(debugger: &Debugger, at: u16) -> String {
+    let bytes = debugger.dump(at, MAX_TEXT_BYTES.into());
+    let end = bytes.iter().position(|byte| *byte == 0);
+    let text: String =
+        bytes[..end.unwrap_or(bytes.len())].iter().copied().map(char::from).collect();
+    let more = if end.is_none() { "..." } else { "" };
+    format!("\"{}\"{more}", text.escape_default())
+}
+
+fn array(debugger: &Debugger, first: u16, count: u16, width: u16) -> String {
+    let element = |index: u16| {
+        let at = first.wrapping_add(index * width);
+        match width {
+            1 => format!("{:02X}", debugger.peek(at)),
+            _ => format!("{:04X}", debugger.peek_word(at)),
+        }
+    };
+    let elements: Vec<String> = (0..count).map(element).collect();
+    let bytes = if width == 1 { debugger.dump(first, count.into()) } else { Vec::new() };
+    let text =
+        if width == 1 { "  ".to_owned() + &render::characters(&bytes) } else { String::new() };
+    format!("{first:04X}H: {}{text}", elements.join(" "))
+}
+
+/// Formats a value in hexadecimal and decimal, signed if negative, with the label of that address.
+pub fn format_value(debugger: &Debugger, value: u16) -> String {
+    let label = debugger.code().label(value).map(|label| format!(" = {}", label.name));
+    let signed = match value {
+        0x80..=0xFF => format!(", {} as a signed byte", value as u8 as i8),
+        0x8000.. => format!(", {} signed", value as i16),
+        _ => String::new(),
+    };
+    format!("{value:04X}H = {value}{signed}{}", label.unwrap_or_default())
+}
+
+/// Adds an expression to those shown at each halt.
+pub(super) fn display(debugger: &mut Debugger, text: &str) -> Result<String, String> {
+    let value = evaluate(debugger, text)?;
+    let id = debugger.stops.add_display(text);
+    Ok(format!("{id}: {text} = {value}"))
+}
+
+/// The expressions shown at each halt, with their values.
+pub(super) fn displays(debugger: &Debugger) -> Vec<String> {
+    let value = |(id, text): (u32, &str)| {
+        // A plain value is shown shortly, with the expression before it.
+        let short = Condition::parse(text, debugger.code())
+            .map(|one| format_number(one.value(&debugger.registers(), &|at| debugger.peek(at))));
+        let value = short.or_else(|_| evaluate(debugger, text)).unwrap_or_else(|error| error);
+        format!("{id}: {text} = {value}")
+    };
+    debugger.stops.displays().map(value).collect()
+}

@@ -1,0 +1,74 @@
+//! The cost of reverse steps, counted in replayed instructions.
+
+use board_debugger::{Debugger, ExecCommand, HaltReason, LoadedProgram, open_program};
+use firmware::code_map::MappedProgram;
+use firmware::profile::BoardProfile;
+
+use crate::debugger::run;
+
+/// The bound on a gap between two snapshots, in instructions (docs/DEBUGGING.md).
+const MAX_GAP: u64 = 256_000;
+
+/// A program at 8000H that counts in HL for ever: INX H; JMP 8000H.
+fn counting() -> Debugger {
+    let mut known = MappedProgram::default();
+    let hex = ":0480000023C30080B6\n:00000001FF\n";
+    let hex = hex.replacen("B6", "16", 1);
+    known.image = tdlasm::image::parse_intel_hex(&hex).unwrap_or_else(|e| panic!("{e}")).0;
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
+    open_program(&profile, LoadedProgram::new(known, 0x8000)).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Runs for this many instructions.
+fn run_for(debugger: &mut Debugger, steps: u64) {
+    let end = debugger.step_count() + steps;
+    // The callback is polled every 2,048 steps.
+    if steps > 8_192 {
+        debugger.run(ExecCommand::Continue, &mut |debugger| debugger.step_count() + 2_048 >= end);
+    }
+    while debugger.step_count() < end {
+        assert_eq!(run(debugger, ExecCommand::Step), HaltReason::Step);
+    }
+}
+
+#[test]
+fn any_number_of_steps_back_replays_one_gap_between_snapshots() {
+    let mut debugger = counting();
+    run_for(&mut debugger, 600_000);
+    for steps in [1, 2, 1_000, 99_999, 400_000] {
+        let (count, registers) = (debugger.step_count(), debugger.registers());
+        let replayed = debugger.replayed_steps();
+        assert_eq!(run(&mut debugger, ExecCommand::ReverseSteps(steps)), HaltReason::Step);
+        assert_eq!(debugger.step_count(), count - steps);
+        let replayed = debugger.replayed_steps() - replayed;
+        assert!(replayed <= MAX_GAP, "{replayed} instructions for {steps} steps");
+        // Two instructions for each count.
+        let behind = registers.hl.wrapping_sub(debugger.registers().hl);
+        assert!([steps / 2, steps.div_ceil(2)].contains(&behind.into()) || steps > 0x1_0000);
+        run_for(&mut debugger, steps);
+        assert_eq!(debugger.registers(), registers, "forward again");
+    }
+    assert_eq!(run(&mut debugger, ExecCommand::ReverseSteps(600_001)), HaltReason::HistoryStart);
+    assert_eq!((debugger.step_count(), debugger.registers().pc), (0, 0x8000));
+}
+
+#[test]
+fn a_breakpoint_in_the_past_is_found_with_one_replay_of_the_way_to_it() {
+    let mut debugger = counting();
+    run(&mut debugger, ExecCommand::Step);
+    run_for(&mut debugger, 300_000);
+    let replayed = debugger.replayed_steps();
+    // INX H has run once at the first step, so HL was 1 at its second visit only.
+    let hl = debugger.registers().hl.wrapping_sub(150_000u32 as u16);
+    let condition = format!("HL == {hl} && PC == 8000H");
+    let condition = board_debugger::Condition::parse(&condition, debugger.code());
+    debugger.stops.add_breakpoint(board_debugger::Breakpoint {
+        condition: Some(condition.expect("it is valid")),
+        ..board_debugger::Breakpoint::at(0x8000)
+    });
+    while debugger.step_count() > 2 {
+        assert_eq!(run(&mut debugger, ExecCommand::ReverseContinue), HaltReason::Breakpoint);
+    }
+    let replayed = debugger.replayed_steps() - replayed;
+    assert!(replayed <= 600_000 + MAX_GAP, "{replayed}");
+}
