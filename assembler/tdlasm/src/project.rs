@@ -18,7 +18,7 @@
 //! define = { ROM = 1 }
 //!
 //! [[program]]
-//! modules = ["lib/*.asm", "!lib/names.asm"] # each assembled by itself; ! takes one out
+//! modules = ["lib/*.asm", "!lib/names.asm"] # each assembled by itself, linked by debuggers
 //! ```
 //!
 //! Paths are relative to the folder of the file. The nearest file above a source holds for it.
@@ -71,6 +71,9 @@ pub struct Project {
 pub struct Program {
     /// The sources, in order, relative to the same directory as the path of [`Project::read`].
     pub files: Vec<PathBuf>,
+    /// All sources that `modules` names beside this one, which debuggers link together; empty for
+    /// a program of `files`.
+    pub modules: Vec<PathBuf>,
     /// The file to write.
     pub output: Option<PathBuf>,
     /// The layout of the linked program.
@@ -234,7 +237,7 @@ impl WrittenProgram {
         }
         if !files.is_empty() {
             let files = files.iter().map(|file| folder.join(file)).collect();
-            return Ok(vec![Program { files, output, layout, settings }]);
+            return Ok(vec![Program { files, modules: Vec::new(), output, layout, settings }]);
         }
         if output.is_some() {
             return Err(ProjectError::NoOutput(path.to_owned()));
@@ -246,11 +249,14 @@ impl WrittenProgram {
                 None => found.extend(matching(&folder.join(module))?),
             }
         }
-        let program = |file| {
-            let settings = settings.clone();
-            Program { files: vec![file], output: None, layout: layout.clone(), settings }
+        let program = |file: &PathBuf| Program {
+            files: vec![file.clone()],
+            modules: found.clone(),
+            output: None,
+            layout: layout.clone(),
+            settings: settings.clone(),
         };
-        Ok(found.into_iter().map(program).collect())
+        Ok(found.iter().map(program).collect())
     }
 }
 

@@ -8,11 +8,11 @@ use firmware::code_map::{Label, MappedProgram};
 use firmware::profile::BoardProfile;
 use tdlasm::image::{HexError, parse_intel_hex};
 use tdlasm::link::{Layout, LayoutError, LinkErrors, Region, Rule, link};
-use tdlasm::module::SectionKind;
+use tdlasm::module::{Module, SectionKind, SymbolValue};
 use tdlasm::object::{ObjectError, read_executable};
 use tdlasm::project::{Project, ProjectError};
 use tdlasm::source::DiskLoader;
-use tdlasm::{AssembleError, Options, assemble};
+use tdlasm::{AssembleError, Assembly, Options, assemble};
 
 use super::dwarf;
 use z80_core::parse_number;
@@ -147,16 +147,35 @@ impl ProgramFile {
             ..Options::default()
         };
         let mut files = vec![self.path.clone()];
+        let mut group = Vec::new();
         if let Some(path) = Project::find(&self.path) {
             let project = Project::read(&path)?;
             let program = project.program_of(&self.path);
             project.add_to(&mut options, program);
-            files = program.map_or(files, |program| program.files.clone());
+            if let Some(program) = program {
+                files.clone_from(&program.files);
+                group.clone_from(&program.modules);
+            }
         }
-        let assembly = assemble(&DiskLoader, &files, &options).map_err(ProgramError::Assembly)?;
-        let program = link(&assembly.modules, &self.layout(profile)?)
+        let assemble = |files: &[PathBuf]| {
+            let assembly = assemble(&DiskLoader, files, &options);
+            let Assembly { diagnostics, sources, modules, .. } =
+                assembly.map_err(ProgramError::Assembly)?;
+            let text = tdlasm::diag::render::human(&diagnostics, &sources, false);
+            Ok::<_, ProgramError>((modules, text))
+        };
+        let (mut modules, mut text) = assemble(&files)?;
+        if group.len() > 1 && !is_complete(&modules) {
+            (modules, text) = (Vec::new(), String::new());
+            for file in group {
+                let (more, messages) = assemble(&[file])?;
+                modules.extend(more);
+                text += &messages;
+            }
+        }
+        *warnings = text;
+        let program = link(&modules, &self.layout(profile)?)
             .map_err(|errors| ProgramError::Link(self.path.clone(), errors))?;
-        *warnings = tdlasm::diag::render::human(&assembly.diagnostics, &assembly.sources, false);
         Ok((MappedProgram::from(&program), program.entry))
     }
 
@@ -205,6 +224,13 @@ impl ProgramFile {
         }
         Ok(symbols)
     }
+}
+
+/// Returns `true` for a program by itself: with an entry, and without externals.
+fn is_complete(modules: &[Module]) -> bool {
+    let mut symbols = modules.iter().flat_map(|module| module.symbols.iter());
+    modules.iter().any(|module| module.start.is_some())
+        && symbols.all(|symbol| symbol.value != SymbolValue::Undefined)
 }
 
 fn symbol(line: &str) -> Option<(u16, String)> {

@@ -192,6 +192,20 @@ fn the_project_file_defines_the_files_of_a_program() {
         let out = bench.script(file, "break TAIL\nrun\nprint A\n", &[]);
         assert!(out.contains("tail.asm:1") && out.contains("= 5"), "{out}");
     }
+    bench.write("tdl.toml", "[[program]]\nmodules = [\"main.asm\", \"part.asm\"]\n");
+    let main = "\t.EXTERN PART\n\t.LOC .PROG.\nSTART:\tCALL PART\n\tHLT\n\t.END START\n";
+    let main = bench.write("main.asm", main);
+    let part = "\t.INTERN PART\n\t.LOC .PROG.\nPART:\tMVI A,9\n\tRET\n\t.END\n";
+    let part = bench.write("part.asm", part);
+    for file in [&main, &part] {
+        let out = bench.script(file, "break part.asm:3\nrun\nout\nprint A\n", &[]);
+        // CALL at 8000H and HLT have four bytes.
+        assert!(out.contains("8004H, PART (part.asm:3)") && out.contains("= 9"), "{out}");
+        assert!(out.contains("8003H, START+3 (main.asm:4)"), "{out}");
+    }
+    let alone = bench.write("main.asm", "START:\tHLT\n\t.END START\n");
+    let out = bench.script(&alone, "print START\n", &[]);
+    assert!(out.contains("= START"), "{out}");
     bench.write("tdl.toml", "nonsense = 1\n");
     let (code, _, printed) = hw_tests(&["debug", &head.display().to_string()]);
     assert!(code == Some(2) && printed.contains("nonsense"), "{code:?} {printed}");
