@@ -23,13 +23,13 @@ pub(super) fn folding(text: &[u8]) -> Vec<FoldingRange> {
 }
 
 /// The offsets of two matching brackets.
-struct Brackets {
-    open: usize,
-    close: usize,
+pub(super) struct Brackets {
+    pub(super) open: usize,
+    pub(super) close: usize,
 }
 
 /// Returns the pairs of matching brackets, without those in comments and quotes.
-fn pairs(text: &[u8]) -> Vec<Brackets> {
+pub(super) fn pairs(text: &[u8]) -> Vec<Brackets> {
     let mut open = Vec::new();
     let mut found = Vec::new();
     for (at, bracket) in lex::live_brackets(text) {

@@ -16,6 +16,7 @@
 //! ```
 
 mod analysis;
+mod annotations;
 mod call_hierarchy;
 mod code_actions;
 mod completion;

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use lsp_server::{ErrorCode, Request as Asked, Response};
 use lsp_types::request::{
     CallHierarchyIncomingCalls, CallHierarchyOutgoingCalls, CallHierarchyPrepare,
-    CodeActionRequest, Completion, DocumentHighlightRequest, DocumentLinkRequest,
+    CodeActionRequest, CodeLensRequest, Completion, DocumentHighlightRequest, DocumentLinkRequest,
     DocumentSymbolRequest, FoldingRangeRequest, Formatting, GotoDefinition, HoverRequest,
-    PrepareRenameRequest, RangeFormatting, References, Rename, Request,
-    SemanticTokensFullDeltaRequest, SemanticTokensFullRequest, SemanticTokensRangeRequest,
-    WorkspaceSymbolRequest,
+    InlayHintRequest, PrepareRenameRequest, RangeFormatting, References, Rename, Request,
+    SelectionRangeRequest, SemanticTokensFullDeltaRequest, SemanticTokensFullRequest,
+    SemanticTokensRangeRequest, WorkspaceSymbolRequest,
 };
 use lsp_types::{
     CallHierarchyItem, DocumentSymbolParams, GotoDefinitionResponse, Position,
@@ -25,8 +25,8 @@ use super::positions::LineIndex;
 use super::session::Session;
 use super::token_cache::Tokens;
 use super::{
-    call_hierarchy, code_actions, completion, folding, hover, line_edits, links, navigate, rename,
-    symbols, tokens, uri,
+    annotations, call_hierarchy, code_actions, completion, folding, hover, line_edits, links,
+    navigate, rename, symbols, tokens, uri,
 };
 
 type RequestError = (ErrorCode, String);
@@ -119,6 +119,23 @@ impl Session {
                 self.reply::<FoldingRangeRequest>(request, |session, asked| {
                     let (_, text) = session.text(&asked.text_document)?;
                     Ok(Some(folding::folding(&text)))
+                })
+            }
+            InlayHintRequest::METHOD => {
+                self.reply::<InlayHintRequest>(request, |session, asked| {
+                    let (path, text) = session.text(&asked.text_document)?;
+                    Ok(Some(annotations::hints(&session.workspace, &path, &text, asked.range)))
+                })
+            }
+            CodeLensRequest::METHOD => self.reply::<CodeLensRequest>(request, |session, asked| {
+                let (path, text) = session.text(&asked.text_document)?;
+                Ok(Some(annotations::lenses(&session.workspace, &path, &text)))
+            }),
+            SelectionRangeRequest::METHOD => {
+                self.reply::<SelectionRangeRequest>(request, |session, asked| {
+                    let (_, text) = session.text(&asked.text_document)?;
+                    let one = |position| annotations::selection(&text, offset(&text, position));
+                    Ok(Some(asked.positions.into_iter().map(one).collect()))
                 })
             }
             _ => self.handle_token_request(request),

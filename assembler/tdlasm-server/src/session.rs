@@ -10,11 +10,12 @@ use lsp_types::notification::{
 use lsp_types::request::{RegisterCapability, Request as _};
 use lsp_types::{
     CallHierarchyServerCapability, CodeActionKind, CodeActionOptions, CodeActionProviderCapability,
-    CompletionOptions, DidChangeWatchedFilesRegistrationOptions, DocumentLinkOptions,
-    FileSystemWatcher, FoldingRangeProviderCapability, GlobPattern, HoverProviderCapability,
-    InitializeParams, InitializeResult, OneOf, Registration, RegistrationParams, RenameOptions,
-    SemanticTokensFullOptions, SemanticTokensOptions, ServerCapabilities, ServerInfo,
-    TextDocumentSyncCapability, TextDocumentSyncKind, WorkDoneProgressOptions,
+    CodeLensOptions, CompletionOptions, DidChangeWatchedFilesRegistrationOptions,
+    DocumentLinkOptions, FileSystemWatcher, FoldingRangeProviderCapability, GlobPattern,
+    HoverProviderCapability, InitializeParams, InitializeResult, OneOf, Registration,
+    RegistrationParams, RenameOptions, SelectionRangeProviderCapability, SemanticTokensFullOptions,
+    SemanticTokensOptions, ServerCapabilities, ServerInfo, TextDocumentSyncCapability,
+    TextDocumentSyncKind, WorkDoneProgressOptions,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -198,6 +199,9 @@ fn capabilities() -> ServerCapabilities {
             trigger_characters: Some(vec![".".into(), "$".into(), "%".into()]),
             ..CompletionOptions::default()
         }),
+        inlay_hint_provider: Some(OneOf::Left(true)),
+        code_lens_provider: Some(CodeLensOptions { resolve_provider: None }),
+        selection_range_provider: Some(SelectionRangeProviderCapability::Simple(true)),
         folding_range_provider: Some(FoldingRangeProviderCapability::Simple(true)),
         semantic_tokens_provider: Some(
             SemanticTokensOptions {

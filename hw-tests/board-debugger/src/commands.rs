@@ -11,14 +11,19 @@ use super::{location, render};
 
 pub use print::format_value;
 
-pub(super) use change::set_register_or_flag;
 pub use change::unescape;
+pub(super) use change::{set, set_register_or_flag};
 pub use help::{COMMANDS, CommandHelp, command_help};
 pub(super) use print::evaluate;
 pub(super) use stop::parse_watch;
 
 /// Rows of a listing in a script, which has no window to fill.
 const SCRIPT_ROWS: usize = 12;
+/// The commands that run the board.
+const RUNNING_COMMANDS: [&str; 14] = [
+    "step", "over", "next", "into", "out", "run", "until", "to", "back", "lineback", "goback",
+    "backto", "who", "restart",
+];
 /// Maximum repeat count of a step command.
 const MAX_REPEATED_STEPS: u32 = 10_000_000;
 
@@ -68,7 +73,7 @@ impl Pane {
         match self {
             Self::Source(file, line) => render::source(debugger, file, *line, rows),
             Self::Code(at) => render::code(debugger, *at, rows),
-            Self::Memory(at) => render::memory(debugger, *at, rows),
+            Self::Memory(at) => render::memory(debugger, *at, rows, render::ROW),
             Self::Registers => render::registers(debugger),
             Self::Calls => render::calls(debugger),
             Self::Array => [render::array(debugger), render::roles(debugger)].concat(),
@@ -99,6 +104,13 @@ pub fn execute(
         }
         outcome => Ok(outcome),
     }
+}
+
+/// Returns `true` for a command line that runs the board, or puts it elsewhere.
+pub fn runs_board(line: &str) -> bool {
+    let name = line.split_whitespace().next().unwrap_or_default();
+    let command = COMMANDS.iter().find(|one| one.name == name || one.short == name);
+    command.is_some_and(|one| RUNNING_COMMANDS.contains(&one.name))
 }
 
 /// Runs the board, and the commands of a breakpoint that halts it; see [`execute`].

@@ -16,6 +16,7 @@ mod variables;
 
 use std::io::{self, BufRead, Write};
 
+use board_simulator::Registers;
 use serde_json::Value;
 
 use super::commands::{self, CommandOutcome};
@@ -26,7 +27,8 @@ use breakpoints::ClientBreakpoints;
 use request_reader::RequestReader;
 use response::{ResponseBody, THREAD_ID, to_body};
 use types::{
-    CAPABILITIES, ClientFormat, EvaluateArguments, Message, Request, StepArguments, StoppedBody,
+    CAPABILITIES, ClientFormat, EvaluateArguments, GotoArguments, Message, Request, StepArguments,
+    StoppedBody,
 };
 
 pub use types::LaunchArguments;
@@ -179,6 +181,7 @@ impl Adapter<'_> {
                 }
             }
             "evaluate" => self.evaluate(request)?,
+            "goto" => self.go_to(request)?,
             command => match exec_command(command, request) {
                 Some(motion) => self.resume(request, motion)?,
                 None => {
@@ -193,9 +196,16 @@ impl Adapter<'_> {
     /// Handles `launch`: runs the board to its entry point; the client can cancel that.
     fn start(&mut self, request: &Request) -> io::Result<()> {
         let inbox = &mut self.line.request_reader;
-        let launched = request
-            .arguments()
-            .and_then(|arguments| (self.launch)(&arguments, &mut |_| inbox.wants_stop()));
+        let arguments = request.arguments::<LaunchArguments>();
+        let unknown = arguments.as_ref().map(|arguments| arguments.unknown_keys().join(", "));
+        let unknown = unknown.unwrap_or_default();
+        let launched =
+            arguments.and_then(|arguments| (self.launch)(&arguments, &mut |_| inbox.wants_stop()));
+        if !unknown.is_empty() {
+            let output = format!("unknown keys of the launch configuration: {unknown}\n");
+            let body = serde_json::json!({ "category": "important", "output": output });
+            self.line.event("output", body)?;
+        }
         match launched {
             Ok(session) => {
                 self.session = Some(session);
@@ -297,6 +307,20 @@ impl Adapter<'_> {
         }
     }
 
+    /// Handles `goto`: sets PC.
+    fn go_to(&mut self, request: &Request) -> io::Result<()> {
+        let moved = self.session.as_mut().ok_or_else(not_launched).and_then(|session| {
+            session.debugger.can_modify()?;
+            let GotoArguments { target_id } = request.arguments()?;
+            let registers = session.debugger.registers();
+            session.debugger.set_registers(&Registers { pc: target_id, ..registers });
+            Ok(Value::Null)
+        });
+        let is_moved = moved.is_ok();
+        self.line.respond(request, moved)?;
+        if is_moved { self.stopped_with("goto", String::new(), Vec::new()) } else { Ok(()) }
+    }
+
     /// Handles a request that only reads or changes state.
     fn handle_query(&mut self, request: &Request) -> ResponseBody {
         let session = self.session.as_mut().ok_or_else(not_launched)?;
@@ -384,7 +408,7 @@ fn handle_while_running(
             command if exec_command(command, &request).is_some() => {
                 line.respond(&request, Err("the board is already running".to_owned()))?;
             }
-            "setVariable" | "writeMemory" | "evaluate" => {
+            "setVariable" | "setExpression" | "writeMemory" | "evaluate" | "goto" => {
                 line.respond(&request, Err("the board is running; pause it first".to_owned()))?;
             }
             _ => {

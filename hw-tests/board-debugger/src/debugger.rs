@@ -157,9 +157,28 @@ impl Debugger {
         self.replayed_steps
     }
 
-    /// Returns `true` if the processor of the simulated board accepts interrupts.
-    pub(super) fn enables_interrupts(&self) -> bool {
-        self.board.enables_interrupts()
+    /// Returns whether interrupts are enabled, and the interrupt mode; of a target only the first
+    /// is known.
+    pub fn interrupt_state(&self) -> (bool, Option<u8>) {
+        match self.live_target() {
+            Some(target) => (target.enables_interrupts(), None),
+            None => {
+                let (enabled, mode) = self.board.interrupt_state();
+                (enabled, Some(mode))
+            }
+        }
+    }
+
+    /// Enables or disables interrupts, or sets the interrupt mode, on the simulated board.
+    ///
+    /// # Errors
+    /// Returns a message on a target.
+    pub(super) fn set_interrupt_state(&mut self, enabled: bool, mode: u8) -> Result<(), String> {
+        if self.live_target().is_some() {
+            return Err("the debug kernel sets neither IFF nor IM".to_owned());
+        }
+        self.change_simulated(|board| board.set_interrupt_state(enabled, mode));
+        Ok(())
     }
 
     /// A byte of memory, read without a bus cycle.

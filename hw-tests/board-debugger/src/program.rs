@@ -1,5 +1,7 @@
 //! Loads a user's program: assembles source, or reads an ELF or Intel HEX file.
 
+mod debug_info;
+
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -15,10 +17,13 @@ use tdlasm::source::DiskLoader;
 use tdlasm::{AssembleError, Assembly, Options, assemble};
 
 use super::dwarf;
+use debug_info::DebugInfo;
 use z80_core::parse_number;
 
 const ELF_EXTENSIONS: [&str; 3] = ["elf", "out", "axf"];
 const HEX_EXTENSIONS: [&str; 3] = ["hex", "ihx", "ihex"];
+/// The extensions of files that describe a program; see [`debug_info`].
+const DEBUG_EXTENSIONS: [&str; 3] = ["sym", "noi", "sld"];
 const SOURCE_EXTENSIONS: [&str; 4] = ["asm", "z80", "mac", "tdl"];
 
 /// A user's program file, and how to load it.
@@ -32,7 +37,8 @@ pub struct ProgramFile {
     pub defines: Vec<(String, u16)>,
     /// Folders to search for inserted files, after the folder of the file itself.
     pub include: Vec<PathBuf>,
-    /// A symbol file for a program without symbols of its own; each line is `VALUE NAME`.
+    /// A file with symbols of a program without any, `VALUE NAME` in each line; or the `.noi` of
+    /// SDCC or the `.sld` of sjasmplus, with lines.
     pub symbols: Option<PathBuf>,
     /// Entry of the program, a label or a number; overrides the entry in the file.
     pub entry: Option<String>,
@@ -68,7 +74,8 @@ pub enum ProgramError {
     Hex(PathBuf, HexError),
     /// A line of a symbol file is invalid; its number.
     #[error(
-        "{file}:{1}: invalid line: expected a hexadecimal address and a name, as in 8003 START",
+        "{file}:{1}: invalid line: expected a hexadecimal address and a name, as in 8003 START, or \
+         a line of SDCC's .noi or of sjasmplus' .sld",
         file = .0.display()
     )]
     Symbol(PathBuf, usize),
@@ -192,7 +199,7 @@ impl ProgramFile {
         let lines = dwarf::read_lines(&bytes);
         let mut known = MappedProgram { image: elf.image, lines, ..MappedProgram::default() };
         add_symbols(&mut known, elf.symbols);
-        add_symbols(&mut known, self.symbol_file()?);
+        self.add_debug_info(&mut known)?;
         Ok((known, elf.entry))
     }
 
@@ -201,28 +208,24 @@ impl ProgramFile {
         let (image, entry) =
             parse_intel_hex(&text).map_err(|error| ProgramError::Hex(self.path.clone(), error))?;
         let mut known = MappedProgram { image, ..MappedProgram::default() };
-        add_symbols(&mut known, self.symbol_file()?);
+        self.add_debug_info(&mut known)?;
         Ok((known, entry))
     }
 
-    /// Reads the symbol file; by default the `.sym` file beside the program, if there is one.
-    fn symbol_file(&self) -> Result<Vec<(u16, String)>, ProgramError> {
-        let beside = self.path.with_extension("sym");
-        let path = match &self.symbols {
-            Some(path) => path.clone(),
-            None if beside.is_file() => beside,
-            None => return Ok(Vec::new()),
+    /// Adds what the symbol file describes; by default that beside the program, if there is one.
+    fn add_debug_info(&self, known: &mut MappedProgram) -> Result<(), ProgramError> {
+        let mut beside = DEBUG_EXTENSIONS.iter().map(|one| self.path.with_extension(one));
+        let Some(path) = self.symbols.clone().or_else(|| beside.find(|path| path.is_file())) else {
+            return Ok(());
         };
         let text = String::from_utf8_lossy(&read(&path)?).into_owned();
-        let mut symbols = Vec::new();
-        for (number, line) in (1..).zip(text.lines()) {
-            let line = line.split(';').next().unwrap_or_default().trim();
-            if !line.is_empty() {
-                let wrong = || ProgramError::Symbol(path.clone(), number);
-                symbols.push(symbol(line).ok_or_else(wrong)?);
-            }
+        let info = DebugInfo::parse(&path, &text)
+            .map_err(|number| ProgramError::Symbol(path.clone(), number))?;
+        if known.lines.is_empty() {
+            known.lines = info.lines(&known.image);
         }
-        Ok(symbols)
+        add_symbols(known, info.symbols);
+        Ok(())
     }
 }
 
@@ -231,12 +234,6 @@ fn is_complete(modules: &[Module]) -> bool {
     let mut symbols = modules.iter().flat_map(|module| module.symbols.iter());
     modules.iter().any(|module| module.start.is_some())
         && symbols.all(|symbol| symbol.value != SymbolValue::Undefined)
-}
-
-fn symbol(line: &str) -> Option<(u16, String)> {
-    let (value, name) = line.split_once(char::is_whitespace)?;
-    let value = u16::from_str_radix(value.trim_end_matches(['H', 'h']), 16).ok()?;
-    Some((value, name.trim().to_owned()))
 }
 
 /// Adds the symbols of a file, which has no types: guesses which are code.

@@ -66,7 +66,7 @@ fn reason(debugger: &Debugger, halt: HaltReason) -> String {
         HaltReason::Watchpoint(hit) => {
             format!("watchpoint {}: {}", hit.id, describe_access(debugger, hit.trigger))
         }
-        HaltReason::Idle if !debugger.enables_interrupts() => {
+        HaltReason::Idle if !debugger.interrupt_state().0 => {
             "halted with interrupts off: only a reset wakes it".to_owned()
         }
         HaltReason::Idle => "idle: waiting for input".to_owned(),
@@ -105,7 +105,7 @@ fn describe_access(debugger: &Debugger, event: WatchTrigger) -> String {
     format!("{what}, value {:02X}H", access.value)
 }
 
-/// The registers of both sets, pointers and flags, in seven lines.
+/// The registers of both sets, pointers, flags and interrupt state, in eight lines.
 pub(super) fn registers(debugger: &Debugger) -> Vec<String> {
     let registers = debugger.registers();
     let value = |name: &str| register_value(&registers, name).unwrap_or(0);
@@ -117,6 +117,10 @@ pub(super) fn registers(debugger: &Debugger) -> Vec<String> {
     let mut lines: Vec<String> = sets.into_iter().chain(pointers).map(row).collect();
     let second = flag_letters(registers.af_alt);
     lines.push(format!("F {}  F' {second}", flag_letters(registers.af)));
+    let (enabled, mode) = debugger.interrupt_state();
+    let state = if enabled { "EI" } else { "DI" };
+    let mode = mode.map(|mode| format!("  IM {mode}")).unwrap_or_default();
+    lines.push(format!("I {:02X}  R {:02X}  {state}{mode}", registers.i, registers.r));
     lines
 }
 
@@ -192,14 +196,15 @@ pub fn position_lines(debugger: &Debugger) -> Vec<String> {
     lines
 }
 
-/// A dump of memory, 16 bytes per row, with the characters beside them.
-pub(super) fn memory(debugger: &Debugger, first: u16, rows: usize) -> Vec<String> {
+/// A dump of memory, with the characters beside the bytes of each row.
+pub(super) fn memory(debugger: &Debugger, first: u16, rows: usize, width: u16) -> Vec<String> {
     let row = |row: usize| {
-        let at = first.wrapping_add(ROW.wrapping_mul(row as u16));
-        let bytes = debugger.dump(at, ROW.into());
+        let at = first.wrapping_add(width.wrapping_mul(row as u16));
+        let bytes = debugger.dump(at, width.into());
         let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+        let digits: Vec<String> = digits.chunks(8).map(|half| half.join(" ")).collect();
         let text = characters(&bytes);
-        format!("{at:04X}  {} {}  {text}", digits[..8].join(" "), digits[8..].join(" "))
+        format!("{at:04X}  {}  {text}", digits.join(" "))
     };
     (0..rows).map(row).collect()
 }

@@ -129,6 +129,10 @@ impl Target {
         }
     }
 
+    pub(super) fn enables_interrupts(&self) -> bool {
+        self.stopped.interrupts_enabled
+    }
+
     pub(super) fn output(&self) -> &[u8] {
         &self.output
     }

@@ -37,6 +37,9 @@ pub const KEYS: [(&str, &str); 20] = [
     ("q", "quit"),
 ];
 
+/// Bytes in a row of the memory pane where sixteen have no room.
+const NARROW_ROW: u16 = 8;
+
 /// The action bound to a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyAction {
@@ -130,6 +133,32 @@ impl View {
             (None, KeyCode::Char(key)) => self.action_for_char(key),
             (None, key) => self.handle_control_key(key),
         }
+    }
+
+    /// Handles a key while the board runs; returns `false` if it ends the session. Commands that
+    /// run the board are refused.
+    pub fn handle_running_key(&mut self, key: KeyCode) -> bool {
+        let is_allowed = match key {
+            _ if self.prompt.is_some() => true,
+            KeyCode::Char(key) => "b:/q".contains(key),
+            _ => true,
+        };
+        if !is_allowed {
+            self.status = "the board is running: Esc stops it".to_owned();
+            return true;
+        }
+        match self.handle_key(key) {
+            KeyAction::Command(line) if commands::runs_board(&line) => {
+                self.status = format!("'{line}' needs a stopped board: Esc stops it");
+                true
+            }
+            action => self.execute(&action, &mut |_| true),
+        }
+    }
+
+    /// Returns `true` while a command line is typed.
+    pub fn has_prompt(&self) -> bool {
+        self.prompt.is_some()
     }
 
     /// Handles a key while a command line is typed.
@@ -252,8 +281,9 @@ impl View {
     /// Continues the board until `should_stop` returns `true`; the view then shows a running board.
     /// Returns the reason if the board halted.
     pub fn continue_running(&mut self, should_stop: ShouldStop<'_>) -> Option<HaltReason> {
-        self.is_running = true;
-        self.status = "running: Ctrl-C or Esc stops".to_owned();
+        if !std::mem::replace(&mut self.is_running, true) {
+            self.status = "running: Ctrl-C or Esc stops".to_owned();
+        }
         let halt = commands::run(&mut self.debugger, ExecCommand::Continue, should_stop);
         self.collect_log();
         (halt != HaltReason::Paused).then_some(halt)
@@ -298,7 +328,7 @@ impl View {
         const PAGE: isize = 8;
         let rows = pages * PAGE;
         match &mut self.pane {
-            Pane::Memory(at) => *at = at.wrapping_add((rows * render::ROW as isize) as u16),
+            Pane::Memory(at) => *at = at.wrapping_add((rows * NARROW_ROW as isize) as u16),
             Pane::Code(at) => {
                 let step = if rows > 0 {
                     render::address_after(&self.debugger, *at, rows as usize)

@@ -246,10 +246,15 @@ impl<L: SerialLine> BoardModel<L> {
         self.hardware.cpu.accepted_interrupt()
     }
 
-    /// Returns `true` if the processor accepts interrupts, at the latest after the instruction that
-    /// follows EI.
-    pub fn enables_interrupts(&self) -> bool {
-        self.cpu.enables_interrupts()
+    /// Returns whether the processor accepts interrupts, at the latest after the instruction that
+    /// follows EI, and the interrupt mode, 0 to 2.
+    pub fn interrupt_state(&self) -> (bool, u8) {
+        (self.cpu.enables_interrupts(), self.cpu.interrupt_vectoring().0)
+    }
+
+    /// Sets both interrupt flip-flops, and the interrupt mode.
+    pub fn set_interrupt_state(&mut self, enabled: bool, mode: u8) {
+        self.cpu.set_interrupt_state(enabled, mode);
     }
 
     /// Returns `true` while an interrupt is handled.

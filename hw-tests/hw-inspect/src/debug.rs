@@ -2,7 +2,7 @@
 
 mod terminal;
 
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -64,6 +64,7 @@ pub(super) fn debug(args: &DebugArgs) -> CommandResult {
     let explanation = session.message.clone();
     let view = View::new(session.debugger, session.message);
     if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
+        cli_support::eprint_message!("no terminal; --script FILE executes commands, - reads them");
         print(&view.render_text(SCREEN_COLUMNS, SCREEN_ROWS))?;
         let failure = explanation.filter(|_| code != 0);
         return failure.map_or(Ok(0), |message| Err(CommandError::new(code, message)));
@@ -106,20 +107,20 @@ fn run_script(
     within: f64,
     stop: &AtomicBool,
 ) -> CommandResult {
-    let text = if script.as_os_str() == "-" {
-        let mut text = String::new();
-        let read = io::stdin().lock().read_to_string(&mut text);
-        read.map_err(|error| CommandError::new(ENVIRONMENT, format!("standard input: {error}")))?;
-        text
-    } else {
-        String::from_utf8_lossy(&read(script)?).into_owned()
+    // Standard input is read line by line: another program may wait for each reply.
+    let input: Box<dyn BufRead> = match script.as_os_str() == "-" {
+        true => Box::new(io::stdin().lock()),
+        false => Box::new(io::Cursor::new(read(script)?)),
     };
-    for (number, line) in (1..).zip(text.lines()) {
+    for (number, line) in (1..).zip(input.split(b'\n')) {
+        let failed =
+            |error| CommandError::new(ENVIRONMENT, format!("{}: {error}", script.display()));
+        let line = String::from_utf8_lossy(&line.map_err(failed)?).into_owned();
         let end = debugger.clock() + (within * debugger.clock_hz() as f64) as u64;
         let is_late = |debugger: &Debugger| !debugger.is_searching() && debugger.clock() >= end;
         let should_stop =
             &mut |debugger: &mut Debugger| stop.load(Ordering::Relaxed) || is_late(debugger);
-        let done = execute(debugger, line, should_stop).map_err(|problem| {
+        let done = execute(debugger, &line, should_stop).map_err(|problem| {
             CommandError::new(USAGE, format!("{}:{number}: {problem}", script.display()))
         })?;
         if stop.load(Ordering::Relaxed) {

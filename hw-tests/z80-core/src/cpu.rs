@@ -168,6 +168,11 @@ impl Cpu {
         self.iff1 && self.last != LastInstruction::Shield
     }
 
+    /// Sets both interrupt flip-flops, and the interrupt mode, 0 to 2.
+    pub fn set_interrupt_state(&mut self, enabled: bool, mode: u8) {
+        (self.iff1, self.iff2, self.mode) = (enabled, enabled, mode.min(2));
+    }
+
     /// Returns the interrupt mode, 0 to 2, and register I.
     pub fn interrupt_vectoring(&self) -> (u8, u8) {
         (self.mode, self.i)

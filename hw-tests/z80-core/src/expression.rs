@@ -265,7 +265,7 @@ impl Parser<'_> {
             self.skip(2 + character.len_utf8());
             return Ok(Node::Number(character.into()));
         }
-        let is_word = |c: char| c.is_ascii_alphanumeric() || ".$%'".contains(c);
+        let is_word = |c: char| c.is_ascii_alphanumeric() || ".$%'_".contains(c);
         // `%` is a letter of symbols, and an operator only after a space.
         let end = self.rest.find(|c| !is_word(c)).unwrap_or(self.rest.len());
         let node = self.word(&self.rest[..end])?;

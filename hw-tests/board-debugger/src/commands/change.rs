@@ -4,12 +4,20 @@ use crate::debugger::Debugger;
 use crate::location;
 use z80_core::{register_value, set_register};
 
-/// Executes `REGISTER = X`, `FLAG = X` or `[ADDRESS] = X Y Z`; the `=` is optional.
-pub(super) fn set(debugger: &mut Debugger, text: &str) -> Result<String, String> {
+/// Executes `REGISTER = X`, `FLAG = X`, `[ADDRESS] = X Y Z` or `{ADDRESS} = X`, a word; the `=` is
+/// optional.
+pub(crate) fn set(debugger: &mut Debugger, text: &str) -> Result<String, String> {
     let form = || {
         "invalid arguments: expected WHAT = X, as in set HL = 8000H, set FZ = 1 or set [M3] = 41H"
             .to_owned()
     };
+    if let Some((address, value)) = text.strip_prefix('{').and_then(|rest| rest.split_once('}')) {
+        let at = location::resolve_address(debugger, address)?;
+        let value = value.trim_start().trim_start_matches('=');
+        let word = location::evaluate(debugger, value)?;
+        debugger.poke(at, &word.to_le_bytes());
+        return Ok(format!("{word:04X}H at {at:04X}H"));
+    }
     if text.starts_with('[') {
         let close = closing_bracket(text).ok_or_else(form)?;
         let at = location::resolve_address(debugger, &text[1..close])?;
@@ -32,10 +40,26 @@ pub(crate) fn set_register_or_flag(
     value: &str,
 ) -> Result<String, String> {
     let number = location::evaluate(debugger, value)?;
+    let (enabled, mode) = debugger.interrupt_state();
+    let most = match name.to_ascii_uppercase().as_str() {
+        "IFF" => Some(1),
+        "IM" => Some(2),
+        _ => None,
+    };
+    if let Some(most) = most {
+        if number > most {
+            return Err(format!("{number} does not fit {name}: expected 0 to {most}"));
+        }
+        match most {
+            1 => debugger.set_interrupt_state(number == 1, mode.unwrap_or(0))?,
+            _ => debugger.set_interrupt_state(enabled, number as u8)?,
+        }
+        return Ok(format!("{name} is {number}"));
+    }
     let mut registers = debugger.registers();
     if register_value(&registers, name).is_none() {
         return Err(format!(
-            "unknown register or flag '{name}': expected a name such as HL, A', IX or FZ"
+            "unknown register or flag '{name}': expected a name such as HL, A', IX, FZ, IFF or IM"
         ));
     }
     if !set_register(&mut registers, name, number) {

@@ -4,10 +4,13 @@ use serde_json::{Value, json};
 
 use super::breakpoints::ClientBreakpoints;
 use super::response::{ResponseBody, THREAD_ID, memory_reference, source_name, source_of, to_body};
-use super::types::{Request, SourceArguments, StackFrame, StackTraceArguments};
+use super::types::{
+    CompletionsArguments, GotoTargetsArguments, Request, SetExpressionArguments, SourceArguments,
+    StackFrame, StackTraceArguments,
+};
 use super::{memory, variables};
 use crate::commands::{self, format_value};
-use crate::{Debugger, location};
+use crate::{Debugger, FLAGS, REGISTER_NAMES, location};
 
 pub(super) fn handle(
     debugger: &mut Debugger,
@@ -20,6 +23,10 @@ pub(super) fn handle(
         "scopes" => Ok(variables::scopes(debugger)),
         "variables" => variables::list(debugger, &request.arguments()?),
         "setVariable" => variables::set(debugger, &request.arguments()?),
+        "setExpression" => set_expression(debugger, &request.arguments()?),
+        "completions" => completions(debugger, &request.arguments()?),
+        "loadedSources" => loaded_sources(debugger),
+        "gotoTargets" => goto_targets(debugger, &request.arguments()?),
         "source" => source(debugger, &request.arguments()?),
         "disassemble" => memory::disassembly(debugger, &request.arguments()?),
         "readMemory" => memory::read(debugger, &request.arguments()?),
@@ -51,6 +58,61 @@ pub(super) fn evaluate(debugger: &Debugger, expression: &str) -> ResponseBody {
         "result": shown, "type": kind, "variablesReference": 0,
         "memoryReference": memory_reference(value)
     }))
+}
+
+/// Assigns to a register, a flag, `[x]` or `{x}`.
+fn set_expression(debugger: &mut Debugger, wanted: &SetExpressionArguments) -> ResponseBody {
+    debugger.can_modify()?;
+    let SetExpressionArguments { expression, value } = wanted;
+    let value = variables::parse_typed_value(debugger, value)?;
+    commands::set(debugger, &format!("{expression} = {value}"))?;
+    let value = location::evaluate(debugger, expression)?;
+    Ok(json!({ "value": variables::format_number(value) }))
+}
+
+/// Completes a name before the cursor: a label or a register, or a command at the start.
+fn completions(debugger: &Debugger, wanted: &CompletionsArguments) -> ResponseBody {
+    let units: Vec<u16> =
+        wanted.text.encode_utf16().take(wanted.column.saturating_sub(1)).collect();
+    let text = String::from_utf16_lossy(&units);
+    let is_name = |c: char| c.is_ascii_alphanumeric() || ".$%'_".contains(c);
+    let start = text.rfind(|c| !is_name(c)).map_or(0, |at| at + 1);
+    let typed = text.get(start..).unwrap_or_default().to_ascii_uppercase();
+    let labels = debugger.code().labels().map(|(_, label)| (label.name.as_str(), "function"));
+    let registers = REGISTER_NAMES.iter().chain(FLAGS.iter().map(|(flag, _)| flag));
+    let registers = registers.map(|name| (*name, "variable"));
+    let commands = commands::COMMANDS.iter().map(|one| (one.name, "keyword"));
+    let commands = commands.filter(|_| text[..start].trim().is_empty());
+    let all = commands.chain(registers).chain(labels);
+    let known = all.filter(|(name, _)| name.to_ascii_uppercase().starts_with(&typed));
+    let targets: Vec<Value> = known
+        .map(|(label, kind)| {
+            let length = typed.len();
+            json!({ "label": label, "type": kind, "start": start, "length": length })
+        })
+        .collect();
+    Ok(json!({ "targets": targets }))
+}
+
+fn loaded_sources(debugger: &Debugger) -> ResponseBody {
+    let files = debugger.code().files();
+    let sources: Vec<_> = files.into_iter().map(|file| source_of(debugger, file)).collect();
+    Ok(json!({ "sources": to_body(&sources)? }))
+}
+
+/// Lists the instructions of a line, to which PC can be set; their ids are the addresses.
+fn goto_targets(debugger: &Debugger, wanted: &GotoTargetsArguments) -> ResponseBody {
+    let file = source_name(debugger, &wanted.source).ok_or("no source given")?;
+    let found = location::resolve_line(debugger, &file, wanted.line)?;
+    let target = |at: &u16| {
+        let line = debugger.code().line_at(*at).map_or(wanted.line, |line| line.place.line);
+        json!({
+            "id": at, "label": debugger.code().address_name(*at), "line": line,
+            "instructionPointerReference": memory_reference(*at)
+        })
+    };
+    let targets: Vec<Value> = found.addresses.iter().map(target).collect();
+    Ok(json!({ "targets": targets }))
 }
 
 /// Lists the frames of PC and of the open calls.

@@ -3,6 +3,8 @@
 //! Fields have the protocol's names, through serde, and its units and meanings
 //! (microsoft.github.io/debug-adapter-protocol).
 
+use std::collections::BTreeMap;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -46,7 +48,7 @@ pub(super) enum Message<'a> {
 }
 
 /// The features of the adapter; others are not supported.
-pub(super) const CAPABILITIES: [&str; 18] = [
+pub(super) const CAPABILITIES: [&str; 22] = [
     "supportsConfigurationDoneRequest",
     "supportsConditionalBreakpoints",
     "supportsHitConditionalBreakpoints",
@@ -62,6 +64,10 @@ pub(super) const CAPABILITIES: [&str; 18] = [
     "supportsDisassembleRequest",
     "supportsEvaluateForHovers",
     "supportsSetVariable",
+    "supportsSetExpression",
+    "supportsCompletionsRequest",
+    "supportsLoadedSourcesRequest",
+    "supportsGotoTargetsRequest",
     "supportsTerminateRequest",
     "supportsDelayedStackTraceLoading",
     "supportsBreakpointLocationsRequest",
@@ -135,6 +141,61 @@ pub struct LaunchArguments {
     pub within: Option<f64>,
     /// Whether to stop before the first instruction of a program; defaults to `true`.
     pub stop_on_entry: Option<bool>,
+    #[serde(flatten)]
+    pub(super) others: BTreeMap<String, Value>,
+}
+
+/// Keys of VS Code and of the protocol; those that begin with `__` are an editor's, too.
+const EDITOR_KEYS: [&str; 14] = [
+    "type",
+    "request",
+    "name",
+    "noDebug",
+    "cwd",
+    "env",
+    "console",
+    "presentation",
+    "preLaunchTask",
+    "postDebugTask",
+    "internalConsoleOptions",
+    "debugServer",
+    "serverReadyAction",
+    "suppressMultipleSessionWarning",
+];
+
+impl LaunchArguments {
+    /// Returns the keys that are neither the adapter's nor an editor's.
+    pub(super) fn unknown_keys(&self) -> Vec<&str> {
+        let keys = self.others.keys().map(String::as_str);
+        keys.filter(|key| !key.starts_with("__") && !EDITOR_KEYS.contains(key)).collect()
+    }
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(super) struct SetExpressionArguments {
+    pub(super) expression: String,
+    pub(super) value: String,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(super) struct CompletionsArguments {
+    pub(super) text: String,
+    /// The position of the cursor, from 1, in UTF-16 code units.
+    pub(super) column: usize,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(super) struct GotoTargetsArguments {
+    #[serde(default)]
+    pub(super) source: Source,
+    pub(super) line: u32,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct GotoArguments {
+    /// The address of the target.
+    pub(super) target_id: u16,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

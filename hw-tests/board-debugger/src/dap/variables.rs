@@ -174,7 +174,7 @@ pub(super) fn set(debugger: &mut Debugger, wanted: &SetVariableArguments) -> Res
 }
 
 /// Parses a typed value: an expression, a signed number, or a value as [`format_number`] shows it.
-fn parse_typed_value(debugger: &Debugger, text: &str) -> Result<u16, String> {
+pub(super) fn parse_typed_value(debugger: &Debugger, text: &str) -> Result<u16, String> {
     let (text, is_shown) = text.split_once(" (").map_or((text, false), |(text, _)| (text, true));
     let text = text.trim();
     // Shown values, unlike numbers in expressions, may begin with a letter.

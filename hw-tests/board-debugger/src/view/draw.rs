@@ -10,7 +10,7 @@ use ratatui::text::Line;
 use ratatui::widgets::{Block, Paragraph};
 use ratatui::{Frame, Terminal};
 
-use super::{KEYS, View};
+use super::{KEYS, NARROW_ROW, View};
 use crate::commands::Pane;
 use crate::render;
 
@@ -18,10 +18,10 @@ use crate::render;
 const SIDE_COLUMNS: u16 = 32;
 /// Minimum width for a middle column with more panes.
 const WIDE_COLUMNS: u16 = 140;
-/// Width of the middle column: a row of memory and its frame.
-const MIDDLE_COLUMNS: u16 = 74;
+/// Width of a row of memory and its frame, as of the middle column.
+const MEMORY_COLUMNS: u16 = 75;
 /// Rows of registers, and of array and Table 2, frames included.
-const REGISTER_ROWS: u16 = 9;
+const REGISTER_ROWS: u16 = 10;
 const ARRAY_ROWS: u16 = 13;
 /// Rows of the position, frame included.
 const BOARD_ROWS: u16 = 11;
@@ -46,7 +46,7 @@ impl View {
         let [left, right] =
             Layout::horizontal([Constraint::Min(20), Constraint::Length(SIDE_COLUMNS)]).areas(main);
         if left.width + SIDE_COLUMNS >= WIDE_COLUMNS {
-            let columns = [Constraint::Min(20), Constraint::Length(MIDDLE_COLUMNS)];
+            let columns = [Constraint::Min(20), Constraint::Length(MEMORY_COLUMNS)];
             let [left, middle] = Layout::horizontal(columns).areas(left);
             self.draw_left(frame, left);
             self.draw_middle(frame, middle);
@@ -67,7 +67,12 @@ impl View {
         let [source, pane] = Layout::vertical(halves).areas(area);
         self.draw_source(frame, source);
         let rows = usize::from(pane.height.saturating_sub(2));
-        let mut lines = self.pane.lines(&self.debugger, rows);
+        let mut lines = match self.pane {
+            Pane::Memory(at) if pane.width < MEMORY_COLUMNS => {
+                render::memory(&self.debugger, at, rows, NARROW_ROW)
+            }
+            _ => self.pane.lines(&self.debugger, rows),
+        };
         if self.pane == Pane::Displays {
             lines.extend(self.log.iter().map(|line| render::printable(line)));
         }

@@ -132,7 +132,7 @@ fn run_on(
         watcher.takes_text = view.shows_console();
         let halt = view.continue_running(&mut |debugger| {
             console.pump(debugger);
-            watcher.should_stop() || began.elapsed() >= REFRESH_INTERVAL
+            watcher.should_stop() || !watcher.keys.is_empty() || began.elapsed() >= REFRESH_INTERVAL
         });
         let mut is_idle = false;
         if let Some(halt) = halt {
@@ -152,6 +152,11 @@ fn run_on(
         }
         watcher.poll_keys();
         view.send(&std::mem::take(&mut watcher.text));
+        for key in std::mem::take(&mut watcher.keys) {
+            let stops = key == KeyCode::Esc && !view.has_prompt();
+            watcher.quits |= !stops && !view.handle_running_key(key);
+            watcher.has_stopped |= stops || watcher.quits;
+        }
         if watcher.has_stopped {
             view.show_halt(board_debugger::HaltReason::Paused);
             return Ok(!watcher.quits);
@@ -172,6 +177,10 @@ struct Watcher<'a> {
     /// Whether keys are text for the board.
     takes_text: bool,
     text: Vec<u8>,
+    /// Keys for the view, which takes them while the board runs in slices.
+    keys: Vec<KeyCode>,
+    /// Whether a command is being typed, which is refused.
+    refuses_command: bool,
 }
 
 impl<'a> Watcher<'a> {
@@ -187,6 +196,8 @@ impl<'a> Watcher<'a> {
             quits: false,
             takes_text: false,
             text: Vec::new(),
+            keys: Vec::new(),
+            refuses_command: false,
         }
     }
 
@@ -217,13 +228,23 @@ impl<'a> Watcher<'a> {
     }
 
     fn handle_key(&mut self, key: &KeyEvent) {
-        if is_interrupt(key) || key.code == KeyCode::Esc {
-            self.has_stopped = true;
-        } else if self.takes_text {
-            self.text.extend(key_bytes(key.code));
-        } else if key.code == KeyCode::Char('q') {
-            self.has_stopped = true;
-            self.quits = true;
+        let is_sliced = self.size.is_none();
+        match key.code {
+            _ if is_interrupt(key) => self.has_stopped = true,
+            KeyCode::Esc if !is_sliced || self.takes_text => self.has_stopped = true,
+            code if self.takes_text => self.text.extend(key_bytes(code)),
+            code if is_sliced => self.keys.push(code),
+            KeyCode::Enter => self.refuses_command = false,
+            KeyCode::Char(':' | '/') => {
+                self.refuses_command = true;
+                self.has_written_status = true;
+                self.write_status("no commands before the board stops: Ctrl-C or Esc stops it");
+            }
+            KeyCode::Char('q') if !self.refuses_command => {
+                self.has_stopped = true;
+                self.quits = true;
+            }
+            _ => {}
         }
     }
 

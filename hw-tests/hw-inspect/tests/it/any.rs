@@ -1,8 +1,8 @@
 //! Any program on the board: assembled, from ELF and from Intel HEX, by a script of commands.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -167,6 +167,55 @@ fn a_hex_file_without_symbols_is_seen_as_instructions() {
 }
 
 #[test]
+fn sdcc_and_sjasmplus_bring_their_lines_and_labels() {
+    let bench = Bench::new();
+    // LD A,5; CALL 8007H; JR 8005H; INC A; RET.
+    bench.write("c.ihx", ":090000003E05CD078018FE3CC9\n".replace(":09", ":09").as_str());
+    let bytes = [0x3E, 0x05, 0xCD, 0x07, 0x80, 0x18, 0xFE, 0x3C, 0xC9];
+    let run = tdlasm::image::Run { address: 0x8000, bytes: bytes.into() };
+    let image = tdlasm::image::Image::new([run]);
+    let hex = tdlasm::image::intel_hex(&image, None);
+    for name in ["c.ihx", "jas.hex"] {
+        std::fs::write(bench.path(name), &hex).expect("written");
+    }
+    bench.write("main.c", "char five;\nvoid main() {\n  one(five = 5);\n  for (;;) ;\n}\n");
+    bench.write("one.s", ";\n;\n_one::\tinc a\n\tret\n");
+    // As the linker of SDCC 4.2 writes them; prog is the compiler's own output.
+    bench.write(
+        "c.noi",
+        "DEF l__CODE 0x9\nDEF A$prog$50 0x8000\nDEF C$main.c$2$0_0$2 0x8000\n\
+         DEF C$main.c$3$1_0$2 0x8000\nDEF _main 0x8000\nDEF A$prog$51 0x8002\n\
+         DEF C$main.c$4$1_0$2 0x8005\nDEF A$one$3 0x8007\nDEF _one 0x8007\nDEF A$one$4 0x8008\n\
+         LOAD c.ihx\n",
+    );
+    let out =
+        bench.script(&bench.path("c.ihx"), "list\nbreak main.c:4\nbreak _one\nrun\nrun\n", &[]);
+    assert!(out.contains(">    3    one(five = 5);"), "{out}");
+    assert!(out.contains("breakpoint 1 at 8005H, _MAIN+5 (main.c:4)"), "{out}");
+    assert!(out.contains("8007H, _ONE (one.s:3): INR A; at a breakpoint"), "{out}");
+    assert!(out.contains("8005H, _MAIN+5 (main.c:4): JMPR "), "{out}");
+    // As the manual of sjasmplus describes the format.
+    bench.write(
+        "jas.sld",
+        "|SLD.data.version|1\n||Z|pages.size:65536,pages.count:1\n\
+         jas.asm|2||0|-1|32768|F|start\njas.asm|2||0|-1|32768|L|,start,,+used\n\
+         jas.asm|2||0|-1|32768|T|\njas.asm|3||0|-1|32770|T|\njas.asm|4||0|-1|32773|L|,start,loop,\n\
+         jas.asm|4:1:9||0|-1|32773|T|\njas.asm|6||0|-1|32775|T|\n",
+    );
+    bench.write("jas.asm", "; jas\nstart ld a,5\n call one\n.loop jr .loop\none\n inc a\n ret\n");
+    let out = bench.script(&bench.path("jas.hex"), "list\nbreak START.LOOP\nrun\n", &[]);
+    assert!(out.contains(">    2  start ld a,5"), "{out}");
+    assert!(
+        out.contains("8005H, START.LOOP (jas.asm:4): JMPR START.LOOP; at a breakpoint"),
+        "{out}"
+    );
+    bench.write("jas.sld", "jas.asm|2||0|-1|99999999|T|\n");
+    let hex = bench.path("jas.hex").display().to_string();
+    let (code, _, printed) = hw_tests(&["debug", &hex]);
+    assert!(code == Some(1) && printed.contains("jas.sld:1"), "{code:?} {printed}");
+}
+
+#[test]
 fn a_program_for_rom_is_what_the_board_is_powered_up_with() {
     let bench = Bench::new();
     let rom = bench.write(
@@ -252,6 +301,25 @@ fn a_mistake_in_a_script_is_located() {
     let printed = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2));
     assert!(printed.contains("bad.txt:2") && printed.contains("fly"), "{printed}");
+}
+
+#[test]
+fn commands_from_standard_input_are_executed_as_they_come() {
+    let bench = Bench::new();
+    let mut command = Command::cargo_bin("hw-inspect").expect("it is built");
+    command.args(["debug", "--script", "-"]).arg(bench.path("prog.asm"));
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut input = child.stdin.take().expect("its input");
+    let mut output = BufReader::new(child.stdout.take().expect("its output"));
+    for (line, expected) in [("print 5", "0005H = 5\n"), ("print 6", "0006H = 6\n")] {
+        writeln!(input, "{line}").expect("sent");
+        let mut reply = String::new();
+        output.read_line(&mut reply).expect("before the next line");
+        assert_eq!(reply, expected);
+    }
+    drop(input);
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
 }
 
 /// Reads from a terminal on a separate thread, so that waiting can time out.

@@ -279,6 +279,56 @@ fn memory_registers_and_instructions_are_shown() {
 }
 
 #[test]
+fn log_messages_assignments_completions_and_goto_serve_any_program() {
+    let bench = crate::any::Bench::new();
+    let program = bench.path("prog.asm");
+    let mut client = Client::start();
+    client.ask("initialize", json!({ "adapterID": "z80" }));
+    client.ask("launch", json!({ "program": program, "progam": 1, "type": "z80", "__id": 2 }));
+    let output = client.event("output")["body"]["output"].clone();
+    assert_eq!(output, "unknown keys of the launch configuration: progam\n");
+    let source = json!({ "path": program });
+    let log = json!({ "line": 20, "logMessage": "left {[COUNT]}" });
+    let lines = json!({ "source": source, "breakpoints": [log, { "line": 13 }] });
+    let set = client.ask("setBreakpoints", lines)["breakpoints"].clone();
+    assert_eq!((&set[0]["verified"], &set[1]["verified"]), (&json!(true), &json!(true)));
+    client.ask("configurationDone", json!({}));
+    client.event("stopped");
+    client.ask("continue", json!({}));
+    let logged: Vec<Value> =
+        (0..3).map(|_| client.event("output")["body"]["output"].clone()).collect();
+    assert_eq!(logged, ["left 03H (3)\n", "left 02H (2)\n", "left 01H (1)\n"]);
+    assert_eq!(client.event("stopped")["body"]["reason"], "breakpoint");
+    assert_eq!(client.frames()[0]["name"], "ECHO", "logged, not stopped");
+    for (expression, value, expected) in [
+        ("HL", "1234H", "1234H (4660)"),
+        ("[COUNT]", "7", "07H (7)"),
+        ("{9000H}", "258", "0102H (258)"),
+    ] {
+        let set = client.ask("setExpression", json!({ "expression": expression, "value": value }));
+        assert_eq!(set["value"], expected);
+    }
+    let text = json!({ "text": "print [COU", "column": 11 });
+    let targets = client.ask("completions", text)["targets"].clone();
+    assert_eq!(targets, json!([{ "label": "COUNT", "type": "function", "start": 7, "length": 3 }]));
+    let sources = client.ask("loadedSources", json!({}))["sources"].clone();
+    let names = sources.as_array().expect("a list").iter().map(|one| one["name"].clone());
+    assert!(names.collect::<Vec<_>>().contains(&json!("prog.asm")), "{sources}");
+    // Line 24 is ..WAIT of SAY.
+    let targets = client.ask("gotoTargets", json!({ "source": source, "line": 24 }));
+    assert_eq!(targets["targets"][0]["label"], "SAY..WAIT");
+    client.ask("goto", json!({ "threadId": 1, "targetId": targets["targets"][0]["id"] }));
+    assert_eq!(client.event("stopped")["body"]["reason"], "goto");
+    assert_eq!(client.frames()[0]["line"], 24);
+    let info = client.ask("dataBreakpointInfo", json!({ "name": "FC", "variablesReference": 2 }));
+    assert_eq!((&info["dataId"], &info["accessTypes"]), (&json!("FC"), &json!(["write"])));
+    let info = client.ask("dataBreakpointInfo", json!({ "name": "{COUNT}" }));
+    assert_eq!(info["description"], "2 bytes at 802DH (COUNT)");
+    let hits = json!({ "dataId": info["dataId"], "accessType": "write", "hitCondition": "2" });
+    client.ask("setDataBreakpoints", json!({ "breakpoints": [hits] }));
+}
+
+#[test]
 fn an_invalid_launch_is_refused() {
     let mut client = Client::start();
     assert_eq!(client.response("threads", json!({}))["success"], false, "nothing is launched");

@@ -1,6 +1,7 @@
 //! External editors, clients and readers.
 
 mod adapter;
+mod compilers;
 #[path = "../../../../assembler/tdlasm-cli/tests/it/system/debian.rs"]
 mod debian;
 mod editors;

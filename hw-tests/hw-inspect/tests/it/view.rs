@@ -130,6 +130,20 @@ fn eighty_columns_and_24_rows_hold_what_is_needed() {
     assert!(view.render_text(20, 6).lines().count() == 6, "a small terminal is not an error");
 }
 
+#[test]
+fn the_interrupt_state_is_shown_and_set_and_memory_fits_80_columns() {
+    let mut view = view();
+    press(&mut view, ":set IFF = 0\n:set IM = 2\n:set I = 5AH\n");
+    row(&drawn(&view), "DI  IM 2");
+    row(&drawn(&view), "I 5A");
+    press(&mut view, ":set [9000H] = 41H 42H 43H 44H 45H 46H 47H 48H\n:memory 9000H\n");
+    let small: Vec<String> = view.render_text(80, 24).lines().map(str::to_owned).collect();
+    row(&small, "9000  41 42 43 44 45 46 47 48  ABCDEFGH");
+    view.handle_key(KeyCode::PageDown);
+    let small: Vec<String> = view.render_text(80, 24).lines().map(str::to_owned).collect();
+    row(&small, "9040  ");
+}
+
 /// Waits until the screen shows this again.
 #[track_caller]
 fn expect(screen: &mut TerminalSession, text: &str) {
@@ -168,9 +182,34 @@ fn a_closed_terminal_ends_the_debugger_at_its_prompt_and_while_the_board_runs() 
 }
 
 #[test]
+fn a_running_board_takes_breakpoints_and_no_command_that_runs_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = folder.path().join("loop.asm");
+    let text = "\t.LOC 8000H\nSTART:\tINR A\n\tJRNZ START\nSECOND:\tJMP START\n\t.END START\n";
+    std::fs::write(&program, text).expect("it fits");
+    let mut command = Command::cargo_bin("hw-inspect").expect("it is built");
+    command.arg("debug").arg(&program);
+    let mut screen = TerminalSession::spawn(command);
+    expect(&mut screen, "Registers");
+    screen.press(b":break 9000H\rc");
+    expect(&mut screen, "running");
+    // q is a letter of the command that is typed.
+    screen.press(b":print 'q'\r");
+    expect(&mut screen, "0071H = 113");
+    screen.press(b":step\r");
+    // Only cells that change are drawn.
+    expect(&mut screen, "needs");
+    screen.press(b":break SECOND\r");
+    expect(&mut screen, "breakpoint");
+    screen.press(b"q");
+    assert_eq!(screen.wait_for_exit().0, Some(0));
+}
+
+#[test]
 fn without_a_terminal_the_first_screen_is_printed() {
     let (code, screen, printed) = crate::hw_tests(&["debug", FIGURE_1, "e5"]);
     assert_eq!(code, Some(0), "{printed}");
+    assert!(printed.contains("--script"), "{printed}");
     assert_eq!(screen, view().render_text(110, 40));
     let (code, _, printed) = crate::hw_tests(&["debug", FIGURE_1, "a1"]);
     assert!(code == Some(4) && printed.contains("a1"), "the square is empty: {printed}");

@@ -195,3 +195,42 @@ fn words_are_distinguished_by_their_kind() {
         ]
     );
 }
+
+#[test]
+fn bytes_t_states_and_routines_are_annotated() {
+    let text =
+        "LOOP::  MVI A,5 ; five\n..L:    DJNZ ..L\n        RET\n        .BYTE 1\n        .END\n";
+    let mut client = client(text);
+    let range =
+        json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 1, "character": 9 } });
+    let asked = json!({ "textDocument": { "uri": FILE }, "range": range });
+    let hints = client.request("textDocument/inlayHint", asked).unwrap();
+    let labels: Vec<&Value> = hints.as_array().unwrap().iter().map(|one| &one["label"]).collect();
+    // T-states as in Zilog's manual UM0080.
+    assert_eq!(labels, ["3E 05, 7 T", "10 FE, 13/8 T"]);
+    assert_eq!(hints[0]["position"], json!({ "line": 0, "character": 22 }));
+    let asked = json!({ "textDocument": { "uri": FILE } });
+    let lenses = client.request("textDocument/codeLens", asked).unwrap();
+    // 7 + 8 + 10.
+    let title = "25 T-states straight through, 3 instructions, 1 conditional";
+    assert_eq!(lenses[0]["command"]["title"], title);
+    assert_eq!(lenses.as_array().map(Vec::len), Some(1), "local labels have none");
+}
+
+#[test]
+fn a_selection_grows_from_the_word_to_the_text() {
+    let mut client = client(" .IFE 0,[\n MVI A,5\n]\n .END\n");
+    let positions = json!([{ "line": 1, "character": 2 }]);
+    let asked = json!({ "textDocument": { "uri": FILE }, "positions": positions });
+    let found = client.request("textDocument/selectionRange", asked).unwrap();
+    let mut lengths = Vec::new();
+    let mut one = &found[0];
+    while !one.is_null() {
+        let (start, end) = (&one["range"]["start"], &one["range"]["end"]);
+        let line = |at: &Value| at["line"].as_u64().unwrap();
+        let character = |at: &Value| at["character"].as_u64().unwrap();
+        lengths.push(((line(start), character(start)), (line(end), character(end))));
+        one = &one["parent"];
+    }
+    assert_eq!(lengths, [((1, 1), (1, 4)), ((1, 0), (1, 8)), ((0, 8), (2, 1)), ((0, 0), (4, 0))]);
+}

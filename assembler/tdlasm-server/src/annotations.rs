@@ -1,0 +1,114 @@
+//! Annotations of code: bytes and T-states of each line, T-states of routines, and the nested
+//! ranges around a position.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+
+use lsp_types::{CodeLens, Command, InlayHint, InlayHintLabel, SelectionRange};
+use tdlasm::listing::{ListingLine, straight_path};
+use tdlasm::references::NameKind;
+
+use super::fields::word_at;
+use super::folding;
+use super::positions::LineIndex;
+use super::workspace::Workspace;
+
+/// Returns bytes and T-states of the instructions of some lines, at the ends of the lines.
+pub(super) fn hints(
+    workspace: &Workspace,
+    path: &Path,
+    text: &[u8],
+    wanted: lsp_types::Range,
+) -> Vec<InlayHint> {
+    let lines = LineIndex::new(text);
+    let Some(program) = workspace.programs_including(path).next() else { return Vec::new() };
+    let file = program.file(path);
+    let mut labels = BTreeMap::<usize, Vec<String>>::new();
+    for one in program.assembly_with_listing().listing.lines() {
+        let Some((_, stretch)) = program.in_file(one.span).filter(|(at, _)| Some(*at) == file)
+        else {
+            continue;
+        };
+        let line = lines.line(stretch.start);
+        let is_wanted = (wanted.start.line..=wanted.end.line).contains(&(line as u32));
+        if let Some(label) = instruction_label(&one).filter(|_| is_wanted) {
+            labels.entry(line).or_default().push(label);
+        }
+    }
+    let hint = |(line, labels): (usize, Vec<String>)| InlayHint {
+        position: lines.position(lines.start(line) + lines.get(line).len()),
+        label: InlayHintLabel::String(labels.join("; ")),
+        kind: None,
+        text_edits: None,
+        tooltip: None,
+        padding_left: Some(true),
+        padding_right: None,
+        data: None,
+    };
+    labels.into_iter().map(hint).collect()
+}
+
+fn instruction_label(line: &ListingLine<'_>) -> Option<String> {
+    let clocks = line.clocks?;
+    let bytes: Vec<String> = line.bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+    let clocks = match clocks.taken == clocks.not_taken {
+        true => clocks.taken.to_string(),
+        false => format!("{}/{}", clocks.taken, clocks.not_taken),
+    };
+    Some(format!("{}, {clocks} T", bytes.join(" ")))
+}
+
+/// Returns the T-states of each routine with an exported label, on its straight path.
+pub(super) fn lenses(workspace: &Workspace, path: &Path, text: &[u8]) -> Vec<CodeLens> {
+    let lines = LineIndex::new(text);
+    let Some(program) = workspace.programs_including(path).next() else { return Vec::new() };
+    let file = program.file(path);
+    let listed = program.assembly_with_listing();
+    let mut lenses = Vec::new();
+    for place in program.definitions().into_iter().filter(|place| Some(place.file) == file) {
+        let name = program.name(place.name);
+        if name.kind != NameKind::Label || !name.exported {
+            continue;
+        }
+        let path = straight_path(&listed.listing, &listed.modules, &name.spelling);
+        let Ok(found) = path else { continue };
+        let title = format!(
+            "{} T-states straight through, {} instructions, {} conditional",
+            found.clocks, found.instructions, found.conditional
+        );
+        let command = Some(Command { title, ..Command::default() });
+        lenses.push(CodeLens { range: lines.range(place.range()), command, data: None });
+    }
+    lenses
+}
+
+/// Returns the ranges around an offset, the innermost first: word, line, brackets, text.
+pub(super) fn selection(text: &[u8], offset: usize) -> SelectionRange {
+    let lines = LineIndex::new(text);
+    let line = lines.line(offset);
+    let start = lines.start(line);
+    let mut ranges = vec![0..text.len()];
+    let mut brackets: Vec<Range<usize>> = folding::pairs(text)
+        .into_iter()
+        .map(|pair| pair.open..pair.close + 1)
+        .filter(|pair| pair.contains(&offset))
+        .collect();
+    brackets.sort_by_key(|pair| std::cmp::Reverse(pair.len()));
+    ranges.extend(brackets);
+    ranges.push(start..start + lines.get(line).len());
+    ranges.push(word_at(text, offset));
+    let mut nested: Option<SelectionRange> = None;
+    let mut outer = 0..text.len();
+    for range in ranges {
+        // Each range contains the next; an empty word selects nothing.
+        let is_within = outer.start <= range.start && range.end <= outer.end;
+        if is_within && !range.is_empty() && (nested.is_none() || range != outer) {
+            outer = range.clone();
+            let parent = nested.map(Box::new);
+            nested = Some(SelectionRange { range: lines.range(range), parent });
+        }
+    }
+    let empty = || SelectionRange { range: lines.range(offset..offset), parent: None };
+    nested.unwrap_or_else(empty)
+}

@@ -1,0 +1,53 @@
+//! Programs of Debian's SDCC in the debugger.
+
+use std::process::Command;
+
+use crate::any::Bench;
+
+const C: &str = "\
+unsigned char total;
+static unsigned char add(unsigned char a, unsigned char b)
+{
+    return a + b;
+}
+void main(void)
+{
+    unsigned char i;
+    for (i = 0; i < 3; i++) {
+        total = add(total, i);
+    }
+    while (1) ;
+}
+";
+
+const START: &str = "\
+        .globl _main
+        .area _CODE
+begin::
+        ld sp,#0xf000
+        call _main
+        .area _DATA
+";
+
+#[test]
+fn a_program_of_sdcc_is_stepped_by_lines_of_c_and_assembler() {
+    let bench = Bench::new();
+    bench.write("main.c", C);
+    bench.write("start.s", START);
+    let mut assembler = Command::new("sdasz80");
+    assembler.args(["-plosgffwy", "start.rel", "start.s"]);
+    let mut compiler = Command::new("sdcc");
+    compiler.args(["-mz80", "--debug", "--no-std-crt0", "--code-loc", "0x8000"]);
+    compiler.args(["--data-loc", "0x9000", "-o", "prog.ihx", "start.rel", "main.c"]);
+    for mut command in [assembler, compiler] {
+        let output = command.current_dir(bench.path("")).output().expect("Debian's sdcc");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let commands = "list\nbreak main.c:10\nrun\nnext\nprint [_total]\ndelete all\nto main.c:12\n\
+                    print [_total]\n";
+    let out = bench.script(&bench.path("prog.ihx"), commands, &["--entry", "begin"]);
+    assert!(out.contains(">    4          ld sp,#0xf000"), "{out}");
+    assert!(out.contains("(main.c:10): "), "{out}");
+    // 0 + 1 + 2.
+    assert!(out.contains("0003H = 3"), "{out}");
+}
