@@ -1,6 +1,6 @@
 //! Conversion of the assembler's diagnostics to those of the protocol.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use lsp_types::{
@@ -8,9 +8,11 @@ use lsp_types::{
     PublishDiagnosticsParams,
 };
 use tdlasm::diag::{self, render};
+use tdlasm::module::{Binding, Place, Symbol, SymbolValue};
 use tdlasm::source::Span;
 
 use super::analysis::Analysis;
+use super::documents::normalize_path;
 use super::positions::LineIndex;
 use super::uri;
 use super::workspace::Workspace;
@@ -62,6 +64,12 @@ fn collect(workspace: &Workspace) -> BTreeMap<PathBuf, Vec<Diagnostic>> {
     }
     for program in workspace.programs() {
         let open = |file: &PathBuf| workspace.documents.open.contains_key(file);
+        let modules = workspace.linked_modules(program);
+        if modules.iter().flat_map(|one| &one.files).any(open) {
+            for (path, message) in missing_exports(program, &modules) {
+                found.entry(path).or_default().push(message);
+            }
+        }
         if program.files.iter().any(open) {
             for (path, message) in DiagnosticConverter::new(program).messages() {
                 let messages = found.entry(path).or_default();
@@ -75,6 +83,46 @@ fn collect(workspace: &Workspace) -> BTreeMap<PathBuf, Vec<Diagnostic>> {
         found.entry(path).or_default().push(project_diagnostic(message));
     }
     found
+}
+
+/// Returns the externals of a module that no module of its list in the project file exports. A list
+/// without an entry is no program, and errors may hide exports.
+fn missing_exports(program: &Analysis, modules: &[&Analysis]) -> Vec<(PathBuf, Diagnostic)> {
+    let all = || modules.iter().flat_map(|one| &one.assembly.modules);
+    let is_program = all().any(|module| module.start.is_some());
+    if !is_program || modules.iter().any(|one| one.assembly.has_errors()) {
+        return Vec::new();
+    }
+    let is_defined = |symbol: &&Symbol| {
+        symbol.binding != Binding::Local && symbol.value != SymbolValue::Undefined
+    };
+    let exported: HashSet<&str> = all()
+        .flat_map(|module| module.symbols.iter().filter(is_defined))
+        .map(|symbol| symbol.name.as_str())
+        .collect();
+    let own = program.assembly.modules.iter().flat_map(|module| module.symbols.iter());
+    let is_missing = |symbol: &&Symbol| {
+        symbol.value == SymbolValue::Undefined && !exported.contains(symbol.name.as_str())
+    };
+    own.filter(is_missing).filter_map(|symbol| missing_export(program, symbol)).collect()
+}
+
+fn missing_export(program: &Analysis, symbol: &Symbol) -> Option<(PathBuf, Diagnostic)> {
+    let Place { file, line } = symbol.place.as_ref()?;
+    let path = normalize_path(Path::new(&**file));
+    let lines = LineIndex::new(program.text(program.file(&path)?));
+    let line = line.saturating_sub(1) as usize;
+    let text = String::from_utf8_lossy(lines.get(line)).to_ascii_uppercase();
+    let start = lines.start(line) + text.find(symbol.name.as_str()).unwrap_or(0);
+    let diagnostic = Diagnostic {
+        range: lines.range(start..start + symbol.name.len()),
+        severity: Some(DiagnosticSeverity::ERROR),
+        code: Some(NumberOrString::String(diag::Code::Undefined.id().into())),
+        source: Some(DIAGNOSTIC_SOURCE.into()),
+        message: format!("no module of the list in tdl.toml exports {}", symbol.name),
+        ..Diagnostic::default()
+    };
+    Some((path, diagnostic))
 }
 
 /// Returns the diagnostic for an error in a project file; its text contains the position.

@@ -64,6 +64,19 @@ impl Projects {
         program.map_or_else(|| vec![source.to_owned()], named)
     }
 
+    /// Returns the sources that a project file lists as modules with a source; empty if they have a
+    /// layout, which may define symbols.
+    pub(super) fn modules(&self, source: &Path) -> Vec<PathBuf> {
+        let project = self.of(source);
+        let program = match project.as_deref() {
+            Some(Ok(project)) => project.program_of(source),
+            _ => None,
+        };
+        let modules = program.filter(|program| program.layout.is_none());
+        let modules = modules.map(|program| program.modules.as_slice()).unwrap_or_default();
+        modules.iter().map(|module| normalize_path(module)).collect()
+    }
+
     /// Returns `true` if the sources of a folder are excluded.
     pub(super) fn excludes(&self, source: &Path) -> bool {
         matches!(self.of(source).as_deref(), Some(Ok(project)) if project.excludes(source))

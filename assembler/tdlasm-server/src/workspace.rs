@@ -140,6 +140,13 @@ impl Workspace {
         self.programs().filter(move |one| one.includes_file(path))
     }
 
+    /// Returns the other modules with which a program is linked; none unless all are known.
+    pub(super) fn linked_modules(&self, program: &Analysis) -> Vec<&Analysis> {
+        let modules = self.projects.modules(&program.root);
+        let known = modules.iter().map(|module| self.analyses.get(module));
+        known.collect::<Option<Vec<&Analysis>>>().unwrap_or_default()
+    }
+
     pub(super) fn uri(&self, path: &Path) -> Option<Uri> {
         let open = self.documents.open.get(path);
         open.map(|document| document.uri.clone()).or_else(|| uri::from_path(path))

@@ -90,6 +90,31 @@ fn files_and_modules_share_what_they_insert_and_export() {
 }
 
 #[test]
+fn an_external_that_no_module_of_the_project_exports_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("tdl.toml", "[[program]]\nmodules = [\"main.asm\", \"part.asm\"]\n");
+    let main = " .EXTERN PART\nSTART: CALL PART\n HLT\n .END START\n";
+    let part = " .INTERN PART\nPART: RET\n .END\n";
+    write("main.asm", main);
+    write("part.asm", part);
+    let mut client = Client::new(Some(folder.path()));
+    let [main_uri, part_uri] = ["main.asm", "part.asm"].map(|name| uri(&folder.path().join(name)));
+    client.open(&part_uri, part);
+    client.open(&main_uri, main);
+    assert_eq!(client.messages(&main_uri), [""; 0]);
+    client.replace(&part_uri, "PART", 0, "PORT");
+    client.replace(&part_uri, "PART", 0, "PORT");
+    // Those of the file before it come first.
+    client.messages(&part_uri);
+    let found = client.messages(&main_uri);
+    assert_eq!(found, ["0:9: U01 no module of the list in tdl.toml exports PART"]);
+    client.replace(&main_uri, "CALL PART", 0, "NOP");
+    client.replace(&main_uri, " .EXTERN PART", 0, "");
+    assert_eq!(client.messages(&main_uri), [""; 0]);
+}
+
+#[test]
 fn documents_and_the_workspace_have_symbols() {
     let mut client = Client::new(None);
     client.open(FILE, " .DEFINE MACRO1=[NOP]\nLONGNAME: MACRO1\nTWO == 2\n .END\n");
