@@ -88,19 +88,17 @@ pub(super) fn selection(text: &[u8], offset: usize) -> SelectionRange {
     let lines = LineIndex::new(text);
     let line = lines.line(offset);
     let start = lines.start(line);
-    let mut ranges = vec![0..text.len()];
     let mut brackets: Vec<Range<usize>> = folding::pairs(text)
         .into_iter()
         .map(|pair| pair.open..pair.close + 1)
         .filter(|pair| pair.contains(&offset))
         .collect();
     brackets.sort_by_key(|pair| std::cmp::Reverse(pair.len()));
-    ranges.extend(brackets);
-    ranges.push(start..start + lines.get(line).len());
-    ranges.push(word_at(text, offset));
+    let whole = std::iter::once(0..text.len());
+    let inner = [start..start + lines.get(line).len(), word_at(text, offset)];
     let mut nested: Option<SelectionRange> = None;
     let mut outer = 0..text.len();
-    for range in ranges {
+    for range in whole.chain(brackets).chain(inner) {
         // Each range contains the next; an empty word selects nothing.
         let is_within = outer.start <= range.start && range.end <= outer.end;
         if is_within && !range.is_empty() && (nested.is_none() || range != outer) {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use crate::build::BuiltImage;
 use crate::source;
@@ -54,6 +55,7 @@ struct SourceText {
     lines: Vec<String>,
     /// The file on the disk; `None` for built-in sources.
     path: Option<PathBuf>,
+    modified: Option<SystemTime>,
 }
 
 impl From<&Program> for MappedProgram {
@@ -247,12 +249,22 @@ impl CodeMap {
     /// Sets the text of a file that is neither on the disk nor built in.
     pub fn set_text(&mut self, file: &str, text: &str) {
         let lines = text.lines().map(str::to_owned).collect();
-        self.texts.insert(file.into(), SourceText { lines, path: None });
+        self.texts.insert(file.into(), SourceText { lines, ..SourceText::default() });
     }
 
     /// Returns the path of a file on the disk; `None` for a built-in source.
     pub fn path(&self, file: &str) -> Option<&Path> {
         self.texts.get(file)?.path.as_deref()
+    }
+
+    /// Returns the source files that have changed since they were read, sorted by name.
+    pub fn changed_files(&self) -> Vec<&str> {
+        let mut files = self.files();
+        files.retain(|file| {
+            let text = &self.texts[*file];
+            text.path.as_deref().is_some_and(|path| modification_time(path) != text.modified)
+        });
+        files
     }
 
     /// Returns the source files of code and data, sorted by name.
@@ -306,12 +318,20 @@ fn decode_range(image: &Image, addresses: std::ops::Range<u32>) -> Vec<(u16, Dec
 fn read_source_text(file: &str) -> SourceText {
     let lines = |bytes: &[u8]| String::from_utf8_lossy(bytes).lines().map(str::to_owned).collect();
     if let Some(text) = source(file) {
-        return SourceText { lines: lines(text.as_bytes()), path: None };
+        return SourceText { lines: lines(text.as_bytes()), ..SourceText::default() };
     }
     match std::fs::read(file) {
-        Ok(bytes) => SourceText { lines: lines(&bytes), path: std::fs::canonicalize(file).ok() },
+        Ok(bytes) => SourceText {
+            lines: lines(&bytes),
+            path: std::fs::canonicalize(file).ok(),
+            modified: modification_time(Path::new(file)),
+        },
         Err(_) => SourceText::default(),
     }
+}
+
+fn modification_time(file: &Path) -> Option<SystemTime> {
+    std::fs::metadata(file).and_then(|file| file.modified()).ok()
 }
 
 /// Returns a file's name without folders, in lower case.

@@ -197,6 +197,11 @@ fn execute_one(
         "quit" => Ok(CommandOutcome::Quit),
         "restart" => {
             debugger.restart();
+            let changed = debugger.code().changed_files().join(", ");
+            if !changed.is_empty() {
+                let problem = "changed since the program was assembled; quit, and debug it again";
+                debugger.stops.log(format!("{changed} has {problem}"));
+            }
             Ok(CommandOutcome::Halted(HaltReason::HistoryStart))
         }
         name => match parse_exec_command(debugger, name, rest)? {

@@ -273,6 +273,11 @@ impl View {
         self.cursor = None;
         self.collect_log();
         self.status = render::describe_halt(&self.debugger, halt);
+        if halt == HaltReason::HistoryStart
+            && let Some(line) = self.log.last()
+        {
+            self.status.clone_from(line);
+        }
         if matches!(self.pane, Pane::Code(_) | Pane::Help) {
             self.show_current_code();
         }

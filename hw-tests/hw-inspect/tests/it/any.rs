@@ -170,7 +170,6 @@ fn a_hex_file_without_symbols_is_seen_as_instructions() {
 fn sdcc_and_sjasmplus_bring_their_lines_and_labels() {
     let bench = Bench::new();
     // LD A,5; CALL 8007H; JR 8005H; INC A; RET.
-    bench.write("c.ihx", ":090000003E05CD078018FE3CC9\n".replace(":09", ":09").as_str());
     let bytes = [0x3E, 0x05, 0xCD, 0x07, 0x80, 0x18, 0xFE, 0x3C, 0xC9];
     let run = tdlasm::image::Run { address: 0x8000, bytes: bytes.into() };
     let image = tdlasm::image::Image::new([run]);
@@ -318,6 +317,13 @@ fn commands_from_standard_input_are_executed_as_they_come() {
         output.read_line(&mut reply).expect("before the next line");
         assert_eq!(reply, expected);
     }
+    let source = std::fs::File::options().write(true).open(bench.path("prog.asm"));
+    let later = std::time::SystemTime::now() + Duration::from_secs(10);
+    source.and_then(|file| file.set_modified(later)).expect("it is there");
+    writeln!(input, "restart").expect("sent");
+    let mut reply = String::new();
+    output.read_line(&mut reply).expect("a line");
+    assert!(reply.contains("prog.asm has changed since"), "{reply}");
     drop(input);
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
 }

@@ -38,7 +38,7 @@ fn linked(folder: &Path) {
 }
 
 /// The commands of gdb 16.3 that work on a Z80. It aborts when it unwinds the stack, so `stepi`,
-/// `next`, `bt` and `finish` are not tested.
+/// `next`, `bt`, `finish` and `set $hl` are not tested.
 #[test]
 fn gdb_of_debian_13_stops_at_lines_both_ways_and_sees_registers_and_memory() {
     let mut gdb = program("gdb-multiarch");
@@ -68,8 +68,10 @@ fn gdb_of_debian_13_stops_at_lines_both_ways_and_sees_registers_and_memory() {
         "reverse-continue",
         "print/x $pc",
         "monitor step",
+        "monitor set HL = 1234H",
         "maintenance flush register-cache",
         "print/x $pc",
+        "print/x $hl",
         "kill",
     ] {
         gdb.args(["-ex", command]);
@@ -92,6 +94,7 @@ fn gdb_of_debian_13_stops_at_lines_both_ways_and_sees_registers_and_memory() {
         "$3 = 0x8006",
         "$4 = 0x8009",
         "$5 = 0x800a",
+        "$6 = 0x1234",
     ] {
         assert!(printed.contains(expected), "{expected} is missing:\n{printed}");
     }
