@@ -249,12 +249,12 @@ impl<L: SerialLine> BoardModel<L> {
     /// Returns whether the processor accepts interrupts, at the latest after the instruction that
     /// follows EI, and the interrupt mode, 0 to 2.
     pub fn interrupt_state(&self) -> (bool, u8) {
-        (self.cpu.enables_interrupts(), self.cpu.interrupt_vectoring().0)
+        (self.hardware.cpu.enables_interrupts(), self.hardware.cpu.interrupt_vectoring().0)
     }
 
     /// Sets both interrupt flip-flops, and the interrupt mode.
     pub fn set_interrupt_state(&mut self, enabled: bool, mode: u8) {
-        self.cpu.set_interrupt_state(enabled, mode);
+        self.hardware.cpu.set_interrupt_state(enabled, mode);
     }
 
     /// Returns `true` while an interrupt is handled.
