@@ -18,6 +18,7 @@ use tdlasm::{Assembly, Options};
 use crate::board::{EvaluatorSources, SourceFile, profile};
 use crate::build_info::crc32;
 use crate::error::PageError;
+use crate::program::placement_notice;
 use crate::sources::defines;
 
 #[derive(Debug, Clone, Deserialize)]
@@ -159,11 +160,11 @@ fn program(sources: &AssembleRequest, profile: &BoardProfile) -> Result<Assemble
     let mut outputs = Outputs::new(&sources.files[0].name);
     let mut text = render::human(&assembly.diagnostics, &assembly.sources, false);
     let mut found = messages(&assembly);
-    let Assembly { listing, sources: texts, diagnostics, modules, .. } = &assembly;
+    let Assembly { listing, sources: texts, modules, .. } = &assembly;
     if assembly.has_errors() {
         return outputs.made(found, text, None);
     }
-    let listed = listing::render(listing, texts, diagnostics, modules, Style::Modern);
+    let listed = listing::render(listing, texts, modules, Style::Modern);
     let layout = board_debugger::ram_layout(profile);
     let linked = match link(modules, &layout) {
         Ok(linked) => linked,
@@ -179,8 +180,12 @@ fn program(sources: &AssembleRequest, profile: &BoardProfile) -> Result<Assemble
         outputs.add("tdl", "rel", bytes);
     }
     let bytes = linked.image.flat(layout.fill());
+    let first = linked.image.bounds().map_or(0, |(first, _)| first);
+    let entry = linked.entry.unwrap_or(first);
+    let notice = placement_notice(&linked.image, entry, profile);
     let program = json!({
-        "address": linked.image.bounds().map_or(0, |(first, _)| first),
+        "notice": notice.unwrap_or_else(|error| error.message),
+        "address": first,
         "size": bytes.len(),
         "entry": linked.entry,
         "crc32": crc32(&bytes),

@@ -56,6 +56,8 @@ pub(crate) struct CorpusRun {
     counts: VerdictCounts,
     by_tag: BTreeMap<String, VerdictCounts>,
     first: Option<Value>,
+    /// T-states of ATTACK and XCHNG, and the positions that they were counted on.
+    t_states: (u64, u64),
     began: Instant,
     interrupted: Arc<AtomicBool>,
     ended: RunEnd,
@@ -78,6 +80,7 @@ impl CorpusRun {
             counts: VerdictCounts::default(),
             by_tag: BTreeMap::new(),
             first: None,
+            t_states: (0, 0),
             began: Instant::now(),
             interrupted,
             ended: RunEnd::Complete,
@@ -108,6 +111,10 @@ impl CorpusRun {
         self.counts.add(result);
         for tag in &result.tags {
             self.by_tag.entry(tag.clone()).or_default().add(result);
+        }
+        let times = result.details.squares.iter().map(|square| square.t_states);
+        if let (Some(_), Some(sum)) = (&result.details.fen, times.sum::<Option<u64>>()) {
+            self.t_states = (self.t_states.0 + sum, self.t_states.1 + 1);
         }
         let is_told = !matches!(result.verdict, Verdict::Pass | Verdict::NotRun);
         if is_told && self.first.is_none() {
@@ -149,6 +156,7 @@ impl CorpusRun {
             "counts": self.counts,
             "byTag": by_tag.collect::<Vec<_>>(),
             "first": self.first,
+            "tStates": self.t_states.0.checked_div(self.t_states.1),
             "seconds": self.began.elapsed().as_secs_f64(),
             "build": self.build,
         })
@@ -184,6 +192,9 @@ fn outcome(result: &CaseResult) -> Value {
     });
     if let Some(fen) = &result.details.fen {
         outcome["fen"] = fen.as_str().into();
+    }
+    if let Some(square) = result.differences.iter().find_map(|one| one.square) {
+        outcome["square"] = square.to_string().into();
     }
     let differences = || {
         let all: Vec<_> = result.differences.iter().map(ToString::to_string).collect();

@@ -342,6 +342,41 @@ impl Job for ExecJob {
     }
 }
 
+/// Labels at which XCHNG has just booked points (the article's Figure 4).
+const BOOKING_LABELS: [&str; 2] = ["XCBOOK", "XCLAST"];
+/// The most bookings of an exchange: 15 pieces a side capture at most.
+const MAX_BOOKINGS: usize = 32;
+
+/// The states of the board in an exchange: at the call of XCHNG, after each booking, at the return.
+pub(crate) fn play(
+    fen: &str,
+    square: &str,
+    edition: &EvaluatorSources,
+) -> Result<Value, PageError> {
+    let mut session = PageDebugSession::at_exchange(fen, square, edition)?;
+    let mut states = vec![session.state()];
+    let stack = session.debugger.registers().sp;
+    let debugger = &mut session.debugger;
+    let [low, high] = [0, 1].map(|at| debugger.dump(stack.wrapping_add(at), 1)[0]);
+    let end = u16::from_le_bytes([low, high]);
+    let labels = BOOKING_LABELS.into_iter().filter_map(|name| debugger.code().symbol(name));
+    for address in labels.chain([end]).collect::<Vec<_>>() {
+        debugger.stops.add_breakpoint(Breakpoint::at(address));
+    }
+    let until = Instant::now() + MAX_EXEC_TIME;
+    while states.len() <= MAX_BOOKINGS {
+        let halt = session.debugger.run(ExecCommand::Continue, &mut |_| Instant::now() > until);
+        if halt != HaltReason::Breakpoint {
+            return Err(PageError::new("XCHNG does not return"));
+        }
+        states.push(session.state());
+        if session.debugger.registers().pc == end {
+            return Ok(json!({ "states": states }));
+        }
+    }
+    Err(PageError::new("XCHNG books more captures than there are pieces"))
+}
+
 /// T-states by source line while the board examines a position.
 pub(crate) fn times(fen: &str, edition: &EvaluatorSources) -> Result<Value, PageError> {
     let position = parse_fen(fen.trim()).map_err(PageError::new)?;

@@ -1,5 +1,6 @@
 //! A position by the Z80 code, which runs on the simulated board, and by the host's evaluators.
 
+use firmware::evaluator::Behaviour;
 use firmware_wire::{SquareRecord, StepRecord, status};
 use rcflash_link::LinkError;
 use sargon_analysis::{EvaluatorDiff, compare_evaluators};
@@ -14,6 +15,7 @@ use serde::Serialize;
 use crate::board::{Boards, EvaluatorSources};
 use crate::error::PageError;
 use crate::exchange::{CapturerView, Exchange, StepFacts};
+use crate::fault::Fault;
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -51,6 +53,7 @@ struct SquareFacts {
     short: bool,
     steps: Vec<StepFacts>,
     reason: String,
+    fault: Option<Fault>,
     t_states: Option<u64>,
 }
 
@@ -105,7 +108,8 @@ pub(crate) fn examine(
     let compared = compare_evaluators(&position);
     let is_wanted = |verdict: &&SquareResult| wanted.is_none_or(|square| square == verdict.square);
     let verdicts = found.squares.iter().filter(is_wanted);
-    let facts = verdicts.map(|verdict| facts(&position, &found, verdict, &seen, &compared));
+    let facts = verdicts
+        .map(|verdict| facts(&position, &found, verdict, &seen, &compared, edition.behaviour));
     let squares: Vec<SquareFacts> = facts.collect();
     Ok(ExamineReply {
         fen: full.to_string(),
@@ -184,6 +188,7 @@ fn facts(
     verdict: &SquareResult,
     seen: &BoardObservation,
     compared: &[EvaluatorDiff],
+    behaviour: Behaviour,
 ) -> SquareFacts {
     let SquareResult { square, piece, array, overflow, outcome, .. } = verdict;
     let record = seen.record(*square);
@@ -212,6 +217,7 @@ fn facts(
         short: has(status::SHORT).unwrap_or(outcome.short),
         steps,
         reason: comparison.map(EvaluatorDiff::reason).unwrap_or_default(),
+        fault: Fault::of(verdict, behaviour),
         t_states: record.and_then(|(_, t_states)| *t_states),
         attackers: exchange.attackers,
         defenders: exchange.defenders,
@@ -247,8 +253,6 @@ fn compass(direction: Direction) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use firmware::evaluator::Behaviour;
-
     use super::*;
 
     fn findings(fen: &str, behaviour: Behaviour) -> ExamineReply {

@@ -14,6 +14,7 @@ mod editor;
 mod error;
 mod examine;
 mod exchange;
+mod fault;
 mod jobs;
 #[cfg(target_family = "wasm")]
 mod line;

@@ -12,6 +12,8 @@ pub(crate) struct PositionView {
     to_move: &'static str,
     pieces: Vec<PieceView>,
     legal: bool,
+    /// Fields that the FEN lacked, in words.
+    assumed: &'static str,
 }
 
 #[derive(Debug, Serialize)]
@@ -22,7 +24,14 @@ struct PieceView {
 
 impl PositionView {
     pub(crate) fn of(fen: &str) -> Result<Self, PageError> {
-        Ok(Self::new(&Position::from_fen(fen.trim())?))
+        let fen = fen.trim();
+        let (missing, assumed) = match fen.split_whitespace().count() {
+            1 => (" w - -", "White to move, no castling, no en passant"),
+            2 => (" - -", "no castling, no en passant"),
+            3 => (" -", "no en passant"),
+            _ => ("", ""),
+        };
+        Ok(Self { assumed, ..Self::new(&Position::from_fen(&format!("{fen}{missing}"))?) })
     }
 
     /// Reads a FEN, and puts a piece on a square or takes it away.
@@ -56,6 +65,7 @@ impl PositionView {
             to_move,
             pieces: placed.collect(),
             legal: is_reachable(position),
+            assumed: "",
         }
     }
 }
@@ -90,6 +100,18 @@ mod tests {
         assert_eq!((placement.fen.as_str(), placement.pieces.len()), (START, 32));
         assert!(placement.legal);
         let fault = PositionView::of("4k3/8/8/3x4/8/8/8/4K3 w - -").expect_err("x is not a piece");
+        assert_eq!(fault.column, Some(10), "{}", fault.message);
+    }
+
+    #[test]
+    fn missing_fields_are_assumed_and_named() {
+        let placed = PositionView::of("4k3/8/8/3p4/8/8/8/4K3").expect("a placement");
+        assert_eq!(placed.fen, "4k3/8/8/3p4/8/8/8/4K3 w - - 0 1");
+        assert_eq!(placed.assumed, "White to move, no castling, no en passant");
+        let placed = PositionView::of("4k3/8/8/3p4/8/8/8/4K3 b").expect("a placement and a side");
+        assert_eq!((placed.to_move, placed.assumed), ("black", "no castling, no en passant"));
+        assert_eq!(PositionView::of(START).expect("a position").assumed, "");
+        let fault = PositionView::of("4k3/8/8/3x4/8/8/8/4K3").expect_err("x is not a piece");
         assert_eq!(fault.column, Some(10), "{}", fault.message);
     }
 

@@ -3,12 +3,13 @@
 
 use std::cell::RefCell;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use firmware::ProgramKind;
 use firmware::build::BuiltImage;
 use firmware::profile::BoardProfile;
+use firmware_wire::{Reply, Request, Role};
 use hil_harness::board::{Board, BoardError};
 use hil_harness::live::end_address;
 use rcflash_link::Link;
@@ -31,6 +32,9 @@ use crate::message::{Message, Post};
 
 /// The time that a program which was just started may take until it answers.
 const BOARD_START_TIME: Duration = Duration::from_millis(500);
+
+/// Processing time of STATUS per byte of the program, rounded up.
+const STATUS_T_STATES_PER_BYTE: u64 = 80;
 
 /// Opens the page's port at a speed.
 pub type Open = dyn Fn(u32) -> io::Result<Box<dyn Transport + Send>> + Send + Sync;
@@ -62,12 +66,17 @@ pub struct Port {
     open: Arc<Open>,
     /// Ends every wait when set.
     stop: Arc<AtomicBool>,
+    /// The build id of the program that a stock monitor started, and its checksum then.
+    started: Arc<Mutex<Option<(u32, u16)>>>,
 }
 
 impl Port {
     /// A port by the page's name for it.
     pub fn new(name: String, open: Arc<Open>, stop: Arc<AtomicBool>) -> Self {
-        Self { name, open, stop }
+        Self { name, open, stop, started: Arc::default() }
+    }
+    fn started(&self) -> std::sync::MutexGuard<'_, Option<(u32, u16)>> {
+        self.started.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
@@ -267,6 +276,8 @@ impl<'a> SerialTask<'a> {
         let mut link = Link::new(talk.into_transport(), self.profile.uart.baud);
         link.drain_banner("starting the program", BOARD_START_TIME).map_err(PageError::new)?;
         let running = loader::identify(&mut link).map_err(PageError::new)?;
+        let crc = self.checksum(&mut link, &built)?;
+        *self.port.started() = Some((built.build, crc));
         let total = built.bytes.len();
         let text = format!(
             "{total} bytes through {}, verified by reading all of it back; running: {running}",
@@ -276,9 +287,17 @@ impl<'a> SerialTask<'a> {
     }
 
     fn verify(&mut self) -> Result<Value, PageError> {
-        let built = self.built(ProgramKind::Application)?;
         let mut link = self.link()?;
-        let monitor = loader::enter_monitor(&mut link).map_err(PageError::new)?;
+        let running = loader::identify(&mut link).map_err(PageError::new)?;
+        let hosted = self.built(ProgramKind::HostedApplication)?;
+        if running.role == Role::Application && running.build_id == hosted.build {
+            return self.verify_running(&mut link, &hosted);
+        }
+        let built = self.built(ProgramKind::Application)?;
+        // A program that a stock monitor started returns to that, which does not answer.
+        let monitor = loader::enter_monitor(&mut link).map_err(|error| {
+            PageError::new(format!("{running} ran on the board; write the evaluator: {error}"))
+        })?;
         link.set_window(monitor.window);
         let total = built.bytes.len();
         let first = built.address;
@@ -292,6 +311,35 @@ impl<'a> SerialTask<'a> {
             }
             Err(error) => Err(PageError::new(error)),
         }
+    }
+
+    /// The checksum that a running program computes of its own bytes, with the tables that it has
+    /// filled at its start.
+    fn checksum(&self, link: &mut Link, built: &BuiltImage) -> Result<u16, PageError> {
+        let t_states = built.bytes.len() as u64 * STATUS_T_STATES_PER_BYTE;
+        let time = Duration::from_secs_f64(t_states as f64 / self.profile.clock_hz as f64);
+        match link.request("verifying", &Request::Status, time).map_err(PageError::new)? {
+            Reply::Status(status) => Ok(status.crc),
+            _ => Err(PageError::new("the program does not answer STATUS")),
+        }
+    }
+
+    /// Compares a program that a stock monitor started with what it was then.
+    fn verify_running(&self, link: &mut Link, built: &BuiltImage) -> Result<Value, PageError> {
+        let crc = self.checksum(link, built)?;
+        let started = *self.port.started();
+        let Some((_, then)) = started.filter(|(build, _)| *build == built.build) else {
+            return Err(PageError::new(
+                "the evaluator runs, and its bytes can be compared only on the connection on which \
+                 they were written: write it again",
+            ));
+        };
+        let text = if crc == then {
+            "the program's bytes are those that were read back when it was written"
+        } else {
+            "the program has changed in memory since it was written: write it again"
+        };
+        Ok(json!({ "same": crc == then, "text": text }))
     }
 
     fn corpus(mut self) -> Result<Value, PageError> {

@@ -251,6 +251,11 @@ impl Toolchain {
             }
             "boards" => now(&json!({ "boards": board::list()? })),
             "corpus" => self.corpus(id, read(params)?),
+            "play" => {
+                let ExchangeParams { fen, behaviour, files, square } = read(params)?;
+                let edition = EvaluatorSources::new(&behaviour, files)?;
+                now(&debug::play(&fen, &square.unwrap_or_default(), &edition)?)
+            }
             "tstates" => {
                 let ExchangeParams { fen, behaviour, files, .. } = read(params)?;
                 now(&debug::times(&fen, &EvaluatorSources::new(&behaviour, files)?)?)
@@ -317,7 +322,9 @@ impl Toolchain {
             let ProgramParams { sources, entry, speed } = read(params)?;
             let profile = board::profile(sources.board.as_deref())?;
             let loaded = load(&sources, &profile, entry.as_deref())?;
-            let started = json!({ "entry": loaded.entry, "board": profile.name });
+            let started = json!({
+                "entry": loaded.entry, "board": profile.name, "notice": loaded.notice,
+            });
             self.running = Some(RunningMachine::new(loaded, speed.as_deref() != Some("full")));
             return now(&started);
         }

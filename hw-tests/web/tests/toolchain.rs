@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use board_simulator::Probe;
+use board_simulator::monitors::{MonitorOptions, MonitorServer, Scm};
 use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
@@ -119,6 +120,12 @@ fn a_changed_evaluator_fails_with_its_first_difference() {
     let summary = page.call("corpus", params);
     assert!(summary["counts"]["fail"].as_u64() > Some(0), "{summary}");
     assert!(summary["first"]["id"].is_string());
+    let first = &summary["first"];
+    let examined = json!({ "fen": first["fen"], "behaviour": "mended", "files": files });
+    let examined = page.call("examine", examined);
+    let squares = examined["squares"].as_array().expect("a list");
+    let square = squares.iter().find(|one| one["square"] == first["square"]).expect("occupied");
+    assert_eq!(square["agrees"], false, "the square is the one that differs");
 }
 
 #[test]
@@ -146,6 +153,28 @@ fn the_debugger_goes_forward_and_back() {
     assert!(page.call("debug.text", json!({ "file": "xchng.asm" }))["text"].is_string());
     let again = page.call("debug.move", json!({ "motion": "restart" }));
     assert_eq!(again["halt"], "start");
+}
+
+/// The captures of the article's Figure 4: Black loses 3, wins 3, loses 3, wins 2 of its pawn.
+#[test]
+fn an_exchange_is_played_from_the_call_of_xchng_to_its_return() {
+    let mut page = Page::default();
+    let params = json!({ "fen": FEN, "square": "e4", "behaviour": "mended" });
+    let played = page.call("play", params.clone());
+    let states = played["states"].as_array().expect("a list");
+    assert_eq!(states[0]["label"], "XCHNG");
+    let steps = page.call("examine", params)["squares"][0]["steps"].clone();
+    let captures = steps.as_array().expect("a list").iter();
+    let captures =
+        captures.filter(|step| step["action"].as_str().expect("a word").contains("take"));
+    assert_eq!(states.len(), captures.count() + 2, "one state a capture");
+    let residue = states.last().expect("the return")["registers"]["DE'"].as_u64();
+    let other = states.last().expect("the return")["registers"]["DE"].as_u64();
+    assert!([residue, other].into_iter().flatten().any(|pair| pair & 0xFF == 1), "Black loses 1");
+    for square in ["e5", "z9", ""] {
+        let params = json!({ "fen": FEN, "square": square, "behaviour": "mended" });
+        assert!(page.ask("play", params)["error"]["message"].is_string(), "{square}");
+    }
 }
 
 #[test]
@@ -217,6 +246,26 @@ fn a_board_is_probed_written_verified_and_judged() {
     assert_eq!(summary["build"], images["images"][2]["build"]);
     page.call("serial.detach", json!({}));
     assert!(page.ask("serial.probe", json!({})).get("error").is_some());
+}
+
+#[test]
+fn what_a_stock_monitor_loaded_is_verified() {
+    let mut page = Page::default();
+    let scm = Box::<Scm>::default();
+    let server = MonitorServer::start(scm, MonitorOptions::default()).expect("a pseudo-terminal");
+    let path = server.path().to_str().expect("UTF-8").to_owned();
+    let open = move |baud| -> std::io::Result<Box<dyn Transport + Send>> {
+        let port = rcflash_transport::port::Port::open(&path, baud);
+        Ok(Box::new(port.map_err(std::io::Error::other)?))
+    };
+    let stop = Arc::new(AtomicBool::new(false));
+    page.toolchain.attach(Port::new("a board".to_owned(), Arc::new(open), stop));
+    page.call("serial.write", json!({ "behaviour": "fast", "via": "scm" }));
+    let verified = page.call("serial.verify", json!({ "behaviour": "fast" }));
+    assert_eq!(verified["same"], true, "{verified}");
+    let other = page.ask("serial.verify", json!({ "behaviour": "mended" }));
+    let message = other["error"]["message"].as_str().expect("the monitor does not answer");
+    assert!(message.contains("write the evaluator"), "{message}");
 }
 
 #[test]
