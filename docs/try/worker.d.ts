@@ -99,11 +99,16 @@ export interface Methods {
   "debug.command": { params: { line: string }; result: { text: string; state: DebugState } };
   /** The text of a source that the debugger names; null if it is not known. */
   "debug.text": { params: { file: string }; result: { text: string } | null };
+  /**
+   * The exchange on a square as the Z80 works it out: the board at the call of XCHNG, after each capture that it books, and at
+   * the return.
+   */
+  play: { params: { fen: string; behaviour: Behaviour; square: string; files?: SourceFile[] }; result: { states: DebugState[] } };
   /** T-states and passages by source line while the board examines a position. */
   tstates: { params: { fen: string; behaviour: Behaviour; files?: SourceFile[] }; result: LineTimes };
 
   /** Puts a program on a simulated board and starts it; events "machine" carry what the board sends. */
-  "machine.start": { params: Sources & { board?: string; entry?: string; speed?: "real" | "full" }; result: { entry: number; board: string } };
+  "machine.start": { params: Sources & { board?: string; entry?: string; speed?: "real" | "full" }; result: { entry: number; board: string; notice: string } };
   /** Keys to the board. */
   "machine.input": { params: { bytes: Uint8Array | string }; result: null };
   /** The reset button. */
@@ -168,6 +173,8 @@ export interface Placement {
   pieces: { square: string; piece: PieceLetter }[];
   /** True if it is a position of a game (two kings, and the like). */
   legal: boolean;
+  /** Fields that the FEN lacked, in words; empty if none. */
+  assumed: string;
 }
 
 export interface Examination {
@@ -204,6 +211,8 @@ export interface SquareFacts {
   steps: Step[];
   /** Why residue and swap differ, in words; empty if they do not. */
   reason: string;
+  /** The fault of 1978 that the square shows: in words, and its line. */
+  fault: { text: string; file: string; line: number; code: string } | null;
   /** T-states of ATTACK and XCHNG on the board. */
   tStates: number | null;
 }
@@ -261,7 +270,7 @@ export interface Assembled {
   messages: Message[];
   /** As the program prints them. */
   text: string;
-  program: { address: number; size: number; entry: number | null; build?: string; crc32: string } | null;
+  program: { address: number; size: number; entry: number | null; build?: string; crc32: string; notice?: string } | null;
   outputs: OutputFile[];
 }
 
@@ -270,6 +279,8 @@ export interface CaseOutcome {
   tags: string[];
   verdict: "pass" | "fail" | "timeout" | "error" | "flaky" | "skipped" | "not-run";
   fen?: string;
+  /** The first square that differs. */
+  square?: string;
   /** In words, for what did not pass. */
   why?: string;
   squares: number;
@@ -280,6 +291,8 @@ export interface CorpusSummary {
   byTag: { tag: string; cases: number; pass: number; fail: number; other: number }[];
   /** The first case that did not pass. */
   first: (CaseOutcome & { differences: string[] }) | null;
+  /** Mean T-states of ATTACK and XCHNG for all squares of a position; null on a real board. */
+  tStates: number | null;
   seconds: number;
   build: string;
 }

@@ -10,6 +10,8 @@ import { FILES, SQUARES } from "./position.js";
 /** @typedef {[square: string, piece: PieceLetter | null][]} Changes */
 /** @typedef {{ onSelect: (square: string) => void, onPut: (changes: Changes) => void }} Wishes */
 
+/** Corners for the number of a square, the preferred one first. */
+const CORNERS = ["top right", "top left", "bottom right", "bottom left"];
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 /** Pixels that a pointer moves before a press becomes a drag. */
 const SLACK = 6;
@@ -41,12 +43,7 @@ export class BoardView {
       pointerdown: (/** @type {PointerEvent} */ event) => this.press(event),
     });
     this.tools = h("div", { class: "tools", role: "group", "aria-label": "Pieces to set" });
-    this.element = h(
-      "div",
-      { class: "board" },
-      h("div", { class: "frame" }, this.grid, this.arrows),
-      this.tools,
-    );
+    this.element = h("div", { class: "board frame" }, this.grid, this.arrows);
     this.layOut();
     this.drawTools();
   }
@@ -134,6 +131,51 @@ export class BoardView {
 
   drawArrows() {
     replace(this.arrows, ...this.drawn.map((arrow) => this.drawArrow(arrow)));
+    for (const square of this.notes.keys()) {
+      const badge = this.cells.get(square)?.querySelector(".loss");
+      if (badge) badge.setAttribute("data-corner", this.freeCorner(square));
+    }
+  }
+
+  /**
+   * The corner of a square that is farthest from all arrows, top right if none comes near.
+   * @param {string} square
+   */
+  freeCorner(square) {
+    const { x, y } = this.centre(square);
+    const room = (/** @type {string} */ corner) => {
+      const [right, top] = [corner.includes("right"), corner.includes("top")];
+      const point = { x: x + (right ? 0.35 : -0.35), y: y + (top ? -0.35 : 0.35) };
+      const lines = this.drawn.map(({ from, to }) => [this.centre(from), this.centre(to)]);
+      return Math.min(0.5, ...lines.map(([from, to]) => distance(point, from, to)));
+    };
+    return CORNERS.reduce((best, corner) => (room(corner) > room(best) ? corner : best));
+  }
+
+  /**
+   * Moves a piece to a square where it captures, as an animation if the reader wants any.
+   * @param {string} from
+   * @param {string} to
+   */
+  async capture(from, to) {
+    const piece = this.pieces.get(from);
+    if (!piece) return;
+    this.pieces = new Map(this.pieces).set(to, piece);
+    this.pieces.delete(from);
+    this.notes = new Map();
+    this.draw();
+    const cell = this.cells.get(to);
+    if (!cell || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    const [start, end] = [this.centre(from), this.centre(to)];
+    const size = this.grid.clientWidth / 8;
+    const moved = `translate(${(start.x - end.x) * size}px, ${(start.y - end.y) * size}px)`;
+    cell.classList.add("moving");
+    const flight = cell
+      .querySelector(".piece")
+      ?.animate([{ transform: moved }, { transform: "none" }], { duration: 600, easing: "ease" });
+    // A piece that is replaced while it moves has no end of its flight.
+    await flight?.finished.catch(() => undefined);
+    cell.classList.remove("moving");
   }
 
   /** @param {Arrow} arrow */
@@ -308,6 +350,19 @@ export class BoardView {
     window.addEventListener("pointercancel", stop, { signal: end.signal });
     start.preventDefault();
   }
+}
+
+/**
+ * The distance of a point from a stretch.
+ * @param {{ x: number, y: number }} point
+ * @param {{ x: number, y: number }} from
+ * @param {{ x: number, y: number }} to
+ */
+function distance(point, from, to) {
+  const [dx, dy] = [to.x - from.x, to.y - from.y];
+  const along = ((point.x - from.x) * dx + (point.y - from.y) * dy) / (dx * dx + dy * dy || 1);
+  const at = Math.max(0, Math.min(1, along));
+  return Math.hypot(point.x - from.x - at * dx, point.y - from.y - at * dy);
 }
 
 /** What the keys do, for all who can't see it. */

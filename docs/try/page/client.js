@@ -23,6 +23,8 @@ export class Toolchain {
     /** @type {Set<(event: WorkerEvent) => void>} */
     this.listeners = new Set();
     this.last = 0;
+    /** Why the worker does not run, if it does not. */
+    this.broken = "";
     this.worker = new Worker(url, { type: "module" });
     this.worker.onmessage = ({ data }) => this.receive(data);
     this.worker.onerror = (event) => {
@@ -41,6 +43,7 @@ export class Toolchain {
 
   /** @param {WorkerEvent} event */
   tell(event) {
+    if (event.event === "broken") this.broken = event.message;
     for (const listener of this.listeners) listener(event);
     if (event.event !== "broken") return;
     for (const { reject } of this.waiting.values()) reject(new Error(event.message));
@@ -65,6 +68,7 @@ export class Toolchain {
    */
   start(method, params) {
     const id = ++this.last;
+    if (this.broken) return { id, reply: Promise.reject(new Error(this.broken)) };
     const reply = new Promise((resolve, reject) => this.waiting.set(id, { resolve, reject }));
     this.worker.postMessage({ id, method, params });
     return { id, reply };

@@ -24,7 +24,7 @@ export class CorpusPanel {
     this.end = button("Cancel", () => void this.cancel(), { disabled: true });
     this.filter = h("input", { type: "text", placeholder: "all", size: 12 });
     this.bar = h("progress", { max: 1, value: 0, "aria-label": "Cases done", hidden: true });
-    this.said = h("p", { role: "status" });
+    this.said = h("p", { role: "status", class: "text" });
     this.result = h("div", {
       class: "wide-table",
       tabindex: "0",
@@ -69,6 +69,7 @@ export class CorpusPanel {
     this.busy(true);
     this.failed = [];
     this.said.textContent = "Running…";
+    this.said.className = "text";
     replace(this.result);
     try {
       this.run = this.wishes.begin(filter);
@@ -140,19 +141,27 @@ export class CorpusPanel {
   }
 }
 
+/**
+ * The link to a case's position, and the first square that differs.
+ * @param {import("../worker.js").CaseOutcome} one
+ */
+function positionOf({ fen, square }) {
+  return linkTo({ view: "exchange", fen, ...(square ? { square } : {}) });
+}
+
 /** @param {NonNullable<CorpusSummary["first"]>} first */
 function firstDifference(first) {
   return h(
     "div",
     { class: "note" },
     h("p", {}, h("strong", {}, `First that did not pass: ${first.id} (${first.verdict})`)),
-    first.why && h("p", {}, first.why),
+    first.why && h("p", { class: "text" }, first.why),
     h("ul", {}, ...first.differences.slice(0, 20).map((line) => h("li", {}, line))),
     first.fen &&
       h(
         "p",
         {},
-        h("a", { href: linkTo({ view: "exchange", fen: first.fen }) }, "Look at its position"),
+        h("a", { href: positionOf(first) }, "Look at its position"),
       ),
   );
 }
@@ -167,7 +176,7 @@ function failures(cases) {
     h(
       "li",
       {},
-      one.fen ? h("a", { href: linkTo({ view: "exchange", fen: one.fen }) }, one.id) : one.id,
+      one.fen ? h("a", { href: positionOf(one) }, one.id) : one.id,
       ` (${one.verdict}) `,
       h("span", { class: "hint" }, one.why?.slice(0, 300)),
     );

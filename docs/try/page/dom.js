@@ -76,6 +76,24 @@ export function button(text, onClick, attributes = {}) {
   return h("button", { type: "button", click: onClick, ...attributes }, text);
 }
 
+/**
+ * A menu that a button opens.
+ * @param {string} text
+ * @param {Node[]} items
+ */
+export function menu(text, ...items) {
+  const list = h("div", { class: "items" }, ...items);
+  const box = h("details", { class: "menu" }, h("summary", {}, text), list);
+  const close = () => (box.open = false);
+  list.addEventListener("click", (event) => event.target instanceof HTMLButtonElement && close());
+  box.addEventListener("keydown", (event) => event.key === "Escape" && close());
+  box.addEventListener("focusout", (event) => {
+    const to = event.relatedTarget;
+    if (to instanceof Node && !box.contains(to)) close();
+  });
+  return box;
+}
+
 let numbered = 0;
 
 /**

@@ -2,7 +2,7 @@
 // are the toolchain's.
 
 import { autocompletion, completionKeymap } from "@codemirror/autocomplete";
-import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { defaultKeymap, history, historyField, historyKeymap } from "@codemirror/commands";
 import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
 import { EditorState } from "@codemirror/state";
@@ -52,13 +52,15 @@ export class Editor {
     this.view = new EditorView({ parent: host, state: this.fresh("") });
   }
 
-  /** @param {string} text */
-  fresh(text) {
+  /**
+   * @param {string} text
+   * @param {unknown} [undo] The history that `histories` returned for the same text.
+   */
+  fresh(text, undo) {
     const cursor = debounce(REST, () =>
       this.wishes.onCursor(this.placeAt(this.view.state.selection.main.head)),
     );
-    return EditorState.create({
-      doc: text,
+    const config = {
       extensions: [
         marks((line) => this.toggleStop(line)),
         lineNumbers(),
@@ -92,16 +94,34 @@ export class Editor {
           ...defaultKeymap,
         ]),
       ],
-    });
+    };
+    const selection = { ranges: [{ anchor: 0, head: 0 }], main: 0 };
+    try {
+      const json = { doc: text, selection, history: undo };
+      if (undo) return EditorState.fromJSON(json, config, { history: historyField });
+    } catch {
+      // A history of another version of the page: the text is what counts.
+    }
+    return EditorState.create({ ...config, doc: text });
   }
 
   /**
-   * Takes other files, and shows the first or the one that was shown.
+   * Takes other files, and shows the first or the one that was shown. A file that was there before
+   * is changed as by an edit, which can be undone.
    * @param {SourceFile[]} files
+   * @param {(file: string) => unknown} [undo] Histories of files that replace all others.
    */
-  setFiles(files) {
+  setFiles(files, undo) {
+    this.keep();
     const shown = this.file;
-    this.states = new Map(files.map(({ name, text }) => [name, this.fresh(text)]));
+    const before = undo ? new Map() : this.states;
+    const state = (/** @type {SourceFile} */ { name, text }) => {
+      const there = before.get(name);
+      if (!there) return this.fresh(text, undo?.(name));
+      if (there.doc.toString() === text) return there;
+      return there.update({ changes: { from: 0, to: there.doc.length, insert: text } }).state;
+    };
+    this.states = new Map(files.map((file) => [file.name, state(file)]));
     this.messages = [];
     this.times.clear();
     this.next = null;
@@ -113,6 +133,15 @@ export class Editor {
   files() {
     this.keep();
     return [...this.states].map(([name, state]) => ({ name, text: state.doc.toString() }));
+  }
+
+  /** The undo history of each file that has one, to be stored. */
+  histories() {
+    this.keep();
+    const json = (/** @type {EditorState} */ state) =>
+      state.toJSON({ history: historyField }).history;
+    const all = [...this.states].map(([name, state]) => [name, json(state)]);
+    return Object.fromEntries(all.filter(([, it]) => it.done.length || it.undone.length));
   }
 
   keep() {

@@ -3,10 +3,12 @@
 
 import { CorpusPanel } from "./corpus.js";
 import { DebugPanel } from "./debugger.js";
-import { button, choice, debounce, grouped, h, messageOf, put } from "./dom.js";
-import { keep, kept } from "./kept.js";
+import { button, choice, debounce, download, grouped, h, menu, messageOf, put } from "./dom.js";
+import { keep, kept, keptHistory } from "./kept.js";
+import { packed } from "./packed.js";
 import { Sources } from "./sources.js";
 import { BEHAVIOURS, current, onChange, update } from "./state.js";
+import { term } from "./words.js";
 
 /** @typedef {import("../worker.js").Behaviour} Behaviour */
 /** @typedef {import("../worker.js").SourceFile} SourceFile */
@@ -20,7 +22,7 @@ export class EvaluatorView {
     this.toolchain = toolchain;
     /** @type {SourceFile[]} */
     this.originals = [];
-    this.keepLater = debounce(500, () => this.keep());
+    this.keepLater = debounce(300, () => this.keep());
     this.sources = new Sources(toolchain, {
       label: "Source of the evaluator",
       sources: () => ({ files: this.sources.editor.files(), behaviour: current().behaviour }),
@@ -44,13 +46,14 @@ export class EvaluatorView {
       (name) => update({ behaviour: /** @type {Behaviour} */ (name) }),
     );
     this.position = h("code", {}, `${current().square} of ${current().fen}`);
-    this.answered = h("p", { role: "status" });
-    this.measured = h("p", { role: "status" });
+    this.answered = h("p", { role: "status", class: "text" });
+    this.measured = h("p", { role: "status", class: "text" });
     this.changed = h("span", { role: "status", class: "hint" });
     this.build(host);
     onChange((state, changed) => {
       if (changed.has("behaviour")) void this.load();
       if (changed.has("fen") || changed.has("square")) void this.answer(0);
+      if (changed.has("at")) this.showPlace();
       this.position.textContent = `${state.square} of ${state.fen}`;
     });
     void this.load();
@@ -66,7 +69,13 @@ export class EvaluatorView {
         { class: "bar" },
         this.behaviour.element,
         this.sources.files,
-        button("Back to the original", () => this.restore()),
+        menu(
+          "More",
+          button("Back to the original", () => this.restore()),
+          button("Save all as a ZIP", () =>
+            download("evaluator.zip", packed(this.sources.editor.files())),
+          ),
+        ),
         this.changed,
       ),
       this.sources.element,
@@ -74,9 +83,9 @@ export class EvaluatorView {
     const right = h(
       "div",
       { class: "column" },
-      h("h2", {}, "Corpus"),
+      h("h2", {}, term("corpus", "Corpus")),
       this.corpus.element,
-      h("h2", {}, "T-states by line"),
+      h("h2", {}, term("T-states"), " by line"),
       h(
         "div",
         { class: "bar" },
@@ -121,11 +130,20 @@ export class EvaluatorView {
           name: file.name,
           text: changed.get(file.name) ?? file.text,
         })),
+        (file) => keptHistory(behaviour, file),
       );
+      this.behaviour.select.dataset.loaded = behaviour;
       this.sayChanged();
+      this.showPlace();
     } catch (error) {
       this.changed.textContent = messageOf(error);
     }
+  }
+
+  /** Shows the line that the link names. */
+  showPlace() {
+    const [file, line] = current().at.split(":");
+    if (line) this.sources.editor.show(file, Number(line));
   }
 
   edited() {
@@ -134,7 +152,7 @@ export class EvaluatorView {
   }
 
   keep() {
-    keep(current().behaviour, this.program().files ?? []);
+    keep(current().behaviour, this.program().files ?? [], this.sources.editor.histories());
     this.sayChanged();
   }
 

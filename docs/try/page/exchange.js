@@ -1,10 +1,13 @@
-// Task 1, an exchange: board, FEN and link beside the answers of the three evaluators for a square.
+// Task 1, a position: board, answer and Play; pieces, FEN and samples to set up another; and what
+// the three evaluators find on a square.
 
 import { BoardView, boardKeys } from "./board.js";
 import { Facts } from "./facts.js";
 import { button, choice, debounce, h, messageOf, put } from "./dom.js";
+import { kept, onKept } from "./kept.js";
+import { PlayPanel } from "./play.js";
 import { EMPTY, START, fenOf, piecesOf } from "./position.js";
-import { BEHAVIOURS, current, onChange, update } from "./state.js";
+import { BEHAVIOURS, current, linkTo, onChange, update } from "./state.js";
 
 /** @typedef {import("../worker.js").Behaviour} Behaviour */
 /** @typedef {import("../worker.js").Examination} Examination */
@@ -12,6 +15,7 @@ import { BEHAVIOURS, current, onChange, update } from "./state.js";
 
 /** Positions to begin with: name, FEN, square. */
 const SAMPLES = /** @type {[string, string, string][]} */ ([
+  ["A fault of 1978", "r3q2r/2p1k1p1/p5p1/1p2Nb2/1P2nB2/P7/2PNQbPP/R2R3K w - - 0 1", "e4"],
   ["Two knights and a bishop", "6k1/4q3/8/3p4/4n3/2N5/3N2B1/6K1 w - - 0 1", "e4"],
   [
     "Rook, queen and queen on one file",
@@ -19,10 +23,11 @@ const SAMPLES = /** @type {[string, string, string][]} */ ([
     "e5",
   ],
   ["Pinned pieces", "2kr4/6q1/8/5n2/2Kp4/3N3B/5Q2/6B1 w - - 0 1", "d4"],
-  ["A fault of 1978", "r3q2r/2p1k1p1/p5p1/1p2Nb2/1P2nB2/P7/2PNQbPP/R2R3K w - - 0 1", "e4"],
   ["Start of a game", START, "e4"],
   ["Empty board", EMPTY, "e4"],
 ]);
+
+const NOT_LOADED = "The evaluator is not loaded.";
 
 export class ExchangeView {
   /**
@@ -38,64 +43,76 @@ export class ExchangeView {
       onSelect: (square) => update({ square }),
       onPut: (changes) => this.putPieces(changes),
     });
-    this.facts = new Facts((arrows) => this.board.setArrows(arrows));
+    this.play = new PlayPanel(toolchain, this.board, {
+      files: kept,
+      onEnd: () => this.draw(true),
+    });
+    this.facts = new Facts((arrows) => this.play.playing || this.board.setArrows(arrows));
     this.problem = h("p", { class: "problem", role: "alert", id: "fen-problem" });
+    this.assumed = h("p", { class: "hint", role: "status", id: "fen-assumed" });
     this.fen = h("input", {
       type: "text",
       id: "fen",
       spellcheck: "false",
       autocomplete: "off",
-      "aria-describedby": "fen-problem",
-      input: debounce(250, () => this.typed()),
-      change: () => this.typed(),
+      "aria-describedby": "fen-problem fen-assumed",
+      input: debounce(250, () => void this.typed()),
+      change: () => void this.typed(),
     });
+    this.own = h("p", { class: "note", hidden: true });
     this.said = h("span", { role: "status", class: "hint" });
     this.later = debounce(60, () => void this.examine());
     this.build(host);
     onChange((_, changed) => this.follow(changed));
+    onKept(() => this.showPosition());
+    toolchain.listen((event) => event.event === "broken" && this.draw());
     this.showPosition();
   }
 
   /** @param {HTMLElement} host */
   build(host) {
+    put(
+      host,
+      h(
+        "p",
+        { class: "intro" },
+        "Sargon, a chess program printed in 1978, works out what the captures on a square cost. " +
+          "Its Z80 code runs in this page: watch it, change it, test it, write your own.",
+      ),
+      h(
+        "div",
+        { class: "two exchange" },
+        h("div", { class: "column" }, this.board.element, this.setup()),
+        h(
+          "div",
+          { class: "column" },
+          h("div", { class: "answer" }, this.facts.title, this.facts.summary, this.play.element),
+          h("div", { class: "details" }, this.own, this.behaviours(), this.facts.element),
+        ),
+      ),
+    );
+  }
+
+  /** What sets a position up. */
+  setup() {
+    const names = SAMPLES.map(([name], index) => [String(index), name]);
     const samples = choice(
       "Position",
-      [
-        ["", "Choose…"],
-        ...SAMPLES.map(([name], index) => /** @type {[string, string]} */ ([String(index), name])),
-      ],
+      /** @type {[string, string][]} */ ([["", "Choose…"], ...names]),
       (value) => {
         const sample = SAMPLES[Number(value)];
         if (value !== "" && sample) update({ fen: sample[1], square: sample[2] });
         samples.select.value = "";
       },
     );
-    const behaviour = h(
-      "fieldset",
-      { class: "behaviours" },
-      h("legend", {}, "Evaluator in detail"),
-      ...BEHAVIOURS.map((name) =>
-        h(
-          "label",
-          {},
-          h("input", {
-            type: "radio",
-            name: "behaviour",
-            value: name,
-            change: () => update({ behaviour: name }),
-          }),
-          name,
-        ),
-      ),
-    );
-    this.radios = /** @type {HTMLInputElement[]} */ ([...behaviour.querySelectorAll("input")]);
-    const left = h(
+    return h(
       "div",
-      { class: "column" },
-      this.board.element,
+      { class: "setup" },
+      this.board.tools,
       boardKeys(),
       h("label", { class: "field wide" }, h("span", {}, "FEN"), this.fen),
       this.problem,
+      this.assumed,
       h(
         "div",
         { class: "bar" },
@@ -105,15 +122,17 @@ export class ExchangeView {
         this.said,
       ),
     );
-    put(
-      host,
-      h(
-        "div",
-        { class: "two" },
-        left,
-        h("div", { class: "column" }, behaviour, this.facts.element),
-      ),
-    );
+  }
+
+  behaviours() {
+    const box = h("fieldset", { class: "behaviours" }, h("legend", {}, "Evaluator in detail"));
+    for (const name of BEHAVIOURS) {
+      const change = () => update({ behaviour: name });
+      const radio = h("input", { type: "radio", name: "behaviour", value: name, change });
+      put(box, h("label", {}, radio, name));
+    }
+    this.radios = /** @type {HTMLInputElement[]} */ ([...box.querySelectorAll("input")]);
+    return box;
   }
 
   async copyLink() {
@@ -125,24 +144,17 @@ export class ExchangeView {
     }
   }
 
-  /** Takes what stands in the field for the FEN. */
-  typed() {
-    const fen = this.fen.value.trim();
-    if (fen === current().fen) return;
-    if (piecesOf(fen)) update({ fen });
-    else void this.refuse(fen);
-  }
-
-  /**
-   * Says what is wrong with a FEN, in the program's words.
-   * @param {string} fen
-   */
-  async refuse(fen) {
+  /** Takes what stands in the field for the FEN; fields that it lacks are completed. */
+  async typed() {
+    const typed = this.fen.value.trim();
+    if (typed === current().fen) return;
     try {
-      const { fen: understood } = await this.toolchain.call("normalise", { fen });
-      update({ fen: understood });
+      const { fen, assumed } = await this.toolchain.call("normalise", { fen: typed });
+      if (typed !== this.fen.value.trim()) return;
+      update({ fen });
+      this.assumed.textContent = assumed && `Assumed: ${assumed}.`;
     } catch (error) {
-      this.fail(error);
+      if (typed === this.fen.value.trim()) this.fail(error);
     }
   }
 
@@ -165,6 +177,8 @@ export class ExchangeView {
 
   /** @param {Set<string>} changed */
   follow(changed) {
+    this.play.stop();
+    this.play.live.hidden = true;
     if (changed.has("fen")) this.showPosition();
     else this.draw();
   }
@@ -174,7 +188,9 @@ export class ExchangeView {
     const { fen } = current();
     if (this.fen.value.trim() !== fen) this.fen.value = fen;
     this.answers = {};
+    this.facts.broken = "";
     this.problem.textContent = "";
+    this.assumed.textContent = "";
     this.fen.removeAttribute("aria-invalid");
     this.draw();
     this.later();
@@ -185,19 +201,26 @@ export class ExchangeView {
     const round = ++this.round;
     const { fen, behaviour } = current();
     const order = [behaviour, ...BEHAVIOURS.filter((other) => other !== behaviour)];
-    try {
-      for (const name of order) {
-        const answer = await this.toolchain.call("examine", { fen, behaviour: name });
+    for (const name of order) {
+      const files = kept(name);
+      const params = { fen, behaviour: name, ...(files.length ? { files } : {}) };
+      try {
+        const answer = await this.toolchain.call("examine", params);
         if (round !== this.round || fen !== current().fen) return;
         this.answers[name] = answer;
         this.draw();
+      } catch (error) {
+        if (round !== this.round || fen !== current().fen) return;
+        if (!files.length) return this.fail(error);
+        this.facts.broken = messageOf(error);
+        this.draw();
       }
-    } catch (error) {
-      if (round === this.round && fen === current().fen) this.fail(error);
     }
   }
 
-  draw() {
+  /** @param {boolean} [isPlay] Whether the play itself has the board drawn. */
+  draw(isPlay = false) {
+    if (this.toolchain.broken) this.facts.broken = NOT_LOADED;
     const { fen, square, behaviour } = current();
     const pieces = piecesOf(fen) ?? new Map();
     const answer = this.answers[behaviour];
@@ -207,7 +230,17 @@ export class ExchangeView {
       if (loss > 0) notes.set(facts.square, String(loss));
     }
     for (const radio of this.radios ?? []) radio.checked = radio.value === behaviour;
-    this.board.show(pieces, square, notes);
+    if (isPlay || !this.play.playing) this.board.show(pieces, square, notes);
     this.facts.show(square, pieces.get(square), behaviour, this.answers);
+    this.play.show(square, behaviour, this.answers);
+    this.showOwn(behaviour);
+  }
+
+  /** @param {Behaviour} behaviour */
+  showOwn(behaviour) {
+    const names = kept(behaviour).map(({ name }) => name);
+    this.own.hidden = names.length === 0;
+    this.own.textContent = `With your changes of ${names.join(", ")}. `;
+    put(this.own, h("a", { href: linkTo({ view: "evaluator" }) }, "Edit"));
   }
 }

@@ -4,6 +4,7 @@
 import { button, grouped, h, put, replace } from "./dom.js";
 import { drawing, nameOf } from "./pieces.js";
 import { BEHAVIOURS } from "./state.js";
+import { term } from "./words.js";
 
 /** @typedef {import("../worker.js").Behaviour} Behaviour */
 /** @typedef {import("../worker.js").Examination} Examination */
@@ -15,6 +16,7 @@ import { BEHAVIOURS } from "./state.js";
 
 const BYTES = ["count", "pawns", "knights", "bishops", "rooks", "queen", "king"];
 const DASH = "–";
+const LOADING = "The evaluator is being loaded…";
 
 /** @param {number | null | undefined} value */
 const points = (value) => (value === null || value === undefined ? DASH : String(value));
@@ -30,7 +32,8 @@ export class Facts {
     this.title = h("h2", {});
     this.body = h("div", { class: "facts" });
     this.summary = h("p", { role: "status", class: "unseen" });
-    this.element = h("div", {}, this.title, this.summary, this.body);
+    this.broken = "";
+    this.element = h("div", {}, this.body);
   }
 
   /**
@@ -56,7 +59,8 @@ export class Facts {
     if (answer?.boardError) put(this.body, h("p", { class: "problem" }, answer.boardError));
     if (!piece)
       put(this.body, h("p", {}, "Choose a square with a piece to see what it may cost its owner."));
-    else if (!facts) put(this.body, h("p", { role: "status" }, "The evaluator is being loaded…"));
+    else if (!facts)
+      put(this.body, h("p", { role: "status", class: "text" }, this.broken || LOADING));
     else this.fill(facts, answers);
     if (answer) put(this.body, pinList(answer));
     this.summary.textContent = facts ? `${square}: ${inWords(facts)}` : "";
@@ -76,7 +80,7 @@ export class Facts {
       facts.overflow && h("p", { class: "note" }, "A piece found no room in the attackers array."),
       facts.short &&
         h("p", { class: "note" }, "A count of the array promises more pieces than there are."),
-      h("h3", {}, "Attackers array"),
+      h("h3", {}, term("attackers array", "Attackers array")),
       hands("Attackers", facts.attackers),
       hands("Defenders", facts.defenders),
       bytes(facts.array),
@@ -159,7 +163,7 @@ function comparison(facts, answers) {
   const of = (/** @type {Behaviour} */ name) =>
     answers[name]?.squares.find((other) => other.square === facts.square);
   const row = (
-    /** @type {string} */ label,
+    /** @type {string | Node} */ label,
     /** @type {(facts: SquareFacts) => Node | string} */ cell,
   ) =>
     h(
@@ -171,18 +175,24 @@ function comparison(facts, answers) {
         return h("td", {}, there ? cell(there) : "…");
       }),
     );
+  const right = of("mended")?.residue.reference;
   const owner = facts.piece === facts.piece.toUpperCase() ? "White" : "Black";
   const board = (/** @type {SquareFacts} */ there) =>
     h(
       "span",
-      { class: there.agrees ? "same" : "differs" },
+      { class: there.residue.board === right ? "same" : "differs" },
       points(there.residue.board),
       there.agrees ? "" : " (differs)",
     );
   return h(
     "table",
     { class: "comparison" },
-    h("caption", {}, `Points that ${owner} loses on ${facts.square}`),
+    h(
+      "caption",
+      {},
+      `Points that ${owner} loses on ${facts.square}, the `,
+      term("residue"),
+    ),
     h(
       "thead",
       {},
@@ -193,9 +203,9 @@ function comparison(facts, answers) {
       {},
       row("Z80 code, run", board),
       row("Reference", (there) => points(there.residue.reference)),
-      row("Minimax", (there) => points(there.residue.minimax)),
-      row("Swap", (there) => points(there.residue.swap)),
-      row("T-states", (there) => (there.tStates === null ? DASH : grouped(there.tStates))),
+      row(term("minimax", "Minimax"), (there) => points(there.residue.minimax)),
+      row(term("swap", "Swap"), (there) => points(there.residue.swap)),
+      row(term("T-states"), (there) => (there.tStates === null ? DASH : grouped(there.tStates))),
       h(
         "tr",
         {},
@@ -342,5 +352,6 @@ function pinList(answer) {
   if (answer.pins.length === 0) return null;
   const one = (/** @type {Examination["pins"][number]} */ pin) =>
     pin.by ? `${pin.square} by ${pin.by}` : `${pin.square} (${pin.direction})`;
-  return h("p", { class: "note" }, `Pinned on the board: ${answer.pins.map(one).join(", ")}`);
+  const pins = answer.pins.map(one).join(", ");
+  return h("p", { class: "note" }, term("pinned", "Pinned"), ` on the board: ${pins}`);
 }

@@ -1,6 +1,8 @@
 // Isolation of the page from others, without which browsers give it no shared memory. A server that
 // sends no headers for it is helped by the service worker isolation.js, from the second load on.
 
+import { stored } from "./kept.js";
+
 const TRIED = "tdl-try-isolated";
 
 /** Registers the service worker; it takes effect when the page is loaded again. */
@@ -24,6 +26,7 @@ export async function isolate() {
   } catch {
     return false;
   }
+  await stored();
   location.reload();
   return new Promise(() => undefined);
 }

@@ -1,33 +1,76 @@
-// Texts that outlive a reload of the page, for as long as its tab is open.
+// Files of the user that outlive a reload, a crash and a closed tab: in IndexedDB, with the undo
+// history of each file.
+
+import { get, set } from "idb-keyval";
 
 /** @typedef {import("../worker.js").SourceFile} SourceFile */
+/** @typedef {{ files: SourceFile[], histories: Record<string, unknown> }} Kept */
 
-const PREFIX = "tdl-try-sources-";
+const NAMES = ["1978", "mended", "fast", "program"];
+const PREFIX = "tdl-try-";
+
+/** @type {Map<string, Kept>} */
+const memory = new Map();
+/** @type {Set<(name: string) => void>} */
+const listeners = new Set();
+/** The last write, so that a reload of the page's own can wait for it. */
+let written = Promise.resolve();
+
+/** @param {any} value */
+function isKept(value) {
+  const isFile = (/** @type {any} */ one) =>
+    typeof one?.name === "string" && typeof one?.text === "string";
+  return Array.isArray(value?.files) && value.files.every(isFile);
+}
+
+/** Reads what the browser stores; without a store, files last as long as the page. */
+export async function restore() {
+  for (const name of NAMES) {
+    const value = await get(PREFIX + name).catch(() => undefined);
+    if (isKept(value)) memory.set(name, { histories: {}, ...value });
+  }
+}
 
 /**
- * Returns the files that were kept under a name.
+ * Returns the files of a name: an evaluator's changed ones, or those of the program.
  * @param {string} name
  * @returns {SourceFile[]}
  */
 export function kept(name) {
-  try {
-    const files = JSON.parse(sessionStorage.getItem(PREFIX + name) ?? "[]");
-    const isFile = (/** @type {any} */ one) =>
-      typeof one?.name === "string" && typeof one?.text === "string";
-    return Array.isArray(files) ? files.filter(isFile) : [];
-  } catch {
-    return [];
-  }
+  return memory.get(name)?.files ?? [];
+}
+
+/**
+ * Returns the undo history of a file as the editor gave it.
+ * @param {string} name
+ * @param {string} file
+ */
+export function keptHistory(name, file) {
+  return memory.get(name)?.histories[file];
 }
 
 /**
  * @param {string} name
  * @param {SourceFile[]} files
+ * @param {Record<string, unknown>} histories
  */
-export function keep(name, files) {
-  try {
-    sessionStorage.setItem(PREFIX + name, JSON.stringify(files));
-  } catch {
-    // A full or forbidden store: the texts last as long as the page.
-  }
+export function keep(name, files, histories) {
+  const value = { files, histories };
+  const isSame = JSON.stringify(files) === JSON.stringify(kept(name));
+  memory.set(name, value);
+  written = set(PREFIX + name, value).catch(() => undefined);
+  if (!isSame) for (const listener of listeners) listener(name);
+}
+
+/**
+ * Calls back with the name when its files have changed.
+ * @param {(name: string) => void} listener
+ */
+export function onKept(listener) {
+  listeners.add(listener);
+}
+
+/** Resolves when everything is stored. */
+export function stored() {
+  return written;
 }

@@ -2,9 +2,11 @@
 // first are loaded when they are first shown.
 
 import { Toolchain } from "./client.js";
-import { h, messageOf, replace } from "./dom.js";
+import { h, messageOf } from "./dom.js";
 import { ExchangeView } from "./exchange.js";
+import { failure } from "./failure.js";
 import { prepareIsolation } from "./isolation.js";
+import { restore } from "./kept.js";
 import { current, linkTo, onChange } from "./state.js";
 import { themeSwitch } from "./theme.js";
 
@@ -33,12 +35,15 @@ function showView() {
   for (const section of document.querySelectorAll("main > section")) {
     /** @type {HTMLElement} */ (section).hidden = section.id !== view;
   }
-  for (const link of document.querySelectorAll("nav a")) {
+  for (const link of document.querySelectorAll("[data-view]")) {
     const of = /** @type {View} */ (link.getAttribute("data-view"));
     link.setAttribute("href", linkTo({ view: of }));
     if (of === view) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
+  const isCode = view === "evaluator" || view === "program";
+  element("code-tasks").hidden = !isCode;
+  element("write-code").toggleAttribute("data-current", isCode);
   if (view !== "exchange" && !begun.has(view)) void begin(view);
 }
 
@@ -52,9 +57,8 @@ async function begin(view) {
     await LATER[view](host);
     waiting.remove();
   } catch (error) {
-    replace(
-      waiting,
-      `This part of the page could not be loaded: ${messageOf(error)}. Load the page again.`,
+    waiting.replaceWith(
+      failure(`This part of the page could not be loaded: ${messageOf(error)}`),
     );
   }
 }
@@ -66,11 +70,12 @@ toolchain.listen((event) => {
   }
   if (event.event === "broken") {
     document.documentElement.dataset.toolchain = "broken";
-    status.className = "problem";
-    status.textContent = `The toolchain does not run: ${event.message}`;
+    status.textContent = "The toolchain does not run.";
+    element("broken").replaceChildren(failure(`The toolchain does not run: ${event.message}`));
   }
 });
 themeSwitch(/** @type {HTMLButtonElement} */ (element("theme")));
+await restore();
 new ExchangeView(element("exchange"), toolchain);
 onChange(showView);
 showView();

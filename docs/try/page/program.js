@@ -8,21 +8,22 @@ import {
   debounce,
   download,
   h,
+  hex,
+  menu,
   messageOf,
   put,
   replace,
   setOptions,
 } from "./dom.js";
 import hello from "./hello.asm";
-import { keep, kept } from "./kept.js";
+import { keep, kept, keptHistory } from "./kept.js";
+import { packed, sourcesOf } from "./packed.js";
 import { Sources } from "./sources.js";
 import { TerminalView } from "./terminal.js";
 
 /** @typedef {import("../worker.js").SourceFile} SourceFile */
 /** @typedef {import("../worker.js").OutputFile} OutputFile */
 
-/** Bytes of the largest file that is taken for a source. */
-const LARGEST = 2 * 1024 * 1024;
 const SPEEDS = /** @type {[string, string][]} */ ([
   ["real", "as the board's"],
   ["full", "as fast as it goes"],
@@ -35,7 +36,7 @@ export class ProgramView {
    */
   constructor(host, toolchain) {
     this.toolchain = toolchain;
-    this.keepLater = debounce(500, () => keep("program", this.inOrder()));
+    this.keepLater = debounce(300, () => this.keep());
     this.sources = new Sources(toolchain, {
       label: "Source of your program",
       sources: () => ({ files: this.inOrder() }),
@@ -50,6 +51,7 @@ export class ProgramView {
     this.speed = choice("Speed", SPEEDS, () => undefined);
     this.said = h("p", { role: "status" });
     this.problem = h("p", { role: "alert", class: "problem" });
+    this.removed = h("p", { role: "status", class: "hint" });
     this.downloads = h("div", { class: "bar", role: "group", "aria-label": "Downloads" });
     this.listing = h("pre", {
       class: "listing",
@@ -59,6 +61,7 @@ export class ProgramView {
     });
     this.listed = h("details", { hidden: true }, h("summary", {}, "Listing"), this.listing);
     this.state = h("span", { role: "status" });
+    this.notice = h("p", { role: "status", class: "note", id: "run-notice" });
     this.terminal = new TerminalView(
       "Terminal of the simulated board",
       (keys) => void this.type(keys),
@@ -85,6 +88,14 @@ export class ProgramView {
       "aria-label": "Files to open",
       change: () => void this.open([...(picker.files ?? [])]).then(() => (picker.value = "")),
     });
+    const folder = h("input", {
+      type: "file",
+      webkitdirectory: true,
+      class: "unseen",
+      tabindex: "-1",
+      "aria-label": "Folder to open",
+      change: () => void this.open([...(folder.files ?? [])]).then(() => (folder.value = "")),
+    });
     const name = h("input", {
       type: "text",
       size: 12,
@@ -107,13 +118,21 @@ export class ProgramView {
         this.main.element,
         button("Open files…", () => picker.click()),
         picker,
+        menu(
+          "More",
+          button("Open a folder…", () => folder.click()),
+          folder,
+          button("Save all as a ZIP", () =>
+            download("program.zip", packed(this.sources.editor.files())),
+          ),
+          button("Remove this file", () => this.remove()),
+        ),
       ),
       h(
         "div",
         { class: "bar" },
         name,
         button("New file", () => this.create(name.value)),
-        button("Take this file away", () => this.remove()),
       ),
       h(
         "p",
@@ -121,6 +140,7 @@ export class ProgramView {
         "Files can be dropped anywhere here. A file that another inserts is opened beside it.",
       ),
       this.problem,
+      this.removed,
       this.sources.element,
     );
     const right = h(
@@ -131,7 +151,7 @@ export class ProgramView {
         "div",
         { class: "bar" },
         this.board.element,
-        button("Assemble", () => void this.assemble(), { class: "main" }),
+        button("Assemble", () => void this.assemble()),
       ),
       this.said,
       this.downloads,
@@ -146,6 +166,7 @@ export class ProgramView {
         this.speed.element,
         this.state,
       ),
+      this.notice,
       this.terminal.element,
       h("h2", {}, "Step by step"),
       this.debug.element,
@@ -155,7 +176,9 @@ export class ProgramView {
 
   async begin() {
     const before = kept("program");
-    await this.setFiles(before.length ? before : [{ name: "hello.asm", text: hello }]);
+    await this.setFiles(before.length ? before : [{ name: "hello.asm", text: hello }], (file) =>
+      keptHistory("program", file),
+    );
     await this.ask(async () => {
       const { boards } = await this.toolchain.call("boards", {});
       setOptions(
@@ -175,13 +198,22 @@ export class ProgramView {
     ];
   }
 
-  /** @param {SourceFile[]} files */
-  setFiles(files) {
+  keep() {
+    keep("program", this.inOrder(), this.sources.editor.histories());
+  }
+
+  /**
+   * @param {SourceFile[]} files
+   * @param {(file: string) => unknown} [undo] Histories of files that replace all others.
+   */
+  setFiles(files, undo) {
     setOptions(
       this.main.select,
       files.map(({ name }) => [name, name]),
     );
-    return this.sources.setFiles(files);
+    const checked = this.sources.setFiles(files, undo);
+    if (!undo) this.keepLater();
+    return checked;
   }
 
   /**
@@ -193,14 +225,20 @@ export class ProgramView {
     this.problem.textContent = "";
     const files = new Map(this.sources.editor.files().map(({ name, text }) => [name, text]));
     if (files.size === 1 && files.get("hello.asm") === hello) files.clear();
+    let last = "";
     for (const file of opened) {
-      if (file.size > LARGEST)
-        this.problem.textContent = `${file.name} is too large for a source: ${file.size} bytes`;
-      else files.set(file.name, await file.text());
+      try {
+        for (const { name, text } of await sourcesOf(file)) {
+          files.set(name, text);
+          last = name;
+        }
+      } catch (error) {
+        this.problem.textContent = messageOf(error);
+      }
     }
     if (files.size === 0) return;
     await this.setFiles([...files].map(([name, text]) => ({ name, text })));
-    this.sources.editor.show(opened.at(-1)?.name ?? "");
+    this.sources.editor.show(last);
   }
 
   /** @param {string} name */
@@ -219,10 +257,28 @@ export class ProgramView {
     this.sources.editor.view.focus();
   }
 
+  /** Removes the file that is shown; a button brings it back, with its history. */
   remove() {
-    const { file } = this.sources.editor;
-    const rest = this.sources.editor.files().filter(({ name }) => name !== file);
+    const { editor } = this.sources;
+    const { file } = editor;
+    const before = editor.files();
+    const histories = editor.histories();
+    const rest = before.filter(({ name }) => name !== file);
     void this.setFiles(rest.length ? rest : [{ name: "hello.asm", text: hello }]);
+    this.problem.textContent = "";
+    replace(
+      this.removed,
+      `${file} is removed. `,
+      button("Bring it back", () => {
+        const now = editor.files().filter(({ name }) => rest.some((one) => one.name === name));
+        const text = before.find(({ name }) => name === file)?.text ?? "";
+        const all = { ...editor.histories(), [file]: histories[file] };
+        void this.setFiles([...now, { name: file, text }], (name) => all[name]);
+        this.keepLater();
+        editor.show(file);
+        replace(this.removed);
+      }),
+    );
   }
 
   /** @param {HTMLElement} host */
@@ -240,6 +296,7 @@ export class ProgramView {
   /** @param {() => Promise<unknown>} work */
   async ask(work) {
     this.problem.textContent = "";
+    this.notice.textContent = "";
     try {
       await work();
     } catch (error) {
@@ -255,10 +312,12 @@ export class ProgramView {
       });
       this.sources.editor.setMessages(messages);
       this.sources.showMessages(messages);
-      const at = program && program.address.toString(16).toUpperCase().padStart(4, "0");
+      const at = program && hex(program.address, 4);
       this.said.textContent = program
         ? `${program.size} bytes at ${at}H, CRC-32 ${program.crc32}`
-        : text || "Not assembled.";
+        : "Not assembled.";
+      if (program?.notice) this.said.textContent += `; ${program.notice}`;
+      if (!program && !messages.length) this.problem.textContent = text;
       replace(
         this.downloads,
         ...outputs.map((file) =>
@@ -284,12 +343,13 @@ export class ProgramView {
       this.running(true);
       this.state.textContent = "starting";
       try {
-        const { entry, board } = await this.toolchain.call("machine.start", {
+        const { entry, board, notice } = await this.toolchain.call("machine.start", {
           files: this.inOrder(),
           board: this.board.select.value,
           speed: /** @type {"real" | "full"} */ (this.speed.select.value),
         });
-        this.state.textContent = `runs on ${board} from ${entry.toString(16).toUpperCase()}H`;
+        this.state.textContent = `runs on ${board} from ${hex(entry, 4)}H`;
+        this.notice.textContent = notice;
         this.terminal.terminal.focus();
       } catch (error) {
         this.running(false);

@@ -233,7 +233,9 @@ export class RealBoardView {
   /** @param {{ text: string }} result */
   tell({ text }) {
     this.note(text);
-    if (this.said) this.said.textContent = text;
+    if (!this.said) return;
+    this.said.textContent = text;
+    this.said.className = "text";
   }
 
   /** @param {string[]} filter */

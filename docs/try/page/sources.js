@@ -64,13 +64,16 @@ export class Sources {
     });
   }
 
-  /** @param {SourceFile[]} files */
-  setFiles(files) {
+  /**
+   * @param {SourceFile[]} files
+   * @param {(file: string) => unknown} [undo] Histories of files that replace all others.
+   */
+  setFiles(files, undo) {
     setOptions(
       this.select,
       files.map(({ name }) => [name, name]),
     );
-    this.editor.setFiles(files);
+    this.editor.setFiles(files, undo);
     this.select.value = this.editor.file;
     return this.check();
   }
@@ -102,6 +105,7 @@ export class Sources {
     const many = (/** @type {number} */ count, /** @type {string} */ what) =>
       count === 0 ? [] : [`${count} ${what}${count === 1 ? "" : "s"}`];
     const said = [...many(errors, "error"), ...many(others, "other message")].join(", ");
+    this.countByFile(messages);
     const text = said ? `${said}.` : "Assembles without messages.";
     if (this.count.textContent !== text) this.count.textContent = text;
     this.count.classList.toggle("problem", errors > 0);
@@ -115,11 +119,28 @@ export class Sources {
             this.editor.show(message.file, message.line, message.column);
             this.editor.view.focus();
           }),
-          h("span", {}, `${message.severity} ${message.code}: ${message.message}`),
-          message.help && h("span", { class: "hint" }, message.help),
+          h(
+            "span",
+            { class: "text" },
+            `${message.severity} ${message.code}: ${message.message}`,
+          ),
+          message.help && h("span", { class: "hint text" }, message.help),
         ),
       ),
     );
+  }
+
+  /**
+   * Puts the number of a file's errors beside its name in the list of files.
+   * @param {import("../worker.js").Message[]} messages
+   */
+  countByFile(messages) {
+    for (const option of this.select.options) {
+      const own = messages.filter(
+        ({ file, severity }) => file === option.value && severity === "error",
+      ).length;
+      option.textContent = own ? `${option.value} (${own})` : option.value;
+    }
   }
 
   /** @param {import("../worker.js").Place} place */

@@ -3,14 +3,19 @@
 
 /** @typedef {import("../worker.js").Behaviour} Behaviour */
 /** @typedef {"exchange" | "evaluator" | "program" | "board"} View */
-/** @typedef {{ view: View, fen: string, square: string, behaviour: Behaviour }} State */
+/**
+ * `at` is a line of the evaluator's source, "atksav.asm:40".
+ * @typedef {{ view: View, fen: string, square: string, behaviour: Behaviour, at: string }} State
+ */
 
 /** @type {State} */
 const FIRST = {
   view: "exchange",
-  fen: "6k1/4q3/8/3p4/4n3/2N5/3N2B1/6K1 w - - 0 1",
+  // Here the printed program of 1978 is wrong.
+  fen: "r3q2r/2p1k1p1/p5p1/1p2Nb2/1P2nB2/P7/2PNQbPP/R2R3K w - - 0 1",
   square: "e4",
-  behaviour: "mended",
+  behaviour: "1978",
+  at: "",
 };
 const VIEWS = ["exchange", "evaluator", "program", "board"];
 export const BEHAVIOURS = /** @type {Behaviour[]} */ (["1978", "mended", "fast"]);
@@ -20,12 +25,13 @@ const listeners = new Set();
 let state = parse(location.hash);
 
 /**
- * Reads a fragment; what is missing or makes no sense is as at first.
+ * Reads a fragment; what is missing or makes no sense is as at first, and the evaluator is mended.
  * @param {string} hash
  * @returns {State}
  */
 function parse(hash) {
   const read = { ...FIRST };
+  if (hash.length > 1) read.behaviour = "mended";
   for (const pair of hash.replace(/^#/, "").split("&")) {
     const at = pair.indexOf("=");
     const name = pair.slice(0, at);
@@ -38,6 +44,7 @@ function parse(hash) {
     if (name === "view" && VIEWS.includes(value)) read.view = /** @type {View} */ (value);
     if (name === "fen" && value.length <= 200) read.fen = value;
     if (name === "square" && /^[a-h][1-8]$/.test(value)) read.square = value;
+    if (name === "at" && /^[\w.]{1,40}:\d{1,5}$/.test(value)) read.at = value;
     if (name === "behaviour" && BEHAVIOURS.includes(/** @type {Behaviour} */ (value))) {
       read.behaviour = /** @type {Behaviour} */ (value);
     }
@@ -51,7 +58,8 @@ function parse(hash) {
  */
 function fragment(of) {
   const fen = encodeURIComponent(of.fen.replaceAll(" ", "_")).replaceAll("%2F", "/");
-  return `#view=${of.view}&fen=${fen}&square=${of.square}&behaviour=${of.behaviour}`;
+  const at = of.at && `&at=${of.at}`;
+  return `#view=${of.view}&fen=${fen}&square=${of.square}&behaviour=${of.behaviour}${at}`;
 }
 
 export function current() {
@@ -63,7 +71,7 @@ export function current() {
  * @param {Partial<State>} change
  */
 export function linkTo(change) {
-  return fragment({ ...state, ...change });
+  return fragment({ ...state, at: "", ...change });
 }
 
 /**
@@ -71,7 +79,7 @@ export function linkTo(change) {
  * @param {Partial<State>} change
  */
 export function update(change) {
-  const next = { ...state, ...change };
+  const next = { ...state, at: "", ...change };
   const link = fragment(next);
   if (next.view === state.view) history.replaceState(null, "", link);
   else history.pushState(null, "", link);

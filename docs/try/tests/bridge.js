@@ -8,23 +8,29 @@ import { modules } from "./browser.js";
 const { WebSocketServer } = modules("ws");
 
 /**
- * Serves WebSockets that each become a connection to a TCP port. `unplug` breaks all that are open
- * and refuses others until `plug`.
+ * Serves WebSockets, the last of which has the line of the board at a TCP port. `unplug` breaks all
+ * that are open and refuses others until `plug`.
  * @param {number} port
  */
 export async function bridge(port) {
   const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
   await new Promise((resolve) => server.once("listening", resolve));
   let plugged = true;
+  // The board's end of the line stays while the page closes and opens its port.
+  const board = connect(port, "127.0.0.1");
+  board.setNoDelay(true);
+  /** @type {import("ws").WebSocket | null} */
+  let host = null;
+  board.on("data", (data) => host?.send(data));
+  board.on("error", () => host?.terminate());
+  board.on("close", () => host?.terminate());
   server.on("connection", (socket) => {
     if (!plugged) return socket.terminate();
-    const board = connect(port, "127.0.0.1");
-    board.setNoDelay(true);
+    host = socket;
     socket.on("message", (/** @type {Buffer} */ data) => board.write(data));
-    board.on("data", (data) => socket.send(data));
-    socket.on("close", () => board.destroy());
-    board.on("close", () => socket.close());
-    board.on("error", () => socket.terminate());
+    socket.on("close", () => {
+      if (host === socket) host = null;
+    });
   });
   const address = /** @type {import("node:net").AddressInfo} */ (server.address());
   return {
@@ -38,6 +44,7 @@ export async function bridge(port) {
     },
     close() {
       for (const socket of server.clients) socket.terminate();
+      board.destroy();
       server.close();
     },
   };

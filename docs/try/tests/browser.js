@@ -13,7 +13,7 @@ export const modules = createRequire(join(packages(), "here.js"));
 const { chromium } = modules("playwright-core");
 
 /** Milliseconds that the page has for what is asked of it. */
-export const PATIENCE = 60_000;
+export const PATIENCE = Number(process.env.TRY_PATIENCE ?? 60_000);
 
 /** A running Chromium and a server of the page. */
 export class Pages {

@@ -102,6 +102,7 @@ test("a changed XCHNG fails where the native program says that it does", async (
   } finally {
     await rm(folder, { recursive: true });
   }
+  await page.locator("#evaluator .menu summary").click();
   await page.getByRole("button", { name: "Back to the original" }).click();
   await page.locator("#evaluator").getByText("As in the repository.").waitFor();
   pages.clean();

@@ -191,7 +191,7 @@ test("the link carries the state, and going back leads to the task before", asyn
   const page = await pages.visit(link(PINS, "d4", "1978"));
   await page.getByRole("heading", { name: "d4: Black pawn" }).waitFor();
   assert.ok(await page.getByRole("radio", { name: "1978" }).isChecked());
-  await page.getByRole("link", { name: "Your program" }).press("Enter");
+  await page.getByRole("link", { name: "Write Z80 code" }).press("Enter");
   await page.locator("#program .cm-editor").waitFor();
   await page.goBack();
   await page.getByRole("heading", { name: "d4: Black pawn" }).waitFor();

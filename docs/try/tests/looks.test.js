@@ -11,7 +11,8 @@ import { built } from "./native.js";
 
 const SIZES = [
   { width: 390, height: 844 },
-  { width: 1280, height: 900 },
+  { width: 768, height: 1024 },
+  { width: 1440, height: 900 },
   { width: 3840, height: 2160 },
 ];
 const FEN = "fen=r3q2r/2p1k1p1/p5p1/1p2Nb2/1P2nB2/P7/2PNQbPP/R2R3K_w_-_-_0_1&square=e4";

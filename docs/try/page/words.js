@@ -1,0 +1,57 @@
+// Words that explain themselves: a term opens its meaning on hover, focus, click and touch. The
+// meanings are those of docs/GLOSSARY.md.
+
+import { h } from "./dom.js";
+
+const MEANINGS = {
+  residue:
+    "The points that the owner of a square loses when the captures on it are played out. A pawn " +
+    "is worth 1, knight and bishop 3, rook 5, queen 9, king 10.",
+  "attackers array":
+    "14 bytes in the Z80's memory: how many White pieces can capture on the square and their " +
+    "values in capture order, then the same for Black.",
+  "T-states": "Clock cycles of the Z80. The classic board runs 7,372,800 a second.",
+  pinned: "A piece that may not leave the line to its own king or queen.",
+  XCHNG: "The routine of the evaluator that plays the captures on a square out.",
+  minimax: "The same captures, with both sides free to stop at the best moment.",
+  swap: "Static exchange evaluation by the swap algorithm of modern chess engines.",
+  corpus: "Test positions and arrays, each with the result of an independent reference.",
+};
+
+/** @type {HTMLElement | undefined} */
+let tip;
+
+/** @param {HTMLElement} term */
+function open(term) {
+  tip ??= document.body.appendChild(h("div", { id: "meaning", class: "meaning", popover: "auto" }));
+  tip.textContent = MEANINGS[/** @type {keyof typeof MEANINGS} */ (term.dataset.term)];
+  const { left, bottom } = term.getBoundingClientRect();
+  tip.style.left = `${Math.max(8, Math.min(left, innerWidth - 330))}px`;
+  tip.style.top = `${bottom + 4}px`;
+  if (!tip.matches(":popover-open")) tip.showPopover();
+}
+
+/**
+ * A term with its meaning.
+ * @param {keyof typeof MEANINGS} word
+ * @param {string} [text]
+ */
+export function term(word, text = word) {
+  const close = () => tip?.matches(":popover-open") && tip.hidePopover();
+  const element = h(
+    "button",
+    {
+      type: "button",
+      class: "term",
+      "data-term": word,
+      "aria-description": MEANINGS[word],
+      click: () => open(element),
+      pointerenter: () => open(element),
+      pointerleave: (/** @type {PointerEvent} */ event) => event.pointerType === "mouse" && close(),
+      focus: () => element.matches(":focus-visible") && open(element),
+      blur: close,
+    },
+    text,
+  );
+  return element;
+}
