@@ -1,23 +1,27 @@
 // Stepping through the Z80 code, forward and back: registers, flags, the attackers array, calls.
 
-import { button, grouped, h, hex, messageOf, replace } from "./dom.js";
+import { button, grouped, h, hex, menu, messageOf, replace } from "./dom.js";
 import { arrayView, calls, registers, roles } from "./registers.js";
 
 /** @typedef {import("../worker.js").DebugState} DebugState */
 /** @typedef {import("../worker.js").Motion} Motion */
 /** @typedef {import("../worker.js").Methods} Methods */
 
-/** Buttons: motion, text, key within the panel. */
-const MOTIONS = /** @type {[Motion, string, string][]} */ ([
-  ["restart", "↺ Restart", "r"],
-  ["backGo", "◀◀ Back to a stop", "B"],
-  ["backLine", "◀ Line back", "b"],
-  ["back", "‹ Instruction back", ","],
-  ["step", "Instruction ›", "."],
-  ["lineInto", "Line, into calls", "i"],
-  ["line", "Next line ▶", "n"],
+/** @typedef {[motion: Motion, text: string, key: string]} Tool */
+
+/** Buttons of the toolbar, and of its menu, with keys within the panel. */
+const TOOLBAR = /** @type {Tool[]} */ ([
+  ["lineInto", "Step", "i"],
+  ["line", "Over", "n"],
   ["out", "Out", "o"],
-  ["go", "Continue ▶▶", "c"],
+  ["backLine", "Back", "b"],
+  ["go", "Run", "c"],
+  ["backGo", "Run back", "B"],
+]);
+const MENU = /** @type {Tool[]} */ ([
+  ["step", "An instruction", "."],
+  ["back", "An instruction back", ","],
+  ["restart", "Restart", "r"],
 ]);
 
 /**
@@ -45,14 +49,24 @@ export class DebugPanel {
       () => void this.toolchain.call("stop", { request: this.running }),
       { disabled: true },
     );
-    this.motions = MOTIONS.map(([motion, text, key]) =>
-      button(text, () => void this.move(motion), {
-        disabled: true,
-        title: `Key ${key}`,
-        "aria-keyshortcuts": key,
-        "data-motion": motion,
-      }),
+    const [toolbar, more] = [TOOLBAR, MENU].map((motions) =>
+      motions.map(([motion, text, key]) =>
+        h(
+          "button",
+          {
+            type: "button",
+            disabled: true,
+            "aria-keyshortcuts": key,
+            "data-motion": motion,
+            click: () => void this.move(motion),
+          },
+          text,
+          " ",
+          h("kbd", {}, key),
+        ),
+      ),
     );
+    this.motions = [...toolbar, ...more];
     this.said = h("p", { role: "status", class: "text" });
     this.shown = h("div", { class: "debug-state" });
     this.element = h(
@@ -62,12 +76,11 @@ export class DebugPanel {
         keydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
       },
       h("div", { class: "bar" }, this.start, this.pause),
-      h("div", { class: "bar", role: "group", "aria-label": "Motions" }, ...this.motions),
       h(
-        "p",
-        { class: "hint" },
-        "Keys in here: n next line, i into, o out, c continue, b line back, B back to a stop, " +
-          ". and , by instruction, r restart.",
+        "div",
+        { class: "bar", role: "group", "aria-label": "Debugger" },
+        ...toolbar,
+        menu("More", ...more),
       ),
       this.said,
       this.shown,
@@ -77,7 +90,7 @@ export class DebugPanel {
   /** @param {KeyboardEvent} event */
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || !this.state) return;
-    const found = MOTIONS.find(([, , key]) => key === event.key);
+    const found = [...TOOLBAR, ...MENU].find(([, , key]) => key === event.key);
     if (!found || this.running) return;
     event.preventDefault();
     void this.move(found[0]);

@@ -1,6 +1,7 @@
 // Task 2, the evaluator's source: edit it, run the corpus with it, step through it, see its
 // T-states by line.
 
+import { ChallengePanel } from "./challenge.js";
 import { CorpusPanel } from "./corpus.js";
 import { DebugPanel } from "./debugger.js";
 import { button, choice, debounce, download, grouped, h, menu, messageOf, put } from "./dom.js";
@@ -34,6 +35,7 @@ export class EvaluatorView {
       begin: (filter) =>
         toolchain.start("corpus", { ...this.program(), ...(filter.length ? { filter } : {}) }),
     });
+    this.challenge = new ChallengePanel(toolchain, () => this.program());
     this.debug = new DebugPanel(toolchain, {
       what: "Stop at XCHNG for the square",
       begin: () => ({ fen: current().fen, square: current().square, ...this.program() }),
@@ -56,7 +58,8 @@ export class EvaluatorView {
       if (changed.has("at")) this.showPlace();
       this.position.textContent = `${state.square} of ${state.fen}`;
     });
-    void this.load();
+    const isChallenge = /[#&]challenge=yes/.test(location.hash);
+    void this.load().then(() => (isChallenge ? this.challenge.run() : undefined));
   }
 
   /** @param {HTMLElement} host */
@@ -85,6 +88,7 @@ export class EvaluatorView {
       { class: "column" },
       h("h2", {}, term("corpus", "Corpus")),
       this.corpus.element,
+      this.challenge.element,
       h("h2", {}, term("T-states"), " by line"),
       h(
         "div",

@@ -7,6 +7,7 @@ import { button, choice, debounce, h, messageOf, put } from "./dom.js";
 import { kept, onKept } from "./kept.js";
 import { PlayPanel } from "./play.js";
 import { EMPTY, START, fenOf, piecesOf } from "./position.js";
+import { linkWith } from "./share.js";
 import { BEHAVIOURS, current, linkTo, onChange, update } from "./state.js";
 
 /** @typedef {import("../worker.js").Behaviour} Behaviour */
@@ -137,8 +138,9 @@ export class ExchangeView {
 
   async copyLink() {
     try {
-      await navigator.clipboard.writeText(location.href);
-      this.said.textContent = "Copied.";
+      const link = await linkWith(kept(current().behaviour), false);
+      await navigator.clipboard.writeText(link ?? location.href);
+      this.said.textContent = link ? "Copied." : "Copied without your code, which is too long.";
     } catch {
       this.said.textContent = "The browser's address line has the link.";
     }

@@ -8,6 +8,7 @@ import { failure } from "./failure.js";
 import { prepareIsolation } from "./isolation.js";
 import { restore } from "./kept.js";
 import { current, linkTo, onChange } from "./state.js";
+import { takeShared } from "./share.js";
 import { themeSwitch } from "./theme.js";
 
 /** @typedef {import("./state.js").View} View */
@@ -76,6 +77,7 @@ toolchain.listen((event) => {
 });
 themeSwitch(/** @type {HTMLButtonElement} */ (element("theme")));
 await restore();
+await takeShared(element("broken"));
 new ExchangeView(element("exchange"), toolchain);
 onChange(showView);
 showView();

@@ -102,7 +102,7 @@ test("a changed XCHNG fails where the native program says that it does", async (
   } finally {
     await rm(folder, { recursive: true });
   }
-  await page.locator("#evaluator .menu summary").click();
+  await page.locator("#evaluator .menu summary").first().click();
   await page.getByRole("button", { name: "Back to the original" }).click();
   await page.locator("#evaluator").getByText("As in the repository.").waitFor();
   pages.clean();
@@ -139,7 +139,7 @@ test("the evaluator is stepped forward and back, with registers, array and the l
   const first = await where();
   const line = () => page.locator("#evaluator .cm-runs-next").textContent();
   const start = await line();
-  await page.getByRole("button", { name: "Next line" }).press("n");
+  await page.getByRole("button", { name: "Over" }).press("n");
   await page
     .locator("#evaluator .debugger [role=status]")
     .filter({ hasNotText: first ?? "" })

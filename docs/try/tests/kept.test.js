@@ -69,7 +69,7 @@ test("Back to the original, and a removed file, are taken back", async () => {
   await page.keyboard.press(`${modifier}+Home`);
   await page.keyboard.insertText("; mine");
   await page.locator("#evaluator").getByText("Changed: xchng.asm").waitFor();
-  await page.locator("#evaluator .menu summary").click();
+  await page.locator("#evaluator .menu summary").first().click();
   await page.getByRole("button", { name: "Back to the original" }).click();
   await page.locator("#evaluator").getByText("As in the repository.").waitFor();
   await becomes(() => text(page), original);
@@ -82,7 +82,7 @@ test("Back to the original, and a removed file, are taken back", async () => {
   await page.getByLabel("Name of a new file").fill("other.asm");
   await page.getByRole("button", { name: "New file" }).click();
   await page.keyboard.insertText("; other");
-  await page.locator("#program .menu summary").click();
+  await page.locator("#program .menu summary").first().click();
   await page.getByRole("button", { name: "Remove this file" }).click();
   await becomes(
     () => page.locator("#program").getByLabel("File", { exact: true }).inputValue(),
@@ -102,7 +102,7 @@ test("all files are saved as a ZIP, and a ZIP and a folder are opened", async ()
   await page.locator("#program .cm-content").focus();
   await page.keyboard.press(`${modifier}+Home`);
   await page.keyboard.insertText("; in the ZIP\n");
-  await page.locator("#program .menu summary").click();
+  await page.locator("#program .menu summary").first().click();
   const [download] = await Promise.all([
     page.waitForEvent("download"),
     page.getByRole("button", { name: "Save all as a ZIP" }).click(),

@@ -92,7 +92,7 @@ test("files are opened and dropped, and a file inserts another", async () => {
     [".INSERT part", ".LOC 8000H", "START: MVI A,COUNT", "JMP 0", ".END START", ""].join("\n"),
   );
   await writeFile(join(folder, "part.asm"), "COUNT == 5\n");
-  await page.locator("input[type=file]").setInputFiles([main, join(folder, "part.asm")]);
+  await page.locator("input[type=file]").first().setInputFiles([main, join(folder, "part.asm")]);
   await page.getByLabel("Main file").selectOption("main.asm");
   await becomes(() => page.locator("#program .count").textContent(), "Assembles without messages.");
   await page.evaluate(() => {
@@ -130,9 +130,9 @@ test("a program is stepped from its first instruction", async () => {
   const page = await visit();
   await page.getByRole("button", { name: "Stop at the first instruction" }).click();
   await page.locator("#program .cm-runs-next", { hasText: "SP,0FF00H" }).waitFor();
-  await page.getByRole("button", { name: "Instruction ›" }).press("Enter");
+  await page.getByRole("button", { name: "Step i" }).press("Enter");
   await page.locator("#program .cm-runs-next", { hasText: "H,TEXT" }).waitFor();
-  await page.getByRole("button", { name: "Instruction back" }).press("Enter");
+  await page.getByRole("button", { name: "Back b" }).press("Enter");
   await page.locator("#program .cm-runs-next", { hasText: "SP,0FF00H" }).waitFor();
   pages.clean();
 });
