@@ -132,7 +132,7 @@ test("a program is stepped from its first instruction", async () => {
   await page.locator("#program .cm-runs-next", { hasText: "SP,0FF00H" }).waitFor();
   await page.getByRole("button", { name: "Step i" }).press("Enter");
   await page.locator("#program .cm-runs-next", { hasText: "H,TEXT" }).waitFor();
-  await page.getByRole("button", { name: "Back b" }).press("Enter");
+  await page.getByRole("button", { name: "Back b", exact: true }).press("Enter");
   await page.locator("#program .cm-runs-next", { hasText: "SP,0FF00H" }).waitFor();
   pages.clean();
 });
