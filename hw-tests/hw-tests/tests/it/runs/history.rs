@@ -12,6 +12,9 @@ use super::run_command;
 const BUILDS: [u32; 2] = [0x3F2A_51C0, 0x0000_00AB];
 const RUNS: usize = 500;
 
+/// A change of a report.
+type Change<'a> = &'a dyn Fn(&mut Value);
+
 fn measured() -> WrittenReport {
     WrittenReport::from_run(&["--direct", "--full", "byte.*"])
 }
@@ -158,7 +161,7 @@ fn shards_of_two_runs_are_refused_and_those_of_two_boards_are_a_run_on_two() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let at = |name: &str| folder.path().join(name);
     let first = write_changed(&base, &at("1"), |_| {});
-    let second = |name: &str, change: &dyn Fn(&mut Value)| {
+    let second = |name: &str, change: Change| {
         write_changed(&base, &at(name), |report| {
             report["run"]["shard"] = json!("2/2");
             for case in report["cases"].as_array_mut().expect("cases") {
@@ -172,7 +175,7 @@ fn shards_of_two_runs_are_refused_and_those_of_two_boards_are_a_run_on_two() {
         let files = [&first, file].map(|path: &Path| path.to_string_lossy().into_owned());
         run_command(&["report", "merge", &files[0], &files[1], "--report-dir", &out])
     };
-    let refused: [(&str, &dyn Fn(&mut Value), &str); 4] = [
+    let refused: [(&str, Change, &str); 4] = [
         ("a", &|report| report["image"]["build"] = json!(0xAB), "the build is 000000AB, and "),
         ("b", &|report| report["run"]["behaviour"] = json!("1978"), "the behaviour is 1978, and "),
         ("c", &|report| report["run"]["shard"] = json!("1/2"), "are both of shard 1/2"),

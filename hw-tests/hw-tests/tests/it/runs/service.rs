@@ -6,6 +6,10 @@ use std::process::Command;
 use super::reports::cheap_rook_in;
 use tempfile::TempDir;
 
+fn documents() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
+}
+
 /// A job in a separate folder.
 struct Job(TempDir);
 
@@ -20,7 +24,10 @@ impl Job {
 
     /// Runs the job with these variables; returns its exit code and the number of power cycles.
     fn run(&self, variables: &[(&str, &str)]) -> (Option<i32>, usize) {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/ci/board-job");
+        self.run_script(&documents().join("ci/board-job"), variables)
+    }
+
+    fn run_script(&self, script: &Path, variables: &[(&str, &str)]) -> (Option<i32>, usize) {
         let program = Path::new(env!("CARGO_BIN_EXE_hw-tests")).parent().expect("a folder");
         let path = std::env::var("PATH").unwrap_or_default();
         let power = self.path("power");
@@ -77,4 +84,49 @@ fn flaky_cases_are_listed() {
     let listed = std::fs::read_to_string(job.path("report/flaky.txt")).unwrap_or_default();
     assert!(flaky > 0, "another seed of faults is needed: {code:?}");
     assert_eq!(listed.lines().count(), flaky, "{listed}");
+}
+
+/// Returns the command in a line of a template of GitHub, GitLab or Jenkins.
+fn command(line: &str) -> Option<&str> {
+    let is_command = |text: &&str| text.starts_with("cargo ") || text.starts_with("PATH=");
+    let after = |start| line.split_once(start).map(|(_, rest)| rest);
+    let starts = ["- run: ", "    - ", "sh '", "script: '"].into_iter();
+    starts.filter_map(after).find(is_command)?.split('\'').next()
+}
+
+#[test]
+fn the_commands_of_each_template_build_the_programs_and_run_the_job() {
+    for name in ["github.yml", "gitlab.yml", "Jenkinsfile"] {
+        let text = std::fs::read_to_string(documents().join("ci").join(name)).expect("a template");
+        let commands: Vec<_> = text.lines().filter_map(command).collect();
+        let [build, run] = commands[..] else { panic!("{name}: {commands:?}") };
+        let job = Job::new();
+        let link = |from: &Path, to: &str| {
+            std::os::unix::fs::symlink(from, job.path(to)).expect("a link");
+        };
+        link(&documents(), "docs");
+        let tools = job.path("tools");
+        std::fs::create_dir(&tools).expect("a folder");
+        // The programs are built already; cargo puts them where it is told to.
+        let built = Path::new(env!("CARGO_BIN_EXE_hw-tests")).parent().expect("a folder");
+        let cargo = format!(
+            "cargo() {{ for to; do :; done; case $to in /*) ;; *) to=target ;; esac\n\
+             mkdir -p \"$to\"; ln -s '{}' \"$to/release\"; echo \"$@\" >built; }}",
+            built.display()
+        );
+        // Without the programs in PATH, but for those of the system.
+        let script = format!("set -e\n{cargo}\nPATH=/usr/bin:/bin\n{build}\n{run}\n");
+        std::fs::write(job.path("script"), script).expect("a file");
+        let tools = tools.to_string_lossy();
+        let variables = [
+            ("RIG", "direct"),
+            ("BASELINE", "known.json"),
+            ("OPTIONS", "--tag document"),
+            ("RUNNER_TOOL_CACHE", &tools),
+        ];
+        assert_eq!(job.run_script(&job.path("script"), &variables), (Some(0), 1), "{name}");
+        let built = std::fs::read_to_string(job.path("built")).expect("cargo was called");
+        assert!(built.starts_with("build --locked --release -p hw-tests -p rcflash"), "{built}");
+        assert!(job.path("report/junit.xml").exists(), "{name}");
+    }
 }

@@ -1,0 +1,68 @@
+"""Tests of Z80 routines on a simulated machine, or with --z80-board on a board.
+
+    @pytest.mark.z80("mul16.asm", origin=0x8400)
+    def test_mul(z80):
+        assert z80.call("MUL16", BC=3, DE=7).HL == 21
+
+The sources are relative to the test's file. HW_TESTS is the program hw-tests, if it is not on the path.
+"""
+
+import collections
+import json
+import shlex
+
+import pytest
+from z80call import Z80
+
+MAX_REQUESTS_SHOWN = 10
+MACHINE = pytest.StashKey()
+
+
+class RecordedZ80(Z80):
+    """A machine that remembers its last requests and replies."""
+
+    def __init__(self, *sources, **options):
+        self.requests = collections.deque(maxlen=MAX_REQUESTS_SHOWN)
+        super().__init__(*sources, **options)
+
+    def request(self, **request):
+        line = json.dumps(request)
+        self.requests.append(line)
+        reply = super().request(**request)
+        self.requests[-1] = f"{line}\n-> {json.dumps(reply)}"
+        return reply
+
+
+def pytest_addoption(parser):
+    text = "options of `hw-tests call` for a board, as '--port /dev/ttyUSB0'; else a simulated machine"
+    parser.getgroup("z80-board").addoption("--z80-board", default="", metavar="OPTIONS", help=text)
+
+
+def pytest_configure(config):
+    text = "z80(*sources, **options): sources and load options of the fixture z80"
+    config.addinivalue_line("markers", text)
+
+
+def pytest_report_header(config):
+    return f"z80 board: {config.getoption('--z80-board') or 'simulated'}"
+
+
+@pytest.fixture
+def z80(request):
+    """The program of the test's mark z80, newly loaded."""
+    mark = request.node.get_closest_marker("z80")
+    if mark is None or not mark.args:
+        raise pytest.UsageError('the fixture z80 needs sources, as in @pytest.mark.z80("mul16.asm")')
+    sources = [str(request.path.parent / source) for source in mark.args]
+    board = shlex.split(request.config.getoption("--z80-board"))
+    with RecordedZ80(*sources, board=board, **mark.kwargs) as machine:
+        request.node.stash[MACHINE] = machine
+        yield machine
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item):
+    report = (yield).get_result()
+    machine = item.stash.get(MACHINE, None)
+    if report.failed and machine is not None:
+        report.sections.append(("z80 requests", "\n".join(machine.requests)))

@@ -1,0 +1,1 @@
+../../examples/z80call.py
