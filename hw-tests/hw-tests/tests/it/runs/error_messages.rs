@@ -1,6 +1,7 @@
 //! Common complaints about test harnesses, each with a test. For results lost when set-up fails,
 //! see `results`.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -68,6 +69,8 @@ fn a_board_that_is_pulled_out_ends_the_run_and_no_case_lacks_a_verdict() {
     let monitor = image(ProgramKind::Monitor);
     let server = BoardServer::start(board_spec(&profile), &monitor, ServerOptions::default());
     let server = server.expect("a pseudo-terminal");
+    // While it is open, the board of no other test gets the same port.
+    let _port = File::open(server.path()).expect("a port");
     let mut rig = over_a_port(&server, profile.clone(), image(ProgramKind::Application));
     drop(server);
     let options = RunOptions {
