@@ -23,7 +23,7 @@ use z80_core::parse_number;
 const ELF_EXTENSIONS: [&str; 3] = ["elf", "out", "axf"];
 const HEX_EXTENSIONS: [&str; 3] = ["hex", "ihx", "ihex"];
 /// The extensions of files that describe a program; see [`debug_info`].
-const DEBUG_EXTENSIONS: [&str; 3] = ["sym", "noi", "sld"];
+const DEBUG_EXTENSIONS: [&str; 3] = ["noi", "sld", "sym"];
 const SOURCE_EXTENSIONS: [&str; 4] = ["asm", "z80", "mac", "tdl"];
 
 /// A user's program file, and how to load it.

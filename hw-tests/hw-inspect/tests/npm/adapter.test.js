@@ -175,8 +175,8 @@ test("every capability that is named is had, and no other", async () => {
   }
   assert.deepEqual(differ, []);
   // What has no request of its own is tried by the other tests.
-  const tried = ["ConfigurationDoneRequest", "ConditionalBreakpoints", "HitConditionalBreakpoints", "SteppingGranularity",
-    "DataBreakpointBytes", "EvaluateForHovers", "DelayedStackTraceLoading"].map((name) => `supports${name}`);
+  const tried = ["ConfigurationDoneRequest", "ConditionalBreakpoints", "HitConditionalBreakpoints", "LogPoints",
+    "SteppingGranularity", "DataBreakpointBytes", "EvaluateForHovers", "DelayedStackTraceLoading"].map((name) => `supports${name}`);
   const odd = Object.keys(body).filter((name) => !(name in requests) && !tried.includes(name));
   assert.deepEqual(odd, []);
 });

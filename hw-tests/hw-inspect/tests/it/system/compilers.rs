@@ -21,10 +21,12 @@ void main(void)
 ";
 
 const START: &str = "\
-        .globl _main
+        .globl _main, _total
         .area _CODE
 begin::
         ld sp,#0xf000
+        xor a
+        ld (_total),a
         call _main
         .area _DATA
 ";
