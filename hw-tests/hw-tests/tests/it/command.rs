@@ -186,7 +186,9 @@ fn a_command_that_is_in_sargon_now_is_refused_with_its_new_name() {
 fn without_hw_inspect_its_commands_tell_how_to_build_it_and_do_not_start_cargo() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let alone = folder.path().join("hw-tests");
-    std::fs::copy(env!("CARGO_BIN_EXE_hw-tests"), &alone).expect("a copy of the program");
+    // By another program: a file that this one writes is busy while a test beside starts a command.
+    let copy = Command::new("cp").arg(env!("CARGO_BIN_EXE_hw-tests")).arg(&alone).status();
+    assert!(copy.expect("coreutils").success());
     let cargo = folder.path().join("cargo");
     std::fs::write(&cargo, "#!/bin/sh\n: >\"$0.started\"\n").expect("a script");
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
