@@ -66,7 +66,7 @@ fn collect(workspace: &Workspace) -> BTreeMap<PathBuf, Vec<Diagnostic>> {
         let open = |file: &PathBuf| workspace.documents.open.contains_key(file);
         let modules = workspace.linked_modules(program);
         if modules.iter().flat_map(|one| &one.files).any(open) {
-            for (path, message) in missing_exports(program, &modules) {
+            for (path, message) in missing_exports(&modules) {
                 found.entry(path).or_default().push(message);
             }
         }
@@ -85,9 +85,9 @@ fn collect(workspace: &Workspace) -> BTreeMap<PathBuf, Vec<Diagnostic>> {
     found
 }
 
-/// Returns the externals of a module that no module of its list in the project file exports. A list
-/// without an entry is no program, and errors may hide exports.
-fn missing_exports(program: &Analysis, modules: &[&Analysis]) -> Vec<(PathBuf, Diagnostic)> {
+/// Returns the externals of the modules of a list in the project file that none of them exports. A
+/// list without an entry is no program, and errors may hide exports.
+fn missing_exports(modules: &[&Analysis]) -> Vec<(PathBuf, Diagnostic)> {
     let all = || modules.iter().flat_map(|one| &one.assembly.modules);
     let is_program = all().any(|module| module.start.is_some());
     if !is_program || modules.iter().any(|one| one.assembly.has_errors()) {
@@ -100,11 +100,15 @@ fn missing_exports(program: &Analysis, modules: &[&Analysis]) -> Vec<(PathBuf, D
         .flat_map(|module| module.symbols.iter().filter(is_defined))
         .map(|symbol| symbol.name.as_str())
         .collect();
-    let own = program.assembly.modules.iter().flat_map(|module| module.symbols.iter());
     let is_missing = |symbol: &&Symbol| {
         symbol.value == SymbolValue::Undefined && !exported.contains(symbol.name.as_str())
     };
-    own.filter(is_missing).filter_map(|symbol| missing_export(program, symbol)).collect()
+    let missing_of = |program: &&Analysis| {
+        let symbols = program.assembly.modules.iter().flat_map(|module| module.symbols.iter());
+        let missing = symbols.filter(is_missing);
+        missing.filter_map(|symbol| missing_export(program, symbol)).collect::<Vec<_>>()
+    };
+    modules.iter().flat_map(missing_of).collect()
 }
 
 fn missing_export(program: &Analysis, symbol: &Symbol) -> Option<(PathBuf, Diagnostic)> {

@@ -64,8 +64,8 @@ impl Projects {
         program.map_or_else(|| vec![source.to_owned()], named)
     }
 
-    /// Returns the sources that a project file lists as modules with a source; empty if they have a
-    /// layout, which may define symbols.
+    /// Returns the sources of the project file's list of modules that begins with a source; empty
+    /// if they have a layout, which may define symbols.
     pub(super) fn modules(&self, source: &Path) -> Vec<PathBuf> {
         let project = self.of(source);
         let program = match project.as_deref() {
@@ -74,6 +74,9 @@ impl Projects {
         };
         let modules = program.filter(|program| program.layout.is_none());
         let modules = modules.map(|program| program.modules.as_slice()).unwrap_or_default();
+        if modules.first().is_none_or(|first| normalize_path(first) != source) {
+            return Vec::new();
+        }
         modules.iter().map(|module| normalize_path(module)).collect()
     }
 

@@ -140,7 +140,8 @@ impl Workspace {
         self.programs().filter(move |one| one.includes_file(path))
     }
 
-    /// Returns the other modules with which a program is linked; none unless all are known.
+    /// Returns the modules of a list in the project file, for its first; none for the others, so
+    /// that each list is found once, and none unless all are known.
     pub(super) fn linked_modules(&self, program: &Analysis) -> Vec<&Analysis> {
         let modules = self.projects.modules(&program.root);
         let known = modules.iter().map(|module| self.analyses.get(module));

@@ -216,16 +216,17 @@ impl CodeMap {
 
     /// Formats an address as `XCHNG+3`, that of a local label as `XCHNG..L`, or as four digits.
     pub fn address_name(&self, address: u16) -> String {
+        self.symbolic_address(address).unwrap_or_else(|| format!("{address:04X}"))
+    }
+
+    fn symbolic_address(&self, address: u16) -> Option<String> {
         if let Some(local) = self.local_labels.get(&address).filter(|label| label.is_code)
             && !self.labels.contains_key(&address)
         {
-            return local.name.clone();
+            return Some(local.name.clone());
         }
-        match self.nearest_label(address) {
-            Some((name, 0)) => name.to_owned(),
-            Some((name, distance)) => format!("{name}+{distance}"),
-            None => format!("{address:04X}"),
-        }
+        let (name, distance) = self.nearest_label(address)?;
+        Some(if distance == 0 { name.to_owned() } else { format!("{name}+{distance}") })
     }
 
     /// Formats an address with label and line: `8123H, XCHNG+3 (xchng.asm:61)`.
@@ -235,9 +236,9 @@ impl CodeMap {
             format!(" ({file}:{})", line.place.line)
         };
         let line = self.line_at(address).map(place).unwrap_or_default();
-        match self.address_name(address) {
-            name if name == format!("{address:04X}") => format!("{name}H{line}"),
-            name => format!("{address:04X}H, {name}{line}"),
+        match self.symbolic_address(address) {
+            Some(name) => format!("{address:04X}H, {name}{line}"),
+            None => format!("{address:04X}H{line}"),
         }
     }
 
