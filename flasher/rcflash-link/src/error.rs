@@ -24,7 +24,7 @@ pub enum LinkError {
     #[error(
         "{port}: no reply while {operation}, after {attempts} attempts in {:.1} s; \
          {recent_traffic}; {}",
-        waited.as_secs_f64(), timeout_hint(recent_traffic)
+        waited.as_secs_f64(), timeout_hint(operation, recent_traffic)
     )]
     Timeout {
         /// The name of the port.
@@ -117,8 +117,9 @@ const HTTP_REPLY: &[u8] = b"HTTP/1.";
 /// So many equal bytes are not a program's output.
 const MIN_REPEATED_BYTES: usize = 16;
 
-/// Returns what the bytes received instead of a reply show, if anything.
-fn diagnosis(recent_traffic: &RecentTraffic) -> Option<&'static str> {
+/// Returns what the bytes received instead of a reply show, if anything. A board that has been
+/// identified sends replies, which are not text either.
+fn diagnosis(operation: &str, recent_traffic: &RecentTraffic) -> Option<&'static str> {
     let received: Vec<u8> = recent_traffic.received.iter().copied().collect();
     let is_text = |byte: &&u8| matches!(**byte, b'\t' | b'\n' | b'\r' | 0x20..=0x7E);
     let text = received.iter().filter(is_text).count();
@@ -128,7 +129,7 @@ fn diagnosis(recent_traffic: &RecentTraffic) -> Option<&'static str> {
         Some("this is an HTTP server: give the address of a serial port's server")
     } else if received.len() >= MIN_REPEATED_BYTES && received.iter().all(|b| *b == received[0]) {
         Some("the same byte comes over and over: check the wiring")
-    } else if text * 4 < received.len() * 3 {
+    } else if operation == IDENTIFYING && text * 4 < received.len() * 3 {
         Some("this is noise or text at another speed: run `rcflash probe` to try other speeds")
     } else {
         None
@@ -136,12 +137,12 @@ fn diagnosis(recent_traffic: &RecentTraffic) -> Option<&'static str> {
 }
 
 /// Returns a hint for a board that did not reply.
-fn timeout_hint(recent_traffic: &RecentTraffic) -> &'static str {
+fn timeout_hint(operation: &str, recent_traffic: &RecentTraffic) -> &'static str {
     let received: Vec<u8> = recent_traffic.received.iter().copied().collect();
     if received.windows(MONITOR_BANNER.len()).any(|bytes| bytes == MONITOR_BANNER) {
         return "the monitor has just started; try again, or run `rcflash probe` to identify it";
     }
-    diagnosis(recent_traffic).unwrap_or(if received.is_empty() {
+    diagnosis(operation, recent_traffic).unwrap_or(if received.is_empty() {
         "press reset and check the cable, or run `rcflash probe` to try other speeds"
     } else {
         "press reset, or run `rcflash probe` to identify the program and its speed"
@@ -155,7 +156,7 @@ impl LinkError {
         if operation == IDENTIFYING {
             let received = escape_bytes(&recent_traffic.received);
             hint = format!("; last received: {received}");
-            hint.extend(diagnosis(recent_traffic).iter().flat_map(|what| ["; ", *what]));
+            hint.extend(diagnosis(operation, recent_traffic).iter().flat_map(|what| ["; ", *what]));
         }
         Self::Interrupted { operation, hint }
     }
@@ -171,11 +172,12 @@ mod tests {
 
     #[test]
     fn the_advice_is_to_try_again_where_the_monitor_has_just_started() {
-        let hint = |received: &[u8]| {
+        let hint_during = |operation, received: &[u8]| {
             let mut recent_traffic = RecentTraffic::default();
             recent_traffic.add_received(received);
-            timeout_hint(&recent_traffic)
+            timeout_hint(operation, &recent_traffic)
         };
+        let hint = |received| hint_during(IDENTIFYING, received);
         let banner = b"\x81M\x01\r\nSargon board monitor 1, build 01234567\r\n";
         assert_eq!(
             hint(banner),
@@ -184,11 +186,14 @@ mod tests {
         assert!(hint(b"").starts_with("press reset and check the cable"));
         assert!(hint(b"HTTP/1.0 400 Bad").starts_with("this is an HTTP server"));
         assert!(hint(&[b'U'; 16]).starts_with("the same byte comes over and over"));
-        assert!(hint(b"\x83\xF6U\x03").starts_with("this is noise or text at another speed"));
+        let replies = b"\x83\xF6U\x03";
+        assert!(hint(replies).starts_with("this is noise or text at another speed"));
+        let hint_later = hint_during("playing out an exchange", replies);
+        assert!(hint_later.starts_with("press reset, or run `rcflash probe`"));
         let mut recent_traffic = RecentTraffic::default();
         recent_traffic.add_sent(b"\0\x01\x05identify\0");
         recent_traffic.add_received(b"\x05identify\0");
-        assert!(timeout_hint(&recent_traffic).starts_with("your own bytes came back"));
+        assert!(timeout_hint(IDENTIFYING, &recent_traffic).starts_with("your own bytes came back"));
         assert!(hint(b"Sargon board").starts_with("press reset, or run `rcflash probe`"));
     }
 }

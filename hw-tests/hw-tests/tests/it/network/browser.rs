@@ -3,7 +3,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use firmware_wire::Request;
 
@@ -58,6 +58,18 @@ fn send_pieces<'a>(place: &str, pieces: impl Iterator<Item = &'a [u8]>) -> Strin
     String::from_utf8_lossy(&reply).into_owned()
 }
 
+/// Sends pieces when no client before holds the board any more, and returns all that it sends.
+fn send_when_free(place: &str, pieces: &[&[u8]]) -> String {
+    let start = Instant::now();
+    loop {
+        let reply = send_pieces(place, pieces.iter().copied());
+        if !reply.contains("the board is in use by") || start.elapsed() > TIMEOUT {
+            return reply;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
 /// Reads the memory that the frames write, by `rcflash read`.
 fn memory(port: &str) -> Vec<u8> {
     let folder = tempfile::tempdir().expect("a scratch folder");
@@ -78,7 +90,7 @@ fn assert_page_is_refused(port: &str) {
     let pieces: [Vec<&[u8]>; 3] = [vec![&whole], whole.chunks(1).collect(), vec![&head, &body]];
     for pieces in pieces {
         let count = pieces.len();
-        let reply = send_pieces(place, pieces.into_iter());
+        let reply = send_when_free(place, &pieces);
         assert!(reply.contains("HTTP/1.1 400 Bad Request\r\n"), "{port}, {count} pieces: {reply}");
     }
     assert_eq!(memory(port), before, "{port}");
