@@ -1,5 +1,7 @@
 //! Text and JSON on standard output.
 
+use std::borrow::Cow;
+
 use crate::exit::{BUG, CommandError, ENVIRONMENT};
 use crate::text;
 use serde::Serialize;
@@ -48,6 +50,10 @@ pub fn print_totals<C: Serialize>(
 /// # Errors
 /// Returns an error with exit code 70 if the value can't be serialized.
 pub fn json_line(value: &impl Serialize) -> Result<String, CommandError> {
-    let json = serde_json::to_string(value).map_err(|error| CommandError::new(BUG, error))?;
-    Ok(text::escape_json(&json).into_owned() + "\n")
+    let mut json = serde_json::to_string(value).map_err(|error| CommandError::new(BUG, error))?;
+    if let Cow::Owned(safe) = text::escape_json(&json) {
+        json = safe;
+    }
+    json.push('\n');
+    Ok(json)
 }

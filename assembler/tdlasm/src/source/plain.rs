@@ -22,6 +22,9 @@ const BYTE_ORDER_MARKS: [&[u8]; 3] = [b"\xEF\xBB\xBF", b"\xFF\xFE", b"\xFE\xFF"]
 /// assert_eq!(plain_text(b" RET ; caf\xE9\n").1, None);
 /// ```
 pub fn plain_text(text: &[u8]) -> (Cow<'_, [u8]>, Option<String>) {
+    if is_plain(text) {
+        return (Cow::Borrowed(text), None);
+    }
     let mark = BYTE_ORDER_MARKS.iter().find(|mark| text.starts_with(mark));
     let body = &text[mark.map_or(0, |mark| mark.len())..];
     let read = memchr(END, body).unwrap_or(body.len());
@@ -44,6 +47,12 @@ pub fn plain_text(text: &[u8]) -> (Cow<'_, [u8]>, Option<String>) {
         found.push("the text behind the end mark 1AH is not read");
     }
     (plain, (!found.is_empty()).then(|| found.join("; ")))
+}
+
+/// Returns `true` for a text of ASCII without NUL bytes and end mark, as nearly all are. Reads the
+/// memory once, by blocks that the cache holds for the second look.
+fn is_plain(text: &[u8]) -> bool {
+    text.chunks(1 << 14).all(|block| block.is_ascii() && memchr2(0, END, block).is_none())
 }
 
 /// Returns `true` if the last character of a line or of a label or operator has bit 7 set.
