@@ -187,6 +187,28 @@ impl CodeMap {
             .map(|(at, _)| *at)
     }
 
+    /// Returns where the code or data at an address is in another assembly of the program: by its
+    /// label, by the nearest line with the same text, by its line, or after the label before it.
+    pub fn moved_address(&self, address: u16, other: &Self) -> Option<u16> {
+        let by_label = |label: &Label| other.symbol(&label.name);
+        if let Some(found) = self.label(address).and_then(by_label) {
+            return Some(found);
+        }
+        let line = self.line_at(address).filter(|line| line.address == address && line.is_code);
+        if let Some(line) = line {
+            let (file, number) = (&*line.place.file, line.place.line as usize);
+            let text = self.text(file).get(number.wrapping_sub(1)).map(|text| text.trim());
+            let same = (1..).zip(other.text(file)).filter(|(_, one)| Some(one.trim()) == text);
+            let nearest = same.map(|(at, _)| at).min_by_key(|at: &usize| at.abs_diff(number));
+            let (_, places) = other.breakpoint_line(file, nearest.unwrap_or(number) as u32)?;
+            return places.first().copied();
+        }
+        match self.labels.range(..=address).next_back() {
+            Some((at, label)) => by_label(label).map(|moved| moved.wrapping_add(address - at)),
+            None => Some(address),
+        }
+    }
+
     /// Returns the label of an address; a local one if there is no other.
     pub fn label(&self, address: u16) -> Option<&Label> {
         self.labels.get(&address).or_else(|| self.local_labels.get(&address))

@@ -3,6 +3,7 @@
 mod change;
 mod help;
 mod print;
+mod reload;
 mod stop;
 
 use super::debugger::{Debugger, ShouldStop};
@@ -68,6 +69,21 @@ pub enum Pane {
 }
 
 impl Pane {
+    /// Returns the command that shows the pane, if it does not depend on the state.
+    pub fn command(&self) -> Option<String> {
+        let name = match self {
+            Self::Memory(at) => return Some(format!("memory {at:04X}H")),
+            Self::Calls => "calls",
+            Self::Array => "array",
+            Self::Board => "board",
+            Self::Stops => "stops",
+            Self::Displays => "display",
+            Self::Console => "console",
+            Self::Source(..) | Self::Code(_) | Self::Registers | Self::Help => return None,
+        };
+        Some(name.to_owned())
+    }
+
     /// Returns the lines of the pane; lists without an end have `rows` lines.
     pub fn lines(&self, debugger: &Debugger, rows: usize) -> Vec<String> {
         match self {
@@ -196,12 +212,7 @@ fn execute_one(
         "help" => help::command_help(rest).map(CommandOutcome::Output),
         "quit" => Ok(CommandOutcome::Quit),
         "restart" => {
-            debugger.restart();
-            let changed = debugger.code().changed_files().join(", ");
-            if !changed.is_empty() {
-                let problem = "changed since the program was assembled; quit, and debug it again";
-                debugger.stops.log(format!("{changed} has {problem}"));
-            }
+            debugger.restart_or_reload();
             Ok(CommandOutcome::Halted(HaltReason::HistoryStart))
         }
         name => match parse_exec_command(debugger, name, rest)? {

@@ -10,10 +10,14 @@ use super::exec::HaltReason;
 use super::history::{History, Snapshot, StepCounts};
 use super::stops::{StepAccesses, StopPoints, WatchHit};
 use super::target::Target;
+use super::touched::Touched;
 
 /// A callback that is polled while the board runs; returning `true` stops it. It may inspect the
 /// debugger, set breakpoints and send bytes.
 pub type ShouldStop<'a> = &'a mut dyn FnMut(&mut Debugger) -> bool;
+
+/// Loads a program again from its files; returns a message if that fails.
+pub type Reload = Box<dyn FnMut() -> Result<Debugger, String> + Send>;
 
 /// A board under a debugger: a simulated board, or a target with a simulated twin.
 pub struct Debugger {
@@ -27,20 +31,24 @@ pub struct Debugger {
     /// Steps that reverse commands have replayed.
     pub(super) replayed_steps: u64,
     /// The longest output since the start of the history, which snapshots have a part of.
-    recorded_output: Vec<u8>,
-    calls: CallStack,
+    pub(super) recorded_output: Vec<u8>,
+    pub(super) calls: CallStack,
     /// The return address of the current interrupt service, whose breakpoint was checked before.
-    interrupted_pc: Option<u16>,
+    pub(super) interrupted_pc: Option<u16>,
     /// Whether the breakpoint at PC was checked before an interrupt.
     pub(super) breakpoint_already_hit: bool,
     /// The number of recorded inputs that the board has received since the start of its history.
-    inputs_delivered: usize,
+    pub(super) inputs_delivered: usize,
     pub(super) accesses: RefCell<Vec<BusAccess>>,
     /// The registers before the last step, for watchpoints on registers.
     pub(super) registers_before: Registers,
+    /// The memory that the last step accessed; `None` after other commands.
+    pub(super) touched: Option<Touched>,
     /// `true` during a reverse search, while the state is not to be shown.
     pub(super) in_reverse_search: bool,
     origin: Option<Snapshot>,
+    /// Loads the program again, if it comes from a file.
+    pub(super) reload: Option<Reload>,
     /// The target, if there is one; `board` is its twin then.
     pub(super) target: Option<Box<Target>>,
 }
@@ -63,8 +71,10 @@ impl Debugger {
             inputs_delivered: 0,
             accesses: RefCell::new(Vec::new()),
             registers_before: Registers::default(),
+            touched: None,
             in_reverse_search: false,
             origin: None,
+            reload: None,
             target: None,
         };
         let origin = debugger.snapshot();
@@ -77,6 +87,11 @@ impl Debugger {
         let mut debugger = Self::new(twin, code);
         debugger.target = Some(Box::new(target));
         debugger
+    }
+
+    /// Makes the command `restart` load the program again if its sources have changed.
+    pub fn set_reload(&mut self, reload: Reload) {
+        self.reload = Some(reload);
     }
 
     /// The source lines and symbols of the programs.
@@ -96,6 +111,11 @@ impl Debugger {
     /// Returns `true` if the state shown is that of a target's simulated twin.
     pub fn is_twin(&self) -> bool {
         self.target.is_some() && self.live_target().is_none()
+    }
+
+    /// Returns `true` for a target: a board on a serial line.
+    pub(super) fn has_target(&self) -> bool {
+        self.target.is_some()
     }
 
     /// The last error of the target.
@@ -294,109 +314,6 @@ impl Debugger {
     /// Returns the messages that breakpoints have logged since the last call.
     pub fn take_log(&mut self) -> Vec<String> {
         self.stops.take_log()
-    }
-
-    /// Executes one step, and takes a snapshot before it if one is due.
-    pub(super) fn step_recorded(&mut self) -> StepOutcome {
-        let registers = self.registers();
-        let opcode = self.peek(registers.pc);
-        if self.history.is_snapshot_due(self.step_count) {
-            let snapshot = self.snapshot();
-            self.history.push(snapshot);
-        }
-        // A replay delivers each input before the same step, or it would diverge. After the
-        // snapshot, whose count is of the inputs delivered before it.
-        while let Some(bytes) = self.history.due_input(self.step_count, self.inputs_delivered) {
-            self.board.line_mut().to_board.extend(bytes);
-            self.inputs_delivered += 1;
-        }
-        let was_served = self.board.in_service();
-        let turn = match self.stops.has_watchpoints() {
-            true => self.board.step_recorded(&self.accesses),
-            false => self.board.advance(),
-        };
-        // The steps of an idle board are not counted: otherwise a replay would deliver later input
-        // at a different step.
-        if turn != StepOutcome::Idle {
-            self.step_count += 1;
-        }
-        self.registers_before = registers;
-        if turn == StepOutcome::Executed {
-            if !self.breakpoint_already_hit {
-                self.counts.count(was_served);
-            }
-            self.record_call(&registers, opcode, was_served);
-        }
-        turn
-    }
-
-    fn record_call(&mut self, before: &Registers, opcode: u8, was_served: bool) {
-        let now = self.registers();
-        let accepted = self.board.accepted_interrupt();
-        if accepted && !was_served {
-            self.interrupted_pc = Some(before.pc);
-        }
-        // The interrupted instruction has not run: reaching it again is not a second hit.
-        let returned = was_served && !self.board.in_service();
-        self.breakpoint_already_hit =
-            returned && self.interrupted_pc.take_if(|at| *at == now.pc).is_some();
-        self.calls.record(before, &now, opcode, accepted);
-    }
-
-    pub(super) fn snapshot(&mut self) -> Snapshot {
-        // Not copied: each snapshot would contain all output before it.
-        let output = std::mem::take(&mut self.board.line_mut().from_board);
-        let board = self.board.clone();
-        if output.len() > self.recorded_output.len() {
-            self.recorded_output.extend(&output[self.recorded_output.len()..]);
-        }
-        let output_bytes = output.len();
-        self.board.line_mut().from_board = output;
-        Snapshot {
-            step: self.step_count,
-            board,
-            output_bytes,
-            counts: self.counts,
-            calls: self.calls.clone(),
-            interrupted_pc: self.interrupted_pc,
-            breakpoint_already_hit: self.breakpoint_already_hit,
-            inputs_delivered: self.inputs_delivered,
-        }
-    }
-
-    pub(super) fn restore(&mut self, snapshot: &Snapshot) {
-        self.board = snapshot.board.clone();
-        self.board.line_mut().from_board = self.recorded_output[..snapshot.output_bytes].to_vec();
-        self.step_count = snapshot.step;
-        self.counts = snapshot.counts;
-        self.calls = snapshot.calls.clone();
-        self.interrupted_pc = snapshot.interrupted_pc;
-        self.breakpoint_already_hit = snapshot.breakpoint_already_hit;
-        self.inputs_delivered = snapshot.inputs_delivered;
-    }
-
-    /// Restores the last snapshot with at most `count` steps of a kind; returns `false` if there
-    /// is none.
-    pub(super) fn rewind_to_count(&mut self, count: u64, in_service: bool) -> bool {
-        let history = std::mem::take(&mut self.history);
-        let snapshot = history.snapshot_with(count, in_service);
-        snapshot.iter().for_each(|snapshot| self.restore(snapshot));
-        let is_found = snapshot.is_some();
-        self.history = history;
-        is_found
-    }
-
-    /// Restores the last snapshot at or before `step`; returns the step of the snapshot.
-    pub(super) fn rewind(&mut self, step: u64) -> Option<u64> {
-        // Moved out, since `restore` borrows all of the debugger.
-        let history = std::mem::take(&mut self.history);
-        let snapshot = history.snapshot_before(step);
-        let found = snapshot.map(|snapshot| {
-            self.restore(snapshot);
-            snapshot.step
-        });
-        self.history = history;
-        found
     }
 
     /// Returns the reason to halt after a step, if there is one. Counts the hit of a breakpoint.

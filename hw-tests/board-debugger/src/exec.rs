@@ -58,6 +58,11 @@ pub enum ExecCommand {
 }
 
 impl ExecCommand {
+    /// Returns `true` for a step forward by instruction or line.
+    pub(crate) fn is_step(self) -> bool {
+        matches!(self, Self::Step | Self::StepOver | Self::StepLine | Self::StepLineInto)
+    }
+
     pub(crate) fn is_reverse(self) -> bool {
         match self {
             Self::ReverseStep | Self::ReverseSteps(_) | Self::ReverseStepLine => true,

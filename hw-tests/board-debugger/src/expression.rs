@@ -57,7 +57,12 @@ impl Condition {
 
     /// Evaluates the condition; it holds if the value is not 0.
     pub fn value(&self, registers: &Registers, read: &dyn Fn(u16) -> u8) -> u16 {
-        self.0.value(&Moment { registers, read }) as u16
+        self.signed_value(registers, read) as u16
+    }
+
+    /// Evaluates the condition; negative only if its value is that of `sb` or `sw`.
+    pub(super) fn signed_value(&self, registers: &Registers, read: &dyn Fn(u16) -> u8) -> i64 {
+        self.0.value(&Moment { registers, read })
     }
 
     /// Returns the address and the width in bytes of a condition `[x]` or `{x}`.
@@ -95,12 +100,17 @@ impl LogMessage {
 
     /// Returns the message with the values in hexadecimal and decimal.
     pub(super) fn format(&self, registers: &Registers, read: &dyn Fn(u16) -> u8) -> String {
-        let value = |one: &Condition| format_number(one.value(registers, read));
+        let value = |one: &Condition| format_signed(one.signed_value(registers, read));
         let part = |(text, one): &(String, Option<Condition>)| {
             text.clone() + &one.as_ref().map(value).unwrap_or_default()
         };
         self.0.iter().map(part).collect()
     }
+}
+
+/// Formats a number in hexadecimal and decimal, a negative one as `-5 (FFFBH)`.
+pub(super) fn format_signed(value: i64) -> String {
+    if value < 0 { format!("{value} ({:04X}H)", value as u16) } else { format_number(value as u16) }
 }
 
 /// Formats a number in hexadecimal and decimal.

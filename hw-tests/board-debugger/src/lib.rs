@@ -39,6 +39,7 @@ mod location;
 mod machine;
 pub mod profiling;
 mod program;
+mod recording;
 mod registers;
 mod render;
 mod session;
@@ -46,11 +47,12 @@ mod stepper;
 mod stops;
 mod target;
 mod target_exec;
+mod touched;
 #[cfg(feature = "view")]
 pub mod view;
 
 pub use calls::OpenCall;
-pub use debugger::{Debugger, ShouldStop};
+pub use debugger::{Debugger, Reload, ShouldStop};
 pub use diagnose::{Diagnosis, FirstFault, diagnose};
 pub use exec::{ExecCommand, HaltReason};
 pub use expression::Condition;

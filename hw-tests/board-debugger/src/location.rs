@@ -46,8 +46,13 @@ pub(super) fn parse(debugger: &Debugger, text: &str) -> Result<Condition, String
 
 /// Evaluates an expression in the current state.
 pub(super) fn evaluate(debugger: &Debugger, text: &str) -> Result<u16, String> {
+    evaluate_signed(debugger, text).map(|value| value as u16)
+}
+
+/// Evaluates an expression, whose value is negative if it is that of `sb` or `sw`.
+pub(super) fn evaluate_signed(debugger: &Debugger, text: &str) -> Result<i64, String> {
     let expression = parse(debugger, text)?;
-    Ok(expression.value(&debugger.registers(), &|at| debugger.peek(at)))
+    Ok(expression.signed_value(&debugger.registers(), &|at| debugger.peek(at)))
 }
 
 /// Resolves a line to its instructions, or the next line's; an empty file means that at PC.

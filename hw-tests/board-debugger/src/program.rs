@@ -23,7 +23,7 @@ use z80_core::parse_number;
 const ELF_EXTENSIONS: [&str; 3] = ["elf", "out", "axf"];
 const HEX_EXTENSIONS: [&str; 3] = ["hex", "ihx", "ihex"];
 /// The extensions of files that describe a program; see [`debug_info`].
-const DEBUG_EXTENSIONS: [&str; 3] = ["noi", "sld", "sym"];
+const DEBUG_EXTENSIONS: [&str; 4] = ["noi", "sld", "sym", "map"];
 const SOURCE_EXTENSIONS: [&str; 4] = ["asm", "z80", "mac", "tdl"];
 
 /// A user's program file, and how to load it.
@@ -38,7 +38,7 @@ pub struct ProgramFile {
     /// Folders to search for inserted files, after the folder of the file itself.
     pub include: Vec<PathBuf>,
     /// A file with symbols of a program without any, `VALUE NAME` in each line; or the `.noi` of
-    /// SDCC or the `.sld` of sjasmplus, with lines.
+    /// SDCC, the `.sld` of sjasmplus or the `.map` of z88dk, with lines.
     pub symbols: Option<PathBuf>,
     /// Entry of the program, a label or a number; overrides the entry in the file.
     pub entry: Option<String>,

@@ -193,6 +193,8 @@ pub struct StopPoints {
     breaks: BTreeMap<BreakpointId, Breakpoint>,
     watches: BTreeMap<WatchpointId, WatchEntry>,
     displays: BTreeMap<u32, String>,
+    /// What follows the location in the commands that set breakpoints and watchpoints.
+    rules: BTreeMap<u32, String>,
     next: u32,
     logged: Vec<String>,
 }
@@ -240,6 +242,17 @@ impl StopPoints {
         self.next += 1;
         self.watches.insert(self.next, WatchEntry { watch, condition, hits, hit_count: 0 });
         self.next
+    }
+
+    /// Stores what follows the location in the command that set a breakpoint or watchpoint.
+    pub(super) fn set_rules(&mut self, id: u32, rules: &str) {
+        self.rules.insert(id, rules.trim().to_owned());
+    }
+
+    /// Returns what follows the location, with a space before it if there is something.
+    pub(super) fn rules(&self, id: u32) -> String {
+        let rules = self.rules.get(&id).filter(|rules| !rules.is_empty());
+        rules.map(|rules| format!(" {rules}")).unwrap_or_default()
     }
 
     /// Adds an expression to be shown at each halt; returns its number.

@@ -3,6 +3,7 @@
 //! A key is mapped to a [`KeyAction`] first and executed afterwards, so that the owner of the
 //! terminal can poll keys and redraw while the board runs.
 
+mod cursor;
 mod draw;
 
 use ratatui::crossterm::event::KeyCode;
@@ -11,10 +12,9 @@ use super::commands::{self, CommandOutcome, Pane, execute};
 use super::debugger::{Debugger, ShouldStop};
 use super::exec::{ExecCommand, HaltReason};
 use super::render;
-use super::stops::Breakpoint;
 
 /// The keys of single commands, as the bottom row and `?` show them.
-pub const KEYS: [(&str, &str); 20] = [
+pub const KEYS: [(&str, &str); 21] = [
     ("?", "help"),
     ("s S", "step, back"),
     ("n N", "line, back"),
@@ -25,7 +25,8 @@ pub const KEYS: [(&str, &str); 20] = [
     ("b", "breakpoint here"),
     ("t T", "to the cursor, back"),
     ("W", "who wrote this byte"),
-    ("R", "restart"),
+    ("e", "edit memory"),
+    ("R", "restart, or load edited source"),
     ("Tab", "next pane"),
     (":", "command"),
     ("/", "find"),
@@ -121,6 +122,30 @@ impl View {
         }
     }
 
+    /// Executes a command of a saved session; returns `false` if it fails, or runs the board.
+    pub fn restore_command(&mut self, line: &str) -> bool {
+        if commands::runs_board(line) {
+            return false;
+        }
+        match execute(&mut self.debugger, line, &mut |_| true) {
+            Ok(CommandOutcome::Show(pane)) => self.show(pane),
+            Ok(_) => {}
+            Err(_) => return false,
+        }
+        true
+    }
+
+    /// Shows a message in the status row.
+    pub fn set_status(&mut self, status: String) {
+        self.status = status;
+    }
+
+    /// The command that shows the pane at the left again in a later session, if it is not the
+    /// instructions at PC.
+    pub fn layout_command(&self) -> Option<String> {
+        self.pane.command()
+    }
+
     /// Gives the owner of the board's line access to the debugger, to read output and send input.
     pub fn with_debugger(&mut self, f: impl FnOnce(&mut Debugger)) {
         f(&mut self.debugger);
@@ -196,6 +221,10 @@ impl View {
             'W' => return self.find_last_change(),
             'R' => return KeyAction::Command("restart".to_owned()),
             'b' => return self.toggle_break(),
+            'e' => {
+                self.prompt = Some(format!(":set [{:04X}H] = ", self.memory_address()));
+                return KeyAction::Nothing;
+            }
             ':' | '/' => {
                 self.prompt = Some(key.to_string());
                 return KeyAction::Nothing;
@@ -292,123 +321,5 @@ impl View {
         let halt = commands::run(&mut self.debugger, ExecCommand::Continue, should_stop);
         self.collect_log();
         (halt != HaltReason::Paused).then_some(halt)
-    }
-
-    fn show_current_code(&mut self) {
-        self.pane = Pane::Code(self.debugger.registers().pc);
-        self.scroll = 0;
-    }
-
-    fn show(&mut self, pane: Pane) {
-        self.pane = pane;
-        self.scroll = 0;
-        self.status = String::new();
-    }
-
-    /// The panes in the order in which Tab shows them.
-    fn panes(&self) -> [Pane; 8] {
-        let registers = self.debugger.registers();
-        [
-            Pane::Code(registers.pc),
-            Pane::Memory(registers.hl),
-            Pane::Calls,
-            Pane::Stops,
-            Pane::Displays,
-            Pane::Console,
-            Pane::Board,
-            Pane::Array,
-        ]
-    }
-
-    fn next_pane(&mut self, step: isize) {
-        let panes = self.panes();
-        let kind = std::mem::discriminant(&self.pane);
-        let now = panes.iter().position(|pane| std::mem::discriminant(pane) == kind);
-        let next = now.map_or(0, |now| (now as isize + step).rem_euclid(panes.len() as isize));
-        self.show(panes[next as usize].clone());
-    }
-
-    /// Scrolls the pane by pages. Instructions and memory have no end; other lists do.
-    fn scroll_by(&mut self, pages: isize) {
-        const PAGE: isize = 8;
-        let rows = pages * PAGE;
-        match &mut self.pane {
-            Pane::Memory(at) => *at = at.wrapping_add((rows * NARROW_ROW as isize) as u16),
-            Pane::Code(at) => {
-                let step = if rows > 0 {
-                    render::address_after(&self.debugger, *at, rows as usize)
-                } else {
-                    render::address_before(&self.debugger, *at, rows.unsigned_abs())
-                };
-                *at = step;
-            }
-            _ => self.scroll = self.scroll.saturating_add_signed(rows),
-        }
-    }
-
-    fn move_cursor_by(&mut self, lines: isize) {
-        let Some(Cursor { file, line }) = self.cursor.clone().or_else(|| self.running_line())
-        else {
-            self.status = "no source to move the cursor in".to_owned();
-            return;
-        };
-        let last = self.debugger.code().text(&file).len().max(1);
-        let line = line.saturating_add_signed(lines).clamp(1, last);
-        self.cursor = Some(Cursor { file, line });
-    }
-
-    fn running_line(&self) -> Option<Cursor> {
-        let (file, line) = self.debugger.line()?;
-        Some(Cursor { file: file.to_owned(), line: line as usize })
-    }
-
-    /// The first instruction at or below the cursor; without a cursor, PC.
-    fn cursor_address(&self) -> Option<u16> {
-        match &self.cursor {
-            Some(Cursor { file, line }) => {
-                self.debugger.code().breakpoint_line(file, *line as u32)?.1.first().copied()
-            }
-            None => Some(self.debugger.registers().pc),
-        }
-    }
-
-    fn run_to_cursor(&mut self, back: bool) -> KeyAction {
-        match self.cursor_address() {
-            Some(at) if back => KeyAction::Move(ExecCommand::ReverseTo(at)),
-            Some(at) => KeyAction::Move(ExecCommand::RunTo(at)),
-            None => {
-                self.status = "no instruction at or below the cursor".to_owned();
-                KeyAction::Nothing
-            }
-        }
-    }
-
-    /// Searches back for the last change of the first byte in the memory pane, or at HL.
-    fn find_last_change(&mut self) -> KeyAction {
-        let at = match self.pane {
-            Pane::Memory(at) => at,
-            _ => self.debugger.registers().hl,
-        };
-        KeyAction::Move(ExecCommand::ReverseToChange(at))
-    }
-
-    fn toggle_break(&mut self) -> KeyAction {
-        let Some(at) = self.cursor_address() else {
-            self.status = "no instruction at or below the cursor".to_owned();
-            return KeyAction::Nothing;
-        };
-        let was = self.debugger.stops.has_breakpoint(at);
-        if let (false, Err(problem)) = (was, self.debugger.can_set_breakpoint(at)) {
-            self.status = problem;
-            return KeyAction::Nothing;
-        }
-        let stops = &mut self.debugger.stops;
-        stops.remove_breakpoints_at(at);
-        if !was {
-            stops.add_breakpoint(Breakpoint::at(at));
-        }
-        let what = if was { "no breakpoint" } else { "breakpoint" };
-        self.status = format!("{what} at {}", self.debugger.code().describe_address(at));
-        KeyAction::Nothing
     }
 }

@@ -1,5 +1,6 @@
 //! `hw-tests debug`: the debugger in a terminal, or by a script.
 
+mod saved;
 mod terminal;
 
 use std::io::{self, BufRead, IsTerminal};
@@ -16,6 +17,7 @@ use super::session::SessionArgs;
 use cli_support::files::read_input as read;
 use cli_support::interrupt::install_handler;
 use cli_support::output::print;
+use saved::SavedSession;
 use terminal::{ConsoleSink, show};
 
 /// Size of the screen that is printed if standard output is not a terminal.
@@ -35,6 +37,9 @@ pub(super) struct DebugArgs {
     /// Connect the board's serial line to a pane, or to a pseudo-terminal for another program
     #[arg(long, value_name = "WHERE", default_value = "pane", conflicts_with = "script")]
     console: ConsoleTarget,
+    /// Begin without the breakpoints, displays and pane of the program's last session on a terminal
+    #[arg(long)]
+    fresh: bool,
 }
 
 /// Destinations of the board's serial line.
@@ -49,6 +54,9 @@ enum ConsoleTarget {
 pub(super) fn debug(args: &DebugArgs) -> CommandResult {
     let stop = install_handler()?;
     let mut session = args.session.start(&stop)?;
+    if let Some(reload) = args.session.reload() {
+        session.debugger.set_reload(reload);
+    }
     for place in &args.r#break {
         let line = format!("break {place}");
         execute(&mut session.debugger, &line, &mut |_| true)
@@ -62,29 +70,36 @@ pub(super) fn debug(args: &DebugArgs) -> CommandResult {
     }
     let code = session.exit_code();
     let explanation = session.message.clone();
-    let view = View::new(session.debugger, session.message);
+    let mut view = View::new(session.debugger, session.message);
     if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
         cli_support::eprint_message!("no terminal; --script FILE executes commands, - reads them");
         print(&view.render_text(SCREEN_COLUMNS, SCREEN_ROWS))?;
         let failure = explanation.filter(|_| code != 0);
         return failure.map_or(Ok(0), |message| Err(CommandError::new(code, message)));
     }
-    match args.console {
-        ConsoleTarget::Pane => open(view, &stop),
-        ConsoleTarget::Pty => {
-            open_with(view, ConsoleSink::pseudo_terminal().map_err(failed)?, &stop)
-        }
+    let saved = args.session.program_path().and_then(SavedSession::of);
+    if let Some(saved) = saved.as_ref().filter(|_| !args.fresh) {
+        saved.restore(&mut view);
     }
+    let console = match args.console {
+        ConsoleTarget::Pane => ConsoleSink::pane(),
+        ConsoleTarget::Pty => ConsoleSink::pseudo_terminal().map_err(failed)?,
+    };
+    let outcome = open_with(&mut view, console, &stop);
+    if let Some(Err(error)) = saved.map(|saved| saved.save(&view)) {
+        cli_support::eprint_message!("the session is not saved: {error}");
+    }
+    outcome
 }
 
 /// Runs a debugger on the terminal until the user quits.
-pub(super) fn open(view: View, stop: &AtomicBool) -> CommandResult {
-    open_with(view, ConsoleSink::pane(), stop)
+pub(super) fn open(mut view: View, stop: &AtomicBool) -> CommandResult {
+    open_with(&mut view, ConsoleSink::pane(), stop)
 }
 
-fn open_with(mut view: View, mut console: ConsoleSink, stop: &AtomicBool) -> CommandResult {
+fn open_with(view: &mut View, mut console: ConsoleSink, stop: &AtomicBool) -> CommandResult {
     let mut terminal = ratatui::try_init().map_err(failed)?;
-    let outcome = show(&mut terminal, &mut view, &mut console, stop);
+    let outcome = show(&mut terminal, view, &mut console, stop);
     let restored = ratatui::try_restore();
     if outcome.is_err() {
         // Its drop shows the cursor, and panics if neither output works.

@@ -2,13 +2,13 @@
 
 mod case;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use board_debugger::{
-    DebugSession, Debugger, EntryOutcome, LoadedProgram, ProgramError, ProgramFile, SessionError,
-    ShouldStop, open_at_exchange, open_position_on_target, open_program, open_program_on_target,
-    run_to_exchange,
+    DebugSession, Debugger, EntryOutcome, LoadedProgram, ProgramError, ProgramFile, Reload,
+    SessionError, ShouldStop, open_at_exchange, open_position_on_target, open_program,
+    open_program_on_target, run_to_exchange,
 };
 use clap::Args;
 use cli_support::exit::{CommandError, ENVIRONMENT, FAILED, NOTHING_SELECTED, USAGE};
@@ -126,6 +126,23 @@ impl SessionArgs {
         let session =
             open_at_exchange(&profile, evaluator, position, square, self.within, should_stop);
         Ok(StartedSession::from(session.map_err(session_error)?))
+    }
+
+    /// Returns the program's file; `None` for a position or a case.
+    pub(super) fn program_path(&self) -> Option<&Path> {
+        let is_case = self.target.ends_with(case::ENDING);
+        (self.place.is_none() && !is_case).then(|| Path::new(&self.target))
+    }
+
+    /// Returns how to load the program on the simulated board again; `None` for other sessions.
+    pub(super) fn reload(&self) -> Option<Reload> {
+        let path = self.program_path().filter(|_| !self.line.uses_kernel())?;
+        let file = self.program.file(path);
+        let profile = self.line.profile(self.board.as_deref()).ok()?;
+        Some(Box::new(move || {
+            let program = file.load(&profile).map_err(|error| error.to_string())?;
+            open_program(&profile, program).map_err(|error| error.to_string())
+        }))
     }
 
     fn case(&self) -> Result<StartedSession, CommandError> {

@@ -4,9 +4,10 @@
 /// An expression; as a condition, it holds if its value is not 0.
 ///
 /// Numbers are decimal, or hexadecimal as `1FH` or `0x1F`, or characters as `'A'`. Names are given
-/// by the caller. `[x]` or `x.b` is the byte at an address, `{x}` or `x.w` the word, `!x` is 1 if
-/// `x` is 0. Operators by ascending precedence: `||`, `&&`, one of `== != < <= > >=`,
-/// `+ - & | ^`, `* / % << >>`, and the signs `- ~ !`.
+/// by the caller. `[x]` or `x.b` is the byte at an address, `{x}` or `x.w` the word, `sb(x)` and
+/// `sw(x)` are the low byte and word of x as signed numbers, `!x` is 1 if `x` is 0. Operators by
+/// ascending precedence: `||`, `&&`, one of `== != < <= > >=`, `+ - & | ^`, `* / % << >>`, and the
+/// signs `- ~ !`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expression {
     root: Node,
@@ -40,6 +41,8 @@ enum Node {
     Variable(String),
     Byte(Box<Node>),
     Word(Box<Node>),
+    SignedByte(Box<Node>),
+    SignedWord(Box<Node>),
     Sign(char, Box<Node>),
     Binary(&'static str, Box<Node>, Box<Node>),
 }
@@ -157,6 +160,7 @@ impl Node {
         match self {
             Self::Number(_) | Self::Variable(_) => {}
             Self::Byte(inner) | Self::Word(inner) | Self::Sign(_, inner) => inner.visit(look),
+            Self::SignedByte(inner) | Self::SignedWord(inner) => inner.visit(look),
             Self::Binary(_, left, right) => {
                 left.visit(look);
                 right.visit(look);
@@ -173,6 +177,8 @@ impl Node {
                 let at = address.value(values) as u16;
                 u16::from_le_bytes([values.byte(at), values.byte(at.wrapping_add(1))]).into()
             }
+            Self::SignedByte(inner) => (inner.value(values) as i8).into(),
+            Self::SignedWord(inner) => (inner.value(values) as i16).into(),
             Self::Sign('-', inner) => values.limit(inner.value(values).saturating_neg()),
             Self::Sign('~', inner) => values.limit(!inner.value(values)),
             Self::Sign(_, inner) => (inner.value(values) == 0).into(),
@@ -268,7 +274,17 @@ impl Parser<'_> {
         let is_word = |c: char| c.is_ascii_alphanumeric() || ".$%'_".contains(c);
         // `%` is a letter of symbols, and an operator only after a space.
         let end = self.rest.find(|c| !is_word(c)).unwrap_or(self.rest.len());
-        let node = self.word(&self.rest[..end])?;
+        let word = &self.rest[..end];
+        let signed = match word.to_ascii_lowercase().as_str() {
+            "sb" => Some(Node::SignedByte as fn(Box<Node>) -> Node),
+            "sw" => Some(Node::SignedWord as fn(Box<Node>) -> Node),
+            _ => None,
+        };
+        if let Some(signed) = signed.filter(|_| self.rest[end..].starts_with('(')) {
+            self.skip(end);
+            return Ok(signed(Box::new(self.nested(Self::operand)?)));
+        }
+        let node = self.word(word)?;
         self.skip(end);
         Ok(node)
     }
@@ -400,6 +416,11 @@ mod tests {
             ("LABEL.w + 1", 0x3535),
             ("(LABEL + 1).B", 0x35),
             ("A << 64", 0),
+            ("sb(0FFH)", -1),
+            ("SB(LABEL - 0B4H + 1) < 0", 1),
+            ("sw(8000H) / 2", -16384),
+            ("sw({0x7F}) + 1", -32640),
+            ("sw(sb(80H)) >> 1", -64),
         ] {
             assert_eq!(value(text), Some(expected), "{text}");
         }

@@ -69,10 +69,18 @@ pub fn runtime_dir(name: &str) -> PathBuf {
 
 /// Returns the directory for configuration files: `XDG_CONFIG_HOME`, or `~/.config`.
 pub fn config_dir() -> PathBuf {
+    user_dir("XDG_CONFIG_HOME", ".config")
+}
+
+/// Returns the directory for state that outlives a run: `XDG_STATE_HOME`, or `~/.local/state`.
+pub fn state_dir() -> PathBuf {
+    user_dir("XDG_STATE_HOME", ".local/state")
+}
+
+fn user_dir(variable: &str, below_home: &str) -> PathBuf {
     let folder = |name| std::env::var_os(name).filter(|folder| !folder.is_empty());
-    let settings = folder("XDG_CONFIG_HOME").map(PathBuf::from);
-    let home = || folder("HOME").map(|home| Path::new(&home).join(".config"));
-    settings.or_else(home).unwrap_or_default()
+    let home = || folder("HOME").map(|home| Path::new(&home).join(below_home));
+    folder(variable).map(PathBuf::from).or_else(home).unwrap_or_default()
 }
 
 /// Returns a text that identifies a device file even if another device gets its name later; `None`

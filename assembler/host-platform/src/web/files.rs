@@ -34,6 +34,11 @@ pub fn config_dir() -> PathBuf {
     PathBuf::new()
 }
 
+/// Returns the empty path.
+pub fn state_dir() -> PathBuf {
+    PathBuf::new()
+}
+
 /// Returns `None`.
 pub fn device_identity(_path: &Path) -> Option<String> {
     None

@@ -56,6 +56,11 @@ pub fn config_dir() -> PathBuf {
     std::env::var_os("APPDATA").map(PathBuf::from).unwrap_or_default()
 }
 
+/// Returns the directory for state that outlives a run: `LOCALAPPDATA`.
+pub fn state_dir() -> PathBuf {
+    std::env::var_os("LOCALAPPDATA").map(PathBuf::from).unwrap_or_default()
+}
+
 /// Returns `None`: on Windows the name of a port stays with its adapter.
 pub fn device_identity(_path: &Path) -> Option<String> {
     None

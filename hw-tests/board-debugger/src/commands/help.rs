@@ -42,7 +42,7 @@ pub const COMMANDS: [CommandHelp; 33] = [
     command("watch", "w", "ADDRESS[,N] [r|w|rw]", "stop at an access; port P, HL; if X"),
     command("delete", "d", "NUMBER|PLACE|all", "delete breakpoints and watchpoints"),
     command("stops", "B", "", "breakpoints and watchpoints"),
-    command("print", "p", "X", "value: HL+1, [SP], {SP}, [SP;8], HL.s"),
+    command("print", "p", "X", "value: HL+1, {SP}, [SP;8], HL.s, sb(A)"),
     command("display", "D", "[X]", "show a value at each halt"),
     command("set", "=", "WHAT = X", "change a register, a flag (FZ) or [ADDRESS]"),
     command("send", "<", "TEXT", "send to the board; \\r, \\n, \\xHH"),

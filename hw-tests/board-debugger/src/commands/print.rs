@@ -1,7 +1,7 @@
 //! Values of expressions: numbers, arrays and texts.
 
 use crate::debugger::Debugger;
-use crate::expression::{Condition, format_number};
+use crate::expression::{Condition, format_signed};
 use crate::{location, render};
 
 /// Maximum length of a text, in bytes.
@@ -31,7 +31,10 @@ pub(crate) fn evaluate(debugger: &Debugger, text: &str) -> Result<String, String
             return Ok(array(debugger, first, count, width));
         }
     }
-    Ok(format_value(debugger, location::evaluate(debugger, text)?))
+    match location::evaluate_signed(debugger, text)? {
+        value if value < 0 => Ok(format!("{value} = {:04X}H", value as u16)),
+        value => Ok(format_value(debugger, value as u16)),
+    }
 }
 
 fn text_at(debugger: &Debugger, at: u16) -> String {
@@ -81,7 +84,8 @@ pub(super) fn displays(debugger: &Debugger) -> Vec<String> {
     let value = |(id, text): (u32, &str)| {
         // A plain value is shown shortly, with the expression before it.
         let short = Condition::parse(text, debugger.code())
-            .map(|one| format_number(one.value(&debugger.registers(), &|at| debugger.peek(at))));
+            .map(|one| one.signed_value(&debugger.registers(), &|at| debugger.peek(at)))
+            .map(format_signed);
         let value = short.or_else(|_| evaluate(debugger, text)).unwrap_or_else(|error| error);
         format!("{id}: {text} = {value}")
     };

@@ -9,6 +9,7 @@ use z80_core::parse_number;
 
 /// Executes `PLACE [if CONDITION] [hits N] [log TEXT | do COMMANDS]`; the place defaults to PC.
 pub(super) fn set_break(debugger: &mut Debugger, text: &str) -> Result<String, String> {
+    let whole = text;
     let (text, commands) = split_at_word(text, "do");
     let (text, log) = split_at_word(text, "log");
     let (text, hits) = split_at_word(text, "hits");
@@ -29,6 +30,7 @@ pub(super) fn set_break(debugger: &mut Debugger, text: &str) -> Result<String, S
     let rules = Breakpoint { condition, hits, log, commands, ..Breakpoint::at(0) };
     for address in addresses {
         let id = debugger.stops.add_breakpoint(Breakpoint { address, ..rules.clone() });
+        debugger.stops.set_rules(id, whole.strip_prefix(place).unwrap_or_default());
         messages.push(format!("breakpoint {id} at {}", debugger.code().describe_address(address)));
     }
     Ok(messages.join("; "))
@@ -48,12 +50,15 @@ fn split_at_word<'t>(text: &'t str, word: &str) -> (&'t str, Option<&'t str>) {
 /// Executes `ADDRESS[,N] [r|w|rw]`, `port P[,N] [r|w|rw]`, or `REGISTER`; each with `[if X]
 /// [hits N]`.
 pub(super) fn set_watch(debugger: &mut Debugger, text: &str) -> Result<String, String> {
+    let whole = text;
     let (text, hits) = split_at_word(text, "hits");
     let (text, condition) = split_at_word(text, "if");
     let watch = parse_watch(debugger, text)?;
+    let rules = whole.strip_prefix(text).unwrap_or_default();
     let hits = hits.map_or(Ok(HitCondition::Every), HitCondition::parse)?;
     let condition = condition.map(|text| location::parse(debugger, text)).transpose()?;
     let id = debugger.stops.add_watchpoint_if(watch, condition, hits);
+    debugger.stops.set_rules(id, rules);
     Ok(format!("watchpoint {id}: {}", render::watched(debugger, &watch)))
 }
 

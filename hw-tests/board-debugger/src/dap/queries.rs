@@ -10,6 +10,7 @@ use super::types::{
 };
 use super::{memory, variables};
 use crate::commands::{self, format_value};
+use crate::expression::format_signed;
 use crate::{Debugger, FLAGS, REGISTER_NAMES, location};
 
 pub(super) fn handle(
@@ -44,8 +45,11 @@ pub(super) fn handle(
 }
 
 pub(super) fn evaluate(debugger: &Debugger, expression: &str) -> ResponseBody {
-    let value = match location::evaluate(debugger, expression) {
-        Ok(value) => value,
+    let value = match location::evaluate_signed(debugger, expression) {
+        Ok(value) if value < 0 => {
+            return Ok(json!({ "result": format_signed(value), "variablesReference": 0 }));
+        }
+        Ok(value) => value as u16,
         // Arrays and texts have no number.
         Err(problem) => {
             let shown = commands::evaluate(debugger, expression).map_err(|_| problem)?;

@@ -3,8 +3,6 @@
 //! Fields have the protocol's names, through serde, and its units and meanings
 //! (microsoft.github.io/debug-adapter-protocol).
 
-use std::collections::BTreeMap;
-
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -48,7 +46,7 @@ pub(super) enum Message<'a> {
 }
 
 /// The features of the adapter; others are not supported.
-pub(super) const CAPABILITIES: [&str; 22] = [
+pub(super) const CAPABILITIES: [&str; 24] = [
     "supportsConfigurationDoneRequest",
     "supportsConditionalBreakpoints",
     "supportsHitConditionalBreakpoints",
@@ -69,6 +67,8 @@ pub(super) const CAPABILITIES: [&str; 22] = [
     "supportsLoadedSourcesRequest",
     "supportsGotoTargetsRequest",
     "supportsTerminateRequest",
+    "supportsRestartRequest",
+    "supportsExceptionInfoRequest",
     "supportsDelayedStackTraceLoading",
     "supportsBreakpointLocationsRequest",
 ];
@@ -96,78 +96,6 @@ impl ClientFormat {
             None | Some("path") => Ok(()),
             Some(_) => Err("pathFormat must be \"path\"".to_owned()),
         }
-    }
-}
-
-/// Arguments of `launch`: a position and a square, or a program.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct LaunchArguments {
-    /// A position in FEN.
-    pub fen: Option<String>,
-    /// The square whose exchange is debugged, such as `e4`.
-    pub square: Option<String>,
-    /// A program instead: source, ELF or Intel HEX.
-    pub program: Option<String>,
-    /// The board's profile.
-    pub board: Option<String>,
-    /// A real board with the debug kernel: its name in the rig file, a device or an address.
-    pub port: Option<String>,
-    /// The rig file.
-    pub rig: Option<String>,
-    /// MAME's board with the debug kernel: the machine, or an empty text for the profile's first.
-    pub mame: Option<String>,
-    /// A file to which the line traffic is recorded.
-    pub record: Option<String>,
-    /// A transcript to replay instead of a board.
-    pub replay: Option<String>,
-    /// The evaluator's behaviour.
-    pub behaviour: Option<String>,
-    /// A folder with the user's own routines.
-    pub sargon_dir: Option<String>,
-    /// The layout file for a program in source.
-    pub layout: Option<String>,
-    /// Symbols defined before its first line, `NAME` or `NAME=VALUE`.
-    #[serde(default)]
-    pub define: Vec<String>,
-    /// Folders to search for inserted files.
-    #[serde(default)]
-    pub include: Vec<String>,
-    /// A symbol file.
-    pub symbols: Option<String>,
-    /// Entry of the program: a label or a number.
-    pub entry: Option<String>,
-    /// Time limit for reaching the call, in seconds of the board's time.
-    pub within: Option<f64>,
-    /// Whether to stop before the first instruction of a program; defaults to `true`.
-    pub stop_on_entry: Option<bool>,
-    #[serde(flatten)]
-    pub(super) others: BTreeMap<String, Value>,
-}
-
-/// Keys of VS Code and of the protocol; those that begin with `__` are an editor's, too.
-const EDITOR_KEYS: [&str; 14] = [
-    "type",
-    "request",
-    "name",
-    "noDebug",
-    "cwd",
-    "env",
-    "console",
-    "presentation",
-    "preLaunchTask",
-    "postDebugTask",
-    "internalConsoleOptions",
-    "debugServer",
-    "serverReadyAction",
-    "suppressMultipleSessionWarning",
-];
-
-impl LaunchArguments {
-    /// Returns the keys that are neither the adapter's nor an editor's.
-    pub(super) fn unknown_keys(&self) -> Vec<&str> {
-        let keys = self.others.keys().map(String::as_str);
-        keys.filter(|key| !key.starts_with("__") && !EDITOR_KEYS.contains(key)).collect()
     }
 }
 

@@ -1,5 +1,5 @@
 //! Symbols and lines in files that linkers and assemblers write beside Intel HEX: `VALUE NAME`
-//! lines, SDCC's `.noi` and sjasmplus' `.sld`.
+//! lines, SDCC's `.noi`, sjasmplus' `.sld` and z88dk's `.map`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,16 +24,24 @@ impl DebugInfo {
         let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
         let mut info = Self::default();
         let mut assembler_lines = Vec::new();
+        let mut map_labels = BTreeMap::new();
         for (number, line) in (1usize..).zip(text.lines()) {
             let line = line.trim();
             match ending.to_str() {
                 Some("noi") => info.add_noi_line(line, &mut assembler_lines),
                 Some("sld") => info.add_sld_line(line),
+                Some("map") => {
+                    info.add_map_line(line, &mut map_labels);
+                    Some(())
+                }
                 _ => info.add_symbol(line.split(';').next().unwrap_or_default().trim()),
             }
             .ok_or(number)?;
         }
         info.add_assembler_lines(assembler_lines);
+        if info.starts.is_empty() {
+            info.starts = map_labels;
+        }
         let in_folder = |name: &str| match folder.join(name) {
             path if path.is_file() => path.display().to_string(),
             _ => name.to_owned(),
@@ -90,6 +98,37 @@ impl DebugInfo {
                 self.symbols.push((value, name.to_owned()));
             }
             _ => {}
+        }
+        Some(())
+    }
+
+    /// `main = $8000 ; addr, public, , hello, code, hello.asm:5` (z88dk, "Map file"): a symbol, and
+    /// its line, which is a line of the program if its name is `__ASM_LINE_...` or `__C_LINE_...`.
+    /// Without such lines, as without `-debug`, those of `labels` have to do. Lines of other
+    /// linkers' maps are ignored.
+    fn add_map_line(
+        &mut self,
+        line: &str,
+        labels: &mut BTreeMap<u16, (String, u32)>,
+    ) -> Option<()> {
+        let (symbol, description) = line.split_once(';')?;
+        let (name, value) = symbol.split_once('=')?;
+        let (name, value) = (name.trim(), value.trim().strip_prefix('$')?);
+        let value = u16::from_str_radix(value, 16).ok()?;
+        let fields: Vec<&str> = description.split(',').map(str::trim).collect();
+        let (kind, place) = (fields.first()?, fields.last()?);
+        let (file, number) = place.rsplit_once(':')?;
+        // The file of a line of C is followed by its scope.
+        let file = file.split("::").next()?.to_owned();
+        let is_line = ["__ASM_LINE_", "__C_LINE_"].iter().any(|one| name.starts_with(one));
+        if let Ok(number) = number.parse::<u32>()
+            && *kind == "addr"
+        {
+            let lines = if is_line { &mut self.starts } else { labels };
+            lines.entry(value).or_insert((file, number));
+        }
+        if !is_line && *kind == "addr" {
+            self.symbols.push((value, name.to_owned()));
         }
         Some(())
     }

@@ -5,8 +5,8 @@
 
 use ratatui::backend::TestBackend;
 use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::{Modifier, Style};
-use ratatui::text::Line;
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Paragraph};
 use ratatui::{Frame, Terminal};
 
@@ -76,7 +76,23 @@ impl View {
         if self.pane == Pane::Displays {
             lines.extend(self.log.iter().map(|line| render::printable(line)));
         }
-        draw_panel(frame, pane, pane_title(&self.pane), self.scrolled(lines, rows));
+        self.draw_pane(frame, pane, &self.pane, self.scrolled(lines, rows));
+    }
+
+    /// Draws the lines of a pane; in memory, the bytes that the last step has read and written.
+    fn draw_pane(&self, frame: &mut Frame<'_>, area: Rect, pane: &Pane, lines: Vec<String>) {
+        let title = pane_title(pane);
+        let is_memory = matches!(pane, Pane::Memory(_));
+        let Some(touched) = self.debugger.touched.as_ref().filter(|_| is_memory) else {
+            return draw_panel(frame, area, title, lines);
+        };
+        let style = |at: u16| match (touched.writes.contains(&at), touched.reads.contains(&at)) {
+            (true, _) => Style::new().fg(Color::Red).add_modifier(Modifier::BOLD),
+            (_, true) => Style::new().fg(Color::Green),
+            _ => Style::new(),
+        };
+        let lines = lines.iter().map(|line| memory_line(line, style)).collect();
+        draw_panel(frame, area, title, lines);
     }
 
     /// Returns the rows that fit; a console is scrolled to its end.
@@ -112,7 +128,7 @@ impl View {
             let lines = pane.lines(&self.debugger, rows);
             let skipped = if pane == Pane::Console { lines.len().saturating_sub(rows) } else { 0 };
             let shown = lines.into_iter().skip(skipped).take(rows).collect();
-            draw_panel(frame, area, pane_title(&pane), shown);
+            self.draw_pane(frame, area, &pane, shown);
         }
     }
 
@@ -194,7 +210,27 @@ fn pane_title(pane: &Pane) -> &'static str {
     }
 }
 
-fn draw_panel(frame: &mut Frame<'_>, area: Rect, title: &str, lines: Vec<String>) {
-    let lines: Vec<Line<'_>> = lines.into_iter().map(Line::raw).collect();
+/// Styles the bytes of a row of memory, `8000  41 42 ..  AB`.
+fn memory_line(line: &str, style: impl Fn(u16) -> Style) -> Line<'static> {
+    let mut words = line.splitn(2, "  ");
+    let (address, rest) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let first = u16::from_str_radix(address, 16).unwrap_or_default();
+    let (bytes, characters) = rest.split_once("  ").unwrap_or((rest, ""));
+    let mut spans = vec![Span::raw(format!("{address}  "))];
+    for (at, byte) in (0..).zip(bytes.split(' ')) {
+        spans.push(Span::styled(byte.to_owned(), style(first.wrapping_add(at))));
+        spans.push(Span::raw(" "));
+    }
+    spans.push(Span::raw(format!(" {characters}")));
+    Line::from(spans)
+}
+
+fn draw_panel<'t, T: Into<Line<'t>>>(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    title: &str,
+    lines: Vec<T>,
+) {
+    let lines: Vec<Line<'_>> = lines.into_iter().map(Into::into).collect();
     frame.render_widget(Paragraph::new(lines).block(Block::bordered().title(title)), area);
 }

@@ -215,6 +215,36 @@ fn sdcc_and_sjasmplus_bring_their_lines_and_labels() {
 }
 
 #[test]
+fn z88dk_brings_its_lines_and_labels() {
+    let bench = Bench::new();
+    // LD A,5; CALL 8007H; JR 8005H; INC A; RET.
+    bench.write("z.ihx", ":098000003E05CD078018FE3CC9C5\n:00000001FF\n");
+    bench.write("z.asm", "main: ld a,5\n call one\nloop: jr loop\none: inc a\n ret\n");
+    let labels = "main = $8000 ; addr, public, , z, code, z.asm:1\n\
+        loop = $8005 ; addr, local, , z, code, z.asm:3\n\
+        one = $8007 ; addr, local, , z, code, z.asm:4\nsize = $0009 ; const, public, def, , ,\n";
+    let (map, commands) = (bench.path("z.map"), "break z.asm:3\nbreak one\nrun\nnext\n");
+    // As its page \"Map file\" describes the format: without -debug, and with it.
+    std::fs::write(&map, format!("of another linker\n{labels}")).expect("written");
+    let out = bench.script(&bench.path("z.ihx"), commands, &[]);
+    assert!(out.contains("8005H, LOOP (z.asm:3)") && out.contains("8007H, ONE (z.asm:4): INR A"));
+    let line = |number: u32, at: u16| {
+        format!(
+            "__ASM_LINE_{number}_z_2easm = ${at:04X} ; addr, local, , z, code, z.asm:{number}\n"
+        )
+    };
+    let lines = [(1, 0x8000), (2, 0x8002), (3, 0x8005), (4, 0x8007), (5, 0x8008)];
+    let lines: String = lines.map(|(number, at)| line(number, at)).concat();
+    std::fs::write(&map, format!("{labels}{lines}")).expect("written");
+    let out = bench.script(&bench.path("z.ihx"), commands, &[]);
+    assert!(out.contains("8008H, ONE+1 (z.asm:5): RET"), "{out}");
+    let c = "__C_LINE_2_z_2ec = $8002 ; addr, local, , z, code, z.c::main::0::1:2\n";
+    std::fs::write(&map, format!("{labels}{c}")).expect("written");
+    let out = bench.script(&bench.path("z.ihx"), "break z.c:2\n", &[]);
+    assert!(out.contains("8002H (z.c:2)"), "{out}");
+}
+
+#[test]
 fn a_program_for_rom_is_what_the_board_is_powered_up_with() {
     let bench = Bench::new();
     let rom = bench.write(
@@ -323,7 +353,16 @@ fn commands_from_standard_input_are_executed_as_they_come() {
     writeln!(input, "restart").expect("sent");
     let mut reply = String::new();
     output.read_line(&mut reply).expect("a line");
-    assert!(reply.contains("prog.asm has changed since"), "{reply}");
+    assert!(reply.contains("prog.asm has changed: the program is loaded again"), "{reply}");
+    output.read_line(&mut reply).expect("where it is");
+    // A program with an error leaves the one before it.
+    bench.write("prog.asm", "\tMVI Q,1\n");
+    writeln!(input, "restart\nprint 5").expect("sent");
+    let mut reply = String::new();
+    while !reply.contains("0005H = 5") {
+        assert!(output.read_line(&mut reply).expect("a line") > 0, "{reply}");
+    }
+    assert!(reply.contains("restarted as it was") && reply.contains("U01"), "{reply}");
     drop(input);
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
 }

@@ -329,6 +329,39 @@ fn log_messages_assignments_completions_and_goto_serve_any_program() {
 }
 
 #[test]
+fn a_halt_for_ever_is_an_exception_and_a_restart_assembles_again() {
+    let bench = crate::any::Bench::new();
+    let program = bench.write("halt.asm", "START:\tDI\n\tMVI A,1\n\tNOP\n\tHLT\n\t.END START\n");
+    let mut client = Client::start();
+    client.ask("initialize", json!({ "adapterID": "z80" }));
+    client.ask("launch", json!({ "program": program, "stopOnEntry": false }));
+    let lines = json!({ "source": { "path": program }, "breakpoints": [{ "line": 3 }] });
+    client.ask("setBreakpoints", lines.clone());
+    client.ask("configurationDone", json!({}));
+    assert_eq!(client.event("stopped")["body"]["reason"], "breakpoint");
+    let none = client.response("exceptionInfo", json!({ "threadId": 1 }));
+    assert_eq!(none["success"], false, "{none}");
+    client.ask("continue", json!({ "threadId": 1 }));
+    let stopped = client.event("stopped")["body"].clone();
+    assert_eq!(stopped["reason"], "exception", "{stopped}");
+    let info = client.ask("exceptionInfo", json!({ "threadId": 1 }));
+    assert_eq!((&info["exceptionId"], &info["breakMode"]), (&json!("halted"), &json!("always")));
+    assert!(info["description"].as_str().is_some_and(|text| text.contains("only a reset")));
+    // Source with an error leaves the session as it was.
+    bench.write("halt.asm", "\tMVI Q,1\n");
+    let refused = client.response("restart", json!({}));
+    assert_eq!(refused["success"], false, "{refused}");
+    assert_eq!(client.ask("evaluate", json!({ "expression": "A" }))["result"], "01H (1)");
+    bench.write("halt.asm", "START:\tDI\n\tMVI A,2\n\tNOP\n\tHLT\n\t.END START\n");
+    client.ask("restart", json!({ "arguments": { "program": program, "stopOnEntry": false } }));
+    client.event("initialized");
+    client.ask("setBreakpoints", lines);
+    client.ask("configurationDone", json!({}));
+    assert_eq!(client.event("stopped")["body"]["reason"], "breakpoint");
+    assert_eq!(client.ask("evaluate", json!({ "expression": "A" }))["result"], "02H (2)");
+}
+
+#[test]
 fn an_invalid_launch_is_refused() {
     let mut client = Client::start();
     assert_eq!(client.response("threads", json!({}))["success"], false, "nothing is launched");

@@ -16,6 +16,18 @@ fn line<'o>(out: &'o str, text: &str) -> &'o str {
 }
 
 #[test]
+fn signed_values_are_computed_compared_and_printed() {
+    let commands = "set A = 0FBH\nset HL = 8000H\nprint sb(A)\nprint sw(HL) / 2\nprint sb(A) + 6\n\
+        print sb(A) < 0 && A > 0\nprint sw(HL) > 0\nbreak ONE if sb(A) < -4 log A is {sb(A)}\n\
+        display sb(A)\nstep 3\n";
+    let out = run(commands);
+    let expected = ["-5 = FFFBH", "C000H = 49152, -16384 signed", "0001H = 1", "0001H = 1"];
+    let values = [&expected[..], &["0000H = 0"]].concat().join("\n");
+    assert!(out.contains(&values), "{out}");
+    assert!(out.contains("A is -5 (FFFBH)") && out.contains("sb(A) = -5 (FFFBH)"), "{out}");
+}
+
+#[test]
 fn a_watchpoint_states_its_address_and_width() {
     for (what, expected) in [
         ("FC", "changes of FC"),

@@ -10,7 +10,7 @@ fn the_extension_describes_the_arguments_of_launch() {
     let described = launch["properties"].as_object().expect("properties");
     let described: BTreeSet<String> = described.keys().cloned().collect();
     // The fields in the source, with the names that serde gives them.
-    let source = include_str!("../../../board-debugger/src/dap/types.rs");
+    let source = include_str!("../../../board-debugger/src/dap/launch_arguments.rs");
     let (_, fields) = source.split_once("pub struct LaunchArguments {").expect("the structure");
     let fields = fields.split_once("\n}").expect("its end").0;
     let named = fields.lines().filter_map(|line| line.trim().strip_prefix("pub "));

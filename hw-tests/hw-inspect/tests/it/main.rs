@@ -9,6 +9,7 @@ mod debugger;
 mod expressions;
 mod gdb;
 mod launch;
+mod pictures;
 mod profile;
 mod reverse;
 #[path = "../../../hw-tests/tests/it/screen.rs"]

@@ -7,7 +7,10 @@ use board_debugger::open_at_exchange;
 use board_debugger::view::View;
 use firmware::evaluator::Evaluator;
 use firmware::profile::BoardProfile;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::KeyCode;
+use ratatui::style::Color;
 use sargon_reference::{Square, parse_fen};
 
 use crate::debugger::FIGURE_1;
@@ -203,6 +206,103 @@ fn a_running_board_takes_breakpoints_and_no_command_that_runs_it() {
     expect(&mut screen, "breakpoint");
     screen.press(b"q");
     assert_eq!(screen.wait_for_exit().0, Some(0));
+}
+
+/// A program whose line 3 writes what line 2 has read.
+const COPY: &str =
+    "START:\tLXI H,9000H\n\tMOV A,M\n\tINX H\n\tMOV M,A\n\tJMP START\n\t.END START\n";
+
+#[test]
+fn bytes_that_a_step_reads_and_writes_have_colours_and_memory_is_edited_in_its_pane() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("copy.asm");
+    std::fs::write(&path, COPY).expect("it fits");
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
+    let file = board_debugger::ProgramFile { path, ..Default::default() };
+    let program = file.load(&profile).unwrap_or_else(|error| panic!("{error}"));
+    let debugger = board_debugger::open_program(&profile, program);
+    let mut view = View::new(debugger.unwrap_or_else(|error| panic!("{error}")), None);
+    press(&mut view, ":memory 9000H\ne5AH 5BH\ns");
+    assert!(row(&drawn(&view), "9000  5A 5B").contains("Z["));
+    // The cells of 9000H and 9001H in the first row of the pane.
+    let colours = |view: &View| {
+        let mut terminal = Terminal::new(TestBackend::new(80, 24)).expect("in memory");
+        terminal.draw(|frame| view.draw(frame)).expect("in memory");
+        let buffer = terminal.backend().buffer().clone();
+        let text = |y| (0..80).map(|x| buffer[(x, y)].symbol()).collect::<String>();
+        let y = (0..24).find(|y| text(*y).starts_with("│9000  ")).expect("its row");
+        [7, 10].map(|x| buffer[(x, y)].fg)
+    };
+    assert_eq!(colours(&view), [Color::Reset, Color::Reset], "LXI reads only itself");
+    press(&mut view, "s");
+    assert_eq!(colours(&view), [Color::Green, Color::Reset]);
+    press(&mut view, "ss");
+    assert_eq!(colours(&view), [Color::Reset, Color::Red]);
+}
+
+#[test]
+fn a_session_is_restored_for_its_program_and_edited_source_is_loaded_with_the_breakpoints() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = folder.path().join("copy.asm");
+    std::fs::write(&program, COPY).expect("it fits");
+    let run = |more: &[&str], status: &str, keys: &[(&str, &str)]| {
+        let mut command = Command::cargo_bin("hw-inspect").expect("it is built");
+        command.arg("debug").arg(&program).args(more);
+        command.env("XDG_STATE_HOME", folder.path().join("state"));
+        let mut screen = TerminalSession::spawn(command);
+        expect(&mut screen, status);
+        for (keys, text) in keys {
+            screen.press(keys.as_bytes());
+            expect(&mut screen, text);
+        }
+        screen.press(b"q");
+        assert_eq!(screen.wait_for_exit().0, Some(0));
+    };
+    let saved = folder.path().join("state/hw-tests/debug");
+    let lines = || -> Vec<String> {
+        let files = saved.read_dir().expect("a folder").map(|one| one.expect("a file").path());
+        let texts = files.map(|file| std::fs::read_to_string(file).expect("text"));
+        texts.flat_map(|text| text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()).collect()
+    };
+    let stops = ":break copy.asm:4 if A == 0 hits 2\r:watch 9000H,2 rw if A == 1\r:display [HL]\r\
+                 :memory 9000H\r:print 7FH\r";
+    run(&[], "ready", &[(stops, "007FH")]);
+    let name = program.display().to_string();
+    let expected = |line: u32| {
+        let place = format!("break {name}:{line} if A == 0 hits 2");
+        vec![
+            place,
+            "watch 9000H,2 rw if A == 1".into(),
+            "display [HL]".into(),
+            "memory 9000H".into(),
+        ]
+    };
+    assert_eq!(lines(), expected(4));
+    // Line 4 becomes line 5, and its code moves.
+    let edit = || {
+        std::fs::write(&program, COPY.replace("\tINX H", "\tNOP\n\tINX H")).expect("it fits");
+        let later = std::time::SystemTime::now() + std::time::Duration::from_secs(10);
+        let source = std::fs::File::options().write(true).open(&program);
+        source.and_then(|file| file.set_modified(later)).expect("it is there");
+        "R"
+    };
+    let mut command = Command::cargo_bin("hw-inspect").expect("it is built");
+    command.arg("debug").arg(&program).env("XDG_STATE_HOME", folder.path().join("state"));
+    let mut screen = TerminalSession::spawn(command);
+    expect(&mut screen, "saved session: 4 restored");
+    screen.press(edit().as_bytes());
+    expect(&mut screen, "loaded");
+    screen.press(b"q");
+    assert_eq!(screen.wait_for_exit().0, Some(0));
+    assert_eq!(lines(), expected(5));
+    run(&["--fresh"], "ready", &[]);
+    assert_eq!(lines(), [""; 0]);
+    for _ in 0..2 {
+        run(&["--break", "START"], "Registers", &[]);
+        assert_eq!(lines(), ["break START"]);
+    }
+    run(&[], "saved session: 1 restored", &[(":delete all\r", "deleted")]);
+    assert_eq!(saved.read_dir().expect("a folder").count(), 0, "nothing is left to save");
 }
 
 #[test]

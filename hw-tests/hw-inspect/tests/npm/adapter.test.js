@@ -156,7 +156,6 @@ test("every capability that is named is had, and no other", async () => {
     supportsStepInTargetsRequest: ["stepInTargets", { frameId: 0 }],
     supportsSetExpression: ["setExpression", { expression: "[COUNT]", value: "5" }],
     supportsLoadedSourcesRequest: ["loadedSources", {}],
-    supportsExceptionInfoRequest: ["exceptionInfo", { threadId: 1 }],
     supportsRestartFrame: ["restartFrame", { frameId: 0 }],
     supportsTerminateThreadsRequest: ["terminateThreads", { threadIds: [1] }],
     supportsCancelRequest: ["cancel", { requestId: 1 }],
@@ -176,9 +175,24 @@ test("every capability that is named is had, and no other", async () => {
   assert.deepEqual(differ, []);
   // What has no request of its own is tried by the other tests.
   const tried = ["ConfigurationDoneRequest", "ConditionalBreakpoints", "HitConditionalBreakpoints", "LogPoints",
-    "SteppingGranularity", "DataBreakpointBytes", "EvaluateForHovers", "DelayedStackTraceLoading"].map((name) => `supports${name}`);
+    "SteppingGranularity", "DataBreakpointBytes", "EvaluateForHovers", "DelayedStackTraceLoading",
+    "ExceptionInfoRequest"].map((name) => `supports${name}`);
   const odd = Object.keys(body).filter((name) => !(name in requests) && !tried.includes(name));
   assert.deepEqual(odd, []);
+});
+
+test("a program that halts for ever has stopped for an exception, until it is restarted", async () => {
+  fs.writeFileSync(program, "START:\tDI\n\tHLT\n\t.END START\n");
+  await client.begin({ program });
+  assert.equal((await client.travel("continue")).reason, "exception");
+  const { exceptionId } = (await client.send("exceptionInfo", { threadId: 1 })).body;
+  assert.equal(exceptionId, "halted");
+  const ready = client.waitForEvent("initialized");
+  await client.send("restart", {});
+  await ready;
+  const stopped = client.waitForEvent("stopped");
+  await client.configurationDoneRequest();
+  assert.equal((await stopped).body.reason, "entry");
 });
 
 test("a client that counts from 0 is refused before it asks for lines", async () => {

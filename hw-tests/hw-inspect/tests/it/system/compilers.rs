@@ -1,4 +1,4 @@
-//! Programs of Debian's SDCC in the debugger.
+//! Programs of Debian's SDCC and of GNU as in the debugger.
 
 use std::process::Command;
 
@@ -52,4 +52,37 @@ fn a_program_of_sdcc_is_stepped_by_lines_of_c_and_assembler() {
     assert!(out.contains("(main.c:10): "), "{out}");
     // 0 + 1 + 2.
     assert!(out.contains("0003H = 3"), "{out}");
+}
+
+const GNU: &str = "        .globl begin
+begin:  ld sp,0xf000
+        ld b,3
+loop:   call twice
+        djnz loop
+wait:   jr wait
+twice:  add a,a
+        inc a
+        ret
+";
+
+#[test]
+fn a_program_of_gnu_as_is_stepped_by_lines() {
+    let bin = std::env::var_os("Z80_ELF_BIN").filter(|bin| !bin.is_empty());
+    let bin = bin.expect("export Z80_ELF_BIN=$(.ci/install/binutils-z80-elf)");
+    let bin = std::path::PathBuf::from(bin);
+    let bench = Bench::new();
+    bench.write("gnu.s", GNU);
+    let link = ["-Ttext=0x8000", "-e", "begin", "-o", "gnu.elf", "gnu.o"];
+    for (tool, arguments) in [("as", &["-g", "-o", "gnu.o", "gnu.s"][..]), ("ld", &link)] {
+        let mut command = Command::new(bin.join(tool));
+        let output = command.args(arguments).current_dir(bench.path("")).output();
+        let output = output.expect("GNU binutils");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let commands = "list\nset A = 1\nbreak gnu.s:8\nrun\nnext\nprint A\nout\n";
+    let out = bench.script(&bench.path("gnu.elf"), commands, &[]);
+    assert!(out.contains(">    2  begin:  ld sp,0xf000"), "{out}");
+    // Twice 1, and 1.
+    assert!(out.contains("(gnu.s:9): ") && out.contains("0003H = 3"), "{out}");
+    assert!(out.contains("(gnu.s:5): "), "{out}");
 }

@@ -1,0 +1,102 @@
+//! Loads an edited program again, and names breakpoints so that they can be set in it.
+
+use super::{print, stop};
+use crate::debugger::Debugger;
+use crate::stops::WatchTarget;
+use z80_core::{canonical_register_name, parse_number};
+
+impl Debugger {
+    /// Loads the program again if its sources have changed, with the breakpoints, or else restores
+    /// the state in which the debugger was created. Logs what has changed.
+    pub(super) fn restart_or_reload(&mut self) {
+        let changed = self.code().changed_files().join(", ");
+        if changed.is_empty() {
+            return self.restart();
+        }
+        let Some(mut reload) = self.reload.take() else {
+            self.restart();
+            let problem = "has changed since the program was loaded; quit, and debug it again";
+            return self.stops.log(format!("{changed} {problem}"));
+        };
+        match reload() {
+            Ok(mut fresh) => {
+                fresh.reload = Some(reload);
+                fresh.stops.log(format!("{changed} has changed: the program is loaded again"));
+                self.move_stops_to(&mut fresh);
+                *self = fresh;
+            }
+            Err(problem) => {
+                self.reload = Some(reload);
+                self.restart();
+                problem.lines().for_each(|line| self.stops.log(line.to_owned()));
+                let kept = "has changed, but the program is restarted as it was";
+                self.stops.log(format!("{changed} {kept}"));
+            }
+        }
+    }
+
+    fn move_stops_to(&self, fresh: &mut Self) {
+        let code = fresh.code().clone();
+        let place = |at| self.code().moved_address(at, &code).map(|at| format!("{at:04X}H"));
+        for command in self.stop_commands(place) {
+            let (name, rest) = command.split_once(' ').unwrap_or((&command, ""));
+            let set = match name {
+                "break" => stop::set_break,
+                "watch" => stop::set_watch,
+                _ => print::display,
+            };
+            if let Err(problem) = set(fresh, rest) {
+                fresh.stops.log(format!("{command}: {problem}"));
+            }
+        }
+    }
+
+    /// Returns the commands that set the breakpoints, watchpoints and displays again, by labels and
+    /// lines, for a later session.
+    pub fn saved_stops(&self) -> Vec<String> {
+        self.stop_commands(|at| Some(self.place_name(at)))
+    }
+
+    /// Names an address by a label or a line that stands for this address alone, or else in digits.
+    fn place_name(&self, at: u16) -> String {
+        let code = self.code();
+        let is_name =
+            |name: &&str| canonical_register_name(name).is_none() && parse_number(name).is_none();
+        let label = code.label(at).map(|label| label.name.as_str()).filter(is_name);
+        if let Some(label) = label.filter(|label| code.symbol(label) == Some(at)) {
+            return label.to_owned();
+        }
+        let line = code.line_at(at).map(|line| (&*line.place.file, line.place.line));
+        let is_line = |(file, line): &(&str, u32)| {
+            let found = code.breakpoint_line(file, *line);
+            found.is_some_and(|(number, places)| number == *line && places == [at])
+        };
+        let line = line.filter(is_line);
+        line.map_or_else(|| format!("{at:04X}H"), |(file, line)| format!("{file}:{line}"))
+    }
+
+    /// Returns the commands that set all stops, in order; those without a place are left out.
+    fn stop_commands(&self, place: impl Fn(u16) -> Option<String>) -> Vec<String> {
+        let rules = |id| self.stops.rules(id);
+        let breaks = self.stops.breakpoints().filter_map(|(id, one)| {
+            Some((id, format!("break {}{}", place(one.address)?, rules(id))))
+        });
+        let watches = self.stops.watchpoints().filter_map(|(id, watch)| {
+            let what = match watch.target {
+                WatchTarget::Register(name) => name.to_owned(),
+                WatchTarget::Ports => format!("port {:02X}H,{}", watch.first, watch.count),
+                WatchTarget::Memory => format!("{},{}", place(watch.first)?, watch.count),
+            };
+            let access = match (watch.reads, watch.writes) {
+                (true, true) => " rw",
+                (true, false) => " r",
+                _ => "",
+            };
+            Some((id, format!("watch {what}{access}{}", rules(id))))
+        });
+        let displays = self.stops.displays().map(|(id, text)| (id, format!("display {text}")));
+        let mut all: Vec<(u32, String)> = breaks.chain(watches).chain(displays).collect();
+        all.sort_by_key(|(id, _)| *id);
+        all.into_iter().map(|(_, command)| command).collect()
+    }
+}

@@ -1,0 +1,89 @@
+//! Starts sessions: `launch` and `restart`, until the first stop.
+
+use std::io;
+
+use serde_json::Value;
+
+use super::breakpoints::ClientBreakpoints;
+use super::launch_arguments::RestartArguments;
+use super::types::Request;
+use super::{Adapter, LaunchArguments, not_launched};
+use crate::{ExecCommand, HaltReason};
+
+impl Adapter<'_> {
+    /// Handles `launch`.
+    pub(super) fn start(&mut self, request: &Request) -> io::Result<()> {
+        match request.arguments() {
+            Ok(arguments) => self.launch(request, arguments),
+            Err(message) => self.line.respond(request, Err(message)),
+        }
+    }
+
+    /// Handles `restart`: launches the program again, which assembles changed sources; the client
+    /// then sets its breakpoints again. If that fails, the session stays as it is. A board on a
+    /// serial line is restarted with the same program.
+    pub(super) fn restart(&mut self, request: &Request) -> io::Result<()> {
+        let Some(session) = &mut self.session else {
+            return self.line.respond(request, Err(not_launched()));
+        };
+        if session.debugger.has_target() {
+            session.debugger.restart();
+            self.line.respond(request, Ok(Value::Null))?;
+            return self.stopped(HaltReason::HistoryStart);
+        }
+        match request.arguments::<RestartArguments>() {
+            Ok(wanted) => {
+                let arguments = wanted.arguments.unwrap_or_else(|| self.launched.clone());
+                self.launch(request, arguments)
+            }
+            Err(message) => self.line.respond(request, Err(message)),
+        }
+    }
+
+    /// Runs the board to its entry point; the client can cancel that.
+    fn launch(&mut self, request: &Request, arguments: LaunchArguments) -> io::Result<()> {
+        let inbox = &mut self.line.request_reader;
+        let unknown = arguments.unknown_keys().join(", ");
+        let launched = (self.launch)(&arguments, &mut |_| inbox.wants_stop());
+        if !unknown.is_empty() {
+            let output = format!("unknown keys of the launch configuration: {unknown}\n");
+            let body = serde_json::json!({ "category": "important", "output": output });
+            self.line.event("output", body)?;
+        }
+        match launched {
+            Ok(session) => {
+                self.session = Some(session);
+                self.launched = arguments;
+                self.breakpoints = ClientBreakpoints::default();
+                self.has_stopped_before = false;
+                self.line.printed = 0;
+                self.line.respond(request, Ok(Value::Null))?;
+                self.line.event("initialized", Value::Null)
+            }
+            Err(message) => self.line.respond(request, Err(message)),
+        }
+    }
+
+    /// After the client has set its breakpoints: reports the stop at the entry point, or continues.
+    pub(super) fn first_stop(&mut self) -> io::Result<()> {
+        let Some(session) = &mut self.session else { return Ok(()) };
+        if session.runs {
+            session.runs = false;
+            // `Continue` executes an instruction before it checks for breakpoints.
+            return match session.debugger.is_stopped_by_breakpoint() {
+                true => self.stopped(HaltReason::Breakpoint),
+                false => self.run(ExecCommand::Continue),
+            };
+        }
+        match session.message.take() {
+            None => self.stopped(HaltReason::HistoryStart),
+            Some(message) => {
+                let output = format!("{message}\n");
+                let category = "important";
+                let body = serde_json::json!({ "category": category, "output": output });
+                self.line.event("output", body)?;
+                self.stopped_with("pause", message, Vec::new())
+            }
+        }
+    }
+}

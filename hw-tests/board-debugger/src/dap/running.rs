@@ -1,0 +1,227 @@
+//! Requests that run the board, those that arrive meanwhile, and the stops.
+
+use std::io;
+
+use board_simulator::Registers;
+use serde_json::Value;
+
+use super::breakpoints::{self, ClientBreakpoints};
+use super::output::Output;
+use super::response::{ResponseBody, THREAD_ID, to_body};
+use super::types::{EvaluateArguments, GotoArguments, Request, StepArguments, StoppedBody};
+use super::{Adapter, not_launched, queries};
+use crate::commands::{self, CommandOutcome};
+use crate::{Debugger, ExecCommand, HaltReason, render};
+
+impl Adapter<'_> {
+    /// Responds that the board runs, runs it, and reports why it stopped.
+    pub(super) fn resume(&mut self, request: &Request, motion: ExecCommand) -> io::Result<()> {
+        if self.session.is_none() {
+            return self.line.respond(request, Err(not_launched()));
+        }
+        let all = serde_json::json!({ "allThreadsContinued": true });
+        let is_continue = matches!(motion, ExecCommand::Continue | ExecCommand::ReverseContinue);
+        self.line.respond(request, Ok(if is_continue { all } else { Value::Null }))?;
+        self.run(motion)
+    }
+
+    pub(super) fn run(&mut self, motion: ExecCommand) -> io::Result<()> {
+        let Self { line, session, breakpoints: marks, .. } = self;
+        let Some(session) = session else { return Ok(()) };
+        let mut failure = None;
+        let has_console = session.has_console;
+        let halt = commands::run(&mut session.debugger, motion, &mut |debugger| {
+            handle_while_running(line, marks, debugger, has_console).unwrap_or_else(|error| {
+                failure = Some(error);
+                true
+            })
+        });
+        failure.map_or(Ok(()), Err)?;
+        self.stopped(halt)
+    }
+
+    /// Handles `evaluate`: an expression; in the console also a command, which may run the board.
+    pub(super) fn evaluate(&mut self, request: &Request) -> io::Result<()> {
+        let Self { line, session, breakpoints: marks, .. } = self;
+        let Some(session) = session else { return line.respond(request, Err(not_launched())) };
+        let wanted: EvaluateArguments = match request.arguments() {
+            Ok(wanted) => wanted,
+            Err(message) => return line.respond(request, Err(message)),
+        };
+        let is_console = wanted.context.as_deref() == Some("repl");
+        let value = queries::evaluate(&session.debugger, &wanted.expression);
+        // An expression takes precedence over a command: `C` is the register more often than the
+        // abbreviation.
+        if value.is_ok() || !is_console {
+            return line.respond(request, value);
+        }
+        let has_console = session.has_console;
+        let mut failure = None;
+        let outcome =
+            commands::execute(&mut session.debugger, &wanted.expression, &mut |debugger| {
+                handle_while_running(line, marks, debugger, has_console).unwrap_or_else(|error| {
+                    failure = Some(error);
+                    true
+                })
+            });
+        failure.map_or(Ok(()), Err)?;
+        let output =
+            outcome.as_ref().map(|done| commands::outcome_text(&mut session.debugger, done));
+        let output = output.map_err(Clone::clone);
+        let answer =
+            output.map(|text| serde_json::json!({ "result": text, "variablesReference": 0 }));
+        self.line.respond(request, answer)?;
+        match outcome {
+            Ok(CommandOutcome::Halted(halt)) => self.stopped(halt),
+            Ok(CommandOutcome::Output(_)) => {
+                let areas = serde_json::json!({ "areas": ["variables", "stacks"] });
+                self.line.event("invalidated", areas)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Handles `goto`: sets PC.
+    pub(super) fn go_to(&mut self, request: &Request) -> io::Result<()> {
+        let moved = self.session.as_mut().ok_or_else(not_launched).and_then(|session| {
+            session.debugger.can_modify()?;
+            let GotoArguments { target_id } = request.arguments()?;
+            let registers = session.debugger.registers();
+            session.debugger.set_registers(&Registers { pc: target_id, ..registers });
+            Ok(Value::Null)
+        });
+        let is_moved = moved.is_ok();
+        self.line.respond(request, moved)?;
+        if is_moved { self.stopped_with("goto", String::new(), Vec::new()) } else { Ok(()) }
+    }
+
+    pub(super) fn stopped(&mut self, halt: HaltReason) -> io::Result<()> {
+        let Some(session) = &mut self.session else { return Ok(()) };
+        self.line.log(&mut session.debugger)?;
+        if session.has_console {
+            self.line.print(session.debugger.output())?;
+        }
+        let exception = exception_id(&session.debugger, halt);
+        let reason = match halt {
+            _ if exception.is_some() => "exception",
+            HaltReason::Step => "step",
+            HaltReason::Breakpoint => self.breakpoints.reason(&session.debugger),
+            HaltReason::Watchpoint(_) => "data breakpoint",
+            HaltReason::Idle
+            | HaltReason::NeverChanged(_)
+            | HaltReason::Paused
+            | HaltReason::TargetError
+            | HaltReason::TwinCaughtUp => "pause",
+            HaltReason::HistoryStart => "entry",
+        };
+        let text = match halt {
+            HaltReason::HistoryStart if !self.has_stopped_before => String::new(),
+            HaltReason::Paused => String::new(),
+            halt => render::describe_halt(&session.debugger, halt),
+        };
+        let hits = breakpoints::hit_ids(&session.debugger, halt);
+        self.stopped_with(reason, text.clone(), hits)?;
+        self.exception = exception.map(|id| (id, text));
+        Ok(())
+    }
+
+    /// Handles `exceptionInfo`.
+    pub(super) fn exception_info(&self) -> ResponseBody {
+        let none = || "no exception has stopped the board".to_owned();
+        let (id, description) = self.exception.as_ref().ok_or_else(none)?;
+        Ok(serde_json::json!({
+            "exceptionId": id, "description": description, "breakMode": "always"
+        }))
+    }
+
+    pub(super) fn stopped_with(
+        &mut self,
+        reason: &'static str,
+        text: String,
+        hit_breakpoint_ids: Vec<u32>,
+    ) -> io::Result<()> {
+        self.has_stopped_before = true;
+        self.exception = None;
+        let stopped = StoppedBody {
+            reason,
+            thread_id: THREAD_ID,
+            all_threads_stopped: true,
+            description: text.clone(),
+            text,
+            hit_breakpoint_ids,
+        };
+        self.line.event("stopped", to_body(&stopped).unwrap_or_default())
+    }
+}
+
+/// The id of a stop after which the program can't continue; `None` for other stops.
+fn exception_id(debugger: &Debugger, halt: HaltReason) -> Option<&'static str> {
+    match halt {
+        HaltReason::Idle if !debugger.interrupt_state().0 => Some("halted"),
+        HaltReason::TargetError => Some("board"),
+        _ => None,
+    }
+}
+
+/// Handles the requests that arrive while the board runs; returns `true` if it must stop.
+fn handle_while_running(
+    line: &mut Output<'_>,
+    breakpoints: &mut ClientBreakpoints,
+    debugger: &mut Debugger,
+    has_console: bool,
+) -> io::Result<bool> {
+    line.log(debugger)?;
+    if has_console && !debugger.in_reverse_search {
+        line.print(debugger.output())?;
+    }
+    while let Some(request) = line.request_reader.try_next() {
+        let request = match request {
+            Ok(Some(request)) => request,
+            // The end of the stream or an error: the main loop handles it.
+            other => {
+                line.request_reader.put_back(other);
+                return Ok(true);
+            }
+        };
+        match request.command.as_str() {
+            "disconnect" | "terminate" | "restart" => {
+                line.request_reader.put_back(Ok(Some(request)));
+                return Ok(true);
+            }
+            "pause" => {
+                line.respond(&request, Ok(Value::Null))?;
+                return Ok(true);
+            }
+            command if exec_command(command, &request).is_some() => {
+                line.respond(&request, Err("the board is already running".to_owned()))?;
+            }
+            "setVariable" | "setExpression" | "writeMemory" | "evaluate" | "goto"
+            | "exceptionInfo" => {
+                line.respond(&request, Err("the board is running; pause it first".to_owned()))?;
+            }
+            _ => {
+                let answer = queries::handle(debugger, breakpoints, &request);
+                line.respond(&request, answer)?;
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// The command that a request runs the board with; `None` for other requests.
+pub(super) fn exec_command(command: &str, request: &Request) -> Option<ExecCommand> {
+    let step: StepArguments = request.arguments().unwrap_or_default();
+    let by_instruction = step.granularity == "instruction";
+    Some(match (command, by_instruction) {
+        ("continue", _) => ExecCommand::Continue,
+        ("reverseContinue", _) => ExecCommand::ReverseContinue,
+        ("next", true) => ExecCommand::StepOver,
+        ("next", false) => ExecCommand::StepLine,
+        ("stepIn", true) => ExecCommand::Step,
+        ("stepIn", false) => ExecCommand::StepLineInto,
+        ("stepOut", _) => ExecCommand::StepOut,
+        ("stepBack", true) => ExecCommand::ReverseStep,
+        ("stepBack", false) => ExecCommand::ReverseStepLine,
+        _ => return None,
+    })
+}

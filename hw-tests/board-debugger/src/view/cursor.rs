@@ -1,0 +1,131 @@
+//! The panes, the cursor in the source, and the actions at it.
+
+use super::{Cursor, KeyAction, NARROW_ROW, View};
+use crate::ExecCommand;
+use crate::commands::Pane;
+use crate::render;
+use crate::stops::Breakpoint;
+
+impl View {
+    pub(super) fn show_current_code(&mut self) {
+        self.pane = Pane::Code(self.debugger.registers().pc);
+        self.scroll = 0;
+    }
+
+    pub(super) fn show(&mut self, pane: Pane) {
+        self.pane = pane;
+        self.scroll = 0;
+        self.status = String::new();
+    }
+
+    /// The panes in the order in which Tab shows them.
+    pub(super) fn panes(&self) -> [Pane; 8] {
+        let registers = self.debugger.registers();
+        [
+            Pane::Code(registers.pc),
+            Pane::Memory(registers.hl),
+            Pane::Calls,
+            Pane::Stops,
+            Pane::Displays,
+            Pane::Console,
+            Pane::Board,
+            Pane::Array,
+        ]
+    }
+
+    pub(super) fn next_pane(&mut self, step: isize) {
+        let panes = self.panes();
+        let kind = std::mem::discriminant(&self.pane);
+        let now = panes.iter().position(|pane| std::mem::discriminant(pane) == kind);
+        let next = now.map_or(0, |now| (now as isize + step).rem_euclid(panes.len() as isize));
+        self.show(panes[next as usize].clone());
+    }
+
+    /// Scrolls the pane by pages. Instructions and memory have no end; other lists do.
+    pub(super) fn scroll_by(&mut self, pages: isize) {
+        const PAGE: isize = 8;
+        let rows = pages * PAGE;
+        match &mut self.pane {
+            Pane::Memory(at) => *at = at.wrapping_add((rows * NARROW_ROW as isize) as u16),
+            Pane::Code(at) => {
+                let step = if rows > 0 {
+                    render::address_after(&self.debugger, *at, rows as usize)
+                } else {
+                    render::address_before(&self.debugger, *at, rows.unsigned_abs())
+                };
+                *at = step;
+            }
+            _ => self.scroll = self.scroll.saturating_add_signed(rows),
+        }
+    }
+
+    pub(super) fn move_cursor_by(&mut self, lines: isize) {
+        let Some(Cursor { file, line }) = self.cursor.clone().or_else(|| self.running_line())
+        else {
+            self.status = "no source to move the cursor in".to_owned();
+            return;
+        };
+        let last = self.debugger.code().text(&file).len().max(1);
+        let line = line.saturating_add_signed(lines).clamp(1, last);
+        self.cursor = Some(Cursor { file, line });
+    }
+
+    pub(super) fn running_line(&self) -> Option<Cursor> {
+        let (file, line) = self.debugger.line()?;
+        Some(Cursor { file: file.to_owned(), line: line as usize })
+    }
+
+    /// The first instruction at or below the cursor; without a cursor, PC.
+    pub(super) fn cursor_address(&self) -> Option<u16> {
+        match &self.cursor {
+            Some(Cursor { file, line }) => {
+                self.debugger.code().breakpoint_line(file, *line as u32)?.1.first().copied()
+            }
+            None => Some(self.debugger.registers().pc),
+        }
+    }
+
+    pub(super) fn run_to_cursor(&mut self, back: bool) -> KeyAction {
+        match self.cursor_address() {
+            Some(at) if back => KeyAction::Move(ExecCommand::ReverseTo(at)),
+            Some(at) => KeyAction::Move(ExecCommand::RunTo(at)),
+            None => {
+                self.status = "no instruction at or below the cursor".to_owned();
+                KeyAction::Nothing
+            }
+        }
+    }
+
+    /// Searches back for the last change of the first byte in the memory pane, or at HL.
+    pub(super) fn find_last_change(&mut self) -> KeyAction {
+        KeyAction::Move(ExecCommand::ReverseToChange(self.memory_address()))
+    }
+
+    /// The first address in the memory pane, or HL.
+    pub(super) fn memory_address(&self) -> u16 {
+        match self.pane {
+            Pane::Memory(at) => at,
+            _ => self.debugger.registers().hl,
+        }
+    }
+
+    pub(super) fn toggle_break(&mut self) -> KeyAction {
+        let Some(at) = self.cursor_address() else {
+            self.status = "no instruction at or below the cursor".to_owned();
+            return KeyAction::Nothing;
+        };
+        let was = self.debugger.stops.has_breakpoint(at);
+        if let (false, Err(problem)) = (was, self.debugger.can_set_breakpoint(at)) {
+            self.status = problem;
+            return KeyAction::Nothing;
+        }
+        let stops = &mut self.debugger.stops;
+        stops.remove_breakpoints_at(at);
+        if !was {
+            stops.add_breakpoint(Breakpoint::at(at));
+        }
+        let what = if was { "no breakpoint" } else { "breakpoint" };
+        self.status = format!("{what} at {}", self.debugger.code().describe_address(at));
+        KeyAction::Nothing
+    }
+}

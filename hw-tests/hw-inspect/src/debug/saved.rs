@@ -1,0 +1,66 @@
+//! Breakpoints, watchpoints, displays and the pane of a program, saved between sessions.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use board_debugger::view::View;
+
+/// The folder of the sessions in the user's folder for state.
+const FOLDER: &str = "hw-tests/debug";
+
+/// The file with the session of a program: commands of the debugger, one a line.
+pub(super) struct SavedSession {
+    file: PathBuf,
+    program: PathBuf,
+}
+
+impl SavedSession {
+    /// Returns the session of a program, by its path.
+    pub(super) fn of(program: &Path) -> Option<Self> {
+        let program = program.canonicalize().ok()?;
+        let mut hasher = DefaultHasher::new();
+        program.hash(&mut hasher);
+        let stem = program.file_stem()?.to_string_lossy().into_owned();
+        let name = format!("{stem}-{:016x}", hasher.finish());
+        let file = host_platform::files::state_dir().join(FOLDER).join(name);
+        Some(Self { file, program })
+    }
+
+    /// Executes the commands of the saved session. Those that fail, since the program has changed,
+    /// are counted in the status row.
+    pub(super) fn restore(&self, view: &mut View) {
+        let Ok(text) = std::fs::read_to_string(&self.file) else { return };
+        let (mut done, mut failed) = (0, 0);
+        let present = view.debugger().saved_stops();
+        let is_wanted =
+            |line: &&str| !line.starts_with(';') && !present.iter().any(|one| one == line);
+        for line in text.lines().filter(is_wanted) {
+            let is_done = view.restore_command(line);
+            done += u32::from(is_done);
+            failed += u32::from(!is_done);
+        }
+        let lost = if failed > 0 { format!(", {failed} no longer apply") } else { String::new() };
+        view.set_status(format!("saved session: {done} restored{lost}; --fresh begins without"));
+    }
+
+    /// Saves the session; without anything to save, removes the file.
+    ///
+    /// # Errors
+    /// Returns the system's error if the file can't be written.
+    pub(super) fn save(&self, view: &View) -> io::Result<()> {
+        let mut lines = view.debugger().saved_stops();
+        lines.extend(view.layout_command());
+        if lines.is_empty() {
+            return match std::fs::remove_file(&self.file) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                _ => Ok(()),
+            };
+        }
+        if let Some(folder) = self.file.parent() {
+            host_platform::files::create_private_dir(folder)?;
+        }
+        let text = format!("; {}\n{}\n", self.program.display(), lines.join("\n"));
+        std::fs::write(&self.file, text)
+    }
+}
