@@ -3,6 +3,14 @@ vim.filetype.add({ extension = { asm = "tdl", ASM = "tdl" } })
 
 local group = vim.api.nvim_create_augroup("tdl", {})
 
+local function start(buffer)
+  vim.lsp.start({
+    name = "tdlasm",
+    cmd = { "tdlasm", "lsp" },
+    root_dir = vim.fs.root(buffer, { "tdl.toml", ".git" }),
+  })
+end
+
 vim.api.nvim_create_autocmd("FileType", {
   group = group,
   pattern = "tdl",
@@ -15,13 +23,32 @@ vim.api.nvim_create_autocmd("FileType", {
     -- :make assembles the file and lists its errors.
     vim.opt_local.errorformat = "%f:%l:%c: %trror[%m,%f:%l:%c: %tarning[%m"
     vim.opt_local.makeprg = "tdlasm asm --message-format short %"
-    vim.lsp.start({
-      name = "tdlasm",
-      cmd = { "tdlasm", "lsp" },
-      root_dir = vim.fs.root(event.buf, { "tdl.toml", ".git" }),
-    })
+    start(event.buf)
   end,
 })
+
+-- Test files: codelens.refresh() shows "Run test" and "Debug test", codelens.run() runs them.
+vim.api.nvim_create_autocmd({ "BufRead", "BufNewFile" }, {
+  group = group,
+  pattern = "*.test.toml",
+  callback = function(event)
+    start(event.buf)
+  end,
+})
+
+local function in_terminal(words)
+  vim.cmd("split | terminal " .. table.concat(vim.tbl_map(vim.fn.shellescape, words), " "))
+end
+
+vim.lsp.commands["tdl.runTest"] = function(command)
+  local file, case = unpack(command.arguments)
+  in_terminal({ "hw-tests", "test", file, "--filter", case })
+end
+
+vim.lsp.commands["tdl.debugTest"] = function(command)
+  local file, case = unpack(command.arguments)
+  in_terminal({ "hw-tests", "debug", file, case })
+end
 
 -- Sources are laid out when they are written; leave this out if you would rather not.
 vim.api.nvim_create_autocmd("BufWritePre", {

@@ -13,11 +13,14 @@ use tdlasm::source::Span;
 
 use super::analysis::Analysis;
 use super::documents::normalize_path;
+use super::follow_on::{Reported, without_follow_on};
 use super::positions::LineIndex;
 use super::uri;
 use super::workspace::Workspace;
 
 const DIAGNOSTIC_SOURCE: &str = "tdlasm";
+/// The maximum number of other places that a diagnostic lists.
+const MAX_RELATED: usize = 16;
 
 /// The diagnostics published last, by file.
 #[derive(Debug, Default)]
@@ -150,8 +153,24 @@ impl<'a> DiagnosticConverter<'a> {
     }
 
     fn messages(mut self) -> Vec<(PathBuf, Diagnostic)> {
-        let all = &self.program.assembly.diagnostics;
-        all.iter().filter_map(|one| self.message(one)).collect()
+        let all = without_follow_on(self.program);
+        all.iter().filter_map(|one| self.reported(one)).collect()
+    }
+
+    /// Converts a diagnostic; the other places of the same one are related information.
+    fn reported(&mut self, one: &Reported<'_>) -> Option<(PathBuf, Diagnostic)> {
+        let (path, mut diagnostic) = self.message(one.diagnostic)?;
+        let others = one.others.iter().take(MAX_RELATED);
+        let others = others.filter_map(|span| {
+            let (_, location) = self.location(*span)?;
+            let message = one.diagnostic.message.clone();
+            Some(DiagnosticRelatedInformation { location, message })
+        });
+        let others: Vec<_> = others.collect();
+        if !others.is_empty() {
+            diagnostic.related_information.get_or_insert_default().extend(others);
+        }
+        Some((path, diagnostic))
     }
 
     /// Converts a diagnostic to that of the protocol; also returns its file.

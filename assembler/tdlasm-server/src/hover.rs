@@ -7,6 +7,7 @@ use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind};
 use tdlasm::isa::{Form, decode};
 use tdlasm::listing::{ListingLine, RelocValue};
 use tdlasm::references::{NameKind, ReferenceRole};
+use tdlasm::syntax::lex;
 use tdlasm_rewrite::convert::mnemonics;
 
 use super::analysis::Analysis;
@@ -42,7 +43,8 @@ pub(super) fn hover(workspace: &Workspace, path: &Path, offset: usize) -> Option
         workspace.programs_including(path).for_each(Analysis::list);
     }
     let operator = || operator(workspace, path, (field, &text[word.clone()]), word.start);
-    let markdown = symbol(workspace, path, offset).or_else(operator)?;
+    let number = || number(workspace, path, &text, &word);
+    let markdown = symbol(workspace, path, offset).or_else(operator).or_else(number)?;
     Some(shown(markdown, word))
 }
 
@@ -85,7 +87,11 @@ fn describe_symbol(found: &Occurrence<'_>) -> String {
         NameKind::Language | NameKind::Undefined => "not defined",
     };
     let value = name.value.filter(|_| name.kind != NameKind::Macro);
-    let value = value.map(|value| format!(", {}", format_value(value))).unwrap_or_default();
+    let shown = |value: RelocValue| match value.base {
+        0 if name.kind != NameKind::Label => format_number(value.number),
+        _ => format_value(value),
+    };
+    let value = value.map(|value| format!(", {}", shown(value))).unwrap_or_default();
     let exported = if name.exported { ", exported" } else { "" };
     format!("{kind}{value}{exported}")
 }
@@ -99,6 +105,46 @@ fn format_value(RelocValue { number, base }: RelocValue) -> String {
         Some(Some(section)) => format!("{digits}{section}"),
         Some(None) => format!("{digits} from an external symbol on"),
     }
+}
+
+/// Formats a number in hexadecimal, decimal, octal and binary, and as a character if it is one.
+fn format_number(number: u16) -> String {
+    let character = u8::try_from(number).ok().filter(|byte| matches!(byte, b' '..=b'~'));
+    let character = character.map(|byte| format!(" = '{}'", char::from(byte)));
+    let signed = match number {
+        0x80..=0xFF => format!(" = {} in a byte", i16::from(number as u8 as i8)),
+        0x8000.. => format!(" = {}", number as i16),
+        _ => String::new(),
+    };
+    let tail = character.unwrap_or_default() + &signed;
+    format!("{number:04X}H = {number} = {number:o}Q = {number:b}B{tail}")
+}
+
+/// Returns the number that a word is, in the radix in force there, in all bases.
+fn number(workspace: &Workspace, path: &Path, text: &[u8], word: &Range<usize>) -> Option<String> {
+    let digits = &text[word.clone()];
+    let (digits, radix) = match text[..word.start].ends_with(b"^") {
+        true => (digits.get(1..)?, lex::radix_of(*digits.first()?)?),
+        false => (digits, radix_at(workspace, path, text, word.start)),
+    };
+    let (rest, number) = lex::number(digits, radix).ok()?;
+    let is_number = rest.is_empty() && number.fault.is_none();
+    let spelling = String::from_utf8_lossy(&text[word.clone()]);
+    is_number.then(|| format!("`{spelling}`: {}", format_number(number.value)))
+}
+
+/// Returns the radix that the last `.RADIX` before an offset has set.
+fn radix_at(workspace: &Workspace, path: &Path, text: &[u8], offset: usize) -> u8 {
+    let statements = workspace.statements(path, text);
+    let all = statements.iter().flat_map(|one| one.list.iter());
+    let before = all.take_while(|(start, _)| *start <= offset);
+    let radix = before.filter_map(|(_, parts)| {
+        let parts = parts.as_ref().filter(|parts| parts.operands.end < offset)?;
+        let is_radix = text[parts.operator.clone()].eq_ignore_ascii_case(b".RADIX");
+        let operands = is_radix.then(|| std::str::from_utf8(&text[parts.operands.clone()]))?;
+        operands.ok()?.parse().ok()
+    });
+    radix.last().unwrap_or(10)
 }
 
 /// The comment on the definition's line, or the lines of comment above it.
@@ -156,14 +202,28 @@ fn format_length(bytes: usize) -> String {
     if bytes == 1 { "1 byte".into() } else { format!("{bytes} bytes") }
 }
 
-/// Returns the manual's rows about forms, as a table: opcodes, T-states and Zilog's spelling.
-fn forms_table<'f>(forms: impl Iterator<Item = &'f Form>) -> String {
-    let rows = forms.filter_map(|form| {
+/// Returns the manual's rows about forms, as a table: opcodes, T-states, Zilog's spelling and
+/// flags; then the meaning of the marks in them.
+fn forms_table<'f>(forms: impl Iterator<Item = &'f Form> + Clone) -> String {
+    let rows = forms.clone().filter_map(|form| {
         let pattern = form.pattern();
-        MANUAL.lines().find_map(|line| instruction_row(line, &pattern))
+        let row = MANUAL.lines().find_map(|line| instruction_row(line, &pattern))?;
+        Some(format!("{row} {} |", form.flags()))
     });
-    let head = ["| instruction | opcode | T-states | Zilog |", "|---|---|---|---|"];
-    head.map(str::to_owned).into_iter().chain(rows).collect::<Vec<_>>().join("\n")
+    let head = ["| instruction | opcode | T-states | Zilog | SZHPNC |", "|---|---|---|---|---|"];
+    let table = head.map(str::to_owned).into_iter().chain(rows).collect::<Vec<_>>().join("\n");
+    let has = |test: fn(&Form) -> bool| forms.clone().any(test);
+    let marks = [
+        (has(|form| form.z80_only), "`*`: not on the 8080"),
+        (has(|form| form.clocks.taken != form.clocks.not_taken), "T-states: taken/not taken"),
+        (
+            has(|form| form.flags() != "------"),
+            "flags: a letter by the result, `-` unchanged, `?` undefined",
+        ),
+    ];
+    let legend: Vec<&str> =
+        marks.iter().filter(|(is_used, _)| *is_used).map(|(_, text)| *text).collect();
+    format!("{table}\n\n{}", legend.join("; ")).trim_end().to_owned()
 }
 
 /// Returns a line of the manual as a table row, if it is the one about a pattern.
@@ -202,8 +262,8 @@ mod tests {
     #[test]
     fn the_manual_has_a_row_about_every_form() {
         let all = forms_table(FORMS.iter());
-        assert_eq!(all.lines().count(), FORMS.len() + 2);
-        assert!(all.contains("| `LDIR`* | ED B0 | 21/16 | `LDIR` |"), "{all}");
+        assert_eq!(all.lines().count(), FORMS.len() + 4);
+        assert!(all.contains("| `LDIR`* | ED B0 | 21/16 | `LDIR` | --000- |"), "{all}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use lsp_types::request::{
     DocumentSymbolRequest, FoldingRangeRequest, Formatting, GotoDefinition, HoverRequest,
     InlayHintRequest, PrepareRenameRequest, RangeFormatting, References, Rename, Request,
     SelectionRangeRequest, SemanticTokensFullDeltaRequest, SemanticTokensFullRequest,
-    SemanticTokensRangeRequest, WorkspaceSymbolRequest,
+    SemanticTokensRangeRequest, SignatureHelpRequest, WorkspaceSymbolRequest,
 };
 use lsp_types::{
     CallHierarchyItem, DocumentSymbolParams, GotoDefinitionResponse, Position,
@@ -26,7 +26,7 @@ use super::session::Session;
 use super::token_cache::Tokens;
 use super::{
     annotations, call_hierarchy, code_actions, completion, folding, hover, line_edits, links,
-    navigate, rename, symbols, tokens, uri,
+    navigate, rename, signatures, symbols, test_lenses, tokens, uri,
 };
 
 type RequestError = (ErrorCode, String);
@@ -115,6 +115,13 @@ impl Session {
                 let (path, offset) = session.file_position(&asked.text_document_position)?;
                 Ok(Some(completion::completion(&session.workspace, &path, offset)))
             }),
+            SignatureHelpRequest::METHOD => {
+                self.reply::<SignatureHelpRequest>(request, |session, asked| {
+                    let (path, offset) =
+                        session.file_position(&asked.text_document_position_params)?;
+                    Ok(signatures::help(&session.workspace, &path, offset))
+                })
+            }
             FoldingRangeRequest::METHOD => {
                 self.reply::<FoldingRangeRequest>(request, |session, asked| {
                     let (_, text) = session.text(&asked.text_document)?;
@@ -129,7 +136,10 @@ impl Session {
             }
             CodeLensRequest::METHOD => self.reply::<CodeLensRequest>(request, |session, asked| {
                 let (path, text) = session.text(&asked.text_document)?;
-                Ok(Some(annotations::lenses(&session.workspace, &path, &text)))
+                Ok(Some(match test_lenses::is_test_file(&path) {
+                    true => test_lenses::lenses(&path, &text),
+                    false => annotations::lenses(&session.workspace, &path, &text),
+                }))
             }),
             SelectionRangeRequest::METHOD => {
                 self.reply::<SelectionRangeRequest>(request, |session, asked| {

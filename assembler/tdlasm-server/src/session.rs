@@ -14,8 +14,8 @@ use lsp_types::{
     DocumentLinkOptions, FileSystemWatcher, FoldingRangeProviderCapability, GlobPattern,
     HoverProviderCapability, InitializeParams, InitializeResult, OneOf, Registration,
     RegistrationParams, RenameOptions, SelectionRangeProviderCapability, SemanticTokensFullOptions,
-    SemanticTokensOptions, ServerCapabilities, ServerInfo, TextDocumentSyncCapability,
-    TextDocumentSyncKind, WorkDoneProgressOptions,
+    SemanticTokensOptions, ServerCapabilities, ServerInfo, SignatureHelpOptions,
+    TextDocumentSyncCapability, TextDocumentSyncKind, WorkDoneProgressOptions,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -198,6 +198,10 @@ fn capabilities() -> ServerCapabilities {
         completion_provider: Some(CompletionOptions {
             trigger_characters: Some(vec![".".into(), "$".into(), "%".into()]),
             ..CompletionOptions::default()
+        }),
+        signature_help_provider: Some(SignatureHelpOptions {
+            trigger_characters: Some(vec![" ".into(), "\t".into(), ",".into()]),
+            ..SignatureHelpOptions::default()
         }),
         inlay_hint_provider: Some(OneOf::Left(true)),
         code_lens_provider: Some(CodeLensOptions { resolve_provider: None }),

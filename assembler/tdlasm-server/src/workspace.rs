@@ -14,6 +14,7 @@ use super::analysis::Analysis;
 use super::documents::Documents;
 use super::pass_plan::PassPlan;
 use super::projects::Projects;
+use super::test_lenses::is_test_file;
 use super::uri;
 
 /// The maximum number of sources that are searched.
@@ -74,7 +75,8 @@ impl Workspace {
         }
         let is_open = self.documents.open.contains_key(path);
         let exists = is_open || path.is_file();
-        let is_new = exists && (is_open || is_source(path)) && self.sources.insert(path.to_owned());
+        let is_wanted = is_source(path) || (is_open && !is_test_file(path));
+        let is_new = exists && is_wanted && self.sources.insert(path.to_owned());
         if !exists {
             self.sources.remove(path);
         }

@@ -1,6 +1,7 @@
 //! The instruction set: one table of forms for encoder, decoder, listing and manual.
 
 mod decode;
+mod flags;
 mod table;
 
 pub use decode::{Decoded, decode};

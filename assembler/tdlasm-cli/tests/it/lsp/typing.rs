@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::client::{Client, uri};
 
@@ -93,6 +93,29 @@ fn errors_in_macro_text_are_shown_at_the_call() {
     assert_eq!(client.messages(FILE), ["3:8: U01 NONE is not defined"]);
     let related = &client.diagnostics[FILE]["diagnostics"][0]["relatedInformation"][0];
     assert_eq!(related["message"], "in the macro M");
+}
+
+#[test]
+fn an_error_that_follows_from_another_is_not_reported() {
+    let mut client = Client::new(None);
+    let text = " .DEFINE LOAD[N]=[\n MVI Q,N\n MVI A,\n]\n CALL FAR\n LOAD 1\n LOAD 2\nA1: NOP\nA1: \
+        NOP\n CALL A1\n CALL FAR\n JMP FAR+1\n .END\n";
+    client.open(FILE, text);
+    let mut messages = client.messages(FILE);
+    messages.sort();
+    let expected = [
+        "4:6: U01 FAR is not defined",
+        "5:1: A02 an operand is missing here",
+        "5:1: U01 Q is not defined",
+        "8:0: M01 A1 is already defined with another value",
+    ];
+    assert_eq!(messages, expected);
+    let first = client.diagnostics[FILE]["diagnostics"].as_array().unwrap().iter();
+    let first = first.clone().find(|one| one["message"] == "FAR is not defined").unwrap();
+    let related = first["relatedInformation"].as_array().unwrap();
+    let lines: Vec<&Value> =
+        related.iter().map(|one| &one["location"]["range"]["start"]["line"]).collect();
+    assert_eq!(lines, [10, 11], "{related:?}");
 }
 
 #[test]

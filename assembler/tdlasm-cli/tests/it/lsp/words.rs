@@ -26,9 +26,14 @@ fn hover_shows_the_encoding_bytes_and_t_states_of_an_instruction() {
     );
     // Bytes and T-states as in Zilog's manual UM0080.
     let printed = hover(&mut client, ("MOV", 0));
-    assert!(printed.contains("| `MOV r,d(X)`* | DD 46 | 19 | `LD r,(IX+d)` |"), "{printed}");
+    assert!(
+        printed.contains("| `MOV r,d(X)`* | DD 46 | 19 | `LD r,(IX+d)` | ------ |"),
+        "{printed}"
+    );
     assert!(printed.ends_with("3 bytes at 0100H = 256: `DD 7E 05`"), "{printed}");
+    assert!(printed.contains("`*`: not on the 8080") && !printed.contains("taken"), "{printed}");
     let printed = hover(&mut client, ("DJNZ", 0));
+    assert!(printed.contains("T-states: taken/not taken"), "{printed}");
     assert!(printed.contains("| 13/8 |") && printed.ends_with("`10 FE`"), "{printed}");
     let printed = hover(&mut client, ("JNO", 0));
     assert!(printed.contains("second name") && printed.ends_with("`E2 34 12`"), "{printed}");
@@ -58,11 +63,81 @@ fn hover_shows_the_kind_value_and_comment_of_a_symbol() {
     );
     assert_eq!(
         hover(&mut client, ("TWO", 1)),
-        "`TWO`: constant, 0002H = 2\n\n```tdl\nTWO     == 2     ; a pair\n```"
+        "`TWO`: constant, 0002H = 2 = 2Q = 10B\n\n```tdl\nTWO     == 2     ; a pair\n```"
     );
     assert_eq!(hover(&mut client, ("FAR", 1)), "`FAR`: external symbol");
     assert_eq!(hover(&mut client, ("NONE", 0)), "`NONE`: not defined");
     assert_eq!(hover(&mut client, ("prints", 0)), "", "comments are the author's");
+}
+
+#[test]
+fn hover_shows_numbers_in_all_bases_and_flags_by_zilog() {
+    let mut client = client(
+        "        MVI A,65\n        LXI H,^H8000\n        ANI 101Q\n        .RADIX 16\n        CPI \
+         41\n        .END\n",
+    );
+    let number = "0041H = 65 = 101Q = 1000001B = 'A'";
+    assert_eq!(hover(&mut client, ("65", 0)), format!("`65`: {number}"));
+    assert_eq!(hover(&mut client, ("101Q", 0)), format!("`101Q`: {number}"));
+    assert_eq!(hover(&mut client, ("41", 0)), format!("`41`: {number}"));
+    let word = "`H8000`: 8000H = 32768 = 100000Q = 1000000000000000B = -32768";
+    assert_eq!(hover(&mut client, ("H8000", 0)), word);
+    // AND: H is set, P/V is parity, N and C are reset; CP: as a subtraction (UM0080).
+    assert!(hover(&mut client, ("ANI", 0)).contains("| `AND n` | SZ1P00 |"));
+    assert!(hover(&mut client, ("CPI", 0)).contains("| `CP n` | SZHV1C |"));
+}
+
+/// The label of the active signature at the end of a line, its parameter, and how many there are.
+fn signature(client: &mut Client, line: &str) -> Option<(String, u64, usize)> {
+    let at = client.text(FILE).find(line).unwrap() + line.len();
+    let place = super::client::position(client.text(FILE), at);
+    let asked = json!({ "textDocument": { "uri": FILE }, "position": place });
+    let found = client.request("textDocument/signatureHelp", asked).unwrap();
+    let active = found["activeSignature"].as_u64()? as usize;
+    let all = found["signatures"].as_array()?;
+    let label = all[active]["label"].as_str()?.to_owned();
+    Some((label, found["activeParameter"].as_u64()?, all.len()))
+}
+
+#[test]
+fn signatures_show_the_operands_of_mnemonics_and_macros() {
+    let text =
+        "        .DEFINE COPY[FROM,TO]=[\n        LDA FROM\n        STA TO\n]\n        MOV A,\n
+        COPY (1,2),\n        RET \n        BIT 7,B ; a comment\n        .END\n";
+    let mut client = client(text);
+    let is = |label: &str, at, count| Some((label.to_owned(), at, count));
+    assert_eq!(signature(&mut client, "MOV A,"), is("MOV r,r", 1, 5));
+    assert_eq!(signature(&mut client, "MOV "), is("MOV r,r", 0, 5));
+    assert_eq!(signature(&mut client, "COPY (1,2),"), is("COPY FROM,TO", 1, 1));
+    assert_eq!(signature(&mut client, "BIT 7,B"), is("BIT b,r", 1, 3));
+    for line in ["RET ", "BIT 7,B ; a", "        MO"] {
+        assert_eq!(signature(&mut client, line), None, "{line}");
+    }
+}
+
+#[test]
+fn cases_of_a_test_file_have_lenses_that_run_and_debug_them() {
+    let mut client = Client::new(None);
+    let file = "file:///nowhere/a.test.toml";
+    let text = "sources = [\"a.asm\"]\n\n[[case]]\nname = \"adds \\\"x\\\"\"\ncall = \"ADD2\"\n\n\
+        [[property]]\nname = 'sum' # of two\n[other]\nname = \"no\"\n";
+    client.open(file, text);
+    let asked = json!({ "textDocument": { "uri": file } });
+    let lenses = client.request("textDocument/codeLens", asked).unwrap();
+    let all = lenses.as_array().unwrap();
+    let shown = all.iter().map(|one| {
+        let command = &one["command"];
+        let arguments = (&command["arguments"][0], &command["arguments"][1]);
+        assert_eq!(arguments.0, "/nowhere/a.test.toml");
+        (&command["title"], &command["command"], arguments.1, &one["range"]["start"]["line"])
+    });
+    let shown: Vec<_> = shown.map(|one| json!([one.0, one.1, one.2, one.3])).collect();
+    let run = |name: &str, line: u32| json!(["Run test", "tdl.runTest", name, line]);
+    let debug = |name: &str, line: u32| json!(["Debug test", "tdl.debugTest", name, line]);
+    let adds = "adds \"x\"";
+    assert_eq!(shown, [run(adds, 2), debug(adds, 2), run("sum", 6)]);
+    // It is not assembled.
+    assert_eq!(client.messages(file), [""; 0]);
 }
 
 #[test]
