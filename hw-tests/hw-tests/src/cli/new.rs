@@ -146,7 +146,7 @@ jobs:
       # The repository that has the crate hw-tests.
       HW_TESTS: https://example.invalid/sargon-z80
     steps:
-      - uses: actions/checkout@v4
+      - uses: actions/checkout@v4.2.2
       - run: cargo install --locked --git \"$HW_TESTS\" hw-tests
       - run: hw-tests test .
 ";

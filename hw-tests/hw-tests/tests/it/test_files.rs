@@ -173,7 +173,11 @@ fn a_new_project_passes_at_once_and_overwrites_nothing() {
     let (code, shown, _) = hw_tests(at, &["test", ".", "--contracts", "mul.asm"]);
     assert_eq!(code, 0, "{shown}");
     assert!(shown.contains("PASS 3 of 3 cases"), "{shown}");
-    assert!(at.join(".github/workflows/test.yml").is_file());
+    let read = |path: &Path| std::fs::read_to_string(path).expect("it is there");
+    let workflow = read(&at.join(".github/workflows/test.yml"));
+    let template = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/ci/github.yml"));
+    let mut actions = workflow.lines().filter(|line| line.contains("uses:"));
+    assert!(actions.all(|line| template.lines().any(|other| other == line)), "{workflow}");
     std::fs::write(at.join("mul.asm"), "mine").expect("a file");
     let (code, _, errors) = hw_tests(at, &["new", "mul"]);
     assert_eq!(code, 3);
