@@ -54,6 +54,10 @@ impl Session for Executor {
         "mul.asm, build 00000001".to_owned()
     }
 
+    fn own_routines(&self) -> &[&'static str] {
+        &["MUL"]
+    }
+
     fn target(&self) -> RunTarget {
         RunTarget { board: self.name().to_owned(), ..RunTarget::default() }
     }
@@ -95,12 +99,20 @@ fn run(config: &RunConfig, plan: Plan) -> Outcome {
 }
 
 fn run_by(clock: Clock, config: &RunConfig, plan: Plan) -> Outcome {
+    run_after(|| (), clock, config, plan)
+}
+
+/// Calls `prepare` after the report of the start is written and before the first case.
+fn run_after(prepare: impl Fn() + Sync, clock: Clock, config: &RunConfig, plan: Plan) -> Outcome {
     let cases = ["a", "b", "c", "d", "e"].map(case);
     let context = RunContext {
         file_system: &OsFileSystem,
         clock,
         stop: Arc::new(AtomicBool::new(false)),
-        prepare: &|plan: &Plan| Ok::<_, SetupError>(Executor(*plan)),
+        prepare: &|plan: &Plan| {
+            prepare();
+            Ok::<_, SetupError>(Executor(*plan))
+        },
         observer: &mut Silent,
     };
     campaign::run(config, &cases.to_vec(), Ok(plan), context)
@@ -132,8 +144,28 @@ fn verdicts_report_and_exit_code_are_those_of_a_board() {
     let report = report(folder.path());
     assert_eq!((report.counts.pass, report.counts.fail, report.counts.values), (4, 1, 5));
     assert_eq!((report.run.profile.as_str(), report.image), ("none", None));
+    assert_eq!(report.own, ["MUL"]);
     let page = std::fs::read_to_string(folder.path().join("report/report.html")).expect("a page");
     assert!(page.contains("\"values\":\"outputs\""));
+}
+
+#[test]
+fn a_report_that_cannot_be_written_fails_a_run_unless_a_case_does() {
+    let run = |plan: Plan| {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let config = config(folder.path());
+        let report = folder.path().join("report");
+        let block = || {
+            std::fs::remove_dir_all(&report).expect("it is there");
+            std::fs::write(&report, "").expect("a file");
+        };
+        run_after(block, Arc::new(Instant::now), &config, plan)
+    };
+    let error = run(ALL_PASS).expect_err("no report");
+    assert_eq!(error.code, 3, "{error:?}");
+    let done = run(Plan { failing: "c", ..ALL_PASS }).expect("it ends");
+    assert_eq!(done.exit_code(), 1);
+    assert!(done.report_failure.is_some_and(|failure| failure.contains("report")));
 }
 
 #[test]
