@@ -178,7 +178,8 @@ fn run_prepared(
     settings: Settings,
     prepare: &(dyn Fn(&BoardConfig) -> Result<LiveBoard, SetupError> + Sync),
 ) -> (Result<FinishedRun, CommandError>, Report) {
-    run_observed(members, settings, prepare, Arc::new(Instant::now), |_| false)
+    let stop = Arc::default();
+    run_observed(members, settings, prepare, Arc::new(Instant::now), stop, |_| false)
 }
 
 /// Stops a run by the number of its verdicts.
@@ -197,19 +198,19 @@ impl<T: campaign::Session, F: Fn(usize) -> bool> Observer<T> for StoppingObserve
     }
 }
 
-/// A run by this clock, which is stopped after so many verdicts.
+/// A run by this clock, which is stopped by the flag or after so many verdicts.
 fn run_observed(
     members: &[FleetBoard],
     (settings, cases): Settings,
     prepare: &(dyn Fn(&BoardConfig) -> Result<LiveBoard, SetupError> + Sync),
     clock: Arc<dyn Fn() -> Instant + Send + Sync>,
+    stop: Arc<AtomicBool>,
     is_enough: impl Fn(usize) -> bool,
 ) -> (Result<FinishedRun, CommandError>, Report) {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let report = folder.path().to_owned();
     let boards = members.iter().map(|member| member.name.clone()).collect();
     let settings = RunConfig { boards, repeat: 1, report: Some(report), ..settings };
-    let stop = Arc::new(AtomicBool::new(false));
     let mut observer = StoppingObserver { verdicts: 0, stop: Arc::clone(&stop), is_enough };
     let here =
         RunContext { file_system: &OsFileSystem, clock, stop, prepare, observer: &mut observer };
@@ -340,6 +341,61 @@ fn a_board_that_is_no_longer_needed_has_no_problem() {
     assert!(ended.starts_with("was not ready before the run was over: interrupted"), "{ended}");
 }
 
+/// A board that sets a flag when it is dropped, after its last case.
+struct Flagged {
+    board: Box<dyn Board>,
+    is_done: Arc<AtomicBool>,
+}
+
+impl Drop for Flagged {
+    fn drop(&mut self) {
+        self.is_done.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Board for Flagged {
+    fn name(&self) -> &str {
+        self.board.name()
+    }
+
+    fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError> {
+        self.board.open()
+    }
+}
+
+#[test]
+fn ctrl_c_while_only_required_boards_are_prepared_ends_the_run() {
+    let cases = cases(20);
+    let mut late = member("late", None);
+    let reconnect = Duration::from_millis(2001); // unlike any other timeout
+    if let Ok(plan) = &mut late.plan {
+        plan.reconnect_timeout = reconnect;
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let prepare = |plan: &BoardConfig| {
+        while plan.reconnect_timeout == reconnect && !is_over(plan) {
+            assert!(Instant::now() < deadline, "not stopped");
+            std::thread::yield_now();
+        }
+        let is_done = Arc::clone(&stop);
+        let programs = Arc::new(Programs::build(plan)?);
+        LiveBoard::prepare_with(plan, programs, &OsFileSystem, |board| {
+            Box::new(Flagged { board, is_done })
+        })
+    };
+    let (settings, cases) = of(cases);
+    let required = (RunConfig { min_boards: 2, ..settings }, cases.clone());
+    let members = [member("good", None), late];
+    let clock = Arc::new(Instant::now);
+    let (done, report) =
+        run_observed(&members, required, &prepare, clock, Arc::clone(&stop), |_| false);
+    let done = done.expect("it ends");
+    assert_eq!((done.exit_code(), done.totals.counts().pass), (3, 20));
+    let ended = &report.boards[1].ended;
+    assert!(ended.starts_with("was not ready before the run was over: interrupted"), "{ended}");
+}
+
 #[test]
 fn a_run_without_a_board_left_has_cases_that_are_not_run() {
     let cases = cases(150);
@@ -450,7 +506,8 @@ fn no_case_starts_after_the_deadline_and_the_run_is_complete() {
         let members = ["a", "b"].map(|name| member(name, None));
         let settings = soak(&cases, Some(Duration::from_secs(seconds)), None);
         let clock = Arc::new(move || start + second());
-        let (done, _) = run_observed(&members, settings, &prepare, clock, |_| false);
+        let (done, _) =
+            run_observed(&members, settings, &prepare, clock, Arc::default(), |_| false);
         let done = done.expect("it ends");
         let counts = done.totals.counts();
         assert_eq!((done.exit_code(), counts.pass), (0, counts.cases), "{seconds} s");
@@ -465,7 +522,9 @@ fn a_soak_run_that_is_interrupted_or_has_lost_all_boards_completes_its_round_as_
     let members = ["a", "b"].map(|name| member(name, None));
     let hour = soak(&cases, Some(Duration::from_secs(3600)), None);
     let clock = Arc::new(Instant::now);
-    let (done, _) = run_observed(&members, hour.clone(), &prepare, clock, |count| count == 100);
+    let is_enough = |count| count == 100;
+    let (done, _) =
+        run_observed(&members, hour.clone(), &prepare, clock, Arc::default(), is_enough);
     let done = done.expect("it ends");
     let counts = done.totals.counts();
     assert_eq!((done.exit_code(), done.summary.ended), (130, RunEnd::Interrupted));
