@@ -40,6 +40,22 @@ install_missing_debs() {
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
 }
 
+# Installs packages of PyPI in a cache folder, once for a list, and prints the folder of their programs:
+# python_programs NAME CACHE PACKAGE==VERSION... Progress and errors go to stderr.
+python_programs() {
+  local name=$1 cache=$2
+  shift 2
+  lock "$cache"
+  if [ "$(cat "$cache/installed" 2>/dev/null)" != "$*" ]; then
+    printf '%s: installing %s into %s (once)\n' "$name" "$*" "$cache" >&2
+    rm -rf "$cache/venv" "$cache/installed"
+    python3 -m venv "$cache/venv" >&2
+    "$cache/venv/bin/pip" install --quiet --disable-pip-version-check "$@" >&2
+    printf '%s\n' "$*" >"$cache/installed"
+  fi
+  printf '%s\n' "$cache/venv/bin"
+}
+
 # Prints the version of the workspace.
 workspace_version() { sed -n '/^\[workspace.package\]/,/^version/s/^version = "\(.*\)"$/\1/p' Cargo.toml; }
 

@@ -2,7 +2,8 @@
 
 The place is acquired at the start, unless this user has acquired it already, and released when standard input is
 closed, also because the parent was killed. Prints the lines "port ADDRESS", "reset yes" or "reset no", and "ready";
-then "done" for each input line "reset"; or "error TEXT", or "busy TEXT" if another has the place.
+then "done" for each input line "reset"; or "error TEXT". While another has the place, prints "busy TEXT", at first and
+for each input line "retry"; the first of these reserves the place.
 """
 
 import os
@@ -35,24 +36,33 @@ def report(keyword, text=""):
         pass  # the parent has exited; the place is released anyway
 
 
-def client(place, command):
-    """Runs a command of labgrid-client; raises RuntimeError with its message if it fails."""
-    arguments = [sys.executable, "-m", "labgrid.remote.client", "-p", place, command]
+def start_client(*arguments, output=subprocess.PIPE):
+    """Starts a command of labgrid-client."""
     # With an environment the client would use all its places.
     environment = {name: value for name, value in os.environ.items() if name != "LG_ENV"}
     # In a session of its own, so that no signal to this process group interrupts it.
-    done = subprocess.run(
-        arguments,
+    return subprocess.Popen(
+        [sys.executable, "-m", "labgrid.remote.client", *arguments],
         env=environment,
         stdin=subprocess.DEVNULL,
-        capture_output=True,
+        stdout=output,
+        stderr=output,
         text=True,
-        timeout=60,
         start_new_session=True,
     )
-    if done.returncode != 0:
-        lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
-        raise RuntimeError(lines[-1] if lines else f"labgrid-client {command} failed")
+
+
+def client(*arguments):
+    """Runs a command of labgrid-client and returns its output; raises RuntimeError with its message if it fails."""
+    process = start_client(*arguments)
+    try:
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    if process.returncode != 0:
+        lines = (err.strip() or out.strip()).splitlines()
+        raise RuntimeError(lines[-1] if lines else f"labgrid-client {arguments[-1]} failed")
+    return out
 
 
 def role_of(place, config):
@@ -123,11 +133,15 @@ def serve(place):
                 report("error", str(error) or type(error).__name__)
 
 
+def is_busy(error):
+    return " already acquired " in str(error) or " was not reserved for " in str(error)
+
+
 def acquire(place):
     """Acquires a place; returns whether to release it: not if this user on this computer had acquired it before, as for
     pytest."""
     try:
-        client(place, "acquire")
+        client("-p", place, "acquire")
     except RuntimeError as error:
         if str(error).endswith(f"You have already acquired place {place}."):
             return False
@@ -135,8 +149,49 @@ def acquire(place):
     return True
 
 
+class Reservation:
+    """A turn in labgrid's queue for a place; given up when closed. Expires after a minute without `wait`."""
+
+    def __init__(self, place):
+        self.token = client("reserve", "--shell", f"name={place}").strip().rpartition("=")[2]
+        self.waiter = start_client("wait", self.token, output=subprocess.DEVNULL)
+
+    def is_waiting(self):
+        return self.waiter.poll() is None
+
+    def close(self):
+        self.waiter.kill()
+        self.waiter.wait()
+        try:
+            client("cancel-reservation", self.token)
+        except RuntimeError:
+            pass  # it has expired
+
+
+def acquire_in_turn(place):
+    """Acquires a place as `acquire` does, after those that have it or wait for it, if the parent waits."""
+    reservation = None
+    try:
+        while True:
+            if reservation is None or not reservation.is_waiting():
+                try:
+                    return acquire(place)
+                except RuntimeError as error:
+                    if not is_busy(error):
+                        raise
+                    problem = error
+            report("busy", problem)
+            if not sys.stdin.readline():
+                sys.exit()
+            if reservation is None:
+                reservation = Reservation(place)
+    finally:
+        if reservation is not None:
+            reservation.close()
+
+
 def main(place):
-    must_release = acquire(place)
+    must_release = acquire_in_turn(place)
     try:
         serve(place)
     except Terminated:
@@ -144,13 +199,11 @@ def main(place):
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         if must_release:
-            client(place, "release")
+            client("-p", place, "release")
 
 
 try:
     main(sys.argv[1])
 except Exception as error:
-    text = str(error) or type(error).__name__
-    is_busy = " already acquired " in text or " was not reserved for " in text
-    report("busy" if is_busy else "error", text)
+    report("error", str(error) or type(error).__name__)
     sys.exit(1)

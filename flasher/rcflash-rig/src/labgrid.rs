@@ -48,21 +48,26 @@ impl LabgridPlace {
     }
 
     /// Returns the address at which labgrid exports the serial port of the place. Acquires the
-    /// place first if necessary.
+    /// place first if necessary. Calling this again while another user has the place reserves it.
     ///
     /// # Errors
     /// Returns labgrid's message if the place is unknown, or if another user has acquired or
     /// reserved it, with [`io::ErrorKind::ResourceBusy`].
     pub fn address(&self) -> io::Result<String> {
-        let mut lease = self.lock();
-        if lease.is_none() {
-            if self.name.is_empty() || self.name.starts_with('-') {
-                let problem = "expected a place, as in labgrid://bench";
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
-            }
-            *lease = Some(Lease::acquire(&self.name)?);
+        let mut slot = self.lock();
+        if self.name.is_empty() || self.name.starts_with('-') {
+            let problem = "expected a place, as in labgrid://bench";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
         }
-        Ok(lease.as_ref().map(|lease| lease.address.clone()).unwrap_or_default())
+        let lease = match slot.take() {
+            Some(lease) => slot.insert(lease),
+            None => slot.insert(Lease::start(&self.name)?),
+        };
+        let address = lease.acquire().map(|()| lease.address.clone());
+        if address.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::ResourceBusy) {
+            *slot = None;
+        }
+        address
     }
 
     /// Returns `true` if the place is acquired and has a reset driver.
@@ -86,18 +91,27 @@ impl LabgridPlace {
     }
 }
 
-/// An acquired place, released on drop.
+/// A place that is acquired or waited for; released on drop.
 struct Lease {
     process: Child,
     /// The process releases the place when its standard input is closed, for whatever reason.
     stdin: Option<ChildStdin>,
     lines: Receiver<String>,
+    state: LeaseState,
     address: String,
     has_reset: bool,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LeaseState {
+    Starting,
+    /// Another user has the place.
+    Busy,
+    Acquired,
+}
+
 impl Lease {
-    fn acquire(name: &str) -> io::Result<Self> {
+    fn start(name: &str) -> io::Result<Self> {
         let mut process = Command::new(python())
             .args(["-c", LEASE_SCRIPT, name])
             .stdin(Stdio::piped())
@@ -112,16 +126,29 @@ impl Lease {
             lines.into_iter().flatten().map_while(Result::ok).all(|line| sender.send(line).is_ok())
         });
         let stdin = process.stdin.take();
-        let mut lease = Self { process, stdin, lines, address: String::new(), has_reset: false };
-        lease.wait_for_line("ready")?;
-        Ok(lease)
+        let (state, address) = (LeaseState::Starting, String::new());
+        Ok(Self { process, stdin, lines, state, address, has_reset: false })
+    }
+
+    /// Acquires the place. From the second call on, it is reserved while another user has it.
+    fn acquire(&mut self) -> io::Result<()> {
+        match self.state {
+            LeaseState::Acquired => return Ok(()),
+            LeaseState::Busy => self.send("retry")?,
+            LeaseState::Starting => {}
+        }
+        self.wait_for_line("ready")?;
+        self.state = LeaseState::Acquired;
+        Ok(())
     }
 
     fn reset(&mut self) -> io::Result<()> {
-        let Some(stdin) = &mut self.stdin else { return Ok(()) };
-        stdin.write_all(b"reset\n")?;
-        stdin.flush()?;
+        self.send("reset")?;
         self.wait_for_line("done")
+    }
+
+    fn send(&mut self, line: &str) -> io::Result<()> {
+        self.stdin.as_mut().map_or(Ok(()), |stdin| writeln!(stdin, "{line}"))
     }
 
     /// Reads lines of the process until `expected`.
@@ -134,6 +161,7 @@ impl Lease {
                 ("port", address) => address.clone_into(&mut self.address),
                 ("reset", keyword) => self.has_reset = keyword == "yes",
                 ("busy", text) => {
+                    self.state = LeaseState::Busy;
                     let problem = format!("labgrid: {text}");
                     return Err(io::Error::new(io::ErrorKind::ResourceBusy, problem));
                 }

@@ -1,5 +1,6 @@
-//! MAME's boards, and labgrid's coordinator and exporter.
+//! MAME's boards, labgrid's coordinator and exporter, and Jumpstarter.
 
 mod broken_routines;
 mod caller;
+mod jumpstarter;
 mod labgrid;

@@ -88,17 +88,31 @@ fn a_place_is_released_also_after_ctrl_c_and_when_the_program_is_killed() {
 }
 
 #[test]
-fn a_place_acquired_by_another_user_is_waited_for() {
+fn a_place_acquired_by_another_user_is_reserved_and_waited_for() {
     let board = ServedBoard::start(&[]);
     let lab = Lab::with(&[("bench", &board.path)]);
     lab.client_of("somebody", &["-p", "bench", "acquire"]);
     let words = ["run", "--port", "labgrid://bench", "--wait=10m", "byte.*"];
     let mut run = BackgroundProcess::start(lab.hw_tests(&words));
     run.wait_for_message("waiting: ");
+    lab.wait("the reservation", |lab| lab.client(&["reservations"]).contains("name=bench"));
     lab.client_of("somebody", &["-p", "bench", "release"]);
+    // Who comes later does not get it first.
+    let late = lab.client_of("late", &["-p", "bench", "acquire"]);
+    assert!(late.contains("was not reserved for") || late.contains("already acquired"), "{late}");
     let (output, rest) = run.finish();
     assert_eq!(output.status.code(), Some(0), "{rest}");
     lab.is_freed("bench");
+    // Nor does a reservation keep others from it.
+    assert_eq!(lab.client(&["reservations"]), "");
+    lab.client_of("somebody", &["-p", "bench", "acquire"]);
+    let words = ["run", "--port", "labgrid://bench", "--wait=10m", "byte.*"];
+    let mut run = BackgroundProcess::start(lab.hw_tests(&words));
+    run.wait_for_message("waiting: ");
+    lab.wait("the reservation", |lab| lab.client(&["reservations"]).contains("name=bench"));
+    kill_process(Pid::from_child(&run.run), Signal::INT).expect("it runs");
+    assert_eq!(run.finish().0.status.code(), Some(130));
+    lab.wait("its end", |lab| lab.client(&["reservations"]).is_empty());
 }
 
 #[test]

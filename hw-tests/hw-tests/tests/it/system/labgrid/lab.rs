@@ -99,7 +99,7 @@ impl Lab {
     }
 
     #[track_caller]
-    fn wait(&self, what: &str, is_so: impl Fn(&Self) -> bool) {
+    pub(super) fn wait(&self, what: &str, is_so: impl Fn(&Self) -> bool) {
         let deadline = Instant::now() + TIMEOUT;
         while !is_so(self) {
             assert!(Instant::now() < deadline, "waited in vain for {what}");
