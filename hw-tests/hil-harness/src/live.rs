@@ -330,8 +330,9 @@ impl<S: BoardSuite> LiveBoard<S> {
     /// Returns the error of the step that failed.
     pub fn prepare(config: &BoardConfig<S>) -> Result<Self, SetupError> {
         config.with_either_chip(|config| {
-            let programs = Arc::new(Programs::build(config)?);
-            Self::prepare_with(config, programs, &OsFileSystem, |board| board)
+            let mut programs = Programs::build(config)?;
+            let config = config.with_build_id(&mut programs.application);
+            Self::prepare_with(&config, Arc::new(programs), &OsFileSystem, |board| board)
         })
     }
 
@@ -342,8 +343,9 @@ impl<S: BoardSuite> LiveBoard<S> {
     pub fn prepare_pool(config: &BoardConfig<S>, max: usize) -> Result<Vec<Self>, SetupError> {
         let first = Self::prepare(config)?;
         let more = if config.can_run_several() { max.saturating_sub(1) } else { 0 };
-        let programs = Arc::clone(&first.programs);
-        let another = |_| Self::prepare_with(config, Arc::clone(&programs), &OsFileSystem, |it| it);
+        let (programs, config) = (Arc::clone(&first.programs), first.config.clone());
+        let another =
+            |_| Self::prepare_with(&config, Arc::clone(&programs), &OsFileSystem, |it| it);
         std::iter::once(Ok(first)).chain((0..more).map(another)).collect()
     }
 

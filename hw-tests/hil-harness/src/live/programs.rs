@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use firmware::ProgramKind;
-use firmware::build::{BuildError, BuiltImage, build};
+use firmware::build::{BuildError, BuiltImage, build, build_id};
 use firmware_wire::{Identity, Role};
 use rcflash_link::flash::{self, FlashError, FlashImage};
 use rcflash_link::loader::{self, LoadError};
@@ -106,6 +106,21 @@ impl Programs {
 }
 
 impl<S: BoardSuite> BoardConfig<S> {
+    /// Returns the config with the build id of its bytes in a patched copy of `built`, which has
+    /// that of the original. `built` gets the id too.
+    pub(super) fn with_build_id(&self, built: &mut BuiltImage) -> Self {
+        let mut config = self.clone();
+        if let Some((address, bytes)) = &mut config.application
+            && let Some(at) = built.program.symbol("BUILD").and_then(|at| at.checked_sub(*address))
+            && bytes.get(at.into()..usize::from(at) + 4) == Some(&built.build.to_le_bytes())
+        {
+            let at = usize::from(at);
+            built.build = build_id(bytes, at);
+            bytes[at..at + 4].copy_from_slice(&built.build.to_le_bytes());
+        }
+        config
+    }
+
     /// Returns to this project's monitor, and returns its identity.
     ///
     /// # Errors

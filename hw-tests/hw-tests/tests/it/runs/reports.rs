@@ -84,6 +84,19 @@ fn application_with_a_cheap_rook() -> Vec<u8> {
     bytes
 }
 
+#[test]
+fn a_patched_application_has_the_build_id_of_its_bytes() {
+    let image = WrittenReport::of_a_cheap_rook(&["byte.*"]).report().image.expect("its identity");
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
+    let built = build(&profile, ProgramKind::Application).expect("it builds");
+    let at = usize::from(built.program.symbol("BUILD").expect("its place") - built.address);
+    let mut bytes = application_with_a_cheap_rook();
+    bytes[at..at + 4].fill(0);
+    let crc = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
+    assert_eq!(image.build_id, crc.checksum(&bytes));
+    assert_ne!(image.build_id, built.build);
+}
+
 /// A file of positions, with one case of this name.
 pub(super) fn case_called(name: &str, scratch: &Path) -> String {
     let file = scratch.join("named.epd");
