@@ -14,10 +14,10 @@ const POLICY: &str = "\
 Zilog's side is what pasmo, z80asm and GNU as (z80) have in common: labels with a colon, NAME: \
 EQU e, DEFL, ORG, DB, DW, DS, INCLUDE \"file\", END, and GNU's EXTERN and GLOBAL; numbers as 10, \
 0FFH, 101B, 17O; $ for the address; the operators + - * / % & | ^ ~ << >> with parentheses \
-wherever assemblers differ. --for pasmo, z80asm, gas, sjasmplus or zasm writes what that one \
-accepts: AND and XOR for pasmo, EQU for DEFL, remainders and forward references expanded for \
-z80asm; macros, conditionals and included files are expanded. Statements that it lacks are left \
-unchanged, with a warning.
+wherever assemblers differ. --for pasmo, z80asm, gas, sjasmplus, zasm or sdasz80 writes what that \
+one accepts: AND and XOR for pasmo, EQU for DEFL, remainders and forward references expanded for \
+z80asm, #5, 5(IX), 0x1F and .DB for sdasz80; macros, conditionals and included files are \
+expanded. Statements that it lacks are left unchanged, with a warning.
 
 Statements without a counterpart are left unchanged, with a warning FILE:LINE:COLUMN, and the exit \
 code is 5: \
@@ -67,6 +67,7 @@ enum Assembler {
     Gas,
     Sjasmplus,
     Zasm,
+    Sdasz80,
 }
 
 impl From<Assembler> for convert::Target {
@@ -77,6 +78,7 @@ impl From<Assembler> for convert::Target {
             Assembler::Gas => Self::Gas,
             Assembler::Sjasmplus => Self::Sjasmplus,
             Assembler::Zasm => Self::Zasm,
+            Assembler::Sdasz80 => Self::Sdasz80,
         }
     }
 }

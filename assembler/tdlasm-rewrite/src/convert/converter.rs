@@ -50,6 +50,7 @@ pub(super) fn write(
         style: Style::default(),
         output: Output::default(),
     };
+    writing.area(program);
     let mut at = 0;
     for (index, statement) in program.statements.iter().enumerate() {
         writing.output.text.extend_from_slice(&text[at..statement.span.start]);
@@ -186,6 +187,25 @@ struct Converter<'t, 'k> {
 }
 
 impl<'t, 'k> Converter<'t, 'k> {
+    fn is_asxxxx(&self) -> bool {
+        self.target.is_some_and(Target::is_asxxxx)
+    }
+
+    /// Begins a source of ASxxxx by an absolute area, in which an origin and every expression are
+    /// allowed, unless it has no origin and is to be linked.
+    fn area(&mut self, program: &Program<'_>) {
+        let is_origin = |statement: &Statement<'_>| matches!(statement.body, Body::Origin(_));
+        let is_shared = |statement: &Statement<'_>| {
+            matches!(statement.body, Body::External(_) | Body::Global(_))
+        };
+        let mut statements = program.statements.iter();
+        let is_linked = statements.clone().any(is_shared) && !statements.any(is_origin);
+        if self.is_asxxxx() && !is_linked {
+            self.output.text.extend_from_slice(b"\t.area\tABS (ABS)");
+            self.output.text.extend_from_slice(self.line_end());
+        }
+    }
+
     fn statement(&mut self, index: usize, statement: &Statement<'t>) {
         let context = self.context(index, statement);
         let first_label = self.label;
@@ -348,7 +368,7 @@ impl<'t, 'k> Converter<'t, 'k> {
                 out.extend_from_slice(self.line_end());
             }
             out.extend_from_slice(&names.spelling(name, context.scope));
-            if self.to == Dialect::Zilog {
+            if self.to == Dialect::Zilog && !self.is_asxxxx() {
                 out.push(b':');
             }
             at = end;

@@ -49,6 +49,18 @@ impl<'t> Number<'t> {
         digits
     }
 
+    /// The number with the radix as a prefix.
+    pub(super) fn prefixed(&self) -> String {
+        let digits = self.spelling();
+        let prefix = match self.radix {
+            16 => "0x",
+            8 => "0o",
+            2 => "0b",
+            _ => "",
+        };
+        format!("{prefix}{digits}")
+    }
+
     /// The radix letter, in the case of the digits.
     pub(super) fn suffix(&self) -> &'static str {
         match (self.radix, self.small) {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use tdlasm::syntax::expr::BinaryOp;
 
-use super::expr::Node;
+use super::expr::{Node, Number};
 use super::program::{ConvertResult, Unconverted};
 use super::source_scan::SourceScan;
 use super::symbol_spelling::SpellingMap;
@@ -66,6 +66,16 @@ impl StatementContext<'_> {
 
     pub(super) fn match_case(&self, word: &str) -> String {
         if self.small { word.to_ascii_lowercase() } else { word.to_owned() }
+    }
+
+    /// Returns `true` if the target takes the syntax of ASxxxx.
+    pub(super) fn is_asxxxx(&self) -> bool {
+        self.target.is_some_and(Target::is_asxxxx)
+    }
+
+    /// A number as Zilog's side spells it.
+    pub(super) fn number(&self, number: &Number<'_>) -> String {
+        if self.is_asxxxx() { number.prefixed() } else { number.spelling() + number.suffix() }
     }
 
     pub(super) fn is_portable(&self, node: &Node<'_>) -> bool {

@@ -1,7 +1,7 @@
 //! Assemblers for Zilog's mnemonics, and the differences between them.
 //!
-//! Determined by running pasmo 0.5, z80asm 1.8 and GNU as 2.40. For sjasmplus and zasm, which
-//! Debian lacks, the rules are those that all three share, without linkage.
+//! Determined by running pasmo 0.5, z80asm 1.8, GNU as 2.40 and SDCC's sdasz80 4.2. For sjasmplus
+//! and zasm, which Debian lacks, the rules are those that the first three share, without linkage.
 
 use tdlasm::syntax::expr::BinaryOp;
 
@@ -18,6 +18,8 @@ pub enum Target {
     Sjasmplus,
     /// The zasm of Megatokio.
     Zasm,
+    /// SDCC's assembler.
+    Sdasz80,
 }
 
 impl Target {
@@ -30,6 +32,7 @@ impl Target {
             Self::Gas => "GNU as",
             Self::Sjasmplus => "sjasmplus",
             Self::Zasm => "zasm",
+            Self::Sdasz80 => "sdasz80",
         }
     }
 
@@ -56,9 +59,15 @@ impl Target {
     }
 
     /// Returns `true` if EQU may refer to later symbols. z80asm evaluates them as 0 without a
-    /// warning.
+    /// warning, and sdasz80 gives a chain of four of them a wrong value.
     pub(super) fn looks_ahead(self) -> bool {
-        self != Self::Z80asm
+        !matches!(self, Self::Z80asm | Self::Sdasz80)
+    }
+
+    /// Returns `true` if it takes Zilog's mnemonics, but `#5` for a number, `5(IX)`, `0x1F` and
+    /// directives that begin with a period.
+    pub(super) fn is_asxxxx(self) -> bool {
+        self == Self::Sdasz80
     }
 
     /// Whether its output has no gaps, so that a second ORG moves addresses but not bytes.
@@ -68,7 +77,7 @@ impl Target {
 
     /// Whether modules can share symbols.
     pub(super) fn links(self) -> bool {
-        self == Self::Gas
+        matches!(self, Self::Gas | Self::Sdasz80)
     }
 
     pub(super) fn takes_undocumented(self) -> bool {

@@ -272,15 +272,12 @@ pub(super) fn write(
     out: &mut Vec<u8>,
 ) -> ConvertResult<()> {
     match node {
-        Node::Number(number) => {
-            out.extend_from_slice(number.spelling().as_bytes());
-            out.extend_from_slice(number.suffix().as_bytes());
-        }
+        Node::Number(number) => out.extend_from_slice(context.number(number).as_bytes()),
         Node::Char(byte) if is_plain(*byte) && *byte != b'\'' => {
             out.extend_from_slice(&[b'\'', *byte, b'\'']);
         }
         Node::Char(byte) => write(&Node::Number(Number::new((*byte).into(), 16)), context, out)?,
-        Node::Here => out.push(b'$'),
+        Node::Here => out.push(if context.is_asxxxx() { b'.' } else { b'$' }),
         Node::Name(name) => out.extend_from_slice(&context.name(name)?),
         Node::Group(inner) => parenthesise(inner, context, out)?,
         Node::Unary(op, inner) => {
@@ -374,7 +371,8 @@ fn write_side(
         out.push(b'(');
         write_apart(node, context, out)?;
         out.extend_from_slice(sign_of(BinaryOp::And, context).as_bytes());
-        out.extend_from_slice(b"0FFFFH)");
+        out.extend_from_slice(context.number(&Number::new(0xFFFF, 16)).as_bytes());
+        out.push(b')');
         return Ok(());
     }
     match node {

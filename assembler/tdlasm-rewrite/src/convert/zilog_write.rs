@@ -57,7 +57,23 @@ pub(super) fn write(
         }
         Body::Instruction(..) | Body::Nothing | Body::Marked | Body::Done | Body::Kept(_) => "",
     };
+    let operator = if context.is_asxxxx() { asxxxx_directive(operator) } else { operator };
     Ok(ConvertedStatement { operator: context.match_case(operator), operands: out })
+}
+
+/// Returns the spelling of a directive in ASxxxx. Sources end without one there.
+fn asxxxx_directive(operator: &'static str) -> &'static str {
+    match operator {
+        "DB" => ".DB",
+        "DW" => ".DW",
+        "DS" => ".DS",
+        "ORG" => ".ORG",
+        "INCLUDE" => ".INCLUDE",
+        "EQU" | "DEFL" => "=",
+        "EXTERN" | "GLOBAL" => ".GLOBL",
+        "END" => "; END",
+        other => other,
+    }
 }
 
 fn assignment(fixed: bool, context: &StatementContext<'_>) -> ConvertResult<&'static str> {
@@ -125,7 +141,7 @@ fn write_assigned(
             zilog_expr::write(&number, context, out)
         }
         None => context.unconverted(format!(
-            "{} evaluates later symbols as 0 here; define them above",
+            "{} may give later symbols a wrong value here; define them above",
             target.name()
         )),
     }
@@ -168,7 +184,7 @@ fn write_item(
     match item {
         Item::Value(node) => write_byte(node, context, out),
         Item::Text(text) => {
-            write_text(text, out);
+            write_text(text, context, out);
             Ok(())
         }
     }
@@ -189,11 +205,12 @@ fn write_byte(
     Ok(())
 }
 
-/// Appends a text in quotes; bytes that would need an escape become numbers.
-fn write_text(text: &[u8], out: &mut Vec<u8>) {
+/// Appends a text in quotes; bytes that would need an escape become numbers. In ASxxxx, quotes
+/// have a single character.
+fn write_text(text: &[u8], context: &StatementContext<'_>, out: &mut Vec<u8>) {
     let quotable = |byte: u8| byte < 0x80 && is_plain(byte) && byte != b'\'';
-    for (at, stretch) in text.chunk_by(|one, other| quotable(*one) && quotable(*other)).enumerate()
-    {
+    let is_one = |one: &u8, other: &u8| !context.is_asxxxx() && quotable(*one) && quotable(*other);
+    for (at, stretch) in text.chunk_by(is_one).enumerate() {
         if at > 0 {
             out.push(b',');
         }
@@ -203,8 +220,7 @@ fn write_text(text: &[u8], out: &mut Vec<u8>) {
             out.push(b'\'');
         } else {
             let number = Number::new(stretch[0].into(), 16);
-            out.extend_from_slice(number.spelling().as_bytes());
-            out.push(b'H');
+            out.extend_from_slice(context.number(&number).as_bytes());
         }
     }
 }
@@ -235,7 +251,15 @@ fn instruction(
                 let inside = token.starts_with('(');
                 let open: &[u8] = if inside { b"(" } else { b"" };
                 out.extend_from_slice(open);
-                write_operand(&operand.item, form.slots[number], inside, context, &mut out)?;
+                let slot = form.slots[number];
+                // Jumps take an address; all else without parentheses is a number there.
+                let is_number = matches!(slot, Slot::Byte | Slot::Word)
+                    && !inside
+                    && !matches!(mnemonic, "JP" | "CALL");
+                if is_number && context.is_asxxxx() {
+                    out.push(b'#');
+                }
+                write_operand(&operand.item, slot, inside, context, &mut out)?;
                 out.extend_from_slice(if inside { b")" } else { b"" });
             }
             _ => out.extend_from_slice(context.match_case(token).as_bytes()),
@@ -257,9 +281,15 @@ fn write_operand(
             Ok(())
         }
         Operand::Index(prefix, displacement) => {
+            let is_after = context.is_asxxxx();
+            if is_after {
+                zilog_expr::write_displacement(displacement, context, out)?;
+            }
             let name = if *prefix == Prefix::Y { "(IY" } else { "(IX" };
             out.extend_from_slice(context.match_case(name).as_bytes());
-            zilog_expr::write_displacement(displacement, context, out)?;
+            if !is_after {
+                zilog_expr::write_displacement(displacement, context, out)?;
+            }
             out.push(b')');
             Ok(())
         }
@@ -301,8 +331,9 @@ fn write_restart(
 ) -> ConvertResult<()> {
     match node.constant() {
         Some(number @ 0..=7) => {
-            let address = format!("{:02X}H", number * 8);
-            out.extend_from_slice(context.match_case(&address).as_bytes());
+            let mut address = Number::new(number as u16 * 8, 16);
+            address.small = context.small;
+            out.extend_from_slice(format!("{:0>3}", context.number(&address)).as_bytes());
             Ok(())
         }
         Some(_) => context.unconverted("the restart number is not in 0 to 7"),

@@ -47,10 +47,27 @@ fn statements_that_an_assembler_lacks_are_left_with_their_place() {
     assert!(message.contains("define them above"), "{message}");
     let external = " .EXTERN SUB\n CALL SUB\n .END\n";
     assert_eq!(notes(Target::Gas, external), []);
+    assert_eq!(notes(Target::Sdasz80, external), []);
     assert_eq!(
         notes(Target::Zasm, external),
         [(1, "stays as it is: zasm does not link modules".to_owned())]
     );
     let [(1, message)] = &notes(Target::Gas, " INP M\n .END\n")[..] else { panic!("one note") };
     assert!(message.contains("undocumented"), "{message}");
+}
+
+#[test]
+fn sdcc_has_a_syntax_of_its_own() {
+    // As the documentation of ASxxxx has it: sigils of immediates and radix, offsets before the
+    // register, and directives.
+    let source = " .LOC 100H\nSTART: LXI H,TABLE\n MVI A,17Q\n MOV B,-5(X)\n JMP START+1\n \
+                  LDA TABLE\n RST 7\nTABLE: .BYTE 0FFH,101B\n .ASCII /I'S/\n .WORD .-START\n \
+                  .BLKB 2\nVAL=1\n .END START\n";
+    let expected = "\t.area\tABS (ABS)\n .ORG 0x100\nSTART: LD HL,#TABLE\n LD A,#0o17\n \
+                    LD B,-5(IX)\n JP START+1\n LD A,(TABLE)\n RST 0x38\nTABLE: .DB 0x0FF,0b101\n \
+                    .DB 'I',0x27,'S'\n .DW .-START\n .DS 2\nVAL = 1\n ; END START\n";
+    let text = converted_for(Target::Sdasz80, source).text;
+    assert_eq!(String::from_utf8_lossy(&text), expected);
+    let linked = converted_for(Target::Sdasz80, " .EXTERN OUTER\n CALL OUTER\n .END\n").text;
+    assert_eq!(String::from_utf8_lossy(&linked), " .GLOBL OUTER\n CALL OUTER\n ; END\n");
 }

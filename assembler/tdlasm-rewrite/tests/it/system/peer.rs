@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
+use tdlasm::image::parse_intel_hex;
 use tdlasm_rewrite::convert::Target;
 
 /// An assembler for Zilog's mnemonics.
@@ -11,10 +12,14 @@ pub(crate) enum Peer {
     Gnu,
     Pasmo,
     Z80asm,
+    /// SDCC's.
+    Sdasz80,
 }
 
 impl Peer {
-    pub(crate) const ALL: [Peer; 3] = [Peer::Gnu, Peer::Pasmo, Peer::Z80asm];
+    pub(crate) const ALL: [Peer; 4] = [Peer::Gnu, Peer::Pasmo, Peer::Z80asm, Peer::Sdasz80];
+    /// Those that take what is written without `--for`.
+    pub(crate) const COMMON: [Peer; 3] = [Peer::Gnu, Peer::Pasmo, Peer::Z80asm];
 
     /// Returns the commands from a source to its bytes.
     fn commands(self) -> &'static [&'static [&'static str]] {
@@ -36,6 +41,9 @@ impl Peer {
             ],
             Peer::Pasmo => &[&["pasmo", "a.asm", "a.bin"]],
             Peer::Z80asm => &[&["z80asm", "-o", "a.bin", "a.asm"]],
+            Peer::Sdasz80 => {
+                &[&["sdasz80", "-o", "a.rel", "a.asm"], &["sdldz80", "-i", "a.ihx", "a.rel"]]
+            }
         }
     }
 
@@ -45,6 +53,13 @@ impl Peer {
         std::fs::write(folder.path().join("a.asm"), text).expect("to write the source");
         for command in self.commands() {
             run(command, folder.path())?;
+        }
+        if self == Peer::Sdasz80 {
+            let text = std::fs::read_to_string(folder.path().join("a.ihx")).expect("the output");
+            let image = parse_intel_hex(&text).expect("Intel HEX").0;
+            let first = image.bounds().map_or(origin, |(first, _)| first);
+            let before = usize::from(first.saturating_sub(origin));
+            return Ok([vec![0; before], image.flat(0)].concat());
         }
         let bytes = std::fs::read(folder.path().join("a.bin")).expect("the output");
         // GNU's sections begin at 0.
@@ -57,6 +72,7 @@ impl Peer {
             Peer::Gnu => Target::Gas,
             Peer::Pasmo => Target::Pasmo,
             Peer::Z80asm => Target::Z80asm,
+            Peer::Sdasz80 => Target::Sdasz80,
         }
     }
 }
