@@ -112,6 +112,30 @@ fn within(file: &Path, folder: &Path) -> Option<PathBuf> {
 }
 
 #[test]
+fn every_program_can_be_installed_from_an_archive_of_a_release() {
+    let name = read(&root().join(".ci/release/make-archive"));
+    assert!(name.contains("name=sargon-z80-$version-$target\n"), "archives have another name");
+    let mut tables = Vec::new();
+    for (folder, manifest) in
+        packages().into_iter().filter(|(it, _)| it.join("src/main.rs").exists())
+    {
+        let table = manifest["package"].get("metadata").and_then(|it| it.get("binstall"));
+        tables.push(table.unwrap_or_else(|| panic!("{}", folder.display())).clone());
+    }
+    let archive = "sargon-z80-{ version }-{ target }";
+    let url = format!("{{ repo }}/releases/download/v{{ version }}/{archive}{{ archive-suffix }}");
+    let bin = format!("{archive}/{{ bin }}{{ binary-ext }}");
+    assert_eq!(tables.len(), 5);
+    for table in tables {
+        assert_eq!(table["pkg-url"].as_str(), Some(&*url));
+        assert_eq!(table["bin-dir"].as_str(), Some(&*bin));
+        // .zip, as make-archive makes for Windows; else .tar.gz, the default.
+        let windows = &table["overrides"]["x86_64-pc-windows-msvc"];
+        assert_eq!(windows["pkg-fmt"].as_str(), Some("zip"));
+    }
+}
+
+#[test]
 fn the_manual_that_the_language_server_carries_is_the_page() {
     let page = read(&root().join("docs/LANGUAGE.md"));
     let copy = root().join("assembler/tdlasm-server/src/manual.md");
