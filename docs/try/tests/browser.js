@@ -17,8 +17,12 @@ export const PATIENCE = Number(process.env.TRY_PATIENCE ?? 60_000);
 
 /** A running Chromium and a server of the page. */
 export class Pages {
-  static async open() {
-    const server = await serve(built);
+  /**
+   * @param {string} [folder]
+   * @param {string} [base]
+   */
+  static async open(folder = built, base = "/") {
+    const server = await serve(folder, base);
     const browser = await chromium.launch({
       executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
       args: ["--no-sandbox"],

@@ -1,4 +1,5 @@
-// A file server for the tests: the folder of the built page, at a free port of this computer.
+// A file server for the tests: the folder of the built page, at a free port of this computer, below
+// a path.
 
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
@@ -15,13 +16,15 @@ const TYPES = {
 /**
  * Serves a folder; returns the address and what ends it.
  * @param {string} folder
+ * @param {string} [base]
  */
-export async function serve(folder) {
+export async function serve(folder, base = "/") {
   const server = createServer(async (request, response) => {
     const path = normalize(decodeURIComponent(new URL(request.url ?? "/", "http://x").pathname));
-    const file = join(folder, path.endsWith("/") ? `${path}index.html` : path);
-    const there = await stat(file).catch(() => null);
-    if (!there?.isFile()) return response.writeHead(404).end();
+    const inside = path.slice(base.length);
+    const file = join(folder, path.endsWith("/") ? `${inside}index.html` : inside);
+    const there = path.startsWith(base) && (await stat(file).catch(() => null));
+    if (!there || !there.isFile()) return response.writeHead(404).end();
     const type =
       TYPES[/** @type {keyof typeof TYPES} */ (extname(file))] ?? "application/octet-stream";
     response.writeHead(200, { "content-type": type, "content-length": there.size });
@@ -30,7 +33,7 @@ export async function serve(folder) {
   await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(null)));
   const address = /** @type {import("node:net").AddressInfo} */ (server.address());
   return {
-    url: `http://127.0.0.1:${address.port}/`,
+    url: `http://127.0.0.1:${address.port}${base}`,
     close: () => {
       server.closeAllConnections();
       server.close();

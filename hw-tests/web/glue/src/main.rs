@@ -12,6 +12,8 @@ fn main() -> ExitCode {
     };
     let mut bindgen = Bindgen::new();
     bindgen.input_path(module).out_name("toolchain").typescript(false);
+    // Nobody reads them, and they are a fifth of the module.
+    bindgen.remove_name_section(true).remove_producers_section(true);
     // The program wasm-bindgen has this default.
     bindgen.omit_default_module_path(false);
     match bindgen.web(true).and_then(|web| web.generate(folder)) {
