@@ -105,7 +105,7 @@ export class CorpusPanel {
       `on ${grouped(counts.squares)} squares, ` +
       `in ${summary.seconds.toFixed(1)} s; build ${summary.build}; ${summary.ended}`;
     this.said.className = verdict === "PASS" ? "same" : "differs";
-    if (summary.first) put(this.result, firstDifference(summary.first));
+    if (summary.first) put(this.result, firstDifference(summary.first, this.failed));
     if (this.failed.length) put(this.result, failures(this.failed));
     put(
       this.result,
@@ -149,19 +149,29 @@ function positionOf({ fen, square }) {
   return linkTo({ view: "exchange", fen, ...(square ? { square } : {}) });
 }
 
-/** @param {NonNullable<CorpusSummary["first"]>} first */
-function firstDifference(first) {
+/**
+ * The first difference, with a link to its position, or to the first one that differs: cases of
+ * arrays have none.
+ * @param {NonNullable<CorpusSummary["first"]>} first
+ * @param {import("../worker.js").CaseOutcome[]} failed
+ */
+function firstDifference(first, failed) {
+  const seen = first.fen ? first : failed.find(({ fen }) => fen);
   return h(
     "div",
     { class: "note" },
     h("p", {}, h("strong", {}, `First that did not pass: ${first.id} (${first.verdict})`)),
     first.why && h("p", { class: "text" }, first.why),
     h("ul", {}, ...first.differences.slice(0, 20).map((line) => h("li", {}, line))),
-    first.fen &&
+    seen &&
       h(
         "p",
         {},
-        h("a", { href: positionOf(first) }, "Look at its position"),
+        h(
+          "a",
+          { href: positionOf(seen) },
+          first.fen ? "Look at its position" : `Look at the position of ${seen.id}`,
+        ),
       ),
   );
 }

@@ -3,7 +3,7 @@
 
 import { BoardView, boardKeys } from "./board.js";
 import { Facts } from "./facts.js";
-import { button, choice, debounce, h, messageOf, put } from "./dom.js";
+import { button, choice, debounce, h, menu, messageOf, put } from "./dom.js";
 import { kept, onKept } from "./kept.js";
 import { PlayPanel } from "./play.js";
 import { EMPTY, START, fenOf, piecesOf } from "./position.js";
@@ -62,6 +62,15 @@ export class ExchangeView {
     });
     this.own = h("p", { class: "note", hidden: true });
     this.said = h("span", { role: "status", class: "hint" });
+    put(
+      this.play.bar,
+      menu(
+        "More",
+        button("Copy link", () => void this.copyLink()),
+        button("Turn the board", () => this.board.flip()),
+      ),
+      this.said,
+    );
     this.later = debounce(60, () => void this.examine());
     this.build(host);
     onChange((_, changed) => this.follow(changed));
@@ -118,9 +127,6 @@ export class ExchangeView {
         "div",
         { class: "bar" },
         samples.element,
-        button("Turn the board", () => this.board.flip()),
-        button("Copy link", () => void this.copyLink()),
-        this.said,
       ),
     );
   }

@@ -43,11 +43,12 @@ export class PlayPanel {
     this.said = h("p", { role: "status", class: "step" });
     this.state = h("div", { class: "debug-state" });
     this.live = h("div", { class: "live", hidden: true }, this.said, this.state);
+    this.bar = h("div", { class: "bar" }, this.start);
     this.element = h(
       "div",
       { class: "play" },
       this.verdict,
-      h("div", { class: "bar" }, this.start),
+      this.bar,
       this.live,
       this.blame,
     );

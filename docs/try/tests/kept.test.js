@@ -61,6 +61,45 @@ test("a program outlives a closed tab, and its edits can be undone after that", 
   pages.clean();
 });
 
+test("a program outlives a crash of its tab", async () => {
+  const page = await pages.visit("#view=program");
+  await ready(page);
+  const original = await text(page);
+  await page.locator("#program .cm-content").focus();
+  await page.keyboard.press(`${modifier}+Home`);
+  await page.keyboard.insertText("; mine");
+  await stored(page, "; mine");
+  const other = await page.context().newPage();
+  const crashed = page.waitForEvent("crash");
+  await page.goto("chrome://crash").catch(() => undefined);
+  await crashed;
+  await other.goto(`${pages.server.url}#view=program`);
+  await ready(other);
+  await becomes(() => text(other), `; mine${original}`);
+  pages.clean();
+});
+
+test("what is typed just before the page reloads itself to be isolated is there after it", async () => {
+  const page = await pages.visit("#view=program");
+  await ready(page);
+  const original = await text(page);
+  assert.equal(await page.evaluate(() => window.crossOriginIsolated), false);
+  await page.evaluate(() => navigator.serviceWorker.ready.then(() => true));
+  await page.locator("#program .cm-content").focus();
+  await page.keyboard.press(`${modifier}+Home`);
+  // The door is opened in the same turn as the text arrives.
+  await page.evaluate(() => {
+    document.execCommand("insertText", false, "; last");
+    location.hash = "#view=board";
+  });
+  await page.getByRole("button", { name: "Choose a port…" }).waitFor();
+  assert.ok(await page.evaluate(() => window.crossOriginIsolated), "it was loaded again");
+  await page.getByRole("link", { name: "Write Z80 code" }).click();
+  await ready(page);
+  await becomes(() => text(page), `; last${original}`);
+  pages.clean();
+});
+
 test("Back to the original, and a removed file, are taken back", async () => {
   const page = await pages.visit("#view=evaluator&behaviour=mended");
   await ready(page);

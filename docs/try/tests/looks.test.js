@@ -39,7 +39,8 @@ const TASKS = {
     await page.locator("#program .xterm-rows").filter({ hasText: "HELLO" }).waitFor();
   },
   board: async (/** @type {import("playwright-core").Page} */ page) => {
-    await page.locator("#board h2").first().waitFor();
+    // The page loads itself again first, to be isolated.
+    await page.getByRole("button", { name: "Choose a port…" }).waitFor();
   },
 };
 
