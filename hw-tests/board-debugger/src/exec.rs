@@ -55,6 +55,9 @@ pub enum ExecCommand {
     ReverseTo(u16),
     /// Back to the last instruction that changed the byte at an address.
     ReverseToChange(u16),
+    /// To this step, counted as [`Debugger::step_count`](crate::Debugger::step_count): back through
+    /// the recorded history, or forward; ignores breakpoints.
+    GoToStep(u64),
 }
 
 impl ExecCommand {
@@ -66,7 +69,10 @@ impl ExecCommand {
     pub(crate) fn is_reverse(self) -> bool {
         match self {
             Self::ReverseStep | Self::ReverseSteps(_) | Self::ReverseStepLine => true,
-            Self::ReverseContinue | Self::ReverseTo(_) | Self::ReverseToChange(_) => true,
+            Self::ReverseContinue
+            | Self::ReverseTo(_)
+            | Self::ReverseToChange(_)
+            | Self::GoToStep(_) => true,
             Self::Step | Self::StepOver | Self::StepLine | Self::StepLineInto => false,
             Self::StepOut | Self::Continue | Self::RunTo(_) => false,
         }

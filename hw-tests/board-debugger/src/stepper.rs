@@ -49,6 +49,7 @@ impl Debugger {
             ExecCommand::ReverseContinue => stepper.go_back(),
             ExecCommand::ReverseTo(address) => stepper.go_back_to(address),
             ExecCommand::ReverseToChange(address) => stepper.go_back_to_change(address),
+            ExecCommand::GoToStep(step) => stepper.go_to_step(step),
         }
     }
 
@@ -213,5 +214,21 @@ impl Stepper<'_, '_> {
                 return HaltReason::Step;
             }
         }
+    }
+
+    fn go_to_step(&mut self, step: u64) -> HaltReason {
+        if step < self.debugger.step_count {
+            let is_recorded = self.debugger.history.start().is_some_and(|start| start <= step);
+            let halt = if is_recorded { HaltReason::Step } else { HaltReason::HistoryStart };
+            return self.finish_reverse(is_recorded.then_some(step), halt);
+        }
+        while self.debugger.step_count < step {
+            match self.next_step() {
+                None => return HaltReason::Paused,
+                Some(StepOutcome::Idle) => return HaltReason::Idle,
+                Some(_) => {}
+            }
+        }
+        HaltReason::Step
     }
 }

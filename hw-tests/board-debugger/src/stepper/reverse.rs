@@ -158,7 +158,7 @@ impl Stepper<'_, '_> {
 
     /// Ends a reverse command at a step, or at the start of the history. The replay from the
     /// nearest snapshot is short and can't be stopped: a step in between is not one to show.
-    fn finish_reverse(&mut self, step: Option<u64>, halt: HaltReason) -> HaltReason {
+    pub(super) fn finish_reverse(&mut self, step: Option<u64>, halt: HaltReason) -> HaltReason {
         let Some(start) = self.debugger.history.start() else { return HaltReason::HistoryStart };
         let target = step.unwrap_or(start);
         if self.debugger.rewind(target).is_some() {

@@ -1,6 +1,6 @@
 //! The cost of reverse steps, counted in replayed instructions.
 
-use board_debugger::{Debugger, ExecCommand, HaltReason, LoadedProgram, open_program};
+use board_debugger::{Breakpoint, Debugger, ExecCommand, HaltReason, LoadedProgram, open_program};
 use firmware::code_map::MappedProgram;
 use firmware::profile::BoardProfile;
 
@@ -50,6 +50,20 @@ fn any_number_of_steps_back_replays_one_gap_between_snapshots() {
     }
     assert_eq!(run(&mut debugger, ExecCommand::ReverseSteps(600_001)), HaltReason::HistoryStart);
     assert_eq!((debugger.step_count(), debugger.registers().pc), (0, 0x8000));
+}
+
+#[test]
+fn a_step_of_the_history_is_reached_from_before_and_after_it_past_breakpoints() {
+    let mut debugger = counting();
+    run_for(&mut debugger, 600_000);
+    debugger.stops.add_breakpoint(Breakpoint::at(debugger.registers().pc));
+    for step in [100_000, 3, 599_999, 600_000, 600_100, 0] {
+        assert_eq!(run(&mut debugger, ExecCommand::GoToStep(step)), HaltReason::Step);
+        assert_eq!(debugger.step_count(), step);
+        // Two instructions for each count.
+        let counted = u64::from(debugger.registers().hl);
+        assert!([step / 2, step.div_ceil(2)].map(|count| count % 0x1_0000).contains(&counted));
+    }
 }
 
 #[test]
