@@ -43,7 +43,7 @@ pub mod time {
     //! The clock for timeouts, and sleep.
 
     pub use std::thread::sleep;
-    pub use std::time::{Duration, Instant};
+    pub use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 }
 
 #[cfg(unix)]

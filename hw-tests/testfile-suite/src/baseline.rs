@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use tdlasm::source::DiskLoader;
+
 use crate::reader::{Document, Fields, FileError};
 
 /// T-states by the name of the case, as in `mul.test.toml::wraps`.
@@ -31,7 +33,7 @@ impl CycleBaseline {
     /// # Errors
     /// Returns `FileError` with line and column of the first error.
     pub fn parse(path: &Path, text: &str) -> Result<Self, FileError> {
-        let document = Document { path, text };
+        let document = Document { path, text, loader: &DiskLoader };
         let table = document.table()?;
         let entries = Fields::root(&document, &table).all();
         let case = |entry: crate::reader::Entry<'_>| {

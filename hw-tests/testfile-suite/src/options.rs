@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::path::Path;
 
+use tdlasm::source::DiskLoader;
+
 use crate::contract::{Contract, contracts};
 use crate::machine::Entry;
 use crate::model::{Step, TestFile};
@@ -27,7 +29,7 @@ impl TestFile {
         let real = |path: &Path| path.canonicalize().ok();
         let is_it = |source: &&std::path::PathBuf| **source == path || real(source) == real(path);
         let Some(source) = self.sources.iter().find(is_it) else { return Ok(None) };
-        let text = crate::program::read(source)?;
+        let text = crate::program::read(&DiskLoader, source)?;
         let name = source.to_string_lossy();
         Ok(Some(contracts(&name, &String::from_utf8_lossy(&text))))
     }

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use cli_support::text::Escape;
 use firmware::profile::BoardProfile;
+use tdlasm::source::{DiskLoader, Loader};
 
 use crate::model::{Heading, StackArea, TestFile};
 use crate::program::{Console, Program, ProgramFiles};
@@ -32,7 +33,7 @@ impl TestFile {
     /// Returns `FileError` with line and column of the first error. Errors of the assembler and
     /// the linker are at the field that names the sources.
     pub fn read(path: &Path) -> Result<Self, FileError> {
-        let text = crate::program::read(path).and_then(|bytes| {
+        let text = crate::program::read(&DiskLoader, path).and_then(|bytes| {
             String::from_utf8(bytes).map_err(|_| format!("{}: not UTF-8", path.escaped()))
         });
         let at_start = |message| FileError { path: path.to_owned(), line: 1, column: 1, message };
@@ -44,7 +45,15 @@ impl TestFile {
     /// # Errors
     /// As [`TestFile::read`].
     pub fn parse(path: &Path, text: &str) -> Result<Self, FileError> {
-        let document = Document { path, text };
+        Self::parse_with(path, text, &DiskLoader)
+    }
+
+    /// Reads a test file from memory, and the files that it names from `loader`.
+    ///
+    /// # Errors
+    /// As [`TestFile::read`].
+    pub fn parse_with(path: &Path, text: &str, loader: &dyn Loader) -> Result<Self, FileError> {
+        let document = Document { path, text, loader };
         let table = document.table()?;
         let fields = Fields::root(&document, &table);
         let mut file = Self::of_program(&fields, path)?;
@@ -125,7 +134,8 @@ fn program(fields: &Fields<'_>, folder: &Path) -> Result<(Program, Vec<PathBuf>)
     if files.origin.is_some() && files.layout.is_some() {
         return Err(named.error("give either an origin or a layout"));
     }
-    let mut program = files.load().map_err(|message| named.error(message))?;
+    let mut program =
+        files.load_with(fields.document.loader).map_err(|message| named.error(message))?;
     if let (Some(kind), Some(console)) = (kind, console) {
         program.set_console(kind).map_err(|message| console.error(message))?;
     }

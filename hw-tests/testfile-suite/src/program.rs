@@ -11,7 +11,7 @@ use tdlasm::image::{Image, Run, parse_intel_hex};
 use tdlasm::link::{Layout, link};
 use tdlasm::module::Module;
 use tdlasm::object::read_modules;
-use tdlasm::source::{DiskLoader, MemoryLoader, read_file};
+use tdlasm::source::{DiskLoader, Loader, MemoryLoader};
 use tdlasm::{Options, assemble};
 
 pub use console::{Console, LinkedConsole};
@@ -70,27 +70,35 @@ impl ProgramFiles {
     /// # Errors
     /// Returns a message that names the file and, for sources, the line.
     pub fn load(&self) -> Result<Program, String> {
+        self.load_with(&DiskLoader)
+    }
+
+    /// Assembles and links the program, or reads it, from files that `loader` has.
+    ///
+    /// # Errors
+    /// As [`ProgramFiles::load`].
+    pub fn load_with(&self, loader: &dyn Loader) -> Result<Program, String> {
         match &self.hex {
-            Some(hex) => self.load_hex(hex),
-            None => self.link(),
+            Some(hex) => self.load_hex(hex, loader),
+            None => self.link(loader),
         }
     }
 
-    fn link(&self) -> Result<Program, String> {
+    fn link(&self, loader: &dyn Loader) -> Result<Program, String> {
         let mut modules = Vec::new();
         for source in &self.sources {
-            modules.extend(self.assemble(source)?);
+            modules.extend(self.assemble(source, loader)?);
         }
         for object in &self.objects {
             let name = object.file_stem().unwrap_or_default().to_string_lossy();
-            let found = read_modules(&read(object)?, &name);
+            let found = read_modules(&read(loader, object)?, &name);
             modules.extend(found.map_err(|error| format!("{}: {error}", object.escaped()))?);
         }
         if self.console {
             modules.extend(console::module()?);
         }
         let layout = match &self.layout {
-            Some(path) => Layout::parse(&read_text(path)?)
+            Some(path) => Layout::parse(&read_text(loader, path)?)
                 .map_err(|error| format!("{}: {error}", path.escaped()))?,
             None => Layout::flat(self.origin.unwrap_or(DEFAULT_ORIGIN)),
         };
@@ -98,25 +106,25 @@ impl ProgramFiles {
         Program::new(MappedProgram::from(&program), code(&program), sections(&program))
     }
 
-    fn assemble(&self, source: &Path) -> Result<Vec<Module>, String> {
+    fn assemble(&self, source: &Path, loader: &dyn Loader) -> Result<Vec<Module>, String> {
         // A missing file is reported here, not as an error of the source.
-        read(source)?;
+        read(loader, source)?;
         let options = Options {
             defines: self.defines.clone(),
             include_dirs: self.include.clone(),
             lines: true,
             ..Options::default()
         };
-        let assembly = assemble(&DiskLoader, &[source.to_owned()], &options);
+        let assembly = assemble(loader, &[source.to_owned()], &options);
         Ok(assembly.map_err(|error| error.to_string().trim_end().to_owned())?.modules)
     }
 
-    fn load_hex(&self, path: &Path) -> Result<Program, String> {
+    fn load_hex(&self, path: &Path, loader: &dyn Loader) -> Result<Program, String> {
         let wrong = |error| format!("{}: {error}", path.escaped());
-        let (image, _) = parse_intel_hex(&read_text(path)?).map_err(wrong)?;
+        let (image, _) = parse_intel_hex(&read_text(loader, path)?).map_err(wrong)?;
         let mut known = MappedProgram { image, ..MappedProgram::default() };
         if let Some(symbols) = &self.symbols {
-            add_symbols(&mut known, symbols)?;
+            add_symbols(&mut known, symbols, loader)?;
         }
         // Without a line table, code and data look the same.
         let runs = known.image.runs().iter();
@@ -204,8 +212,8 @@ fn overlap(one: &Range<u32>, other: &Range<u32>) -> bool {
     one.start < other.end && other.start < one.end
 }
 
-fn add_symbols(known: &mut MappedProgram, path: &Path) -> Result<(), String> {
-    for (index, line) in read_text(path)?.lines().enumerate() {
+fn add_symbols(known: &mut MappedProgram, path: &Path, loader: &dyn Loader) -> Result<(), String> {
+    for (index, line) in read_text(loader, path)?.lines().enumerate() {
         let line = line.split(';').next().unwrap_or_default().trim();
         if line.is_empty() {
             continue;
@@ -232,10 +240,10 @@ pub(crate) fn assemble_text(name: &str, text: &str) -> Result<Vec<Module>, Strin
     Ok(assembly.map_err(|error| error.to_string())?.modules)
 }
 
-pub(crate) fn read(path: &Path) -> Result<Vec<u8>, String> {
-    read_file(path).map_err(|error| format!("can't read {}: {error}", path.escaped()))
+pub(crate) fn read(loader: &dyn Loader, path: &Path) -> Result<Vec<u8>, String> {
+    loader.load(path).map_err(|error| format!("can't read {}: {error}", path.escaped()))
 }
 
-fn read_text(path: &Path) -> Result<String, String> {
-    read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+fn read_text(loader: &dyn Loader, path: &Path) -> Result<String, String> {
+    read(loader, path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }

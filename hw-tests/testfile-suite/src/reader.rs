@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use cli_support::text::Escape;
+use tdlasm::source::Loader;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
@@ -23,10 +24,12 @@ pub struct FileError {
 }
 
 /// A document that is being read.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(crate) struct Document<'t> {
     pub(crate) path: &'t Path,
     pub(crate) text: &'t str,
+    /// What has the files that the document names.
+    pub(crate) loader: &'t dyn Loader,
 }
 
 impl<'t> Document<'t> {
@@ -56,7 +59,7 @@ impl<'t> Document<'t> {
 }
 
 /// A value and the key it belongs to.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(crate) struct Entry<'a> {
     pub(crate) document: &'a Document<'a>,
     pub(crate) key: &'a str,

@@ -1,7 +1,7 @@
 //! The clock for timeouts, and sleep.
 
 pub use std::time::Duration;
-pub use web_time::Instant;
+pub use web_time::{Instant, SystemTime, UNIX_EPOCH};
 
 use js_sys::{Atomics, Int32Array, SharedArrayBuffer};
 

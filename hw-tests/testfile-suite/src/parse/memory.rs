@@ -55,7 +55,8 @@ fn elements(
     }
     if let Some(entry) = fields.get("file") {
         let path = context.folder.join(entry.text("\"input.bin\"")?);
-        let bytes = crate::program::read(&path).map_err(|message| entry.error(message))?;
+        let bytes = crate::program::read(entry.document.loader, &path)
+            .map_err(|message| entry.error(message))?;
         if bytes.len() > 0x1_0000 {
             return Err(entry.error("the file is larger than 64 KiB"));
         }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde_json::Value;
+use tdlasm::source::DiskLoader;
 use toml::de::DeTable;
 
 use crate::block::Block;
@@ -61,7 +62,7 @@ impl Request {
             format!("expected numbers, strings, true, arrays and objects: {error}")
         })?;
         let text = format!("request = {value}");
-        let document = Document { path: Path::new("request"), text: &text };
+        let document = Document { path: Path::new("request"), text: &text, loader: &DiskLoader };
         let table = DeTable::parse(&text).map_err(|error| error.message().to_owned())?;
         let request = Fields::root(&document, &table).require("request", EXAMPLE);
         let fields = request.and_then(|entry| entry.fields(EXAMPLE));

@@ -1,12 +1,12 @@
 //! Generates inputs by the strategies of `proptest`, whose value trees also simplify them.
 
 use std::ops::RangeInclusive;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use proptest::num::u32::BinarySearch;
 use proptest::prelude::{BoxedStrategy, Strategy};
 use proptest::strategy::{NewTree, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use rcflash_transport::time::{SystemTime, UNIX_EPOCH};
 
 use crate::model::{Generator, Property};
 
