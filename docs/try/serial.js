@@ -111,8 +111,20 @@ export class BoardLink {
    */
   async talk(onBytes) {
     if (Atomics.load(this.#words, STATE) !== OPEN) await this.#open();
+    const unread = this.#unread();
+    if (unread.length) onBytes(unread);
     this.#onBytes = onBytes;
     this.talking = true;
+  }
+
+  /** Takes what came after the worker's last read. */
+  #unread() {
+    const put = Atomics.load(this.#words, HEARD_PUT);
+    const taken = Atomics.load(this.#words, HEARD_TAKEN);
+    Atomics.store(this.#words, HEARD_TAKEN, put);
+    const byte = (/** @type {unknown} */ _, /** @type {number} */ index) =>
+      this.#bytes[HEARD + (((taken + index) >>> 0) % HEARD_SIZE)];
+    return Uint8Array.from({ length: (put - taken) | 0 }, byte);
   }
 
   /** Gives the line back to the worker. */

@@ -7,6 +7,10 @@ declare module "*.asm" {
   const text: string;
   export default text;
 }
+declare module "*.toml" {
+  const text: string;
+  export default text;
+}
 declare module "*.css" {
   const text: string;
   export default text;

@@ -76,6 +76,9 @@ export interface Methods {
    */
   assemble: { params: Sources & { board?: string }; result: Assembled };
 
+  /** Runs a test file (docs/TESTING-YOUR-CODE.md) on the simulated processor; `stop` ends it. */
+  test: { params: { files: SourceFile[]; test: string }; result: { total: number; tests: TestOutcome[] } };
+
   /** Runs the corpus on the simulated board; events "corpus" meanwhile; `stop` ends it. */
   corpus: { params: { behaviour: Behaviour; files?: SourceFile[]; filter?: string[]; every?: number }; result: CorpusSummary };
   /** Ends the run that has this request's number; its reply comes with what it has. True if there was one. */
@@ -90,7 +93,7 @@ export interface Methods {
    * Moves the board. It runs by slices; `stop` with this request's number pauses it, and a pause comes by itself after `seconds`
    * (10 if not given) of the computer's time.
    */
-  "debug.move": { params: { motion: Motion; address?: number; seconds?: number }; result: DebugState };
+  "debug.move": { params: { motion: Motion; address?: number; turn?: number; seconds?: number }; result: DebugState };
   /** Sets breakpoints, all of them: by line or by address, with a condition in the debugger's language. */
   "debug.breakpoints": { params: { breakpoints: BreakpointWish[] }; result: { breakpoints: Breakpoint[] } };
   /** The state again, with other windows of memory. */
@@ -127,7 +130,7 @@ export interface Methods {
   /** Which monitor answers. */
   "serial.probe": { params: SerialOptions; result: ProbeResult };
   /** Writes the application (or a program of one's own) and proves that it arrived; events "serial" show progress. */
-  "serial.write": { params: SerialOptions & { behaviour?: Behaviour; files?: SourceFile[]; via?: Via }; result: SerialWritten };
+  "serial.write": { params: SerialOptions & { behaviour?: Behaviour; files?: SourceFile[]; program?: SourceFile[]; via?: Via }; result: SerialWritten };
   /** Compares the board's memory with the program. */
   "serial.verify": { params: SerialOptions & { behaviour?: Behaviour; files?: SourceFile[] }; result: SerialVerified };
   /** Runs the corpus on the board; events "corpus" meanwhile. */
@@ -138,7 +141,7 @@ export interface Methods {
 
 export type Event =
   /** First event: the worker can be used. */
-  | { event: "ready"; figures: Figures; serial: boolean }
+  | { event: "ready"; version: string; commit: string; serial: boolean }
   /** The toolchain could not be loaded. */
   | { event: "broken"; message: string }
   | { event: "corpus"; request: number; done: number; total: number; cases: CaseOutcome[] }
@@ -274,6 +277,16 @@ export interface Assembled {
   outputs: OutputFile[];
 }
 
+export interface TestOutcome {
+  name: string;
+  /** Its line in the test file. */
+  line: number;
+  verdict: "pass" | "fail" | "skipped";
+  /** The differences, a line each, or why it was skipped. */
+  why: string;
+  /** T-states of its longest call. */
+  tStates: number | null;
+}
 export interface CaseOutcome {
   id: string;
   tags: string[];
@@ -299,7 +312,7 @@ export interface CorpusSummary {
 
 export type Motion =
   | "step" | "over" | "line" | "lineInto" | "out" | "go" | "to"
-  | "back" | "backLine" | "backGo" | "backTo" | "backToChange" | "restart";
+  | "back" | "backLine" | "backGo" | "backTo" | "backToChange" | "toTurn" | "restart";
 export interface MemoryWindow { address: number; length: number }
 export interface DebugState {
   halt: "step" | "breakpoint" | "watchpoint" | "idle" | "start" | "paused";
@@ -322,6 +335,8 @@ export interface DebugState {
   /** The attackers array as it stands in memory, and the registers by the article's names inside XCHNG. */
   array: { address: number; bytes: number[] } | null;
   roles: { meaning: string; register: string; value: number }[];
+  /** The values of the command "display": "1: HL = 8000H". */
+  watches: string[];
 }
 export interface BreakpointWish { file?: string; line?: number; address?: number; symbol?: string; condition?: string }
 export interface Breakpoint { wish: BreakpointWish; set: boolean; address?: number; line?: number; message?: string }
@@ -336,5 +351,6 @@ export interface BoardInfo { name: string; title: string; clockHz: number; ram: 
 export interface SerialOptions { board?: string }
 export type Via = "monitor" | "auto" | "scm" | "romwbw" | "basic" | "cpm";
 export interface ProbeResult { kind: string; text: string; build?: string }
-export interface SerialWritten { address: number; size: number; build: string; seconds: number; text: string }
+/** `received` has bytes that a program of one's own has sent already. */
+export interface SerialWritten { address: number; size: number; build?: string; seconds?: number; received?: number[]; text: string }
 export interface SerialVerified { same: boolean; text: string }

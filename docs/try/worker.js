@@ -59,16 +59,20 @@ function run() {
   channel.port2.postMessage(null);
 }
 
+/** Starts the toolchain from the module that the page has compiled. */
+async function start(module) {
+  try {
+    await init({ module_or_path: module });
+    toolchain = new Toolchain(post);
+    toolchain.start(typeof SharedArrayBuffer !== "undefined");
+    early.splice(0).forEach(take);
+  } catch (error) {
+    self.postMessage({ event: "broken", message: `the toolchain can't be loaded: ${error?.message ?? error}` });
+  }
+}
+
 self.onmessage = ({ data }) => {
-  if (toolchain) take(data);
+  if (data.module) start(data.module);
+  else if (toolchain) take(data);
   else early.push(data);
 };
-
-try {
-  await init();
-  toolchain = new Toolchain(post);
-  toolchain.start(typeof SharedArrayBuffer !== "undefined");
-  early.splice(0).forEach(take);
-} catch (error) {
-  self.postMessage({ event: "broken", message: `the toolchain can't be loaded: ${error?.message ?? error}` });
-}

@@ -1,5 +1,7 @@
 // The page's side of the worker: requests with numbers, one reply each, and events.
 
+import { messageOf } from "./dom.js";
+
 /** @typedef {import("../worker.js").Methods} Methods */
 /** @typedef {import("../worker.js").Event} WorkerEvent */
 
@@ -15,9 +17,26 @@ export class ToolchainError extends Error {
   }
 }
 
+/**
+ * Fetches and compiles a module.
+ * @param {string | URL} url
+ */
+async function compiled(url) {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`the server answers ${response.status} for ${url}`);
+  // Of a server that does not know the media type, only whole modules are taken.
+  const isKnown = response.headers.get("content-type") === "application/wasm";
+  return isKnown
+    ? WebAssembly.compileStreaming(response)
+    : WebAssembly.compile(await response.arrayBuffer());
+}
+
 export class Toolchain {
-  /** @param {string | URL} url */
-  constructor(url) {
+  /**
+   * @param {string | URL} url
+   * @param {string | URL} module
+   */
+  constructor(url, module) {
     /** @type {Map<number, { resolve: (value: any) => void, reject: (error: Error) => void }>} */
     this.waiting = new Map();
     /** @type {Set<(event: WorkerEvent) => void>} */
@@ -30,6 +49,14 @@ export class Toolchain {
     this.worker.onerror = (event) => {
       this.tell({ event: "broken", message: event.message || "the worker could not be loaded" });
     };
+    // It is compiled here, beside the start of the worker.
+    compiled(module).then(
+      (code) => this.worker.postMessage({ module: code }),
+      (error) => {
+        const message = `the toolchain can't be loaded: ${messageOf(error)}`;
+        this.tell({ event: "broken", message });
+      },
+    );
   }
 
   /** @param {any} data */

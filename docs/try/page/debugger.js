@@ -2,6 +2,9 @@
 
 import { button, grouped, h, hex, menu, messageOf, replace } from "./dom.js";
 import { arrayView, calls, registers, roles } from "./registers.js";
+import { TimeLine } from "./timeline.js";
+import { WatchList } from "./watches.js";
+import { closeTip, openTip } from "./words.js";
 
 /** @typedef {import("../worker.js").DebugState} DebugState */
 /** @typedef {import("../worker.js").Motion} Motion */
@@ -68,7 +71,16 @@ export class DebugPanel {
     );
     this.motions = [...toolbar, ...more];
     this.said = h("p", { role: "status", class: "text" });
-    this.shown = h("div", { class: "debug-state" });
+    this.time = new TimeLine((turn) => this.move("toTurn", turn));
+    this.watches = new WatchList((line) => this.command(line));
+    const explain = (/** @type {Event} */ event) => void this.explain(event.target);
+    this.shown = h("div", {
+      class: "debug-state",
+      pointerover: explain,
+      click: explain,
+      pointerout: (/** @type {PointerEvent} */ event) =>
+        event.pointerType === "mouse" && closeTip(),
+    });
     this.element = h(
       "div",
       {
@@ -82,14 +94,17 @@ export class DebugPanel {
         ...toolbar,
         menu("More", ...more),
       ),
+      this.time.element,
       this.said,
       this.shown,
+      this.watches.element,
     );
   }
 
   /** @param {KeyboardEvent} event */
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || !this.state) return;
+    if (event.target instanceof HTMLInputElement && event.target.type === "text") return;
     const found = [...TOOLBAR, ...MENU].find(([, , key]) => key === event.key);
     if (!found || this.running) return;
     event.preventDefault();
@@ -99,8 +114,11 @@ export class DebugPanel {
   async begin() {
     if (owner !== this) owner?.forget();
     owner = this;
+    this.time.clear();
+    const watched = this.watches.expressions;
     await this.ask(() => this.toolchain.start("debug.start", this.wishes.begin()));
     await this.setStops();
+    if (this.state) await this.watches.restore(watched);
   }
 
   /** Hands the editor's breakpoints to the board. */
@@ -113,9 +131,50 @@ export class DebugPanel {
     }
   }
 
-  /** @param {Motion} motion */
-  move(motion) {
-    return this.ask(() => this.toolchain.start("debug.move", { motion }));
+  /**
+   * @param {Motion} motion
+   * @param {number} [turn]
+   */
+  move(motion, turn) {
+    const params = turn === undefined ? { motion } : { motion, turn };
+    return this.ask(() => this.toolchain.start("debug.move", params));
+  }
+
+  /**
+   * Has the debugger carry out a command, and shows the state after it.
+   * @param {string} line
+   */
+  async command(line) {
+    const { text, state } = await this.toolchain.call("debug.command", { line });
+    this.show(state);
+    return text;
+  }
+
+  /**
+   * What a register or label stands for now; empty if the board is not halted or there is no such
+   * name.
+   * @param {string} word
+   */
+  async value(word) {
+    if (!this.state || this.running) return "";
+    const print = (/** @type {string} */ what) =>
+      this.toolchain.call("debug.command", { line: `print ${what}` }).then(
+        ({ text }) => text,
+        () => "",
+      );
+    const text = await print(word);
+    if (!text) return "";
+    const isByte = /^[A-Za-z]'?$/.test(word);
+    return [`${word} is ${text}`, isByte ? "" : await print(`[${word};8]`)]
+      .filter(Boolean)
+      .join("\n");
+  }
+
+  /** @param {EventTarget | null} target */
+  async explain(target) {
+    const cell = target instanceof Element ? target.closest("[data-register]") : null;
+    const text = cell && (await this.value(cell.getAttribute("data-register") ?? ""));
+    if (text && cell.matches(":hover")) openTip(cell, text);
   }
 
   /** @param {() => { id: number, reply: Promise<DebugState> }} send */
@@ -132,7 +191,8 @@ export class DebugPanel {
     this.running = 0;
     this.enable(this.state !== null);
     // A button that was disabled for a moment loses the focus.
-    if (activeElement instanceof HTMLElement && this.element.contains(activeElement))
+    const isLost = document.activeElement === document.body;
+    if (isLost && activeElement instanceof HTMLElement && this.element.contains(activeElement))
       activeElement.focus();
   }
 
@@ -148,6 +208,8 @@ export class DebugPanel {
     this.enable(false);
     this.said.textContent = "";
     replace(this.shown);
+    this.time.clear();
+    this.watches.show([]);
     this.wishes.onPlace(null);
   }
 
@@ -175,6 +237,8 @@ export class DebugPanel {
         `${grouped(state.elapsed)} T-states since the start, ${grouped(state.turn)} instructions`,
       ),
     );
+    this.time.show(state.turn);
+    this.watches.show(state.watches);
     this.wishes.onPlace(state.place);
   }
 }

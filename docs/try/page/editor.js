@@ -14,7 +14,7 @@ import {
   keymap,
   lineNumbers,
 } from "@codemirror/view";
-import { debounce } from "./dom.js";
+import { debounce, h } from "./dom.js";
 import { markdown } from "./markdown.js";
 import { marks, setCurrent, setStops, setTimes, setTokens } from "./marks.js";
 
@@ -23,7 +23,8 @@ import { marks, setCurrent, setStops, setTimes, setTokens } from "./marks.js";
 /** @typedef {import("../worker.js").SourceFile} SourceFile */
 /**
  * @typedef {{ label: string, onEdit: () => void, onShow: (file: string) => void,
- *   onCursor: (place: Place) => void, onStops: () => void }} Wishes
+ *   onCursor: (place: Place) => void, onStops: () => void,
+ *   value?: (word: string) => Promise<string> }} Wishes
  */
 
 /** Milliseconds of quiet after which the cursor's place is reported. */
@@ -216,6 +217,7 @@ export class Editor {
   async colour() {
     const { file } = this;
     const { doc } = this.view.state;
+    if (file.endsWith(".toml")) return;
     const { tokens } = await this.toolchain.call("tokens", { file });
     if (file === this.file && doc === this.view.state.doc)
       this.view.dispatch({ effects: setTokens.of(tokens) });
@@ -266,14 +268,20 @@ export class Editor {
    * @param {number} position
    */
   async hover(view, position) {
-    const found = await this.toolchain.call("hover", this.placeAt(position)).catch(() => null);
-    if (!found) return null;
     const { doc } = view.state;
+    const word = view.state.wordAt(position);
+    const [found, value] = await Promise.all([
+      this.toolchain.call("hover", this.placeAt(position)).catch(() => null),
+      word && this.wishes.value?.(doc.sliceString(word.from, word.to)),
+    ]);
+    if (!found && !(word && value)) return null;
+    const dom = found ? markdown(found.markdown) : h("div", { class: "markdown" });
+    if (value) dom.prepend(h("pre", { class: "value" }, value));
     return {
-      pos: offset(doc, found.from.line, found.from.column),
-      end: offset(doc, found.to.line, found.to.column),
+      pos: found ? offset(doc, found.from.line, found.from.column) : (word?.from ?? position),
+      end: found ? offset(doc, found.to.line, found.to.column) : (word?.to ?? position),
       above: true,
-      create: () => ({ dom: markdown(found.markdown) }),
+      create: () => ({ dom }),
     };
   }
 

@@ -29,6 +29,7 @@ export class EvaluatorView {
       sources: () => ({ files: this.sources.editor.files(), behaviour: current().behaviour }),
       onEdit: () => this.edited(),
       onStops: () => void this.debug.setStops(),
+      value: (word) => this.debug.value(word),
       onChecked: (errors) => void this.answer(errors),
     });
     this.corpus = new CorpusPanel(toolchain, {

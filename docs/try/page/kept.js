@@ -1,7 +1,7 @@
 // Files of the user that outlive a reload, a crash and a closed tab: in IndexedDB, with the undo
 // history of each file.
 
-import { get, set } from "idb-keyval";
+import { getMany, set } from "idb-keyval";
 
 /** @typedef {import("../worker.js").SourceFile} SourceFile */
 /** @typedef {{ files: SourceFile[], histories: Record<string, unknown> }} Kept */
@@ -25,9 +25,9 @@ function isKept(value) {
 
 /** Reads what the browser stores; without a store, files last as long as the page. */
 export async function restore() {
-  for (const name of NAMES) {
-    const value = await get(PREFIX + name).catch(() => undefined);
-    if (isKept(value)) memory.set(name, { histories: {}, ...value });
+  const values = await getMany(NAMES.map((name) => PREFIX + name)).catch(() => []);
+  for (const [index, value] of values.entries()) {
+    if (isKept(value)) memory.set(NAMES[index], { histories: {}, ...value });
   }
 }
 

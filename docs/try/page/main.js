@@ -13,7 +13,10 @@ import { themeSwitch } from "./theme.js";
 
 /** @typedef {import("./state.js").View} View */
 
-const toolchain = new Toolchain(new URL("worker.js", document.baseURI));
+const toolchain = new Toolchain(
+  new URL("worker.js", document.baseURI),
+  new URL("toolchain_bg.wasm", document.baseURI),
+);
 const status = element("status");
 
 /** @type {Record<Exclude<View, "exchange">, (host: HTMLElement) => Promise<unknown>>} */
@@ -67,7 +70,8 @@ async function begin(view) {
 toolchain.listen((event) => {
   if (event.event === "ready") {
     document.documentElement.dataset.toolchain = "ready";
-    status.textContent = `Toolchain ${event.figures.version}, ${event.figures.commit}`;
+    performance.mark("ready");
+    status.textContent = `Toolchain ${event.version}, ${event.commit}`;
   }
   if (event.event === "broken") {
     document.documentElement.dataset.toolchain = "broken";

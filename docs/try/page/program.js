@@ -15,11 +15,13 @@ import {
   replace,
   setOptions,
 } from "./dom.js";
-import hello from "./hello.asm";
+import { EXAMPLES, FIRST } from "./examples.js";
 import { keep, kept, keptHistory } from "./kept.js";
+import { acceptDrops, picker } from "./opening.js";
 import { packed, sourcesOf } from "./packed.js";
 import { Sources } from "./sources.js";
 import { TerminalView } from "./terminal.js";
+import { TestsPanel, isTest } from "./tests.js";
 
 /** @typedef {import("../worker.js").SourceFile} SourceFile */
 /** @typedef {import("../worker.js").OutputFile} OutputFile */
@@ -39,8 +41,9 @@ export class ProgramView {
     this.keepLater = debounce(300, () => this.keep());
     this.sources = new Sources(toolchain, {
       label: "Source of your program",
-      sources: () => ({ files: this.inOrder() }),
+      sources: () => ({ files: this.program() }),
       onStops: () => void this.debug.setStops(),
+      value: (word) => this.debug.value(word),
       onEdit: () => {
         this.keepLater();
         if (this.debug.state) this.debug.forget();
@@ -68,34 +71,37 @@ export class ProgramView {
     );
     this.debug = new DebugPanel(toolchain, {
       what: "Stop at the first instruction",
-      begin: () => ({ files: this.inOrder(), board: this.board.select.value }),
+      begin: () => ({ files: this.program(), board: this.board.select.value }),
       stops: () => this.sources.editor.breakpoints(),
       onPlace: (place) => this.sources.editor.setNext(place),
     });
+    this.tests = new TestsPanel(toolchain, {
+      files: () => this.sources.editor.files(),
+      onLine: (file, line) => {
+        this.sources.editor.show(file, line);
+        this.sources.editor.view.focus();
+      },
+    });
+    this.examples = choice("Example", [["", "Choose…"]], (title) => {
+      const files = EXAMPLES.find(([name]) => name === title)?.[1];
+      if (files) void this.take(files).then(() => this.choose(files[0].name));
+      this.examples.select.value = "";
+    });
+    setOptions(this.examples.select, [
+      ["", "Choose…"],
+      .../** @type {[string, string][]} */ (EXAMPLES.map(([name]) => [name, name])),
+    ]);
     this.build(host);
-    this.acceptDrops(host);
+    acceptDrops(host, (files) => this.open(files));
     toolchain.listen((event) => event.event === "machine" && this.follow(event));
     void this.begin();
   }
 
   /** @param {HTMLElement} host */
   build(host) {
-    const picker = h("input", {
-      type: "file",
-      multiple: true,
-      class: "unseen",
-      tabindex: "-1",
-      "aria-label": "Files to open",
-      change: () => void this.open([...(picker.files ?? [])]).then(() => (picker.value = "")),
-    });
-    const folder = h("input", {
-      type: "file",
-      webkitdirectory: true,
-      class: "unseen",
-      tabindex: "-1",
-      "aria-label": "Folder to open",
-      change: () => void this.open([...(folder.files ?? [])]).then(() => (folder.value = "")),
-    });
+    const open = (/** @type {File[]} */ files) => this.open(files);
+    const files = picker("Open files…", "Files to open", { multiple: true }, open);
+    const folder = picker("Open a folder…", "Folder to open", { webkitdirectory: true }, open);
     const name = h("input", {
       type: "text",
       size: 12,
@@ -116,12 +122,10 @@ export class ProgramView {
         { class: "bar" },
         this.sources.files,
         this.main.element,
-        button("Open files…", () => picker.click()),
-        picker,
+        ...files,
         menu(
           "More",
-          button("Open a folder…", () => folder.click()),
-          folder,
+          ...folder,
           button("Save all as a ZIP", () =>
             download("program.zip", packed(this.sources.editor.files())),
           ),
@@ -131,6 +135,7 @@ export class ProgramView {
       h(
         "div",
         { class: "bar" },
+        this.examples.element,
         name,
         button("New file", () => this.create(name.value)),
       ),
@@ -168,6 +173,7 @@ export class ProgramView {
       ),
       this.notice,
       this.terminal.element,
+      this.tests.element,
       h("h2", {}, "Step by step"),
       this.debug.element,
     );
@@ -176,7 +182,7 @@ export class ProgramView {
 
   async begin() {
     const before = kept("program");
-    await this.setFiles(before.length ? before : [{ name: "hello.asm", text: hello }], (file) =>
+    await this.setFiles(before.length ? before : [FIRST], (file) =>
       keptHistory("program", file),
     );
     await this.ask(async () => {
@@ -198,6 +204,22 @@ export class ProgramView {
     ];
   }
 
+  /** The sources, the main one first. */
+  program() {
+    return this.inOrder().filter((file) => !isTest(file));
+  }
+
+  /**
+   * Makes a file the main one, and shows it.
+   * @param {string} name
+   */
+  choose(name) {
+    this.main.select.value = name;
+    this.keepLater();
+    this.sources.editor.show(name);
+    return this.sources.check();
+  }
+
   keep() {
     keep("program", this.inOrder(), this.sources.editor.histories());
   }
@@ -209,36 +231,40 @@ export class ProgramView {
   setFiles(files, undo) {
     setOptions(
       this.main.select,
-      files.map(({ name }) => [name, name]),
+      files.filter((file) => !isTest(file)).map(({ name }) => [name, name]),
     );
+    this.tests.setFiles(files);
     const checked = this.sources.setFiles(files, undo);
     if (!undo) this.keepLater();
     return checked;
   }
 
-  /**
-   * Takes files into the editor; one of a name that is there replaces it, and the untouched example
-   * goes.
-   * @param {File[]} opened
-   */
+  /** @param {File[]} opened */
   async open(opened) {
     this.problem.textContent = "";
-    const files = new Map(this.sources.editor.files().map(({ name, text }) => [name, text]));
-    if (files.size === 1 && files.get("hello.asm") === hello) files.clear();
-    let last = "";
+    const files = [];
     for (const file of opened) {
       try {
-        for (const { name, text } of await sourcesOf(file)) {
-          files.set(name, text);
-          last = name;
-        }
+        files.push(...(await sourcesOf(file)));
       } catch (error) {
         this.problem.textContent = messageOf(error);
       }
     }
-    if (files.size === 0) return;
+    await this.take(files);
+  }
+
+  /**
+   * Takes files into the editor; one of a name that is there replaces it, and the untouched example
+   * goes.
+   * @param {SourceFile[]} taken
+   */
+  async take(taken) {
+    if (taken.length === 0) return;
+    const files = new Map(this.sources.editor.files().map(({ name, text }) => [name, text]));
+    if (files.size === 1 && files.get(FIRST.name) === FIRST.text) files.clear();
+    for (const { name, text } of taken) files.set(name, text);
     await this.setFiles([...files].map(([name, text]) => ({ name, text })));
-    this.sources.editor.show(last);
+    this.sources.editor.show(taken[taken.length - 1].name);
   }
 
   /** @param {string} name */
@@ -264,7 +290,7 @@ export class ProgramView {
     const before = editor.files();
     const histories = editor.histories();
     const rest = before.filter(({ name }) => name !== file);
-    void this.setFiles(rest.length ? rest : [{ name: "hello.asm", text: hello }]);
+    void this.setFiles(rest.length ? rest : [FIRST]);
     this.problem.textContent = "";
     replace(
       this.removed,
@@ -281,18 +307,6 @@ export class ProgramView {
     );
   }
 
-  /** @param {HTMLElement} host */
-  acceptDrops(host) {
-    const over = (/** @type {DragEvent} */ event) => {
-      if (host.hidden || !event.dataTransfer?.types.includes("Files")) return;
-      event.preventDefault();
-      host.classList.toggle("dropping", event.type === "dragover");
-      if (event.type === "drop") void this.open([...event.dataTransfer.files]);
-    };
-    for (const type of /** @type {const} */ (["dragover", "dragleave", "drop"]))
-      window.addEventListener(type, over, true);
-  }
-
   /** @param {() => Promise<unknown>} work */
   async ask(work) {
     this.problem.textContent = "";
@@ -307,7 +321,7 @@ export class ProgramView {
   assemble() {
     return this.ask(async () => {
       const { messages, program, outputs, text } = await this.toolchain.call("assemble", {
-        files: this.inOrder(),
+        files: this.program(),
         board: this.board.select.value,
       });
       this.sources.editor.setMessages(messages);
@@ -344,7 +358,7 @@ export class ProgramView {
       this.state.textContent = "starting";
       try {
         const { entry, board, notice } = await this.toolchain.call("machine.start", {
-          files: this.inOrder(),
+          files: this.program(),
           board: this.board.select.value,
           speed: /** @type {"real" | "full"} */ (this.speed.select.value),
         });

@@ -3,10 +3,13 @@
 
 import { CorpusPanel } from "./corpus.js";
 import { button, choice, h, messageOf, put, setOptions } from "./dom.js";
+import { FIRST } from "./examples.js";
 import { isolate } from "./isolation.js";
+import { kept } from "./kept.js";
 import { BoardLink, obstacle } from "./link.js";
 import { BEHAVIOURS, current, onChange, update } from "./state.js";
 import { TerminalView } from "./terminal.js";
+import { isTest } from "./tests.js";
 
 /** @typedef {import("../worker.js").Behaviour} Behaviour */
 /** @typedef {import("../worker.js").Via} Via */
@@ -40,7 +43,7 @@ export class RealBoardView {
   /** @param {HTMLElement} host */
   build(host) {
     this.board = choice("Board", [["rc2014-classic", "rc2014-classic"]], () => undefined);
-    this.via = choice("Loaded by", WAYS, () => undefined);
+    this.loader = choice("Loaded by", WAYS, () => undefined);
     this.behaviour = choice(
       "Evaluator",
       BEHAVIOURS.map((name) => [name, name]),
@@ -64,6 +67,7 @@ export class RealBoardView {
       button("Who is there?", () => void this.probe()),
       button("Write the evaluator", () => void this.write()),
       button("Verify", () => void this.verify()),
+      button("Write your program", () => void this.writeProgram()),
     ];
     this.talk = button("Open the terminal", () => void this.toggleTerminal(), {
       "aria-pressed": "false",
@@ -82,7 +86,7 @@ export class RealBoardView {
         h(
           "div",
           { class: "column" },
-          h("div", { class: "bar" }, this.board.element, this.via.element, this.behaviour.element),
+          h("div", { class: "bar" }, this.board.element, this.loader.element, this.behaviour.element),
           h("div", { class: "bar" }, this.connect, this.close),
           this.said,
           this.problem,
@@ -207,23 +211,43 @@ export class RealBoardView {
     });
   }
 
+  /** The evaluator with the user's changes. */
+  evaluator() {
+    const { behaviour } = current();
+    const files = kept(behaviour);
+    return { ...this.options(), behaviour, ...(files.length ? { files } : {}) };
+  }
+
+  via() {
+    return { via: /** @type {Via} */ (this.loader?.select.value) };
+  }
+
   write() {
     return this.busy(async () => {
       this.tell(
-        await this.toolchain.call("serial.write", {
-          ...this.options(),
-          behaviour: current().behaviour,
-          via: /** @type {Via} */ (this.via?.select.value),
-        }),
+        await this.toolchain.call("serial.write", { ...this.evaluator(), ...this.via() }),
       );
     });
+  }
+
+  /** Writes the program of the other task, and shows what it sends. */
+  async writeProgram() {
+    const own = kept("program").filter((file) => !isTest(file));
+    const program = own.length ? own : [FIRST];
+    const written = await this.busy(() =>
+      this.toolchain.call("serial.write", { ...this.options(), ...this.via(), program }),
+    );
+    if (!written) return;
+    this.tell(written);
+    this.openTerminal();
+    this.terminal?.write(Uint8Array.from(written.received ?? []));
+    await this.link?.talk((bytes) => this.terminal?.write(bytes));
   }
 
   verify() {
     return this.busy(async () => {
       const result = await this.toolchain.call("serial.verify", {
-        ...this.options(),
-        behaviour: current().behaviour,
+        ...this.evaluator(),
       });
       this.tell(result);
       this.said?.classList.toggle("differs", !result.same);
@@ -241,8 +265,7 @@ export class RealBoardView {
   /** @param {string[]} filter */
   beginCorpus(filter) {
     const run = this.toolchain.start("serial.corpus", {
-      ...this.options(),
-      behaviour: current().behaviour,
+      ...this.evaluator(),
       ...(filter.length ? { filter } : {}),
     });
     void this.busy(() => run.reply.catch(() => undefined));
@@ -252,10 +275,14 @@ export class RealBoardView {
   async toggleTerminal() {
     if (!this.link || !this.talk) return;
     if (this.link.talking) return this.closeTerminal();
+    this.openTerminal();
+    await this.link.talk((bytes) => this.terminal?.write(bytes));
+  }
+
+  openTerminal() {
     this.terminal?.element.removeAttribute("hidden");
     this.terminal?.open();
-    await this.link.talk((bytes) => this.terminal?.write(bytes));
-    this.talk.setAttribute("aria-pressed", "true");
+    this.talk?.setAttribute("aria-pressed", "true");
     this.terminal?.terminal.focus();
   }
 

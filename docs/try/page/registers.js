@@ -14,7 +14,7 @@ export function registers(state, before) {
     const changed = before && before.registers[name] !== value;
     return h(
       "div",
-      { class: changed ? "cell changed" : "cell" },
+      { class: changed ? "cell changed" : "cell", "data-register": name },
       h("dt", {}, name),
       h("dd", {}, hex(value, digits)),
     );

@@ -17,7 +17,8 @@ export class Sources {
   /**
    * @param {import("./client.js").Toolchain} toolchain
    * @param {{ label: string, sources: () => SourceSet, onStops?: () => void,
-   *   onEdit?: () => void, onChecked?: (errors: number) => void }} wishes
+   *   onEdit?: () => void, onChecked?: (errors: number) => void,
+   *   value?: (word: string) => Promise<string> }} wishes
    */
   constructor(toolchain, wishes) {
     this.toolchain = toolchain;
@@ -61,6 +62,7 @@ export class Sources {
       },
       onCursor: (place) => void this.describe(place),
       onStops: () => wishes.onStops?.(),
+      value: wishes.value,
     });
   }
 

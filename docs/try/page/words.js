@@ -21,14 +21,22 @@ const MEANINGS = {
 /** @type {HTMLElement | undefined} */
 let tip;
 
-/** @param {HTMLElement} term */
-function open(term) {
+/**
+ * Shows a text below an element, until another one or `closeTip`.
+ * @param {Element} element
+ * @param {string} text
+ */
+export function openTip(element, text) {
   tip ??= document.body.appendChild(h("div", { id: "meaning", class: "meaning", popover: "auto" }));
-  tip.textContent = MEANINGS[/** @type {keyof typeof MEANINGS} */ (term.dataset.term)];
-  const { left, bottom } = term.getBoundingClientRect();
+  tip.textContent = text;
+  const { left, bottom } = element.getBoundingClientRect();
   tip.style.left = `${Math.max(8, Math.min(left, innerWidth - 330))}px`;
   tip.style.top = `${bottom + 4}px`;
   if (!tip.matches(":popover-open")) tip.showPopover();
+}
+
+export function closeTip() {
+  if (tip?.matches(":popover-open")) tip.hidePopover();
 }
 
 /**
@@ -37,7 +45,7 @@ function open(term) {
  * @param {string} [text]
  */
 export function term(word, text = word) {
-  const close = () => tip?.matches(":popover-open") && tip.hidePopover();
+  const open = () => openTip(element, MEANINGS[word]);
   const element = h(
     "button",
     {
@@ -45,11 +53,11 @@ export function term(word, text = word) {
       class: "term",
       "data-term": word,
       "aria-description": MEANINGS[word],
-      click: () => open(element),
-      pointerenter: () => open(element),
-      pointerleave: (/** @type {PointerEvent} */ event) => event.pointerType === "mouse" && close(),
-      focus: () => element.matches(":focus-visible") && open(element),
-      blur: close,
+      click: open,
+      pointerenter: open,
+      pointerleave: (/** @type {PointerEvent} */ event) => event.pointerType === "mouse" && closeTip(),
+      focus: () => element.matches(":focus-visible") && open(),
+      blur: closeTip,
     },
     text,
   );

@@ -130,6 +130,26 @@ test("a terminal talks to the board", async () => {
   await page.context().close();
 });
 
+test("a program of one's own is written to the board and runs there", async () => {
+  const page = await visit();
+  const write = page.getByRole("button", { name: "Write your program" });
+  await write.click();
+  await page.locator("#board .xterm-rows").filter({ hasText: "HELLO FROM THE Z80" }).waitFor();
+  await said(page)
+    .filter({ hasText: /bytes at 8000h, verified on the board; started at 8000h/ })
+    .waitFor();
+  await page.keyboard.type("abc");
+  await page.locator("#board .xterm-rows").filter({ hasText: "abc" }).waitFor();
+  // Escape ends the program: the monitor of the board is back.
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Who is there?" }).click();
+  await said(page)
+    .filter({ hasText: /monitor/i })
+    .waitFor();
+  await page.context().close();
+  pages.clean();
+});
+
 test("a browser without Web Serial is told which one has it", async () => {
   const page = await pages.visit("#view=board", {}, (blank) =>
     blank.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, "serial")),

@@ -150,6 +150,63 @@ test("the evaluator is stepped forward and back, with registers, array and the l
   pages.clean();
 });
 
+test("the time line moves the board back and forth, and watched values follow it", async () => {
+  const page = await pages.visit(LINK);
+  await editor(page);
+  await page.getByRole("button", { name: "Stop at XCHNG" }).click();
+  const panel = page.locator("#evaluator .debugger");
+  const line = () => page.locator("#evaluator .cm-runs-next").textContent();
+  await panel.getByLabel("Expression to watch").fill("SP");
+  await page.keyboard.press("Enter");
+  const watched = panel.locator(".watches code");
+  const cell = panel.locator("[data-register=SP] dd");
+  const shown = (/** @type {string | null} */ digits) =>
+    `SP = ${digits}H (${Number.parseInt(digits ?? "", 16)})`;
+  await becomes(() => watched.textContent(), shown(await cell.textContent()));
+  const start = await line();
+  const seen = [];
+  for (let step = 0; step < 6; step++) {
+    await page.getByRole("button", { name: "Step i" }).and(page.locator(":enabled")).click();
+    seen.push([await line(), await cell.textContent()]);
+  }
+  const time = panel.getByLabel("Time");
+  const [first, last] = await time.evaluate((slider) => {
+    const { min, max } = /** @type {HTMLInputElement} */ (slider);
+    return [Number(min), Number(max)];
+  });
+  assert.ok(last > first);
+  await time.press("Home");
+  await becomes(line, start);
+  await time.press("End");
+  await becomes(line, seen[5][0]);
+  await becomes(() => watched.textContent(), shown(seen[5][1]));
+  await panel.getByRole("button", { name: "Stop watching SP" }).click();
+  await becomes(() => watched.count(), 0);
+  await panel.getByLabel("Expression to watch").fill("NOSUCH");
+  await page.keyboard.press("Enter");
+  await panel.getByText("NOSUCH").waitFor();
+  pages.clean();
+});
+
+test("registers and labels show what they stand for now", async () => {
+  const page = await pages.visit(LINK);
+  await editor(page);
+  await page.getByRole("button", { name: "Stop at XCHNG" }).click();
+  const cell = page.locator("#evaluator [data-register=SP]");
+  const value = await cell.locator("dd").textContent();
+  await cell.hover();
+  const tip = page.locator("#meaning:popover-open");
+  const decimal = Number.parseInt(value ?? "", 16);
+  await tip.filter({ hasText: `SP is ${value}H = ${decimal}` }).waitFor();
+  await page.mouse.move(0, 0);
+  await tip.waitFor({ state: "detached" });
+  // The label on the line that runs next is where the Z80 is.
+  const counter = await page.locator("#evaluator [data-register=PC] dd").textContent();
+  await page.locator("#evaluator .cm-runs-next").getByText("XCHNG").first().hover();
+  await page.locator(".cm-tooltip .value", { hasText: `XCHNG is ${counter}H` }).waitFor();
+  pages.clean();
+});
+
 test("T-states stand beside the lines that ran", async () => {
   const page = await pages.visit(LINK);
   await editor(page);

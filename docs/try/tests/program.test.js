@@ -9,7 +9,8 @@ import { fileURLToPath } from "node:url";
 import { Pages, becomes, modifier } from "./browser.js";
 import { native } from "./native.js";
 
-const HELLO = fileURLToPath(new URL("../page/hello.asm", import.meta.url));
+const CRC = fileURLToPath(new URL("../page/examples/crc.asm", import.meta.url));
+const HELLO = fileURLToPath(new URL("../page/examples/hello.asm", import.meta.url));
 
 /** @type {Pages} */
 let pages;
@@ -123,6 +124,61 @@ test("a file with a mistake is not assembled, and its message leads to the place
     true,
   );
   assert.equal(await page.getByRole("button", { name: /Download .*\.(hex|bin|elf)$/ }).count(), 0);
+  pages.clean();
+});
+
+/** @param {number} limit */
+function primesBelow(limit) {
+  const isPrime = (/** @type {number} */ n) =>
+    n > 1 && Array.from({ length: n - 2 }, (_, k) => k + 2).every((k) => n % k);
+  return Array.from({ length: limit }, (_, n) => n).filter(isPrime);
+}
+
+test("the examples run: all primes below 1000, and the check value of CRC-16/XMODEM", async () => {
+  const page = await visit();
+  const rows = page.locator("#program .xterm-rows");
+  for (const [name, wanted] of [
+    ["Primes below 1000", primesBelow(1000).slice(-5).join(" ")],
+    ["A CRC with its tests", "31C3"],
+  ]) {
+    await page.getByLabel("Example").selectOption(name);
+    await page.locator("#program .count").filter({ hasText: "without messages" }).waitFor();
+    await page.getByLabel("Speed").selectOption("full");
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    // A row of the terminal may end within a number.
+    const text = async () => ((await rows.textContent()) ?? "").replace(/\s/g, "");
+    await becomes(async () => (await text()).includes(wanted.replaceAll(" ", "")), true);
+  }
+  pages.clean();
+});
+
+test("a program's test file runs in the page, with the verdicts of hw-tests test", async () => {
+  const page = await visit();
+  assert.ok(await page.getByRole("button", { name: "Run the tests" }).isHidden());
+  await page.getByLabel("Example").selectOption("A CRC with its tests");
+  await page.getByRole("button", { name: "Run the tests" }).click();
+  const tests = page.locator("#program .tests");
+  await tests.getByText("PASS: 3 of 3 tests pass.").waitFor();
+  // A polynomial that is wrong in its low byte.
+  await becomes(() => page.getByLabel("Main file").inputValue(), "crc.asm");
+  await page.locator("#program .cm-content").focus();
+  const changed = (await readFile(CRC, "utf8")).replace("XRI     21H", "XRI     20H");
+  await page.keyboard.press(`${modifier}+a`);
+  await page.keyboard.insertText(changed);
+  await page.getByRole("button", { name: "Run the tests" }).click();
+  await tests.getByText("FAIL: ").waitFor();
+  await writeFile(join(folder, "crc.asm"), changed);
+  const cases = join(folder, "crc.test.toml");
+  await writeFile(cases, await readFile(CRC.replace(".asm", ".test.toml"), "utf8"));
+  const wanted = (await native("hw-tests", "test", cases)).match(/DE: expected .*/)?.[0];
+  assert.ok(wanted);
+  await tests.getByText(wanted).waitFor();
+  await tests.getByRole("button", { name: "crc.test.toml:4" }).click();
+  await page.locator("#program .cm-activeLine", { hasText: "[[case]]" }).waitFor();
+  await page.keyboard.press(`${modifier}+a`);
+  await page.keyboard.insertText("sources = 3\n");
+  await page.getByRole("button", { name: "Run the tests" }).click();
+  await tests.getByText("crc.test.toml:1:11").waitFor();
   pages.clean();
 });
 

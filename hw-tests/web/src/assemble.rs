@@ -21,7 +21,7 @@ use crate::error::PageError;
 use crate::program::placement_notice;
 use crate::sources::defines;
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct AssembleRequest {
     pub(crate) files: Vec<SourceFile>,
     pub(crate) behaviour: Option<String>,
@@ -49,18 +49,19 @@ impl AssembleRequest {
         Ok(Options { defines, include_dirs, listing: true, lines: true, ..Options::default() })
     }
 
-    fn loader(&self) -> MemoryLoader {
-        let with = |loader: MemoryLoader, file: &SourceFile| {
-            loader.with(file.name.as_str(), file.text.as_bytes())
-        };
-        self.files.iter().fold(MemoryLoader::new(), with)
-    }
-
     /// Assembles the first file.
     pub(crate) fn assembly(&self) -> Result<Assembly, PageError> {
         let first = self.files.first().ok_or_else(|| PageError::new("no file to assemble"))?;
-        Ok(tdlasm::asm::run(&self.loader(), &[first.name.as_str().into()], &self.options()?))
+        Ok(tdlasm::asm::run(&loader(&self.files), &[first.name.as_str().into()], &self.options()?))
     }
+}
+
+/// Loads the files of an editor.
+pub(crate) fn loader(files: &[SourceFile]) -> MemoryLoader {
+    let with = |loader: MemoryLoader, file: &SourceFile| {
+        loader.with(file.name.as_str(), file.text.as_bytes())
+    };
+    files.iter().fold(MemoryLoader::new(), with)
 }
 
 pub(crate) struct AssembleOutput {

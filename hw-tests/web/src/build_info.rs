@@ -18,7 +18,7 @@ pub(crate) const BEHAVIOURS: [Behaviour; 3] =
 #[derive(Debug, Serialize)]
 pub(crate) struct BuildInfo {
     version: &'static str,
-    commit: String,
+    commit: &'static str,
     board: String,
     images: Vec<ImageInfo>,
 }
@@ -47,11 +47,16 @@ impl BuildInfo {
             })
         };
         let images = BEHAVIOURS.into_iter().map(image).collect::<Result<_, _>>()?;
-        let version = env!("CARGO_PKG_VERSION");
-        let stated = env!("PROGRAM_VERSION").split_once(" (");
-        let commit = stated.map_or("unknown", |(_, commit)| commit.trim_end_matches(')'));
-        Ok(Self { version, commit: commit.to_owned(), board: profile.name, images })
+        let (version, commit) = version();
+        Ok(Self { version, commit, board: profile.name, images })
     }
+}
+
+/// The version, and the commit that the module was built from.
+pub(crate) fn version() -> (&'static str, &'static str) {
+    let stated = env!("PROGRAM_VERSION").split_once(" (");
+    let commit = stated.map_or("unknown", |(_, commit)| commit.trim_end_matches(')'));
+    (env!("CARGO_PKG_VERSION"), commit)
 }
 
 /// The CRC-32 of bytes in eight digits.

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use board_debugger::commands::{CommandOutcome, execute};
+use board_debugger::commands::{CommandOutcome, Pane, execute};
 use board_debugger::profiling::{StepCounter, line_times};
 use board_debugger::{
     Breakpoint, Condition, Debugger, ExecCommand, HaltReason, Machine, REGISTER_PAIRS,
@@ -129,7 +129,10 @@ impl PageDebugSession {
 
     /// Advances the board by at most a slice; returns whether to continue later.
     fn advance(&mut self, motion: ExecCommand, until: Instant) -> bool {
-        let goes_on = matches!(motion, ExecCommand::Continue | ExecCommand::RunTo(_));
+        let goes_on = matches!(
+            motion,
+            ExecCommand::Continue | ExecCommand::RunTo(_) | ExecCommand::GoToStep(_)
+        );
         let slice = if goes_on { MAX_SLICE_TIME } else { MAX_EXEC_TIME };
         let end = until.min(Instant::now() + slice);
         self.halt = self.debugger.run(motion, &mut |_| Instant::now() >= end);
@@ -236,6 +239,7 @@ impl PageDebugSession {
             "calls": self.calls(),
             "memory": self.windows.iter().map(|window| self.memory(*window)).collect::<Vec<_>>(),
             "array": array.map(|address| self.memory(Window { address, length: ARRAY_BYTES })),
+            "watches": Pane::Displays.lines(debugger, 0),
             "roles": roles.into_iter().map(|role| json!({
                 "meaning": role.meaning, "register": role.register, "value": role.value,
             })).collect::<Vec<_>>(),
@@ -293,6 +297,7 @@ fn halt_word(halt: HaltReason) -> &'static str {
 pub(crate) fn parse_exec_command(
     word: &str,
     address: Option<u16>,
+    turn: Option<u64>,
 ) -> Result<ExecCommand, PageError> {
     let to = |make: fn(u16) -> ExecCommand| {
         address.map(make).ok_or_else(|| PageError::new(format!("{word} needs an address")))
@@ -310,6 +315,9 @@ pub(crate) fn parse_exec_command(
         "backGo" => ExecCommand::ReverseContinue,
         "backTo" => to(ExecCommand::ReverseTo)?,
         "backToChange" => to(ExecCommand::ReverseToChange)?,
+        "toTurn" => ExecCommand::GoToStep(
+            turn.ok_or_else(|| PageError::new("toTurn needs the number of a turn"))?,
+        ),
         _ => return Err(PageError::new(format!("unknown command '{word}'"))),
     })
 }

@@ -26,6 +26,7 @@ mod position_view;
 mod program;
 mod serial;
 mod sources;
+mod tests;
 mod toolchain;
 
 pub use error::PageError;

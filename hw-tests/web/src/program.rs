@@ -11,6 +11,14 @@ use crate::assemble::AssembleRequest;
 use crate::board::SourceFile;
 use crate::error::PageError;
 
+/// A program that was assembled and linked for a board.
+pub(crate) struct LinkedProgram {
+    pub(crate) known: MappedProgram,
+    pub(crate) entry: u16,
+    /// What the user should know before the program runs; may be empty.
+    pub(crate) notice: String,
+}
+
 pub(crate) struct Loaded {
     pub(crate) board: BoardModel<QueueLine>,
     pub(crate) code: CodeMap,
@@ -25,6 +33,19 @@ pub(crate) fn load(
     profile: &BoardProfile,
     entry: Option<&str>,
 ) -> Result<Loaded, PageError> {
+    let LinkedProgram { known, entry, notice } = linked(sources, profile, entry)?;
+    let (board, mut code) =
+        board_with_program(profile, LoadedProgram::new(known, entry)).map_err(PageError::new)?;
+    set_texts(&mut code, &sources.files);
+    Ok(Loaded { board, code, entry, notice })
+}
+
+/// Assembles and links a program; `entry` overrides the source's entry point.
+pub(crate) fn linked(
+    sources: &AssembleRequest,
+    profile: &BoardProfile,
+    entry: Option<&str>,
+) -> Result<LinkedProgram, PageError> {
     let assembly = sources.assembly()?;
     if assembly.has_errors() {
         let render = tdlasm::diag::render::short(&assembly.diagnostics, &assembly.sources);
@@ -46,10 +67,7 @@ pub(crate) fn load(
     });
     let entry = chosen.transpose()?.or(linked.entry).unwrap_or(first);
     let notice = placement_notice(&known.image, entry, profile)?;
-    let (board, mut code) =
-        board_with_program(profile, LoadedProgram::new(known, entry)).map_err(PageError::new)?;
-    set_texts(&mut code, &sources.files);
-    Ok(Loaded { board, code, entry, notice })
+    Ok(LinkedProgram { known, entry, notice })
 }
 
 /// Checks that a program can run where its bytes are: in RAM, or in place of the boot ROM. Returns

@@ -25,10 +25,12 @@ use sargon_suite::BoardConfig;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::assemble::AssembleRequest;
 use crate::board::{EvaluatorSources, SourceFile, plan, profile, start};
 use crate::corpus::{CaseSelection, CorpusRun};
 use crate::error::PageError;
 use crate::message::{Message, Post};
+use crate::program::{LinkedProgram, linked};
 
 /// The time that a program which was just started may take until it answers.
 const BOARD_START_TIME: Duration = Duration::from_millis(500);
@@ -54,6 +56,8 @@ pub(crate) struct SerialParams {
     board: Option<String>,
     behaviour: Option<String>,
     files: Option<Vec<SourceFile>>,
+    /// A program of the user's own instead of the evaluator, its main file first.
+    program: Option<Vec<SourceFile>>,
     via: Option<String>,
     #[serde(flatten)]
     choice: CaseSelection,
@@ -229,6 +233,9 @@ impl<'a> SerialTask<'a> {
     fn write(&mut self) -> Result<Value, PageError> {
         let begun = Instant::now();
         let host = self.host()?;
+        if let Some(files) = self.wishes.program.take() {
+            return self.write_program(files, host);
+        }
         let (built, text) = match host {
             None => self.write_to_own_firmware()?,
             Some(host) => self.write_to_stock_monitor(host)?,
@@ -284,6 +291,53 @@ impl<'a> SerialTask<'a> {
             host.name()
         );
         Ok((built, text))
+    }
+
+    /// Writes a program of the user's own, and starts it.
+    fn write_program(
+        &mut self,
+        files: Vec<SourceFile>,
+        host: Option<HostMonitor>,
+    ) -> Result<Value, PageError> {
+        let sources = AssembleRequest { files, ..AssembleRequest::default() };
+        let LinkedProgram { known, entry, notice } = linked(&sources, &self.profile, None)?;
+        if !notice.is_empty() {
+            return Err(PageError::new(format!("not written: the program {notice}")));
+        }
+        let bytes = known.image.flat(0xFF);
+        let (first, last) = known.image.bounds().unwrap_or_default();
+        let (request, total) = (self.request, bytes.len());
+        let mut received = Vec::new();
+        let verified = match host {
+            None => {
+                let mut link = self.link()?;
+                let monitor = loader::enter_monitor(&mut link).map_err(PageError::new)?;
+                link.set_window(monitor.window);
+                self.note(&monitor.to_string());
+                let post = &mut self.post;
+                loader::upload_missing(&mut link, &monitor, first, &bytes, |done| {
+                    post_progress(post, request, "sending", done, total);
+                })
+                .map_err(PageError::new)?;
+                loader::jump(&mut link, entry).map_err(PageError::new)?;
+                received = link.take_unframed();
+                "verified on the board".to_owned()
+            }
+            Some(host) => {
+                let mut talk = self.open_session()?;
+                let image = &known.image;
+                let guest = HostedProgram { image, entry, top: last.wrapping_add(1) };
+                let mut progress = Progress { request, post: &mut *self.post };
+                host.start(&mut talk, guest, &mut progress).map_err(PageError::new)?;
+                format!("through {}, verified by reading all of it back", host.name())
+            }
+        };
+        Ok(json!({
+            "address": first,
+            "size": total,
+            "received": received,
+            "text": format!("{total} bytes at {first:04X}h, {verified}; started at {entry:04X}h"),
+        }))
     }
 
     fn verify(&mut self) -> Result<Value, PageError> {

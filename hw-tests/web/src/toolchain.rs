@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::assemble::{AssembleRequest, assemble};
 use crate::board::{self, Boards, EvaluatorSources, SourceFile};
-use crate::build_info::BuildInfo;
+use crate::build_info::{self, BuildInfo};
 use crate::corpus::{CaseSelection, CorpusRun};
 use crate::debug::{self, BreakpointRequest, ExecJob, PageDebugSession, SharedSession, Window};
 use crate::editor::{Editor, TextLocation};
@@ -25,6 +25,7 @@ use crate::position_view::PositionView;
 use crate::program::load;
 use crate::serial::{self, SerialTask};
 use crate::sources;
+use crate::tests::{TestRequest, TestRun};
 
 pub(crate) enum RequestOutcome {
     /// The result, and the bytes that it refers to.
@@ -110,6 +111,7 @@ struct ProgramParams {
 struct MoveParams {
     motion: String,
     address: Option<u16>,
+    turn: Option<u64>,
     seconds: Option<f64>,
 }
 
@@ -149,10 +151,10 @@ struct StopParams {
 impl Toolchain {
     /// Posts the first event: that requests are taken.
     pub fn start(serial: bool, post: &mut Post<'_>) {
-        let event = match BuildInfo::find() {
-            Ok(figures) => json!({ "event": "ready", "figures": figures, "serial": serial }),
-            Err(fault) => json!({ "event": "broken", "message": fault.message }),
-        };
+        let (version, commit) = build_info::version();
+        let event = json!({
+            "event": "ready", "version": version, "commit": commit, "serial": serial,
+        });
         post(Message { json: event.to_string(), bytes: Vec::new() });
     }
 
@@ -248,6 +250,9 @@ impl Toolchain {
             "assemble" => {
                 let made = assemble(&read::<AssembleRequest>(params)?)?;
                 Ok(RequestOutcome::Now(made.answer, made.bytes))
+            }
+            "test" => {
+                Ok(RequestOutcome::Later(Box::new(TestRun::new(&read::<TestRequest>(params)?)?)))
             }
             "boards" => now(&json!({ "boards": board::list()? })),
             "corpus" => self.corpus(id, read(params)?),
@@ -394,13 +399,13 @@ fn start_debugging(params: Value) -> Result<PageDebugSession, PageError> {
 const TIME_LIMIT_RANGE_SECONDS: [f64; 2] = [10.0, 3600.0];
 
 fn move_board(session: &SharedSession, params: MoveParams) -> Result<RequestOutcome, PageError> {
-    let MoveParams { motion, address, seconds } = params;
+    let MoveParams { motion, address, turn, seconds } = params;
     if motion == "restart" {
         let mut session = session.borrow_mut();
         session.restart();
         return now(&session.state());
     }
-    let motion = debug::parse_exec_command(&motion, address)?;
+    let motion = debug::parse_exec_command(&motion, address, turn)?;
     let within = seconds
         .filter(|it| it.is_finite())
         .unwrap_or(TIME_LIMIT_RANGE_SECONDS[0])

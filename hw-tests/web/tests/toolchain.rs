@@ -139,6 +139,18 @@ fn the_debugger_goes_forward_and_back() {
     assert!(step["elapsed"].as_u64() > Some(0));
     let back = page.call("debug.move", json!({ "motion": "back" }));
     assert_eq!((&back["registers"], &back["elapsed"]), (&begin["registers"], &json!(0)));
+    let watched = page.call("debug.command", json!({ "line": "display SP" }))["state"].clone();
+    let there = json!({ "motion": "toTurn", "turn": step["turn"] });
+    let forward = page.call("debug.move", there);
+    assert_eq!(forward["registers"], step["registers"]);
+    let first = json!({ "motion": "toTurn", "turn": begin["turn"] });
+    let again = page.call("debug.move", first);
+    assert_eq!(
+        (&again["registers"], &again["watches"]),
+        (&begin["registers"], &watched["watches"])
+    );
+    let stack = begin["registers"]["SP"].as_u64().expect("a number");
+    assert_eq!(again["watches"], json!([format!("1: SP = {stack:04X}H ({stack})")]));
     let wish = json!([{ "symbol": "NEXTAD" }, { "file": "xchng.asm", "line": 9999 }]);
     let set = page.call("debug.breakpoints", json!({ "breakpoints": wish }));
     assert_eq!(set["breakpoints"][0]["set"], true);
@@ -215,6 +227,34 @@ fn a_program_runs_with_a_terminal() {
     assert_eq!((&session["label"], &session["place"]["line"]), (&json!("LOOP"), &json!(1)));
 }
 
+#[test]
+fn a_test_file_is_judged_and_its_errors_are_located() {
+    let mut page = Page::default();
+    let source = json!({ "name": "twice.asm", "text": "TWICE:\tADD A\n\tRET\n\t.END\n" });
+    let mut run = |text: &str| {
+        let files = json!([source, { "name": "a.test.toml", "text": text }]);
+        page.ask("test", json!({ "files": files, "test": "a.test.toml" }))
+    };
+    let text = "sources = [\"twice.asm\"]\n\
+        [[case]]\nname = \"doubles\"\ncall = \"TWICE\"\nin.A = 21\nexpect.A = 42\n\
+        [[case]]\nname = \"wrong\"\ncall = \"TWICE\"\nin.A = 21\nexpect.A = 43\n\
+        [[property]]\nname = \"even\"\ncall = \"TWICE\"\nargs.A = \"u8\"\n\
+        check = \"out.A & 1 == 0\"\n";
+    let result = &run(text)["result"];
+    let verdict =
+        |index: usize| (&result["tests"][index]["verdict"], &result["tests"][index]["line"]);
+    assert_eq!(verdict(0), (&json!("pass"), &json!(2)), "{result}");
+    assert_eq!(verdict(1), (&json!("fail"), &json!(7)));
+    assert_eq!(verdict(2), (&json!("pass"), &json!(12)));
+    // ADD A has 4 T-states, RET 10.
+    assert_eq!(result["tests"][0]["tStates"], 14);
+    let why = result["tests"][1]["why"].as_str().expect("a text");
+    assert!(why.contains("43") && why.contains("42"), "{why}");
+    let error = run("sources = [\"none.asm\"]\n")["error"]["message"].clone();
+    let error = error.as_str().expect("no such file");
+    assert!(error.contains("a.test.toml:1:") && error.contains("none.asm"), "{error}");
+}
+
 /// A port with a board in this program behind it.
 fn port() -> Port {
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
@@ -249,6 +289,22 @@ fn a_board_is_probed_written_verified_and_judged() {
 }
 
 #[test]
+fn a_program_of_ones_own_is_written_and_started() {
+    let mut page = Page::default();
+    page.toolchain.attach(port());
+    let program = json!([{ "name": "echo.asm", "text": ECHO }]);
+    let written = page.call("serial.write", json!({ "program": program, "via": "monitor" }));
+    // IN, ANI, JRZ, IN, OUT and JMPR have two bytes each.
+    assert_eq!((&written["address"], &written["size"]), (&json!(0x8000), &json!(12)), "{written}");
+    let text = written["text"].as_str().expect("a text");
+    assert!(text.contains("verified on the board; started at 8000h"), "{text}");
+    let rom = json!([{ "name": "rom.asm", "text": "\t.LOC 0\nA:\tJMP A\n\t.END A\n" }]);
+    let refused = page.ask("serial.write", json!({ "program": rom, "via": "monitor" }));
+    let message = refused["error"]["message"].as_str().expect("refused");
+    assert!(message.contains("not written") && message.contains("in ROM"), "{message}");
+}
+
+#[test]
 fn what_a_stock_monitor_loaded_is_verified() {
     let mut page = Page::default();
     let scm = Box::<Scm>::default();
@@ -260,6 +316,9 @@ fn what_a_stock_monitor_loaded_is_verified() {
     };
     let stop = Arc::new(AtomicBool::new(false));
     page.toolchain.attach(Port::new("a board".to_owned(), Arc::new(open), stop));
+    let own = json!([{ "name": "end.asm", "text": "START:\tRET\n\t.END\tSTART\n" }]);
+    let written = page.call("serial.write", json!({ "program": own, "via": "scm" }));
+    assert!(written["text"].as_str().is_some_and(|text| text.contains("through")), "{written}");
     page.call("serial.write", json!({ "behaviour": "fast", "via": "scm" }));
     let verified = page.call("serial.verify", json!({ "behaviour": "fast" }));
     assert_eq!(verified["same"], true, "{verified}");

@@ -1,0 +1,84 @@
+//! A test file of the user's, run on the simulated processor.
+
+use std::path::Path;
+
+use rcflash_transport::time::{Duration, Instant};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use testfile_suite::{RunOptions, SimulatedMachine, TestFile, TestResult, Verdict, run_one};
+
+use crate::assemble::loader;
+use crate::board::SourceFile;
+use crate::error::PageError;
+use crate::jobs::{Job, Slice};
+use crate::message::Post;
+
+/// The time after which the worker takes messages.
+const MAX_SLICE_TIME: Duration = Duration::from_millis(40);
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct TestRequest {
+    files: Vec<SourceFile>,
+    /// The name of the test file.
+    test: String,
+}
+
+pub(crate) struct TestRun {
+    file: TestFile,
+    machine: SimulatedMachine,
+    results: Vec<Value>,
+    is_stopped: bool,
+}
+
+impl TestRun {
+    pub(crate) fn new(request: &TestRequest) -> Result<Self, PageError> {
+        let TestRequest { files, test } = request;
+        let text = files.iter().find(|file| file.name == *test).map(|file| &file.text);
+        let text = text.ok_or_else(|| PageError::new("no such test file"))?;
+        let file = TestFile::parse_with(Path::new(test), text, &loader(files));
+        let file = file.map_err(PageError::new)?;
+        let machine = SimulatedMachine::new(&file.program);
+        Ok(Self { file, machine, results: Vec::new(), is_stopped: false })
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_stopped || self.results.len() == self.file.headings().count()
+    }
+}
+
+impl Job for TestRun {
+    fn advance(&mut self, _post: &mut Post<'_>) -> Slice {
+        let begun = Instant::now();
+        while !self.is_over() && begun.elapsed() < MAX_SLICE_TIME {
+            let index = self.results.len();
+            match run_one(&self.file, index, &mut self.machine, &RunOptions::default()) {
+                Ok(result) => self.results.push(facts(&result)),
+                Err(error) => return Slice::Done(Err(PageError::new(error))),
+            }
+        }
+        if !self.is_over() {
+            return Slice::More;
+        }
+        let results = std::mem::take(&mut self.results);
+        let total = self.file.headings().count();
+        Slice::Done(Ok(json!({ "total": total, "tests": results })))
+    }
+
+    fn stop(&mut self) {
+        self.is_stopped = true;
+    }
+}
+
+fn facts(result: &TestResult) -> Value {
+    let verdict = match result.verdict {
+        Verdict::Pass => "pass",
+        Verdict::Fail => "fail",
+        Verdict::Skipped => "skipped",
+    };
+    let differences = result.differences.iter().map(ToString::to_string);
+    let why: Vec<String> = result.reason.clone().into_iter().chain(differences).collect();
+    json!({
+        "name": result.id, "line": result.line, "verdict": verdict,
+        "why": why.join("\n"), "tStates": result.t_states,
+    })
+}
