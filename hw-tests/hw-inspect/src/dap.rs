@@ -8,7 +8,9 @@ use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT};
 use firmware::evaluator::Evaluator;
 
-use super::session::{ExchangeTarget, ProgramArgs, StartedSession, parse_define};
+use super::session::{
+    ExchangeTarget, ProgramArgs, StartedSession, is_test_file, open_case, parse_define,
+};
 use super::target::TargetArgs;
 use sargon_corpus::args::{parse_position, parse_square};
 
@@ -33,6 +35,13 @@ fn launch(
 ) -> Result<LaunchedSession, String> {
     let session = match (&arguments.program, &arguments.fen) {
         (Some(_), Some(_)) => return Err("\"program\" and \"fen\" exclude each other".to_owned()),
+        (Some(program), None) if is_test_file(program) => {
+            let (line, board) = (line(arguments), arguments.board.as_deref());
+            open_case(&line, board, program, arguments.case.as_deref()).map_err(text)?
+        }
+        (Some(_), None) if arguments.case.is_some() => {
+            return Err("\"case\" requires a test file (.test.toml) as \"program\"".to_owned());
+        }
         (Some(program), None) => launch_program(arguments, program)?,
         (None, _) => launch_position(arguments, should_stop)?,
     };

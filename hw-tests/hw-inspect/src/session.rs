@@ -109,8 +109,8 @@ impl SessionArgs {
     /// Starts a session at the call, or the first instruction; `stop` interrupts the run to it.
     pub(super) fn start(&self, stop: &AtomicBool) -> Result<StartedSession, CommandError> {
         let board = self.board.as_deref();
-        if self.target.ends_with(case::ENDING) {
-            return self.case();
+        if is_test_file(&self.target) {
+            return open_case(&self.line, board, &self.target, self.place.as_deref());
         }
         let Some(square) = &self.place else { return self.program() };
         let square = parse_square(square).map_err(|problem| CommandError::new(USAGE, problem))?;
@@ -130,8 +130,7 @@ impl SessionArgs {
 
     /// Returns the program's file; `None` for a position or a case.
     pub(super) fn program_path(&self) -> Option<&Path> {
-        let is_case = self.target.ends_with(case::ENDING);
-        (self.place.is_none() && !is_case).then(|| Path::new(&self.target))
+        (self.place.is_none() && !is_test_file(&self.target)).then(|| Path::new(&self.target))
     }
 
     /// Returns how to load the program on the simulated board again; `None` for other sessions.
@@ -143,18 +142,6 @@ impl SessionArgs {
             let program = file.load(&profile).map_err(|error| error.to_string())?;
             open_program(&profile, program).map_err(|error| error.to_string())
         }))
-    }
-
-    fn case(&self) -> Result<StartedSession, CommandError> {
-        let Some(name) = &self.place else {
-            let problem = "missing case after the test file; `hw-tests test --list` shows them";
-            return Err(CommandError::new(USAGE, problem));
-        };
-        if self.line.uses_kernel() {
-            let problem = "cases are debugged on a simulated board: omit the port";
-            return Err(CommandError::new(USAGE, problem));
-        }
-        case::open(&self.line.profile(self.board.as_deref())?, &self.target, name)
     }
 
     fn program(&self) -> Result<StartedSession, CommandError> {
@@ -173,6 +160,27 @@ impl SessionArgs {
         }
         Ok(StartedSession::program(open_program(&profile, program).map_err(program_error)?))
     }
+}
+
+/// Returns `true` if a path is that of a test file.
+pub(super) fn is_test_file(path: &str) -> bool {
+    path.ends_with(case::ENDING)
+}
+
+/// Starts a session at the call of a case of a test file, on a simulated board.
+pub(super) fn open_case(
+    line: &TargetArgs,
+    board: Option<&str>,
+    path: &str,
+    name: Option<&str>,
+) -> Result<StartedSession, CommandError> {
+    let usage = |problem| CommandError::new(USAGE, problem);
+    let missing = "missing case after the test file; `hw-tests test --list` shows them";
+    let name = name.ok_or_else(|| usage(missing))?;
+    if line.uses_kernel() {
+        return Err(usage("cases are debugged on a simulated board: omit the port"));
+    }
+    case::open(&line.profile(board)?, path, name)
 }
 
 /// A call of XCHNG to be reached.

@@ -60,8 +60,8 @@ pub use machine::{
 };
 pub use matcher::{Matcher, Test};
 pub use model::{
-    Case, Expectation, ExpectedMemory, GeneratedBlock, Generator, Heading, Judge, Property,
-    StackArea, Step, TestFile,
+    Case, Expectation, ExpectedMemory, GeneratedBlock, Generator, Heading, Judge, ListedCase,
+    Property, StackArea, Step, TestFile,
 };
 pub use options::RunOptions;
 pub use program::{Console, LinkedConsole, Program, ProgramFiles};

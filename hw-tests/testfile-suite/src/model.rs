@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::slice;
 
+use serde::Serialize;
 use z80_core::Expression;
 use z80_profiler::StepCounter;
 
@@ -70,7 +71,7 @@ pub struct StackArea {
 }
 
 /// What cases and properties have in common.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Heading {
     /// The name, unique in the file.
     pub name: String,
@@ -80,6 +81,16 @@ pub struct Heading {
     pub tags: Vec<String>,
     /// Why it does not run.
     pub skip: Option<String>,
+}
+
+/// A case of a file, in lists for other programs.
+#[derive(Debug, Serialize)]
+pub struct ListedCase<'a> {
+    /// The path of the test file.
+    pub file: String,
+    /// Name, line, tags.
+    #[serde(flatten)]
+    pub heading: &'a Heading,
 }
 
 /// A test of one or more calls.

@@ -13,8 +13,10 @@ pub struct LaunchArguments {
     pub fen: Option<String>,
     /// The square whose exchange is debugged, such as `e4`.
     pub square: Option<String>,
-    /// A program instead: source, ELF or Intel HEX.
+    /// A program instead: source, ELF or Intel HEX, or a test file.
     pub program: Option<String>,
+    /// The name of a case of the test file.
+    pub case: Option<String>,
     /// The board's profile.
     pub board: Option<String>,
     /// A real board with the debug kernel: its name in the rig file, a device or an address.

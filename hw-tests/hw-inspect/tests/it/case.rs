@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+use serde_json::json;
+
+use crate::dap::Client;
 use crate::hw_tests;
 
 /// Adds A to TOTAL; ADDTWO does so for B and C, but forgets C from 80H on.
@@ -103,4 +106,29 @@ fn what_is_no_case_is_an_error() {
     let (code, _, errors) = debug(folder.path(), &["right"], "");
     assert_eq!(code, Some(3));
     assert!(errors.contains("sum.test.toml:1:11: sources: expected an array"), "{errors}");
+}
+
+#[test]
+fn an_editor_debugs_a_case_by_its_name() {
+    let folder = project();
+    let tests = folder.path().join("sum.test.toml");
+    let name = "three calls, the second is wrong";
+    let mut client = Client::start();
+    for (arguments, message) in [
+        (json!({ "program": tests }), "missing case after the test file"),
+        (json!({ "program": tests, "case": "none" }), "no case 'none'"),
+        (json!({ "program": tests, "case": "right", "port": "none" }), "omit the port"),
+        (json!({ "program": "sum.asm", "case": "right" }), "\"case\" requires a test file"),
+    ] {
+        let refused = client.response("launch", arguments);
+        let found = refused["message"].as_str().unwrap_or_default();
+        assert!(refused["success"] == false && found.contains(message), "{refused}");
+    }
+    client.ask("launch", json!({ "program": tests, "case": name }));
+    client.ask("configurationDone", json!({}));
+    let text = client.event("stopped")["body"]["text"].clone();
+    let first = format!("call 2 of '{name}', ADDTWO: A: expected 133 (85H), got 128 (80H)");
+    assert_eq!(text, first);
+    let frame = &client.frames()[0];
+    assert_eq!((&frame["name"], &frame["line"]), (&json!("ADDTWO"), &json!(6)));
 }

@@ -70,7 +70,7 @@ impl Client {
     }
 
     /// The response to a request.
-    fn response(&mut self, command: &str, arguments: Value) -> Value {
+    pub(crate) fn response(&mut self, command: &str, arguments: Value) -> Value {
         self.send(command, arguments);
         loop {
             let message = self.message();

@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex};
 
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, NOTHING_SELECTED};
-use cli_support::output::print;
+use cli_support::output::{json_line, print};
 use cli_support::text::{Escape, eprint_message};
 use hil_harness::case_list::CaseList;
 use hil_harness::report;
 use hil_harness::select::{Selection, Shard};
-use testfile_suite::{Contract, Heading, TestCase, TestFile, TestFiles};
+use testfile_suite::{Contract, Heading, ListedCase, TestCase, TestFile, TestFiles};
 
 use super::CASES;
 use super::run::ExecutionArgs;
@@ -47,6 +47,9 @@ pub(super) struct TestArgs {
     /// List the selected cases with their tags, and run none
     #[arg(long, help_heading = CASES)]
     list: bool,
+    /// With --list: an object of JSON a case, with file, line, name, tags and skip, for editors
+    #[arg(long, requires = "list", help_heading = CASES)]
+    json: bool,
     #[command(flatten)]
     execution: ExecutionArgs,
     #[command(flatten)]
@@ -101,8 +104,8 @@ fn list(files: &[Tested], args: &TestArgs) -> CommandResult {
         if !selected.is_empty() {
             code = 0;
         }
-        let line = |heading| listed(&file.path, heading);
-        print(&selected.into_iter().map(line).collect::<String>())?;
+        let line = |heading| listed(&file.path, heading, args.json);
+        print(&selected.into_iter().map(line).collect::<Result<String, _>>()?)?;
     }
     Ok(code)
 }
@@ -247,8 +250,12 @@ pub(super) fn add_folder(
     Ok(())
 }
 
-fn listed(path: &Path, heading: &Heading) -> String {
+/// Returns the line of a case in a list.
+fn listed(path: &Path, heading: &Heading, json: bool) -> Result<String, CommandError> {
+    if json {
+        return json_line(&ListedCase { file: path.display().to_string(), heading });
+    }
     let tags = heading.tags.iter().map(|tag| format!(" [{}]", tag.escaped()));
     let (line, name) = (heading.line, heading.name.escaped());
-    format!("{}:{line}  {name}{}\n", path.escaped(), tags.collect::<String>())
+    Ok(format!("{}:{line}  {name}{}\n", path.escaped(), tags.collect::<String>()))
 }

@@ -137,6 +137,19 @@ fn cases_are_selected_and_listed() {
     assert_eq!((code, shown.as_str()), (0, expected));
     let (code, shown, _) = hw_tests(folder.path(), &["test", ".", "--list", "--filter", "lar"]);
     assert_eq!((code, shown.as_str()), (0, "twice.test.toml:8  large\n"));
+    let later = "[[case]]\nname = 'say \"[x]\"'\ncall = \"TWICE\"\nskip = \"later\"\n";
+    let folder = project(&format!("{CASES}{later}"));
+    let (code, shown, _) = hw_tests(folder.path(), &["test", ".", "--list", "--json"]);
+    let listed: Vec<serde_json::Value> =
+        shown.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let case = |line, name: &str, tags: &[&str], skip| serde_json::json!({ "file": "twice.test.toml", "line": line, "name": name, "tags": tags, "skip": skip });
+    let last = CASES.lines().count() + 2;
+    let expected = [
+        case(2, "small", &["fast"], None),
+        case(8, "large", &[], None),
+        case(last, "say \"[x]\"", &[], Some("later")),
+    ];
+    assert_eq!((code, &listed[..]), (0, &expected[..]));
 }
 
 #[test]
