@@ -1,29 +1,24 @@
-// Starts the language server for TDL source and the debug adapter, and offers tasks that assemble.
+// Gives TDL source its language server, tasks, debugger, and test files the Test Explorer.
+"use strict";
+
 const vscode = require("vscode");
-const { LanguageClient } = require("vscode-languageclient/node");
+const language = require("./language");
+const tasks = require("./tasks");
+const testing = require("./testing");
 
 const setting = (name) => vscode.workspace.getConfiguration("tdl").get(name);
 
 let client;
 
-/** The task that assembles a file, or without one the programs of the project. */
-function task(definition, scope) {
-  const { file, output } = definition;
-  const more = [...(file ? [file] : []), ...(output ? ["-o", output] : [])];
-  const run = new vscode.ProcessExecution(setting("assembler"), ["asm", "--message-format", "short", ...more]);
-  const name = file ? `assemble ${file}` : "assemble the project";
-  const made = new vscode.Task(definition, scope, name, "tdlasm", run, "$tdlasm");
-  made.group = vscode.TaskGroup.Build;
-  return made;
+/** Starts the language server with the first document in its language. */
+function serve({ languageId }) {
+  if (client || languageId !== "tdl") return;
+  const { LanguageClient } = require("vscode-languageclient/node");
+  const [command, ...args] = setting("command");
+  const documentSelector = [{ language: "tdl" }];
+  client = new LanguageClient("tdl", "TDL", { command, args }, { documentSelector });
+  return client.start();
 }
-
-const tasks = {
-  provideTasks: () => [
-    task({ type: "tdlasm" }, vscode.TaskScope.Workspace),
-    task({ type: "tdlasm", file: "${file}" }, vscode.TaskScope.Workspace),
-  ],
-  resolveTask: ({ definition, scope }) => task(definition, scope ?? vscode.TaskScope.Workspace),
-};
 
 const adapters = {
   createDebugAdapterDescriptor: () => {
@@ -35,18 +30,21 @@ const adapters = {
 /** A session that begins with F5 and no launch.json debugs the open file. */
 const configurations = {
   resolveDebugConfiguration: (_folder, asked) =>
-    asked.type ? asked : { type: "tdl", request: "launch", name: "This program", program: "${file}" },
+    asked.type
+      ? asked
+      : { type: "tdl", request: "launch", name: "This program", program: "${file}" },
 };
 
 exports.activate = (context) => {
   context.subscriptions.push(
-    vscode.tasks.registerTaskProvider("tdlasm", tasks),
+    ...language.claim(),
+    vscode.tasks.registerTaskProvider("tdl", tasks.provider(setting)),
     vscode.debug.registerDebugAdapterDescriptorFactory("tdl", adapters),
     vscode.debug.registerDebugConfigurationProvider("tdl", configurations),
+    ...testing.create(setting),
+    vscode.workspace.onDidOpenTextDocument(serve),
   );
-  const [command, ...args] = setting("command");
-  client = new LanguageClient("tdl", "TDL", { command, args }, { documentSelector: [{ language: "tdl" }] });
-  return client.start();
+  return Promise.all(vscode.workspace.textDocuments.map(serve));
 };
 
 exports.deactivate = () => client?.stop();

@@ -91,36 +91,66 @@ fn the_words_that_an_editor_selects_are_symbols_and_numbers() {
     assert_eq!(found, ["..LOOP", "MVI", "A", "O.O%1", "0FFH", "$X"]);
 }
 
-#[test]
-fn the_problem_matcher_takes_the_messages_of_the_assembler() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("bad one.asm");
+/// Assembles a source with four messages; returns its path and what is printed.
+fn messages(folder: &Path, format: &str) -> (String, String) {
+    let path = folder.join("bad one.asm");
     fs::write(&path, "        .DEFINE M=[\n        MVI A,NONE\n]\n  JMP FAR\n        M\n").unwrap();
     let output = Command::cargo_bin("tdlasm")
         .unwrap()
-        .args(["asm", "--message-format", "short"])
+        .args(["asm", "--message-format", format])
         .arg(&path)
         .output()
         .unwrap();
-    let printed = String::from_utf8(output.stderr).unwrap();
-    let matcher = &json("package.json")["contributes"]["problemMatchers"][0]["pattern"];
-    let pattern = Regex::new(matcher["regexp"].as_str().expect("an expression")).unwrap();
-    let found: Vec<Vec<String>> = printed
+    (path.display().to_string(), String::from_utf8(output.stderr).unwrap())
+}
+
+/// The parts of a line that a pattern of a problem matcher finds.
+fn parts(pattern: &Value, names: &[&str], line: &str) -> Option<Vec<String>> {
+    let expression = Regex::new(pattern["regexp"].as_str().expect("an expression")).unwrap();
+    let found = expression.captures(line)?;
+    let part = |name: &&str| {
+        let group = pattern[*name].as_u64().expect("a group") as usize;
+        found.get(group).expect("a part").as_str().to_owned()
+    };
+    Some(names.iter().map(part).collect())
+}
+
+#[test]
+fn the_problem_matcher_takes_the_messages_of_the_assembler() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, printed) = messages(folder.path(), "short");
+    let pattern = &json("package.json")["contributes"]["problemMatchers"][0]["pattern"];
+    let names = ["file", "line", "column", "severity", "code", "message"];
+    let found: Vec<_> = printed
         .lines()
-        .map(|line| {
-            let found = pattern.captures(line).unwrap_or_else(|| panic!("{line}"));
-            let part = |name: &str| {
-                let group = matcher[name].as_u64().expect("a group") as usize;
-                found.get(group).expect("a part").as_str().to_owned()
-            };
-            ["file", "line", "column", "severity", "code", "message"].map(part).to_vec()
-        })
+        .map(|line| parts(pattern, &names, line).unwrap_or_else(|| panic!("{line}")))
         .collect();
-    let file = path.to_str().unwrap();
     let expected = [
-        [file, "4", "7", "error", "U01", "FAR is not defined"],
-        [file, "6", "1", "warning", "W02", "the program does not end with .END"],
-        [file, "5", "9", "error", "U01", "NONE is not defined (in the macro M)"],
+        [&file, "4", "7", "error", "U01", "FAR is not defined"],
+        [&file, "6", "1", "warning", "W02", "the program does not end with .END"],
+        [&file, "5", "9", "error", "U01", "NONE is not defined (in the macro M)"],
+    ];
+    assert_eq!(found, expected.map(|line| line.map(str::to_owned).to_vec()));
+}
+
+#[test]
+fn the_problem_matcher_of_other_programs_takes_messages_with_their_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, printed) = messages(folder.path(), "human");
+    // As `hw-tests test` and `rcflash run` print it.
+    let printed = format!("hw-tests: a.test.toml:1:11: {printed}");
+    let matcher = &json("package.json")["contributes"]["problemMatchers"][1]["pattern"];
+    let mut lines = printed.lines();
+    let mut found = Vec::new();
+    while let Some(line) = lines.next() {
+        let Some(message) = parts(&matcher[0], &["severity", "code"], line) else { continue };
+        let place = parts(&matcher[1], &["file", "line", "column"], lines.next().expect("a place"));
+        found.push([message, place.expect("a place")].concat());
+    }
+    let expected = [
+        ["error", "U01", &file, "4", "7"],
+        ["warning", "W02", &file, "6", "1"],
+        ["error", "U01", "M", "2", "15"],
     ];
     assert_eq!(found, expected.map(|line| line.map(str::to_owned).to_vec()));
 }
