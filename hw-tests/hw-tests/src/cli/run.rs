@@ -223,6 +223,12 @@ impl ExecutionArgs {
     ) -> Result<RunConfig, CommandError> {
         let arguments = std::env::args_os().skip(1);
         let boards = board.fleet_names(self.all.as_deref())?;
+        let named = boards.len().max(1);
+        if let Some(least) = self.min_boards.filter(|least| *least > named) {
+            let why =
+                format!("--min-boards {least}: expected at most {named}, the number of boards");
+            return Err(CommandError::new(USAGE, why));
+        }
         let min_boards = if self.require_all { boards.len() } else { self.min_boards.unwrap_or(0) };
         Ok(RunConfig {
             min_boards,

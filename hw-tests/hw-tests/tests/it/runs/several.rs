@@ -98,6 +98,14 @@ fn a_run_fails_without_the_boards_that_are_required() {
     }
     let there = ["run", "--rig", "direct", "--rig", "direct", "byte.figure4", "--require-all"];
     assert_eq!(run_command(&there).0, Some(0));
+    for (rigs, named) in [(&there[..1], 1), (&there[..5], 2)] {
+        let (code, printed) = run_command(&[rigs, &["--min-boards", "3"]].concat());
+        assert_eq!(code, Some(2), "{printed}");
+        assert!(
+            printed.contains(&format!("--min-boards 3: expected at most {named},")),
+            "{printed}"
+        );
+    }
 }
 
 #[test]
