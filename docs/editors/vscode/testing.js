@@ -22,11 +22,7 @@ function place({ uri }) {
 function execute([program, ...args], cwd, token, onOutput = () => {}) {
   return new Promise((resolve, reject) => {
     const running = child.spawn(program, args, { cwd });
-    // The first signal lets it write its files, the second ends it during a long call, too.
-    const cancelling = token?.onCancellationRequested(() => {
-      running.kill();
-      setTimeout(() => running.kill(), 1000).unref();
-    });
+    const cancelling = token?.onCancellationRequested(() => running.kill());
     const written = { out: "", errors: "" };
     const keep = (stream, key) =>
       stream.setEncoding("utf8").on("data", (text) => ((written[key] += text), onOutput(text)));

@@ -3,6 +3,9 @@
 mod memory;
 mod running;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use z80_core::{Bus, Cpu, Registers, set_register};
 use z80_profiler::StepCounter;
 
@@ -23,6 +26,9 @@ const ENABLE_INTERRUPTS: [u8; 2] = [0xFB, 0x00];
 /// RETI and RETN.
 const RETURNS: [[u8; 2]; 2] = [[0xED, 0x4D], [0xED, 0x45]];
 
+/// Instructions between two looks at the stop flag: well below a millisecond.
+const STOP_CHECK_STEPS: u32 = 16_384;
+
 /// A simulated machine with a program.
 pub struct SimulatedMachine {
     /// The processor after a reload, with interrupts on in mode 0.
@@ -33,6 +39,7 @@ pub struct SimulatedMachine {
     return_address: u16,
     bus: Memory,
     counter: Option<StepCounter>,
+    stop: Arc<AtomicBool>,
 }
 
 impl Default for SimulatedMachine {
@@ -51,8 +58,9 @@ impl SimulatedMachine {
 
     fn with(bus: Memory, return_address: u16) -> Self {
         let (fresh, template) = (Cpu::new(), Cpu::new());
+        let (loaded, stop) = (bus.bytes.clone(), Arc::default());
         let mut machine =
-            Self { fresh, template, loaded: bus.bytes.clone(), return_address, bus, counter: None };
+            Self { fresh, template, loaded, return_address, bus, counter: None, stop };
         machine.fresh = machine.with_interrupts_on(Cpu::new());
         machine.template.clone_from(&machine.fresh);
         machine
@@ -62,6 +70,19 @@ impl SimulatedMachine {
     #[must_use]
     pub fn with_counter(self, counter: StepCounter) -> Self {
         Self { counter: Some(counter), ..self }
+    }
+
+    /// Ends calls with an error once the flag is set.
+    #[must_use]
+    pub fn with_stop(self, stop: Arc<AtomicBool>) -> Self {
+        Self { stop, ..self }
+    }
+
+    fn check_stop(&self) -> Result<(), MachineError> {
+        match self.stop.load(Ordering::Relaxed) {
+            true => Err(MachineError("interrupted".to_owned())),
+            false => Ok(()),
+        }
     }
 
     /// Returns the counts of all calls; `None` without a counter.
@@ -107,7 +128,8 @@ impl SimulatedMachine {
         cpu
     }
 
-    fn call(&mut self, call: &Call) -> Outcome {
+    fn call(&mut self, call: &Call) -> Result<Outcome, MachineError> {
+        self.check_stop()?;
         let mut running = Running::new(self.enter(call), call);
         if let Some(counter) = &mut self.counter {
             counter.start_call(&running.cpu.registers());
@@ -115,7 +137,7 @@ impl SimulatedMachine {
         self.mark_mocks(&call.mocks, true);
         let end = self.run_to_end(&mut running);
         self.mark_mocks(&call.mocks, false);
-        self.outcome(end, running)
+        Ok(self.outcome(end?, running))
     }
 
     fn mark_mocks(&mut self, mocks: &[Mock], set: bool) {
@@ -125,24 +147,29 @@ impl SimulatedMachine {
         }
     }
 
-    fn run_to_end(&mut self, running: &mut Running) -> CallEnd {
+    fn run_to_end(&mut self, running: &mut Running) -> Result<CallEnd, MachineError> {
         let call = running.call;
         let end = self.end_address(call);
         // A range may end where it begins.
         let mut has_begun = call.address != end;
+        let mut steps: u32 = 0;
         loop {
+            steps = steps.wrapping_add(1);
+            if steps.is_multiple_of(STOP_CHECK_STEPS) {
+                self.check_stop()?;
+            }
             let pc = running.cpu.pc();
             if pc == end && has_begun {
                 running.last.get_or_insert(self.bus.pc);
             }
             if running.t_states > call.timeout {
-                return CallEnd::TimedOut(Some(pc));
+                return Ok(CallEnd::TimedOut(Some(pc)));
             }
             match running.acceptable() {
                 Some(index) => running.accept(index, &mut self.bus),
-                None if pc == end && has_begun => return CallEnd::Returned,
+                None if pc == end && has_begun => return Ok(CallEnd::Returned),
                 None if !self.bus.has_mark(pc, PROGRAM | MOCK) => {
-                    return CallEnd::Left(pc, self.bus.pc);
+                    return Ok(CallEnd::Left(pc, self.bus.pc));
                 }
                 None => {
                     self.bus.pc = pc;
@@ -155,7 +182,7 @@ impl SimulatedMachine {
                 }
             }
             if running.cpu.is_halted() && running.requests.iter().all(Option::is_none) {
-                return CallEnd::Halted(pc);
+                return Ok(CallEnd::Halted(pc));
             }
             self.check_stack(running);
             self.check_latency(running);
@@ -284,12 +311,12 @@ impl SimulatedMachine {
 
 impl Machine for SimulatedMachine {
     fn load(&mut self, program: &Program) -> Result<(), MachineError> {
-        *self = Self::new(program);
+        *self = Self::new(program).with_stop(Arc::clone(&self.stop));
         Ok(())
     }
 
     fn run(&mut self, calls: &[Call]) -> Result<Vec<Outcome>, MachineError> {
-        Ok(calls.iter().map(|call| self.call(call)).collect())
+        calls.iter().map(|call| self.call(call)).collect()
     }
 
     fn read(&mut self, address: u16, length: usize) -> Result<Vec<u8>, MachineError> {

@@ -10,10 +10,12 @@ mod schema;
 mod system;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use assert_cmd::cargo::CommandCargoExt;
 use crc::{CRC_16_IBM_3740, Crc};
+use rustix::process::{Pid, Signal, kill_process};
 
 fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples")
@@ -53,6 +55,26 @@ fn the_examples_pass_and_keep_their_contracts() {
     assert!(shown.contains("PASS 3 of 3 cases in crc16.test.toml, simulated\n"), "{shown}");
     assert!(shown.contains("PASS 5 of 5 cases in decimal.test.toml, simulated\n"), "{shown}");
     assert!(!shown.contains("note"), "every routine is called: {shown}");
+}
+
+#[test]
+fn a_signal_ends_a_call_of_any_length() {
+    let hang = "[[case]]\nname = \"hang\"\ncall = \"TWICE\"\ntimeout = 99999999999\nmemory = \
+                [{ at = \"TWICE\", bytes = [0x18, 0xFE] }]\n";
+    let (passing, _) = CASES.split_once("[[case]]\nname = \"large\"").expect("two cases");
+    let folder = project(&format!("{passing}{hang}"));
+    let log = folder.path().join("log");
+    let mut command = Command::cargo_bin("hw-tests").expect("it is built");
+    command.current_dir(folder.path()).args(["test", "twice.test.toml", "--results", "log"]);
+    let run = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let began = Instant::now();
+    while !std::fs::read_to_string(&log).is_ok_and(|text| text.contains("small")) {
+        assert!(began.elapsed() < Duration::from_secs(60), "no results");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    kill_process(Pid::from_child(&run), Signal::TERM).expect("it runs");
+    let output = run.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]

@@ -38,7 +38,7 @@ pub(super) fn run(
     };
     let plan = |board| {
         let measurements = Arc::clone(measurements);
-        TestPlan { board, seed: args.seed, measurements }
+        TestPlan { board, seed: args.seed, stop: Arc::default(), measurements }
     };
     let each = |board| plan(Some(board));
     let single = || match args.board.names_board() {
@@ -56,6 +56,8 @@ struct TestPlan {
     board: Option<BoardConfig>,
     /// The seed of properties.
     seed: Option<u64>,
+    /// Interrupts a call.
+    stop: Arc<AtomicBool>,
     measurements: Arc<Mutex<Measurements>>,
 }
 
@@ -70,6 +72,7 @@ enum Runner {
 struct TestSession {
     runner: Runner,
     seed: Option<u64>,
+    stop: Arc<AtomicBool>,
     /// The file whose program is loaded, and what came of that.
     loaded: Option<(Arc<TestFile>, Result<(), Refusal>)>,
     not_checked: BTreeSet<&'static str>,
@@ -91,8 +94,8 @@ impl TestSession {
             None => Runner::Simulated(None),
             Some(config) => Runner::Board(Box::new(BoardMachine::prepare(config)?)),
         };
-        let (seed, measurements) = (plan.seed, Arc::clone(&plan.measurements));
-        Ok(Self { runner, seed, loaded: None, not_checked: BTreeSet::new(), measurements })
+        let TestPlan { seed, stop, measurements, .. } = plan.clone();
+        Ok(Self { runner, seed, stop, loaded: None, not_checked: BTreeSet::new(), measurements })
     }
 
     /// Loads the program of a file, unless it is loaded.
@@ -158,8 +161,9 @@ impl TestSession {
         let options = RunOptions { seed: self.seed, inputs, contracts: &case.contracts };
         let machine: &mut dyn Machine = match &mut self.runner {
             Runner::Simulated(machine) => {
-                let new = || Box::new(lock(&self.measurements).machine(&case.file));
-                &mut **machine.get_or_insert_with(new)
+                let new = || lock(&self.measurements).machine(&case.file);
+                let stop = Arc::clone(&self.stop);
+                &mut **machine.get_or_insert_with(|| Box::new(new().with_stop(stop)))
             }
             Runner::Board(machine) => &mut **machine,
         };
@@ -196,6 +200,7 @@ impl Session for TestSession {
         cancel: &Arc<AtomicBool>,
         case_ids: &mut dyn Iterator<Item = String>,
     ) {
+        plan.stop = Arc::clone(cancel);
         if let Some(config) = &mut plan.board {
             config.cancel = Some(Arc::clone(cancel));
             if let Some(recording) = &mut config.recording {
