@@ -1,6 +1,7 @@
 //! Reads the line table of an ELF executable from its DWARF sections.
 
 use std::borrow::Cow;
+use std::path::Path;
 use std::sync::Arc;
 
 use gimli::{Dwarf, EndianSlice, LittleEndian, SectionId};
@@ -63,7 +64,8 @@ fn add_unit(
     Ok(())
 }
 
-/// Returns the name of a file, with its folder if that is not the compilation folder.
+/// Returns the name of a file, with its folder unless that is the compilation folder and the file
+/// is also in the current one.
 fn file_name(
     dwarf: &Dwarf<Slice<'_>>,
     unit: &gimli::Unit<Slice<'_>>,
@@ -71,9 +73,15 @@ fn file_name(
     file: &gimli::FileEntry<Slice<'_>>,
 ) -> gimli::Result<String> {
     let name = dwarf.attr_string(unit, file.path_name())?.to_string_lossy().into_owned();
+    if name.starts_with('/') {
+        return Ok(name);
+    }
     let folder = match file.directory(header).filter(|_| file.directory_index() != 0) {
-        Some(folder) => dwarf.attr_string(unit, folder)?.to_string_lossy().into_owned(),
-        None => return Ok(name),
+        Some(folder) => Some(dwarf.attr_string(unit, folder)?),
+        None => unit.comp_dir.filter(|_| !Path::new(&name).is_file()),
     };
-    Ok(if name.starts_with('/') { name } else { format!("{folder}/{name}") })
+    Ok(match folder {
+        Some(folder) => format!("{}/{name}", folder.to_string_lossy()),
+        None => name,
+    })
 }
