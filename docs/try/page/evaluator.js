@@ -4,8 +4,8 @@
 import { ChallengePanel } from "./challenge.js";
 import { CorpusPanel } from "./corpus.js";
 import { DebugPanel } from "./debugger.js";
-import { button, choice, debounce, download, grouped, h, menu, messageOf, put } from "./dom.js";
-import { keep, kept, keptHistory } from "./kept.js";
+import { button, choice, download, grouped, h, menu, messageOf, put } from "./dom.js";
+import { keep, kept, keptHistory, storesLater } from "./kept.js";
 import { packed } from "./packed.js";
 import { Sources } from "./sources.js";
 import { BEHAVIOURS, current, onChange, update } from "./state.js";
@@ -23,7 +23,7 @@ export class EvaluatorView {
     this.toolchain = toolchain;
     /** @type {SourceFile[]} */
     this.originals = [];
-    this.keepLater = debounce(300, () => this.keep());
+    this.keepLater = storesLater(() => this.keep());
     this.sources = new Sources(toolchain, {
       label: "Source of the evaluator",
       sources: () => ({ files: this.sources.editor.files(), behaviour: current().behaviour }),

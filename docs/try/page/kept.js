@@ -2,6 +2,7 @@
 // history of each file.
 
 import { getMany, set } from "idb-keyval";
+import { debounce } from "./dom.js";
 
 /** @typedef {import("../worker.js").SourceFile} SourceFile */
 /** @typedef {{ files: SourceFile[], histories: Record<string, unknown> }} Kept */
@@ -13,7 +14,11 @@ const PREFIX = "tdl-try-";
 const memory = new Map();
 /** @type {Set<(name: string) => void>} */
 const listeners = new Set();
-/** The last write, so that a reload of the page's own can wait for it. */
+/** Milliseconds of quiet after which what is typed is stored. */
+const REST = 300;
+/** @type {Set<() => void>} What is typed and not stored yet. */
+const waiting = new Set();
+/** @type {Promise<unknown>} All writes, so that a reload of the page's own can wait for them. */
 let written = Promise.resolve();
 
 /** @param {any} value */
@@ -58,7 +63,7 @@ export function keep(name, files, histories) {
   const value = { files, histories };
   const isSame = JSON.stringify(files) === JSON.stringify(kept(name));
   memory.set(name, value);
-  written = set(PREFIX + name, value).catch(() => undefined);
+  written = Promise.all([written, set(PREFIX + name, value).catch(() => undefined)]);
   if (!isSame) for (const listener of listeners) listener(name);
 }
 
@@ -70,7 +75,28 @@ export function onKept(listener) {
   listeners.add(listener);
 }
 
-/** Resolves when everything is stored. */
+/**
+ * Returns a function after whose calls `run` stores: after some quiet, or before the page goes.
+ * @param {() => void} run
+ */
+export function storesLater(run) {
+  const later = debounce(REST, () => waiting.delete(run) && run());
+  return () => {
+    waiting.add(run);
+    later();
+  };
+}
+
+function storeWaiting() {
+  const all = [...waiting];
+  waiting.clear();
+  for (const run of all) run();
+}
+
+window.addEventListener("pagehide", storeWaiting);
+
+/** Stores what is waiting, and resolves when everything is stored. */
 export function stored() {
+  storeWaiting();
   return written;
 }

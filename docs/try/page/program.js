@@ -5,7 +5,6 @@ import { DebugPanel } from "./debugger.js";
 import {
   button,
   choice,
-  debounce,
   download,
   h,
   hex,
@@ -16,7 +15,7 @@ import {
   setOptions,
 } from "./dom.js";
 import { EXAMPLES, FIRST } from "./examples.js";
-import { keep, kept, keptHistory } from "./kept.js";
+import { keep, kept, keptHistory, storesLater } from "./kept.js";
 import { acceptDrops, picker } from "./opening.js";
 import { packed, sourcesOf } from "./packed.js";
 import { Sources } from "./sources.js";
@@ -38,7 +37,7 @@ export class ProgramView {
    */
   constructor(host, toolchain) {
     this.toolchain = toolchain;
-    this.keepLater = debounce(300, () => this.keep());
+    this.keepLater = storesLater(() => this.keep());
     this.sources = new Sources(toolchain, {
       label: "Source of your program",
       sources: () => ({ files: this.program() }),

@@ -42,13 +42,22 @@ async function ready(page) {
   await page.locator("section:not([hidden]) .count").filter({ hasText: /\S/ }).waitFor();
 }
 
+/**
+ * Types a comment at the start of a view's editor.
+ * @param {import("playwright-core").Page} page
+ * @param {string} view
+ */
+async function typeMine(page, view) {
+  await page.locator(`#${view} .cm-content`).focus();
+  await page.keyboard.press(`${modifier}+Home`);
+  await page.keyboard.insertText("; mine");
+}
+
 test("a program outlives a closed tab, and its edits can be undone after that", async () => {
   const page = await pages.visit("#view=program");
   await ready(page);
   const original = await text(page);
-  await page.locator("#program .cm-content").focus();
-  await page.keyboard.press(`${modifier}+Home`);
-  await page.keyboard.insertText("; mine");
+  await typeMine(page, "program");
   await stored(page, "; mine");
   const other = await page.context().newPage();
   await page.close();
@@ -65,9 +74,7 @@ test("a program outlives a crash of its tab", async () => {
   const page = await pages.visit("#view=program");
   await ready(page);
   const original = await text(page);
-  await page.locator("#program .cm-content").focus();
-  await page.keyboard.press(`${modifier}+Home`);
-  await page.keyboard.insertText("; mine");
+  await typeMine(page, "program");
   await stored(page, "; mine");
   const other = await page.context().newPage();
   const crashed = page.waitForEvent("crash");
@@ -104,9 +111,7 @@ test("Back to the original, and a removed file, are taken back", async () => {
   const page = await pages.visit("#view=evaluator&behaviour=mended");
   await ready(page);
   const original = await text(page);
-  await page.locator("#evaluator .cm-content").focus();
-  await page.keyboard.press(`${modifier}+Home`);
-  await page.keyboard.insertText("; mine");
+  await typeMine(page, "evaluator");
   await page.locator("#evaluator").getByText("Changed: xchng.asm").waitFor();
   await page.locator("#evaluator .menu summary").first().click();
   await page.getByRole("button", { name: "Back to the original" }).click();
