@@ -21,16 +21,11 @@ pub(super) struct Reported<'a> {
 /// - the missing field of a missing operand.
 pub(super) fn without_follow_on(program: &Analysis) -> Vec<Reported<'_>> {
     let all = &program.assembly.diagnostics;
-    let redefined: HashSet<&str> = all
+    let (redefined, redefinitions): (HashSet<&str>, HashSet<u32>) = all
         .iter()
         .filter(|one| matches!(one.code, Code::Redefined | Code::Register))
-        .map(|one| first_word(&one.message))
-        .collect();
-    let redefinitions: HashSet<u32> = all
-        .iter()
-        .filter(|one| matches!(one.code, Code::Redefined | Code::Register))
-        .map(|one| one.span.start)
-        .collect();
+        .map(|one| (first_word(&one.message), one.span.start))
+        .unzip();
     let without_operand: HashSet<_> = all
         .iter()
         .filter(|one| one.code == Code::Operand)
@@ -67,12 +62,10 @@ fn first_word(message: &str) -> &str {
     message.split(' ').next().unwrap_or_default()
 }
 
-/// Identifies the line of a span: its text in the source map, and the number of lines before it.
-fn line(program: &Analysis, span: Span) -> (u32, usize) {
+/// Identifies the line of a span: its text in the source map, and its number there.
+fn line(program: &Analysis, span: Span) -> (u32, u32) {
     let source = program.assembly.sources.source_at(span.start);
-    let before = (span.start - source.base) as usize;
-    let text = &source.text[..before.min(source.text.len())];
-    (source.base, text.iter().filter(|byte| **byte == b'\n').count())
+    (source.base, source.line(span.start - source.base))
 }
 
 /// Identifies an error in the text of a macro by where that was written; `None` for others, and
