@@ -1,6 +1,7 @@
 //! Reads the line table of an ELF executable from its DWARF sections.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -43,6 +44,8 @@ fn add_unit(
     let Some(program) = unit.line_program.clone() else { return Ok(()) };
     let mut rows = program.rows();
     let mut open: Option<LinkedLine> = None;
+    // By number; a name may need a look at the disk.
+    let mut names: HashMap<u64, Arc<str>> = HashMap::new();
     while let Some((header, row)) = rows.next_row()? {
         let address = u32::try_from(row.address()).unwrap_or(u32::MAX).min(0x1_0000);
         // A row has the start of its line; the next row is its end.
@@ -55,9 +58,15 @@ fn add_unit(
         let (Some(file), Some(number)) = (row.file(header), row.line()) else { continue };
         let Ok(address) = u16::try_from(address) else { continue };
         if !row.end_sequence() {
-            let name = file_name(dwarf, &unit, header, file)?;
+            let file = match names.get(&row.file_index()) {
+                Some(known) => Arc::clone(known),
+                None => {
+                    let name = Arc::from(file_name(dwarf, &unit, header, file)?);
+                    Arc::clone(names.entry(row.file_index()).or_insert(name))
+                }
+            };
             let line = u32::try_from(number.get()).unwrap_or(u32::MAX);
-            let place = Place { file: Arc::from(name), line };
+            let place = Place { file, line };
             open = Some(LinkedLine { address, size: 0, module, place, is_code: true });
         }
     }

@@ -46,9 +46,8 @@ impl Adapter<'_> {
         let unknown = arguments.unknown_keys().join(", ");
         let launched = (self.launch)(&arguments, &mut |_| inbox.wants_stop());
         if !unknown.is_empty() {
-            let output = format!("unknown keys of the launch configuration: {unknown}\n");
-            let body = serde_json::json!({ "category": "important", "output": output });
-            self.line.event("output", body)?;
+            let text = format!("unknown keys of the launch configuration: {unknown}\n");
+            self.line.show("important", &text)?;
         }
         match launched {
             Ok(session) => {
@@ -78,10 +77,7 @@ impl Adapter<'_> {
         match session.message.take() {
             None => self.stopped(HaltReason::HistoryStart),
             Some(message) => {
-                let output = format!("{message}\n");
-                let category = "important";
-                let body = serde_json::json!({ "category": category, "output": output });
-                self.line.event("output", body)?;
+                self.line.show("important", &format!("{message}\n"))?;
                 self.stopped_with("pause", message, Vec::new())
             }
         }

@@ -48,12 +48,15 @@ impl Output<'_> {
         message::write(self.output, &Message::Event { seq: self.seq, event, body })
     }
 
+    /// Sends a text to be shown, in a category of the protocol's event `output`.
+    pub(super) fn show(&mut self, category: &str, text: &str) -> io::Result<()> {
+        self.event("output", serde_json::json!({ "category": category, "output": text }))
+    }
+
     /// Sends the client what breakpoints have logged.
     pub(super) fn log(&mut self, debugger: &mut Debugger) -> io::Result<()> {
         for line in debugger.take_log() {
-            let output = format!("{line}\n");
-            let body = serde_json::json!({ "category": "console", "output": output });
-            self.event("output", body)?;
+            self.show("console", &format!("{line}\n"))?;
         }
         Ok(())
     }
@@ -69,6 +72,6 @@ impl Output<'_> {
         let text: String = new.iter().map(|byte| char::from(byte & 0x7F)).collect();
         let shown: String =
             text.chars().filter(|c| !c.is_control() || *c == '\n' || *c == '\t').collect();
-        self.event("output", serde_json::json!({ "category": "stdout", "output": shown }))
+        self.show("stdout", &shown)
     }
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use board_debugger::view::View;
+use cli_support::files::write_atomic;
 
 /// The folder of the sessions in the user's folder for state.
 const FOLDER: &str = "hw-tests/debug";
@@ -61,6 +62,6 @@ impl SavedSession {
             host_platform::files::create_private_dir(folder)?;
         }
         let text = format!("; {}\n{}\n", self.program.display(), lines.join("\n"));
-        std::fs::write(&self.file, text)
+        write_atomic(&self.file, text.as_bytes())
     }
 }
