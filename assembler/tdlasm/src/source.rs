@@ -11,11 +11,17 @@ use std::sync::{Arc, OnceLock};
 
 pub use bounded::{MAX_FILE, read_bounded, read_file};
 pub use plain::plain_text;
+pub(crate) use plain::{cut_at_end, is_plain};
 
 /// The number of lines near the previous result that are searched first.
 const NEAR: usize = 16;
 /// Estimated source bytes per line, to reserve memory.
 const BYTES_A_LINE: usize = 16;
+/// The number of bytes that are searched at a time for several things: they stay in the processor's
+/// cache.
+const BLOCK_BYTES: usize = 1 << 14;
+/// The number of texts in a block of a [`SourceMap`].
+const BLOCK: usize = 256;
 
 /// A range of source bytes, as offsets into the concatenation of all texts of a [`SourceMap`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -112,9 +118,16 @@ pub struct Source {
     pub text: Arc<Vec<u8>>,
     /// The offset of its first byte in the map.
     pub base: u32,
-    lines: OnceLock<Vec<u32>>,
+    index: OnceLock<Box<Index>>,
+}
+
+/// The lines and brackets of a text. Few texts need it: a program can have many macro calls, and a
+/// text for each.
+#[derive(Debug, Default)]
+struct Index {
+    line_starts: OnceLock<Vec<u32>>,
     /// The line returned last, from 0. The next query is often near it.
-    recent: AtomicU32,
+    recent_line: AtomicU32,
     brackets: OnceLock<Vec<(u32, u32)>>,
 }
 
@@ -143,25 +156,34 @@ impl Source {
         visible(&self.name)
     }
 
+    fn index(&self) -> &Index {
+        self.index.get_or_init(Box::default)
+    }
+
+    fn line_starts(&self) -> &[u32] {
+        self.index().line_starts.get_or_init(|| line_starts(&self.text))
+    }
+
     /// Returns the line, from 1, that contains the byte at `offset` of this text.
     pub fn line(&self, offset: u32) -> u32 {
-        let starts = self.lines.get_or_init(|| line_starts(&self.text));
-        let recent = self.recent.load(Ordering::Relaxed) as usize;
+        let starts = self.line_starts();
+        let recent_line = &self.index().recent_line;
+        let recent = recent_line.load(Ordering::Relaxed) as usize;
         let line = line_near(starts, recent, offset)
             .unwrap_or_else(|| starts.partition_point(|&start| start <= offset));
-        self.recent.store(line.saturating_sub(1) as u32, Ordering::Relaxed);
+        recent_line.store(line.saturating_sub(1) as u32, Ordering::Relaxed);
         line as u32
     }
 
     /// Returns the offset of the first byte of a line, counted from 1.
     pub fn line_start(&self, line: u32) -> u32 {
-        let starts = self.lines.get_or_init(|| line_starts(&self.text));
+        let starts = self.line_starts();
         starts.get(line.saturating_sub(1) as usize).copied().unwrap_or(self.text.len() as u32)
     }
 
     /// Returns the offset of the `]` that closes the `[` at `offset`. Brackets in comments count.
     pub fn closing_bracket(&self, offset: u32) -> Option<u32> {
-        let pairs = self.brackets.get_or_init(|| bracket_pairs(&self.text));
+        let pairs = self.index().brackets.get_or_init(|| bracket_pairs(&self.text));
         pairs.binary_search_by_key(&offset, |pair| pair.0).ok().map(|index| pairs[index].1)
     }
 }
@@ -181,12 +203,25 @@ fn line_near(starts: &[u32], from: usize, offset: u32) -> Option<usize> {
 
 /// Returns the offsets at which the lines of a text begin, whatever the line ends are.
 pub fn line_starts(text: &[u8]) -> Vec<u32> {
-    let ends = memchr::memchr2_iter(b'\n', b'\r', text)
-        .filter(|&end| text[end] == b'\n' || text.get(end + 1) != Some(&b'\n'));
     let mut starts = Vec::with_capacity(1 + text.len() / BYTES_A_LINE);
     starts.push(0);
-    starts.extend(ends.map(|end| end as u32 + 1));
+    for (block, at) in text.chunks(BLOCK_BYTES).zip((0..).step_by(BLOCK_BYTES)) {
+        if memchr::memchr(b'\r', block).is_none() {
+            // Most texts; one kind of byte is found faster than two.
+            starts.extend(memchr::memchr_iter(b'\n', block).map(|end| (at + end) as u32 + 1));
+        } else {
+            let (from, until) = (at, (at + block.len() + 1).min(text.len()));
+            let ends = line_ends(&text[from..until]).filter(|end| *end < block.len());
+            starts.extend(ends.map(|end| (at + end) as u32 + 1));
+        }
+    }
     starts
+}
+
+/// Returns the offsets of the last bytes of all line ends, whatever these are.
+pub(crate) fn line_ends(text: &[u8]) -> impl Iterator<Item = usize> {
+    memchr::memchr2_iter(b'\n', b'\r', text)
+        .filter(|&end| text[end] == b'\n' || text.get(end + 1) != Some(&b'\n'))
 }
 
 /// Returns the pairs of brackets in a text by the offset of the first. Brackets in comments count.
@@ -226,7 +261,9 @@ impl Eq for Source {}
 /// All source texts of a run.
 #[derive(Debug, Default)]
 pub struct SourceMap {
-    sources: Vec<Source>,
+    /// The texts, in blocks of [`BLOCK`] but for the last: a single vector of all texts would be
+    /// copied as it grows.
+    blocks: Vec<Vec<Source>>,
     end: u32,
 }
 
@@ -242,42 +279,53 @@ impl SourceMap {
         if let Some(end) = memchr::memchr(plain::END, &text) {
             Arc::make_mut(&mut text).truncate(end);
         }
+        self.add_without_end(name, origin, text)
+    }
+
+    /// Adds a text that has no CP/M end-of-file mark.
+    pub(crate) fn add_without_end(
+        &mut self,
+        name: Arc<str>,
+        origin: Origin,
+        text: Arc<Vec<u8>>,
+    ) -> Option<usize> {
         let base = self.end;
         // One offset more than the text has, so that its end is not the next one's start.
         self.end = base.checked_add(u32::try_from(text.len()).ok()?)?.checked_add(1)?;
-        self.sources.push(Source {
-            name,
-            origin,
-            text,
-            base,
-            lines: OnceLock::new(),
-            recent: AtomicU32::new(0),
-            brackets: OnceLock::new(),
-        });
-        Some(self.sources.len() - 1)
+        if self.blocks.last().is_none_or(|block| block.len() == BLOCK) {
+            self.blocks.push(Vec::with_capacity(BLOCK));
+        }
+        let before = (self.blocks.len() - 1) * BLOCK;
+        let block = self.blocks.last_mut()?;
+        block.push(Source { name, origin, text, base, index: OnceLock::new() });
+        Some(before + block.len() - 1)
     }
 
     /// Returns the text with this index.
     pub fn get(&self, index: usize) -> &Source {
-        &self.sources[index]
+        &self.blocks[index / BLOCK][index % BLOCK]
     }
 
     /// Returns all texts, in the order in which they were added.
-    pub fn iter(&self) -> impl Iterator<Item = &Source> {
-        self.sources.iter()
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Source> {
+        self.blocks.iter().flatten()
     }
 
     /// Returns the text that contains an offset of the map.
     pub fn source_at(&self, offset: u32) -> &Source {
         // Mostly the macro text that is being read, or the file: a search costs cache misses.
-        match &self.sources[..] {
-            [.., last] if last.base <= offset => last,
-            [first, second, ..] if second.base > offset => first,
-            all => {
-                let after = all.partition_point(|source| source.base <= offset);
-                &all[after.saturating_sub(1)]
-            }
+        match (self.blocks.last().map(Vec::as_slice), self.blocks.first().map(Vec::as_slice)) {
+            (Some([.., last]), _) if last.base <= offset => last,
+            (_, Some([first, second, ..])) if second.base > offset => first,
+            _ => self.search(offset),
         }
+    }
+
+    fn search(&self, offset: u32) -> &Source {
+        let after = self.blocks.partition_point(|block| block[0].base <= offset);
+        let block = &self.blocks[after.saturating_sub(1)];
+        let after = block.partition_point(|source| source.base <= offset);
+        &block[after.saturating_sub(1)]
     }
 
     /// Returns file, line and column of an offset of the map.

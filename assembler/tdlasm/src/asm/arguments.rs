@@ -1,5 +1,7 @@
 //! The arguments of macro calls.
 
+use std::borrow::Cow;
+
 use super::assembler::Assembler;
 use super::pass::StatementResult;
 use crate::diag::Code;
@@ -8,16 +10,16 @@ use crate::syntax::Cursor;
 
 /// The text that replaces a parameter.
 #[derive(Debug, Clone)]
-pub(super) struct Argument {
-    pub(super) text: Vec<u8>,
-    /// Its position, if it was copied from the source unchanged.
+pub(super) struct Argument<'t> {
+    pub(super) text: Cow<'t, [u8]>,
+    /// Its position, if it is a part of the source.
     pub(super) place: Option<Span>,
 }
 
-impl Argument {
-    /// Creates an argument that was not copied from the source.
-    pub(super) fn made(text: Vec<u8>) -> Self {
-        Self { text, place: None }
+impl<'t> Argument<'t> {
+    /// Creates an argument that is no part of the source.
+    pub(super) fn made(text: impl Into<Cow<'t, [u8]>>) -> Self {
+        Self { text: text.into(), place: None }
     }
 }
 
@@ -26,7 +28,10 @@ pub(super) struct ArgumentReader<'s, 'a> {
 }
 
 impl ArgumentReader<'_, '_> {
-    pub(super) fn arguments(&mut self, cursor: &mut Cursor<'_>) -> StatementResult<Vec<Argument>> {
+    pub(super) fn arguments<'t>(
+        &mut self,
+        cursor: &mut Cursor<'t>,
+    ) -> StatementResult<Vec<Argument<'t>>> {
         cursor.skip_blanks();
         let bracketed = cursor.eat(b'[');
         let mut arguments = Vec::new();
@@ -41,11 +46,11 @@ impl ArgumentReader<'_, '_> {
         Ok(arguments)
     }
 
-    fn argument_list(
+    fn argument_list<'t>(
         &mut self,
-        cursor: &mut Cursor<'_>,
+        cursor: &mut Cursor<'t>,
         bracketed: bool,
-        list: &mut Vec<Argument>,
+        list: &mut Vec<Argument<'t>>,
     ) -> StatementResult {
         let mut plain = false;
         loop {
@@ -61,13 +66,13 @@ impl ArgumentReader<'_, '_> {
         }
     }
 
-    fn argument(
+    fn argument<'t>(
         &mut self,
-        cursor: &mut Cursor<'_>,
+        cursor: &mut Cursor<'t>,
         bracketed: bool,
         is_first: bool,
         unsought: bool,
-    ) -> StatementResult<Argument> {
+    ) -> StatementResult<Argument<'t>> {
         if is_first && !bracketed {
             cursor.skip_blanks();
         }
@@ -77,7 +82,7 @@ impl ArgumentReader<'_, '_> {
         Ok(self.text_of_argument(cursor, bracketed))
     }
 
-    fn text_of_argument(&mut self, cursor: &mut Cursor<'_>, bracketed: bool) -> Argument {
+    fn text_of_argument<'t>(&mut self, cursor: &mut Cursor<'t>, bracketed: bool) -> Argument<'t> {
         if let Some(argument) = self.argument_in_parentheses(cursor) {
             return argument;
         }
@@ -85,31 +90,31 @@ impl ArgumentReader<'_, '_> {
         let length = argument_length(text, bracketed || self.asm.input.is_enclosed());
         let place = Span::new(cursor.offset(), cursor.offset() + length as u32);
         cursor.advance(length);
-        Argument { text: text[..length].to_vec(), place: Some(place) }
+        Argument { text: text[..length].into(), place: Some(place) }
     }
 
     /// Reads an argument in parentheses, which are removed. It can span lines. Anything but a comma
     /// after it ends the call.
-    fn argument_in_parentheses(&mut self, cursor: &mut Cursor<'_>) -> Option<Argument> {
+    fn argument_in_parentheses<'t>(&mut self, cursor: &mut Cursor<'t>) -> Option<Argument<'t>> {
         if cursor.peek() != Some(b'(') {
             return None;
         }
         let Some(length) = closing_parenthesis(cursor.rest()) else {
             let message = "the parenthesis that begins this argument is not closed";
             self.asm.error(Code::Unterminated, cursor.here(), message);
-            cursor.advance(cursor.rest().len());
+            cursor.advance_lines(cursor.rest().len());
             self.asm.input.ended = true;
             return Some(Argument::made(Vec::new()));
         };
-        let text = cursor.rest()[1..length].to_vec();
+        let text = &cursor.rest()[1..length];
         let start = cursor.offset() + 1;
-        cursor.advance(length + 1);
+        cursor.advance_lines(length + 1);
         cursor.skip_blanks();
-        if memchr::memchr2(b'\n', b'\r', &text).is_some() {
+        if memchr::memchr2(b'\n', b'\r', text).is_some() {
             self.asm.module.context.sink.next_row();
         }
         let place = Span::new(start, start + text.len() as u32);
-        Some(Argument { text, place: Some(place) })
+        Some(Argument { text: text.into(), place: Some(place) })
     }
 
     /// Reads `\expression`, which is replaced by the digits of its value in the current radix.
@@ -131,7 +136,7 @@ impl ArgumentReader<'_, '_> {
         }
         let mut text = in_radix(value.number, self.asm.module.radix);
         if unsought && cursor.peek() == Some(b']') {
-            text.extend(self.text_of_argument(cursor, false).text);
+            text.extend_from_slice(&self.text_of_argument(cursor, false).text);
         }
         Ok(text)
     }

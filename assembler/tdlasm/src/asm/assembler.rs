@@ -72,7 +72,8 @@ impl<'a> Assembler<'a> {
             Ok((text, removed)) => {
                 self.module.symbols.names.expect_text(text.len());
                 self.module.code.expect_text(text.len(), self.module.context.options.lines);
-                let index = self.module.context.sources.add(name.as_str().into(), origin, text);
+                let index =
+                    self.module.context.sources.add_without_end(name.as_str().into(), origin, text);
                 if index.is_none() {
                     self.error(Code::Table, at, "the sources are larger than 4 GB together");
                 }

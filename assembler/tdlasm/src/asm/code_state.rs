@@ -11,6 +11,8 @@ use crate::source::Span;
 const BYTES_PER_STATEMENT: usize = 16;
 /// Estimated source bytes per fixup.
 const BYTES_PER_FIXUP: usize = 96;
+/// Estimated source bytes per relocated word.
+const BYTES_PER_RELOC: usize = 48;
 /// Estimated source bytes per operation of a deferred expression.
 const BYTES_PER_OPERATION: usize = 40;
 
@@ -56,6 +58,7 @@ impl CodeState {
     /// nothing, while a vector that grows is copied.
     pub(super) fn expect_text(&mut self, length: usize, lines: bool) {
         self.output.fixups.reserve(length / BYTES_PER_FIXUP);
+        self.output.relocs.reserve(length / BYTES_PER_RELOC);
         self.deferred.ops.reserve(length / BYTES_PER_OPERATION);
         self.deferred.expressions.reserve(length / BYTES_PER_FIXUP);
         if lines {

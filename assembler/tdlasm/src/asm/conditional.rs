@@ -183,7 +183,7 @@ impl ConditionalReader<'_, '_> {
             // Brackets do not nest here.
             Some(b'[') => memchr::memchr(b']', cursor.rest()).map(|length| start + length as u32),
             Some(byte) if !matches!(byte, b'\n' | b'\r' | b';') => {
-                cursor.take(lex::delimited_text).map(|_| cursor.offset() - 1)
+                cursor.take_lines(lex::delimited_text).map(|_| cursor.offset() - 1)
             }
             _ => None,
         };

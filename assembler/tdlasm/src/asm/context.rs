@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::diagnostics::DiagnosticSink;
+use super::input::StatementPlace;
 use super::name_hash::NameId;
 use super::options::Options;
 use super::pass::Pass;
@@ -22,6 +23,8 @@ pub(super) struct Context<'a> {
     pub(super) pass: Pass,
     pub(super) sources: SourceMap,
     pub(super) files: Vec<PathBuf>,
+    /// The file and line of the statement.
+    pub(super) statement_place: StatementPlace,
     /// Positions of the files' statements in the first pass, and where the second pass differs.
     pub(super) pass_comparison: PassComparison,
     pub(super) sink: DiagnosticSink<'a>,
@@ -35,6 +38,7 @@ impl<'a> Context<'a> {
             pass,
             sources: SourceMap::default(),
             files: Vec::new(),
+            statement_place: StatementPlace::default(),
             pass_comparison: PassComparison::default(),
             sink: DiagnosticSink::new(options, pass),
             recorder: Recorder::default(),

@@ -50,7 +50,9 @@ impl ModuleScope {
     ) {
         context.record_reference(name, span, ReferenceRole::Definition);
         self.names.add_symbol(name);
-        if context.pass != Pass::Second && self.names.define_new(name, state, kind, span) {
+        if context.pass != Pass::Second
+            && self.names.define_new(name, state, kind, span.start, context.statement_place)
+        {
             return;
         }
         let entry = self.names[name];
@@ -138,7 +140,7 @@ impl ModuleScope {
         let entry = &mut self.names[name];
         entry.is_new_in_second_pass |= second && entry.definition == Definition::None;
         if entry.definition == Definition::None || (entry.pass != pass && entry.place != u32::MAX) {
-            entry.place = span.start;
+            (entry.place, entry.statement) = (span.start, context.statement_place);
         }
         if !kept {
             entry.state = state;
@@ -257,7 +259,7 @@ impl ModuleScope {
         entry.state = SymbolState::Value(Value::in_base(base, 0));
         entry.definition = Definition::External;
         entry.pass = pass;
-        entry.place = span.start;
+        (entry.place, entry.statement) = (span.start, context.statement_place);
     }
 
     /// Reports a symbol that is both defined and declared external. ZASM marks the conflict, and

@@ -1,11 +1,10 @@
 //! The input stack: open files and macro texts, and open conditional blocks.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::source::{Loader, Origin, SourceMap, plain_text};
+use crate::source::{Loader, Origin, Source, SourceMap, cut_at_end, is_plain, plain_text};
 
 /// The kind of text that a frame reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +13,23 @@ pub(crate) enum FrameKind {
     /// A file named by `.INSERT`.
     Insert,
     Macro,
+}
+
+/// The file and line of a statement; in macro text, those of the end of the outermost call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct StatementPlace {
+    /// The index of the file in the source map.
+    pub(crate) source: u32,
+    /// The number of lines before it.
+    pub(crate) lines: u32,
+}
+
+impl StatementPlace {
+    /// Returns the file and the line, from 1.
+    #[inline]
+    pub(crate) fn file_line(self, sources: &SourceMap) -> (&Source, u32) {
+        (sources.get(self.source as usize), self.lines + 1)
+    }
 }
 
 /// A text that is being read.
@@ -27,6 +43,10 @@ pub(crate) struct Frame {
     pub(crate) base: u32,
     /// The offset in the text of the next byte to read.
     pub(crate) pos: usize,
+    /// The number of line ends before that byte.
+    pub(crate) lines: u32,
+    /// For a macro text, the position of the outermost call.
+    pub(crate) call: Option<StatementPlace>,
     /// The number of blocks that were open when this text was entered.
     blocks: usize,
     /// The offset in the text at which the rest of the calling line begins.
@@ -46,6 +66,8 @@ impl Frame {
             text,
             base: source.base,
             pos: 0,
+            lines: 0,
+            call: None,
             blocks: 0,
             tail,
             closes: false,
@@ -264,10 +286,11 @@ impl<'a> InputStack<'a> {
     pub(crate) fn load(&mut self, path: &Path) -> std::io::Result<Loaded> {
         if !self.loaded.contains_key(path) {
             let mut text = self.loader.load(path)?;
-            let (plain, removed) = plain_text(&text);
-            match plain {
-                Cow::Owned(plain) => text = plain,
-                Cow::Borrowed(plain) => drop(text.drain(..text.len() - plain.len())),
+            let mut removed = None;
+            if !is_plain(&text) {
+                let (plain, found) = plain_text(&text);
+                (text, removed) = (plain.into_owned(), found);
+                cut_at_end(&mut text);
             }
             self.loaded.insert(path.to_owned(), (Arc::new(text), removed));
         }

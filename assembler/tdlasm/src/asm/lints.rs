@@ -96,7 +96,7 @@ impl InstructionReader<'_, '_> {
             _ => {}
         }
         if matches!(form.slots[0], Slot::Word | Slot::Relative)
-            && self.module.operands[0].ops.contains(&Op::Here)
+            && self.module.operands[0].ops.iter().any(|op| matches!(op, Op::Here))
         {
             self.module.flow.reachable = SKIPPED_BY_JUMP;
         }

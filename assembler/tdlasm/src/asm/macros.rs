@@ -1,5 +1,6 @@
 //! Macro definitions and calls.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -7,7 +8,7 @@ use smol_str::SmolStr;
 
 use super::arguments::{Argument, ArgumentReader, closing_parenthesis};
 use super::assembler::Assembler;
-use super::input::{Frame, FrameKind, InputChange};
+use super::input::{Frame, FrameKind, InputChange, StatementPlace};
 use super::macro_definition::{Macro, Parameter, Piece};
 use super::name_hash::NameId;
 use super::pass::{Pass, StatementAbort, StatementEnd, StatementResult};
@@ -119,7 +120,7 @@ impl MacroExpander<'_, '_> {
             self.asm.error(Code::MacroForm, cursor.here(), "this parenthesis is not closed");
             return Vec::new();
         };
-        cursor.advance(end + 1);
+        cursor.advance_lines(end + 1);
         text[1..end].to_vec()
     }
 
@@ -132,7 +133,7 @@ impl MacroExpander<'_, '_> {
         let Some(bracket) = memchr::memchr(b'[', &cursor.rest()[equals..]) else {
             let message = "the macro's text in brackets is missing";
             self.asm.error(Code::Unterminated, before, message);
-            cursor.advance(cursor.rest().len());
+            cursor.advance_lines(cursor.rest().len());
             return None;
         };
         let open = equals + bracket;
@@ -140,7 +141,7 @@ impl MacroExpander<'_, '_> {
             let message = "the macro's text in brackets is missing here; the next bracket is used";
             self.asm.error(Code::MacroGap, before, message);
         }
-        cursor.advance(open);
+        cursor.advance_lines(open);
         if open > line_end {
             self.asm.module.context.sink.next_row();
         }
@@ -247,7 +248,13 @@ impl MacroExpander<'_, '_> {
             ..Expansion::default()
         };
         let head = head.map(Piece::Text);
-        for piece in head.iter().chain(&definition.pieces) {
+        let pieces = || head.iter().chain(&definition.pieces);
+        let length = |piece: &Piece| match piece {
+            Piece::Text(place) => (place.end - place.start) as usize,
+            Piece::Argument(at) => values[*at].text.len(),
+        };
+        expansion.text.reserve(pieces().map(length).sum());
+        for piece in pieces() {
             match piece {
                 Piece::Text(place) => {
                     expansion.add(self.asm.module.context.sources.slice(*place), Some(*place))
@@ -256,8 +263,9 @@ impl MacroExpander<'_, '_> {
             }
         }
         let call = Span::new(span.start, cursor.offset());
+        let place = self.place_of_call(call, cursor);
         self.add_tail(&mut expansion, cursor);
-        self.enter(Arc::clone(&definition.name), call, expansion)
+        self.enter(Arc::clone(&definition.name), call, place, expansion)
     }
 
     /// Appends the rest of the calling line to the macro text: it continues the last statement,
@@ -313,19 +321,29 @@ impl MacroExpander<'_, '_> {
         }
     }
 
-    fn argument_values(&mut self, definition: &Macro, arguments: Vec<Argument>) -> Vec<Argument> {
+    fn argument_values<'t>(
+        &mut self,
+        definition: &'t Macro,
+        arguments: Vec<Argument<'t>>,
+    ) -> Vec<Argument<'t>> {
         let mut values = arguments;
         values.truncate(definition.parameters.len());
         for parameter in &definition.parameters[values.len()..] {
             values.push(Argument::made(match parameter.created {
-                true => self.asm.module.symbols.created_symbol(),
-                false => parameter.default.clone(),
+                true => Cow::Owned(self.asm.module.symbols.created_symbol()),
+                false => Cow::Borrowed(&parameter.default[..]),
             }));
         }
         values
     }
 
-    fn enter(&mut self, name: Arc<str>, call: Span, expansion: Expansion) -> StatementResult {
+    fn enter(
+        &mut self,
+        name: Arc<str>,
+        call: Span,
+        place: StatementPlace,
+        expansion: Expansion,
+    ) -> StatementResult {
         self.asm.input.macro_text += expansion.text.len() + CALL_COST;
         let open = self.asm.input.open_text + expansion.text.len();
         let nested = self.asm.input.macro_depth() >= MAX_DEPTH || open > MAX_OPEN;
@@ -338,8 +356,8 @@ impl MacroExpander<'_, '_> {
         }
         let Expansion { text, mut origins, tail, .. } = expansion;
         let tail = tail.unwrap_or(text.len());
-        let Some(index) = self.asm.module.context.sources.add(name, Origin::Macro(call), text)
-        else {
+        let sources = &mut self.asm.module.context.sources;
+        let Some(index) = sources.add_without_end(name, Origin::Macro(call), Arc::new(text)) else {
             return Err(StatementAbort::Stop);
         };
         if self.asm.module.context.records_origins() {
@@ -351,10 +369,23 @@ impl MacroExpander<'_, '_> {
         origins.clear();
         self.asm.module.context.recorder.origins = origins;
         let mut frame = Frame::new(FrameKind::Macro, &self.asm.module.context.sources, index);
+        frame.call = Some(place);
         frame.tail = tail;
         frame.closes = memchr::memchr(b']', &frame.text[tail..]).is_some();
         self.asm.input.pending_change = Some(InputChange::Into(frame));
         Ok(())
+    }
+
+    /// Returns file and line of the end of a call, or of that around it. The cursor is behind it.
+    fn place_of_call(&mut self, call: Span, cursor: &Cursor<'_>) -> StatementPlace {
+        let statement = self.asm.module.context.statement_place;
+        let is_in_macro = self.asm.input.top().is_some_and(|frame| frame.call.is_some());
+        if is_in_macro || cursor.lines() == statement.lines {
+            return statement;
+        }
+        let end = call.end.saturating_sub(1).max(call.start);
+        let (_, line) = self.asm.module.context.sources.file_line(end);
+        StatementPlace { lines: line - 1, ..statement }
     }
 }
 

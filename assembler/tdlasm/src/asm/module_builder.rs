@@ -1,5 +1,6 @@
 //! Builds a [`Module`] from the code and symbols of the assembler.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,6 +16,9 @@ use crate::module::{
     SymbolValue, Target,
 };
 use crate::source::Span;
+
+/// The number of addresses of a Z80.
+const ADDRESSES: u32 = 0x10000;
 
 impl ModuleAssembler<'_> {
     pub(super) fn build_module(&mut self, values: &[Option<Value>]) -> Module {
@@ -76,9 +80,10 @@ impl ModuleAssembler<'_> {
         })
     }
 
-    /// Returns the line of an offset; in macro text, that of the outermost call.
-    fn place(&self, offset: u32) -> Place {
-        let (source, line) = self.context.sources.file_line(offset);
+    /// Returns the line of a symbol; in macro text, that of the outermost call.
+    fn place(&self, name: &Name) -> Place {
+        let (source, line) = name.statement.file_line(&self.context.sources);
+        debug_assert_eq!(self.context.sources.file_line(name.place), (source, line));
         Place { file: Arc::clone(&source.name), line }
     }
 
@@ -127,7 +132,7 @@ impl ModuleAssembler<'_> {
             }
             _ => Binding::Local,
         };
-        let place = (name.place != u32::MAX).then(|| self.place(name.place));
+        let place = (name.place != u32::MAX).then(|| self.place(name));
         Symbol { name: self.symbols.names.spelling(id), value, binding, place }
     }
 }
@@ -153,10 +158,11 @@ fn sections(output: CodeBuffer, target: &dyn Fn(Value) -> Target) -> (Vec<Sectio
         if size == 0 {
             continue;
         }
-        let relocs =
-            output.relocs.iter().filter(|one| within(output.runs[one.site.run as usize].base));
-        let relocs: Vec<(u32, Reloc)> =
-            relocs.map(|one| (one.site.run, word_reloc(&output.runs, one, target))).collect();
+        let relocs = output
+            .relocs
+            .iter()
+            .filter(|one| within(output.runs[one.site.run as usize].base))
+            .map(|one| (one.site.run, word_reloc(&output.runs, one, target)));
         let runs: Vec<(u32, &CodeRun)> =
             (0..).zip(&output.runs).filter(|(_, run)| within(run.base)).collect();
         let (runs, relocs, over) = merge(&runs, relocs);
@@ -173,63 +179,101 @@ fn word_reloc(runs: &[CodeRun], reloc: &WordReloc, target: &dyn Fn(Value) -> Tar
 }
 
 /// Sorts runs by address. Where they overlap, the later run overwrites bytes and relocations.
-fn merge(runs: &[(u32, &CodeRun)], mut relocs: Vec<(u32, Reloc)>) -> (Vec<Run>, Vec<Reloc>, bool) {
+fn merge(
+    runs: &[(u32, &CodeRun)],
+    relocs: impl Iterator<Item = (u32, Reloc)>,
+) -> (Vec<Run>, Vec<Reloc>, bool) {
     let apart = runs.windows(2).all(|pair| pair[0].1.end() <= u32::from(pair[1].1.start));
-    let wraps = runs.iter().any(|(_, run)| run.end() > 0x10000);
-    if apart && !wraps {
-        relocs.sort_by_key(|(_, reloc)| reloc.offset);
-        return (joined(runs), relocs.into_iter().map(|(_, reloc)| reloc).collect(), false);
-    }
-    let mut image = vec![0u8; 0x10000];
-    let mut owner = vec![u32::MAX; 0x10000];
-    let mut overwritten = false;
-    for (index, run) in runs {
-        // A run that passes FFFFH wraps around to 0, perhaps more than once.
-        let mut at = usize::from(run.start);
-        let mut rest = &run.bytes[..];
-        while !rest.is_empty() {
-            let (part, after) = rest.split_at(rest.len().min(image.len() - at));
-            let place = at..at + part.len();
-            image[place.clone()].copy_from_slice(part);
-            overwritten |= owner[place.clone()].iter().any(|owner| *owner != u32::MAX);
-            owner[place].fill(*index);
-            (at, rest) = (0, after);
-        }
-    }
-    relocs.retain(|(run, reloc)| {
-        let at = usize::from(reloc.offset);
-        owner[at] == *run && owner.get(at + 1) == Some(run)
-    });
-    relocs.sort_by_key(|(_, reloc)| reloc.offset);
-    let relocs = relocs.into_iter().map(|(_, reloc)| reloc).collect();
-    (written_runs(&image, &owner), relocs, overwritten)
+    let wraps = runs.iter().any(|(_, run)| run.end() > ADDRESSES);
+    let is_plain = apart && !wraps;
+    let (pieces, overwritten) = if is_plain {
+        (runs.iter().map(|(index, run)| Piece::whole(*index, run)).collect(), false)
+    } else {
+        remaining_pieces(runs)
+    };
+    let owner = |address: u32| {
+        let after = pieces.partition_point(|piece| piece.start <= address);
+        let piece = &pieces[after.checked_sub(1)?];
+        (address < piece.end()).then_some(piece.run)
+    };
+    let is_kept = |run: u32, reloc: &Reloc| {
+        let at = u32::from(reloc.offset);
+        owner(at) == Some(run) && owner(at + 1) == Some(run)
+    };
+    let kept = relocs.filter(|(run, reloc)| is_plain || is_kept(*run, reloc));
+    let mut relocs: Vec<Reloc> = kept.map(|(_, reloc)| reloc).collect();
+    relocs.sort_by_key(|reloc| reloc.offset);
+    (joined(&pieces), relocs, overwritten)
 }
 
-/// Joins ascending runs that touch.
-fn joined(runs: &[(u32, &CodeRun)]) -> Vec<Run> {
-    let mut joined: Vec<Run> = Vec::with_capacity(runs.len());
-    for (_, run) in runs.iter().filter(|(_, run)| !run.bytes.is_empty()) {
-        match joined.last_mut() {
-            Some(last) if usize::from(last.offset) + last.bytes.len() == usize::from(run.start) => {
-                last.bytes.extend_from_slice(&run.bytes);
+/// Bytes of a run that no later run overwrites.
+#[derive(Debug, Clone, Copy)]
+struct Piece<'r> {
+    start: u32,
+    bytes: &'r [u8],
+    /// The index of the run.
+    run: u32,
+}
+
+impl<'r> Piece<'r> {
+    fn whole(run: u32, code: &'r CodeRun) -> Self {
+        Self { start: code.start.into(), bytes: &code.bytes, run }
+    }
+
+    fn end(&self) -> u32 {
+        self.start + self.bytes.len() as u32
+    }
+
+    /// Splits a run at address 0, at which it continues after FFFFH, perhaps more than once.
+    fn unwrapped(run: u32, code: &'r CodeRun) -> impl DoubleEndedIterator<Item = Self> {
+        let (first, rest) =
+            code.bytes.split_at(code.bytes.len().min(ADDRESSES as usize - usize::from(code.start)));
+        let first = Self { start: code.start.into(), bytes: first, run };
+        let rest = rest.chunks(ADDRESSES as usize).map(move |bytes| Self { start: 0, bytes, run });
+        std::iter::once(first).chain(rest)
+    }
+
+    fn from_to(&self, start: u32, end: u32) -> Self {
+        let bytes = &self.bytes[(start - self.start) as usize..(end - self.start) as usize];
+        Self { start, bytes, run: self.run }
+    }
+}
+
+/// Returns the bytes that remain, by address, and whether any were overwritten.
+fn remaining_pieces<'r>(runs: &[(u32, &'r CodeRun)]) -> (Vec<Piece<'r>>, bool) {
+    let mut taken: BTreeMap<u32, Piece<'_>> = BTreeMap::new();
+    let mut overwritten = false;
+    // The last bytes at an address remain, so that earlier ones fill the gaps.
+    let parts = runs.iter().rev().flat_map(|(index, run)| Piece::unwrapped(*index, run).rev());
+    for part in parts {
+        let mut at = part.start;
+        while at < part.end() {
+            let before = taken.range(..=at).next_back().map_or(0, |(_, piece)| piece.end());
+            if before > at {
+                overwritten = true;
+                at = before;
+            } else {
+                let end = taken.range(at..part.end()).next().map_or(part.end(), |next| *next.0);
+                taken.insert(at, part.from_to(at, end));
+                at = end;
             }
-            _ => joined.push(Run { offset: run.start, bytes: run.bytes.clone() }),
+        }
+    }
+    (taken.into_values().collect(), overwritten)
+}
+
+/// Joins ascending pieces that touch.
+fn joined(pieces: &[Piece<'_>]) -> Vec<Run> {
+    let mut joined: Vec<Run> = Vec::with_capacity(pieces.len());
+    for piece in pieces.iter().filter(|piece| !piece.bytes.is_empty()) {
+        match joined.last_mut() {
+            Some(last) if usize::from(last.offset) + last.bytes.len() == piece.start as usize => {
+                last.bytes.extend_from_slice(piece.bytes);
+            }
+            _ => joined.push(Run { offset: piece.start as u16, bytes: piece.bytes.to_vec() }),
         }
     }
     joined
-}
-
-fn written_runs(image: &[u8], owner: &[u32]) -> Vec<Run> {
-    let mut runs = Vec::new();
-    let mut at = 0;
-    while let Some(skip) = owner[at..].iter().position(|owner| *owner != u32::MAX) {
-        let start = at + skip;
-        let length = owner[start..].iter().position(|owner| *owner == u32::MAX);
-        let end = length.map_or(owner.len(), |length| start + length);
-        runs.push(Run { offset: start as u16, bytes: image[start..end].to_vec() });
-        at = end;
-    }
-    runs
 }
 
 /// Returns `true` if a symbol is relative to an external without being one.

@@ -6,12 +6,12 @@ use rustc_hash::FxBuildHasher;
 use smol_str::SmolStr;
 
 use super::directive_table::Directive;
+use super::input::StatementPlace;
 use super::name_hash::{NameHash, NameId};
 use super::value::Value;
 use crate::isa::{FORMS, Register};
-use crate::source::Span;
 use crate::syntax::expr::Intern;
-use crate::syntax::lex::RADIX40;
+use crate::syntax::lex;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operator {
@@ -58,6 +58,8 @@ pub(crate) struct Name {
     pub(crate) state: SymbolState,
     /// The offset of the first definition.
     pub(crate) place: u32,
+    /// The file and line of that.
+    pub(crate) statement: StatementPlace,
     /// The index of the macro of this name, plus one.
     macro_plus_one: u32,
     pub(crate) operator: Option<Operator>,
@@ -134,7 +136,7 @@ const FIRST_LONG_NAME: u32 = 40u32.pow(6);
 const LOCATION_COUNTER: u32 = 39 * 40u32.pow(5);
 
 /// Estimated source bytes per new name, to reserve memory.
-const BYTES_PER_NAME: usize = 128;
+const BYTES_PER_NAME: usize = 192;
 /// Source bytes per name in programs with very many names.
 const MIN_BYTES_PER_NAME: usize = 64;
 
@@ -335,7 +337,8 @@ impl NameTable {
         id: NameId,
         state: SymbolState,
         kind: Definition,
-        span: Span,
+        place: u32,
+        statement: StatementPlace,
     ) -> bool {
         let name = &mut self[id];
         let unknown = name.definition == Definition::None
@@ -343,7 +346,8 @@ impl NameTable {
             && name.operator.is_none()
             && name.code != LOCATION_COUNTER;
         if unknown {
-            (name.state, name.definition, name.place, name.pass) = (state, kind, span.start, 1);
+            (name.state, name.definition, name.pass) = (state, kind, 1);
+            (name.place, name.statement) = (place, statement);
             if !name.local {
                 self.begin_scope(id, Entry::Symbol);
             }
@@ -393,10 +397,10 @@ impl NameTable {
     }
 
     #[inline]
-    fn code(&mut self, name: &[u8]) -> u32 {
+    fn code(&mut self, name: &[u8], packed: u32) -> u32 {
         match &mut self.long {
             Some(long) if name.len() > 6 && !is_directive(name) => long.key(name),
-            _ => pack(name),
+            _ => packed,
         }
     }
 
@@ -416,19 +420,18 @@ fn is_directive(name: &[u8]) -> bool {
     name[0] == b'.' && Directive::NAMES.iter().any(|(known, _)| pack(known.as_bytes()) == code)
 }
 
-#[inline]
 fn pack(name: &[u8]) -> u32 {
-    const SCALE: [u32; 7] =
-        [FIRST_LONG_NAME, 40u32.pow(5), 40u32.pow(4), 40u32.pow(3), 40u32.pow(2), 40, 1];
-    let name = &name[..name.len().min(6)];
-    let code = |byte: &u8| u32::from(RADIX40[usize::from(*byte)]);
-    name.iter().fold(0, |packed, byte| packed * 40 + code(byte)).wrapping_mul(SCALE[name.len()])
+    lex::packed_symbol(name).map_or(0, |(_, (_, packed))| packed)
 }
 
 impl Intern for NameTable {
-    #[inline]
     fn intern(&mut self, name: &[u8]) -> NameId {
-        let code = self.code(name);
+        self.intern_packed((name, pack(name)))
+    }
+
+    #[inline]
+    fn intern_packed(&mut self, (name, packed): (&[u8], u32)) -> NameId {
+        let code = self.code(name, packed);
         if name.starts_with(b"..") {
             return self.intern_local(code);
         }

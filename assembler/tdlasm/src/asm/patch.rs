@@ -4,6 +4,7 @@ use super::code_buffer::{Field, FieldPos, Fixup, WordReloc, kind_of};
 use super::code_state::CodeState;
 use super::context::Context;
 use super::deferred::Evaluated;
+use super::input::StatementPlace;
 use super::value::Value;
 use crate::diag::{Code, Diagnostic};
 use crate::module::LineRow;
@@ -138,12 +139,14 @@ impl CodeState {
         &mut self,
         context: &mut Context<'_>,
         start: u32,
+        place: StatementPlace,
         site: FieldPos,
         size: u32,
     ) {
         let run = &self.output.runs[site.run as usize];
         let Some(section) = kind_of(run.base, self.output.absolute_prog) else { return };
-        let (source, line) = context.sources.file_line(start);
+        let (source, line) = place.file_line(&context.sources);
+        debug_assert_eq!(context.sources.file_line(start), (source, line));
         let file = self.files.number(&source.name);
         let offset = run.start.wrapping_add(site.at as u16);
         let is_code = context.recorder.line.clocks.is_some();

@@ -6,7 +6,7 @@ use super::assembler::Assembler;
 use super::code_buffer::{CodeCheckpoint, Field};
 use super::diagnostics::ReportCheckpoint;
 use super::directive::DirectiveReader;
-use super::input::FrameKind;
+use super::input::{Frame, FrameKind, StatementPlace};
 use super::instruction::InstructionReader;
 use super::macros::MacroExpander;
 use super::name_hash::NameId;
@@ -35,13 +35,17 @@ impl Assembler<'_> {
                 continue;
             }
             let text = Arc::clone(&frame.text);
-            let base = frame.base;
-            let mut cursor = Cursor::new(&text[frame.pos..], base + text.len() as u32);
+            let Frame { base, source, call, .. } = *frame;
+            let end = base + text.len() as u32;
+            let mut cursor = Cursor::new(&text[frame.pos..], end).with_lines(frame.lines);
             while self.input.pending_change.is_none() && !cursor.rest().is_empty() {
+                let here = StatementPlace { source: source as u32, lines: cursor.lines() };
+                self.module.context.statement_place = call.unwrap_or(here);
                 self.statement(&mut cursor)?;
             }
             if let Some(frame) = self.input.top() {
                 frame.pos = (cursor.offset() - base) as usize;
+                frame.lines = cursor.lines();
             }
             self.input.apply_change();
         }
@@ -58,6 +62,7 @@ impl Assembler<'_> {
             return self.check_passes();
         }
         let start = cursor.offset();
+        let place = self.module.context.statement_place;
         let checkpoint = self.module.code.output.checkpoint();
         self.module.context.recorder.line = StatementInfo::default();
         // `.PRGEND` belongs to the module that it ends.
@@ -69,7 +74,7 @@ impl Assembler<'_> {
         self.check_passes()?;
         let written = self.module.code.output.written_since(checkpoint);
         if let (true, Some((site, count))) = (self.module.context.options.lines, written) {
-            self.module.code.add_row(&mut self.module.context, start, site, count);
+            self.module.code.add_row(&mut self.module.context, start, place, site, count);
         }
         let Some((here, depth, module)) = listed else { return Ok(()) };
         let code = written.map_or(ListedCode::NONE, |(site, count)| ListedCode::Emitted {
@@ -119,10 +124,11 @@ impl Assembler<'_> {
                 self.next_line(cursor);
                 return Ok(());
             }
-            let Some(word) = cursor.take(lex::symbol) else {
+            let Some(word) = cursor.take(lex::packed_symbol) else {
                 if cursor.peek() == Some(b']') && self.input.in_block() {
                     cursor.advance(1);
                     self.close_block(cursor);
+                    self.update_place(cursor);
                 } else {
                     self.report_stray(cursor);
                 }
@@ -130,7 +136,7 @@ impl Assembler<'_> {
             };
             let span = cursor.since(start);
             cursor.skip_blanks();
-            let name = self.module.symbols.names.intern(word);
+            let name = self.module.symbols.names.intern_packed(word);
             match cursor.peek() {
                 Some(b':') => self.label(name, span, cursor),
                 Some(b'=') => {
@@ -144,6 +150,13 @@ impl Assembler<'_> {
                     });
                 }
             }
+        }
+    }
+
+    /// Updates the line of what follows a skipped block in the same statement.
+    fn update_place(&mut self, cursor: &Cursor<'_>) {
+        if self.input.top().is_some_and(|frame| frame.call.is_none()) {
+            self.module.context.statement_place.lines = cursor.lines();
         }
     }
 

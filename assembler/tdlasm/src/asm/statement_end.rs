@@ -117,7 +117,7 @@ impl Assembler<'_> {
     /// Reports a bracket that is not closed, and skips the rest of the text.
     pub(super) fn unclosed(&mut self, cursor: &mut Cursor<'_>) {
         self.module.error(Code::Unterminated, cursor.here(), "this bracket is not closed");
-        cursor.advance(cursor.rest().len());
+        cursor.advance_lines(cursor.rest().len());
         // No `.END` can follow, so its absence is not reported.
         self.input.ended = true;
     }
@@ -148,7 +148,7 @@ impl Assembler<'_> {
             return String::new();
         }
         let start = cursor.here();
-        let Some(text) = cursor.take(lex::delimited_text) else {
+        let Some(text) = cursor.take_lines(lex::delimited_text) else {
             self.module.error(Code::Unterminated, start, "the text that begins here is not closed");
             cursor.skip_to_line_end();
             return String::new();

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr2};
 
+use super::BLOCK_BYTES;
+
 /// The CP/M mark of the end of a text.
 pub(super) const END: u8 = 0x1A;
 /// CP/M fills the last record of a file, of 128 bytes, with anything.
@@ -49,10 +51,17 @@ pub fn plain_text(text: &[u8]) -> (Cow<'_, [u8]>, Option<String>) {
     (plain, (!found.is_empty()).then(|| found.join("; ")))
 }
 
-/// Returns `true` for a text of ASCII without NUL bytes and end mark, as nearly all are. Reads the
-/// memory once, by blocks that the cache holds for the second look.
-fn is_plain(text: &[u8]) -> bool {
-    text.chunks(1 << 14).all(|block| block.is_ascii() && memchr2(0, END, block).is_none())
+/// Removes the end mark of a text, and what follows it.
+pub(crate) fn cut_at_end(text: &mut Vec<u8>) {
+    text.truncate(memchr(END, text).unwrap_or(text.len()));
+}
+
+/// Returns `true` for a text of ASCII without NUL bytes and end mark, as nearly all are.
+pub(crate) fn is_plain(text: &[u8]) -> bool {
+    // Without a branch for each byte the compiler compares many bytes at a time.
+    let is_special = |byte: u8| byte == 0 || byte == END || byte >= 0x80;
+    text.chunks(BLOCK_BYTES)
+        .all(|block| !block.iter().fold(false, |found, byte| found | is_special(*byte)))
 }
 
 /// Returns `true` if the last character of a line or of a label or operator has bit 7 set.

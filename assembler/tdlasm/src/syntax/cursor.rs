@@ -2,19 +2,32 @@
 
 use super::lex::{self, Parsed};
 use super::work;
-use crate::source::Span;
+use crate::source::{Span, line_ends};
 
 /// The unread rest of a text, with its position in the source map.
 #[derive(Debug, Clone)]
 pub struct Cursor<'t> {
     rest: &'t [u8],
     end: u32,
+    /// The number of line ends before the cursor.
+    lines: u32,
 }
 
 impl<'t> Cursor<'t> {
     /// Creates a cursor at the start of `text`, which ends at offset `end` of the map.
     pub fn new(text: &'t [u8], end: u32) -> Self {
-        Self { rest: text, end }
+        Self { rest: text, end, lines: 0 }
+    }
+
+    /// Sets the number of line ends before the cursor.
+    pub(crate) fn with_lines(self, lines: u32) -> Self {
+        Self { lines, ..self }
+    }
+
+    /// Returns the number of line ends before the cursor.
+    #[inline]
+    pub(crate) fn lines(&self) -> u32 {
+        self.lines
     }
 
     /// Returns the unread text.
@@ -50,12 +63,19 @@ impl<'t> Cursor<'t> {
         self.rest.first().copied()
     }
 
-    /// Advances by `count` bytes, at most to the end.
+    /// Advances by `count` bytes within a line, at most to the end.
     #[inline]
     pub fn advance(&mut self, count: usize) {
         let count = count.min(self.rest.len());
         work::count(count);
         self.rest = &self.rest[count..];
+    }
+
+    /// Advances by `count` bytes, at most to the end, over any number of lines.
+    pub fn advance_lines(&mut self, count: usize) {
+        let passed = &self.rest[..count.min(self.rest.len())];
+        self.lines += line_ends(passed).count() as u32;
+        self.advance(count);
     }
 
     /// Skips the next byte if it is `byte`.
@@ -82,12 +102,19 @@ impl<'t> Cursor<'t> {
         found
     }
 
-    /// Runs a parser. Without a match the cursor does not move.
+    /// Runs a parser that reads within a line. Without a match the cursor does not move.
     #[inline]
     pub fn take<T>(&mut self, parser: impl FnOnce(&'t [u8]) -> Parsed<'t, T>) -> Option<T> {
         let (rest, found) = parser(self.rest).ok()?;
         work::count(self.rest.len() - rest.len());
         self.rest = rest;
+        Some(found)
+    }
+
+    /// Does the same with a parser that reads any number of lines.
+    pub fn take_lines<T>(&mut self, parser: impl FnOnce(&'t [u8]) -> Parsed<'t, T>) -> Option<T> {
+        let (rest, found) = parser(self.rest).ok()?;
+        self.advance_lines(self.rest.len() - rest.len());
         Some(found)
     }
 
@@ -119,8 +146,8 @@ impl<'t> Cursor<'t> {
     #[inline]
     pub fn skip_line(&mut self) {
         self.skip_to_line_end();
-        self.eat(b'\r');
-        self.eat(b'\n');
+        let is_return = self.eat(b'\r');
+        self.lines += u32::from(self.eat(b'\n') || is_return);
     }
 
     /// Returns the empty span at the start of the next line.
@@ -132,6 +159,6 @@ impl<'t> Cursor<'t> {
 
     /// Moves forward to `offset` of the source map.
     pub fn move_to(&mut self, offset: u32) {
-        self.advance(offset.saturating_sub(self.offset()) as usize);
+        self.advance_lines(offset.saturating_sub(self.offset()) as usize);
     }
 }

@@ -10,6 +10,12 @@ use crate::source::Span;
 pub trait Intern {
     /// Returns the number of `name`; equal names have equal numbers.
     fn intern(&mut self, name: &[u8]) -> u32;
+
+    /// Does the same, given the result of [`lex::packed_symbol`].
+    #[inline]
+    fn intern_packed(&mut self, (name, _): (&[u8], u32)) -> u32 {
+        self.intern(name)
+    }
 }
 
 /// The end of a text on CP/M.
@@ -391,13 +397,13 @@ impl Reading<'_> {
     fn symbol(&mut self, cursor: &mut Cursor<'_>, names: &mut impl Intern) -> bool {
         let start = cursor.offset();
         self.prefix = None;
-        let Some(name) = cursor.take(lex::symbol) else { return false };
-        self.expr.ops.push(if name == b"." {
+        let Some(symbol) = cursor.take(lex::packed_symbol) else { return false };
+        self.expr.ops.push(if symbol.0 == b"." {
             Op::Here
         } else if cursor.eat_behind_blanks(b'#') {
-            Op::External(names.intern(name), start)
+            Op::External(names.intern_packed(symbol), start)
         } else {
-            Op::Symbol(names.intern(name), start)
+            Op::Symbol(names.intern_packed(symbol), start)
         });
         true
     }

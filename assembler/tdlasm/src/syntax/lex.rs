@@ -70,6 +70,33 @@ pub fn symbol(input: &[u8]) -> Parsed<'_, &[u8]> {
     }
 }
 
+/// A symbol, and the code of its first six characters: their codes in [`RADIX40`] as the digits of a
+/// number, padded with 0 at the end.
+#[inline]
+pub fn packed_symbol(input: &[u8]) -> Parsed<'_, (&[u8], u32)> {
+    /// The factors that pad a code, by its number of characters.
+    const PADDING: [u32; 7] = [0, 40u32.pow(5), 40u32.pow(4), 40u32.pow(3), 40u32.pow(2), 40, 1];
+    let mut packed = 0;
+    let mut length = 0;
+    while let Some(byte) = input.get(length).filter(|_| length < 6) {
+        let code = RADIX40[usize::from(*byte)];
+        if code == 0 {
+            break;
+        }
+        packed = packed * 40 + u32::from(code);
+        length += 1;
+    }
+    packed *= PADDING[length];
+    while input.get(length).copied().is_some_and(is_symbol) {
+        length += 1;
+    }
+    if length == 0 || input[0].is_ascii_digit() {
+        return Err(nom::Err::Error(()));
+    }
+    let (name, rest) = input.split_at(length);
+    Ok((rest, (name, packed)))
+}
+
 /// A quoted constant: the text between the quotes, in which the quote itself is doubled.
 pub fn quoted(input: &[u8]) -> Parsed<'_, &[u8]> {
     fn within<'t>(quote: &'static str, end: char) -> impl Fn(&'t [u8]) -> Parsed<'t, &'t [u8]> {
@@ -154,13 +181,20 @@ pub enum NumberFault {
 /// Digits are read up to the first one that the radix lacks. That is no error if it is a letter
 /// that names the current radix (`10.5` is 10): ZASM ignores what follows such a letter.
 pub fn number(input: &[u8], radix: u8) -> Parsed<'_, Number> {
-    let Some((first @ b'0'..=b'9', behind)) = input.split_first() else {
+    // Most numbers are digits alone.
+    let mut value = 0u16;
+    let mut count = 0;
+    while let Some(byte @ b'0'..=b'9') = input.get(count)
+        && byte - b'0' < radix
+    {
+        value = value.wrapping_mul(u16::from(radix)).wrapping_add(u16::from(byte - b'0'));
+        count += 1;
+    }
+    if count > 0 && !input.get(count).copied().is_some_and(in_number) {
+        return Ok((&input[count..], Number { value, fault: None }));
+    }
+    if !input.first().is_some_and(u8::is_ascii_digit) {
         return Err(nom::Err::Error(()));
-    };
-    // Most numbers are a single digit.
-    let digit = first - b'0';
-    if digit < radix && !behind.first().copied().is_some_and(in_number) {
-        return Ok((behind, Number { value: digit.into(), fault: None }));
     }
     let length = input.iter().position(|byte| !in_number(*byte)).unwrap_or(input.len());
     let (run, rest) = input.split_at(length);

@@ -128,7 +128,7 @@ impl DirectiveReader<'_, '_> {
     /// Writes a delimited text, after `so_far` bytes of the same statement.
     fn write_delimited(&mut self, cursor: &mut Cursor<'_>, so_far: u32) {
         let start = cursor.here();
-        match cursor.take(lex::delimited_text) {
+        match cursor.take_lines(lex::delimited_text) {
             Some(text) => {
                 self.asm.module.context.record_text(start.start + 1, text, so_far);
                 self.asm.module.code.output.write(text);
@@ -139,7 +139,7 @@ impl DirectiveReader<'_, '_> {
                     start,
                     "the text that begins here is not closed",
                 );
-                cursor.advance(cursor.rest().len());
+                cursor.advance_lines(cursor.rest().len());
                 self.asm.input.ended = true;
             }
         }
