@@ -218,29 +218,53 @@ impl CodeBuffer {
 
     /// Writes bytes at the location counter, and returns the position of the first. A run that
     /// passes FFFFH wraps around to 0.
-    #[inline]
     pub(crate) fn write(&mut self, bytes: &[u8]) -> FieldPos {
+        let index = self.open_run();
+        let run = &mut self.runs[index].bytes;
+        let at = run.len() as u32;
+        run.extend_from_slice(bytes);
+        self.move_on(bytes.len());
+        FieldPos { run: index as u32, at }
+    }
+
+    /// Does the same for the first `count` of four bytes, without a call to `memcpy`, which would
+    /// cost more than the copy.
+    #[inline(always)]
+    pub(crate) fn write_short(&mut self, bytes: [u8; 4], count: usize) -> FieldPos {
+        let index = self.open_run();
+        let run = &mut self.runs[index].bytes;
+        let at = run.len();
+        run.extend_from_slice(&bytes);
+        run.truncate(at + count);
+        self.move_on(count);
+        FieldPos { run: index as u32, at: at as u32 }
+    }
+
+    /// Writes an empty field.
+    #[inline]
+    pub(crate) fn write_field(&mut self, field: Field) -> FieldPos {
+        self.write_short([0; 4], field.size())
+    }
+
+    /// Returns the index of the run that ends at the location counter, which may be a new one.
+    #[inline]
+    fn open_run(&mut self) -> usize {
         if !self.open {
             let run = CodeRun { base: self.base, start: self.here as u16, bytes: Vec::new() };
             self.runs.push(run);
             self.open = true;
         }
-        let index = self.runs.len() - 1;
-        let run = &mut self.runs[index].bytes;
-        let at = run.len() as u32;
-        match *bytes {
-            // Copying one or two bytes by a call to `memcpy` would cost more than the copy.
-            [byte] => run.push(byte),
-            [first, second] => run.extend_from_slice(&[first, second]),
-            _ => run.extend_from_slice(bytes),
-        }
-        self.here += bytes.len() as u32;
+        self.runs.len() - 1
+    }
+
+    #[inline]
+    fn move_on(&mut self, count: usize) {
+        self.here += count as u32;
         if self.here > 0x10000 {
             self.update_size();
             self.wrapped = true;
             self.here &= 0xFFFF;
         }
-        FieldPos { run: index as u32, at }
     }
 
     #[inline]

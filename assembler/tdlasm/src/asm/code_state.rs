@@ -22,6 +22,8 @@ pub(super) struct CodeState {
     /// The line table, if requested, and the names of its files.
     pub(super) rows: LineRows,
     pub(super) files: Files,
+    /// The source of the last row, and the number of its file.
+    pub(super) row_file: Option<(u32, u32)>,
     /// The value of `.`: the location counter at the start of the statement.
     pub(super) statement_location: Value,
     /// The operand stack of the evaluator; the buffer is reused.
@@ -44,6 +46,7 @@ impl CodeState {
             deferred: Deferred::default(),
             rows: LineRows::default(),
             files: Files::default(),
+            row_file: None,
             statement_location: Value::default(),
             value_stack: Vec::new(),
             only_8080: false,

@@ -190,8 +190,8 @@ impl<'a> Context<'a> {
 
     /// Returns the end of the last file of the run.
     pub(super) fn end_of_files(&self) -> Option<Span> {
-        let files = self.sources.iter().filter(|source| source.origin == Origin::File);
-        let last = files.last()?;
+        let mut files = self.sources.iter().filter(|source| source.origin == Origin::File);
+        let last = files.next_back()?;
         let end = last.base + last.text.len() as u32;
         Some(Span::new(end, end))
     }

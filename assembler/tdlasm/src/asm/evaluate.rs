@@ -322,7 +322,7 @@ impl ModuleAssembler<'_> {
     pub(super) fn emit_operand(&mut self, which: usize, field: Field) -> StatementResult {
         if let Some(value) = self.simple_value(&self.operands[which]) {
             let span = self.operands[which].span;
-            let site = self.code.output.write(&[0; 2][..field.size()]);
+            let site = self.code.output.write_field(field);
             self.code.set_field(&mut self.context, site, field, value, span);
             return Ok(());
         }
@@ -334,7 +334,7 @@ impl ModuleAssembler<'_> {
 
     pub(super) fn emit_expression(&mut self, expr: &Expr, field: Field) -> StatementResult {
         let evaluated = self.evaluate_expression(expr)?;
-        let site = self.code.output.write(&[0; 2][..field.size()]);
+        let site = self.code.output.write_field(field);
         self.code.fill(&mut self.context, site, field, evaluated, expr.span);
         Ok(())
     }

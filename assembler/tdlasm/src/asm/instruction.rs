@@ -87,7 +87,9 @@ impl InstructionReader<'_, '_> {
             self.report_intel(plain, span);
         }
         let mut operands = [Operand::none(); 2];
-        self.read_operands(&mut operands, plain, span, cursor)?;
+        if plain.slots[0] != Slot::None {
+            self.read_operands(&mut operands, plain, span, cursor)?;
+        }
         let fits = |form: &Form| (0..2).all(|at| operands[at].fits(form.slots[at]));
         // Most instructions use the first form, which needs no comparison of mnemonics.
         let mut others = forms[1..].iter().take_while(|form| form.mnemonic == plain.mnemonic);
@@ -120,7 +122,6 @@ impl InstructionReader<'_, '_> {
     ) -> StatementResult {
         let [first, second] = form.slots;
         operands[0] = match first {
-            Slot::None => return Ok(()),
             Slot::Byte | Slot::Word | Slot::Relative => self.immediate(0, span, false, cursor)?,
             Slot::Bit | Slot::Restart => self.small_number(form, span, cursor)?,
             Slot::Source | Slot::SourceMem | Slot::Dest | Slot::DestMem | Slot::Index => {
@@ -524,7 +525,7 @@ impl InstructionReader<'_, '_> {
         if form.prefix == Prefix::Cb {
             bytes.push(0xCB);
             if let (Some(_), Some(at)) = (index, slot_of(form, Slot::Index)) {
-                self.module.code.output.write(&bytes.bytes[..bytes.len]);
+                self.module.code.output.write_short(bytes.bytes, bytes.len);
                 self.emit_field(&operands[at], Field::Displacement);
                 bytes.len = 0;
             }
@@ -549,13 +550,13 @@ impl InstructionReader<'_, '_> {
     /// Writes the field of an operand, unless the operand is missing.
     fn emit_field(&mut self, operand: &Operand, field: Field) {
         let Some(value) = operand.value else { return };
-        let site = self.module.code.output.write(&[0; 2][..field.size()]);
+        let site = self.module.code.output.write_field(field);
         self.module.code.fill(&mut self.module.context, site, field, value, operand.span);
     }
 
     /// Writes the bytes up to the opcode, which can contain a bit or restart number.
     fn write_opcode(&mut self, form: &Form, operands: &[Operand; 2], bytes: &Bytes) {
-        let mut site = self.module.code.output.write(&bytes.bytes[..bytes.len]);
+        let mut site = self.module.code.output.write_short(bytes.bytes, bytes.len);
         site.at += bytes.len as u32 - 1;
         if matches!(form.slots[0], Slot::Bit | Slot::Restart)
             && let Some(value) = operands[0].value

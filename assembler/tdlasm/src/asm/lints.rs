@@ -56,6 +56,11 @@ impl Flow {
     }
 }
 
+/// Returns the prefix of the return instruction with this opcode: RET, RETN or RETI.
+fn return_prefix(opcode: u8) -> Prefix {
+    if opcode == 0xC9 { Prefix::None } else { Prefix::Ed }
+}
+
 impl InstructionReader<'_, '_> {
     /// Follows the straight path over an instruction.
     #[inline]
@@ -73,21 +78,21 @@ impl InstructionReader<'_, '_> {
             self.report_unreachable(span);
         }
         let flow = &mut self.module.flow;
-        match (form.prefix, form.opcode) {
+        let is_base = matches!(form.prefix, Prefix::None | Prefix::X | Prefix::Y);
+        match form.opcode {
             // The address of a later return is pushed as well, mostly right behind its LXI.
-            (Prefix::None | Prefix::X | Prefix::Y, 0xC5 | 0xE5) => {
+            0xC5 | 0xE5 if is_base => {
                 let is_address = matches!(last, 0x01 | 0x21);
                 flow.depth = if is_address { ANOTHER_STACK } else { flow.depth + 1 };
                 flow.pushed = span;
             }
-            (Prefix::None | Prefix::X | Prefix::Y, 0xC1 | 0xE1) => flow.depth -= 1,
-            (Prefix::None | Prefix::X | Prefix::Y, 0xF9 | 0xE3) => flow.depth = ANOTHER_STACK,
-            (Prefix::Ed, 0x7B) => flow.depth = ANOTHER_STACK,
+            0xC1 | 0xE1 if is_base => flow.depth -= 1,
+            0xF9 | 0xE3 if is_base => flow.depth = ANOTHER_STACK,
+            0x7B if form.prefix == Prefix::Ed => flow.depth = ANOTHER_STACK,
             _ if first == Some(Register::Sp) => flow.depth = ANOTHER_STACK,
-            (Prefix::None | Prefix::X | Prefix::Y, 0xE9) | (Prefix::None, 0xC3 | 0x18) => {
-                (flow.left, flow.depth) = (true, 0);
-            }
-            (Prefix::None, 0xC9) | (Prefix::Ed, 0x45 | 0x4D) => {
+            0xE9 if is_base => (flow.left, flow.depth) = (true, 0),
+            0xC3 | 0x18 if form.prefix == Prefix::None => (flow.left, flow.depth) = (true, 0),
+            0xC9 | 0x45 | 0x4D if form.prefix == return_prefix(form.opcode) => {
                 flow.left = true;
                 if std::mem::take(&mut flow.depth) > 0 && !matches!(last, 0xC5 | 0xE5) {
                     self.report_unbalanced(span);

@@ -233,7 +233,7 @@ impl<'r> Piece<'r> {
         std::iter::once(first).chain(rest)
     }
 
-    fn from_to(&self, start: u32, end: u32) -> Self {
+    fn between(&self, start: u32, end: u32) -> Self {
         let bytes = &self.bytes[(start - self.start) as usize..(end - self.start) as usize];
         Self { start, bytes, run: self.run }
     }
@@ -254,7 +254,7 @@ fn remaining_pieces<'r>(runs: &[(u32, &'r CodeRun)]) -> (Vec<Piece<'r>>, bool) {
                 at = before;
             } else {
                 let end = taken.range(at..part.end()).next().map_or(part.end(), |next| *next.0);
-                taken.insert(at, part.from_to(at, end));
+                taken.insert(at, part.between(at, end));
                 at = end;
             }
         }

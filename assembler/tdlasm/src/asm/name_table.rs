@@ -429,7 +429,7 @@ impl Intern for NameTable {
         self.intern_packed((name, pack(name)))
     }
 
-    #[inline]
+    #[inline(always)]
     fn intern_packed(&mut self, (name, packed): (&[u8], u32)) -> NameId {
         let code = self.code(name, packed);
         if name.starts_with(b"..") {

@@ -1,6 +1,6 @@
 //! Writes values into fields, and reports values that do not fit.
 
-use super::code_buffer::{Field, FieldPos, Fixup, WordReloc, kind_of};
+use super::code_buffer::{CodeRun, Field, FieldPos, Fixup, WordReloc, kind_of};
 use super::code_state::CodeState;
 use super::context::Context;
 use super::deferred::Evaluated;
@@ -143,13 +143,23 @@ impl CodeState {
         site: FieldPos,
         size: u32,
     ) {
-        let run = &self.output.runs[site.run as usize];
-        let Some(section) = kind_of(run.base, self.output.absolute_prog) else { return };
-        let (source, line) = place.file_line(&context.sources);
-        debug_assert_eq!(context.sources.file_line(start), (source, line));
-        let file = self.files.number(&source.name);
-        let offset = run.start.wrapping_add(site.at as u16);
+        let CodeRun { base, start: run_start, .. } = self.output.runs[site.run as usize];
+        let Some(section) = kind_of(base, self.output.absolute_prog) else { return };
+        debug_assert_eq!(context.sources.file_line(start), place.file_line(&context.sources));
+        let file = match self.row_file {
+            Some((source, file)) if source == place.source => file,
+            _ => self.number_file(place, context),
+        };
+        let offset = run_start.wrapping_add(site.at as u16);
         let is_code = context.recorder.line.clocks.is_some();
-        self.rows.push(&LineRow { section, is_code, offset, size, file, line });
+        self.rows.push(&LineRow { section, is_code, offset, size, file, line: place.lines + 1 });
+    }
+
+    /// Returns the number of a file in the line table.
+    #[cold]
+    fn number_file(&mut self, place: StatementPlace, context: &Context<'_>) -> u32 {
+        let file = self.files.number(&place.file_line(&context.sources).0.name);
+        self.row_file = Some((place.source, file));
+        file
     }
 }

@@ -11,6 +11,19 @@ impl Assembler<'_> {
     /// accepted; anything else is reported with `code` and ignored.
     pub(super) fn end_statement(&mut self, code: Code, cursor: &mut Cursor<'_>) {
         self.skip_continued_line(cursor);
+        cursor.skip_blanks();
+        if !cursor.at_statement_end() {
+            self.skip_rest(code, cursor);
+        }
+        self.next_line(cursor);
+        if self.module.code.output.wrapped && !self.module.code.wrap_reported {
+            self.report_wrap(cursor);
+        }
+    }
+
+    /// Reports what follows a statement, except for brackets that close blocks.
+    #[cold]
+    fn skip_rest(&mut self, code: Code, cursor: &mut Cursor<'_>) {
         loop {
             cursor.skip_blanks();
             if cursor.at_statement_end() {
@@ -28,16 +41,14 @@ impl Assembler<'_> {
             self.module.error(code, at, message);
             break;
         }
-        self.next_line(cursor);
-        if self.module.code.output.wrapped && !self.module.code.wrap_reported {
-            self.module.code.wrap_reported = true;
-            let at = cursor.since(cursor.offset().saturating_sub(1));
-            self.module.error(
-                Code::Wrap,
-                at,
-                "the location counter passed FFFFH and continued at 0",
-            );
-        }
+    }
+
+    #[cold]
+    fn report_wrap(&mut self, cursor: &Cursor<'_>) {
+        self.module.code.wrap_reported = true;
+        let at = cursor.since(cursor.offset().saturating_sub(1));
+        let message = "the location counter passed FFFFH and continued at 0";
+        self.module.error(Code::Wrap, at, message);
     }
 
     /// Skips the next line if a parenthesis of this one is open: ZASM takes the line end as the

@@ -121,8 +121,11 @@ impl<'t> Cursor<'t> {
     /// Skips blanks.
     #[inline]
     pub fn skip_blanks(&mut self) {
-        while self.peek().is_some_and(lex::is_blank) {
-            self.advance(1);
+        while let [blank, rest @ ..] = self.rest
+            && lex::is_blank(*blank)
+        {
+            work::count(1);
+            self.rest = rest;
         }
     }
 

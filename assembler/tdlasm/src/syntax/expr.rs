@@ -3,6 +3,7 @@
 //! A syntax error is an operation of its own, at the position where ZASM finds it, so that
 //! evaluation reports all errors in ZASM's order.
 
+use super::lex::Number;
 use super::{Cursor, lex};
 use crate::source::Span;
 
@@ -160,14 +161,64 @@ impl Expr {
         self.faulty = false;
         cursor.skip_blanks();
         let start = cursor.offset();
-        let end = Reading { expr: self, radix, prefix: None, open: 0, has_started: false }
-            .run(cursor, names);
+        let has_operand = self.plain_operand(cursor, radix, names);
+        let end = cursor.offset();
+        if has_operand {
+            // Most expressions are a single operand.
+            cursor.skip_blanks();
+            if ends_expression(cursor) {
+                self.span = Span::new(start, end);
+                return;
+            }
+        }
+        let end = Reading { expr: self, radix, prefix: None, open: 0, has_started: false }.run(
+            cursor,
+            names,
+            has_operand.then_some(end),
+        );
         let is_open = |op: &Op| matches!(op, Op::Fault(Fault::OpenLine, _));
         self.span = match self.faulty && self.ops.iter().any(is_open) {
             // ZASM takes the line end as the parenthesis, and checks the value after it.
             true => cursor.next_line(),
             false => Span::new(start, end),
         };
+    }
+
+    /// Reads a number or symbol without a prefix operator. Returns `false` if something else, or a
+    /// number with an error, begins here.
+    #[inline]
+    fn plain_operand(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        radix: u8,
+        names: &mut impl Intern,
+    ) -> bool {
+        match cursor.peek() {
+            Some(b'0'..=b'9') => {
+                let number = cursor.take(|input| match lex::number(input, radix) {
+                    Ok((rest, Number { value, fault: None })) => Ok((rest, value)),
+                    _ => Err(nom::Err::Error(())),
+                });
+                self.ops.extend(number.map(Op::Number));
+                number.is_some()
+            }
+            Some(byte) if lex::is_symbol(byte) => self.read_symbol(cursor, names),
+            _ => false,
+        }
+    }
+
+    #[inline]
+    fn read_symbol(&mut self, cursor: &mut Cursor<'_>, names: &mut impl Intern) -> bool {
+        let start = cursor.offset();
+        let Some(symbol) = cursor.take(lex::packed_symbol) else { return false };
+        self.ops.push(if symbol.0 == b"." {
+            Op::Here
+        } else if cursor.eat_behind_blanks(b'#') {
+            Op::External(names.intern_packed(symbol), start)
+        } else {
+            Op::Symbol(names.intern_packed(symbol), start)
+        });
+        true
     }
 
     /// Returns the symbol, if the expression is a single symbol.
@@ -216,6 +267,12 @@ impl Expr {
     }
 }
 
+/// Returns `true` at a byte that ends every expression without open parentheses.
+#[inline]
+fn ends_expression(cursor: &Cursor<'_>) -> bool {
+    matches!(cursor.peek(), None | Some(b'\n' | b'\r' | b',' | b';'))
+}
+
 struct Reading<'e> {
     expr: &'e mut Expr,
     radix: u8,
@@ -226,11 +283,20 @@ struct Reading<'e> {
 }
 
 impl Reading<'_> {
-    /// Returns the offset after the expression, before the blanks that follow it.
-    fn run(mut self, cursor: &mut Cursor<'_>, names: &mut impl Intern) -> u32 {
-        let mut end = cursor.offset();
-        while self.operand(cursor, names) {
-            end = cursor.offset();
+    /// Returns the offset after the expression, before the blanks that follow it. If the first
+    /// operand has been read, `first_end` is the offset after it.
+    fn run(
+        mut self,
+        cursor: &mut Cursor<'_>,
+        names: &mut impl Intern,
+        first_end: Option<u32>,
+    ) -> u32 {
+        let mut end = first_end.unwrap_or(cursor.offset());
+        let mut has_operand = first_end.is_some();
+        while has_operand || self.operand(cursor, names) {
+            if !std::mem::take(&mut has_operand) {
+                end = cursor.offset();
+            }
             if !self.operator(cursor, &mut end) {
                 break;
             }
@@ -260,7 +326,7 @@ impl Reading<'_> {
                     return false; // ZASM ignores the operators after it.
                 }
             }
-            if self.open == 0 && matches!(cursor.peek(), None | Some(b'\n' | b'\r' | b',' | b';')) {
+            if self.open == 0 && ends_expression(cursor) {
                 return false;
             }
             if let Some(op) = cursor.peek().and_then(BinaryOp::from_byte) {
@@ -395,17 +461,8 @@ impl Reading<'_> {
     }
 
     fn symbol(&mut self, cursor: &mut Cursor<'_>, names: &mut impl Intern) -> bool {
-        let start = cursor.offset();
         self.prefix = None;
-        let Some(symbol) = cursor.take(lex::packed_symbol) else { return false };
-        self.expr.ops.push(if symbol.0 == b"." {
-            Op::Here
-        } else if cursor.eat_behind_blanks(b'#') {
-            Op::External(names.intern_packed(symbol), start)
-        } else {
-            Op::Symbol(names.intern_packed(symbol), start)
-        });
-        true
+        self.expr.read_symbol(cursor, names)
     }
 
     fn quoted(&mut self, cursor: &mut Cursor<'_>) -> bool {

@@ -32,7 +32,7 @@ impl DirectiveReader<'_, '_> {
                 self.asm.error(Code::Expression, cursor.gap(), "a value is missing");
                 if self.asm.input.has_macro_text && cursor.at_statement_end() {
                     // After a macro without text ZASM still writes a value.
-                    self.asm.module.code.output.write(&[0; 2][..field.size()]);
+                    self.asm.module.code.output.write_field(field);
                 }
             } else if self.asm.module.operands[0].is_empty() {
                 self.asm.module.evaluate(0)?;
