@@ -66,7 +66,7 @@ impl CodeRun {
 }
 
 /// The state to restore when a statement is read again.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct CodeCheckpoint {
     runs: usize,
     bytes: usize,

@@ -1,6 +1,6 @@
 //! The code of a module: its bytes, deferred expressions and line table.
 
-use super::code_buffer::CodeBuffer;
+use super::code_buffer::{CodeBuffer, CodeCheckpoint};
 use super::deferred::{Deferred, Evaluated};
 use super::name_hash::NameId;
 use super::value::Value;
@@ -24,6 +24,8 @@ pub(super) struct CodeState {
     pub(super) files: Files,
     /// The source of the last row, and the number of its file.
     pub(super) row_file: Option<(u32, u32)>,
+    /// The state before the statement.
+    pub(super) statement_start: CodeCheckpoint,
     /// The value of `.`: the location counter at the start of the statement.
     pub(super) statement_location: Value,
     /// The operand stack of the evaluator; the buffer is reused.
@@ -47,6 +49,7 @@ impl CodeState {
             rows: LineRows::default(),
             files: Files::default(),
             row_file: None,
+            statement_start: CodeCheckpoint::default(),
             statement_location: Value::default(),
             value_stack: Vec::new(),
             only_8080: false,

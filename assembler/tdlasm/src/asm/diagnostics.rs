@@ -37,6 +37,8 @@ pub(super) struct DiagnosticSink<'a> {
     pub(super) first_pass_error: bool,
     /// Whether a single pass has met something that depends on later definitions.
     pub(super) needs_two_passes: bool,
+    /// The state before the first message of the statement, if it has one.
+    before_statement: Option<Reported>,
 }
 
 /// The error flags of a listing row.
@@ -50,14 +52,13 @@ pub(super) struct Row {
     overflowed: bool,
 }
 
-/// The state to restore when a statement is read again.
+/// How much has been reported.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ReportCheckpoint {
+struct Reported {
     diagnostics: usize,
     errors: usize,
     warnings: usize,
     flags: usize,
-    row: Row,
     flag_rows: usize,
     listed_flags: usize,
 }
@@ -78,6 +79,7 @@ impl<'a> DiagnosticSink<'a> {
             listed_flags: Vec::new(),
             first_pass_error: false,
             needs_two_passes: false,
+            before_statement: None,
         }
     }
 
@@ -106,6 +108,7 @@ impl<'a> DiagnosticSink<'a> {
     /// Adds a diagnostic for which ZASM raises `count` equal error flags.
     #[cold]
     pub(super) fn add_counted(&mut self, diagnostic: Diagnostic, count: usize) {
+        self.before_statement = self.before_statement.or(Some(self.reported()));
         if self.pass == Pass::First {
             self.first_pass_error |= matches!(diagnostic.code.letter(), Some('I' | 'M'));
             return;
@@ -216,26 +219,39 @@ impl<'a> DiagnosticSink<'a> {
         (flags <= MAX_FLAGS_PER_ROW).then_some(flags as u16)
     }
 
-    pub(super) fn checkpoint(&self) -> ReportCheckpoint {
-        ReportCheckpoint {
+    fn reported(&self) -> Reported {
+        Reported {
             diagnostics: self.diagnostics.len(),
             errors: self.errors,
             warnings: self.warnings,
             flags: self.flags,
-            row: self.row,
             flag_rows: self.flag_rows.len(),
             listed_flags: self.listed_flags.len(),
         }
     }
 
-    pub(super) fn roll_back(&mut self, checkpoint: ReportCheckpoint) {
-        self.diagnostics.truncate(checkpoint.diagnostics);
-        self.errors = checkpoint.errors;
-        self.warnings = checkpoint.warnings;
-        self.flags = checkpoint.flags;
-        self.row = checkpoint.row;
-        self.flag_rows.truncate(checkpoint.flag_rows);
-        self.listed_flags.truncate(checkpoint.listed_flags);
+    /// Begins a statement. Returns the row, to [`roll_back`](Self::roll_back) what it reports.
+    #[inline]
+    pub(super) fn begin_statement(&mut self) -> Row {
+        self.before_statement = None;
+        self.row
+    }
+
+    /// Drops what the statement reported, so that it can be read again.
+    pub(super) fn roll_back(&mut self, row: Row) {
+        self.row = row;
+        let Some(before) = self.before_statement.take() else { return };
+        self.diagnostics.truncate(before.diagnostics);
+        self.errors = before.errors;
+        self.warnings = before.warnings;
+        self.flags = before.flags;
+        self.flag_rows.truncate(before.flag_rows);
+        self.listed_flags.truncate(before.listed_flags);
+    }
+
+    /// Returns the number of flags that ZASM counts so far.
+    pub(super) fn flags(&self) -> usize {
+        self.flags
     }
 
     /// Returns `true` if this is a single pass that has requested two passes.
@@ -244,8 +260,9 @@ impl<'a> DiagnosticSink<'a> {
         self.needs_two_passes && self.pass == Pass::Single
     }
 
-    pub(super) fn has_flags_since(&self, checkpoint: ReportCheckpoint) -> bool {
-        self.flags != checkpoint.flags || self.must_restart()
+    /// Returns `true` if there are more flags than `flags`.
+    pub(super) fn has_flags_since(&self, flags: usize) -> bool {
+        self.flags != flags || self.must_restart()
     }
 
     /// Returns the diagnostics sorted by position, and the number of flags that ZASM counts.

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use super::assembler::Assembler;
-use super::code_buffer::{CodeCheckpoint, Field};
-use super::diagnostics::ReportCheckpoint;
+use super::code_buffer::Field;
 use super::directive::DirectiveReader;
 use super::input::{Frame, FrameKind, StatementPlace};
 use super::instruction::InstructionReader;
@@ -57,13 +56,14 @@ impl Assembler<'_> {
         if self.module.context.pass != Pass::Single {
             self.compare_passes(cursor);
         }
+        let checkpoint = self.module.code.output.checkpoint();
+        self.module.code.statement_start = checkpoint;
         if !self.module.context.options.listing && !self.module.context.options.lines {
             self.fields(cursor)?;
             return self.check_passes();
         }
         let start = cursor.offset();
         let place = self.module.context.statement_place;
-        let checkpoint = self.module.code.output.checkpoint();
         self.module.context.recorder.line = StatementInfo::default();
         // `.PRGEND` belongs to the module that it ends.
         let listed = self.module.context.options.listing.then(|| {
@@ -184,18 +184,15 @@ impl Assembler<'_> {
     ) -> StatementResult {
         self.module.code.statement_location = self.module.code.output.location();
         // Without macros no statement is read twice.
-        let before = (!self.module.symbols.macros.is_empty()).then(|| StatementStart {
-            written: self.module.code.output.checkpoint(),
-            reported: self.module.context.sink.checkpoint(),
-            cursor: cursor.clone(),
-        });
+        let before = (!self.module.symbols.macros.is_empty())
+            .then(|| (self.module.context.sink.begin_statement(), cursor.clone()));
         self.input.has_macro_text = std::mem::take(&mut self.input.next_has_macro_text);
         match rest(self, cursor) {
             Err(StatementAbort::Expand(name, at)) => {
-                let Some(before) = before else { return Ok(()) };
-                self.module.code.output.roll_back(before.written);
-                self.module.context.sink.roll_back(before.reported);
-                *cursor = before.cursor;
+                let Some((row, at_start)) = before else { return Ok(()) };
+                self.module.code.output.roll_back(self.module.code.statement_start);
+                self.module.context.sink.roll_back(row);
+                *cursor = at_start;
                 self.input.next_has_macro_text = true;
                 MacroExpander { asm: self }.expand_in_operand(name, Span::new(start, at), cursor)
             }
@@ -259,11 +256,11 @@ impl Assembler<'_> {
             return Ok(StatementEnd::Open);
         }
         let state = self.module.assigned_value(cursor)?;
-        let reported_before = self.module.context.sink.checkpoint();
+        let flags_before = self.module.context.sink.flags();
         self.module.symbols.define(&mut self.module.context, name, state, kind, span);
         match state {
             // ZASM lists no value of a second definition.
-            _ if self.module.context.sink.has_flags_since(reported_before) => {}
+            _ if self.module.context.sink.has_flags_since(flags_before) => {}
             SymbolState::Value(value) => {
                 self.module.context.recorder.line.value = Some(value.reloc_value())
             }
@@ -418,11 +415,4 @@ impl Assembler<'_> {
         }
         self.report(diagnostic);
     }
-}
-
-/// The state to restore when a statement is read again.
-struct StatementStart<'t> {
-    written: CodeCheckpoint,
-    reported: ReportCheckpoint,
-    cursor: Cursor<'t>,
 }

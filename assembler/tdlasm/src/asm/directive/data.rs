@@ -61,7 +61,7 @@ impl DirectiveReader<'_, '_> {
         cursor: &mut Cursor<'_>,
     ) -> StatementResult<StatementEnd> {
         let before = self.asm.module.code.output.checkpoint();
-        let reported_before = self.asm.module.context.sink.checkpoint();
+        let flags_before = self.asm.module.context.sink.flags();
         let mut lost = false;
         let mut broken = false;
         loop {
@@ -90,7 +90,7 @@ impl DirectiveReader<'_, '_> {
             self.drop_last_byte(end, before, span);
         }
         let Some((first, count)) = self.asm.module.code.output.written_since(before) else {
-            if !lost && !self.asm.module.context.sink.has_flags_since(reported_before) {
+            if !lost && !self.asm.module.context.sink.has_flags_since(flags_before) {
                 self.asm.error(Code::Empty, span, "the text is empty, so nothing is assembled");
             }
             return Ok(StatementEnd::Open);
