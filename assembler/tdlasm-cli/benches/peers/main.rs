@@ -1,16 +1,21 @@
 //! Times this assembler and the others that are installed with the same program:
 //! `cargo bench -p tdlasm-cli --bench peers`. Each figure is the best of five runs, including
-//! start-up and file access. A second program, of mixed statements, is for those that make objects.
+//! start-up and file access. Two further tables compare object with object, for this program and
+//! for one of mixed statements: medians of runs in turn, and their ratio.
 
 mod varied;
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const SIZES: [usize; 3] = [10_000, 100_000, 1_000_000];
 const RUNS: usize = 5;
+/// Runs of each assembler where two run in turn.
+const TURNS: usize = 9;
 /// Runs longer than this are not repeated.
 const LONG: Duration = Duration::from_secs(2);
 /// Runs longer than this are killed.
@@ -27,7 +32,7 @@ struct Peer {
     dialect: Dialect,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Dialect {
     Tdl,
     Zilog,
@@ -53,7 +58,7 @@ const PEERS: [Peer; 5] = [
     Peer {
         name: "GNU as, object",
         command: "z80-unknown-coff-as",
-        before: &["-o", "out.o"],
+        before: &["-o", "gnu.o"],
         after: &[],
         dialect: Dialect::Gnu,
     },
@@ -74,53 +79,109 @@ const PEERS: [Peer; 5] = [
 ];
 
 fn main() {
-    table(&PEERS, program);
-    table(&PEERS[1..3], varied::program);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    table(folder.path());
+    for (name, program) in [("plain", program as Program), ("mixed", varied::program)] {
+        println!();
+        compare(name, program, folder.path());
+    }
 }
 
-fn table(peers: &[Peer], program: fn(usize, Dialect) -> String) {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+type Program = fn(usize, Dialect) -> String;
+
+/// Prints the best times of all assemblers.
+fn table(folder: &Path) {
     println!("| assembler | {} |", SIZES.map(|lines| format!("{lines} lines")).join(" | "));
     println!("|---|{}", "--:|".repeat(SIZES.len()));
-    for peer in peers {
+    for peer in &PEERS {
         let cell = |lines: &usize| {
-            let source = program(*lines, peer.dialect);
-            std::fs::write(folder.path().join("bench.asm"), source).expect("to write the source");
-            cell(peer, folder.path())
+            write_source(program, *lines, peer, folder);
+            best(peer, folder).map_or_else(|problem| problem, milliseconds)
         };
         println!("| {} | {} |", peer.name, SIZES.iter().map(cell).collect::<Vec<_>>().join(" | "));
     }
 }
 
-fn cell(peer: &Peer, folder: &Path) -> String {
-    let mut best: Option<Duration> = None;
-    for _ in 0..RUNS {
-        let start = Instant::now();
-        let child = Command::new(peer.command)
-            .args(peer.before)
-            .arg("bench.asm")
-            .args(peer.after)
-            .current_dir(folder)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn();
-        let Ok(mut child) = child else { return "not installed".into() };
-        match finish(&mut child, start) {
-            None => return format!("over {} s", DEADLINE.as_secs()),
-            Some(false) => return "fails".into(),
-            Some(true) => {}
-        }
-        let took = start.elapsed();
-        best = Some(best.map_or(took, |best| best.min(took)));
-        if took > LONG {
+fn best(peer: &Peer, folder: &Path) -> Result<Duration, String> {
+    let mut best = run(peer, folder, wait_until_deadline)?;
+    for _ in 1..RUNS {
+        if best > LONG {
             break;
         }
+        best = best.min(run(peer, folder, wait_until_deadline)?);
     }
-    best.map_or("-".into(), |best| format!("{:.1} ms", best.as_secs_f64() * 1000.0))
+    Ok(best)
 }
 
-/// Waits for the end and returns `true` for exit code 0; `None` if the deadline passes.
-fn finish(child: &mut Child, start: Instant) -> Option<bool> {
+/// Prints the medians of two assemblers that run in turn, object against object.
+fn compare(name: &str, program: Program, folder: &Path) {
+    let [_, ours, gnu, ..] = &PEERS;
+    println!("| {name}: lines | {} | {} | ratio |\n|---|--:|--:|--:|", ours.name, gnu.name);
+    for lines in SIZES {
+        let mut times = [Vec::new(), Vec::new()];
+        for peer in [ours, gnu] {
+            write_source(program, lines, peer, folder);
+        }
+        for _ in 0..TURNS {
+            for (times, peer) in times.iter_mut().zip([ours, gnu]) {
+                match run(peer, folder, wait) {
+                    Ok(time) => times.push(time),
+                    Err(problem) => return println!("{}: {problem}", peer.name),
+                }
+            }
+        }
+        let [ours, gnu] = times.map(|mut times| {
+            times.sort_unstable();
+            times[TURNS / 2]
+        });
+        let ratio = gnu.as_secs_f64() / ours.as_secs_f64();
+        println!("| {lines} | {} | {} | {ratio:.2} |", milliseconds(ours), milliseconds(gnu));
+    }
+}
+
+fn write_source(program: Program, lines: usize, peer: &Peer, folder: &Path) {
+    let mut file = File::create(folder.join(source_name(peer))).expect("to create the source");
+    file.write_all(program(lines, peer.dialect).as_bytes()).expect("to write the source");
+    // The system should not write it to the disk while runs are timed.
+    file.sync_all().expect("to write the source");
+}
+
+fn source_name(peer: &Peer) -> String {
+    format!("{:?}.asm", peer.dialect)
+}
+
+fn milliseconds(time: Duration) -> String {
+    format!("{:.1} ms", time.as_secs_f64() * 1000.0)
+}
+
+/// Runs an assembler once; if there is no time, returns the reason.
+fn run(peer: &Peer, folder: &Path, wait: Wait) -> Result<Duration, String> {
+    let start = Instant::now();
+    let child = Command::new(peer.command)
+        .args(peer.before)
+        .arg(source_name(peer))
+        .args(peer.after)
+        .current_dir(folder)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    let mut child = child.map_err(|_| "not installed")?;
+    match wait(&mut child, start) {
+        Some(true) => Ok(start.elapsed()),
+        Some(false) => Err("fails".into()),
+        None => Err(format!("over {} s", DEADLINE.as_secs())),
+    }
+}
+
+/// Waits for the end and returns `true` for exit code 0, or `None` if the deadline passes.
+type Wait = fn(&mut Child, Instant) -> Option<bool>;
+
+/// Waits without a deadline: polling takes processor time from the child.
+fn wait(child: &mut Child, _: Instant) -> Option<bool> {
+    Some(child.wait().ok()?.success())
+}
+
+fn wait_until_deadline(child: &mut Child, start: Instant) -> Option<bool> {
     while start.elapsed() < DEADLINE {
         if let Some(status) = child.try_wait().ok()? {
             return Some(status.success());

@@ -77,12 +77,26 @@ impl ModuleAssembler<'_> {
         }
     }
 
-    /// Returns the value of an expression that is a number or a defined symbol, as most are.
+    /// Returns the value of an expression without errors that is one number or defined symbol, or
+    /// an operation on two, as most are.
     #[inline]
     fn simple_value(&self, expr: &Expr) -> Option<Value> {
         match expr.ops[..] {
-            [Op::Number(number)] => Some(Value::absolute(number)),
-            [Op::Symbol(name, _)] => {
+            [operand] => self.simple_operand(operand),
+            [left, right, Op::Binary(op)] => {
+                let (left, right) = (self.simple_operand(left)?, self.simple_operand(right)?);
+                let (value, faults) = left.binary(op, right);
+                (faults == 0 && value.relocation_faults() == 0).then(|| value.normalised())
+            }
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn simple_operand(&self, operand: Op) -> Option<Value> {
+        match operand {
+            Op::Number(number) => Some(Value::absolute(number)),
+            Op::Symbol(name, _) => {
                 let name = &self.symbols.names[name];
                 // The second pass records which values of the first it uses.
                 let is_early = self.context.pass == Pass::Second && name.pass == 1;

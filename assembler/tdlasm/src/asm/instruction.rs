@@ -96,7 +96,7 @@ impl InstructionReader<'_, '_> {
         let form = if fits(plain) { Some(plain) } else { others.find(|form| fits(form)) };
         match form {
             Some(form) => {
-                if form.traps_on_z180() && self.module.context.options.cpu == Some(Cpu::Z180) {
+                if self.module.context.options.cpu == Some(Cpu::Z180) && form.traps_on_z180() {
                     let message = format!("a Z180 traps {}", form.pattern());
                     self.module.report(Diagnostic::new(Code::Z180Trap, span, message));
                 }

@@ -109,6 +109,9 @@ impl InstructionReader<'_, '_> {
 
     #[cold]
     fn report_unreachable(&mut self, span: Span) {
+        if !self.module.context.sink.accepts(Code::Unreachable) {
+            return;
+        }
         let message = "this instruction follows a jump or return and has no label";
         let help = "remove it, or give it the label that a jump names";
         self.module.report(Diagnostic::new(Code::Unreachable, span, message).help(help));
@@ -116,6 +119,9 @@ impl InstructionReader<'_, '_> {
 
     #[cold]
     fn report_unbalanced(&mut self, span: Span) {
+        if !self.module.context.sink.accepts(Code::Unbalanced) {
+            return;
+        }
         let message = "this returns to what PUSH put on the stack, and not to the caller";
         let pushed = self.module.flow.pushed;
         let diagnostic = Diagnostic::new(Code::Unbalanced, span, message);

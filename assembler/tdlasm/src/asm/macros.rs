@@ -242,18 +242,18 @@ impl MacroExpander<'_, '_> {
         let given = arguments.len();
         let values = self.argument_values(&definition, arguments);
         self.check_created(&definition, given, cursor);
-        let mut expansion = Expansion {
-            keeps_origins: self.asm.module.context.records_origins(),
-            origins: std::mem::take(&mut self.asm.module.context.recorder.origins),
-            ..Expansion::default()
-        };
         let head = head.map(Piece::Text);
         let pieces = || head.iter().chain(&definition.pieces);
         let length = |piece: &Piece| match piece {
             Piece::Text(place) => (place.end - place.start) as usize,
             Piece::Argument(at) => values[*at].text.len(),
         };
-        expansion.text.reserve(pieces().map(length).sum());
+        let mut expansion = Expansion {
+            text: Vec::with_capacity(pieces().map(length).sum()),
+            keeps_origins: self.asm.module.context.records_origins(),
+            origins: std::mem::take(&mut self.asm.module.context.recorder.origins),
+            tail: None,
+        };
         for piece in pieces() {
             match piece {
                 Piece::Text(place) => {
@@ -389,7 +389,7 @@ impl MacroExpander<'_, '_> {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Expansion {
     text: Vec<u8>,
     /// The offset at which the rest of the calling line begins.

@@ -191,14 +191,16 @@ fn merge(
     } else {
         remaining_pieces(runs)
     };
-    let owner = |address: u32| {
+    let piece_at = |address: u32| {
         let after = pieces.partition_point(|piece| piece.start <= address);
-        let piece = &pieces[after.checked_sub(1)?];
-        (address < piece.end()).then_some(piece.run)
+        pieces[..after].last().filter(|piece| address < piece.end())
     };
     let is_kept = |run: u32, reloc: &Reloc| {
         let at = u32::from(reloc.offset);
-        owner(at) == Some(run) && owner(at + 1) == Some(run)
+        let is_own = |piece: &Piece<'_>| piece.run == run;
+        piece_at(at).is_some_and(|piece| {
+            is_own(piece) && (at + 1 < piece.end() || piece_at(at + 1).is_some_and(is_own))
+        })
     };
     let kept = relocs.filter(|(run, reloc)| is_plain || is_kept(*run, reloc));
     let mut relocs: Vec<Reloc> = kept.map(|(_, reloc)| reloc).collect();

@@ -17,6 +17,8 @@ const IS_CODE: u64 = 1;
 const IS_ELSEWHERE: u64 = 2;
 const IN_OTHER_FILE: u64 = 4;
 const FLAGS: u32 = 3;
+/// Sizes below this one take one byte, together with the flags.
+const SHORT_SIZE: u32 = 1 << (7 - FLAGS);
 
 /// The usual size of a row in bytes.
 pub(crate) const ROW_BYTES: usize = 2;
@@ -114,6 +116,14 @@ impl RowDeltaState {
         let step = i64::from(row.line) - self.line;
         let follows = self.section == row.section && self.end == u32::from(row.offset);
         let same = self.file == Some(row.file);
+        if let (true, 0..SHORT_SIZE, -0x40..0x40) = (follows && same, row.size, step) {
+            // The most frequent case: a byte for size and line each, and no gap. It needs no loop.
+            let head = row.size.to_le_bytes()[0] << FLAGS | u8::from(row.is_code);
+            bytes.extend_from_slice(&[head, step.to_le_bytes()[0] & 0x7F]);
+            self.end += row.size;
+            self.line = row.line.into();
+            return;
+        }
         let flag = |is_so, flag| if is_so { flag } else { 0 };
         let head = u64::from(row.size) << FLAGS
             | flag(row.is_code, IS_CODE)
@@ -123,13 +133,7 @@ impl RowDeltaState {
         self.end = u32::from(row.offset) + row.size;
         self.file = Some(row.file);
         self.line = row.line.into();
-        match (u8::try_from(head), i8::try_from(step)) {
-            // The most frequent case: a byte for size and line each, and no gap. It needs no loop.
-            (Ok(head @ 0..0x80), Ok(step @ -0x40..0x40)) if follows && same => {
-                bytes.extend_from_slice(&[head, step.cast_unsigned() & 0x7F]);
-            }
-            _ => write_long(row, head, step, bytes),
-        }
+        write_long(row, head, step, bytes);
     }
 
     /// Reads a row. Returns `None` at the end, and for an invalid row.

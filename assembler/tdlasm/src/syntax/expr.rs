@@ -350,11 +350,13 @@ impl Reading<'_> {
     }
 
     /// Reads a closing parenthesis, if one follows.
+    #[inline]
     fn closing(&mut self, cursor: &mut Cursor<'_>) -> bool {
-        let here = cursor.here();
-        if !cursor.eat(b')') {
+        if cursor.peek() != Some(b')') {
             return false;
         }
+        let here = cursor.here();
+        cursor.advance(1);
         if self.open > 0 {
             self.close();
         } else {

@@ -76,22 +76,23 @@ pub fn symbol(input: &[u8]) -> Parsed<'_, &[u8]> {
 pub fn packed_symbol(input: &[u8]) -> Parsed<'_, (&[u8], u32)> {
     /// The factors that pad a code, by its number of characters.
     const PADDING: [u32; 7] = [0, 40u32.pow(5), 40u32.pow(4), 40u32.pow(3), 40u32.pow(2), 40, 1];
+    if input.first().is_none_or(u8::is_ascii_digit) {
+        return Err(nom::Err::Error(()));
+    }
+    let code = |byte: &u8| RADIX40[usize::from(*byte)];
     let mut packed = 0;
     let mut length = 0;
-    while let Some(byte) = input.get(length).filter(|_| length < 6) {
-        let code = RADIX40[usize::from(*byte)];
-        if code == 0 {
-            break;
-        }
+    for code in input.iter().take(6).map(code).take_while(|code| *code != 0) {
         packed = packed * 40 + u32::from(code);
         length += 1;
     }
-    packed *= PADDING[length];
-    while input.get(length).copied().is_some_and(is_symbol) {
-        length += 1;
-    }
-    if length == 0 || input[0].is_ascii_digit() {
+    if length == 0 {
         return Err(nom::Err::Error(()));
+    }
+    if length == 6 {
+        length += input[6..].iter().take_while(|byte| is_symbol(**byte)).count();
+    } else {
+        packed *= PADDING[length];
     }
     let (name, rest) = input.split_at(length);
     Ok((rest, (name, packed)))
@@ -183,15 +184,15 @@ pub enum NumberFault {
 pub fn number(input: &[u8], radix: u8) -> Parsed<'_, Number> {
     // Most numbers are digits alone.
     let mut value = 0u16;
-    let mut count = 0;
-    while let Some(byte @ b'0'..=b'9') = input.get(count)
-        && byte - b'0' < radix
+    let mut behind = input;
+    while let [byte, rest @ ..] = behind
+        && byte.wrapping_sub(b'0') < radix.min(10)
     {
         value = value.wrapping_mul(u16::from(radix)).wrapping_add(u16::from(byte - b'0'));
-        count += 1;
+        behind = rest;
     }
-    if count > 0 && !input.get(count).copied().is_some_and(in_number) {
-        return Ok((&input[count..], Number { value, fault: None }));
+    if behind.len() < input.len() && !behind.first().copied().is_some_and(in_number) {
+        return Ok((behind, Number { value, fault: None }));
     }
     if !input.first().is_some_and(u8::is_ascii_digit) {
         return Err(nom::Err::Error(()));
