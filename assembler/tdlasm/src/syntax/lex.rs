@@ -70,8 +70,8 @@ pub fn symbol(input: &[u8]) -> Parsed<'_, &[u8]> {
     }
 }
 
-/// A symbol, and the code of its first six characters: their codes in [`RADIX40`] as the digits of a
-/// number, padded with 0 at the end.
+/// A symbol, and the code of its first six characters: their codes in [`RADIX40`] are its digits,
+/// padded with 0 at the end.
 #[inline]
 pub fn packed_symbol(input: &[u8]) -> Parsed<'_, (&[u8], u32)> {
     /// The factors that pad a code, by its number of characters.
