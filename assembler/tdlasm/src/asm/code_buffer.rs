@@ -240,12 +240,6 @@ impl CodeBuffer {
         FieldPos { run: index as u32, at: at as u32 }
     }
 
-    /// Writes an empty field.
-    #[inline]
-    pub(crate) fn write_field(&mut self, field: Field) -> FieldPos {
-        self.write_short([0; 4], field.size())
-    }
-
     /// Returns the index of the run that ends at the location counter, which may be a new one.
     #[inline]
     fn open_run(&mut self) -> usize {

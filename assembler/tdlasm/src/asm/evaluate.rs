@@ -336,8 +336,7 @@ impl ModuleAssembler<'_> {
     pub(super) fn emit_operand(&mut self, which: usize, field: Field) -> StatementResult {
         if let Some(value) = self.simple_value(&self.operands[which]) {
             let span = self.operands[which].span;
-            let site = self.code.output.write_field(field);
-            self.code.set_field(&mut self.context, site, field, value, span);
+            self.code.emit(&mut self.context, field, Evaluated::Known(value), span);
             return Ok(());
         }
         let expr = std::mem::take(&mut self.operands[which]);
@@ -348,8 +347,7 @@ impl ModuleAssembler<'_> {
 
     pub(super) fn emit_expression(&mut self, expr: &Expr, field: Field) -> StatementResult {
         let evaluated = self.evaluate_expression(expr)?;
-        let site = self.code.output.write_field(field);
-        self.code.fill(&mut self.context, site, field, evaluated, expr.span);
+        self.code.emit(&mut self.context, field, evaluated, expr.span);
         Ok(())
     }
 

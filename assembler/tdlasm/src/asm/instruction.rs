@@ -550,8 +550,7 @@ impl InstructionReader<'_, '_> {
     /// Writes the field of an operand, unless the operand is missing.
     fn emit_field(&mut self, operand: &Operand, field: Field) {
         let Some(value) = operand.value else { return };
-        let site = self.module.code.output.write_field(field);
-        self.module.code.fill(&mut self.module.context, site, field, value, operand.span);
+        self.module.code.emit(&mut self.module.context, field, value, operand.span);
     }
 
     /// Writes the bytes up to the opcode, which can contain a bit or restart number.

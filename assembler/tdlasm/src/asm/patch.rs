@@ -116,6 +116,34 @@ impl CodeState {
         }
     }
 
+    /// Writes a field at the location counter, and its value now or at the end of the module.
+    #[inline]
+    pub(super) fn emit(
+        &mut self,
+        context: &mut Context<'_>,
+        field: Field,
+        evaluated: Evaluated,
+        span: Span,
+    ) {
+        if let Evaluated::Known(value) = evaluated
+            && value.is_absolute()
+        {
+            let [low, high] = value.number.to_le_bytes();
+            let count = match (field, high) {
+                (Field::Word, _) => 2,
+                (Field::Byte, 0 | 0xFF) => 1,
+                _ => 0,
+            };
+            if count > 0 {
+                // The most frequent cases, without an error.
+                self.output.write_short([low, high, 0, 0], count);
+                return;
+            }
+        }
+        let site = self.output.write_short([0; 4], field.size());
+        self.fill(context, site, field, evaluated, span);
+    }
+
     /// Writes a value into a field, now or at the end of the module.
     pub(super) fn fill(
         &mut self,

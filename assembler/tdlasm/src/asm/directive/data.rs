@@ -32,7 +32,7 @@ impl DirectiveReader<'_, '_> {
                 self.asm.error(Code::Expression, cursor.gap(), "a value is missing");
                 if self.asm.input.has_macro_text && cursor.at_statement_end() {
                     // After a macro without text ZASM still writes a value.
-                    self.asm.module.code.output.write_field(field);
+                    self.asm.module.code.output.write_short([0; 4], field.size());
                 }
             } else if self.asm.module.operands[0].is_empty() {
                 self.asm.module.evaluate(0)?;
@@ -49,8 +49,10 @@ impl DirectiveReader<'_, '_> {
     /// Records that the next byte since `before` is written here.
     #[inline]
     fn record_byte(&mut self, cursor: &Cursor<'_>, before: CodeCheckpoint, bytes_a_row: u32) {
-        let written = self.asm.module.code.output.count_since(before);
-        self.asm.module.context.record_byte(cursor.offset(), written, bytes_a_row);
+        if self.asm.module.context.options.listing {
+            let written = self.asm.module.code.output.count_since(before);
+            self.asm.module.context.record_byte(cursor.offset(), written, bytes_a_row);
+        }
     }
 
     /// Writes the texts and `[expression]` bytes of `.ASCII`, `.ASCIZ` and `.ASCIS`.
