@@ -17,6 +17,7 @@ mod oracle_listings;
 mod oracle_objects;
 mod oracle_passes;
 mod oracle_whole;
+mod overlap;
 mod robustness;
 mod roundtrip;
 #[cfg(feature = "system-tests")]
