@@ -17,9 +17,6 @@ pub(crate) use plain::{cut_at_end, is_plain};
 const NEAR: usize = 16;
 /// Estimated source bytes per line, to reserve memory.
 const BYTES_A_LINE: usize = 16;
-/// The number of bytes that are searched at a time for several things: they stay in the processor's
-/// cache.
-const BLOCK_BYTES: usize = 1 << 14;
 /// The number of texts in a block of a [`SourceMap`].
 const BLOCK: usize = 256;
 
@@ -205,22 +202,14 @@ fn line_near(starts: &[u32], from: usize, offset: u32) -> Option<usize> {
 pub fn line_starts(text: &[u8]) -> Vec<u32> {
     let mut starts = Vec::with_capacity(1 + text.len() / BYTES_A_LINE);
     starts.push(0);
-    for (block, at) in text.chunks(BLOCK_BYTES).zip((0..).step_by(BLOCK_BYTES)) {
-        if memchr::memchr(b'\r', block).is_none() {
-            // Most texts; one kind of byte is found faster than two.
-            starts.extend(memchr::memchr_iter(b'\n', block).map(|end| (at + end) as u32 + 1));
-        } else {
-            let (from, until) = (at, (at + block.len() + 1).min(text.len()));
-            let ends = line_ends(&text[from..until]).filter(|end| *end < block.len());
-            starts.extend(ends.map(|end| (at + end) as u32 + 1));
-        }
-    }
+    starts.extend(line_ends(text, text.len()).map(|end| end as u32 + 1));
     starts
 }
 
-/// Returns the offsets of the last bytes of all line ends, whatever these are.
-pub(crate) fn line_ends(text: &[u8]) -> impl Iterator<Item = usize> {
-    memchr::memchr2_iter(b'\n', b'\r', text)
+/// Returns the offsets of the last bytes of the line ends, whatever these are, among the first
+/// `count` bytes of a text.
+pub(crate) fn line_ends(text: &[u8], count: usize) -> impl Iterator<Item = usize> {
+    memchr::memchr2_iter(b'\n', b'\r', &text[..count])
         .filter(|&end| text[end] == b'\n' || text.get(end + 1) != Some(&b'\n'))
 }
 

@@ -334,15 +334,9 @@ impl ModuleAssembler<'_> {
     /// Writes a field with the value of operand buffer `which`.
     #[inline]
     pub(super) fn emit_operand(&mut self, which: usize, field: Field) -> StatementResult {
-        if let Some(value) = self.simple_value(&self.operands[which]) {
-            let span = self.operands[which].span;
-            self.code.emit(&mut self.context, field, Evaluated::Known(value), span);
-            return Ok(());
-        }
-        let expr = std::mem::take(&mut self.operands[which]);
-        let result = self.emit_expression(&expr, field);
-        self.operands[which] = expr;
-        result
+        let evaluated = self.evaluate(which)?;
+        self.code.emit(&mut self.context, field, evaluated, self.operands[which].span);
+        Ok(())
     }
 
     pub(super) fn emit_expression(&mut self, expr: &Expr, field: Field) -> StatementResult {

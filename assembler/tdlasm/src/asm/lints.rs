@@ -56,9 +56,9 @@ impl Flow {
     }
 }
 
-/// Returns the prefix of the return instruction with this opcode: RET, RETN or RETI.
-fn return_prefix(opcode: u8) -> Prefix {
-    if opcode == 0xC9 { Prefix::None } else { Prefix::Ed }
+/// Returns `true` for RET, RETN and RETI.
+fn is_return(form: &Form) -> bool {
+    matches!((form.prefix, form.opcode), (Prefix::None, 0xC9) | (Prefix::Ed, 0x45 | 0x4D))
 }
 
 impl InstructionReader<'_, '_> {
@@ -92,7 +92,7 @@ impl InstructionReader<'_, '_> {
             _ if first == Some(Register::Sp) => flow.depth = ANOTHER_STACK,
             0xE9 if is_base => (flow.left, flow.depth) = (true, 0),
             0xC3 | 0x18 if form.prefix == Prefix::None => (flow.left, flow.depth) = (true, 0),
-            0xC9 | 0x45 | 0x4D if form.prefix == return_prefix(form.opcode) => {
+            0xC9 | 0x45 | 0x4D if is_return(form) => {
                 flow.left = true;
                 if std::mem::take(&mut flow.depth) > 0 && !matches!(last, 0xC5 | 0xE5) {
                     self.report_unbalanced(span);

@@ -420,8 +420,11 @@ fn is_directive(name: &[u8]) -> bool {
     name[0] == b'.' && Directive::NAMES.iter().any(|(known, _)| pack(known.as_bytes()) == code)
 }
 
+/// Returns the code of a name that may contain any bytes, such as that of a predefined symbol.
 fn pack(name: &[u8]) -> u32 {
-    lex::packed_symbol(name).map_or(0, |(_, (_, packed))| packed)
+    let name = &name[..name.len().min(6)];
+    let code = |byte: &u8| u32::from(lex::RADIX40[usize::from(*byte)]);
+    name.iter().fold(0, |packed, byte| packed * 40 + code(byte)) * lex::PADDING[name.len()]
 }
 
 impl Intern for NameTable {

@@ -4,8 +4,6 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr2};
 
-use super::BLOCK_BYTES;
-
 /// The CP/M mark of the end of a text.
 pub(super) const END: u8 = 0x1A;
 /// CP/M fills the last record of a file, of 128 bytes, with anything.
@@ -60,7 +58,7 @@ pub(crate) fn cut_at_end(text: &mut Vec<u8>) {
 pub(crate) fn is_plain(text: &[u8]) -> bool {
     // Without a branch for each byte the compiler compares many bytes at a time.
     let is_special = |byte: u8| byte == 0 || byte == END || byte >= 0x80;
-    text.chunks(BLOCK_BYTES)
+    text.chunks(1 << 14)
         .all(|block| !block.iter().fold(false, |found, byte| found | is_special(*byte)))
 }
 

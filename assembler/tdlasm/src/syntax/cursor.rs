@@ -73,8 +73,8 @@ impl<'t> Cursor<'t> {
 
     /// Advances by `count` bytes, at most to the end, over any number of lines.
     pub fn advance_lines(&mut self, count: usize) {
-        let passed = &self.rest[..count.min(self.rest.len())];
-        self.lines += line_ends(passed).count() as u32;
+        let count = count.min(self.rest.len());
+        self.lines += line_ends(self.rest, count).count() as u32;
         self.advance(count);
     }
 

@@ -451,7 +451,6 @@ impl Reading<'_> {
         false
     }
 
-    #[inline]
     fn number(&mut self, cursor: &mut Cursor<'_>) -> bool {
         let start = cursor.offset();
         let radix = self.prefix.take().unwrap_or(self.radix);

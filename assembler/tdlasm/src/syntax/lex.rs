@@ -60,22 +60,17 @@ pub fn comment(input: &[u8]) -> Parsed<'_, &[u8]> {
 /// A symbol: letters, digits, `$`, `%` and `.`, not beginning with a digit.
 #[inline]
 pub fn symbol(input: &[u8]) -> Parsed<'_, &[u8]> {
-    let length = input.iter().position(|byte| !is_symbol(*byte)).unwrap_or(input.len());
-    match input.first() {
-        Some(first) if length > 0 && !first.is_ascii_digit() => {
-            let (name, rest) = input.split_at(length);
-            Ok((rest, name))
-        }
-        _ => Err(nom::Err::Error(())),
-    }
+    packed_symbol(input).map(|(rest, (name, _))| (rest, name))
 }
+
+/// The factors that pad the code of a symbol to six characters, by the number that it has.
+pub(crate) const PADDING: [u32; 7] =
+    [0, 40u32.pow(5), 40u32.pow(4), 40u32.pow(3), 40u32.pow(2), 40, 1];
 
 /// A symbol, and the code of its first six characters: their codes in [`RADIX40`] are its digits,
 /// padded with 0 at the end.
 #[inline]
 pub fn packed_symbol(input: &[u8]) -> Parsed<'_, (&[u8], u32)> {
-    /// The factors that pad a code, by its number of characters.
-    const PADDING: [u32; 7] = [0, 40u32.pow(5), 40u32.pow(4), 40u32.pow(3), 40u32.pow(2), 40, 1];
     if input.first().is_none_or(u8::is_ascii_digit) {
         return Err(nom::Err::Error(()));
     }

@@ -46,11 +46,7 @@ impl DirectiveReader<'_, '_> {
         let mut text = Vec::new();
         while let Some(byte) = cursor.peek() {
             let at = cursor.offset();
-            // The last of CR and LF is the line end.
-            match cursor.rest() {
-                [b'\r', b'\n', ..] => cursor.advance(1),
-                _ => cursor.advance_lines(1),
-            }
+            cursor.advance_lines(1);
             if Some(byte) == close {
                 return String::from_utf8_lossy(&text).into_owned();
             }
