@@ -7,7 +7,7 @@
 
         .IDENT ACIA
         .INTERN UINIT,USERV,UDRAIN,HOLDUP,LETGO,TXGO,TXREST
-        .EXTERN RINIT,NEWPGE,TXNEXT,IDLE,RXIN,TXIN,TXOUT,ZEROS,MISSED
+        .EXTERN RINIT,NEWPGE,TXNEXT,IDLE,RXIN,TXIN,TXOUT,TXENDS,ZEROS,MISSED
 
 ; Control register: bits 1-0 clock (10 = divided by 64), bits 4-2 word (101 = 8 bits, no parity, 1
 ; stop bit), bits 6-5 transmitter (01 = interrupt, 10 = RTS high), bit 7 receive interrupt.
@@ -79,7 +79,9 @@ USERV:  PUSH PSW
         POP PSW
         EI
         RETI
-..NONE: LDA ISSET
+..NONE: LXI H,TXENDS
+        INR M
+        LDA ISSET
         CPI SEND                ; is its interrupt on?
         JRNZ ..DONE
         MVI A,LISTEN            ; or it would interrupt again and again

@@ -8,7 +8,7 @@
 
         .IDENT ASCI
         .INTERN UINIT,USERV,UDRAIN,HOLDUP,LETGO,TXGO,TXREST
-        .EXTERN RINIT,NEWPGE,TXNEXT,IDLE,RXIN,TXIN,TXOUT,ZEROS,MISSED
+        .EXTERN RINIT,NEWPGE,TXNEXT,IDLE,RXIN,TXIN,TXOUT,TXENDS,ZEROS,MISSED
         .INSERT z180.asm
 
 ; CNTLA0: bits 6-5 receiver and transmitter on, bit 4 RTS high, bit 3 (EFR) 0 clears the errors,
@@ -72,7 +72,7 @@ UINIT:  CALL RINIT
 ;   Errors:   a byte lost by the chip or for want of room, or one with an error, sets OVRUN
 ;   Clobbers: nothing
 ;   Stack:    10 bytes
-;   Cycles:   179..570
+;   Cycles:   189..570
 USERV:  PUSH PSW
         PUSH H
 ..NEXT: INCHIP UARTC
@@ -117,7 +117,9 @@ USERV:  PUSH PSW
         POP PSW
         EI                      ; takes effect after RET: no second level
         RET
-..NONE: MVI A,RIE               ; or it would interrupt again and again
+..NONE: LXI H,TXENDS
+        INR M
+        MVI A,RIE               ; or it would interrupt again and again
         OUTCHP UARTC
         JMPR ..DONE
 

@@ -3,12 +3,13 @@
 
         .IDENT INVOKE
         .INTERN CLINI,INVOKE,MARK,JUDGE,RIN,ROUT,ENTRY,DEEP
-        .EXTERN CHKINT,OFFS,LOSSES,RXIN,TXOUT,CALSTK
+        .EXTERN CHKINT,OFFS,LOSSES,RXIN,CALSTK
         .INSERT wire.asm
 
 UNUSED  == 5AH          ; fills the stack's unused part
 DEEP    == 248          ; bytes of stack for a routine; its return address and copies follow
 JUMP    == JMP          ; the opcode
+IRQLEN  == 5            ; bytes from RXIN on, of which each interrupt changes one at least
 
 ; The layout aligns them to 64 bytes: the addresses of both blocks differ in their low bytes only.
         .LOC .DATA.
@@ -19,7 +20,7 @@ GOTSP:  .BLKW 1         ; the routine's when it returned
 BADSP:  .BLKB 1         ; how often that was another one
 GOTO:   .BLKB 1         ; JMP
 ENTRY:  .BLKW 1         ; the routine
-WERE:   .BLKB 6         ; the counts and pointers that MARK found
+WERE:   .BLKB 3+IRQLEN  ; the counts and pointers that MARK found
 
         .LOC .PROG.
 ; CLINI - fills the routine's stack and makes the jump to the routine.
@@ -99,9 +100,9 @@ RETURN: SSPD GOTSP
 ;   Entry:    nothing
 ;   Exit:     INVOKE can be called
 ;   Errors:   none
-;   Clobbers: AF, DE, HL
+;   Clobbers: AF, BC, DE, HL
 ;   Stack:    0 bytes
-;   Cycles:   222
+;   Cycles:   280
 MARK:   LXI H,RETURN
         SHLD CALSTK+DEEP+2
         SHLD CALSTK+DEEP+4
@@ -116,13 +117,10 @@ MARK:   LXI H,RETURN
         LDA LOSSES
         MOV M,A
         INX H
-        LDED RXIN               ; changes by each byte received
-        MOV M,E
-        INX H
-        MOV M,D
-        INX H
-        LDA TXOUT               ; and sent
-        MOV M,A
+        XCHG
+        LXI H,RXIN
+        LXI B,IRQLEN
+        LDIR
         RET
 
 ; JUDGE - returns what has happened since MARK, and the depth of the routine's stack, which it
@@ -149,19 +147,15 @@ JUDGE:  MVI C,0
         CMP M
         JRZ ..LOST
         SET 3,C                 ; S.LOST
-..LOST: INX H
-        LDED RXIN
-        MOV A,E
+..LOST: LXI D,RXIN
+        MVI B,IRQLEN
+..SAME: INX H
+        LDAX D
         CMP M
         JRNZ ..INT
-        INX H
-        MOV A,D
-        CMP M
-        JRNZ ..INT
-        INX H
-        LDA TXOUT
-        CMP M
-        JRZ ..DEEP
+        INX D
+        DJNZ ..SAME
+        JMPR ..DEEP
 ..INT:  SET 4,C                 ; S.INT
 ..DEEP: LXI H,CALSTK
         LXI D,CALSTK+DEEP

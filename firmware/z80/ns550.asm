@@ -6,7 +6,7 @@
 
         .IDENT NS550
         .INTERN UINIT,USERV,UDRAIN,HOLDUP,LETGO,TXGO,TXREST
-        .EXTERN RINIT,NEWPGE,TXNEXT,IDLE,RXIN,TXIN,TXOUT,ZEROS,MISSED
+        .EXTERN RINIT,NEWPGE,TXNEXT,IDLE,RXIN,TXIN,TXOUT,TXENDS,ZEROS,MISSED
         .INSERT ns550r.asm
 
 ; Line status, turned right by one: then carry = a character is there.
@@ -54,7 +54,7 @@ UINIT:  CALL RINIT
 ;   Errors:   a byte lost by the chip or for want of room, or one with an error, sets OVRUN
 ;   Clobbers: nothing
 ;   Stack:    10 bytes
-;   Cycles:   192..3278
+;   Cycles:   197..3299
 USERV:  PUSH PSW
         PUSH H
 ..NEXT: IN UARTC
@@ -95,6 +95,8 @@ USERV:  PUSH PSW
         EI                      ; takes effect after RETI: no second level
         RETI
 ..NONE: SHLD TXOUT
+        LXI H,TXENDS
+        INR M
         MVI A,RXINTS            ; or it would interrupt again and again
         OUT IER
         JMPR ..DONE

@@ -9,7 +9,7 @@
 
         .IDENT RING
         .INTERN RXIN,RXOUT,TXIN,TXOUT,OVRUN,WINDOW,RINIT,NEWPGE,TXNEXT,UTEST,GETC,RXWAIT,RXPAGE
-        .INTERN PUTC,IDLE,WAITS,FULLS
+        .INTERN PUTC,IDLE,WAITS,FULLS,TXENDS
         .EXTERN HOLDUP,LETGO,ASKED,TXGO,TXREST
 
 ; What the host may send before it has an answer: three of the longest frames.
@@ -20,10 +20,12 @@ WINDOW  == 750
 RXRING: .BLKB 1024
 B.WRAP  == 2            ; that bit in the high byte
 TXRING: .BLKB 256
+; Each interrupt changes one of the next three (invoke.asm).
 RXIN:   .BLKW 1         ; where the next byte received goes
-RXOUT:  .BLKW 1         ; where the next byte is taken
-TXIN:   .BLKW 1
-TXOUT:  .BLKW 1
+TXOUT:  .BLKW 1         ; where the next byte to send is taken
+TXENDS: .BLKB 1         ; how often there was none
+RXOUT:  .BLKW 1         ; where the next byte received is taken
+TXIN:   .BLKW 1         ; where the next byte to send goes
 OVRUN:  .BLKB 1         ; not 0 when a byte was lost since this was last cleared
 WAITS:  .BLKB 4         ; how often the program has waited in IDLE
         .BLKB 1         ; what these carry, after 2^32 times

@@ -8,7 +8,7 @@
 
         .IDENT SIO
         .INTERN UINIT,USERV,UDRAIN,HOLDUP,LETGO,TXGO,TXREST
-        .EXTERN RINIT,NEWPGE,TXNEXT,IDLE,RXIN,TXIN,TXOUT,ZEROS,MISSED
+        .EXTERN RINIT,NEWPGE,TXNEXT,IDLE,RXIN,TXIN,TXOUT,TXENDS,ZEROS,MISSED
 
 ; Write register 0: the number of the register that is written or read next, or a command.
 RESET   == 18H          ; channel reset
@@ -105,7 +105,9 @@ USERV:  PUSH PSW
         POP PSW
         EI
         RETI
-..NONE: XRA A
+..NONE: LXI H,TXENDS
+        INR M
+        XRA A
         STA SENDS
         MVI A,TXOFF             ; or it would interrupt again
         OUT UARTC

@@ -191,6 +191,19 @@ fn bytes_that_come_or_get_lost_during_a_call_are_reported() {
 }
 
 #[test]
+fn the_stack_of_a_call_without_interrupts_is_exact_also_at_the_end_of_a_reply() {
+    for board in BOARDS {
+        let mut bench = Bench::new(board);
+        let call = |a| Call { wanted: RegisterSet::default(), ..bench.call("MUL", &[(Af, a)]) };
+        let calls: Vec<_> = (0..8000).map(|number| call(0xE000 | (number & 31) << 8)).collect();
+        let results = bench.make(&calls).expect("made");
+        let exact: Vec<_> = results.iter().filter(|result| result.status.0 == 0).collect();
+        assert!(exact.len() > 50, "{board}: {}", exact.len());
+        assert!(exact.iter().all(|result| result.stack_used == 0), "{board}");
+    }
+}
+
+#[test]
 fn a_call_that_writes_elsewhere_than_programs_may_be_is_refused_and_ends_its_batch() {
     let mut bench = Bench::new(BOARDS[0]);
     let last = bench.caller.identity().load_range.1;

@@ -6,7 +6,8 @@ use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
 use firmware_wire::{
-    Call, CallRead, CountRequest, MemoryResult, RegisterPair, RegisterSet, RegisterValues, crc32,
+    Call, CallRead, CallStatus, CountRequest, MemoryResult, RegisterPair, RegisterSet,
+    RegisterValues, crc32,
 };
 use hil_harness::board::{Board, MameBoard};
 use rcflash_link::Link;
@@ -62,11 +63,13 @@ fn check_calls(caller: &mut Caller, link: &mut Link, at: impl Fn(&str) -> u16) {
         assert_eq!(result.register(RegisterPair::HlAlt), Some(number ^ 0x5A5A));
         assert_eq!(result.memory, [MemoryResult::Bytes(vec![!number as u8])]);
         assert_eq!(result.status.faults(), 0, "{number}");
-        assert!(result.stack_used >= 4);
+        // An interrupt on the way back stores other bytes there, which may be as before.
+        let is_interrupted = result.status.0 & CallStatus::INTERRUPTED != 0;
+        assert!(is_interrupted || result.stack_used == 4, "{number}: {}", result.stack_used);
     }
     let mute = Call { entry: at("MUTE"), ..Call::default() };
     let results = caller.call_batch(link, &[mute], CALL_TIME).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(results[0].status.faults(), firmware_wire::CallStatus::INTERRUPTS_OFF);
+    assert_eq!(results[0].status.faults(), CallStatus::INTERRUPTS_OFF);
 }
 
 #[test]
