@@ -153,8 +153,8 @@ impl Assembler<'_> {
         }
     }
 
-    /// Updates the line of what follows a skipped block in the same statement.
-    fn update_place(&mut self, cursor: &Cursor<'_>) {
+    /// Updates the line for what follows in the same statement, after a part that can span lines.
+    pub(super) fn update_place(&mut self, cursor: &Cursor<'_>) {
         if self.input.top().is_some_and(|frame| frame.call.is_none()) {
             self.module.context.statement_place.lines = cursor.lines();
         }

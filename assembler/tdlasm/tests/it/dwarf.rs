@@ -219,6 +219,18 @@ fn macros_have_the_line_of_their_call_and_inserted_files_their_own() {
 }
 
 #[test]
+fn a_symbol_has_the_line_it_is_on_also_after_a_text_of_two_lines() {
+    let text = " .ASCII /A\n/[EXT#-EXT]\nLAST: .END\n";
+    let module =
+        assembled(&MemoryLoader::new().with("a.asm", text), Path::new("a.asm")).modules.remove(0);
+    let lines = ["EXT", "LAST"].map(|name| {
+        let symbol = module.symbols.iter().find(|symbol| symbol.name == name);
+        symbol.and_then(|symbol| symbol.place.as_ref()).map(|place| place.line)
+    });
+    assert_eq!(lines, [Some(2), Some(3)]);
+}
+
+#[test]
 fn routines_extend_to_the_next_one_and_data_is_not_a_routine() {
     let routines = read_routines(&write_executable(&small()));
     let expected =

@@ -134,6 +134,7 @@ impl DirectiveReader<'_, '_> {
             Some(text) => {
                 self.asm.module.context.record_text(start.start + 1, text, so_far);
                 self.asm.module.code.output.write(text);
+                self.asm.update_place(cursor);
             }
             None => {
                 self.asm.error(
