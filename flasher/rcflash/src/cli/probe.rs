@@ -1,5 +1,8 @@
 //! `rcflash probe`.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT};
 use cli_support::output::{json_line, print};
@@ -36,7 +39,8 @@ struct ProbeReport<'a> {
 
 pub(super) fn probe(args: &ProbeArgs) -> CommandResult {
     let target = args.board.target()?;
-    let found = find(&target, target.open()?)?;
+    let stop = stop_on_interrupt()?;
+    let found = find(&target, target.open()?, stop)?;
     if args.json {
         let report = ProbeReport {
             port: &target.rig.port,
@@ -71,14 +75,14 @@ impl Found {
     }
 }
 
-/// Identifies the program on a board, whose port is open; one that is unknown is an error with
-/// advice.
+/// Identifies the program on a board, whose port is open, until `stop` is set; one that is unknown
+/// is an error with advice.
 pub(super) fn find(
     target: &Target,
     line: Box<dyn Transport + Send>,
+    stop: Arc<AtomicBool>,
 ) -> Result<Found, CommandError> {
     let own = target.baud();
-    let stop = stop_on_interrupt()?;
     let mut session = MonitorSession::new(line, own, stop);
     let others = other_bauds(target);
     let result = rcflash_monitors::probe(&mut session, &others)?;

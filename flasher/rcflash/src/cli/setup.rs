@@ -20,6 +20,7 @@ use serde::Serialize;
 
 use super::ports::{list, text_line};
 use super::probe::{Found, find, via_option};
+use super::stop_on_interrupt;
 use super::target::Target;
 
 /// The share of the corpus that is run: 10 of its 1,240 cases.
@@ -82,8 +83,9 @@ pub(super) fn setup(args: &SetupArgs) -> CommandResult {
     let profile = BoardProfile::named(args.board.as_deref().unwrap_or(DEFAULT_BOARD))?;
     cli_support::eprint_message!("probing {}", port.path);
     let target = Target { rig: Rig::from_port(&port.path), profile };
+    let stop = stop_on_interrupt()?;
     let line = target.open().map_err(|error| open_failure(&error, &port))?;
-    let found = find(&target, line)?;
+    let found = find(&target, line, stop)?;
     let board = match (&args.board, recognized_board(found.identity.as_ref())) {
         (Some(board), _) => board.clone(),
         (None, Some(board)) => board,
