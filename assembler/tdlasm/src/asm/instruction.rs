@@ -1,9 +1,10 @@
-//! Instructions: reads the operands, chooses the form, writes the bytes.
+//! Instructions: reads the operands and chooses the form.
 //!
 //! As in ZASM registers are numbers: `MVI 7,5` is `MVI A,5`. A number that names no register is an
 //! error, and is reduced to one that does.
 
-use super::code_buffer::Field;
+mod encode;
+
 use super::deferred::Evaluated;
 use super::input::InputStack;
 use super::module_assembler::ModuleAssembler;
@@ -52,19 +53,6 @@ impl Operand {
                     && self.register.is_some_and(|register| register.bits(slot).is_some())
             }
         }
-    }
-}
-
-#[derive(Debug, Default)]
-struct Bytes {
-    bytes: [u8; 4],
-    len: usize,
-}
-
-impl Bytes {
-    fn push(&mut self, byte: u8) {
-        self.bytes[self.len] = byte;
-        self.len += 1;
     }
 }
 
@@ -461,114 +449,6 @@ impl InstructionReader<'_, '_> {
         self.missing_operand(Code::Operand, form, span);
         Ok(Operand::register(Some(Register::B), span))
     }
-
-    /// Assembles operands that no form accepts together.
-    fn encode_mismatched(&mut self, form: &Form, operands: &[Operand; 2], span: Span) {
-        let bits = match (form.slots[0], operands[0].register) {
-            (Slot::Pointer, Some(register)) => register.value() << 3,
-            (Slot::Dest, _) => return self.encode_memory_to_memory(form, operands, span),
-            _ => 0,
-        };
-        self.module.code.output.write(&[form.opcode | bits]);
-    }
-
-    /// Assembles a move from memory to memory: ZASM writes the opcode of HLT, with the prefix and
-    /// displacement of the last index register. After a second index register the number of the
-    /// error replaces the first register, as long as the row shows its flag.
-    fn encode_memory_to_memory(&mut self, form: &Form, operands: &[Operand; 2], span: Span) {
-        let [first, second] = operands;
-        let last = [second, first].into_iter().find(|one| one.index.is_some());
-        let prefix = match last.and_then(|one| one.index) {
-            Some(Prefix::X) => &[0xDD, 0][..],
-            Some(Prefix::Y) => &[0xFD, 0],
-            Some(_) => &[0, 0],
-            None => &[0],
-        };
-        if let [Some(_), Some(_)] = [first.index, second.index] {
-            // Both displacements are checked, but the second one replaces the first.
-            let before = self.module.code.output.checkpoint();
-            self.emit_field(first, Field::Displacement);
-            self.module.code.output.roll_back(before);
-        }
-        let mut site = self.module.code.output.write(prefix);
-        if let Some(last) = last {
-            // Errors in the displacement are reported first.
-            self.emit_field(last, Field::Displacement);
-        }
-        let message = format!("{} does not take these operands together", form.mnemonic);
-        self.module.error(Code::Operand, span, message);
-        let both = first.index.is_some() && second.index.is_some();
-        let bits = match both {
-            true => 0x06 | self.module.context.sink.shown_flags_in_row() as u8,
-            false => 0x36,
-        };
-        site.at += prefix.len() as u32 - 1;
-        *self.module.code.output.byte(site, 0) = form.opcode | bits;
-    }
-
-    fn encode(&mut self, form: &Form, operands: &[Operand; 2]) {
-        self.module.context.recorder.line.clocks = Some(form.clocks);
-        let (mut opcode, index) = opcode_and_prefix(form, operands);
-        if operands[1].missing {
-            // Without a source operand ZASM writes the number of the error here.
-            opcode = opcode & 0x38 | 1;
-        }
-        let mut bytes = Bytes::default();
-        match index.unwrap_or(form.prefix) {
-            Prefix::X => bytes.push(0xDD),
-            Prefix::Y => bytes.push(0xFD),
-            Prefix::Ed => bytes.push(0xED),
-            // ZASM writes 0 as the prefix of an invalid index register.
-            Prefix::None if index.is_some() => bytes.push(0),
-            Prefix::Cb | Prefix::None => {}
-        }
-        if form.prefix == Prefix::Cb {
-            bytes.push(0xCB);
-            if let (Some(_), Some(at)) = (index, slot_of(form, Slot::Index)) {
-                self.module.code.output.write_short(bytes.bytes, bytes.len);
-                self.emit_field(&operands[at], Field::Displacement);
-                bytes.len = 0;
-            }
-            bytes.push(opcode);
-            return self.write_opcode(form, operands, &bytes);
-        }
-        bytes.push(opcode);
-        self.write_opcode(form, operands, &bytes);
-        let here = self.module.code.statement_location;
-        for (slot, operand) in form.slots.iter().zip(operands) {
-            let field = match slot {
-                Slot::Index => Field::Displacement,
-                Slot::Byte => Field::Byte,
-                Slot::Word => Field::Word,
-                Slot::Relative => Field::Relative(here),
-                _ => continue,
-            };
-            self.emit_field(operand, field);
-        }
-    }
-
-    /// Writes the field of an operand, unless the operand is missing.
-    fn emit_field(&mut self, operand: &Operand, field: Field) {
-        let Some(value) = operand.value else { return };
-        self.module.code.emit(&mut self.module.context, field, value, operand.span);
-    }
-
-    /// Writes the bytes up to the opcode, which can contain a bit or restart number.
-    fn write_opcode(&mut self, form: &Form, operands: &[Operand; 2], bytes: &Bytes) {
-        let mut site = self.module.code.output.write_short(bytes.bytes, bytes.len);
-        site.at += bytes.len as u32 - 1;
-        if matches!(form.slots[0], Slot::Bit | Slot::Restart)
-            && let Some(value) = operands[0].value
-        {
-            self.module.code.fill(
-                &mut self.module.context,
-                site,
-                Field::Bits,
-                value,
-                operands[0].span,
-            );
-        }
-    }
 }
 
 /// Returns the forms of an instruction, for messages.
@@ -576,26 +456,4 @@ fn patterns(mnemonic: &str) -> String {
     let forms = FORMS.iter().filter(|form| form.mnemonic == mnemonic);
     let shown: Vec<String> = forms.map(Form::pattern).collect();
     shown.join(" | ")
-}
-
-fn slot_of(form: &Form, wanted: Slot) -> Option<usize> {
-    form.slots.iter().position(|slot| *slot == wanted)
-}
-
-/// Returns the opcode with its register bits, and the prefix of an index register.
-fn opcode_and_prefix(form: &Form, operands: &[Operand; 2]) -> (u8, Option<Prefix>) {
-    let mut opcode = form.opcode;
-    let mut index = None;
-    for (slot, operand) in form.slots.iter().zip(operands) {
-        if let Some(bits) = operand.register.and_then(|register| register.bits(*slot)) {
-            opcode |= bits;
-        }
-        index = match (slot, operand.register) {
-            (Slot::Index, _) => operand.index,
-            (Slot::IndexPair, Some(Register::X)) => Some(Prefix::X),
-            (Slot::IndexPair, Some(Register::Y)) => Some(Prefix::Y),
-            _ => index,
-        };
-    }
-    (opcode, index)
 }
