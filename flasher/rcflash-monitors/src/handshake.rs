@@ -50,6 +50,8 @@ const END_RECORD_CHAR_DELAY: Duration = Duration::from_millis(30);
 /// How long an XMODEM receiver takes at most between two requests: XM 12.5 five seconds, others
 /// ten.
 const REQUEST_INTERVAL: Duration = Duration::from_secs(11);
+/// Fewer bytes are not taken for noise: some may have been received wrongly before a prompt.
+const MIN_NOISE: usize = 32;
 const ESCAPE: &[u8] = b"\x1B";
 const KILL_LINE: &[u8] = b"\x15";
 const TOGGLE_OUTPUT: &[u8] = b"\x0F\r";
@@ -176,7 +178,7 @@ fn bring_to_prompt(
     // An empty line is sent only at an unknown prompt, since a known program might execute it. Four
     // rounds bound the dialogue with a program that keeps prompting.
     for _ in 0..4 {
-        let peer = identify_prompt(&received);
+        let peer = identify_prompt(&received).filter(|_| !is_noise(&received));
         if peer == Some(Peer::XmodemReceiver)
             && !is_xmodem_receiver(session, operation, &mut received)?
         {
@@ -377,6 +379,11 @@ pub(crate) fn wrong_peer_error(
     LoaderError::UnknownPeer { port, expected, recent_traffic: session.recent_traffic() }
 }
 
+/// Returns `true` for noise, which may end like a prompt. A few wrong bytes are none.
+fn is_noise(received: &[u8]) -> bool {
+    received.len() >= MIN_NOISE && !is_text(received)
+}
+
 /// Returns `true` if at most an eighth of the bytes is neither printable nor a terminal's.
 pub(crate) fn is_text(received: &[u8]) -> bool {
     let plain = |byte: &&u8| matches!(byte, 0x20..=0x7E | 0x07..=0x0D | 0x1B);
@@ -392,6 +399,15 @@ mod tests {
     fn noise_of_a_wrong_speed_is_not_text() {
         assert!(is_text(b"\x07\r\nRC2014 - MS Basic Loader\r\nz88dk - feilipu\r\n"));
         assert!(!is_text(&[0x9C, 0x78, 0xF8, 0x0D, 0xFE]));
+    }
+
+    #[test]
+    fn noise_that_ends_like_a_prompt_is_noise() {
+        let noise: Vec<u8> = (0..50).map(|number: u8| number.wrapping_mul(157)).collect();
+        assert!(is_noise(&[&noise[..], b"\r\n*"].concat()));
+        assert!(!is_noise(b"\xFE\x80\r\n*") && !is_noise(b"\x15"));
+        let banner = b"\xF8\xFERCBus [RCZ80_std] Boot Loader\r\n\r\nBoot [H=Help]: ";
+        assert!(!is_noise(banner));
     }
 
     #[test]
