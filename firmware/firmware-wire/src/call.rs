@@ -174,6 +174,12 @@ impl CallStatus {
     pub fn faults(self) -> u8 {
         self.0 & !Self::INTERRUPTED
     }
+
+    /// Returns `true` if interrupts came meanwhile: the stack that was used is not exact.
+    #[must_use]
+    pub fn is_interrupted(self) -> bool {
+        self.0 & Self::INTERRUPTED != 0
+    }
 }
 
 impl fmt::Debug for CallStatus {

@@ -68,8 +68,7 @@ fn values(call: &Call) -> RegisterValues {
 
 /// Returns the bytes of stack that a routine itself used at least.
 pub(super) fn stack_used(status: CallStatus, bytes: u8) -> u16 {
-    let is_interrupted = status.0 & CallStatus::INTERRUPTED != 0;
-    u16::from(bytes).saturating_sub(if is_interrupted { INTERRUPT_BYTES } else { 0 })
+    u16::from(bytes).saturating_sub(if status.is_interrupted() { INTERRUPT_BYTES } else { 0 })
 }
 
 /// Returns the outcome of a call that has returned.
@@ -89,12 +88,11 @@ pub(super) fn outcome(call: &Call, result: &CallResult) -> Outcome {
     let memory = memory.collect();
     let counts = read.next().unwrap_or_default();
     let count = |table: &[u8]| u16::from_le_bytes([table[0], table[1]]).into();
-    let is_interrupted = result.status.0 & CallStatus::INTERRUPTED != 0;
     Outcome {
         registers,
         memory,
         mock_calls: counts.chunks_exact(TABLE.into()).map(count).collect(),
-        stack: (!is_interrupted).then_some(result.stack_used.into()),
+        stack: (!result.status.is_interrupted()).then_some(result.stack_used.into()),
         violations: violations(call, result),
         ..unfinished(call, CallEnd::Returned)
     }

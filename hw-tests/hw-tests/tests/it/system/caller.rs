@@ -64,8 +64,11 @@ fn check_calls(caller: &mut Caller, link: &mut Link, at: impl Fn(&str) -> u16) {
         assert_eq!(result.memory, [MemoryResult::Bytes(vec![!number as u8])]);
         assert_eq!(result.status.faults(), 0, "{number}");
         // An interrupt on the way back stores other bytes there, which may be as before.
-        let is_interrupted = result.status.0 & CallStatus::INTERRUPTED != 0;
-        assert!(is_interrupted || result.stack_used == 4, "{number}: {}", result.stack_used);
+        assert!(
+            result.status.is_interrupted() || result.stack_used == 4,
+            "{number}: {}",
+            result.stack_used
+        );
     }
     let mute = Call { entry: at("MUTE"), ..Call::default() };
     let results = caller.call_batch(link, &[mute], CALL_TIME).unwrap_or_else(|e| panic!("{e}"));
