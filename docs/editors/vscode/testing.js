@@ -18,14 +18,22 @@ function place({ uri }) {
   return { cwd, name: path.relative(cwd, uri.fsPath) };
 }
 
-/** Runs a program to its end, or until it is cancelled; its exit code and what it wrote. */
-function execute([program, ...args], cwd, token, onOutput = () => {}) {
+/**
+ * Runs a program to its end, or until it is cancelled; its exit code and what it wrote.
+ * @param {string[]} command the program and its arguments
+ * @param {string} cwd
+ * @param {vscode.CancellationToken} [token]
+ * @param {(text: string) => void} [onOutput]
+ * @returns {Promise<{ code: number | null, out: string, errors: string }>}
+ */
+function execute(command, cwd, token, onOutput) {
+  const [program, ...args] = command;
   return new Promise((resolve, reject) => {
     const running = child.spawn(program, args, { cwd });
     const cancelling = token?.onCancellationRequested(() => running.kill());
     const written = { out: "", errors: "" };
     const keep = (stream, key) =>
-      stream.setEncoding("utf8").on("data", (text) => ((written[key] += text), onOutput(text)));
+      stream.setEncoding("utf8").on("data", (text) => ((written[key] += text), onOutput?.(text)));
     keep(running.stdout, "out");
     keep(running.stderr, "errors");
     running.on("error", (error) =>
@@ -47,7 +55,7 @@ function sourceOf(finding, item) {
   const [, name, line] = /\(([^()]+):(\d+)\)$/.exec(finding) ?? [];
   const file = name && path.resolve(path.dirname(item.uri.fsPath), name);
   if (file && fs.existsSync(file))
-    return new vscode.Location(vscode.Uri.file(file), new vscode.Position(line - 1, 0));
+    return new vscode.Location(vscode.Uri.file(file), new vscode.Position(Number(line) - 1, 0));
 }
 
 /** The messages of a case that did not pass. */
@@ -175,7 +183,9 @@ exports.create = (setting) => {
     for (const uri of found) await listFile(uri, token);
   };
   tests.refreshHandler = listAll;
-  tests.resolveHandler = async (item) => item || listAll();
+  tests.resolveHandler = async (item) => {
+    if (!item) await listAll();
+  };
 
   const handler = (each) => async (request, token) => {
     const run = tests.createTestRun(request);

@@ -19,13 +19,7 @@ fuzz_target!(|source: &[u8]| {
         !found.has_errors() || !render::human(&found.diagnostics, &found.sources, false).is_empty()
     );
     for style in [Style::Modern, Style::Tdl] {
-        let _ = listing::render(
-            &found.listing,
-            &found.sources,
-            &found.diagnostics,
-            &found.modules,
-            style,
-        );
+        let _ = listing::render(&found.listing, &found.sources, &found.modules, style);
     }
     for module in found.modules.iter().filter(|_| !found.has_errors()) {
         // An ELF object does not keep the order of the source.
