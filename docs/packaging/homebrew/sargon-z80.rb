@@ -12,9 +12,9 @@ class SargonZ80 < Formula
     programs = {
       "tdlasm"     => "assembler/tdlasm-cli",
       "rcflash"    => "flasher/rcflash",
-      "hw-tests"   => "hw-tests/hw-tests",
-      "hw-inspect" => "hw-tests/hw-inspect",
-      "sargon"     => "hw-tests/sargon",
+      "hw-tests"   => "hw-tests/cli",
+      "hw-inspect" => "hw-tests/debug/inspect",
+      "sargon"     => "hw-tests/chess/cli",
     }
     programs.each do |program, path|
       system "cargo", "install", "--profile", "dist", *std_cargo_args(path: path)

@@ -1,6 +1,6 @@
 //! Measures over positions what the parts of the searcher are worth:
 //! `cargo run --release -p chess-match --example orderings -- costs
-//! hw-tests/sargon-corpus/corpus/generated.epd`.
+//! hw-tests/chess/corpus/corpus/generated.epd`.
 //!
 //! `costs` times the operations whose nanoseconds `Work` counts; `searches` counts nodes to a depth
 //! and compares the moves found with those of a longer search; `battles` compares Sargon's residues

@@ -11,7 +11,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 const [page, programs] = process.argv.slice(2).map((folder) => resolve(folder));
 const behaviours = ["1978", "mended", "fast"];
-const cases = resolve(dirname(fileURLToPath(import.meta.url)), "../../sargon-corpus/corpus");
+const cases = resolve(dirname(fileURLToPath(import.meta.url)), "../../chess/corpus/corpus");
 
 /** Runs a program and returns what it prints, and what it tells on standard error. */
 function native(program, ...args) {

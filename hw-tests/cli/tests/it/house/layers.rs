@@ -1,0 +1,80 @@
+//! Layers: `tests/data/layers.md` lists what each crate may use, and each `Cargo.toml` agrees.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::house::{crates, read, root};
+
+type Uses = BTreeMap<String, BTreeSet<String>>;
+
+/// Returns the crates that each crate's manifest names, those of this workspace only.
+fn manifests() -> Uses {
+    let tables: Vec<toml::Table> = crates()
+        .iter()
+        .map(|folder| read(&folder.join("Cargo.toml")).parse().expect("a manifest"))
+        .collect();
+    let name = |table: &toml::Table| table["package"]["name"].as_str().expect("a name").to_owned();
+    let ours: BTreeSet<String> = tables.iter().map(name).collect();
+    let uses = |table: &toml::Table| {
+        let named = table.get("dependencies").and_then(toml::Value::as_table);
+        let named = named.into_iter().flat_map(|named| named.keys().cloned());
+        named.filter(|other| ours.contains(other)).collect()
+    };
+    tables.iter().map(|table| (name(table), uses(table))).collect()
+}
+
+/// Returns the rows of the table: ``| `crate` | `other`, `another` |``.
+fn table() -> Uses {
+    let page = read(&root().join("hw-tests/cli/tests/data/layers.md"));
+    let rows = page.lines().filter(|line| line.starts_with("| `"));
+    let cells = rows.map(|row| row.trim_matches('|').split('|').collect::<Vec<_>>());
+    let quoted = |cell: &str| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+    cells
+        .filter(|cells| cells.len() == 2)
+        .map(|cells| (cells[0].trim().trim_matches('`').to_owned(), quoted(cells[1])))
+        .collect()
+}
+
+#[test]
+fn every_crate_uses_what_the_table_of_layers_lists() {
+    let table = table();
+    let manifests = manifests();
+    for (name, uses) in &manifests {
+        let row = table.get(name).unwrap_or_else(|| panic!("the table has no row for {name}"));
+        assert_eq!(row, uses, "{name}: the table (left) and Cargo.toml (right) differ");
+    }
+    let removed: Vec<_> = table.keys().filter(|name| !manifests.contains_key(*name)).collect();
+    assert!(removed.is_empty(), "the table names {removed:?}, which are no crates");
+}
+
+/// Returns whether `from` reaches `to` by any path of dependencies.
+fn reaches(uses: &Uses, from: &str, to: &str) -> bool {
+    uses[from].iter().any(|next| next == to || reaches(uses, next, to))
+}
+
+#[test]
+fn the_reference_does_not_depend_on_the_firmware() {
+    let uses = manifests();
+    assert_eq!(uses["sargon-reference"], BTreeSet::new(), "the reference uses nothing of ours");
+    assert_eq!(uses["tdlasm"], BTreeSet::new(), "the language uses nothing of ours");
+    for (from, to) in [
+        ("board-simulator", "sargon-reference"),
+        ("board-simulator", "rcflash-link"),
+        ("sargon-analysis", "firmware"),
+        ("firmware", "rcflash-transport"),
+        ("firmware", "tdlasm-rewrite"),
+        ("rcflash-link", "tdlasm"),
+        ("board-debugger", "rcflash-link"),
+        ("hil-harness", "tdlasm-server"),
+        ("hil-harness", "chess-rules"),
+        ("hil-harness", "sargon-analysis"),
+        ("hil-harness", "sargon-corpus"),
+        ("hil-harness", "sargon-reference"),
+        ("hil-harness", "sargon-suite"),
+        ("hw-tests", "tdlasm-server"),
+        ("hw-tests", "tdlasm-rewrite"),
+        ("hw-tests", "board-debugger"),
+        ("sargon", "testfile-suite"),
+    ] {
+        assert!(!reaches(&uses, from, to), "{from} must not reach {to}");
+    }
+}

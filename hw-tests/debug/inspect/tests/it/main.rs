@@ -1,0 +1,33 @@
+//! Tests of profile, coverage, and the debugger with its front ends.
+
+mod any;
+mod board;
+mod case;
+mod coverage;
+mod dap;
+mod debugger;
+mod expressions;
+mod gdb;
+mod launch;
+mod pictures;
+mod profile;
+mod reverse;
+#[path = "../../../../cli/tests/it/screen.rs"]
+mod screen;
+mod stuck;
+#[cfg(feature = "system-tests")]
+mod system;
+mod view;
+mod why;
+
+use std::process::Command;
+
+use assert_cmd::cargo::CommandCargoExt;
+
+/// Runs the program; returns the exit code, standard output and standard error.
+fn hw_tests(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = Command::cargo_bin("hw-inspect").expect("it is built");
+    let output = command.args(arguments).output().expect("it starts");
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
