@@ -59,5 +59,5 @@ python_programs() {
 # Prints the version of the workspace.
 workspace_version() { sed -n '/^\[workspace.package\]/,/^version/s/^version = "\(.*\)"$/\1/p' Cargo.toml; }
 
-# Prints README's two commands: the main job, and all tests.
-readme_commands() { sed -n 's/^    \(cargo .*\)$/\1/p' README.md | head -2; }
+# Prints the commands of README's first screen that need Rust and nothing else; a board is something else.
+readme_commands() { sed -n 's/^    \(cargo .*\)$/\1/p' README.md | grep -v /dev/; }

@@ -57,7 +57,7 @@ fn the_engine_takes_the_firmware_without_the_evaluator() {
     assert_eq!(shared["default-features"].as_bool(), Some(false));
     let firmware = manifest("firmware/Cargo.toml");
     assert_eq!(firmware["dependencies"]["sargon-src"]["optional"].as_bool(), Some(true));
-    for name in ["hil-harness", "board-simulator"] {
+    for name in ["run/harness", "machine/board-simulator"] {
         let manifest = manifest(&format!("hw-tests/{name}/Cargo.toml"));
         assert_eq!(manifest["dependencies"]["firmware"].get("features"), None, "{name}");
     }
