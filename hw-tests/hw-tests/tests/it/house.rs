@@ -46,7 +46,8 @@ fn crates() -> Vec<PathBuf> {
         files(&root().join(folder), "Cargo.toml", &mut manifests);
     }
     let members = manifests.iter().filter_map(|path| path.parent());
-    let is_apart = |part: &std::ffi::OsStr| part == "fuzz" || part == "web";
+    let is_apart =
+        |part: &std::ffi::OsStr| ["experiments", "fuzz", "web"].iter().any(|apart| part == *apart);
     let in_workspace = |folder: &&Path| !folder.iter().any(is_apart);
     let mut crates: Vec<PathBuf> = members.filter(in_workspace).map(Path::to_owned).collect();
     crates.sort();

@@ -48,8 +48,6 @@ impl MoveDetail {
         let value = &self.short.value;
         let san = &self.short.san;
         line(&format!("{san}, by the swap list"), value.swap.to_string());
-        line("the same, recursively", self.recursive.to_string());
-        line("the same, by bounds without a list", self.by_bounds.to_string());
         let pruned = format!("with pruning, {} gains evaluated", self.pruned_gains.len());
         line(&pruned, self.pruned_value.to_string());
         line("with pawns that promote (swap_promo)", value.swap_promo.to_string());

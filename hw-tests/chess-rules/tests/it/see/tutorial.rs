@@ -1,5 +1,5 @@
 //! The tutorial "Static Exchange Evaluation (SEE)" of the Chess Programming Guide: its numbers, and
-//! the places where it contradicts itself (`CLAIMS.md`). Its examples give no positions;
+//! the places where it contradicts itself (`hw-tests/experiments/README.md`). Its examples give no positions;
 //! these are constructed from its text.
 
 use chess_rules::see::{

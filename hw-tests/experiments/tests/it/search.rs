@@ -1,6 +1,6 @@
 //! The searcher: published counts of moves, mates and tactics that others have set.
 
-use chess_match::{Found, HangingPieces, LeafRule, Limit, MATE, Node, Player, Search};
+use chess_experiments::{Found, HangingPieces, LeafRule, Limit, MATE, Node, Player, Search};
 
 const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 /// Positions of the Chess Programming Wiki's page "Perft Results", with depth and count.
