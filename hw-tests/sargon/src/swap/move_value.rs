@@ -6,9 +6,6 @@ use chess_rules::see::{
 use chess_rules::{Move, Position};
 use serde::Serialize;
 
-/// Piece values without --values and without a suite.
-pub(super) const DEFAULT_VALUES: PieceValues = PieceValues::WIKI;
-
 #[derive(Serialize)]
 pub(super) struct MoveValue {
     pub(super) uci: String,
