@@ -30,7 +30,7 @@ const SUITES: [&str; 4] = [
     "4k3/8/8/3p4/4P3/8/8/4K3 w - -; exd5\n",
     "4k3/8/8/3p4/4P3/8/8/4K3 w - - | exd5 | P - R + B\n",
 ];
-/// A square with another residue in 1978.
+/// A square with another residue in the original.
 const FLAG: &str = "r3q2r/2p1k1p1/p5p1/1p2Nb2/1P2nB2/P7/2PNQbPP/R2R3K w - -";
 /// An attacked piece whose residue is not its swap value.
 const PIN: &str = "2k5/8/2n5/8/3p4/8/3R4/2R4K w - -";

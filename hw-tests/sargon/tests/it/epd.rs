@@ -51,7 +51,9 @@ fn values_of_several_moves_or_squares_are_one_comment() {
     assert_eq!(epd(&["differences", POSITION], ""), format!("{POSITION} {differ}\n"));
     assert!(epd(&["relations", POSITION], "").contains("Qe1 attacks pe5 through Re2. Re2"));
     let flag = "r3q2r/2p1k1p1/p5p1/1p2Nb2/1P2nB2/P7/2PNQbPP/R2R3K w - -";
-    assert!(epd(&["behaviours", flag], "").ends_with(" c0 \"mended e4=3\"; c1 \"1978 e4=0\";\n"));
+    assert!(
+        epd(&["behaviours", flag], "").ends_with(" c0 \"corrected e4=3\"; c1 \"original e4=0\";\n")
+    );
     let theirs = epd(&["compare-see", "--captures", "while read l; do echo 7; done", POSITION], "");
     assert!(theirs.contains(" sm Nxe5; c0 \"theirs=7\"; c1 \"see=-200\";\n"), "{theirs}");
 }
