@@ -100,7 +100,7 @@ W is the side of the attacking piece, whatever its colour.
 Example:
   sargon relations '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -'")]
     Relations(relations::RelationsArgs),
-    /// List squares where the original program differs from the corrected one, and the bug behind it
+    /// List squares where the original program differs from the corrected one, and the bug behind
     #[command(after_help = "\
 Lists squares with another residue, with a piece that did not fit into the array, or with a
 wrong count. The bugs are described in sargon-src/README.md, \"The original\".

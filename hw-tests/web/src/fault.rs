@@ -1,4 +1,5 @@
-//! The fault of the original behind a result, and the line of code that has it (sargon-src/README.md).
+//! The fault of the original behind a result, and the line of code that has it
+//! (sargon-src/README.md).
 
 use firmware::evaluator::Behaviour;
 use sargon_reference::SquareResult;

@@ -88,8 +88,8 @@ fn number(text: &str) -> u64 {
     contract::number(text).unwrap_or_else(|| panic!("'{text}' does not start with a number"))
 }
 
-/// The part of a field that is for this behaviour: "CORRECTED; original FAULTY; fast FAST", or fewer
-/// of these where several are the same.
+/// The part of a field that is for this behaviour: "CORRECTED; original FAULTY; fast FAST", or
+/// fewer of these where several are the same.
 fn of_behaviour(text: &str, behaviour: Behaviour) -> &str {
     let prefix = match behaviour {
         Behaviour::Corrected => "",

@@ -127,8 +127,8 @@ fn the_command_prints_tables_listings_and_pictures() {
     assert!(tables.contains("  XCHNG\n") && tables.contains("acia.asm:"), "{tables}");
     assert!(std::fs::read_to_string(&file).expect("a picture").ends_with("</svg>\n"));
     let (_, listing, _) = hw_tests(&["profile", "--annotate", "newlst.asm", FIGURE_1]);
-    // In the corrected evaluator its label has a line of its own. MVI A,FENCE: 7 T-states for each of
-    // 20 pieces.
+    // In the corrected evaluator its label has a line of its own. MVI A,FENCE: 7 T-states for each
+    // of 20 pieces.
     let after = listing.split("NEWLST:]\n").nth(1).expect("its label");
     let entry = after.lines().next().expect("its first instruction");
     let words: Vec<_> = entry.split_whitespace().collect();
