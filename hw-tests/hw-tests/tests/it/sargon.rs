@@ -21,7 +21,7 @@ fn lines(arguments: &[&str], input: &str) -> Vec<Value> {
 
 /// A position in which a knight may take, with all that a line may have.
 const POSITION: &str = "1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - - bm Nxe5 Qh9; ]";
-/// A pinned bishop and a right of Chess960.
+/// A pinned bishop and a right of Chess960; no king of Black; an invalid line.
 const OTHERS: &str =
     "1k2r3/8/8/3p4/4B3/8/8/4K1R1 w G - 0 1\n8/8/8/3p4/4P3/8/8/4K3 w - -\nrubbish\n";
 /// A suite of each form.
