@@ -9,18 +9,17 @@
 ;   The slot is that of the piece's type, or the queen's if one came before on this ray. The first
 ;   of a slot goes low, the second high, so that the first comes out first. Nothing goes into a full
 ;   slot: the piece is pushed into the low half of the next byte that has room, whatever byte that
-;   is. As in 1978, the direction stands for the queen met as soon as there is a pin, and the next
-;   byte is taken without a look at it: a piece pushed out of it is lost, though counted, and after
-;   a section comes the other one's count or the pin list.
+;   is. In the original, the direction stands for the queen met as soon as there is a pin, and the
+;   next byte is taken without a look at it: a piece pushed out of it is lost, though counted, and
+;   after a section comes the other one's count or the pin list.
 ;   Entry:    A = type; E bit 7 = colour, bit 0 = queen seen on this ray; C = step of the ray;
 ;             H = the data page
 ;   Exit:     the piece is stored and counted
-;   Errors:   no room up to the king's byte: not stored, not counted, B.OVER of STATUS set; as in
-;             1978
-;             B.OVER is set if a piece was lost or the section left
+;   Errors:   no room up to the king's byte: not stored, not counted, B.OVER of STATUS set;
+;             original B.OVER is set if a piece was lost or the section left
 ;   Clobbers: AF, D, DE'
-;   Stack:    2 bytes; as in 1978 6
-;   Cycles:   161..298 over the corpus; as in 1978 190..362
+;   Stack:    2 bytes; original 6
+;   Cycles:   161..298 over the corpus; original 190..362
 ATKSAV: PUSH H
         MOV L,A                 ; the slot has the number of the type
         EXX
@@ -29,7 +28,7 @@ ATKSAV: PUSH H
         LDAX D                  ; by type
         EXX                     ; A goes across: EXX leaves it
         MOV D,A                 ; the value
-        .IFE FAULT78,[
+        .IFE ORIGINAL,[
         BIT 0,E                 ; queen seen
         JRZ ..SLOT              ; none: the slot of its type
 ][
@@ -60,7 +59,7 @@ ATKSAV: PUSH H
         INR M
         POP H
         RET
-        .IFE FAULT78,[
+        .IFE ORIGINAL,[
 %USED:  CPI 10H                 ; is the high half empty?
         JRC HIGH
 %NEXT:  INR L                   ; full: the next byte with room, whatever it is for
@@ -83,7 +82,7 @@ ATKSAV: PUSH H
 ]
 %PUSH:  MOV A,D
         RLD                     ; A: the entry that was in the high half
-        .IFN FAULT78,[
+        .IFN ORIGINAL,[
         ZOFA
         CNZ ATKOVR
         ]
@@ -107,7 +106,7 @@ HIGH:   MOV A,D                 ; HIGH is entered with the low half taken
 ..ADD:  INR M
         POP H                   ; pushed by ATKSAV
         RET
-        .IFE FAULT78,[
+        .IFE ORIGINAL,[
 FULL:   MVI L,O.STAT
         SET B.OVER,M            ; not stored, not counted
         POP H                   ; pushed by ATKSAV

@@ -18,7 +18,7 @@
 ;   Errors:   B.OVER of STATUS set if a piece found no room
 ;   Clobbers: AF, BC, DE, HL, DE'
 ;   Stack:    12 bytes
-;   Cycles:   1167..6521 over the corpus; as in 1978 1167..6912
+;   Cycles:   1167..6521 over the corpus; original 1167..6912
         .IFE FAST,[.INTERN ATTACK
 ATTACK:][.INTERN ATKRAY
 ATKRAY:]

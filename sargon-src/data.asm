@@ -12,12 +12,12 @@ BOARDA: .BLKB 120                       ; ten squares a row, two border rows on 
 ATKLST:                                 ; the attackers array (Table 1 of the article)
 WACT:   .BLKB SECTN                     ; White: count; P, N, B, R, Q, K, two entries a byte
 BACT:   .BLKB SECTN                     ; Black
-        .IFE FAULT78,[
+        .IFE ORIGINAL,[
 ENDLST: .BLKB 1                         ; FENCE
 ]
 PLISTA: .BLKB PINMAX                    ; squares of pinned pieces
 PLDIRA: .BLKB PINMAX                    ; direction of each pin, outwards from the royal piece
-        .IFN FAULT78,[
+        .IFN ORIGINAL,[
 ENDLST: .BLKB 1
 ]
 STATUS: .BLKB 1                         ; bits B.OVER and B.SHRT

@@ -7,18 +7,18 @@
 ; NEXTAD - changes sides and takes the least valuable piece out of the other side's section.
 ;   An entry whose low half is empty is found all the same, so none is lost. The walk along the
 ;   section is bounded: White's section lies below O.BACT, Black's at or above it, and the byte at
-;   O.END is never 0. As in 1978 the walk continues beyond the section, up to the fence, and takes
-;   what it finds there; a byte with an empty low half ends it, the fence among them. XCHNG sees
-;   from the pointers that this happened.
+;   O.END is never 0. In the original the walk continues beyond the section, up to the fence, and
+;   takes what it finds there; a byte with an empty low half ends it, the fence among them. XCHNG
+;   sees from the pointers that this happened.
 ;   Entry:    C = side flag; B' = count of the side just served, C' = count of the other;
 ;             HL' and DE' = where their sections were left; H' and D' = the data page
 ;   Exit:     Z clear: A = value of the piece; Z set: A = 0, the side has none left
 ;             C + 1; B' C' and HL' DE' exchanged, the count and the section one piece shorter
 ;   Errors:   the count exceeds the section's entries: as if none were left, B.SHRT of STATUS
-;             set; as in 1978 only if an empty low half ends the walk
+;             set; original only if an empty low half ends the walk
 ;   Clobbers: F
-;   Stack:    0 bytes; as in 1978 2
-;   Cycles:   58..286 over the corpus; as in 1978 58..1764
+;   Stack:    0 bytes; original 2
+;   Cycles:   58..286 over the corpus; original 58..1764
 NEXTAD: INR C                   ; the side flag belongs to the set that the caller has current
         EXX
         MOV A,B
@@ -29,7 +29,7 @@ NEXTAD: INR C                   ; the side flag belongs to the set that the call
         CMP B                   ; has it any left?
         JRZ ..DONE
         DCR B                   ; one fewer
-        .IFE FAULT78,[
+        .IFE ORIGINAL,[
         BIT 7,L                 ; bit 7 of its address selects the section
         JRNZ ..BLK
 ..WHT:  INR L

@@ -19,7 +19,7 @@
 ;   Errors:   none: 32 pins are the most there can be, and the list has room for them
 ;   Clobbers: AF, BC, DE, HL, BC', DE', HL', IY, ATKLST, STATUS
 ;   Stack:    30 bytes; fast 34
-;   Cycles:   336..10452 over the corpus; as in 1978 336..10516; fast 16065..70365
+;   Cycles:   336..10452 over the corpus; original 336..10516; fast 16065..70365
 PINFND: XRA A
         STA NPINS               ; the list grows from here on
         LXI Y,POSK              ; Y survives all that is done for one royal piece; falls into ROYAL

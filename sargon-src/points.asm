@@ -15,7 +15,7 @@ PTSW1:  .BLKB 1                 ; highest loss of the other side
 PTSW2:  .BLKB 1                 ; second highest
 PTSCK:  .BLKB 1                 ; bits B.DNGR and B.BOOK: the piece that has just moved is in danger
 ARTICL: .BLKB 2                 ; lost and won as in the article, in quarters of a point
-BOOK:   .BLKB 2                 ; lost and won as in the program of 1978, in halves
+BOOK:   .BLKB 2                 ; lost and won as in the original, in halves
         .IFN .-PTSL-PTSLEN,[.ERROR "what POINTS finds has not PTSLEN bytes"]
 
         .LOC .PROG.
@@ -119,7 +119,7 @@ PRIZE:  MOV A,C
         MOV M,A
         RET
 
-; ACCNT - counts what was found as the article does, and as the program of 1978 does.
+; ACCNT - counts what was found as the article does, and as the original does.
 ACCNT:  LDA PTSL
         ADD A                   ; points are whole: doubled, they are halves
         MOV B,A                 ; in halves
@@ -135,7 +135,7 @@ ACCNT:  LDA PTSL
         MVI C,1<B.BOOK
         CALL SECOND
         ADD A                   ; in halves
-        CALL LESS1              ; 1978 counts one half less
+        CALL LESS1              ; the original counts one half less
         SRLR A                  ; half of it, rounded down
         MOV H,A
         MOV A,B                 ; the loss in halves, less one

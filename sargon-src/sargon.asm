@@ -1,9 +1,9 @@
 ; Definitions that all routines of the evaluator share; inserted, it makes no code.
 
-; How the evaluator is assembled; the builder defines all. FAULT78 is 1 for the program of 1978
-; with its bugs, FAST is 1 if the fast evaluator finds the attackers (spread.asm), Z180 is 1 for
+; How the evaluator is assembled; the builder defines all. ORIGINAL is 1 for the original with its
+; bugs, FAST is 1 if the fast evaluator finds the attackers (spread.asm), Z180 is 1 for
 ; that processor.
-        .IFNDEF FAULT78,[FAULT78 == 0]
+        .IFNDEF ORIGINAL,[ORIGINAL == 0]
         .IFNDEF FAST,[FAST == 0]
         .IFNDEF Z180,[Z180 == 0]
 
@@ -20,17 +20,17 @@ H8      == 98           ; the last
 
 ; The data page. All variables lie in one page, so that the low byte of an address chooses
 ; among them and, below 120, is the number of a square. data.asm lays the page out and checks these.
-; As in 1978 the pins lie directly after the array, where walks that leave it end up.
+; As in the original the pins lie directly after the array, where walks that leave it end up.
 SECTN   == 7            ; bytes in a section of the array
 PINMAX  == 32           ; room for pins: 4 royal pieces with 8 rays each
 BOARD   == 0            ; the board
 O.ATKL  == 79H          ; ATKLST: White's section; its addresses have bit 7 clear
 O.BACT  == 80H          ; Black's section; its addresses have bit 7 set
 O.PAST  == 87H          ; after the array
-O.END   == O.PAST+2*PINMAX*FAULT78      ; the fence, where walks end
-O.PINA  == O.PAST+1-FAULT78             ; PLISTA: pinned squares
+O.END   == O.PAST+2*PINMAX*ORIGINAL     ; the fence, where walks end
+O.PINA  == O.PAST+1-ORIGINAL            ; PLISTA: pinned squares
 O.PIND  == O.PINA+PINMAX                ; PLDIRA: directions of the pins
-; The same by index, as the program of 1978 has it: from the page that NPINS points to, the first
+; The same by index, as the original has it: from the page that NPINS points to, the first
 ; pin being number 1. That page follows the data page, since offsets reach 128 bytes back.
 PLIST   == O.PINA-1-100H
 PLISTD  == O.PIND-1-100H
@@ -57,7 +57,7 @@ B.SHRT  == 1            ; a count exceeds its section's entries
 PTSLEN  == 8            ; bytes that POINTS finds, from PTSL on
 ; Bits of PTSCK: the piece that has just moved is in danger.
 B.DNGR  == 0            ; in the article: it has a residue
-B.BOOK  == 1            ; in the program of 1978: and no square before it has a higher one
+B.BOOK  == 1            ; in the original: and no square before it has a higher one
 
 ; Records of TRACE: what was done.
 S.TAKE  == 1            ; takes; the defender is to answer

@@ -21,8 +21,8 @@
 ;             up
 ;   Errors:   B.SHRT of STATUS set if a count exceeds its section's entries
 ;   Clobbers: AF, BC, DE, HL of both sets, AF'
-;   Stack:    2 bytes; as in 1978 4
-;   Cycles:   193..2357 over the corpus; as in 1978 193..3932
+;   Stack:    2 bytes; original 4
+;   Cycles:   193..2357 over the corpus; original 193..3932
 XCHNG:  LXI H,BACT              ; one before the first slot, NEXTAD's argument
         LXI D,WACT
         LDA P1
@@ -65,9 +65,9 @@ WINBAK: MOV A,E
 ; that recaptures is worth at least as much and there is another attacker.
 DEARER: EXAF                    ; A = the guard
 ..NEXT: CMP L                   ; the guard is cheaper than the attacker:
-        .IFE FAULT78,[RC][JRC DONE]
+        .IFE ORIGINAL,[RC][JRC DONE]
         CALL NEXTAD             ; help for the attacker
-        .IFE FAULT78,[RZ][JRZ DONE]
+        .IFE ORIGINAL,[RZ][JRZ DONE]
         MOV L,A                 ; the helper is the dearer one now
         CALL NEXTAD             ; what answers it?
         JRNZ ..NEXT             ; falls into LAST
@@ -79,12 +79,12 @@ LAST:   MOV A,B                 ; the last capture
         NEG                     ; the owner wins it back
 ..ADD:  ADD E
         MOV E,A
-        .IFE FAULT78,[
+        .IFE ORIGINAL,[
 XCLAST: RET
 ][
 XCLAST: NOP                     ; for probes, an address of its own; falls into DONE
 
-; As in 1978 nothing confines a walk to its section. The final pointers show whether one was
+; In the original nothing confines a walk to its section. The final pointers show whether one was
 ; outside: each is one before the byte that was found last.
 DONE:   EXX
         INR L

@@ -10,7 +10,7 @@
 // as strings here do.
 // Numbers of points are those of Sargon: P 1, N 3, B 3, R 5, Q 9, K 10.
 
-export type Behaviour = "1978" | "mended" | "fast";
+export type Behaviour = "original" | "corrected" | "fast";
 /** A letter of FEN: capital for White. */
 export type PieceLetter = "P" | "N" | "B" | "R" | "Q" | "K" | "p" | "n" | "b" | "r" | "q" | "k";
 export type Side = "white" | "black";
@@ -214,7 +214,7 @@ export interface SquareFacts {
   steps: Step[];
   /** Why residue and swap differ, in words; empty if they do not. */
   reason: string;
-  /** The fault of 1978 that the square shows: in words, and its line. */
+  /** The fault of the original that the square shows: in words, and its line. */
   fault: { text: string; file: string; line: number; code: string } | null;
   /** T-states of ATTACK and XCHNG on the board. */
   tStates: number | null;

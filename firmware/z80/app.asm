@@ -72,7 +72,7 @@ ASKING  == 500
 IDENT:  .BYTE ROLE.A,PROTO
 BUILD:  .BYTE 0,0,0,0           ; the builder puts the CRC-32 of the image here
         .WORD ASKING,C.CHKS+C.IDLE+C.STUS,0
-        .BYTE C.XCHG+C.POSN+C.XHST+C.PNTS+C.TRCE+FAULT78*C.1978
+        .BYTE C.XCHG+C.POSN+C.XHST+C.PNTS+C.TRCE+ORIGINAL*C.ORIG
 NAME:   .ASCII /Sargon exchange evaluator 1/
         .BYTE 0                 ; ends the name for BANNER
 IDLEN   == .-IDENT-1

@@ -63,7 +63,7 @@ DOXHST: LDA R.DATA+X.SPCE
         ORA L
         LXI D,X.CNT
         JRZ XREFUS
-        CALL NOPINS             ; as in 1978 walks may get into the list
+        CALL NOPINS             ; in the original walks may get into the list
         CALL NEWLST             ; A is 0 then
         STA STATUS
         LXI H,BINS

@@ -107,7 +107,7 @@ REFUSE: MVI C,E.ARG
 ;   Errors:   none
 ;   Clobbers: AF, BC, DE, HL
 ;   Stack:    4 bytes
-;   Cycles:   557; as in 1978 1912; fast 435
+;   Cycles:   557; original 1912; fast 435
 NEWARR: PUSH H
         CALL NOPINS
         CALL NEWLST             ; the fence; the zeros are written over
@@ -117,17 +117,17 @@ NEWARR: PUSH H
         LDIR
         RET
 
-; NOPINS - empties the pin list. As in 1978 walks may get into it, and must find nothing of an
+; NOPINS - empties the pin list. In the original walks may get into it, and must find nothing of an
 ; earlier request there; if corrected, only the count matters.
 ;   Entry:    nothing
 ;   Exit:     done
 ;   Errors:   none
 ;   Clobbers: AF, BC, DE, HL
 ;   Stack:    0 bytes
-;   Cycles:   27; as in 1978 1382
+;   Cycles:   27; original 1382
 NOPINS: XRA A
         STA NPINS
-        .IFN FAULT78,[
+        .IFN ORIGINAL,[
         LXI H,PLISTA
         LXI D,PLISTA+1
         LXI B,2*PINMAX-1
@@ -457,7 +457,7 @@ FOLD:   CALL CRCARR             ; the array, before XCHNG uses it up
 ;   Clobbers: AF, BC, DE, HL
 ;   Stack:    10 bytes
 ;   Cycles:   2000..9000
-UNPACK: PUSH D                  ; NOPINS uses DE only as in 1978
+UNPACK: PUSH D                  ; NOPINS uses DE only in the original
         CALL NOPINS
         POP D
         LXI H,0                 ; kings and queens of the position before

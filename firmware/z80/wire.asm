@@ -89,7 +89,7 @@ C.RAM   == 01H
 C.FLSH  == 02H
 C.XCHG  == 04H
 C.POSN  == 08H
-C.1978  == 10H
+C.ORIG  == 10H
 C.XHST  == 20H
 C.PNTS  == 40H
 C.TRCE  == 80H

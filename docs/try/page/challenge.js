@@ -38,7 +38,7 @@ export class ChallengePanel {
       const first = own.files ? `your ${own.files.map(({ name }) => name).join(", ")}` : "";
       if (first) put(rows, row(first, await this.corpus(own)));
       for (const behaviour of BEHAVIOURS) {
-        const name = behaviour === "1978" ? "1978, by its own reference" : behaviour;
+        const name = behaviour === "original" ? "original, by its own reference" : behaviour;
         put(rows, row(name, await this.corpus({ behaviour })));
       }
       this.said.textContent = "";

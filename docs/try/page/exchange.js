@@ -16,7 +16,7 @@ import { BEHAVIOURS, current, linkTo, onChange, update } from "./state.js";
 
 /** Positions to begin with: name, FEN, square. */
 const SAMPLES = /** @type {[string, string, string][]} */ ([
-  ["A fault of 1978", "r3q2r/2p1k1p1/p5p1/1p2Nb2/1P2nB2/P7/2PNQbPP/R2R3K w - - 0 1", "e4"],
+  ["A fault of the original", "r3q2r/2p1k1p1/p5p1/1p2Nb2/1P2nB2/P7/2PNQbPP/R2R3K w - - 0 1", "e4"],
   ["Two knights and a bishop", "6k1/4q3/8/3p4/4n3/2N5/3N2B1/6K1 w - - 0 1", "e4"],
   [
     "Rook, queen and queen on one file",

@@ -175,7 +175,7 @@ function comparison(facts, answers) {
         return h("td", {}, there ? cell(there) : "…");
       }),
     );
-  const right = of("mended")?.residue.reference;
+  const right = of("corrected")?.residue.reference;
   const owner = facts.piece === facts.piece.toUpperCase() ? "White" : "Black";
   const board = (/** @type {SquareFacts} */ there) =>
     h(

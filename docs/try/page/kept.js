@@ -7,7 +7,7 @@ import { debounce } from "./dom.js";
 /** @typedef {import("../worker.js").SourceFile} SourceFile */
 /** @typedef {{ files: SourceFile[], histories: Record<string, unknown> }} Kept */
 
-const NAMES = ["1978", "mended", "fast", "program"];
+const NAMES = ["original", "corrected", "fast", "program"];
 const PREFIX = "tdl-try-";
 
 /** @type {Map<string, Kept>} */

@@ -17,8 +17,8 @@ const PAUSE = 1100;
 
 /** @type {Record<Behaviour, string>} */
 const NAMES = {
-  1978: "The program of 1978",
-  mended: "The mended program",
+  original: "The original program",
+  corrected: "The corrected program",
   fast: "The fast program",
 };
 
@@ -69,15 +69,17 @@ export class PlayPanel {
     const of = (/** @type {Behaviour} */ name) =>
       answers[name]?.squares.find((one) => one.square === square);
     const own = of(behaviour);
-    const mended = of("mended");
-    this.start.disabled = !this.playing && !(own?.steps.length && mended);
+    const corrected = of("corrected");
+    this.start.disabled = !this.playing && !(own?.steps.length && corrected);
     replace(this.verdict);
     replace(this.blame);
-    if (!own || !mended) return;
-    const right = mended.residue.reference;
+    if (!own || !corrected) return;
+    const right = corrected.residue.reference;
     const isRight = own.residue.board === right;
     this.parts = [{ name: behaviour, facts: own }];
-    if (!isRight && behaviour !== "mended") this.parts.push({ name: "mended", facts: mended });
+    if (!isRight && behaviour !== "corrected") {
+      this.parts.push({ name: "corrected", facts: corrected });
+    };
     const owner = own.piece === own.piece.toUpperCase() ? "White" : "Black";
     put(
       this.verdict,
@@ -181,7 +183,7 @@ function blame(fault) {
     "p",
     { class: "reason" },
     `${fault.text} The line: `,
-    h("a", { href: linkTo({ view: "evaluator", behaviour: "1978", at }) }, at),
+    h("a", { href: linkTo({ view: "evaluator", behaviour: "original", at }) }, at),
     " ",
     h("code", {}, fault.code),
   );

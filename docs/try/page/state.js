@@ -11,27 +11,27 @@
 /** @type {State} */
 const FIRST = {
   view: "exchange",
-  // Here the printed program of 1978 is wrong.
+  // Here the original program is wrong.
   fen: "r3q2r/2p1k1p1/p5p1/1p2Nb2/1P2nB2/P7/2PNQbPP/R2R3K w - - 0 1",
   square: "e4",
-  behaviour: "1978",
+  behaviour: "original",
   at: "",
 };
 const VIEWS = ["exchange", "evaluator", "program", "board"];
-export const BEHAVIOURS = /** @type {Behaviour[]} */ (["1978", "mended", "fast"]);
+export const BEHAVIOURS = /** @type {Behaviour[]} */ (["original", "corrected", "fast"]);
 
 /** @type {Set<(state: State, changed: Set<string>) => void>} */
 const listeners = new Set();
 let state = parse(location.hash);
 
 /**
- * Reads a fragment; what is missing or makes no sense is as at first, and the evaluator is mended.
+ * Reads a fragment; what is missing or makes no sense is as at first, and the evaluator is corrected.
  * @param {string} hash
  * @returns {State}
  */
 function parse(hash) {
   const read = { ...FIRST };
-  if (hash.length > 1) read.behaviour = "mended";
+  if (hash.length > 1) read.behaviour = "corrected";
   for (const pair of hash.replace(/^#/, "").split("&")) {
     const at = pair.indexOf("=");
     const name = pair.slice(0, at);

@@ -8,7 +8,7 @@ import { native, residues } from "./native.js";
 
 const FAULT = "r3q2r/2p1k1p1/p5p1/1p2Nb2/1P2nB2/P7/2PNQbPP/R2R3K w - - 0 1";
 const PINS = "2kr4/6q1/8/5n2/2Kp4/3N3B/5Q2/6B1 w - - 0 1";
-const BEHAVIOURS = ["1978", "mended", "fast"];
+const BEHAVIOURS = ["original", "corrected", "fast"];
 
 /** @type {Pages} */
 let pages;
@@ -18,7 +18,7 @@ after(() => pages.close());
 /** @param {string} text */
 const number = (text) => Number(text.replace(/\s/g, "").replace(/\(.*/, ""));
 /** @param {string} fen */
-const link = (fen, square = "e4", behaviour = "mended") =>
+const link = (fen, square = "e4", behaviour = "corrected") =>
   `#view=exchange&fen=${fen.replaceAll(" ", "_")}&square=${square}&behaviour=${behaviour}`;
 
 /**
@@ -188,9 +188,9 @@ test("a wrong FEN is refused in the program's words, and as text", async () => {
 });
 
 test("the link carries the state, and going back leads to the task before", async () => {
-  const page = await pages.visit(link(PINS, "d4", "1978"));
+  const page = await pages.visit(link(PINS, "d4", "original"));
   await page.getByRole("heading", { name: "d4: Black pawn" }).waitFor();
-  assert.ok(await page.getByRole("radio", { name: "1978" }).isChecked());
+  assert.ok(await page.getByRole("radio", { name: "original" }).isChecked());
   await page.getByRole("link", { name: "Write Z80 code" }).press("Enter");
   await page.locator("#program .cm-editor").waitFor();
   await page.goBack();

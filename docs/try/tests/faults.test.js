@@ -24,7 +24,7 @@ async function write(page, text) {
 }
 
 test("a failing case opens on the square that differs, with the changed code", async () => {
-  const page = await pages.visit("#view=evaluator&behaviour=mended");
+  const page = await pages.visit("#view=evaluator&behaviour=corrected");
   await page.locator("#evaluator .count").filter({ hasText: /\S/ }).waitFor();
   await write(page, NOTHING);
   await page.locator("#evaluator").getByText("Changed: xchng.asm").waitFor();
@@ -38,7 +38,7 @@ test("a failing case opens on the square that differs, with the changed code", a
   await page.getByRole("heading", { level: 2, name: `${square}:` }).waitFor();
   await page.locator("#exchange .note", { hasText: "your changes of xchng.asm" }).waitFor();
   await page
-    .locator("#exchange .verdict", { hasText: "Your changed program (mended) answers" })
+    .locator("#exchange .verdict", { hasText: "Your changed program (corrected) answers" })
     .filter({ hasText: /loses 0 points\. Right is [1-9]/ })
     .waitFor();
   pages.clean();

@@ -33,7 +33,7 @@ test("Firefox shows the residues of sargon residues", async (context) => {
   page.setDefaultTimeout(PATIENCE);
   await page.goto(`${server.url}#view=exchange&fen=${FEN.replaceAll(" ", "_")}&square=e4`);
   const wanted = await Promise.all(
-    ["1978", "mended", "fast"].map(async (name) => {
+    ["original", "corrected", "fast"].map(async (name) => {
       const { squares } = await residues(FEN, name);
       return String(squares.find(({ square }) => square === "e4")?.board);
     }),

@@ -1,4 +1,4 @@
-// What a new user meets first: the fault of 1978, Play, the three doors, terms that explain
+// What a new user meets first: the fault of the original, Play, the three doors, terms that explain
 // themselves, and an answer that a telephone shows without scrolling.
 
 import assert from "node:assert/strict";
@@ -23,14 +23,14 @@ async function residue(behaviour) {
 /** @param {import("playwright-core").Page} page */
 const step = (page) => page.locator("#exchange .live [role=status]");
 
-test("the page opens on a fault of 1978, with what is right and the line that has it", async () => {
-  const [wrong, right] = await Promise.all([residue("1978"), residue("mended")]);
+test("the page opens on a fault of the original, with what is right and the line that has it", async () => {
+  const [wrong, right] = await Promise.all([residue("original"), residue("corrected")]);
   assert.notEqual(wrong?.board, right?.board);
   for (const options of [{}, PHONE]) {
     const page = await pages.visit("", options);
     const verdict = page.locator("#exchange .verdict");
     const text =
-      `The program of 1978 answers that Black loses ${wrong?.board} points. ` +
+      `The original program answers that Black loses ${wrong?.board} points. ` +
       `Right is ${right?.board}.`;
     await becomes(() => verdict.textContent(), text);
     const play = page.getByRole("button", { name: "▶ Play" });
@@ -57,11 +57,11 @@ test("Play shows captures, array and what the Z80 returns, and gives the board b
   const explained = await native("sargon", "explain", FAULT, "e4");
   const captures = [...explained.matchAll(/^\d +(\S.* takes)/gm)].map(([, text]) => text);
   assert.ok(captures.length > 1);
-  const [wrong, right] = await Promise.all([residue("1978"), residue("mended")]);
+  const [wrong, right] = await Promise.all([residue("original"), residue("corrected")]);
   const page = await pages.visit("", { reducedMotion: "reduce" });
   await page.getByRole("button", { name: "▶ Play" }).click();
   await step(page).filter({ hasText: "XCHNG begins" }).waitFor();
-  await step(page).filter({ hasText: `1978: XCHNG returns ${wrong?.board}.` }).waitFor();
+  await step(page).filter({ hasText: `original: XCHNG returns ${wrong?.board}.` }).waitFor();
   for (const text of captures) {
     await step(page).filter({ hasText: text }).waitFor();
     // The array has a piece fewer with each capture; counts are its first bytes.

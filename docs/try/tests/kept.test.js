@@ -108,7 +108,7 @@ test("what is typed just before the page reloads itself to be isolated is there 
 });
 
 test("Back to the original, and a removed file, are taken back", async () => {
-  const page = await pages.visit("#view=evaluator&behaviour=mended");
+  const page = await pages.visit("#view=evaluator&behaviour=corrected");
   await ready(page);
   const original = await text(page);
   await typeMine(page, "evaluator");

@@ -33,13 +33,13 @@ async function figures(page) {
 const first = (page) => page.locator("#evaluator .cm-line").first().textContent();
 
 test("a challenge link carries code, and its figures are computed where it is opened", async () => {
-  const page = await pages.visit("#view=evaluator&behaviour=mended");
+  const page = await pages.visit("#view=evaluator&behaviour=corrected");
   await edit(page, "; shared\n");
   await page.getByRole("button", { name: "Compare and share" }).click();
   const shown = await figures(page);
   assert.deepEqual(
     shown.map(([name]) => name),
-    ["your xchng.asm", "1978, by its own reference", "mended", "fast"],
+    ["your xchng.asm", "original, by its own reference", "corrected", "fast"],
   );
   assert.deepEqual(shown[0].slice(1), shown[2].slice(1), "a comment changes nothing");
   const link = await page.locator("[data-link]").getAttribute("data-link");
@@ -49,7 +49,7 @@ test("a challenge link carries code, and its figures are computed where it is op
   assert.deepEqual(await figures(other), shown);
   await becomes(() => first(other), "; shared");
 
-  const own = await pages.visit("#view=evaluator&behaviour=mended");
+  const own = await pages.visit("#view=evaluator&behaviour=corrected");
   await edit(own, "; mine\n");
   await own.evaluate((hash) => {
     location.hash = hash;

@@ -16,7 +16,7 @@ test("a new user plays the fault, breaks the code, sees why, undoes and shares",
     permissions: ["clipboard-read", "clipboard-write"],
   });
   const verdict = page.locator("#exchange .verdict");
-  await verdict.filter({ hasText: "The program of 1978 answers" }).waitFor();
+  await verdict.filter({ hasText: "The original program answers" }).waitFor();
   await page.getByRole("button", { name: "▶ Play" }).click();
   await page.locator("#exchange .live [role=status]", { hasText: "XCHNG returns" }).first().waitFor();
   await page.getByRole("button", { name: "■ Stop" }).click();
@@ -24,8 +24,8 @@ test("a new user plays the fault, breaks the code, sees why, undoes and shares",
   await page.getByRole("link", { name: "Write Z80 code" }).click();
   await page.getByRole("link", { name: "Sargon’s evaluator" }).click();
   const evaluator = page.locator("#evaluator");
-  await evaluator.getByLabel("Evaluator", { exact: true }).selectOption("mended");
-  await evaluator.locator("select[data-loaded=mended]").waitFor();
+  await evaluator.getByLabel("Evaluator", { exact: true }).selectOption("corrected");
+  await evaluator.locator("select[data-loaded=corrected]").waitFor();
   // With this the attackers are taken for the defenders.
   await evaluator.locator(".cm-scroller").hover();
   await page.mouse.wheel(0, 400);
@@ -40,7 +40,7 @@ test("a new user plays the fault, breaks the code, sees why, undoes and shares",
   await evaluator.locator(".corpus [role=status]", { hasText: "FAIL" }).waitFor();
   await evaluator.getByRole("link", { name: "Look at" }).click();
   await verdict
-    .filter({ hasText: "Your changed program (mended) answers" })
+    .filter({ hasText: "Your changed program (corrected) answers" })
     .filter({ hasText: "Right is" })
     .waitFor();
 

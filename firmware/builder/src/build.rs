@@ -193,9 +193,9 @@ fn assemble_application(
     Ok((modules, routines))
 }
 
-/// Returns the symbol that selects the bugs of 1978.
+/// Returns the symbol that selects the bugs of the original.
 fn original_bugs_define(behaviour: Behaviour) -> (&'static str, u16) {
-    ("FAULT78", u16::from(behaviour == Behaviour::Original))
+    ("ORIGINAL", u16::from(behaviour == Behaviour::Original))
 }
 
 /// Returns the symbols defined for an evaluator's files without overrides, for editors.

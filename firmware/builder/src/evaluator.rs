@@ -32,7 +32,7 @@ pub(crate) fn required_exports(routine: &str) -> &'static [&'static str] {
     }
 }
 
-/// Names of `names.asm`, which programs of 1978 use without declaring them.
+/// Names of `names.asm`, which listings of the original use without declaring them.
 const DATA_PAGE_NAMES: [&str; 26] = [
     "ATKLST", "WACT", "BACT", "PLISTA", "PLIST", "PLISTD", "PLDIRA", "POSK", "POSQ", "M1", "M2",
     "M3", "M4", "T1", "T2", "T3", "INDX1", "INDX2", "NPINS", "P1", "P2", "P3", "PVALUE", "DIRECT",
@@ -59,8 +59,8 @@ impl Behaviour {
 impl fmt::Display for Behaviour {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Corrected => "mended",
-            Self::Original => "1978",
+            Self::Corrected => "corrected",
+            Self::Original => "original",
             Self::Fast => "fast",
         })
     }
@@ -71,10 +71,10 @@ impl FromStr for Behaviour {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
-            "mended" => Ok(Self::Corrected),
-            "1978" => Ok(Self::Original),
+            "corrected" => Ok(Self::Corrected),
+            "original" => Ok(Self::Original),
             "fast" => Ok(Self::Fast),
-            _ => Err("the behaviours are mended, 1978 and fast".to_owned()),
+            _ => Err("the behaviours are corrected, original and fast".to_owned()),
         }
     }
 }
@@ -232,7 +232,7 @@ pub(crate) fn missing_header_hint(messages: &str) -> Option<&'static str> {
     let mut words = messages.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
     let is_undefined = messages.contains("undefined") || messages.contains("not defined");
     (is_undefined && words.any(|word| DATA_PAGE_NAMES.contains(&word))).then_some(
-        "a listing of 1978 needs a header: '.IDENT XCHNG', '.INTERN XCHNG' and '.INSERT \
+        "a listing of the original needs a header: '.IDENT XCHNG', '.INTERN XCHNG' and '.INSERT \
          names.asm', which brings the names of the data page; names of other routines go behind \
          '.EXTERN' (sargon-src/README.md, \"Routines of your own\")",
     )

@@ -201,7 +201,7 @@ fn both_sides_of_the_wire_have_the_same_constants() {
         ("C.FLSH", capability::WRITES_FLASH),
         ("C.XCHG", capability::EXCHANGE),
         ("C.POSN", capability::POSITION),
-        ("C.1978", capability::AS_IN_1978),
+        ("C.ORIG", capability::ORIGINAL),
         ("C.XHST", capability::EXHAUST),
         ("SPCNUM", wire::EXHAUST_SPACES),
         ("BINNUM", wire::RESIDUE_BINS as u8),

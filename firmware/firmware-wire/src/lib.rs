@@ -174,8 +174,8 @@ pub mod capability {
     pub const EXCHANGE: u8 = 0x04;
     /// Answers POSITION.
     pub const POSITION: u8 = 0x08;
-    /// Has the bugs of the program of 1978.
-    pub const AS_IN_1978: u8 = 0x10;
+    /// Has the bugs of the original evaluator.
+    pub const ORIGINAL: u8 = 0x10;
     /// Answers EXHAUST.
     pub const EXHAUST: u8 = 0x20;
     /// Answers POINTS.

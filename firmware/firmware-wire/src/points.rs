@@ -11,7 +11,7 @@ pub struct PointsReply {
     pub danger: u8,
     /// Lost and won as in the article, in quarters of a point.
     pub article: [u8; 2],
-    /// Lost and won as in the program of 1978, in halves of a point.
+    /// Lost and won as in the original, in halves of a point.
     pub book: [u8; 2],
     /// Union of all statuses.
     pub status: u8,

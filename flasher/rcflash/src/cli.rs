@@ -92,7 +92,7 @@ Examples:
 Examples:
   rcflash write --port /dev/ttyUSB0                     the built-in exchange evaluator
   rcflash write --port bench                            on the board of this name in the rig file
-  rcflash write --port /dev/ttyUSB0 --behaviour 1978    the same, with the bugs of 1978
+  rcflash write --port /dev/ttyUSB0 --behaviour original   with the bugs of the original
   rcflash write --port /dev/ttyUSB0 prog.hex            a program of your own
   rcflash write --port /dev/ttyUSB0 prog.bin --address 9000 --no-run
   rcflash write --port /dev/ttyUSB0 --board rc2014-zed --flash --autostart
@@ -197,8 +197,8 @@ const EVALUATOR: &str = "Evaluator";
 /// Options that choose the exchange evaluator to build.
 #[derive(Args)]
 struct EvaluatorArgs {
-    /// Treatment of the bugs of the 1978 program
-    #[arg(long, value_name = "mended|1978|fast", default_value_t, help_heading = EVALUATOR)]
+    /// Treatment of the bugs of the original program
+    #[arg(long, value_name = "corrected|original|fast", default_value_t, help_heading = EVALUATOR)]
     behaviour: Behaviour,
     /// Build the evaluator with the routines in this folder instead of the built-in ones
     ///

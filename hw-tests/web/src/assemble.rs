@@ -248,7 +248,7 @@ mod tests {
         let made = assemble(&sources("\tMVI Q,5\n", None)).expect("it answers");
         assert_eq!(made.answer["messages"][0]["line"], 1);
         assert!(made.answer["program"].is_null() && made.bytes.is_empty());
-        let mut of_ours = sources("\tMVI Q,5\n", Some("mended"));
+        let mut of_ours = sources("\tMVI Q,5\n", Some("corrected"));
         of_ours.files[0].name = "xchng.asm".to_owned();
         let made = assemble(&of_ours).expect("it answers");
         assert_eq!(made.answer["messages"][0]["file"], "xchng.asm");
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn the_evaluator_is_the_image_that_the_programs_build() {
-        let mut ours = sources("", Some("mended"));
+        let mut ours = sources("", Some("corrected"));
         ours.files.clear();
         let made = assemble(&ours).expect("it answers");
         let profile = profile(None).expect("it ships");

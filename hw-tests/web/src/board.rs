@@ -178,7 +178,7 @@ mod tests {
                 SourceFile { name: name.to_owned(), text }
             };
             let files = files.iter().map(file).collect();
-            EvaluatorSources::new("mended", Some(files)).expect("its name").overridden_routines()
+            EvaluatorSources::new("corrected", Some(files)).expect("its name").overridden_routines()
         };
         assert!(own(&[("xchng.asm", ""), ("data.asm", "; mine\n")]).is_empty());
         assert_eq!(own(&[("xchng.asm", "; mine\n"), ("attack.asm", "")]), ["XCHNG"]);

@@ -175,8 +175,8 @@ impl BoardObservation {
     }
 }
 
-/// Returns `true` if there is an attacker and the counts of the array are those of its pieces. As
-/// in 1978 it may promise more, and the exchange runs on into other memory then.
+/// Returns `true` if there is an attacker and the counts of the array are those of its
+/// pieces. In the original it may promise more, and the exchange runs on into other memory then.
 fn may_be_played(piece: &Piece, array: &AttackersArray) -> bool {
     let holds = |colour| array.in_order(colour).len() >= usize::from(array.count(colour));
     array.count(piece.colour.other()) > 0 && holds(Colour::White) && holds(Colour::Black)

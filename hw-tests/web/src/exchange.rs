@@ -149,8 +149,8 @@ impl From<&Capturer> for CapturerView {
     }
 }
 
-/// A side's entries of an array. As in 1978 it may hold other pieces than the rules put there, in
-/// another order: an entry then stands for the first piece of its kind that is left.
+/// A side's entries of an array. In the original it may hold other pieces than the rules put there,
+/// in another order: an entry then stands for the first piece of its kind that is left.
 fn side(array: &AttackersArray, colour: Colour, found: &ArrayCapturers) -> Vec<CapturerView> {
     let mut left: Vec<&Capturer> = found.in_order(colour).collect();
     let others = found.barred.iter().chain(&found.left_out);

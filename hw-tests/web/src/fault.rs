@@ -1,4 +1,5 @@
-//! The fault of 1978 behind a result, and the line of code that has it (sargon-src/README.md).
+//! The fault of the original behind a result, and the line of code that has it
+//! (sargon-src/README.md).
 
 use firmware::evaluator::Behaviour;
 use sargon_reference::SquareResult;
@@ -36,7 +37,7 @@ const SHORT: FaultEntry = (
 );
 
 impl Fault {
-    /// The fault that a result shows; `None` if it shows none or is not by the program of 1978.
+    /// The fault that a result shows; `None` if it shows none or is not by the original.
     pub(crate) fn of(result: &SquareResult, behaviour: Behaviour) -> Option<Self> {
         if behaviour != Behaviour::Original {
             return None;

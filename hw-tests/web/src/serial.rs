@@ -157,7 +157,7 @@ impl<'a> SerialTask<'a> {
     }
 
     fn edition(&self) -> Result<EvaluatorSources, PageError> {
-        let behaviour = self.wishes.behaviour.as_deref().unwrap_or("mended");
+        let behaviour = self.wishes.behaviour.as_deref().unwrap_or("corrected");
         EvaluatorSources::new(behaviour, self.wishes.files.clone())
     }
 

@@ -21,7 +21,7 @@ const FILES: [&str; 11] = [
     "sargon.asm",
 ];
 
-/// The file of names that listings of 1978 need.
+/// The file of names that listings of the original need.
 const NAMES: &str = "names.asm";
 
 pub(crate) fn sources(behaviour: Behaviour) -> Result<Vec<SourceFile>, PageError> {

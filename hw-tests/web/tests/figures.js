@@ -10,7 +10,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const [page, programs] = process.argv.slice(2).map((folder) => resolve(folder));
-const behaviours = ["1978", "mended", "fast"];
+const behaviours = ["original", "corrected", "fast"];
 const cases = resolve(dirname(fileURLToPath(import.meta.url)), "../../chess/corpus/corpus");
 
 /** Runs a program and returns what it prints, and what it tells on standard error. */
@@ -86,7 +86,7 @@ function images() {
     assert.match(stderr, new RegExp(`build ${image.build}`));
     console.log(`${image.behaviour}: ${image.size} bytes, CRC-32 ${image.crc32}, build ${image.build}`);
   }
-  const file = join(scratch, "mended.bin");
+  const file = join(scratch, "corrected.bin");
   native("rcflash", "image", "--application", "-o", file);
   const bytes = readFileSync(file);
   const sum = crc32(bytes).toString(16).toUpperCase().padStart(8, "0");
@@ -117,11 +117,11 @@ function positions(behaviour) {
 
 /** Every case passes, and the run takes at most three times as long as the program's. */
 function corpus() {
-  const summary = toolchain.call("corpus", { behaviour: "mended" });
+  const summary = toolchain.call("corpus", { behaviour: "corrected" });
   assert.equal(summary.ended, "complete");
   assert.equal(summary.counts.pass, summary.counts.cases);
   const began = performance.now();
-  native("hw-tests", "run", "--direct", "--behaviour", "mended");
+  native("hw-tests", "run", "--direct", "--behaviour", "corrected");
   const program = (performance.now() - began) / 1000;
   const { cases } = summary.counts;
   console.log(`${cases} cases: ${summary.seconds.toFixed(2)} s here, ${program.toFixed(2)} s by the program`);

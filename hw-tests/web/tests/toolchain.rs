@@ -81,7 +81,7 @@ fn invalid_requests_are_refused() {
         ("debug.state", json!({})),
         ("machine.input", json!({ "bytes": "x" })),
         ("serial.probe", json!({})),
-        ("corpus", json!({ "behaviour": "mended", "filter": ["no such case"] })),
+        ("corpus", json!({ "behaviour": "corrected", "filter": ["no such case"] })),
     ] {
         let answer = page.ask(method, params);
         assert!(answer["error"]["message"].is_string(), "{method}: {answer}");
@@ -92,7 +92,7 @@ fn invalid_requests_are_refused() {
 #[test]
 fn the_corpus_passes_and_a_run_can_be_stopped() {
     let mut page = Page::default();
-    let summary = page.call("corpus", json!({ "behaviour": "mended", "filter": ["document"] }));
+    let summary = page.call("corpus", json!({ "behaviour": "corrected", "filter": ["document"] }));
     assert_eq!(summary["counts"]["pass"], summary["counts"]["cases"]);
     assert!(page.events("corpus").count() > 0);
     let run = page.send("corpus", json!({ "behaviour": "fast" }));
@@ -109,19 +109,19 @@ fn the_corpus_passes_and_a_run_can_be_stopped() {
 #[test]
 fn a_changed_evaluator_fails_with_its_first_difference() {
     let mut page = Page::default();
-    let sources = page.call("sources", json!({ "behaviour": "mended" }));
+    let sources = page.call("sources", json!({ "behaviour": "corrected" }));
     let file = sources["files"].as_array().expect("a list").iter();
     let file = file.clone().find(|file| file["name"] == "xchng.asm").expect("it ships");
     // The points that the owner loses are taken off where XCHNG books them.
     let text = file["text"].as_str().expect("a text").replace("ADD E", "SUB E");
     assert_ne!(file["text"], text.as_str(), "XCHNG adds somewhere");
     let files = json!([{ "name": "xchng.asm", "text": text }]);
-    let params = json!({ "behaviour": "mended", "files": files, "filter": ["document"] });
+    let params = json!({ "behaviour": "corrected", "files": files, "filter": ["document"] });
     let summary = page.call("corpus", params);
     assert!(summary["counts"]["fail"].as_u64() > Some(0), "{summary}");
     assert!(summary["first"]["id"].is_string());
     let first = &summary["first"];
-    let examined = json!({ "fen": first["fen"], "behaviour": "mended", "files": files });
+    let examined = json!({ "fen": first["fen"], "behaviour": "corrected", "files": files });
     let examined = page.call("examine", examined);
     let squares = examined["squares"].as_array().expect("a list");
     let square = squares.iter().find(|one| one["square"] == first["square"]).expect("occupied");
@@ -131,7 +131,7 @@ fn a_changed_evaluator_fails_with_its_first_difference() {
 #[test]
 fn the_debugger_goes_forward_and_back() {
     let mut page = Page::default();
-    let start = json!({ "fen": FEN, "square": "e4", "behaviour": "mended" });
+    let start = json!({ "fen": FEN, "square": "e4", "behaviour": "corrected" });
     let begin = page.call("debug.start", start);
     assert_eq!((&begin["label"], &begin["halt"]), (&json!("XCHNG"), &json!("breakpoint")));
     assert_eq!(begin["array"]["bytes"], json!([3, 0, 51, 3, 0, 0, 0, 2, 1, 0, 0, 0, 9, 0]));
@@ -171,7 +171,7 @@ fn the_debugger_goes_forward_and_back() {
 #[test]
 fn an_exchange_is_played_from_the_call_of_xchng_to_its_return() {
     let mut page = Page::default();
-    let params = json!({ "fen": FEN, "square": "e4", "behaviour": "mended" });
+    let params = json!({ "fen": FEN, "square": "e4", "behaviour": "corrected" });
     let played = page.call("play", params.clone());
     let states = played["states"].as_array().expect("a list");
     assert_eq!(states[0]["label"], "XCHNG");
@@ -184,7 +184,7 @@ fn an_exchange_is_played_from_the_call_of_xchng_to_its_return() {
     let other = states.last().expect("the return")["registers"]["DE"].as_u64();
     assert!([residue, other].into_iter().flatten().any(|pair| pair & 0xFF == 1), "Black loses 1");
     for square in ["e5", "z9", ""] {
-        let params = json!({ "fen": FEN, "square": square, "behaviour": "mended" });
+        let params = json!({ "fen": FEN, "square": square, "behaviour": "corrected" });
         assert!(page.ask("play", params)["error"]["message"].is_string(), "{square}");
     }
 }
@@ -192,7 +192,7 @@ fn an_exchange_is_played_from_the_call_of_xchng_to_its_return() {
 #[test]
 fn times_of_lines_add_up() {
     let mut page = Page::default();
-    let times = page.call("tstates", json!({ "fen": FEN, "behaviour": "mended" }));
+    let times = page.call("tstates", json!({ "fen": FEN, "behaviour": "corrected" }));
     let files = times["files"].as_array().expect("a list").iter();
     let lines = files.flat_map(|file| file["lines"].as_array().expect("a list"));
     let sum: u64 = lines.filter_map(|line| line["tStates"].as_u64()).sum();
@@ -322,7 +322,7 @@ fn what_a_stock_monitor_loaded_is_verified() {
     page.call("serial.write", json!({ "behaviour": "fast", "via": "scm" }));
     let verified = page.call("serial.verify", json!({ "behaviour": "fast" }));
     assert_eq!(verified["same"], true, "{verified}");
-    let other = page.ask("serial.verify", json!({ "behaviour": "mended" }));
+    let other = page.ask("serial.verify", json!({ "behaviour": "corrected" }));
     let message = other["error"]["message"].as_str().expect("the monitor does not answer");
     assert!(message.contains("write the evaluator"), "{message}");
 }
@@ -335,7 +335,7 @@ fn a_disconnected_port_is_named() {
     };
     let stop = Arc::new(AtomicBool::new(false));
     page.toolchain.attach(Port::new("USB adapter".to_owned(), Arc::new(gone), stop));
-    let answer = page.ask("serial.write", json!({ "behaviour": "mended", "via": "monitor" }));
+    let answer = page.ask("serial.write", json!({ "behaviour": "corrected", "via": "monitor" }));
     let message = answer["error"]["message"].as_str().expect("it fails");
     assert!(message.contains("USB adapter") && message.contains("lost"), "{message}");
 }

@@ -239,9 +239,9 @@ test("what messages name as the fix is one", async () => {
     const [action] = actions;
     assert.ok(action, `${wrong}: ${message.message}`);
     assert.equal(action.kind, "quickfix");
-    const mended = applied(wrong, action.edit.changes[textDocument.uri]);
-    assert.equal(mended, fixed);
-    session.replace({ textDocument }, mended);
+    const edited = applied(wrong, action.edit.changes[textDocument.uri]);
+    assert.equal(edited, fixed);
+    session.replace({ textDocument }, edited);
     assert.deepEqual(await session.messages({ textDocument }), [], fixed);
     const other = { ...params, context: { diagnostics: [], only: ["refactor"] } };
     assert.deepEqual(await session.ask("textDocument/codeAction", other), []);

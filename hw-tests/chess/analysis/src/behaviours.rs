@@ -1,11 +1,11 @@
-//! Differences between the original evaluator of 1978 and the corrected one, and their bugs.
+//! Differences between the original evaluator and the corrected one, and their bugs.
 
 use std::fmt;
 
 use sargon_reference::{Behaviour, Evaluation, Piece, Position, Square, SquareResult, evaluate_as};
 use serde::Serialize;
 
-/// A bug of the program of 1978 (`sargon-src/README.md`, "As in 1978").
+/// A bug of the original program (`sargon-src/README.md`, "The original").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OriginalBug {
@@ -55,7 +55,7 @@ pub struct BehaviourDiff {
     pub piece: Piece,
     /// The outcome with the bugs corrected.
     pub corrected: SquareOutcome,
-    /// The outcome with the bugs of 1978.
+    /// The outcome with the bugs of the original.
     pub original: SquareOutcome,
     /// Whether the attackers arrays differ.
     pub arrays_differ: bool,
@@ -80,7 +80,7 @@ impl BehaviourDiff {
 /// use sargon_analysis::behaviours;
 /// use sargon_reference::parse_fen;
 ///
-/// // With so few pieces the bugs of 1978 have no effect.
+/// // With so few pieces the bugs of the original have no effect.
 /// let position = parse_fen("4k3/8/8/3p4/8/8/8/3RK3 w - -")?;
 /// let compared = behaviours::compare(&position);
 /// assert_eq!(compared.len(), 4);

@@ -20,7 +20,7 @@ pub struct Prizes {
     pub second: u8,
     /// `true` if the piece that has just moved has a residue, which the article counts as lost.
     pub article_danger: bool,
-    /// The same by the program of 1978: only if no earlier square has a higher residue.
+    /// The same by the original: only if no earlier square has a higher residue.
     pub book_danger: bool,
 }
 
@@ -77,7 +77,7 @@ impl Prizes {
         ScoreAdjustment { lost: 4 * self.lost, won: 3 * second, parts: 4 }
     }
 
-    /// Returns the score by the program of 1978, in halves of a point: the loss less half a point,
+    /// Returns the score by the original, in halves of a point: the loss less half a point,
     /// and half of the second prize less half a point, rounded down.
     pub fn book(&self) -> ScoreAdjustment {
         let second = if self.book_danger { 0 } else { self.second };

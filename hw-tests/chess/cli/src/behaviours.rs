@@ -1,4 +1,4 @@
-//! `sargon behaviours`: squares on which the 1978 program differs, and the bug behind it.
+//! `sargon behaviours`: squares on which the original program differs, and the bug behind it.
 
 use std::fmt::Write;
 
@@ -34,10 +34,11 @@ pub(super) fn behaviours(args: &BehavioursArgs) -> CommandResult {
             }
         } else if args.form.epd {
             let squares = remarkable.iter().map(|found| (found.square, found));
-            let mended = squares.clone().map(|(at, found)| (at, found.corrected.residue));
-            let printed = squares.map(|(at, found)| (at, found.original.residue));
-            output
-                .push_str(&named.epd(None, &[comment("mended", mended), comment("1978", printed)]));
+            let corrected = squares.clone().map(|(at, found)| (at, found.corrected.residue));
+            let original = squares.map(|(at, found)| (at, found.original.residue));
+            output.push_str(
+                &named.epd(None, &[comment("corrected", corrected), comment("original", original)]),
+            );
         } else if !remarkable.is_empty() {
             output.push_str(&format!("{} {}\n", named.id, named.fen));
             output.extend(remarkable.into_iter().map(row));
@@ -54,8 +55,8 @@ pub(super) fn behaviours(args: &BehavioursArgs) -> CommandResult {
 struct SquareLine<'a> {
     square: String,
     piece: char,
-    mended: SquareOutcome,
-    printed: SquareOutcome,
+    corrected: SquareOutcome,
+    original: SquareOutcome,
     faults: &'a [OriginalBug],
 }
 
@@ -63,7 +64,7 @@ impl<'a> SquareLine<'a> {
     fn of(found: &'a BehaviourDiff) -> Self {
         let BehaviourDiff { corrected, original, bugs: ref faults, .. } = *found;
         let square = found.square.to_string();
-        Self { square, piece: found.piece.letter(), mended: corrected, printed: original, faults }
+        Self { square, piece: found.piece.letter(), corrected, original, faults }
     }
 }
 
@@ -71,7 +72,7 @@ fn row(found: &BehaviourDiff) -> String {
     let BehaviourDiff { square, piece, corrected, original, .. } = found;
     let faults: Vec<_> = found.bugs.iter().map(OriginalBug::to_string).collect();
     let mut text = format!(
-        "    {square} {} mended {} 1978 {}  {}",
+        "    {square} {} corrected {} original {}  {}",
         piece.letter(),
         corrected.residue,
         original.residue,
@@ -79,7 +80,7 @@ fn row(found: &BehaviourDiff) -> String {
     );
     for (is_set, what) in [(corrected.overflow, "overflow"), (corrected.short, "short")] {
         if is_set {
-            let _ = write!(text, " (mended: {what})");
+            let _ = write!(text, " (corrected: {what})");
         }
     }
     text.trim_end().to_owned() + "\n"
@@ -98,15 +99,15 @@ fn summary(counts: &BehaviourStats) -> String {
     };
     line("arrays differ", arrays.to_string());
     line("residues differ", (higher + lower).to_string());
-    line("  higher in 1978", higher.to_string());
-    line("  lower in 1978", lower.to_string());
+    line("  higher in the original", higher.to_string());
+    line("  lower in the original", lower.to_string());
     for (fault, count) in OriginalBug::ALL.iter().zip(faults) {
         line(&format!("  {}", meaning(*fault)), count.to_string());
     }
-    line("a piece found no room: mended", overflow[0].to_string());
-    line("a piece found no room: 1978", overflow[1].to_string());
-    line("a count promised too much: mended", short[0].to_string());
-    line("a count promised too much: 1978", short[1].to_string());
+    line("a piece found no room: corrected", overflow[0].to_string());
+    line("a piece found no room: original", overflow[1].to_string());
+    line("a count promised too much: corrected", short[0].to_string());
+    line("a count promised too much: original", short[1].to_string());
     text
 }
 

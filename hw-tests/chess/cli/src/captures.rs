@@ -13,17 +13,19 @@ use cli_support::output::{pluralize, print};
 use sargon_corpus::args::{Jobs, NamedPosition, OutputForm, PositionArgs, SinglePosition, comment};
 use serde::{Serialize, Serializer};
 
+use crate::values::{COLUMNS, DEFAULT_VALUES, columns};
+
 #[derive(Args)]
 pub(super) struct CapturesArgs {
     #[command(flatten)]
     positions: PositionArgs,
     #[command(flatten)]
     jobs: Jobs,
-    /// Piece values: wiki, tutorial, classic, units, sargon, or P,N,B,R,Q,K
-    #[arg(long, value_name = "VALUES", default_value = "wiki")]
+    /// Piece values: wiki, tutorial, classic, units, sargon, or whole numbers P,N,B,R,Q,K
+    #[arg(long, value_name = "VALUES", default_value_t = DEFAULT_VALUES)]
     values: PieceValues,
     /// Definition by which captures are ordered and pruned
-    #[arg(long, value_name = "swap|swap_promo|legal", default_value_t)]
+    #[arg(long, value_name = "swap|swap_promo|swap_pins|legal", default_value_t)]
     by: SeeDefinition,
     #[command(flatten)]
     form: OutputForm,
@@ -151,13 +153,11 @@ fn text(named: &NamedPosition, ordered: &OrderedCaptures, values: PieceValues) -
     let position = &named.entry.position;
     let mut text = String::new();
     if ordered.statistics.evaluated > 0 {
-        let _ = writeln!(text, "  {:<10}{:>8}{:>12}{:>8}", "", "swap", "swap_promo", "legal");
+        let _ = writeln!(text, "  {:<10}{COLUMNS}", "");
     }
     let mut row = |capture: &ValuedCapture, note| {
-        let ValuesByDefinition { swap, swap_promo, legal, .. } = capture.value;
-        let legal = legal.map_or_else(|| "?".to_owned(), |legal| legal.to_string());
         let san = position.san(capture.played);
-        let _ = writeln!(text, "  {san:<10}{swap:>8}{swap_promo:>12}{legal:>8}{note}");
+        let _ = writeln!(text, "  {san:<10}{}{note}", columns(&capture.value));
     };
     ordered.captures.iter().for_each(|capture| row(capture, ""));
     ordered.dropped.iter().for_each(|capture| row(capture, "  dropped"));

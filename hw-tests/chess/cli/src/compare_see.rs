@@ -1,5 +1,6 @@
 //! `sargon compare-see`: compares the exchange values of an external engine or script.
 
+mod common_factor;
 mod external_engine;
 mod table;
 
@@ -14,6 +15,7 @@ use sargon_analysis::{SargonMoveValue, sargon_move_value};
 use serde::Serialize;
 use serde_json::json;
 
+use crate::values::DEFAULT_VALUES;
 use cli_support::output::{json_line, pluralize, print, print_totals};
 use external_engine::{ExternalEngine, ExternalEngineError, parse_boolean, parse_value};
 use sargon_corpus::args::{NamedPosition, OutputForm, PositionArgs};
@@ -26,11 +28,11 @@ pub(super) struct CompareArgs {
     command: String,
     #[command(flatten)]
     positions: PositionArgs,
-    /// Piece values: wiki, tutorial, classic, units, sargon, or P,N,B,R,Q,K
-    #[arg(long, value_name = "VALUES", default_value = "units")]
+    /// Piece values: wiki, tutorial, classic, units, sargon, or whole numbers P,N,B,R,Q,K
+    #[arg(long, value_name = "VALUES", default_value_t = DEFAULT_VALUES)]
     values: PieceValues,
     /// Definition of the values with which those of the command are compared
-    #[arg(long, value_name = "swap|swap_promo|legal", default_value_t)]
+    #[arg(long, value_name = "swap|swap_promo|swap_pins|legal", default_value_t)]
     by: SeeDefinition,
     /// Format of the input: `FEN; MOVE`, or an object with fen, move, san and values
     #[arg(long, value_name = "FORM", default_value = "text")]
@@ -79,6 +81,9 @@ struct MoveComparison<'a> {
     /// In Sargon's points, scaled to the values where they have the same proportions.
     minimax: Option<i32>,
     sargon: Option<i32>,
+    /// Why no game reaches the position.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    impossible: &'a [String],
 }
 
 pub(super) fn compare(args: &CompareArgs) -> CommandResult {
@@ -96,6 +101,9 @@ pub(super) fn compare(args: &CompareArgs) -> CommandResult {
     // The values received before a failure are printed, too.
     if !args.form.epd {
         print_totals(args.form.json, &counts, summary)?;
+    }
+    if let Some(hint) = counts.factor.hint(args.by, args.values) {
+        text::eprint_message(hint);
     }
     for note in peer.notes() {
         text::eprint_message(note);
@@ -214,6 +222,7 @@ impl<'a> MoveComparison<'a> {
             ours,
             minimax: scaled(|after| after.minimax),
             sargon: scaled(|after| after.sargon),
+            impossible: &named.impossible,
         }
     }
 }

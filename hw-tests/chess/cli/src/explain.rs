@@ -75,7 +75,7 @@ impl Explanation {
             return Err(empty_square(square));
         };
         if has_excess_count(&array) {
-            let problem = "a count of the array exceeds its entries, as in 1978, so the \
+            let problem = "a count of the array exceeds its entries, as in the original, so the \
                            exchange reads other memory and can't be explained";
             return Err(CommandError::new(USAGE, format!("{square}: {problem}")));
         }

@@ -11,6 +11,7 @@ mod prizes;
 mod relations;
 mod residues;
 mod swap;
+mod values;
 
 use std::process::ExitCode;
 
@@ -50,6 +51,7 @@ Examples:
     #[command(after_help = "\
 swap        least valuable attacker captures next; pins and checks are ignored
 swap_promo  the same; a pawn that captures on the last rank becomes a queen
+swap_pins   as swap; pieces pinned before the move capture only on the line of their pin
 legal       minimax over the legal captures on the square (docs/EVALUATORS.md)
 
 Examples:
@@ -59,7 +61,8 @@ Examples:
     Captures(captures::CapturesArgs),
     /// Evaluate moves by every form of Static Exchange Evaluation, or a suite of values
     #[command(after_help = "\
-Any legal move is evaluated: captures, quiet moves, promotions, castling.
+Any legal move is evaluated: captures, quiet moves, promotions, castling; by swap,
+swap_promo, swap_pins and legal, as `sargon captures --help` defines them.
 A suite has `FEN; move; value` on each line; exit code 1: a value differs.
 
 Examples:
@@ -71,11 +74,12 @@ Examples:
     #[command(after_help = "\
 The command reads lines and replies to each with one line: an integer, a JSON object with
 an integer `value`, or `none`. Other lines are ignored. It must exit at the end of its input.
-Exit code 1: a value differs from the definition chosen by --by.
+Exit code 1: a value differs from the definition chosen by --by: swap, swap_promo, swap_pins
+or legal, as `sargon captures --help` defines them, in the units of --values.
 
 Examples:
   sargon compare-see './my-see' positions.epd         lines such as `FEN; e4d5`
-  sargon compare-see --input json --values classic 'python3 see.py' positions.epd
+  sargon compare-see --input json --values units 'python3 see.py' positions.epd
   sargon compare-see --by legal --captures --list ./my-see '4k3/8/2n5/3p4/4P3/8/6B1/4K3 w - -'")]
     CompareSee(compare_see::CompareArgs),
     /// Compare residues with minimax and with the swap algorithm, and explain differences
@@ -96,10 +100,10 @@ W is the side of the attacking piece, whatever its colour.
 Example:
   sargon relations '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -'")]
     Relations(relations::RelationsArgs),
-    /// List squares where the 1978 program differs from the corrected one, and the bug behind it
+    /// List squares where the original program differs from the corrected one, and the bug behind
     #[command(after_help = "\
 Lists squares with another residue, with a piece that did not fit into the array, or with a
-wrong count. The bugs are described in sargon-src/README.md, \"As in 1978\".
+wrong count. The bugs are described in sargon-src/README.md, \"The original\".
 
 Examples:
   sargon behaviours                                   the built-in corpus

@@ -11,8 +11,9 @@ use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, NOTHING_SELECTED, USAGE};
 use serde::Serialize;
 
+use crate::values::DEFAULT_VALUES;
 use cli_support::text::escape_controls;
-use move_value::{DEFAULT_VALUES, MoveDetail, MoveValue};
+use move_value::{MoveDetail, MoveValue};
 use sargon_corpus::args::{
     Jobs, NamedPosition, OutputForm, PositionArgs, PositionStream, SourceLocation, comment,
 };
@@ -32,9 +33,8 @@ pub(super) struct SwapArgs {
     /// Position, in FEN, instead of the first argument
     #[arg(long, value_name = "FEN")]
     fen: Option<String>,
-    /// Piece values: wiki, tutorial, classic, units, sargon, or P,N,B,R,Q,K
-    ///
-    /// By default wiki; for a suite, the values with which most of its lines agree.
+    /// Piece values: wiki, tutorial, classic, units, sargon, or P,N,B,R,Q,K; a suite's may have
+    /// three decimals [default: classic; of a suite, the named ones with which most lines agree]
     #[arg(long, value_name = "VALUES")]
     values: Option<ScaledValues>,
     /// Definition by which a suite is judged [default: any], and of values in EPD [default: swap]
@@ -73,7 +73,11 @@ impl SwapArgs {
         let values = self.values.unwrap_or_else(|| DEFAULT_VALUES.into());
         match values.scale {
             1 => Ok(values.pieces),
-            _ => Err(CommandError::new(USAGE, "--values has decimals only for suites")),
+            _ => {
+                let problem = "--values takes decimals for a suite only: give whole numbers, such \
+                               as 325 for 3.25";
+                Err(CommandError::new(USAGE, problem))
+            }
         }
     }
 }

@@ -12,6 +12,7 @@ use chess_rules::{Move, RightsNotation};
 use clap::Args;
 use cli_support::exit::{CommandError, USAGE};
 use cli_support::output::json_line;
+use cli_support::text;
 use sargon_analysis::convert;
 use sargon_reference::{Position, Square};
 use serde::Serialize;
@@ -97,6 +98,8 @@ pub struct NamedPosition {
     rights: RightsNotation,
     /// The parsed line.
     pub entry: EpdEntry,
+    /// Why no game reaches the position ([`chess_rules::Position::impossible`]).
+    pub impossible: Vec<String>,
 }
 
 impl PositionArgs {
@@ -137,7 +140,9 @@ impl PositionArgs {
         if self.is_empty() {
             sources.extend(builtin_position_files().map(|(name, text)| Source::text(name, text)));
         }
-        Ok(PositionStream::new(sources, self.strict, form))
+        // The built-in corpus has such positions on purpose.
+        let warns = !self.is_empty();
+        Ok(PositionStream::new(sources, self.strict, form, warns))
     }
 }
 
@@ -147,12 +152,21 @@ impl NamedPosition {
         let rights = form.rights();
         let id = entry.id().unwrap_or_else(|| format!("{}:{}", place.file, place.line));
         let fen = entry.position.fen(rights);
-        Self { place, id, fen, rights, entry }
+        let impossible = entry.position.impossible();
+        Self { place, id, fen, rights, entry, impossible }
     }
 
     /// Returns the position for the reference.
     pub fn position(&self) -> Position {
         convert::position(&self.entry.position)
+    }
+
+    /// Returns a warning with location if no game reaches the position.
+    pub fn impossible_warning(&self) -> Option<String> {
+        let SourceLocation { file, line } = &self.place;
+        let reasons = self.impossible.join(", ");
+        (!reasons.is_empty())
+            .then(|| format!("{file}:{line}: warning: no game reaches this position: {reasons}"))
     }
 
     /// Returns the JSON fields that all commands share.
@@ -216,12 +230,14 @@ pub fn parse_position(fen: &str) -> Result<Position, String> {
     single(fen).map(|named| named.position())
 }
 
-/// Parses a FEN on the command line.
+/// Parses a FEN on the command line; warns on standard error if no game reaches the position.
 ///
 /// # Errors
 /// Fails with exit code 2 if the text is not exactly one position.
 pub fn position(fen: &str) -> Result<Position, CommandError> {
-    parse_position(fen).map_err(|problem| CommandError::new(USAGE, problem))
+    let named = single(fen).map_err(|problem| CommandError::new(USAGE, problem))?;
+    named.impossible_warning().into_iter().for_each(text::eprint_message);
+    Ok(named.position())
 }
 
 /// Parses the name of a square.

@@ -2,8 +2,8 @@
 //! give.
 //!
 //! Positions are lines of EPD ([`chess_rules::epd`]). Four operations are used: `id
-//! "NAME";`, `tags "WORD ...";` and `residue "SQUARE=POINTS ...";`; `residue1978` is the residue
-//! that a document gives for the program as it was printed. Arrays are a TOML file.
+//! "NAME";`, `tags "WORD ...";` and `residue "SQUARE=POINTS ...";`; `original` is the residue
+//! that a document gives for the original program. Arrays are a TOML file.
 //!
 //! ```
 //! let text = "4k3/8/8/3p4/8/8/3R4/3RK3 w - - id \"mine\"; residue \"d5=1\";";
@@ -56,8 +56,8 @@ pub enum CaseInput {
         position: Position,
         /// The documented residues.
         expected: Vec<(Square, u8)>,
-        /// The documented residues for the program of 1978.
-        printed: Vec<(Square, u8)>,
+        /// The documented residues for the original program.
+        original: Vec<(Square, u8)>,
     },
     /// An exchange to evaluate.
     Array {
@@ -67,8 +67,8 @@ pub enum CaseInput {
         array: AttackersArray,
         /// The documented result.
         expected: DocumentedResult,
-        /// The documented result for the program of 1978.
-        printed: Option<DocumentedResult>,
+        /// The documented result for the original program.
+        original: Option<DocumentedResult>,
     },
 }
 
@@ -167,9 +167,9 @@ fn case(file: &str, line: usize, entry: &EpdEntry) -> Result<Case, CorpusError> 
     let position = convert::position(&entry.position);
     let wrong = |problem| CorpusError::Opcode { file: file.to_owned(), line, problem };
     let expected = documented_residues(entry, Behaviour::Corrected, &position).map_err(wrong)?;
-    let printed = documented_residues(entry, Behaviour::Original, &position).map_err(wrong)?;
+    let original = documented_residues(entry, Behaviour::Original, &position).map_err(wrong)?;
     let fen = entry.position.to_string();
-    let subject = CaseInput::Position { fen, position, expected, printed };
+    let subject = CaseInput::Position { fen, position, expected, original };
     let id = entry.id().unwrap_or_else(|| format!("{file}:{line}"));
     Ok(Case { id, tags: words(entry, "tags"), subject })
 }
@@ -191,7 +191,7 @@ pub fn documented_residues(
 ) -> Result<Vec<(Square, u8)>, String> {
     let opcode = match behaviour {
         Behaviour::Corrected => "residue",
-        Behaviour::Original => "residue1978",
+        Behaviour::Original => "original",
     };
     residues(&words(entry, opcode), position)
 }
@@ -227,9 +227,9 @@ struct ArrayEntry {
     residue: u8,
     #[serde(default)]
     short: bool,
-    residue1978: Option<u8>,
+    original_residue: Option<u8>,
     #[serde(default)]
-    short1978: bool,
+    original_short: bool,
 }
 
 /// Parses arrays.
@@ -240,14 +240,16 @@ pub fn parse_arrays(file: &str, text: &str) -> Result<Vec<Case>, CorpusError> {
     let wrong = |problem: String| CorpusError::Arrays { file: file.to_owned(), problem };
     let entries: ArrayFile = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
     let cases = entries.array.into_iter().map(|entry| {
-        let ArrayEntry { id, piece, bytes, residue, short, residue1978, short1978 } = entry;
+        let ArrayEntry { id, piece, bytes, residue, short, original_residue, original_short } =
+            entry;
         let piece = Piece::from_letter(piece)
             .ok_or_else(|| wrong(format!("{id}: '{piece}' is not a piece")))?;
         let array = array_bytes(&bytes)
             .ok_or_else(|| wrong(format!("{id}: an array is 14 bytes in hexadecimal")))?;
         let expected = DocumentedResult { residue, short };
-        let printed = residue1978.map(|residue| DocumentedResult { residue, short: short1978 });
-        let subject = CaseInput::Array { piece, array, expected, printed };
+        let original =
+            original_residue.map(|residue| DocumentedResult { residue, short: original_short });
+        let subject = CaseInput::Array { piece, array, expected, original };
         Ok(Case { id, tags: vec!["array".to_owned()], subject })
     });
     cases.collect()

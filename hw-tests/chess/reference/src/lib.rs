@@ -55,7 +55,7 @@ pub struct SquareResult {
     pub outcome: ExchangeResult,
 }
 
-/// The treatment of the bugs of the program of 1978.
+/// The treatment of the bugs of the original program.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Behaviour {
     /// Bugs corrected, bounds checked.

@@ -60,7 +60,7 @@ fn shortest_differences_from_minimax_come_out_as_the_program_has_them() {
 
 #[test]
 fn a_pin_elsewhere_does_not_change_the_order_of_captures() {
-    // The position in which the program of 1978 gives 0, since h2 is pinned.
+    // The position in which the original program gives 0, since h2 is pinned.
     let fen = "r3q2r/2p1k1p1/p5p1/1p2Nb2/1P2nB2/P7/2PNQbPP/R2R3K w - -";
     assert_eq!(verdict(fen, "e4").outcome.residue, 3);
 }

@@ -1,6 +1,6 @@
 //! A position with all properties that FEN has.
 
-use cozy_chess::{Color, Piece, Square};
+use cozy_chess::{Color, Piece, Rank, Square};
 
 use crate::{CastlingRights, Pieces};
 
@@ -59,6 +59,43 @@ impl Position {
     /// Returns the king of a side; of several the one on the highest square.
     pub fn king(&self, side: Color) -> Option<Square> {
         (self.pieces.kind(Piece::King) & self.pieces.side(side)).into_iter().last()
+    }
+
+    /// Returns why no game reaches the position; empty if none of the reasons examined holds.
+    ///
+    /// ```
+    /// use chess_rules::Position;
+    /// let reasons = |fen| Position::from_fen(fen).map(|position| position.impossible());
+    /// assert_eq!(reasons("4k3/8/8/8/8/8/8/4K3 w - -")?, [""; 0]);
+    /// assert_eq!(reasons("8/8/8/8/8/8/8/4K3 w - -")?, ["Black has no king"]);
+    /// # Ok::<(), chess_rules::FenError>(())
+    /// ```
+    pub fn impossible(&self) -> Vec<String> {
+        let mut reasons = Vec::new();
+        for (side, name) in [(Color::White, "White"), (Color::Black, "Black")] {
+            let count = |kind| (self.pieces.kind(kind) & self.pieces.side(side)).len();
+            match count(Piece::King) {
+                0 => reasons.push(format!("{name} has no king")),
+                1 => {}
+                kings => reasons.push(format!("{name} has {kings} kings")),
+            }
+            match count(Piece::Pawn) {
+                ..=8 => {}
+                pawns => reasons.push(format!("{name} has {pawns} pawns")),
+            }
+            match self.pieces.side(side).len() {
+                ..=16 => {}
+                pieces => reasons.push(format!("{name} has {pieces} pieces")),
+            }
+        }
+        let last_ranks = Rank::First.bitboard() | Rank::Eighth.bitboard();
+        for square in self.pieces.kind(Piece::Pawn) & last_ranks {
+            reasons.push(format!("a pawn is on {square}"));
+        }
+        if self.pieces.is_in_check(!self.to_move) {
+            reasons.push("the side that is not to move is in check".to_owned());
+        }
+        reasons
     }
 
     /// Returns the position as one of Chess960, whatever its castling rights are.

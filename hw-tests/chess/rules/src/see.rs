@@ -6,16 +6,14 @@
 //!
 //! | item | result |
 //! |---|---|
-//! | [`move_values`] | the value of any move by all three [`SeeDefinition`]s |
+//! | [`move_values`] | the value of any move by every [`SeeDefinition`] |
 //! | [`ExchangeStart::list`] | the iterative form with its list of gains, with and without pruning |
-//! | [`ExchangeStart::swap_value_by_recursion`] | the recursive form |
-//! | [`ExchangeStart::swap_value_by_bounds`] | the iterative form with two bounds in place of a list |
+//! | [`ExchangeStart::swap_value`] | the value of that list, without its gains |
 //! | [`ExchangeStart::see_ge`] | the threshold form: returns whether a value is reached |
 //! | [`ExchangeStart::legal_minimax`] | minimax over the legal captures |
 //! | [`pseudo_legal_gain`] | the gain of a side on a square if it may also decline |
 //! | [`order_captures`] | the legal captures in the order of a search, with statistics |
 //! | [`soma()`], [`soma_of`] | the line of exchanges that both sides would play over the whole board |
-//! | [`quiescence`] | a plain capture search, to measure what pruning by values saves |
 //!
 //! ```
 //! use chess_rules::Position;
@@ -33,7 +31,6 @@ mod exchange_start;
 mod legal;
 mod ordering;
 mod pseudo_legal;
-pub mod quiescence;
 mod soma;
 mod swap;
 mod values;

@@ -3,7 +3,7 @@
 //! Engines keep such suites as text (`FEN; move; value; note`, `FEN | move | value`, fields
 //! separated by blanks), as EPD (`pm` with `ce`), or as tables in their program text. One reader
 //! takes all of them: the FEN first, then the move, then a number or a sum of pieces, a boolean,
-//! or both; quotes, brackets and names around them are ignored.
+//! or both; quotes, brackets and names around them are ignored. In a table `1,000` is ambiguous.
 //!
 //! ```
 //! use chess_rules::epd::{EpdLine, read_line};
@@ -86,6 +86,17 @@ pub(crate) fn of_fields(position: &Position, fields: &[Field]) -> Result<SuiteMo
     {
         let problem = "the boolean comes before the number: expected 'number, boolean'".to_owned();
         return Err(FenError { column: Some(field.column), problem });
+    }
+    if let [number, after, ..] = after
+        && amount.is_some_and(Amount::is_number)
+        && after.continues(number)
+    {
+        let Field { text, column, .. } = number;
+        let problem = format!(
+            "'{text},{}' is ambiguous: write a number without a comma, or a blank after the comma",
+            after.text
+        );
+        return Err(FenError { column: Some(*column), problem });
     }
     let holds = if amount.is_some() { booleans[1] } else { booleans[0] };
     let count = usize::from(amount.is_some()) + usize::from(holds.is_some());

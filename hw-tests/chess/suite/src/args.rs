@@ -68,12 +68,12 @@ pub struct BoardArgs {
     /// Rig file [default: RCFLASH_RIG, or rcflash/rig.toml in the user's configuration folder]
     #[arg(long, value_name = "FILE", help_heading = BOARD, hide_short_help = true)]
     rig_file: Option<PathBuf>,
-    /// Treatment of the bugs of the 1978 program, on the board and in the reference
+    /// Treatment of the bugs of the original program, on the board and in the reference
     #[arg(
         long,
-        value_name = "mended|1978|fast",
+        value_name = "corrected|original|fast",
         default_value_t,
-        default_value_if("listing", ArgPredicate::IsPresent, "1978"),
+        default_value_if("listing", ArgPredicate::IsPresent, "original"),
         help_heading = EVALUATOR
     )]
     pub behaviour: Behaviour,
@@ -90,7 +90,7 @@ pub struct BoardArgs {
     sargon_dir: Option<PathBuf>,
     /// Build the evaluator with the routines in this one file, as typed in from print
     ///
-    /// The behaviour is 1978 unless --behaviour is given. Equates, data and origins that the
+    /// The behaviour is original unless --behaviour is given. Equates, data and origins that the
     /// built-in evaluator has, too, are ignored (sargon-src/README.md).
     #[arg(
         long,

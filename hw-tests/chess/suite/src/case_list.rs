@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn every_case_is_the_one_that_was_added() {
         let text = "r3k2r/8/8/2pP4/8/8/8/R3K2R w KQkq c6 12 345 residue \"c5=1\"; tags \"a b\";\n\
-                    r3k2r/8/8/8/8/8/8/R3K2R b Kq - 0 1 residue1978 \"a8=2\";\n\
+                    r3k2r/8/8/8/8/8/8/R3K2R b Kq - 0 1 original \"a8=2\";\n\
                     4k3/8/8/8/8/8/8/4K2R w - - id \"two words\";\n\
                     4k3/8/8/8/8/8/8/4K2R w - - id \"m.epd too\";\n4k3/8/8/8/8/8/8/4K2R w - -\n\
                     4k3/8/8/8/8/8/8/4K2R w - - 0 12\n";

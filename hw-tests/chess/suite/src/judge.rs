@@ -28,8 +28,11 @@ fn judge_response(case: &Case, criteria: Criteria, response: &CaseResponse) -> C
     let is_corrected = criteria.behaviour == Behaviour::Corrected;
     let mut result = CaseResult::new(case, Verdict::Pass);
     match (&case.subject, response) {
-        (CaseInput::Position { position, expected, printed, .. }, CaseResponse::Position(seen)) => {
-            let documented = if is_corrected { expected } else { printed };
+        (
+            CaseInput::Position { position, expected, original, .. },
+            CaseResponse::Position(seen),
+        ) => {
+            let documented = if is_corrected { expected } else { original };
             result.differences = compare_position(position, criteria, documented, seen);
             result.details.squares =
                 square_entries(&evaluate_as(position, criteria.behaviour).squares, seen);
@@ -40,10 +43,10 @@ fn judge_response(case: &Case, criteria: Criteria, response: &CaseResponse) -> C
             result.differences = compare_points_reply(&verdicts, criteria, mover, moved, seen);
         }
         (
-            CaseInput::Array { piece, array, expected, printed },
+            CaseInput::Array { piece, array, expected, original },
             &CaseResponse::Exchange(residue, status),
         ) => {
-            let documented = if is_corrected { Some(*expected) } else { *printed };
+            let documented = if is_corrected { Some(*expected) } else { *original };
             let seen = (residue, status);
             result.differences = compare_exchange(*piece, array, criteria, documented, seen);
             let outcome = exchange_as(*piece, array, criteria.behaviour);

@@ -94,12 +94,12 @@ impl Suite for SargonSuite {
 
     fn content(case: &Case) -> String {
         match &case.subject {
-            CaseInput::Position { fen, expected, printed, .. } => {
-                format!("{fen}\t{}\t{}", residues(expected), residues(printed))
+            CaseInput::Position { fen, expected, original, .. } => {
+                format!("{fen}\t{}\t{}", residues(expected), residues(original))
             }
-            CaseInput::Array { piece, array, expected, printed } => {
+            CaseInput::Array { piece, array, expected, original } => {
                 let now = stated(*expected);
-                let then = printed.map(stated).unwrap_or_default();
+                let then = original.map(stated).unwrap_or_default();
                 format!("{}\t{:02X?}\t{now}\t{then}", piece.letter(), array.to_bytes())
             }
         }
@@ -264,7 +264,7 @@ impl BoardSuite for SargonSuite {
 }
 
 fn behaviour(application: &Identity) -> Built {
-    let is_original = application.capabilities & capability::AS_IN_1978 != 0;
+    let is_original = application.capabilities & capability::ORIGINAL != 0;
     if is_original { Built::Original } else { Built::Corrected }
 }
 

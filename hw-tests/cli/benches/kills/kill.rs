@@ -28,12 +28,12 @@ pub(crate) fn kill_and_rerun(program: &Path, times: u32, seed: u64) -> u32 {
         command
     };
     let began = Instant::now();
-    succeed(&mut write("1978"));
+    succeed(&mut write("original"));
     let whole = began.elapsed();
     let mut state = seed;
     let mut killed = 0;
     for round in 0..times {
-        let behaviour = if round % 2 == 0 { "mended" } else { "1978" };
+        let behaviour = if round % 2 == 0 { "corrected" } else { "original" };
         let mut child = write(behaviour).spawn().expect("it starts");
         std::thread::sleep(fraction(whole, &mut state));
         killed += u32::from(child.try_wait().expect("it is ours").is_none());

@@ -26,7 +26,7 @@ use sargon_suite::args::read_program;
 pub(super) struct DiffArgs {
     /// Board, given twice: direct, simulated, real-time, mame, or a port
     ///
-    /// Options follow after commas: profile=NAME, app=FILE, rom=FILE, behaviour=1978.
+    /// Options follow after commas: profile=NAME, app=FILE, rom=FILE, behaviour=original.
     #[arg(long, value_name = "BOARD", required = true)]
     board: Vec<BoardSide>,
     #[command(flatten)]
@@ -59,7 +59,7 @@ impl FromStr for BoardSide {
                 Some(("rom", file)) => side.rom = Some(file.into()),
                 Some(("behaviour", name)) => {
                     side.behaviour = name.parse().map_err(|_| {
-                        format!("invalid behaviour '{name}': expected mended, 1978 or fast")
+                        format!("invalid behaviour '{name}': expected corrected, original or fast")
                     })?;
                 }
                 _ => {

@@ -1,4 +1,4 @@
-//! `--listing`: a user's routines in one file, run as the program of 1978.
+//! `--listing`: a user's routines in one file, run as the original program.
 
 use std::path::Path;
 use std::process::Command;
@@ -32,7 +32,7 @@ fn run_text(text: &str, options: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn the_corpus_passes_as_in_1978_and_the_routines_are_named() {
+fn the_corpus_passes_as_the_original_and_the_routines_are_named() {
     let (code, shown) = run_text(&article(), &["--direct"]);
     assert_eq!(code, Some(0), "{shown}");
     assert!(shown.contains("with routines of your own: XCHNG, NEXTAD"), "{shown}");
@@ -46,7 +46,7 @@ fn a_wrong_listing_fails_with_commands_that_take_it() {
     assert_ne!(wrong, article());
     let (code, shown) = run_text(&wrong, &["--direct", "--filter", "byte.figure4"]);
     assert_eq!(code, Some(1), "{shown}");
-    assert!(shown.contains("--behaviour 1978 --sargon-dir /"), "{shown}");
+    assert!(shown.contains("--behaviour original --sargon-dir /"), "{shown}");
     assert!(shown.contains("/book.asm "), "{shown}");
 }
 

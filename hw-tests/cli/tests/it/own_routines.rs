@@ -32,7 +32,7 @@ const ALL: [(&str, &str); 9] = [
 const PLAIN: &str = include_str!("../data/plain.asm");
 
 /// A PNCK that walks through the pins by the index variable, from the newest to the first, as the
-/// program of 1978 reaches them.
+/// original program reaches them.
 const BY_INDEX: &str = include_str!("../data/by_index.asm");
 
 /// Names and texts.
@@ -99,7 +99,7 @@ fn a_copy_of_our_xchng_passes_and_has_its_own_build() {
 #[test]
 fn copies_of_all_our_routines_pass_in_both_behaviours() {
     let mine = folder(&ALL);
-    for behaviour in ["mended", "1978"] {
+    for behaviour in ["corrected", "original"] {
         let (code, shown, messages) =
             run_with(mine.path(), &[&SOME[..], &["--behaviour", behaviour]].concat());
         assert_eq!(code, Some(0), "{shown}{messages}");
@@ -263,8 +263,8 @@ fn what_is_wrong_with_a_file_is_located_and_has_its_exit_code() {
 }
 
 #[test]
-fn the_whole_corpus_passes_as_in_1978() {
-    let (code, shown, messages) = hw_tests(&["run", "--behaviour", "1978"]);
+fn the_whole_corpus_passes_in_the_original() {
+    let (code, shown, messages) = hw_tests(&["run", "--behaviour", "original"]);
     assert_eq!(code, Some(0), "{shown}{messages}");
 }
 
@@ -278,10 +278,10 @@ fn a_program_of_the_other_behaviour_is_refused() {
     let file = scratch.path().join("printed.bin");
     std::fs::write(&file, printed.bytes).expect("a file");
     let file = file.to_string_lossy();
-    let (code, _, messages) = hw_tests(&["run", "--app", &file, "--filter", "fault78.example"]);
+    let (code, _, messages) = hw_tests(&["run", "--app", &file, "--filter", "original.example"]);
     assert_eq!(code, Some(3), "{messages}");
-    assert!(messages.contains("implements --behaviour 1978"), "{messages}");
-    let given = ["run", "--app", &file, "--behaviour", "1978", "--filter", "fault78.example"];
+    assert!(messages.contains("implements --behaviour original"), "{messages}");
+    let given = ["run", "--app", &file, "--behaviour", "original", "--filter", "original.example"];
     let (code, shown, messages) = hw_tests(&given);
     assert_eq!(code, Some(0), "{shown}{messages}");
 }
@@ -316,9 +316,9 @@ fn a_listing_without_its_header_gets_a_hint_at_the_names() {
 }
 
 #[test]
-fn pins_are_reached_by_index_as_in_1978() {
+fn pins_are_reached_by_index_as_in_the_original() {
     let own = folder(&[("pnck.asm", BY_INDEX)]);
-    for behaviour in ["mended", "1978"] {
+    for behaviour in ["corrected", "original"] {
         let (code, shown, messages) = run_with(own.path(), &["--behaviour", behaviour]);
         assert_eq!(code, Some(0), "{behaviour}: {shown}{messages}");
     }

@@ -127,11 +127,11 @@ fn an_image_is_hex_by_its_extension_and_of_a_size_that_exists() {
 }
 
 #[test]
-fn the_evaluator_of_1978_is_written_to_a_file_and_to_the_board() {
+fn the_original_evaluator_is_written_to_a_file_and_to_the_board() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let path = folder.path().join("printed.hex");
     let file = path.to_string_lossy().into_owned();
-    let given = ["image", "--application", "-o", &file, "--behaviour", "1978"];
+    let given = ["image", "--application", "-o", &file, "--behaviour", "original"];
     let output = rcflash(&given, b"");
     assert_eq!(output.status.code(), Some(0), "{}", messages(&output));
     let text = std::fs::read_to_string(&path).expect("it was written");
@@ -142,7 +142,7 @@ fn the_evaluator_of_1978_is_written_to_a_file_and_to_the_board() {
     assert_eq!(image.bounds().map(|(first, _)| first), Some(built.address));
     assert_eq!(image.flat(0xFF), built.bytes);
     let (_server, port) = board();
-    let output = rcflash(&["write", "--port", &port, "--behaviour", "1978"], b"");
+    let output = rcflash(&["write", "--port", &port, "--behaviour", "original"], b"");
     assert_eq!(output.status.code(), Some(0), "{}", messages(&output));
     let build = format!("build {:08X}", built.build);
     assert!(messages(&output).contains(&build), "{build}: {}", messages(&output));
@@ -151,7 +151,7 @@ fn the_evaluator_of_1978_is_written_to_a_file_and_to_the_board() {
 #[test]
 fn a_choice_of_evaluator_without_one_is_refused() {
     let cases: [(&[&str], &str); 2] = [
-        (&["image", "-o", "/nonexistent/x", "--behaviour", "1978"], "add --application"),
+        (&["image", "-o", "/nonexistent/x", "--behaviour", "original"], "add --application"),
         (&["write", "--port", "/nonexistent", "x.hex", "--sargon-dir", "."], "cannot be used with"),
     ];
     for (arguments, message) in cases {

@@ -21,8 +21,9 @@ fn lines(arguments: &[&str], input: &str) -> Vec<Value> {
 
 /// A position in which a knight may take, with all that a line may have.
 const POSITION: &str = "1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - - bm Nxe5 Qh9; ]";
-/// A pinned bishop and a right of Chess960.
-const OTHERS: &str = "1k2r3/8/8/3p4/4B3/8/8/4K1R1 w G - 0 1\nrubbish\n";
+/// A pinned bishop and a right of Chess960; no king of Black; an invalid line.
+const OTHERS: &str =
+    "1k2r3/8/8/3p4/4B3/8/8/4K1R1 w G - 0 1\n8/8/8/3p4/4P3/8/8/4K3 w - -\nrubbish\n";
 /// A suite of each form.
 const SUITES: [&str; 4] = [
     "4k3/8/8/3p4/4P3/8/8/4K3 w - -; exd5; 100; P\n",
@@ -30,7 +31,7 @@ const SUITES: [&str; 4] = [
     "4k3/8/8/3p4/4P3/8/8/4K3 w - -; exd5\n",
     "4k3/8/8/3p4/4P3/8/8/4K3 w - - | exd5 | P - R + B\n",
 ];
-/// A square with another residue in 1978.
+/// A square with another residue in the original.
 const FLAG: &str = "r3q2r/2p1k1p1/p5p1/1p2Nb2/1P2nB2/P7/2PNQbPP/R2R3K w - -";
 /// An attacked piece whose residue is not its swap value.
 const PIN: &str = "2k5/8/2n5/8/3p4/8/3R4/2R4K w - -";

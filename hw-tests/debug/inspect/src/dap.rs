@@ -94,7 +94,7 @@ fn launch_position(
     let missing = "launch requires \"fen\" and \"square\", such as e4, or \"program\"";
     let fen = arguments.fen.as_deref().ok_or(missing)?;
     let square = parse_square(arguments.square.as_deref().ok_or(missing)?)?;
-    let behaviour = arguments.behaviour.as_deref().unwrap_or("mended").parse()?;
+    let behaviour = arguments.behaviour.as_deref().unwrap_or("corrected").parse()?;
     let own = arguments.sargon_dir.as_ref().map(Into::into);
     let evaluator = Evaluator { behaviour, own };
     let position = parse_position(fen)?;

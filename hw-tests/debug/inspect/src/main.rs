@@ -63,7 +63,7 @@ booking or residue that differs is shown with the instruction that wrote it.
 
 Examples:
   hw-inspect why byte.figure4
-  hw-inspect why --behaviour 1978 '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -'")]
+  hw-inspect why --behaviour original '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -'")]
     Why(why::WhyArgs),
     /// Run a gdb server at the call that computed a residue, or at a program's first instruction
     #[command(after_help = "\

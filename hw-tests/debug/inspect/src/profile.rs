@@ -41,12 +41,12 @@ pub(super) struct ProfileArgs {
     #[arg(long, value_name = "COUNT", default_value_t = 500)]
     samples: u64,
     /// The evaluator's behaviour
-    #[arg(long, value_name = "mended|1978|fast", default_value_t)]
+    #[arg(long, value_name = "corrected|original|fast", default_value_t)]
     behaviour: Behaviour,
     /// Also measure this behaviour, and compare the routines of both
     #[arg(
         long,
-        value_name = "mended|1978|fast",
+        value_name = "corrected|original|fast",
         conflicts_with_all = ["connection", "program", "annotate", "flame", "speedscope", "callgrind", "lines"]
     )]
     against: Option<Behaviour>,

@@ -37,7 +37,7 @@ pub(super) struct SessionArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = parse_seconds)]
     pub(super) within: f64,
     /// The evaluator's behaviour
-    #[arg(long, value_name = "mended|1978|fast", default_value_t)]
+    #[arg(long, value_name = "corrected|original|fast", default_value_t)]
     behaviour: Behaviour,
     /// Build the evaluator with the routines in this folder in place of ours (sargon-src/README.md)
     #[arg(long, value_name = "DIR")]

@@ -35,7 +35,7 @@ pub(super) struct WhyArgs {
     #[arg(long, value_name = "PROFILE", default_value = DEFAULT_BOARD)]
     board: String,
     /// The evaluator's behaviour
-    #[arg(long, value_name = "mended|1978", default_value_t)]
+    #[arg(long, value_name = "corrected|original", default_value_t)]
     behaviour: Behaviour,
     /// Build the evaluator with the routines in this folder in place of ours (sargon-src/README.md)
     #[arg(long, value_name = "DIR")]

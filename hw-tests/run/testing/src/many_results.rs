@@ -69,7 +69,7 @@ impl ManyResults {
             results: RESULTS_FORMAT,
             program: "many results".to_owned(),
             profile: profile.to_owned(),
-            behaviour: "mended".to_owned(),
+            behaviour: "corrected".to_owned(),
             cases: count,
             digest: cases_digest::<SargonSuite>(cases),
             repeat: 1,

@@ -320,7 +320,7 @@ mod tests {
             assert_eq!(error.raw_os_error(), Some(5));
         }
         disk.clear_fault();
-        assert_eq!(file.read_all(9).expect("mended"), b"one");
+        assert_eq!(file.read_all(9).expect("repaired"), b"one");
         assert_eq!(disk.faults(), 4);
     }
 }

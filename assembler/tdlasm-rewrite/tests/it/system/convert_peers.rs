@@ -126,7 +126,7 @@ fn alone(definitions: &str, text: &str) -> String {
     let lines = text.lines();
     let lines = lines.filter(|line| !LINKAGE.iter().any(|word| line.trim().starts_with(word)));
     let text: String = lines.map(|line| format!("{line}\n")).collect();
-    format!("\t.LOC 100H\nFAULT78==0\nOWNNXT==0\n{definitions}{constants}{text}\tRET\n\t.END\n")
+    format!("\t.LOC 100H\nORIGINAL==0\nOWNNXT==0\n{definitions}{constants}{text}\tRET\n\t.END\n")
 }
 
 #[test]

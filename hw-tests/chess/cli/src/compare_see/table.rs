@@ -6,6 +6,7 @@ use chess_rules::see::{SeeDefinition, ValuesByDefinition};
 use serde::Serialize;
 
 use super::MoveComparison;
+use super::common_factor::CommonFactor;
 use cli_support::output::pluralize;
 
 #[derive(Default, Clone, Copy, Serialize)]
@@ -38,6 +39,8 @@ pub(super) struct ComparisonCounts {
     legal: HigherLower,
     minimax: HigherLower,
     sargon: HigherLower,
+    #[serde(skip)]
+    pub(super) factor: CommonFactor,
 }
 
 impl ComparisonCounts {
@@ -61,7 +64,9 @@ impl ComparisonCounts {
                 tally.add(theirs, ours);
             }
         }
-        theirs != i64::from(asked.ours.by(by))
+        let ours = i64::from(asked.ours.by(by));
+        self.factor.add(theirs, ours);
+        theirs != ours
     }
 
     /// Returns the number of values that differ from a definition.

@@ -105,7 +105,7 @@ function draw() {
     `Of ${attacked} attacked piece${attacked === 1 ? "" : "s"}, ${total} ${total === 1 ? "has" : "have"} another value today`;
   const drawn = squares.length < total ? ` The first ${squares.length} are shown.` : "";
   document.getElementById("facts").textContent =
-    `${positions} position${positions === 1 ? "" : "s"}. The program of 1978 expects a higher loss on ${swap.higher} ` +
+    `${positions} position${positions === 1 ? "" : "s"}. Sargon expects a higher loss on ${swap.higher} ` +
     `squares, a lower one on ${swap.lower}. Numbered arrows are the captures in order; choose a list to see its own.${drawn}`;
   // The largest difference first; kings last, which no game loses.
   const gap = found => Math.abs(found.residue - found.swap) - (piecesOf(found.fen)[found.square].toLowerCase() === "k" ? 100 : 0);

@@ -6,9 +6,6 @@ use chess_rules::see::{
 use chess_rules::{Move, Position};
 use serde::Serialize;
 
-/// Piece values without --values and without a suite.
-pub(super) const DEFAULT_VALUES: PieceValues = PieceValues::WIKI;
-
 #[derive(Serialize)]
 pub(super) struct MoveValue {
     pub(super) uci: String,
@@ -61,9 +58,6 @@ pub(super) struct MoveDetail {
     /// The list with the wiki's pruning.
     pub(super) pruned_gains: Vec<i32>,
     pub(super) pruned_value: i32,
-    /// The recursive form, and the iterative one without a list.
-    pub(super) recursive: i32,
-    pub(super) by_bounds: i32,
     /// The moving side's gain on the square if its attackers may decline, legality aside.
     pub(super) pseudo_legal_gain: i32,
 }
@@ -85,8 +79,6 @@ impl MoveDetail {
             folded: list.folded,
             pruned_value: pruned.value(),
             pruned_gains: pruned.gains,
-            recursive: start.swap_value_by_recursion(false),
-            by_bounds: start.swap_value_by_bounds(false),
             pseudo_legal_gain: pseudo_legal_gain(position.pieces(), m.to, side, values),
         }
     }

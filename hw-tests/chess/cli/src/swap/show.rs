@@ -2,24 +2,18 @@
 
 use std::fmt::Write;
 
-use chess_rules::see::ValuesByDefinition;
+use crate::values::{COLUMNS, columns, legal};
 
 use super::move_value::{MoveDetail, MoveValue, ThresholdResult};
 
 pub(super) fn table(id: &str, values: &[MoveValue]) -> String {
-    let mut text = format!("{id}\n  {:<16}{:>8}{:>12}{:>8}\n", "", "swap", "swap_promo", "legal");
+    let mut text = format!("{id}\n  {:<16}{COLUMNS}\n", "");
     for MoveValue { uci, san, value, at_least } in values {
-        let ValuesByDefinition { swap, swap_promo, .. } = value;
-        let legal = legal(value);
         let note =
             at_least.map_or_else(String::new, |reached| format!("  {}", threshold_text(reached)));
-        let _ = writeln!(text, "  {uci:<6}{san:<10}{swap:>8}{swap_promo:>12}{legal:>8}{note}");
+        let _ = writeln!(text, "  {uci:<6}{san:<10}{}{note}", columns(value));
     }
     text
-}
-
-fn legal(value: &ValuesByDefinition) -> String {
-    value.legal.map_or_else(|| "?".to_owned(), |legal| legal.to_string())
 }
 
 /// Returns whether a threshold is reached, by both definitions where they differ.
@@ -48,11 +42,10 @@ impl MoveDetail {
         let value = &self.short.value;
         let san = &self.short.san;
         line(&format!("{san}, by the swap list"), value.swap.to_string());
-        line("the same, recursively", self.recursive.to_string());
-        line("the same, by bounds without a list", self.by_bounds.to_string());
         let pruned = format!("with pruning, {} gains evaluated", self.pruned_gains.len());
         line(&pruned, self.pruned_value.to_string());
         line("with pawns that promote (swap_promo)", value.swap_promo.to_string());
+        line("without pinned pieces (swap_pins)", value.swap_pins.to_string());
         line("by legal captures in the best order (legal)", legal(value));
         line("the square, if its attackers may decline", self.pseudo_legal_gain.to_string());
         if let (Some(threshold), Some(reached)) = (threshold, self.short.at_least) {

@@ -27,14 +27,14 @@ fn a_value_is_an_operation_after_those_of_the_line() {
         epd(&["swap", &line, "Nxe5"], ""),
         format!(
             "{POSITION} id \"own\"; c0 \"a \\\"b\\\"\"; ce +12; bm Nxe5 Rxe5; am \"Qh9\"; \
-             sm Nxe5; c1 \"see=-225\"; c2 \"]\";\n"
+             sm Nxe5; c1 \"see=-200\"; c2 \"]\";\n"
         )
     );
-    let suite = format!("{POSITION}; Nxe5; -225\n{POSITION}; Nxe5; 100; note\n");
+    let suite = format!("{POSITION}; Nxe5; -200\n{POSITION}; Nxe5; 100; note\n");
     let judged = epd(&["swap", "-"], &suite.replace("; note", ""));
-    let lines = [-225, 100].map(|stated| {
-        let right = stated == -225;
-        format!("{POSITION} sm Nxe5; c0 \"see=-225\"; c1 \"stated={stated}, right={right}\";\n")
+    let lines = [-200, 100].map(|stated| {
+        let right = stated == -200;
+        format!("{POSITION} sm Nxe5; c0 \"see=-200\"; c1 \"stated={stated}, right={right}\";\n")
     });
     assert_eq!(judged, lines.concat());
 }
@@ -42,7 +42,7 @@ fn a_value_is_an_operation_after_those_of_the_line() {
 #[test]
 fn values_of_several_moves_or_squares_are_one_comment() {
     // The pawn of e5 is guarded by a knight and a bishop behind it; the rook that takes it is lost.
-    let captures = "c0 \"see Bxb7=-225, Nxe5=-225, Rxe5=-400\";";
+    let captures = "c0 \"see Bxb7=-200, Nxe5=-200, Rxe5=-400\";";
     assert_eq!(epd(&["captures", POSITION], ""), format!("{POSITION} {captures}\n"));
     assert!(epd(&["swap", POSITION], "").contains(" Rxe5=-400, "));
     let quiet = "4k3/8/8/8/8/8/8/4K3 w - -";
@@ -51,9 +51,11 @@ fn values_of_several_moves_or_squares_are_one_comment() {
     assert_eq!(epd(&["differences", POSITION], ""), format!("{POSITION} {differ}\n"));
     assert!(epd(&["relations", POSITION], "").contains("Qe1 attacks pe5 through Re2. Re2"));
     let flag = "r3q2r/2p1k1p1/p5p1/1p2Nb2/1P2nB2/P7/2PNQbPP/R2R3K w - -";
-    assert!(epd(&["behaviours", flag], "").ends_with(" c0 \"mended e4=3\"; c1 \"1978 e4=0\";\n"));
+    assert!(
+        epd(&["behaviours", flag], "").ends_with(" c0 \"corrected e4=3\"; c1 \"original e4=0\";\n")
+    );
     let theirs = epd(&["compare-see", "--captures", "while read l; do echo 7; done", POSITION], "");
-    assert!(theirs.contains(" sm Nxe5; c0 \"theirs=7\"; c1 \"see=-2\";\n"), "{theirs}");
+    assert!(theirs.contains(" sm Nxe5; c0 \"theirs=7\"; c1 \"see=-200\";\n"), "{theirs}");
 }
 
 #[test]

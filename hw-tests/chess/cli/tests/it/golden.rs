@@ -31,7 +31,7 @@ fn golden(name: &str, arguments: &[&str]) {
 #[test]
 fn captures_are_ordered_dropped_and_counted() {
     golden("captures-1.txt", &["captures", POSITION_1]);
-    golden("captures-2.txt", &["captures", POSITION_2]);
+    golden("captures-2.txt", &["captures", "--values", "wiki", POSITION_2]);
     golden("captures-2-sargon.txt", &["captures", "--values", "sargon", POSITION_2]);
     golden("captures-both.json", &["captures", "--json", POSITION_1, POSITION_2]);
     golden("captures-play.txt", &["captures", PLAY]);
@@ -40,7 +40,8 @@ fn captures_are_ordered_dropped_and_counted() {
 #[test]
 fn a_capture_is_evaluated_with_its_list_of_gains() {
     golden("swap-1.txt", &["swap", POSITION_1, "e1e5"]);
-    golden("swap-2.txt", &["swap", "--at-least", "-225", POSITION_2, "d3e5"]);
+    let wiki = ["swap", "--values", "wiki", "--at-least", "-225", POSITION_2, "d3e5"];
+    golden("swap-2.txt", &wiki);
     golden("swap-2-sargon.json", &["swap", "--json", "--values", "sargon", POSITION_2, "d3e5"]);
     // The values by the definitions all differ here, and the capture gives a discovered check.
     let apart = "8/8/8/4B3/R2q1p2/RN1k4/1pn4P/qK6 w - - 0 1";

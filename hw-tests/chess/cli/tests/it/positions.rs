@@ -204,10 +204,123 @@ fn a_users_command_is_compared_move_by_move() {
     let (code, shown, stderr) = compare(ZEROS, &["--captures", taking]);
     assert_eq!(code, Some(1), "{shown}{stderr}");
     assert!(
-        shown.contains("exd5\n  theirs 0  swap 1  swap_promo 1  swap_pins 1  legal 1"),
+        shown.contains("exd5\n  theirs 0  swap 100  swap_promo 100  swap_pins 100  legal 100"),
         "{shown}"
     );
     assert!(stderr.contains("1 value of the command differ from swap"), "{stderr}");
+}
+
+/// The bishop's capture loses a bishop for a pawn, the pawn's wins a pawn.
+const TWO_CAPTURES: &str = "4k3/8/2n5/3p3p/4P3/8/6B1/4K2R w - -";
+
+/// Returns a command that replies with one value for captures on d5 and another for those on h5.
+fn two_values(d5: i32, h5: i32) -> String {
+    format!("while read l; do case $l in *d5) echo {d5};; *) echo {h5};; esac; done")
+}
+
+#[test]
+fn values_of_another_unit_get_a_hint() {
+    let captures = ["--captures", TWO_CAPTURES];
+    let (code, shown, stderr) = compare(&two_values(100, 100), &captures);
+    assert_eq!((code, stderr.contains("hint")), (Some(0), false), "{shown}{stderr}");
+    for (command, hint) in [
+        (two_values(1, 1), "that are not 0 are 1/100 times swap by the values classic; give"),
+        (two_values(250, 250), "are 5/2 times swap"),
+        (two_values(-100, -100), "are -1 times swap by the values classic; the command should"),
+    ] {
+        let (code, shown, stderr) = compare(&command, &captures);
+        assert_eq!(code, Some(1), "{shown}{stderr}");
+        assert!(stderr.contains(hint), "{stderr}");
+    }
+    for command in [two_values(1, 2), two_values(1, 0), two_values(100, 101)] {
+        let (_, _, stderr) = compare(&command, &captures);
+        assert!(!stderr.contains("hint"), "{stderr}");
+    }
+    let (code, _, stderr) =
+        compare(&two_values(1, 1), &["--values", "units", "--captures", TWO_CAPTURES]);
+    assert_eq!(code, Some(0), "{stderr}");
+}
+
+#[test]
+fn all_commands_evaluate_by_the_same_values() {
+    let position = "4k3/8/8/3n4/4P3/8/8/4K3 w - -";
+    let outputs =
+        ["captures", "swap"].map(|command| text(&run(&[command, "--json", position], "").stdout));
+    assert!(
+        outputs.iter().all(|output| output.contains("\"san\":\"exd5\",\"swap\":300,")),
+        "{outputs:?}"
+    );
+    let (code, ..) = compare("while read l; do echo 300; done", &["--captures", position]);
+    assert_eq!(code, Some(0));
+}
+
+#[test]
+fn decimals_are_refused_but_for_suites() {
+    let decimals = "1,3.25,3.25,5,9.75,200";
+    for command in [&["captures"][..], &["swap"], &["compare-see", ZEROS]] {
+        let output = run(&[command, &["--values", decimals, QUIET]].concat(), "");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{command:?}: {stderr}");
+        assert!(stderr.contains("whole numbers"), "{command:?}: {stderr}");
+    }
+    for (command, help) in
+        [("captures", "or whole numbers P,N,B,R,Q,K"), ("swap", "a suite's may have")]
+    {
+        let shown = text(&run(&[command, "--help"], "").stdout);
+        assert!(shown.contains(help) && shown.contains("swap_pins"), "{shown}");
+    }
+}
+
+/// Positions that no game reaches, with the reason.
+const IMPOSSIBLE: [(&str, &str); 7] = [
+    ("8/8/8/8/8/8/4p3/4K3 w - -", "Black has no king"),
+    ("4k3/8/8/8/8/8/8/K3K3 w - -", "White has 2 kings"),
+    ("4k2P/8/8/8/8/8/8/4K3 w - -", "a pawn is on h8"),
+    ("4k3/8/8/8/8/8/8/p3K3 w - -", "a pawn is on a1"),
+    ("4k3/8/8/8/8/8/4R3/4K3 w - -", "the side that is not to move is in check"),
+    ("4k3/8/8/8/P7/PPPPPPPP/8/4K3 w - -", "White has 9 pawns"),
+    ("4k3/rrrrrrrr/rrrrrrrr/8/8/8/8/7K w - -", "Black has 17 pieces"),
+];
+
+#[test]
+fn positions_that_no_game_reaches_are_evaluated_with_a_warning() {
+    for command in [
+        &["positions"][..],
+        &["captures"],
+        &["swap"],
+        &["compare-see", ZEROS],
+        &["differences"],
+        &["relations"],
+        &["behaviours"],
+        &["prizes"],
+        &["residues"],
+    ] {
+        for (fen, reason) in IMPOSSIBLE {
+            let json: &[&str] = if command[0] == "residues" { &[] } else { &["--json"] };
+            let output = run(&[command, json, &[fen]].concat(), "");
+            let (shown, stderr) = (text(&output.stdout), text(&output.stderr));
+            let warning = format!("FEN:1: warning: no game reaches this position: {reason}");
+            assert!(stderr.contains(&warning), "{command:?} {fen}: {stderr}");
+            assert!([Some(0), Some(1)].contains(&output.status.code()), "{command:?}: {stderr}");
+            // Of the king's moves there is none.
+            let is_listed = shown.contains(&format!("\"impossible\":[\"{reason}\""));
+            assert!(is_listed || !shown.contains("\"fen\""), "{command:?}: {shown}");
+        }
+        let output = run(&[command, &[QUIET]].concat(), "");
+        assert!(!text(&output.stderr).contains("warning"), "{}", text(&output.stderr));
+    }
+    let output = run(&["explain", IMPOSSIBLE[0].0, "e2"], "");
+    assert!(text(&output.stderr).contains(IMPOSSIBLE[0].1), "{}", text(&output.stderr));
+}
+
+#[test]
+fn only_the_first_of_many_impossible_positions_are_reported_each() {
+    let file = format!("{}\n", IMPOSSIBLE[0].0).repeat(12);
+    let stderr = text(&run(&["captures", "-"], &file).stderr);
+    assert_eq!(stderr.matches("no game reaches this position").count(), 10, "{stderr}");
+    assert!(stderr.contains("warning: no game reaches 2 further positions"), "{stderr}");
+    // The built-in corpus has such positions on purpose.
+    assert_eq!(text(&run(&["captures"], "").stderr), "");
 }
 
 #[test]
@@ -243,9 +356,9 @@ fn a_command_that_answers_thresholds_is_asked_until_its_value_is_known() {
     for (value, command) in cases {
         let (code, shown, stderr) = compare(&command, &taking);
         assert_eq!(code, Some(1), "{value}: {shown}{stderr}");
-        assert!(shown.contains(&format!("exd5\n  theirs {value}  swap 1 ")), "{shown}");
+        assert!(shown.contains(&format!("exd5\n  theirs {value}  swap 100 ")), "{shown}");
     }
-    let (code, shown, stderr) = compare(&reaching(1), &taking);
+    let (code, shown, stderr) = compare(&reaching(100), &taking);
     assert_eq!(code, Some(0), "{shown}{stderr}");
     let (code, shown, _) = compare("while read line; do echo none; done", &taking);
     assert_eq!(code, Some(0), "{shown}");

@@ -114,3 +114,19 @@ fn the_meaning_of_a_number_can_be_set() {
     let (code, ..) = judged(&["--suite", "threshold", "-"], &suite.replace("50", "101"));
     assert_eq!(code, Some(1));
 }
+
+#[test]
+fn a_comma_within_a_number_of_a_table_is_refused() {
+    for number in ["1,000", "3,25", "-1,000"] {
+        let row = format!("(\"{SEVERAL}\", \"Bxe4\", {number}, true),\n");
+        let column = row.find(number).expect("it is there") + 1;
+        let (code, lines, counts) = judged(&["-"], &row.repeat(2));
+        assert_eq!((code, &counts["refused"]), (Some(4), &2.into()), "{lines:?}");
+        assert_eq!(lines[0]["column"], column, "{lines:?}");
+        let problem = lines[0]["why"].as_str().expect("a text");
+        assert!(problem.starts_with(&format!("'{number}' is ambiguous")), "{problem}");
+    }
+    // With a blank they are two fields.
+    let row = format!("(\"{SEVERAL}\", \"Bxe4\", 100, 12),\n");
+    assert_eq!(judged(&["-"], &row).0, Some(0));
+}

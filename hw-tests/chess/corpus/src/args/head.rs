@@ -30,6 +30,9 @@ pub struct PositionHeader<'a> {
     rest: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     warn: Option<String>,
+    /// Why no game reaches the position.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    impossible: &'a [String],
 }
 
 /// The move of a test suite's line.
@@ -81,6 +84,7 @@ impl<'a> PositionHeader<'a> {
             suite,
             rest: entry.rest.as_deref(),
             warn: entry.warning(),
+            impossible: &named.impossible,
         }
     }
 }

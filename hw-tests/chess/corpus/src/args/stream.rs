@@ -21,6 +21,8 @@ use crate::with_location;
 
 /// Batches in flight for each thread.
 const BATCHES_PER_JOB: usize = 3;
+/// Positions that no game reaches that are reported each.
+const MAX_WARNINGS: usize = 10;
 
 /// A line with a position and what a command made of it, or an invalid line.
 pub enum ParsedLine<R> {
@@ -39,6 +41,8 @@ pub struct PositionStream {
     reporter: Reporter,
     positions: usize,
     refused: usize,
+    /// Positions that no game reaches; `None` if they are not reported.
+    impossible: Option<usize>,
 }
 
 /// Reports invalid lines.
@@ -89,13 +93,19 @@ impl Batch {
 }
 
 impl PositionStream {
-    pub(super) fn new(sources: Vec<Source>, is_strict: bool, form: OutputForm) -> Self {
+    pub(super) fn new(
+        sources: Vec<Source>,
+        is_strict: bool,
+        form: OutputForm,
+        warns: bool,
+    ) -> Self {
         let (sender, batches) = sync_channel(1);
         // Not joined: it may wait for input that no one needs any more.
         thread::spawn(move || sources.into_iter().for_each(|source| source.send(&sender)));
         let ahead = VecDeque::new();
         let reporter = Reporter { is_strict, form, progress: progress() };
-        Self { batches, ahead, jobs: 1, reporter, positions: 0, refused: 0 }
+        let impossible = warns.then_some(0);
+        Self { batches, ahead, jobs: 1, reporter, positions: 0, refused: 0, impossible }
     }
 
     /// Sets the number of threads.
@@ -198,8 +208,11 @@ impl PositionStream {
             let Ok(lines) = result.recv() else { break };
             let mut output = String::new();
             for line in lines? {
-                match line {
-                    ParsedLine::Position(..) => self.positions += 1,
+                match &line {
+                    ParsedLine::Position(named, _) => {
+                        self.positions += 1;
+                        self.warn_if_impossible(named);
+                    }
                     ParsedLine::Refused(..) => self.refused += 1,
                 }
                 if let Err(error) = act(line, &mut output, &self.reporter) {
@@ -211,6 +224,17 @@ impl PositionStream {
             self.reporter.progress.set_position(self.positions as u64);
         }
         Ok(())
+    }
+
+    fn warn_if_impossible(&mut self, named: &NamedPosition) {
+        let (Some(count), Some(warning)) = (&mut self.impossible, named.impossible_warning())
+        else {
+            return;
+        };
+        *count += 1;
+        if *count <= MAX_WARNINGS {
+            self.reporter.progress.suspend(|| text::eprint_message(warning));
+        }
     }
 
     /// Returns the next batch, if it has to be waited for only with `wait`.
@@ -233,6 +257,10 @@ impl PositionStream {
 
     /// Finishes a command: exit code 3 if there were invalid lines.
     pub fn finish(&self, outcome: CommandResult) -> CommandResult {
+        if let Some(count @ 1..) = self.impossible.map(|count| count.saturating_sub(MAX_WARNINGS)) {
+            let positions = pluralize(count, "further position");
+            text::eprint_message(format!("warning: no game reaches {positions}"));
+        }
         match (self.refused, outcome) {
             (0, outcome) | (_, outcome @ Err(_)) => outcome,
             (refused, _) => {

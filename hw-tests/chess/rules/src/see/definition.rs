@@ -92,12 +92,10 @@ pub(crate) fn move_values_with(
         let swap = opening.won;
         return ValuesByDefinition { swap, swap_promo: swap, swap_pins: swap, legal: Some(swap) };
     }
-    let swap = opening.swap_value_by_bounds(false);
-    let swap_promo =
-        if opening.is_on_last_rank() { opening.swap_value_by_bounds(true) } else { swap };
+    let swap = opening.swap_value(false);
+    let swap_promo = if opening.is_on_last_rank() { opening.swap_value(true) } else { swap };
     let without = opening.without_pinned(pins);
-    let swap_pins =
-        if without.absent.is_empty() { swap } else { without.swap_value_by_bounds(false) };
+    let swap_pins = if without.absent.is_empty() { swap } else { without.swap_value(false) };
     ValuesByDefinition { swap, swap_promo, swap_pins, legal: opening.legal_minimax() }
 }
 
@@ -110,11 +108,9 @@ pub fn move_value(
 ) -> i32 {
     let opening = ExchangeStart::after_move(position, m, values);
     match definition {
-        SeeDefinition::Swap => opening.swap_value_by_bounds(false),
-        SeeDefinition::SwapPromo => opening.swap_value_by_bounds(true),
-        SeeDefinition::SwapPins => {
-            opening.without_pinned(&Pins::of(position)).swap_value_by_bounds(false)
-        }
+        SeeDefinition::Swap => opening.swap_value(false),
+        SeeDefinition::SwapPromo => opening.swap_value(true),
+        SeeDefinition::SwapPins => opening.without_pinned(&Pins::of(position)).swap_value(false),
         SeeDefinition::Legal => opening.legal_value(),
     }
 }

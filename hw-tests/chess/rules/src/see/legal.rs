@@ -19,7 +19,7 @@ impl ExchangeStart {
     /// Evaluates as [`ValuesByDefinition::by`](crate::see::ValuesByDefinition::by) the definition
     /// [`Legal`](crate::see::SeeDefinition::Legal).
     pub(crate) fn legal_value(&self) -> i32 {
-        self.legal_minimax().unwrap_or_else(|| self.swap_value_by_bounds(true))
+        self.legal_minimax().unwrap_or_else(|| self.swap_value(true))
     }
 
     /// Evaluates as [`ExchangeStart::legal_minimax`] with a given limit.

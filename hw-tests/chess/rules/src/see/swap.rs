@@ -1,4 +1,4 @@
-//! The pseudo-legal forms: a list that is folded, recursion, two bounds, and a threshold.
+//! The pseudo-legal forms: a list that is folded, the value alone, and a threshold.
 
 use crate::Color;
 use crate::see::ExchangeStart;
@@ -51,36 +51,11 @@ impl ExchangeStart {
         SwapList { gains, folded }
     }
 
-    /// Evaluates by recursion: each side takes the better of stopping and continuing.
-    pub fn swap_value_by_recursion(&self, promotes: bool) -> i32 {
+    /// Returns the value of [`Self::list`] without pruning, and allocates no list.
+    pub fn swap_value(&self, promotes: bool) -> i32 {
         let stake = self.values.of(self.stands);
         let takers = self.takers(promotes);
         self.won - takers.map_or(0, |mut takers| gain(&mut takers, self.recapturing_side, stake))
-    }
-
-    /// Evaluates by the iterative form derived from alpha-beta: the results that each side can
-    /// enforce are bounds of the value, and the exchange ends where the bounds meet.
-    pub fn swap_value_by_bounds(&self, promotes: bool) -> i32 {
-        let Some(mut takers) = self.takers(promotes) else { return self.won };
-        let mut low = i32::MIN;
-        let mut high = i32::MAX;
-        let mut balance = self.won;
-        let mut stands = self.values.of(self.stands);
-        loop {
-            // The other side may stop here, so that the mover gets no more than the balance.
-            high = high.min(balance);
-            let Some(taker) = takers.next(self.recapturing_side).filter(|_| low < high) else {
-                return high.max(low);
-            };
-            balance -= stands + taker.promotion;
-            stands = self.values.of(taker.becomes);
-            low = low.max(balance);
-            let Some(taker) = takers.next(!self.recapturing_side).filter(|_| low < high) else {
-                return low.min(high);
-            };
-            balance += stands + taker.promotion;
-            stands = self.values.of(taker.becomes);
-        }
     }
 
     /// Returns `true` if the move gains at least `threshold`, as move ordering needs. This requires
@@ -117,16 +92,15 @@ impl ExchangeStart {
         Some(takers.without(self.absent))
     }
 
-    /// Returns the squares of the pseudo-legal recapturers, sides alternating.
-    pub fn recaptures(&self, promotes: bool) -> Vec<(Color, NextCapturer)> {
-        let Some(mut takers) = self.takers(promotes) else { return Vec::new() };
+    /// Returns the pseudo-legal recapturers in order, sides alternating.
+    pub fn recaptures(&self, promotes: bool) -> impl Iterator<Item = (Color, NextCapturer)> {
+        let mut takers = self.takers(promotes);
         let mut side = self.recapturing_side;
-        let mut found = Vec::new();
-        while let Some(taker) = takers.next(side) {
-            found.push((side, taker));
+        std::iter::from_fn(move || {
+            let taker = takers.as_mut()?.next(side)?;
             side = !side;
-        }
-        found
+            Some((!side, taker))
+        })
     }
 }
 

@@ -1,5 +1,7 @@
 //! The values of the kinds of pieces.
 
+use std::fmt;
+
 use crate::Piece;
 
 /// The worth of each kind of piece, in the order pawn, knight, bishop, rook, queen, king.
@@ -44,6 +46,16 @@ impl PieceValues {
     }
 }
 
+impl fmt::Display for PieceValues {
+    /// Writes the name, or six numbers.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((name, _)) = Self::NAMED.into_iter().find(|(_, values)| values == self) {
+            return f.write_str(name);
+        }
+        f.write_str(&self.0.map(|value| value.to_string()).join(","))
+    }
+}
+
 /// Error returned if a text is not a valid set of values.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -71,6 +83,8 @@ impl std::str::FromStr for PieceValues {
     /// use chess_rules::see::PieceValues;
     /// assert_eq!("units".parse(), Ok(PieceValues::UNITS));
     /// assert_eq!("1,3,3,5,9,20000".parse(), Ok(PieceValues::UNITS));
+    /// assert_eq!("1,3,4,5,9,9".parse().map(|values: PieceValues| values.to_string()),
+    ///     Ok("1,3,4,5,9,9".to_owned()));
     /// assert!("1,3,3".parse::<PieceValues>().is_err());
     /// ```
     fn from_str(text: &str) -> Result<Self, PieceValuesError> {

@@ -11,6 +11,13 @@ pub(crate) struct Field {
 }
 
 impl Field {
+    /// Returns `true` if these are digits after a comma without a blank, as in `1,000` and `3,25`.
+    pub(crate) fn continues(&self, number: &Self) -> bool {
+        let is_next = self.column == number.column + number.text.chars().count() + 1;
+        let is_digits = self.text.chars().all(|digit| digit.is_ascii_digit());
+        self.separator == ", " && is_next && is_digits && !self.text.is_empty()
+    }
+
     pub(crate) fn note(&self) -> String {
         format!("{}{}", self.separator, self.text)
     }

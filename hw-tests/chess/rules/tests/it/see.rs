@@ -1,5 +1,6 @@
 //! Static exchange evaluation against other programs and documents.
 
 mod documents;
+mod forms;
 mod truth;
 mod tutorial;

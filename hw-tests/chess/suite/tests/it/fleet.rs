@@ -220,7 +220,7 @@ fn run_observed(
 }
 
 fn of(cases: Vec<Case>) -> Settings {
-    (RunConfig { behaviour: "mended".to_owned(), ..RunConfig::default() }, cases)
+    (RunConfig { behaviour: "corrected".to_owned(), ..RunConfig::default() }, cases)
 }
 
 /// Checks that each case has one verdict; the names of those with this one.

@@ -30,7 +30,7 @@ fn head() -> RunHeader {
         results: RESULTS_FORMAT,
         program: "a test".to_owned(),
         profile: "rc2014-classic".to_owned(),
-        behaviour: "mended".to_owned(),
+        behaviour: "corrected".to_owned(),
         cases: 3,
         digest: "0123456789ABCDEF".to_owned(),
         repeat: 1,

@@ -56,8 +56,8 @@ fn a_programmed_rom_runs_the_corpus_on_both_boards() {
             let common = ["write", "--board", name, "--port", &port, "--behaviour", behaviour];
             rcflash(&[&common[..], place].concat(), 0, "verified on the board");
         };
-        update("1978");
-        update("mended");
+        update("original");
+        update("corrected");
         let mut run = Command::cargo_bin("hw-tests").expect("it is built");
         run.args(["run", "--board", name, "--port", &port]).args(place);
         let output = run.output().expect("it starts");

@@ -88,7 +88,7 @@ fn the_running_evaluator_is_verified_where_it_was_loaded() {
     on(&bench.port, &["verify"]).assert_ends(1, &["the built-in exchange evaluator: "]);
     on(&bench.port, &["write"]).assert_ends(0, &["running"]);
     on(&bench.port, &["verify"]).assert_ends(0, &["the built-in exchange evaluator: verified"]);
-    on(&bench.port, &["verify", "--behaviour", "1978"]).assert_ends(1, &["bytes differ"]);
+    on(&bench.port, &["verify", "--behaviour", "original"]).assert_ends(1, &["bytes differ"]);
 }
 
 #[test]

@@ -119,7 +119,7 @@ fn an_invalid_baseline_is_refused_before_any_case_is_run() {
     let json = file("report.json");
     let results = file("results.jsonl");
     let refusals = [
-        (vec!["--baseline", &*json, "--behaviour", "1978"], 2, "--behaviour"),
+        (vec!["--baseline", &*json, "--behaviour", "original"], 2, "--behaviour"),
         (vec!["--baseline", &*results, "--results", &*results], 2, "cannot be its own baseline"),
     ];
     let page = file("report.html");

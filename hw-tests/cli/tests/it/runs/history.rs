@@ -177,7 +177,11 @@ fn shards_of_two_runs_are_refused_and_those_of_two_boards_are_a_run_on_two() {
     };
     let refused: [(&str, Change, &str); 4] = [
         ("a", &|report| report["image"]["build"] = json!(0xAB), "the build is 000000AB, and "),
-        ("b", &|report| report["run"]["behaviour"] = json!("1978"), "the behaviour is 1978, and "),
+        (
+            "b",
+            &|report| report["run"]["behaviour"] = json!("original"),
+            "the behaviour is original, and ",
+        ),
         ("c", &|report| report["run"]["shard"] = json!("1/2"), "are both of shard 1/2"),
         ("d", &|report| report["cases"] = base["cases"].clone(), "another shard has the case "),
     ];

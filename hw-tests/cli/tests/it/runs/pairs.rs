@@ -17,8 +17,8 @@ fn boards_of_two_kinds_agree_to_the_t_state() {
 
 #[test]
 fn the_first_difference_is_shown() {
-    let printed = "direct,behaviour=1978";
-    let (code, shown) = run_command(&["diff", "--board", "direct", "--board", printed]);
+    let original = "direct,behaviour=original";
+    let (code, shown) = run_command(&["diff", "--board", "direct", "--board", original]);
     assert_eq!(code, Some(1), "{shown}");
     assert!(
         shown.contains("FAIL: ") && shown.contains(": A ") && shown.contains(", B "),

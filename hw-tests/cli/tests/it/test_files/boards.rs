@@ -129,7 +129,7 @@ fn shards_and_the_first_failure_end_a_run_early() {
 #[test]
 fn options_of_the_evaluator_are_refused() {
     let folder = project(CASES);
-    for option in [&["--faults", "1"][..], &["--behaviour", "1978"]] {
+    for option in [&["--faults", "1"][..], &["--behaviour", "original"]] {
         let arguments = [&["test", "twice.test.toml"], option].concat();
         let (code, _, errors) = hw_tests(folder.path(), &arguments);
         let message = format!("{} works with `hw-tests run` only", option[0]);

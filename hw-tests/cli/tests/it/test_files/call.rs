@@ -133,7 +133,7 @@ fn exit_codes_are_those_of_all_commands() {
     assert_eq!((code, shown.as_str()), (Some(3), ""));
     assert!(errors.contains("can't read none.asm"), "{errors}");
     assert_eq!(call(&["--none"], "").0, Some(2));
-    let (code, _, errors) = call(&["--direct", "--behaviour", "1978"], "");
+    let (code, _, errors) = call(&["--direct", "--behaviour", "original"], "");
     assert!(code == Some(2) && errors.contains("--behaviour works with `hw-tests run` only"));
     let (code, _, errors) = call(&["--port", "/dev/none"], "");
     assert!(code == Some(3) && errors.contains("/dev/none"), "{errors}");

@@ -177,10 +177,10 @@ fn without_a_pin_and_a_full_slot_the_behaviours_are_equal() {
     let mut compared = 0;
     for case in builtin_corpus().unwrap_or_else(|error| panic!("{error}")) {
         let CaseInput::Position { position, .. } = &case.subject else { continue };
-        let mended = evaluate_as(position, Behaviour::Corrected);
-        let printed = evaluate_as(position, Behaviour::Original);
-        if mended.pins.is_empty() && printed.squares.iter().all(|verdict| !verdict.overflow) {
-            assert_eq!(printed, mended, "{}", case.id);
+        let corrected = evaluate_as(position, Behaviour::Corrected);
+        let original = evaluate_as(position, Behaviour::Original);
+        if corrected.pins.is_empty() && original.squares.iter().all(|verdict| !verdict.overflow) {
+            assert_eq!(original, corrected, "{}", case.id);
             compared += 1;
         }
     }

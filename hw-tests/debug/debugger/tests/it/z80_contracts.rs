@@ -88,12 +88,12 @@ fn number(text: &str) -> u64 {
     contract::number(text).unwrap_or_else(|| panic!("'{text}' does not start with a number"))
 }
 
-/// The part of a field that is for this behaviour: "MENDED; as in 1978 FAULTY; fast FAST", or fewer
-/// of these where several are the same.
+/// The part of a field that is for this behaviour: "CORRECTED; original FAULTY; fast FAST", or
+/// fewer of these where several are the same.
 fn of_behaviour(text: &str, behaviour: Behaviour) -> &str {
     let prefix = match behaviour {
         Behaviour::Corrected => "",
-        Behaviour::Original => "as in 1978 ",
+        Behaviour::Original => "original ",
         Behaviour::Fast => "fast ",
     };
     let mut parts = text.split("; ");
@@ -301,7 +301,7 @@ fn routines_keep_their_contracts() {
 }
 
 #[test]
-fn routines_keep_their_contracts_as_in_1978() {
+fn routines_keep_their_contracts_in_the_original() {
     let evaluator = Evaluator { behaviour: Behaviour::Original, own: None };
     check(&evaluator, |_| true);
 }

@@ -36,7 +36,7 @@ pub(crate) fn run(debugger: &mut Debugger, motion: ExecCommand) -> HaltReason {
     debugger.run(motion, &mut |_| false)
 }
 
-fn mended() -> Debugger {
+fn corrected() -> Debugger {
     at_e5(Behaviour::Corrected)
 }
 
@@ -64,7 +64,7 @@ fn value(debugger: &Debugger, meaning: &str) -> u16 {
 
 #[test]
 fn steps_back_go_where_steps_came_from() {
-    let mut debugger = mended();
+    let mut debugger = corrected();
     let mut past = vec![(debugger.step_count(), debugger.clock(), debugger.registers())];
     for _ in 0..3000 {
         assert_eq!(run(&mut debugger, ExecCommand::Step), HaltReason::Step);
@@ -84,7 +84,7 @@ fn steps_back_go_where_steps_came_from() {
 
 #[test]
 fn conditions_select_passages_forward_and_back() {
-    let mut debugger = mended();
+    let mut debugger = corrected();
     let xchng = break_at(&mut debugger, "XCHNG");
     // The squares are evaluated in the order a1, b1 .. h8: squares after e5 are still to come.
     let (_, verdicts) = evaluate(&parse_fen(FIGURE_1).expect("a position"));
@@ -114,7 +114,7 @@ fn conditions_select_passages_forward_and_back() {
 
 #[test]
 fn memory_and_ports_are_watched_in_both_directions() {
-    let mut debugger = mended();
+    let mut debugger = corrected();
     let array = debugger.code().symbol("ATKLST").expect("ATKLST");
     let watch = Watchpoint::writes(array, 14);
     let id = debugger.stops.add_watchpoint(watch);
@@ -144,7 +144,7 @@ fn memory_and_ports_are_watched_in_both_directions() {
 
 #[test]
 fn steps_go_over_calls_out_of_routines_and_by_lines() {
-    let mut debugger = mended();
+    let mut debugger = corrected();
     let attack = break_at(&mut debugger, "ATTACK");
     assert_eq!(run(&mut debugger, ExecCommand::Continue), HaltReason::Breakpoint);
     debugger.stops.remove_breakpoints_at(attack);
@@ -198,7 +198,7 @@ fn table_2_names_the_registers_as_the_reference_has_the_values() {
 
 #[test]
 fn a_manual_change_discards_the_recorded_past() {
-    let mut debugger = mended();
+    let mut debugger = corrected();
     let array = debugger.code().symbol("ATKLST").expect("ATKLST");
     debugger.poke(array, &[0; 14]);
     run(&mut debugger, ExecCommand::Step);
@@ -243,7 +243,7 @@ fn conditions_are_parsed_with_their_precedence() {
 
 #[test]
 fn hit_counts_select_passages_and_restart_with_the_program() {
-    let mut debugger = mended();
+    let mut debugger = corrected();
     let address = debugger.code().symbol("ATTACK").expect("ATTACK");
     let hits = HitCondition::parse("== 3").expect("a count");
     let id = debugger.stops.add_breakpoint(Breakpoint { hits, ..Breakpoint::at(address) });
@@ -265,7 +265,7 @@ fn hit_counts_select_passages_and_restart_with_the_program() {
 
 #[test]
 fn a_register_is_watched_in_both_directions() {
-    let mut debugger = mended();
+    let mut debugger = corrected();
     let before = debugger.registers().hl;
     debugger.stops.add_watchpoint(Watchpoint::register("HL").expect("a register"));
     let HaltReason::Watchpoint(WatchHit {
@@ -283,7 +283,7 @@ fn a_register_is_watched_in_both_directions() {
 
 #[test]
 fn the_last_change_of_a_byte_is_found_despite_writes_of_the_same_value() {
-    let mut debugger = mended();
+    let mut debugger = corrected();
     let array = debugger.code().symbol("ATKLST").expect("ATKLST");
     let count = debugger.peek(array);
     assert_eq!(count, 3, "three attack e5");
@@ -305,7 +305,7 @@ fn the_last_change_of_a_byte_is_found_despite_writes_of_the_same_value() {
 
 #[test]
 fn open_calls_are_known_and_lead_to_the_request() {
-    let mut debugger = mended();
+    let mut debugger = corrected();
     break_at(&mut debugger, "ATKSAV");
     assert_eq!(run(&mut debugger, ExecCommand::Continue), HaltReason::Breakpoint);
     let calls = debugger.calls();
@@ -339,7 +339,7 @@ fn every_register_and_flag_is_set_by_name() {
 
 #[test]
 fn sent_input_is_part_of_the_recorded_past() {
-    let mut debugger = mended();
+    let mut debugger = corrected();
     assert_eq!(run(&mut debugger, ExecCommand::Continue), HaltReason::Idle, "it has answered");
     let answered = debugger.output().len();
     let frame = firmware_wire::Frame::empty(2, firmware_wire::kind::IDENT);

@@ -127,8 +127,8 @@ fn the_command_prints_tables_listings_and_pictures() {
     assert!(tables.contains("  XCHNG\n") && tables.contains("acia.asm:"), "{tables}");
     assert!(std::fs::read_to_string(&file).expect("a picture").ends_with("</svg>\n"));
     let (_, listing, _) = hw_tests(&["profile", "--annotate", "newlst.asm", FIGURE_1]);
-    // In the mended evaluator its label has a line of its own. MVI A,FENCE: 7 T-states for each of
-    // 20 pieces.
+    // In the corrected evaluator its label has a line of its own. MVI A,FENCE: 7 T-states for each
+    // of 20 pieces.
     let after = listing.split("NEWLST:]\n").nth(1).expect("its label");
     let entry = after.lines().next().expect("its first instruction");
     let words: Vec<_> = entry.split_whitespace().collect();
@@ -194,7 +194,7 @@ fn two_behaviours_stand_beside_each_other() {
         serde_json::from_str(&shown).unwrap_or_else(|error| panic!("{error}: {printed}"))
     };
     let both = json(&["--against", "fast"]);
-    for (at, behaviour) in ["mended", "fast"].into_iter().enumerate() {
+    for (at, behaviour) in ["corrected", "fast"].into_iter().enumerate() {
         assert_eq!(both[at]["behaviour"], behaviour);
         let alone = json(&["--behaviour", behaviour]);
         assert_eq!(both[at]["routines"], alone["routines"], "{behaviour}");
@@ -202,7 +202,7 @@ fn two_behaviours_stand_beside_each_other() {
     let (_, table, _) = hw_tests(&["profile", "--against", "fast", FIGURE_1]);
     let row = |name: &str| table.lines().find(|line| line.ends_with(&format!("  {name}")));
     let cells = |name: &str| row(name).map(|row| row.split_whitespace().collect::<Vec<_>>());
-    assert!(table.starts_with("      mended          fast   part  routine"), "{table}");
+    assert!(table.starts_with("   corrected          fast   part  routine"), "{table}");
     assert_eq!(cells("SPREAD").expect("a row")[0], "0", "only the fast one has it");
     assert_eq!(cells("NEXTAD").expect("a row")[1], "0", "only the other one calls it");
     let own = |at: usize| {

@@ -23,7 +23,7 @@ fn why(folder: &tempfile::TempDir, case: &str) -> String {
 #[test]
 fn a_right_evaluator_gives_no_reason() {
     for case in ["byte.figure4", FIGURE_1] {
-        for behaviour in ["mended", "1978"] {
+        for behaviour in ["corrected", "original"] {
             let (code, out, printed) = hw_tests(&["why", "--behaviour", behaviour, case]);
             assert!(code == Some(0) && out.contains("match the reference"), "{out}{printed}");
         }

@@ -2,7 +2,7 @@
 //! (docs/REPORTS.md).
 
 use std::io;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use firmware::profile::BoardProfile;
@@ -109,6 +109,15 @@ pub struct ReportedBoard {
     pub baud: u32,
 }
 
+/// Returns a time to the second; a clock outside of the years 1970 to 9999, for which RFC 3339 has
+/// no form, gives the first or last of them.
+fn rfc_3339(time: SystemTime) -> String {
+    const END_OF_9999: u64 = 253_402_300_799;
+    let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let time = DateTime::<Utc>::from(UNIX_EPOCH + Duration::from_secs(seconds.min(END_OF_9999)));
+    time.to_rfc3339_opts(SecondsFormat::Secs, true)
+}
+
 impl<S: Suite> Report<S> {
     /// Creates the report of a run that has not started.
     #[must_use]
@@ -118,7 +127,7 @@ impl<S: Suite> Report<S> {
             run,
             arguments,
             commit: None,
-            started: DateTime::<Utc>::from(started).to_rfc3339_opts(SecondsFormat::Secs, true),
+            started: rfc_3339(started),
             took_ms: 0,
             outcome: Conclusion::Incomplete,
             incomplete: Some(UNFINISHED.to_owned()),
@@ -219,5 +228,25 @@ impl<S: Suite> Report<S> {
         let known = self.baseline.as_ref().map_or(0, |compared| compared.known.len());
         let known = if known > 0 { format!("{known} known, ") } else { String::new() };
         format!("{known}{pass} of {cases} cases pass")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_has_four_digits_of_year_whatever_the_clock() {
+        let after = |seconds| UNIX_EPOCH + Duration::from_secs(seconds);
+        for (time, text) in [
+            (after(1_000_000_000), "2001-09-09T01:46:40Z"),
+            (after(253_402_300_799), "9999-12-31T23:59:59Z"),
+            (after(253_402_300_800), "9999-12-31T23:59:59Z"),
+            (after(u64::from(u32::MAX) << 30), "9999-12-31T23:59:59Z"),
+            (UNIX_EPOCH - Duration::from_secs(1), "1970-01-01T00:00:00Z"),
+        ] {
+            assert_eq!(rfc_3339(time), text);
+            assert!(DateTime::parse_from_rfc3339(text).is_ok());
+        }
     }
 }

@@ -72,7 +72,6 @@ pub struct BaselineSummary {
     /// Names of the other cases that did not pass.
     pub new: Vec<String>,
     /// Names of the cases that passed now, but not in the baseline.
-    #[serde(rename = "mended")]
     pub fixed: Vec<String>,
 }
 

@@ -378,7 +378,7 @@ impl<'a> Simulation<'a> {
         let scenario = self.scenario;
         RunConfig {
             profile: self.program.plan.profile.name.clone(),
-            behaviour: "mended".to_owned(),
+            behaviour: "corrected".to_owned(),
             faults: scenario.line,
             repeat: scenario.repeat,
             fail_fast: scenario.fail_fast && !is_last,

@@ -7,6 +7,8 @@ use chess_rules::see::{
 use chess_rules::{Color, Position, Square};
 use proptest::prelude::*;
 
+use crate::see::forms::Exchange;
+
 /// Position 1 of the wiki's page on the swap algorithm: rook takes pawn.
 const POSITION_1: &str = "1k1r4/1pp4p/p7/4p3/8/P5P1/1PP4P/2K1R3 w - - 0 1";
 /// Position 2 of that page: knight takes pawn.
@@ -98,18 +100,19 @@ fn the_value_decides_which_piece_captures_first() {
     let cheap = PieceValues([1, 3, 3, 5, 2, 20_000]);
     let answers = |values: PieceValues| {
         let m = position.find_move("d5d4").expect("it is legal");
-        let answers = ExchangeStart::after_move(&position, m, values).recaptures(false);
-        answers.into_iter().map(|(_, taker)| taker.from).collect::<Vec<_>>()
+        let start = ExchangeStart::after_move(&position, m, values);
+        start.recaptures(false).map(|(_, taker)| taker.from).collect::<Vec<_>>()
     };
     assert_eq!(answers(PieceValues::UNITS), [Square::D3]);
     assert_eq!(answers(cheap), [Square::D3]);
     let both = Position::from_fen("4k3/8/8/3p4/8/8/3R4/Q3K3 b - - 0 1").expect("a FEN");
     let first = |values: PieceValues| {
         let m = both.find_move("d5d4").expect("it is legal");
-        ExchangeStart::after_move(&both, m, values).recaptures(false)[0].1.from
+        let start = ExchangeStart::after_move(&both, m, values);
+        start.recaptures(false).next().map(|(_, taker)| taker.from)
     };
-    assert_eq!(first(PieceValues::UNITS), Square::D2);
-    assert_eq!(first(cheap), Square::A1);
+    assert_eq!(first(PieceValues::UNITS), Some(Square::D2));
+    assert_eq!(first(cheap), Some(Square::A1));
 }
 
 #[test]
@@ -161,14 +164,16 @@ proptest! {
         let position = played(choices.into_iter());
         for values in [PieceValues::WIKI, PieceValues::SARGON] {
             for m in position.legal_moves() {
-                let opening = ExchangeStart::after_move(&position, m, values);
+                let exchange = Exchange::after_move(&position, m, values);
+                let opening = exchange.start;
                 let value = opening.list(false, false).value();
                 let pruned = opening.list(false, true).value();
                 prop_assert_eq!(pruned.signum(), value.signum());
                 let pays = position.is_capture(m) && value >= 0;
                 prop_assert!(!pays || pruned >= value);
-                prop_assert_eq!(opening.swap_value_by_recursion(false), value);
-                prop_assert_eq!(opening.swap_value_by_bounds(false), value);
+                prop_assert_eq!(opening.swap_value(false), value);
+                prop_assert_eq!(exchange.value_by_recursion(false), value);
+                prop_assert_eq!(exchange.value_by_bounds(false), value);
                 for threshold in value - 2..=value + 2 {
                     prop_assert_eq!(opening.see_ge(threshold, false), value >= threshold);
                 }

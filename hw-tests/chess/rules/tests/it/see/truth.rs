@@ -11,6 +11,8 @@ use chess_rules::{Move, Position};
 use flate2::read::GzDecoder;
 use serde_json::Value;
 
+use crate::see::forms::Exchange;
+
 fn truth() -> Vec<Value> {
     let packed: &[u8] = include_bytes!("../../data/truth.jsonl.gz");
     let mut text = String::new();
@@ -83,12 +85,16 @@ fn pinned_pieces_capture_only_on_the_line_of_their_pin() {
 #[test]
 fn every_form_agrees_on_every_move() {
     let moves = each_move(|entry, position, m, expected| {
-        let opening = ExchangeStart::after_move(position, m, PieceValues::UNITS);
+        let exchange = Exchange::after_move(position, m, PieceValues::UNITS);
+        let opening = exchange.start;
         for (promotes, expected) in [(false, expected[0] as i32), (true, expected[1] as i32)] {
             let place = format!("{} {m}: {position}", entry["id"]);
             assert_eq!(opening.list(promotes, false).value(), expected, "list, {place}");
-            assert_eq!(opening.swap_value_by_recursion(promotes), expected, "recursion, {place}");
-            assert_eq!(opening.swap_value_by_bounds(promotes), expected, "bounds, {place}");
+            assert_eq!(opening.swap_value(promotes), expected, "the value alone, {place}");
+            let by_recursion = exchange.value_by_recursion(promotes);
+            assert_eq!(by_recursion, expected, "recursion, {place}");
+            let by_bounds = exchange.value_by_bounds(promotes);
+            assert_eq!(by_bounds, expected, "bounds, {place}");
             for threshold in -10..=12 {
                 let reached = opening.see_ge(threshold, promotes);
                 assert_eq!(reached, expected >= threshold, "{threshold}, {place}");

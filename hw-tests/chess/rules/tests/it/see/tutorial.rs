@@ -1,6 +1,6 @@
 //! The tutorial "Static Exchange Evaluation (SEE)" of the Chess Programming Guide: its numbers, and
-//! the places where it contradicts itself (`CLAIMS.md`). Its examples give no positions;
-//! these are constructed from its text.
+//! the places where it contradicts itself (`hw-tests/experiments/README.md`). Its examples give no
+//! positions; these are constructed from its text.
 
 use chess_rules::see::{
     ExchangeStart, PieceValues, SeeDefinition, order_captures, pseudo_legal_gain,

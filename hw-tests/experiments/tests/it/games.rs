@@ -1,6 +1,6 @@
 //! Matches: openings, reproducibility, resumption.
 
-use chess_match::{Match, Node, opening};
+use chess_experiments::{Match, Node, opening};
 
 /// A match whose moves take 20 microseconds of counted work.
 fn small_match() -> Match {

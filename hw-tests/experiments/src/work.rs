@@ -40,7 +40,7 @@ impl Operation {
 }
 
 /// Nanoseconds of each operation in the order of [`Operation::ALL`], fitted before the matches by
-/// `--example orderings -- costs`; another fit gives other costs (`CLAIMS.md` of chess-rules).
+/// `--example orderings -- costs`; another fit gives other costs (`README.md`).
 pub const COSTS: [u64; 9] = [0, 107, 25, 76, 131, 122, 102, 748, 2356];
 
 /// The operations of a search.

@@ -5,8 +5,8 @@
 
 use std::cmp::Reverse;
 
-use crate::see::{ExchangeStart, PieceValues, SeeDefinition, move_value};
-use crate::{Move, Piece, Position};
+use chess_rules::see::{PieceValues, SeeDefinition, move_value};
+use chess_rules::{Move, Piece, Position};
 
 /// The order of captures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,9 +61,9 @@ impl QuiescenceSearch {
     /// Returns the gain of the side to move by captures, at least 0 since it may stop.
     ///
     /// ```
+    /// use chess_experiments::quiescence::{CaptureOrdering, QuiescenceSearch};
     /// use chess_rules::Position;
     /// use chess_rules::see::PieceValues;
-    /// use chess_rules::see::quiescence::{CaptureOrdering, QuiescenceSearch};
     /// let position = Position::from_fen("4k3/8/2n5/3p4/4P3/8/6B1/4K3 w - -")?;
     /// let mut search = QuiescenceSearch::new(PieceValues::UNITS, CaptureOrdering::MvvLva);
     /// assert_eq!(search.gain(&position), Some(1));
@@ -88,7 +88,7 @@ impl QuiescenceSearch {
             return Some(best);
         }
         for (capture, exchange) in self.captures(position) {
-            let won = ExchangeStart::after_move(position, capture, self.values).won;
+            let won = material_won(position, capture, self.values);
             if self.is_dropped(position, capture, exchange, score, won, alpha) {
                 continue;
             }
@@ -144,6 +144,13 @@ impl QuiescenceSearch {
         let is_futile = self.futility.is_some_and(|margin| score + value + margin <= alpha);
         is_futile || (self.drops_losing && value < 0)
     }
+}
+
+/// Returns the gain of a move itself: the piece taken, and that of a promotion.
+fn material_won(position: &Position, m: Move, values: PieceValues) -> i32 {
+    let taken = position.taken(m).and_then(|square| position.pieces().on(square));
+    let promoted = m.promotion.map_or(0, |kind| values.of(kind) - values.of(Piece::Pawn));
+    taken.map_or(0, |(_, kind)| values.of(kind)) + promoted
 }
 
 /// Returns a key, higher for more valuable victims, then for less valuable attackers.

@@ -1,7 +1,7 @@
 //! The order of moves.
 
+use crate::quiescence::mvv_lva;
 use chess_rules::Move;
-use chess_rules::see::quiescence::mvv_lva;
 use chess_rules::see::{ExchangeStart, PieceValues, SeeDefinition, move_value};
 use sargon_analysis::sargon_move_value;
 

@@ -30,7 +30,7 @@ pub enum LeafRule {
     Article,
     /// The same, and a bonus for each further battle won.
     Bonus,
-    /// Sargon's residues as the program of 1978 uses them.
+    /// Sargon's residues as the original program uses them.
     Book,
 }
 

@@ -1,6 +1,8 @@
-//! Measures over positions what the parts of the searcher are worth:
-//! `cargo run --release -p chess-match --example orderings -- costs
-//! hw-tests/chess/corpus/corpus/generated.epd`.
+//! Measures over positions what the parts of the searcher are worth. In this package's folder:
+//!
+//! ```text
+//! cargo run --release --example orderings -- costs ../sargon-corpus/corpus/generated.epd
+//! ```
 //!
 //! `costs` times the operations whose nanoseconds `Work` counts; `searches` counts nodes to a depth
 //! and compares the moves found with those of a longer search; `battles` compares Sargon's residues
@@ -9,8 +11,8 @@
 use std::io::Read;
 use std::time::Instant;
 
-use chess_match::statistics::least_squares;
-use chess_match::{
+use chess_experiments::statistics::least_squares;
+use chess_experiments::{
     COSTS, Found, HangingPieces, Limit, MATE, Node, Operation, Player, Search, Work, static_score,
 };
 use chess_rules::Position;

@@ -1,19 +1,27 @@
-//! Measures the claims of the tutorial and the wiki about static exchange evaluation:
-//! `cargo run --release -p chess-rules --example seeds --
-//! hw-tests/chess/corpus/corpus/generated.epd`.
+//! Measures the claims of the tutorial and the wiki about static exchange evaluation. In this
+//! package's folder:
 //!
-//! Arguments are files of positions (EPD), or `truth.jsonl.gz` of the tests. `CLAIMS.md` has the
-//! results.
+//! ```text
+//! cargo run --release --example claims -- ../sargon-corpus/corpus/generated.epd
+//! ```
+//!
+//! Arguments are files of positions (EPD), or `truth.jsonl.gz` of `chess-rules`' tests. `README.md`
+//! has the results.
+
+#[path = "../../chess/rules/tests/it/see/forms.rs"]
+mod forms;
 
 use std::collections::HashSet;
 use std::io::Read;
 use std::time::Instant;
 
+use chess_experiments::quiescence::{CaptureOrdering, QuiescenceSearch};
 use chess_rules::epd::{EpdLine, read};
-use chess_rules::see::quiescence::{CaptureOrdering, QuiescenceSearch};
 use chess_rules::see::{ExchangeStart, PieceValues, SeeDefinition, move_value};
 use chess_rules::{Color, Move, Piece, Pieces, Position, Square};
 use flate2::read::GzDecoder;
+
+use forms::Exchange;
 
 const VALUES: PieceValues = PieceValues::CLASSIC;
 /// A margin of two pawns, as engines add it in delta pruning.
@@ -30,7 +38,7 @@ fn main() {
         accuracy(&captures);
         ordering(&positions);
         searches(&positions);
-        forms(&positions);
+        times_of_forms(&positions);
     }
 }
 
@@ -223,7 +231,7 @@ fn ordering(positions: &[Position]) {
             continue;
         }
         captures.sort_by_key(|m| {
-            std::cmp::Reverse(chess_rules::see::quiescence::mvv_lva(position, *m))
+            std::cmp::Reverse(chess_experiments::quiescence::mvv_lva(position, *m))
         });
         let values: Vec<_> = captures.iter().map(|m| value(position, *m)).collect();
         asked += 1;
@@ -338,31 +346,30 @@ fn walk(
 }
 
 /// An implementation of the evaluation, with its name.
-type Form = (&'static str, fn(&ExchangeStart) -> i32);
+type Form = (&'static str, fn(&Exchange) -> i32);
 
 /// Measures the time of each implementation over all moves.
-fn forms(positions: &[Position]) {
-    let openings: Vec<_> = positions
+fn times_of_forms(positions: &[Position]) {
+    let exchanges: Vec<_> = positions
         .iter()
-        .flat_map(|p| {
-            p.legal_moves().into_iter().map(move |m| ExchangeStart::after_move(p, m, VALUES))
-        })
+        .flat_map(|p| p.legal_moves().into_iter().map(move |m| Exchange::after_move(p, m, VALUES)))
         .collect();
-    let forms: [Form; 6] = [
-        ("list", |opening| opening.list(false, false).value()),
-        ("list, pruned", |opening| opening.list(false, true).value()),
-        ("recursion", |opening| opening.swap_value_by_recursion(false)),
-        ("bounds, no list", |opening| opening.swap_value_by_bounds(false)),
-        ("threshold 0", |opening| i32::from(opening.see_ge(0, false))),
-        ("legal minimax", |opening| opening.legal_minimax().unwrap_or(0)),
+    let forms: [Form; 7] = [
+        ("list", |exchange| exchange.start.list(false, false).value()),
+        ("list, pruned", |exchange| exchange.start.list(false, true).value()),
+        ("value alone", |exchange| exchange.start.swap_value(false)),
+        ("recursion", |exchange| exchange.value_by_recursion(false)),
+        ("bounds, no list", |exchange| exchange.value_by_bounds(false)),
+        ("threshold 0", |exchange| i32::from(exchange.start.see_ge(0, false))),
+        ("legal minimax", |exchange| exchange.start.legal_minimax().unwrap_or(0)),
     ];
     for (name, form) in forms {
         let started = Instant::now();
         let mut sum = 0i64;
-        for opening in &openings {
-            sum += i64::from(form(opening));
+        for exchange in &exchanges {
+            sum += i64::from(form(exchange));
         }
-        let each = started.elapsed().as_nanos() / openings.len().max(1) as u128;
+        let each = started.elapsed().as_nanos() / exchanges.len().max(1) as u128;
         println!("form {name:<18}{each:>6} ns a move (sum {sum})");
     }
 }

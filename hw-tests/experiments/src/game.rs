@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use chess_rules::{Color, Move, Piece};
-use seeded_fuzz::Rng;
 
+use crate::random::Rng;
 use crate::search::DRAWN_HALFMOVES;
 use crate::{Limit, Node, Player, Search, Work};
 

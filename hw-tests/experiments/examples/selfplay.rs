@@ -1,16 +1,19 @@
-//! Plays a match and appends its games to a PGN file:
-//! `cargo run --release -p chess-match --example selfplay -- swap+drop mvv-lva games.pgn 2000`.
+//! Plays a match and appends its games to a PGN file. In this package's folder:
 //!
-//! Arguments: both players (`chess_match::Player`), the file, the number of games, microseconds of
-//! counted work a move (3000), the seed of the openings (1). A file that exists is continued; its
-//! games must be of the same match. The result is printed at the end.
+//! ```text
+//! cargo run --release --example selfplay -- swap+drop mvv-lva games.pgn 2000
+//! ```
+//!
+//! Arguments: both players (`chess_experiments::Player`), the file, the number of games,
+//! microseconds of counted work a move (3000), the seed of the openings (1). A file that exists is
+//! continued; its games must be of the same match. The result is printed at the end.
 
 use std::fs::File;
 use std::io::{Read, Write};
 use std::time::Instant;
 
-use chess_match::statistics::{PairScores, sprt_bounds};
-use chess_match::{Match, Player, Work};
+use chess_experiments::statistics::{PairScores, sprt_bounds};
+use chess_experiments::{Match, Player, Work};
 
 /// The hypotheses of the sequential test, in Elo.
 const SPRT: (f64, f64) = (0.0, 5.0);

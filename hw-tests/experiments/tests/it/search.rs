@@ -1,6 +1,6 @@
 //! The searcher: published counts of moves, mates and tactics that others have set.
 
-use chess_match::{Found, HangingPieces, LeafRule, Limit, MATE, Node, Player, Search};
+use chess_experiments::{Found, HangingPieces, LeafRule, Limit, MATE, Node, Player, Search};
 
 const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 /// Positions of the Chess Programming Wiki's page "Perft Results", with depth and count.
@@ -126,7 +126,7 @@ fn counted_work_ends_a_search() {
 #[test]
 fn leaves_score_hanging_pieces_by_the_documents() {
     // The rook has moved to d4 and attacks a bishop and a knight, neither guarded: Black rescues
-    // one. The article counts 3/4 of the other; the program of 1978 half of 2 1/2 points, rounded
+    // one. The article counts 3/4 of the other; the original half of 2 1/2 points, rounded
     // down to a half. A third attacked piece counts nothing, or a bonus of 25.
     let score = |fen, rule| HangingPieces::of(&node(fen)).score(rule);
     let two = "3b3k/8/8/8/n2R4/8/8/7K b - - 0 1";

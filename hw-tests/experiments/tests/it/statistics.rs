@@ -1,6 +1,6 @@
 //! Elo, the sequential test and least squares, against published values and values by hand.
 
-use chess_match::statistics::{PairScores, elo, expected_score, least_squares, sprt_bounds};
+use chess_experiments::statistics::{PairScores, elo, expected_score, least_squares, sprt_bounds};
 
 fn assert_near(found: f64, expected: f64) {
     assert!((found - expected).abs() < 0.001, "{found}, expected {expected}");
