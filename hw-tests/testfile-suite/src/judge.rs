@@ -309,13 +309,14 @@ impl Judged<'_> {
         (has_returned && value != actual).then(difference)
     }
 
-    /// Returns the interrupts that the call did not accept, unless they come at several T-states.
+    /// Returns the interrupts that the call did not accept.
     fn missed_interrupts(&self) -> impl Iterator<Item = Difference> {
-        let interrupts = self.call.interrupts.iter().zip(&self.outcome.accepted);
-        let is_missed = |accepted: &Option<u64>| accepted.is_none() && self.step.sweep.is_none();
-        interrupts
-            .filter(move |(_, accepted)| is_missed(accepted))
-            .map(|(interrupt, _)| missed_interrupt(interrupt.at))
+        let interrupts = self.call.interrupts.iter().zip(&self.outcome.latest_equal);
+        interrupts.filter(|(_, accepted)| accepted.is_none()).map(|(interrupt, _)| {
+            let at = interrupt.at;
+            let what = format!("returned before it accepted the interrupt at {at} T-states");
+            Difference::finding(what, None)
+        })
     }
 
     fn ports(&self) -> Vec<Difference> {
@@ -329,12 +330,6 @@ impl Judged<'_> {
         }
         found
     }
-}
-
-/// Returns the finding for an interrupt that a call did not accept.
-pub(crate) fn missed_interrupt(at: u64) -> Difference {
-    let what = format!("returned before it accepted the interrupt at {at} T-states");
-    Difference::finding(what, None)
 }
 
 /// Returns the registers that a variable of a condition names as a result.

@@ -87,6 +87,7 @@ impl Trial<'_> {
         let mut counter = self.machine.counts().then(counter).flatten();
         let mut next = range.start;
         while next < range.end {
+            self.options.report_progress(|| format!("input {} of {}", next + 1, all.end));
             let (end, has_passed) = match &mut counter {
                 Some(counter) => counter.count(self, next..range.end)?,
                 None => (range.end.min(next + BATCH as u64), false),
@@ -127,6 +128,8 @@ impl Trial<'_> {
         let mut tried = 0;
         let mut rejected = 0;
         while tried < self.property.cases {
+            let count = self.property.cases;
+            self.options.report_progress(|| format!("input {} of {count}", tried + 1));
             let wanted = BATCH.min((self.property.cases - tried) as usize);
             let trees = self.accepted(&strategy, &mut runner, wanted, &mut rejected)?;
             if trees.is_empty() {
@@ -196,6 +199,7 @@ impl Trial<'_> {
             if !more || self.spent > limit {
                 break;
             }
+            self.options.report_progress(|| format!("simplified {} times", best.2));
             let input = tree.current();
             let failure = match self.is_assumed(&input) {
                 true => {

@@ -85,14 +85,16 @@ fn generator(entry: &Entry<'_>, width: u16, context: &Context<'_>) -> Result<Gen
         };
     }
     let text = entry.text("\"u8\", \"0..1000\" or \"1..=6\"")?;
-    let most = if width == 1 { 0xFF } else { 0xFFFF };
+    let most: u16 = if width == 1 { 0xFF } else { 0xFFFF };
     let range = match text {
         "u8" => Some(0..=0xFF),
         "u16" => Some(0..=0xFFFF),
         _ => range(text),
     };
     match range {
-        Some(range) if *range.end() <= most => Ok(Generator::Range(range)),
+        Some(range) if *range.end() <= most.into() => {
+            Ok(Generator::Range(*range.start() as u16..=*range.end() as u16))
+        }
         Some(_) => Err(entry.error(format!(
             "{}: '{}' does not fit in {width} byte{}",
             entry.key.escaped(),
@@ -107,18 +109,17 @@ fn generator(entry: &Entry<'_>, width: u16, context: &Context<'_>) -> Result<Gen
 }
 
 /// Parses a range as in Rust: `0..10` ends before 10, `0..=9` at 9.
-pub(super) fn range(text: &str) -> Option<RangeInclusive<u16>> {
+pub(super) fn range(text: &str) -> Option<RangeInclusive<u64>> {
     let (first, last) = text.split_once("..")?;
     let (last, excluded) = match last.strip_prefix('=') {
         Some(last) => (last, 0),
         None => (last, 1),
     };
     let number = |text: &str| match text.trim() {
-        "65536" => Some(0x1_0000),
-        text => z80_core::parse_number(text).map(u32::from),
+        text if text.bytes().all(|byte| byte.is_ascii_digit()) => text.parse().ok(),
+        text => z80_core::parse_number(text).map(u64::from),
     };
-    let (first, last) = (number(first)?, number(last)?.checked_sub(excluded)?);
-    let range = u16::try_from(first).ok()?..=u16::try_from(last).ok()?;
+    let range = number(first)?..=number(last)?.checked_sub(excluded)?;
     (!range.is_empty()).then_some(range)
 }
 

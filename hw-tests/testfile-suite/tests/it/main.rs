@@ -13,6 +13,7 @@ mod interrupts;
 mod limits;
 mod properties;
 mod session;
+mod sweeps;
 
 use std::path::Path;
 
