@@ -198,6 +198,8 @@ pub struct Property {
     pub heading: Heading,
     /// The call, without the generated values.
     pub step: Step,
+    /// The call as the file writes it.
+    pub written: WrittenCall,
     /// The registers that are generated.
     pub args: Vec<(&'static str, Generator)>,
     /// The memory that is generated.
@@ -212,6 +214,21 @@ pub struct Property {
     pub seed: Option<u64>,
     /// Whether all inputs are tried.
     pub exhaustive: bool,
+}
+
+/// What a file writes about the call of a property, as keys and values of TOML.
+#[derive(Debug, Clone, Default)]
+pub struct WrittenCall {
+    /// The keys that a case has, too, apart from `name`, `call` and those below.
+    pub fields: Vec<(String, String)>,
+    /// The fields of `in`.
+    pub inputs: Vec<(String, String)>,
+    /// The blocks of `memory`.
+    pub memory: Vec<String>,
+    /// The fields of `expect`.
+    pub expect: Vec<(String, String)>,
+    /// The blocks of `expect.memory`.
+    pub expected_memory: Vec<String>,
 }
 
 /// What decides whether an output is right.

@@ -147,7 +147,7 @@ fn unfinished_sweep(spent: u64, at: u64, last: u64) -> String {
 }
 
 /// Runs the calls of a case, up to the first that fails, and returns their outcomes.
-fn run_steps(
+pub(crate) fn run_steps(
     file: &TestFile,
     case: &Case,
     machine: &mut dyn Machine,

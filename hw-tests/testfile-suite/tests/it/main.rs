@@ -11,6 +11,7 @@ mod expectations;
 mod guards;
 mod interrupts;
 mod limits;
+mod pasted;
 mod properties;
 mod session;
 mod sweeps;
