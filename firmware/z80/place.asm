@@ -5,7 +5,7 @@
 ; return address: the program enters PLACE before it resumes.
 
         .IDENT PLACE
-        .INTERN ZEROS,MISSED,ASKED,TOLD,LOSSES
+        .INTERN PLACE,ZEROS,MISSED,ASKED,TOLD,LOSSES
         .EXTERN RXIN,OVRUN,SENDFM,UDRAIN
         .INSERT wire.asm
 

@@ -18,6 +18,8 @@ const ROUTINES: [&str; 4] = ["POINTS", "PINFND", "ATTACK", "XCHNG"];
 const LEAF_ROUTINES: [&str; 4] = ["NEWLST", "NEXTAD", "ATKSAV", "PNCK"];
 /// Routines of the application that POINTS calls for each square.
 const CALLBACKS: [&str; 2] = ["ADDREC", "FOLD"];
+/// The routine that reports the program counter of what the interrupt service has interrupted.
+const PC_REPORT: &str = "PLACE";
 /// Bytes below STACK that the evaluator may use: 256 (`sargon-src/README.md`), less what the
 /// interrupt service takes, 10 bytes (`acia.asm`) and its return address.
 const STACK_BYTES: u16 = 256 - 12;
@@ -36,6 +38,7 @@ pub(crate) fn guard(application: &BuiltImage) -> GuardConfig {
         routines: symbols(&ROUTINES),
         leaf_routines: symbols(&LEAF_ROUTINES),
         callbacks: symbols(&CALLBACKS),
+        after_service: symbols(&[PC_REPORT]),
         case_routine: program.symbol("PINFND"),
         request_tag: program.symbol("REQ").unwrap_or(0).wrapping_add(1),
         identity: program.symbol("BUILD").map(|at| (at, application.build.to_le_bytes())),

@@ -29,13 +29,19 @@ mod flag {
     pub(super) const RETURN: u8 = 0x20;
     /// The probe records something.
     pub(super) const PROBE: u8 = 0x40;
+    /// A routine of the application that the interrupt service returns to.
+    pub(super) const AFTER_SERVICE: u8 = 0x80;
 }
 
 /// Where a run of the application stops.
 pub(super) const APPLICATION_STOPS: u8 = flag::ROUTINE | flag::LEAF | flag::PROBE;
 /// Where a run of code under test stops.
-pub(super) const UNDER_TEST_STOPS: u8 =
-    flag::ROUTINE | flag::NOT_CODE | flag::CALLBACK | flag::RETURN | flag::PROBE;
+pub(super) const UNDER_TEST_STOPS: u8 = flag::ROUTINE
+    | flag::NOT_CODE
+    | flag::CALLBACK
+    | flag::RETURN
+    | flag::PROBE
+    | flag::AFTER_SERVICE;
 
 /// What code under test may do. Ranges end at 10000H at most.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -53,6 +59,9 @@ pub struct GuardConfig {
     pub leaf_routines: Vec<u16>,
     /// Routines of the application that routines under test call by contract; they may do anything.
     pub callbacks: Vec<u16>,
+    /// Routines of the application to which the interrupt service returns instead of to the code
+    /// that it interrupted, and which return there; they may do anything.
+    pub after_service: Vec<u16>,
     /// The routine that is called once for each case of a request.
     pub case_routine: Option<u16>,
     /// The address of the sequence number of the current request.
@@ -96,6 +105,8 @@ pub struct Guard {
     cases: usize,
     /// Where and when code under test turned interrupts off.
     disabled: Option<(u16, u64)>,
+    /// Where the last interrupt was accepted.
+    interrupted: u16,
     violations: Vec<Violation>,
 }
 
@@ -117,6 +128,7 @@ impl Guard {
             (&config.routines, flag::ROUTINE),
             (&config.leaf_routines, flag::LEAF),
             (&config.callbacks, flag::CALLBACK),
+            (&config.after_service, flag::AFTER_SERVICE),
         ];
         for (addresses, bit) in entries {
             addresses.iter().for_each(|&at| flags[usize::from(at)] |= bit);
@@ -132,6 +144,7 @@ impl Guard {
             request_tag: 0,
             cases: 0,
             disabled: None,
+            interrupted: 0,
             violations: Vec::new(),
         }
     }
@@ -192,16 +205,29 @@ impl Guard {
         let bits = self.flags[usize::from(cpu.pc())];
         let is_under_test = self.is_under_test();
         let opens = match is_under_test {
-            true => bits & (flag::ROUTINE | flag::CALLBACK),
+            true => bits & (flag::ROUTINE | flag::CALLBACK | flag::AFTER_SERVICE),
             false => bits & (flag::ROUTINE | flag::LEAF),
         };
-        if opens != 0 {
-            self.open_call(cpu, bus, opens & flag::CALLBACK == 0);
+        if opens & flag::AFTER_SERVICE != 0 {
+            // It pushes the return address itself.
+            self.open_call(cpu, bus, cpu.sp().wrapping_sub(2), self.interrupted, false);
+        } else if opens != 0 {
+            let sp = cpu.sp();
+            let address = u16::from_le_bytes([bus.peek(sp), bus.peek(sp.wrapping_add(1))]);
+            self.open_call(cpu, bus, sp, address, opens & flag::CALLBACK == 0);
         }
     }
 
-    fn open_call(&mut self, cpu: &Cpu, bus: &BoardBus, is_under_test: bool) {
-        let (routine, sp) = (cpu.pc(), cpu.sp());
+    /// Opens a call whose return address is at `sp`.
+    fn open_call(
+        &mut self,
+        cpu: &Cpu,
+        bus: &BoardBus,
+        sp: u16,
+        return_address: u16,
+        is_under_test: bool,
+    ) {
+        let routine = cpu.pc();
         // An interrupt may have been accepted before the first instruction of an open call.
         let is_open = |frame: &Frame| frame.routine == routine && frame.sp == sp;
         if self.frames.last().is_some_and(is_open)
@@ -211,7 +237,6 @@ impl Guard {
             return;
         }
         self.count_case(routine, bus);
-        let return_address = u16::from_le_bytes([bus.peek(sp), bus.peek(sp.wrapping_add(1))]);
         self.flags[usize::from(return_address)] |= flag::RETURN;
         self.frames.push(Frame {
             routine,
@@ -320,6 +345,7 @@ impl Guard {
 
     /// Checks the state in which an interrupt was accepted before the instruction at `pc`.
     pub(super) fn check_accepted(&mut self, pc: u16, cpu: &Cpu, now: u64) {
+        self.interrupted = pc;
         let Some(frame) = self.frames.last().filter(|frame| frame.is_under_test) else { return };
         let vectoring @ (mode, i) = cpu.interrupt_vectoring();
         if frame.vectoring != vectoring {

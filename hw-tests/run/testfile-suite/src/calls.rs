@@ -41,12 +41,34 @@ impl TestResult {
         self.all_t_states = outcome.t_states.map(|t_states| before + t_states);
         self.stack = self.stack.max(outcome.stack);
     }
+
+    /// Adds a run of the same case, whose verdict, findings and reason become this one's.
+    pub(crate) fn add_run(&mut self, run: TestResult) {
+        let sum = |a: Option<u64>, b: Option<u64>| a.map_or(b, |a| Some(a + b.unwrap_or(0)));
+        *self = Self {
+            calls: self.calls + run.calls,
+            t_states: self.t_states.max(run.t_states),
+            all_t_states: sum(self.all_t_states, run.all_t_states),
+            stack: self.stack.max(run.stack),
+            not_checked: &self.not_checked | &run.not_checked,
+            ..run
+        };
+    }
 }
 
 /// Returns the calls before each case, without judging them.
 pub(crate) fn setup_calls(file: &TestFile) -> Vec<Call> {
     let setup = file.setup.iter().enumerate();
     setup.map(|(index, step)| call(file, step, REGISTERS, index == 0)).collect()
+}
+
+/// Returns the call of a step after the `outcomes` of those before it, the setup included. The
+/// calls of a case share registers; those of the setup, and the first of the case, start with the
+/// fixed ones.
+pub(crate) fn nth_call(file: &TestFile, step: &Step, index: usize, outcomes: &[Outcome]) -> Call {
+    let shared = outcomes.last().filter(|_| index > file.setup.len());
+    let registers = shared.map_or(REGISTERS, |outcome| outcome.registers);
+    call(file, step, registers, index == 0)
 }
 
 /// Returns the call of a step, with the registers of the test or else `base`.

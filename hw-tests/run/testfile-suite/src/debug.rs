@@ -3,7 +3,7 @@
 use cli_support::text::Escape;
 use z80_core::Registers;
 
-use crate::calls::{REGISTERS, call};
+use crate::calls::nth_call;
 use crate::judge::Judged;
 use crate::machine::{Call, Machine};
 use crate::model::{Case, Step, TestFile};
@@ -44,15 +44,20 @@ impl CallState {
         // Of the T-states of an interrupt, the first that fails.
         let case = run_at_all_times(file, case, &mut machine, &options, result).map_err(failed)?;
         let steps: Vec<&Step> = file.setup.iter().chain(&case.steps).collect();
-        let mut registers = REGISTERS;
+        let mut outcomes = Vec::new();
         for (index, step) in steps.iter().enumerate() {
-            let call = call(file, step, registers, index == 0);
+            let call = nth_call(file, step, index, &outcomes);
             let failed = |error: crate::MachineError| error.to_string();
             let entry = machine.enter(&call).registers();
             let memory = machine.read(0, 0x1_0000).map_err(failed)?;
-            let outcome = &machine.run_one(&call).map_err(failed)?;
-            let judged =
-                Judged { program: &file.program, step, call: &call, outcome, contract: None };
+            let outcome = machine.run_one(&call).map_err(failed)?;
+            let judged = Judged {
+                program: &file.program,
+                step,
+                call: &call,
+                outcome: &outcome,
+                contract: None,
+            };
             let found = judged.differences(&mut machine);
             if !found.is_empty() || index + 1 == steps.len() {
                 return Ok(Self {
@@ -64,7 +69,7 @@ impl CallState {
                     findings: found.iter().map(ToString::to_string).collect(),
                 });
             }
-            registers = outcome.registers;
+            outcomes.push(outcome);
         }
         Err(format!("the case '{}' has no calls", name.escaped()))
     }

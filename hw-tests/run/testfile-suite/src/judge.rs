@@ -280,42 +280,14 @@ impl Judged<'_> {
         found
     }
 
-    /// Compares outputs with those of another routine; adds what was expected.
-    pub(crate) fn compare(
-        &self,
-        other: &Outcome,
-        name: &str,
-        outputs: &[&'static str],
-        expected: &mut Vec<(String, u32)>,
-    ) -> Vec<Difference> {
-        if other.end != CallEnd::Returned {
-            let what = format!("{} did not return", name.escaped());
-            return vec![Difference::finding(what, None)];
-        }
-        let mut found = Vec::new();
-        for output in outputs {
-            let of = |outcome: &Outcome| register_value(&outcome.registers, output).unwrap_or(0);
-            expected.push(((*output).to_owned(), of(other).into()));
-            found.extend(self.compare_value(output, of(other), of(self.outcome)));
-        }
-        found
-    }
-
-    /// Compares an output with its expected value.
-    pub(crate) fn compare_value(&self, name: &str, value: u16, actual: u16) -> Option<Difference> {
-        // What an unfinished call left is of no interest.
-        let has_returned = self.outcome.end == CallEnd::Returned;
-        let difference = || Difference::new(name, number(value.into()), number(actual.into()));
-        (has_returned && value != actual).then(difference)
-    }
-
-    /// Returns the interrupts that the call did not accept, unless they come at several T-states.
+    /// Returns the interrupts that the call did not accept.
     fn missed_interrupts(&self) -> impl Iterator<Item = Difference> {
-        let interrupts = self.call.interrupts.iter().zip(&self.outcome.accepted);
-        let is_missed = |accepted: &Option<u64>| accepted.is_none() && self.step.sweep.is_none();
-        interrupts
-            .filter(move |(_, accepted)| is_missed(accepted))
-            .map(|(interrupt, _)| missed_interrupt(interrupt.at))
+        let interrupts = self.call.interrupts.iter().zip(&self.outcome.latest_equal);
+        interrupts.filter(|(_, accepted)| accepted.is_none()).map(|(interrupt, _)| {
+            let at = interrupt.at;
+            let what = format!("returned before it accepted the interrupt at {at} T-states");
+            Difference::finding(what, None)
+        })
     }
 
     fn ports(&self) -> Vec<Difference> {
@@ -329,12 +301,6 @@ impl Judged<'_> {
         }
         found
     }
-}
-
-/// Returns the finding for an interrupt that a call did not accept.
-pub(crate) fn missed_interrupt(at: u64) -> Difference {
-    let what = format!("returned before it accepted the interrupt at {at} T-states");
-    Difference::finding(what, None)
 }
 
 /// Returns the registers that a variable of a condition names as a result.

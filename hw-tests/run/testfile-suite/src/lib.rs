@@ -48,6 +48,7 @@ mod run;
 mod session;
 mod simulated;
 mod suite;
+mod written;
 
 pub use baseline::CycleBaseline;
 pub use block::Block;

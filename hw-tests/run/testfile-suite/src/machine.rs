@@ -145,8 +145,9 @@ pub struct Outcome {
     pub outputs: BTreeMap<u8, Vec<u8>>,
     /// How often each of the mocks was called.
     pub mock_calls: Vec<u32>,
-    /// For each interrupt, the T-states until it was first accepted.
-    pub accepted: Vec<Option<u64>>,
+    /// For each interrupt that was accepted, the latest [`Interrupt::at`] with which the whole call
+    /// would run the same, as each of its requests would be accepted at the same instruction.
+    pub latest_equal: Vec<Option<u64>>,
 }
 
 /// How a call ended.

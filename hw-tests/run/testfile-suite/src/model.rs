@@ -125,8 +125,8 @@ pub struct Step {
     pub mocks: Vec<(String, Mock)>,
     /// The interrupts during the call.
     pub interrupts: Vec<Interrupt>,
-    /// The interrupt, by its index, that comes at each of these T-states in turn.
-    pub sweep: Option<(usize, RangeInclusive<u64>)>,
+    /// The interrupt that comes at several T-states, one in each run.
+    pub sweep: Option<Sweep>,
     /// The only addresses that may be written.
     pub writes: Option<Vec<RangeInclusive<u16>>>,
     /// Whether the routine may return with interrupts off, or in another mode.
@@ -135,6 +135,15 @@ pub struct Step {
     pub timeout: u64,
     /// What is expected.
     pub expect: Expectation,
+}
+
+/// An interrupt that comes at several T-states, one in each run of its case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sweep {
+    /// The index of the interrupt in its call.
+    pub interrupt: usize,
+    /// The first and the last of the T-states; `None` for all up to the return of the call.
+    pub times: Option<(u64, u64)>,
 }
 
 /// What is expected of a call, apart from its return.
@@ -189,6 +198,8 @@ pub struct Property {
     pub heading: Heading,
     /// The call, without the generated values.
     pub step: Step,
+    /// The call as the file writes it.
+    pub written: WrittenCall,
     /// The registers that are generated.
     pub args: Vec<(&'static str, Generator)>,
     /// The memory that is generated.
@@ -203,6 +214,21 @@ pub struct Property {
     pub seed: Option<u64>,
     /// Whether all inputs are tried.
     pub exhaustive: bool,
+}
+
+/// What a file writes about the call of a property, as keys and values of TOML.
+#[derive(Debug, Clone, Default)]
+pub struct WrittenCall {
+    /// The keys that a case has, too, apart from `name`, `call` and those below.
+    pub fields: Vec<(String, String)>,
+    /// The fields of `in`.
+    pub inputs: Vec<(String, String)>,
+    /// The blocks of `memory`.
+    pub memory: Vec<String>,
+    /// The fields of `expect`.
+    pub expect: Vec<(String, String)>,
+    /// The blocks of `expect.memory`.
+    pub expected_memory: Vec<String>,
 }
 
 /// What decides whether an output is right.

@@ -18,6 +18,19 @@ pub struct RunOptions<'o> {
     pub inputs: Option<Range<u64>>,
     /// The contracts that are checked for every call of their routines.
     pub contracts: &'o [Contract],
+    /// The most T-states of all runs of a case whose interrupt comes at several T-states; 10^10 by
+    /// default. A case that needs more is skipped, unless it fails before.
+    pub max_sweep: Option<u64>,
+    /// Called between the calls of cases and properties that make many, with how far they are.
+    pub progress: Option<&'o dyn Fn(&str)>,
+}
+
+impl RunOptions<'_> {
+    pub(crate) fn report_progress(&self, text: impl FnOnce() -> String) {
+        if let Some(progress) = self.progress {
+            progress(&text());
+        }
+    }
 }
 
 impl TestFile {

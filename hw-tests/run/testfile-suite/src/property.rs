@@ -1,26 +1,31 @@
 //! Runs properties: generates inputs, judges outputs, and shrinks inputs that fail.
 
 mod count;
+mod expected;
 mod generate;
 mod paste;
 mod reference;
 
 use std::ops::Range;
 
+use cli_support::text::Escape;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use serde_json::Value;
 
 use crate::block::Block;
 use crate::calls::{result_of, setup_calls, single_call};
+use crate::contract::Contract;
 use crate::judge::{Judged, Sight};
 use crate::machine::{Call, CallEnd, Machine, MachineError, Outcome};
-use crate::model::{Judge, Property, Step, TestFile};
+use crate::model::{Case, Expectation, Judge, Property, Step, TestFile};
 use crate::options::RunOptions;
 use crate::reader::FileError;
 use crate::result::{Difference, RunError, TestResult, Verdict};
+use crate::run::run_steps;
 
 use count::Counter;
+use expected::Expected;
 pub(crate) use generate::input_count;
 use generate::{Input, InputTree, nth_input, runner, strategy};
 use reference::Reference;
@@ -50,6 +55,13 @@ pub(crate) fn run(
     };
     let routine = file.program.place(property.step.address);
     let result = TestResult { routine, ..result_of(&property.heading) };
+    // What is wrong with the setup is no matter of inputs.
+    let setup = Case { heading: property.heading.clone(), steps: Vec::new() };
+    let mut before = result_of(&property.heading);
+    run_steps(file, &setup, machine, options, &mut before)?;
+    if before.verdict == Verdict::Fail {
+        return Ok(before);
+    }
     let mut trial = Trial { file, property, machine, options, reference, result, spent: 0 };
     if property.exhaustive {
         trial.run_all()?;
@@ -73,10 +85,11 @@ struct Trial<'t> {
 
 /// An input that fails.
 struct Failure {
+    /// The call, with all that is expected of it.
     step: Step,
     differences: Vec<Difference>,
-    /// The outputs that the reference or the other routine gave.
-    expected: Vec<(String, u32)>,
+    /// Whether the call is one of the routine with which the tested one is compared.
+    is_of_other: bool,
 }
 
 impl Trial<'_> {
@@ -87,6 +100,7 @@ impl Trial<'_> {
         let mut counter = self.machine.counts().then(counter).flatten();
         let mut next = range.start;
         while next < range.end {
+            self.options.report_progress(|| format!("input {} of {}", next + 1, all.end));
             let (end, has_passed) = match &mut counter {
                 Some(counter) => counter.count(self, next..range.end)?,
                 None => (range.end.min(next + BATCH as u64), false),
@@ -127,6 +141,8 @@ impl Trial<'_> {
         let mut tried = 0;
         let mut rejected = 0;
         while tried < self.property.cases {
+            let count = self.property.cases;
+            self.options.report_progress(|| format!("input {} of {count}", tried + 1));
             let wanted = BATCH.min((self.property.cases - tried) as usize);
             let trees = self.accepted(&strategy, &mut runner, wanted, &mut rejected)?;
             if trees.is_empty() {
@@ -196,6 +212,7 @@ impl Trial<'_> {
             if !more || self.spent > limit {
                 break;
             }
+            self.options.report_progress(|| format!("simplified {} times", best.2));
             let input = tree.current();
             let failure = match self.is_assumed(&input) {
                 true => {
@@ -213,10 +230,14 @@ impl Trial<'_> {
         Ok(best)
     }
 
-    fn fail(&mut self, failure: Failure, reason: String, origin: &str) {
+    fn fail(&mut self, failure: Failure, mut reason: String, origin: &str) {
         self.result.verdict = Verdict::Fail;
+        if failure.is_of_other {
+            reason += &format!("; calling {}", failure.step.target.escaped());
+            self.result.routine = self.file.program.place(failure.step.address);
+        }
         self.result.reason = Some(reason);
-        self.result.case = Some(paste::case(self.property, &failure, origin));
+        self.result.case = Some(paste::case(self.file, self.property, &failure, origin));
         self.result.differences = failure.differences;
     }
 
@@ -239,37 +260,71 @@ impl Trial<'_> {
     ) -> Result<Vec<(Outcome, Option<Failure>)>, RunError> {
         let checks = &self.property.step.expect.checks;
         let reads = checks.iter().any(|(_, condition)| condition.reads_memory());
-        let replies = self.replies(inputs);
-        let reads = reads || replies.iter().flatten().any(|reply| reply.get("memory").is_some());
-        // Memory can only be read after the last call of a batch.
+        // Conditions can only read memory after the last call of a batch.
         let size = if reads { 1 } else { BATCH };
-        let mut replies = replies.into_iter();
         let mut tried = Vec::new();
         for batch in inputs.chunks(size) {
-            let steps: Vec<Step> = batch.iter().map(|input| self.step(input)).collect();
+            let (steps, error) = self.expected_steps(batch);
+            let others: Vec<Step> = steps.iter().filter_map(|step| self.other(step)).collect();
+            let other_calls: Vec<Call> =
+                others.iter().map(|step| single_call(self.file, step)).collect();
+            // First, as conditions see the memory that the tested routine leaves.
+            let other_outcomes = self.outcomes(&other_calls)?;
             let calls: Vec<Call> = steps.iter().map(|step| single_call(self.file, step)).collect();
             let outcomes = self.outcomes(&calls)?;
-            let mut others = match &self.property.judge {
-                Judge::SameAs(address, ..) => {
-                    let other = |call: &Call| Call { address: *address, ..call.clone() };
-                    self.outcomes(&calls.iter().map(other).collect::<Vec<_>>())?
-                }
-                _ => Vec::new(),
-            }
-            .into_iter();
+            let mut others = others.into_iter().zip(other_calls).zip(other_outcomes);
             for ((step, call), outcome) in steps.into_iter().zip(calls).zip(outcomes) {
                 self.result.add(&outcome);
                 self.spent += outcome.t_states.unwrap_or_else(|| unmeasured_time(&call, &outcome));
-                let (other, reply) = (others.next(), replies.next());
-                let failure = self.judge(step, call, &outcome, other, reply)?;
+                let other = others.next().map(|((step, call), outcome)| (step, call, outcome));
+                let failure = self.judge(step, &call, &outcome, other);
                 tried.push((outcome, failure));
+            }
+            // Of the inputs before it one may have failed.
+            match error {
+                Some(error) if tried.iter().all(|(_, failure)| failure.is_none()) => {
+                    return Err(error.into());
+                }
+                Some(_) => break,
+                None => {}
             }
         }
         Ok(tried)
     }
 
+    /// Returns the calls of inputs with what the reference expects of them, up to its first error.
+    fn expected_steps(&mut self, inputs: &[Input]) -> (Vec<Step>, Option<FileError>) {
+        let mut steps = Vec::new();
+        for input in inputs {
+            let mut step = self.step(input);
+            if let Some(reference) = &mut self.reference {
+                let reply = reference.ask(&request(self.property, &step, input));
+                let expected = reply.and_then(|reply| {
+                    let expected = Expected::of_reply(&reply, &self.file.program);
+                    expected.map_err(|message| reference.error(&message))
+                });
+                match expected {
+                    Ok(expected) => expected.add_to(&mut step.expect),
+                    Err(error) => return (steps, Some(error)),
+                }
+            }
+            steps.push(step);
+        }
+        (steps, None)
+    }
+
+    /// Returns the call of the routine with which the tested one is compared.
+    fn other(&self, step: &Step) -> Option<Step> {
+        let Judge::SameAs(address, name, _) = &self.property.judge else { return None };
+        let (target, expect) = (name.clone(), Expectation::default());
+        Some(Step { address: *address, target, expect, ..step.clone() })
+    }
+
     /// Runs calls, each after the setup, and returns their outcomes.
     fn outcomes(&mut self, calls: &[Call]) -> Result<Vec<Outcome>, RunError> {
+        if calls.is_empty() {
+            return Ok(Vec::new());
+        }
         let setup = setup_calls(self.file);
         let each = setup.len() + 1;
         let all = calls.iter().flat_map(|call| setup.iter().chain([call]).cloned());
@@ -280,49 +335,40 @@ impl Trial<'_> {
         Ok(outcomes.into_iter().skip(each - 1).step_by(each).collect())
     }
 
-    /// Returns the replies of the reference for inputs, up to the first error; none without a
-    /// reference. An error is reported after the replies before it were judged.
-    fn replies(&mut self, inputs: &[Input]) -> Vec<Result<Value, FileError>> {
-        let mut replies = Vec::new();
-        if self.reference.is_none() {
-            return replies;
-        }
-        for input in inputs {
-            let request = request(self.property, &self.step(input), input);
-            replies.extend(self.reference.as_mut().map(|reference| reference.ask(&request)));
-            if replies.last().is_some_and(Result::is_err) {
-                break;
-            }
-        }
-        replies
-    }
-
     fn judge(
         &mut self,
-        step: Step,
-        call: Call,
+        mut step: Step,
+        call: &Call,
         outcome: &Outcome,
-        other: Option<Outcome>,
-        reply: Option<Result<Value, FileError>>,
-    ) -> Result<Option<Failure>, RunError> {
-        let contract = self.file.contract_of(&step, self.options.contracts);
-        let program = &self.file.program;
-        let judged = Judged { program, step: &step, call: &call, outcome, contract };
+        other: Option<(Step, Call, Outcome)>,
+    ) -> Option<Failure> {
+        if let (Judge::SameAs(_, _, outputs), Some((_, _, other))) = (&self.property.judge, &other)
+            && other.end == CallEnd::Returned
+        {
+            Expected::of_outcome(other, outputs).add_to(&mut step.expect);
+        }
+        let differences = self.differences(&step, call, outcome, self.options.contracts);
+        if !differences.is_empty() {
+            return Some(Failure { step, differences, is_of_other: false });
+        }
+        let (step, call, outcome) =
+            other.filter(|(_, _, outcome)| outcome.end != CallEnd::Returned)?;
+        let differences = self.differences(&step, &call, &outcome, &[]);
+        Some(Failure { step, differences, is_of_other: true })
+    }
+
+    /// Returns what is wrong with a call.
+    fn differences(
+        &mut self,
+        step: &Step,
+        call: &Call,
+        outcome: &Outcome,
+        contracts: &[Contract],
+    ) -> Vec<Difference> {
+        let contract = self.file.contract_of(step, contracts);
+        let judged = Judged { program: &self.file.program, step, call, outcome, contract };
         self.result.not_checked.extend(judged.not_checked(self.machine));
-        let mut differences = judged.differences(self.machine);
-        let mut expected = Vec::new();
-        if let (Judge::SameAs(_, name, outputs), Some(other)) = (&self.property.judge, other) {
-            let found = judged.compare(&other, name, outputs, &mut expected);
-            differences.extend(found);
-        }
-        if let (Some(reference), Some(reply)) = (&self.reference, reply.transpose()?) {
-            let found = reference::compare(&reply, &judged, self.machine, &mut expected);
-            differences.extend(found.map_err(|message| reference.error(&message))?);
-        }
-        if differences.is_empty() {
-            return Ok(None);
-        }
-        Ok(Some(Failure { step, differences, expected }))
+        judged.differences(self.machine)
     }
 }
 

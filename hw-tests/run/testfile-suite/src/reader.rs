@@ -64,6 +64,7 @@ pub(crate) struct Entry<'a> {
     pub(crate) document: &'a Document<'a>,
     pub(crate) key: &'a str,
     at: usize,
+    end: usize,
     value: &'a DeValue<'a>,
 }
 
@@ -104,7 +105,8 @@ impl<'a> Fields<'a> {
         all.sort_by_key(|(key, _)| key.span().start);
         let entry = move |(key, value): (&'a Spanned<_>, &'a Spanned<DeValue<'a>>)| {
             let key: &'a std::borrow::Cow<'a, str> = key.get_ref();
-            Entry { document, key, at: value.span().start, value: value.get_ref() }
+            let Range { start: at, end } = value.span();
+            Entry { document, key, at, end, value: value.get_ref() }
         };
         all.into_iter().map(entry)
     }
@@ -172,10 +174,19 @@ impl<'a> Entry<'a> {
     pub(crate) fn items(&self, what: &str) -> Result<Vec<Entry<'a>>, FileError> {
         let array: &'a DeArray<'a> = self.value.as_array().ok_or_else(|| self.expected(what))?;
         let entry = |item: &'a Spanned<DeValue<'a>>| {
-            let (at, value) = (item.span().start, item.get_ref());
-            Entry { document: self.document, key: self.key, at, value }
+            let (Range { start: at, end }, value) = (item.span(), item.get_ref());
+            Entry { document: self.document, key: self.key, at, end, value }
         };
         Ok(array.iter().map(entry).collect())
+    }
+
+    pub(crate) fn as_items(&self) -> Option<Vec<Entry<'a>>> {
+        self.is_array().then(|| self.items("").ok()).flatten()
+    }
+
+    /// Returns the value as the document writes it.
+    pub(crate) fn source(&self) -> &'a str {
+        self.document.text.get(self.at..self.end).unwrap_or_default()
     }
 
     /// Returns the strings of an array.

@@ -1,12 +1,18 @@
 //! Runs the cases and properties of a test file.
 
-use crate::calls::{REGISTERS, call, result_of};
-use crate::judge::{Judged, missed_interrupt};
-use crate::machine::{Call, CallEnd, Machine, Outcome};
-use crate::model::{Case, Step, TestFile};
+use crate::calls::{REGISTERS, call, nth_call, result_of};
+use crate::judge::Judged;
+use crate::machine::{CallEnd, Machine, Outcome};
+use crate::model::{Case, Step, Sweep, TestFile};
 use crate::options::RunOptions;
 use crate::property;
 use crate::result::{RunError, TestResult, Verdict};
+
+/// The most T-states of all runs of a case with an interrupt at several T-states: about a minute.
+const MAX_SWEEP: u64 = 10_000_000_000;
+const NO_RETURN_WITHOUT_INTERRUPT: &str = "without the interrupt; at = \"all\" is for calls that \
+                                           return without it: expected T-states such as at = \
+                                           \"0..200\"";
 
 /// Runs the cases and properties in the order of the file, and reports each result.
 ///
@@ -58,8 +64,8 @@ pub fn run_one(
     }
 }
 
-/// Runs a case; one with an interrupt at several T-states at each of them, up to the end of the
-/// call or the first that fails. Returns the case as it ran last.
+/// Runs a case; one with an interrupt at several T-states once for each of them, up to the first
+/// that fails. Returns the case as it ran last.
 pub(crate) fn run_at_all_times(
     file: &TestFile,
     case: &Case,
@@ -68,39 +74,80 @@ pub(crate) fn run_at_all_times(
     result: &mut TestResult,
 ) -> Result<Case, RunError> {
     let mut case = case.clone();
-    let sweep =
-        case.steps.iter().enumerate().find_map(|(step, of)| Some((step, of.sweep.clone()?)));
-    let Some((step, (interrupt, times))) = sweep else {
+    let find = |(step, of): (usize, &Step)| Some((step, of.sweep?));
+    let Some((step, sweep)) = case.steps.iter().enumerate().find_map(find) else {
         run_steps(file, &case, machine, options, result)?;
         return Ok(case);
     };
-    let mut at = *times.start();
-    while at <= *times.end() {
+    let Sweep { interrupt, times } = sweep;
+    let times = match times {
+        Some(times) => Some(times),
+        None => times_up_to_return(file, &case, (step, interrupt), machine, options, result)?,
+    };
+    let Some((mut at, last)) = times else { return Ok(case) };
+    let may_end_uninterruptible = sweep.times.is_none() && case.steps[step].any_interrupts;
+    while at <= last {
+        let spent = result.all_t_states.unwrap_or(0);
+        if spent > options.max_sweep.unwrap_or(MAX_SWEEP) {
+            result.verdict = Verdict::Skipped;
+            result.reason = Some(unfinished_sweep(spent, at, last));
+            break;
+        }
+        options.report_progress(|| format!("interrupt at {at} of {last} T-states"));
         case.steps[step].interrupts[interrupt].at = at;
-        let outcomes = run_steps(file, &case, machine, options, result)?;
+        let mut run = result_of(&case.heading);
+        let outcomes = run_steps(file, &case, machine, options, &mut run)?;
+        let call = outcomes.get(file.setup.len() + step);
+        let latest_equal = call.and_then(|outcome| outcome.latest_equal[interrupt]);
+        let has_returned = call.is_some_and(|outcome| outcome.end == CallEnd::Returned);
+        if may_end_uninterruptible && at > 0 && has_returned && latest_equal.is_none() {
+            break;
+        }
+        result.add_run(run);
         if result.verdict == Verdict::Fail {
             let call = result.reason.take().map(|call| format!("{call}; ")).unwrap_or_default();
             result.reason = Some(format!("{call}interrupt at {at} T-states"));
             break;
         }
-        // A request up to there is accepted at the same instruction.
-        match outcomes.get(file.setup.len() + step).map(|outcome| outcome.accepted[interrupt]) {
-            Some(accepted) => at = accepted.unwrap_or(at) + 1,
-            None => {
-                if at == *times.start() {
-                    result.verdict = Verdict::Fail;
-                    result.differences.push(missed_interrupt(at));
-                }
-                break;
-            }
-        }
+        at = latest_equal.unwrap_or(at) + 1;
     }
     Ok(case)
 }
 
-/// Runs the calls of a case, up to the first that fails or returns before the interrupt that is
-/// tried at several T-states, and returns their outcomes.
-fn run_steps(
+/// Returns the T-states of a call up to its return without the interrupt that is tried at all of
+/// them. `None` if it does not return then, which is a finding.
+fn times_up_to_return(
+    file: &TestFile,
+    case: &Case,
+    (step, interrupt): (usize, usize),
+    machine: &mut dyn Machine,
+    options: &RunOptions<'_>,
+    result: &mut TestResult,
+) -> Result<Option<(u64, u64)>, RunError> {
+    let mut uninterrupted = case.clone();
+    uninterrupted.steps[step].interrupts[interrupt].at = u64::MAX;
+    let mut run = result_of(&case.heading);
+    let outcomes = run_steps(file, &uninterrupted, machine, options, &mut run)?;
+    match outcomes.get(file.setup.len() + step) {
+        Some(outcome) if outcome.end != CallEnd::Returned => {
+            result.add_run(run);
+            result.reason = Some(NO_RETURN_WITHOUT_INTERRUPT.to_owned());
+            Ok(None)
+        }
+        outcome => Ok(Some((0, outcome.and_then(|outcome| outcome.t_states).unwrap_or(0)))),
+    }
+}
+
+fn unfinished_sweep(spent: u64, at: u64, last: u64) -> String {
+    let end = last + 1;
+    format!(
+        "stopped after {spent} T-states of all its runs, before the interrupt at {at} T-states: \
+         split the case, this one up to at = \"..{at}\", the next at = \"{at}..{end}\""
+    )
+}
+
+/// Runs the calls of a case, up to the first that fails, and returns their outcomes.
+pub(crate) fn run_steps(
     file: &TestFile,
     case: &Case,
     machine: &mut dyn Machine,
@@ -110,12 +157,8 @@ fn run_steps(
     let steps: Vec<&Step> = file.setup.iter().chain(&case.steps).collect();
     let mut outcomes: Vec<Outcome> = Vec::with_capacity(steps.len());
     for (index, step) in steps.iter().enumerate() {
-        let registers = outcomes.last().map_or(REGISTERS, |outcome| outcome.registers);
-        let call = call(file, step, registers, index == 0);
+        let call = nth_call(file, step, index, &outcomes);
         let outcome = machine.run_one(&call)?;
-        if step.sweep.as_ref().is_some_and(|(index, _)| comes_after(&call, *index, &outcome)) {
-            break;
-        }
         result.add(&outcome);
         result.routine = file.program.place(step.address);
         let contract = file.contract_of(step, options.contracts);
@@ -136,10 +179,4 @@ fn run_steps(
         }
     }
     Ok(outcomes)
-}
-
-/// Returns `true` if a call returned before the request of an interrupt.
-fn comes_after(call: &Call, index: usize, outcome: &Outcome) -> bool {
-    let at = call.interrupts[index].at;
-    outcome.end == CallEnd::Returned && outcome.t_states.is_some_and(|end| end < at)
 }

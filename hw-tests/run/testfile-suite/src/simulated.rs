@@ -290,7 +290,7 @@ impl SimulatedMachine {
         if end == CallEnd::Returned {
             self.check_return(&running);
         }
-        let Running { cpu, call, t_states, lowest, mock_calls, accepted, .. } = running;
+        let Running { cpu, call, t_states, lowest, mock_calls, latest_equal, .. } = running;
         let first = match call.entry {
             Entry::Until(_) => call.registers.sp,
             _ => call.registers.sp.wrapping_sub(2),
@@ -304,7 +304,7 @@ impl SimulatedMachine {
             violations: self.bus.violations.take(),
             outputs: std::mem::take(&mut self.bus.outputs),
             mock_calls,
-            accepted,
+            latest_equal,
         }
     }
 }

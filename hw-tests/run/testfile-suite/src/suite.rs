@@ -185,7 +185,9 @@ impl Suite for TestFiles {
             None => format!("{:?}", file.cases[case.index].steps),
             Some(property) => format!("{:?}", file.properties[property]),
         };
-        format!("{program:?} {:?} {test} {:?}", file.setup, case.contracts)
+        let console = file.program.console.as_ref().map(|console| &console.kind);
+        let machine = (file.stack, console, &file.setup);
+        format!("{program:?} {machine:?} {test} {:?}", case.contracts)
     }
 
     fn details(case: &TestCase) -> TestDetails {

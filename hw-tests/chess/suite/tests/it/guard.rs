@@ -249,6 +249,26 @@ fn an_endless_loop_has_no_pass() {
     assert!(results.iter().all(|one| no_reply.contains(&one.verdict)), "{results:?}");
 }
 
+/// 24 T-states 65,536 times, and that TURNS times, without a change of registers.
+const DELAY: &str = "PUSH PSW\n PUSH B\n PUSH D\n MVI E,TURNS\n LXI B,0\nDLOOP: DCX B\n MOV A,B\n \
+                     ORA C\n JNZ DLOOP\n DCR E\n JNZ DLOOP\n POP D\n POP B\n POP PSW";
+
+#[test]
+fn a_slow_but_right_evaluator_is_not_accused_of_the_report_of_its_program_counter() {
+    for (routine, turns) in [(PINFND, "40"), (XCHNG, "4")] {
+        let text = with_damage(routine, Always, &DELAY.replace("TURNS", turns));
+        let application = broken_application(routine.file, &text);
+        let results = run(profile("rc2014-classic"), application, positions(3));
+        let shown: Vec<_> = results.iter().map(|one| (one.verdict, &one.reason)).collect();
+        assert!(results.iter().all(|one| one.verdict != Verdict::Fail), "{shown:?}");
+        let is_located = |one: &CaseResult| {
+            let reason = one.reason.as_deref().unwrap_or_default();
+            one.verdict == Verdict::Timeout && reason.contains("the program counter was at")
+        };
+        assert!(results.iter().any(is_located), "{shown:?}");
+    }
+}
+
 #[test]
 fn a_case_that_fails_by_a_finding_only_has_the_right_values() {
     let text = with_damage(XCHNG, Always, CODE);

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use cli_support::exit::CommandError;
 use cli_support::text::{Escape, eprint_message};
@@ -13,6 +14,7 @@ use hil_harness::live::SetupError;
 use hil_harness::report::RunTarget;
 use hil_harness::runner::{BaselineStatus, RunEnd, RunSummary, merge_repetitions};
 use hil_harness::suite::{self, CaseResult};
+use indicatif::ProgressBar;
 use rcflash_link::LinkStats;
 use sargon_suite::BoardConfig;
 use testfile_suite::{
@@ -24,6 +26,9 @@ use super::super::run::run_on;
 use super::TestArgs;
 use super::measure::{Measurements, lock};
 use super::printer::Printer;
+
+/// How long a case runs until its progress is shown.
+const SHOWN_AFTER: Duration = Duration::from_secs(1);
 
 /// Runs cases with results file and report.
 pub(super) fn run(
@@ -158,7 +163,14 @@ impl TestSession {
 
     fn call(&mut self, case: &TestCase) -> Result<TestResult, RunError> {
         let inputs = case.inputs.clone();
-        let options = RunOptions { seed: self.seed, inputs, contracts: &case.contracts };
+        let progress = CaseProgress::new(case);
+        let options = RunOptions {
+            seed: self.seed,
+            inputs,
+            contracts: &case.contracts,
+            progress: Some(&|text| progress.show(text)),
+            ..RunOptions::default()
+        };
         let machine: &mut dyn Machine = match &mut self.runner {
             Runner::Simulated(machine) => {
                 let new = || lock(&self.measurements).machine(&case.file);
@@ -184,6 +196,33 @@ impl TestSession {
             Runner::Simulated(_) => 0,
             Runner::Board(machine) => machine.restarts(),
         }
+    }
+}
+
+/// A line on a terminal about a case that takes long.
+struct CaseProgress {
+    bar: ProgressBar,
+    name: String,
+    began: Instant,
+}
+
+impl CaseProgress {
+    fn new(case: &TestCase) -> Self {
+        let (bar, name) = (ProgressBar::new_spinner(), case.heading().name.escaped());
+        Self { bar, name, began: Instant::now() }
+    }
+
+    fn show(&self, text: &str) {
+        if self.began.elapsed() > SHOWN_AFTER {
+            self.bar.set_message(format!("{}: {text}", self.name));
+            self.bar.tick();
+        }
+    }
+}
+
+impl Drop for CaseProgress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
     }
 }
 

@@ -109,7 +109,7 @@ pub(super) fn unfinished(call: &Call, end: CallEnd) -> Outcome {
         violations: Vec::new(),
         outputs: BTreeMap::new(),
         mock_calls: Vec::new(),
-        accepted: Vec::new(),
+        latest_equal: Vec::new(),
     }
 }
 

@@ -1,9 +1,7 @@
 //! Reads how a routine is entered, and the interrupts during a call.
 
-use std::ops::RangeInclusive;
-
 use crate::machine::{Entry, Interrupt};
-use crate::model::Step;
+use crate::model::{Step, Sweep};
 use crate::reader::{Entry as Value, Fields, FileError};
 
 use super::property::range;
@@ -44,16 +42,17 @@ pub(super) fn interrupts(
         let table = item.fields("a table such as { at = 100, handler = \"ISR\" }")?;
         let at = table.require("at", "at = 100")?;
         let times = times(&at)?;
-        if times.start() != times.end() {
+        let single = times.filter(|(first, last)| first == last);
+        if single.is_none() {
             if step.sweep.is_some() {
                 return Err(at.error(ONE_SWEEP));
             }
-            step.sweep = Some((step.interrupts.len(), times.clone()));
+            step.sweep = Some(Sweep { interrupt: step.interrupts.len(), times });
         }
         let time = |entry: Value<'_>| entry.integer(1..MAX_TIMEOUT).map(|time| time as u64);
         let bus = table.get("bus").map(|bus| context.number(&bus, 1)).transpose()?;
         step.interrupts.push(Interrupt {
-            at: *times.start(),
+            at: single.map_or(0, |(first, _)| first),
             period: table.get("period").map(time).transpose()?,
             non_maskable: match table.get("kind") {
                 Some(kind) => is_non_maskable(&kind)?,
@@ -67,20 +66,20 @@ pub(super) fn interrupts(
     Ok(())
 }
 
-/// Reads T-states: a number, a range, or `all` up to the end of the call.
-fn times(entry: &Value<'_>) -> Result<RangeInclusive<u64>, FileError> {
+/// Reads the first and last of T-states: a number, or a range; `None` for `all` up to the return.
+fn times(entry: &Value<'_>) -> Result<Option<(u64, u64)>, FileError> {
     if let Some(time) = entry.as_integer(0..MAX_TIMEOUT) {
         let time = time? as u64;
-        return Ok(time..=time);
+        return Ok(Some((time, time)));
     }
-    let example = "T-states such as 100, \"0..200\" or \"all\"";
-    match entry.as_text() {
-        Some("all") => Ok(0..=MAX_TIMEOUT as u64),
-        text => {
-            let range = text.and_then(range).ok_or_else(|| entry.expected(example))?;
-            Ok((*range.start()).into()..=(*range.end()).into())
-        }
+    let text = entry.as_text();
+    if text == Some("all") {
+        return Ok(None);
     }
+    let range = text.and_then(range).filter(|range| *range.end() < MAX_TIMEOUT as u64);
+    let range =
+        range.ok_or_else(|| entry.expected("T-states such as 100, \"0..200\" or \"all\""))?;
+    Ok(Some(range.into_inner()))
 }
 
 fn is_non_maskable(kind: &Value<'_>) -> Result<bool, FileError> {

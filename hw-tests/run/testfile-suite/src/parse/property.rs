@@ -4,8 +4,9 @@ use std::ops::RangeInclusive;
 
 use cli_support::text::Escape;
 
-use crate::model::{GeneratedBlock, Generator, Judge, Property};
+use crate::model::{GeneratedBlock, Generator, Judge, Property, WrittenCall};
 use crate::reader::{Entry, Fields, FileError};
+use crate::written::inline;
 
 use super::heading;
 use super::interrupts::limit_sweeps;
@@ -19,6 +20,25 @@ const MAX_CASES: i64 = 100_000_000;
 /// The maximum number of inputs that are all tried.
 const MAX_SPACE: u64 = 1 << 24;
 
+/// Keys that only properties have, and those that a case of one input has other values for.
+const REWRITTEN: [&str; 15] = [
+    "name",
+    "call",
+    "in",
+    "memory",
+    "expect",
+    "check",
+    "args",
+    "arrays",
+    "assume",
+    "same_as",
+    "outputs",
+    "reference",
+    "cases",
+    "seed",
+    "exhaustive",
+];
+
 pub(super) fn property(entry: &Entry<'_>, context: &Context<'_>) -> Result<Property, FileError> {
     let fields = entry.fields("a table: [[property]]")?;
     let (heading, step) = (heading(&fields)?, step(&fields, context)?);
@@ -26,6 +46,7 @@ pub(super) fn property(entry: &Entry<'_>, context: &Context<'_>) -> Result<Prope
     let property = Property {
         heading,
         step,
+        written: written(&fields),
         args: args(&fields, context)?,
         blocks: blocks(&fields, context)?,
         assume: fields.get("assume").map(|entry| context.condition(&entry)).transpose()?,
@@ -52,12 +73,35 @@ pub(super) fn property(entry: &Entry<'_>, context: &Context<'_>) -> Result<Prope
         let message = format!("{size} inputs are too many to try all: expected up to {MAX_SPACE}");
         return Err(entry.error(message));
     }
-    let inert = property.step.expect.checks.is_empty() && property.step.expect.registers.is_empty();
-    if inert && matches!(property.judge, Judge::Expectations) {
+    let is_judged = ["check", "expect"].into_iter().any(|key| fields.get(key).is_some());
+    if !is_judged && matches!(property.judge, Judge::Expectations) {
         let message = "nothing is judged: expected check, same_as, reference or expect";
         return Err(entry.error(message));
     }
     Ok(property)
+}
+
+/// Returns what a case that repeats the call has in common with a property.
+fn written(fields: &Fields<'_>) -> WrittenCall {
+    let pairs = |entry: Option<Entry<'_>>| -> Vec<(String, String)> {
+        let fields = entry.and_then(|entry| entry.as_fields());
+        let fields = fields.into_iter().flat_map(|fields| fields.all());
+        fields.map(|field| (field.key.to_owned(), inline(&field))).collect()
+    };
+    let items = |entry: Option<Entry<'_>>| -> Vec<String> {
+        let items = entry.and_then(|entry| entry.as_items()).unwrap_or_default();
+        items.iter().map(inline).collect()
+    };
+    let expect = fields.get("expect");
+    let expected_memory = expect.and_then(|expect| expect.as_fields()?.get("memory"));
+    let others = fields.all().filter(|field| !REWRITTEN.contains(&field.key));
+    WrittenCall {
+        fields: others.map(|field| (field.key.to_owned(), inline(&field))).collect(),
+        inputs: pairs(fields.get("in")),
+        memory: items(fields.get("memory")),
+        expect: pairs(expect),
+        expected_memory: items(expected_memory),
+    }
 }
 
 fn args(
@@ -85,14 +129,16 @@ fn generator(entry: &Entry<'_>, width: u16, context: &Context<'_>) -> Result<Gen
         };
     }
     let text = entry.text("\"u8\", \"0..1000\" or \"1..=6\"")?;
-    let most = if width == 1 { 0xFF } else { 0xFFFF };
+    let most: u16 = if width == 1 { 0xFF } else { 0xFFFF };
     let range = match text {
         "u8" => Some(0..=0xFF),
         "u16" => Some(0..=0xFFFF),
         _ => range(text),
     };
     match range {
-        Some(range) if *range.end() <= most => Ok(Generator::Range(range)),
+        Some(range) if *range.end() <= most.into() => {
+            Ok(Generator::Range(*range.start() as u16..=*range.end() as u16))
+        }
         Some(_) => Err(entry.error(format!(
             "{}: '{}' does not fit in {width} byte{}",
             entry.key.escaped(),
@@ -107,18 +153,17 @@ fn generator(entry: &Entry<'_>, width: u16, context: &Context<'_>) -> Result<Gen
 }
 
 /// Parses a range as in Rust: `0..10` ends before 10, `0..=9` at 9.
-pub(super) fn range(text: &str) -> Option<RangeInclusive<u16>> {
+pub(super) fn range(text: &str) -> Option<RangeInclusive<u64>> {
     let (first, last) = text.split_once("..")?;
     let (last, excluded) = match last.strip_prefix('=') {
         Some(last) => (last, 0),
         None => (last, 1),
     };
     let number = |text: &str| match text.trim() {
-        "65536" => Some(0x1_0000),
-        text => z80_core::parse_number(text).map(u32::from),
+        text if text.bytes().all(|byte| byte.is_ascii_digit()) => text.parse().ok(),
+        text => z80_core::parse_number(text).map(u64::from),
     };
-    let (first, last) = (number(first)?, number(last)?.checked_sub(excluded)?);
-    let range = u16::try_from(first).ok()?..=u16::try_from(last).ok()?;
+    let range = number(first)?..=number(last)?.checked_sub(excluded)?;
     (!range.is_empty()).then_some(range)
 }
 

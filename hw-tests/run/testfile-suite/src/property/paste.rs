@@ -1,11 +1,12 @@
 //! Writes a failing input as a case of a test file.
 
-use std::fmt::Write;
-
 use cli_support::text::Escape;
+use z80_core::{canonical_register_name, register_value};
 
-use crate::machine::{Entry, Interrupt};
-use crate::model::{Property, flag_names};
+use crate::calls::single_call;
+use crate::matcher::Matcher;
+use crate::model::{Property, Step, TestFile, flag_names};
+use crate::written::{array, quoted, table};
 
 use super::Failure;
 use super::generate::Input;
@@ -19,93 +20,91 @@ pub(super) fn values(property: &Property, input: &Input) -> String {
     registers.chain(blocks).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns a case that repeats a failing call.
-pub(super) fn case(property: &Property, failure: &Failure, origin: &str) -> String {
-    let Failure { step, expected, .. } = failure;
-    let mut text = String::new();
-    // Writing to a string never fails.
-    let mut line = |line: String| {
-        let _ = writeln!(text, "{line}");
+/// Returns a case that repeats a failing call: the property as its file writes it, with the values
+/// of the input and what the judge expects.
+pub(super) fn case(
+    file: &TestFile,
+    property: &Property,
+    failure: &Failure,
+    origin: &str,
+) -> String {
+    let Failure { step, is_of_other, .. } = failure;
+    let written = &property.written;
+    let name = quoted(&format!("{}, by {origin}", property.heading.name));
+    let mut fields = vec![("name".to_owned(), name), ("call".to_owned(), quoted(&step.target))];
+    fields.extend(written.fields.iter().cloned());
+    let mut add = |name: &str, value: String, is_empty: bool| {
+        if !is_empty {
+            fields.push((name.to_owned(), value));
+        }
     };
-    line("[[case]]".to_owned());
-    line(format!("name = {}", quoted(&format!("{}, by {origin}", property.heading.name))));
-    line(format!("call = {}", quoted(&step.target)));
-    match step.entry {
-        Entry::Call => {}
-        Entry::Interrupt => line("as = \"interrupt\"".to_owned()),
-        Entry::NonMaskable => line("as = \"nmi\"".to_owned()),
-        Entry::Until(address) => line(format!("until = 0x{address:04X}")),
+    let inputs = inputs(file, property, step);
+    add("in", table(inputs.iter().cloned()), inputs.is_empty());
+    let generated = property.blocks.iter().zip(&step.memory[property.step.memory.len()..]);
+    let generated = generated.map(|(block, memory)| bytes_at(&block.name, &memory.bytes));
+    let memory: Vec<_> = written.memory.iter().cloned().chain(generated).collect();
+    add("memory", array(memory.iter().cloned()), memory.is_empty());
+    if !is_of_other {
+        let checks = &step.expect.checks;
+        add("check", array(checks.iter().map(|(text, _)| quoted(text))), checks.is_empty());
+        let expected = expectations(property, step);
+        add("expect", table(expected.iter().cloned()), expected.is_empty());
     }
-    let interrupts: Vec<_> = step.interrupts.iter().map(interrupt).collect();
-    if !interrupts.is_empty() {
-        line(format!("interrupt = [{}]", interrupts.join(", ")));
-    }
-    if !step.input.is_empty() {
-        line(format!("input = {}", quoted(&String::from_utf8_lossy(&step.input))));
-    }
-    let mut inputs: Vec<String> =
-        step.registers.iter().map(|(name, value)| format!("{} = {value}", key(name))).collect();
-    if step.flags.0 != 0 {
-        inputs.push(format!("flags = {}", quoted(&flag_names(step.flags))));
-    }
-    if !inputs.is_empty() {
-        line(format!("in = {{ {} }}", inputs.join(", ")));
-    }
-    let blocks = step
-        .memory
-        .iter()
-        .map(|block| format!("{{ at = 0x{:04X}, bytes = {:?} }}", block.address, block.bytes));
-    let blocks: Vec<_> = blocks.collect();
-    if !blocks.is_empty() {
-        line(format!("memory = [{}]", blocks.join(", ")));
-    }
-    let checks: Vec<_> = step.expect.checks.iter().map(|(check, _)| quoted(check)).collect();
-    if !checks.is_empty() {
-        line(format!("check = [{}]", checks.join(", ")));
-    }
-    let expected = expected.iter().filter(|(name, _)| !is_flag(name));
-    let expected: Vec<_> =
-        expected.map(|(name, value)| format!("{} = {value}", key(name))).collect();
-    let flags = flags(failure);
-    let flags = (!flags.is_empty()).then(|| format!("flags = {}", quoted(&flags)));
-    let expected: Vec<_> = expected.into_iter().chain(flags).collect();
-    if !expected.is_empty() {
-        line(format!("expect = {{ {} }}", expected.join(", ")));
-    }
-    text
+    let lines = fields.iter().map(|(name, value)| format!("{name} = {value}\n"));
+    format!("[[case]]\n{}", lines.collect::<String>())
 }
 
-/// Formats an interrupt: `{ at = 100, kind = "int", bus = 255 }`.
-fn interrupt(interrupt: &Interrupt) -> String {
-    let Interrupt { at, period, non_maskable, bus, handler } = interrupt;
-    let kind = if *non_maskable { "nmi" } else { "int" };
-    let period = period.map(|period| format!(", period = {period}")).unwrap_or_default();
-    let handler = handler.map(|at| format!(", handler = 0x{at:04X}")).unwrap_or_default();
-    format!("{{ at = {at}, kind = \"{kind}\", bus = {bus}{period}{handler} }}")
+fn bytes_at(address: &str, bytes: &[u8]) -> String {
+    let bytes = ("bytes".to_owned(), format!("{bytes:?}"));
+    table([("at".to_owned(), quoted(address)), bytes])
 }
 
-fn is_flag(name: &str) -> bool {
-    z80_core::FLAGS.iter().any(|(flag, _)| *flag == name)
-}
-
-/// The expected flags as in a test file.
-fn flags(failure: &Failure) -> String {
-    let (mut mask, mut value) = (0, 0);
-    for (name, bit) in z80_core::FLAGS {
-        if let Some((_, set)) = failure.expected.iter().find(|(other, _)| other == name) {
-            mask |= bit as u8;
-            value |= if *set != 0 { bit as u8 } else { 0 };
+/// Returns the registers and flags that are set. A register that shares a part with a later one has
+/// the value that the call starts with, as a file has no order.
+fn inputs(file: &TestFile, property: &Property, step: &Step) -> Vec<(String, String)> {
+    let registers = single_call(file, step).registers;
+    let value = |name: &str| register_value(&registers, name).unwrap_or(0);
+    let mut inputs = property.written.inputs.clone();
+    for (name, text) in &mut inputs {
+        let Some(register) = canonical_register_name(name) else { continue };
+        let given = property.step.registers.iter().rfind(|(other, _)| *other == register);
+        if given.is_none_or(|(_, given)| *given != value(register)) {
+            *text = value(register).to_string();
         }
     }
-    flag_names((mask, value))
+    for (register, _) in &step.registers[property.step.registers.len()..] {
+        let is_given =
+            |(name, _): &(String, String)| canonical_register_name(name) == Some(register);
+        if !inputs.iter().any(is_given) {
+            inputs.push(((*register).to_owned(), value(register).to_string()));
+        }
+    }
+    inputs
 }
 
-/// Returns a key of TOML; those of the second register set need quotes.
-fn key(name: &str) -> String {
-    if name.contains('\'') { quoted(name) } else { name.to_owned() }
-}
-
-/// Returns a basic string of TOML.
-fn quoted(text: &str) -> String {
-    toml::Value::from(text).to_string()
+/// Returns the expectations of the property and of the judge.
+fn expectations(property: &Property, step: &Step) -> Vec<(String, String)> {
+    let (own, all) = (&property.step.expect, &step.expect);
+    let is_replaced = |name: &str| match name {
+        "flags" => own.flags != all.flags,
+        "memory" => own.memory.len() != all.memory.len(),
+        _ => false,
+    };
+    let written = property.written.expect.iter().filter(|(name, _)| !is_replaced(name));
+    let mut expected: Vec<_> = written.cloned().collect();
+    for (name, matcher) in &all.registers[own.registers.len()..] {
+        expected.extend(matcher.value().map(|value| ((*name).to_owned(), value.to_string())));
+    }
+    if is_replaced("flags") {
+        expected.push(("flags".to_owned(), quoted(&flag_names(all.flags))));
+    }
+    if is_replaced("memory") {
+        let judged = all.memory[own.memory.len()..].iter().map(|memory| {
+            let bytes = memory.elements.iter().filter_map(Matcher::value).map(|byte| byte as u8);
+            bytes_at(&memory.name, &bytes.collect::<Vec<_>>())
+        });
+        let memory = property.written.expected_memory.iter().cloned().chain(judged);
+        expected.push(("memory".to_owned(), array(memory)));
+    }
+    expected
 }

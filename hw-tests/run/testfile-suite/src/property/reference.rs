@@ -8,13 +8,9 @@ use std::time::Duration;
 
 use cli_support::text::Escape;
 use serde_json::Value;
-use z80_core::register_value;
 
-use crate::judge::Judged;
-use crate::machine::Machine;
 use crate::model::TestFile;
 use crate::reader::FileError;
-use crate::result::Difference;
 
 /// The time for a reply, the start of the program included.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -157,55 +153,4 @@ fn read_messages(output: Option<impl Read + Send + 'static>, messages: Arc<Mutex
             }
         }
     });
-}
-
-/// Compares an outcome with a reply; adds what was expected. `null` accepts anything.
-///
-/// # Errors
-/// Returns a message if the reply names something unknown or has a value of another type.
-pub(super) fn compare(
-    reply: &Value,
-    judged: &Judged<'_>,
-    machine: &mut dyn Machine,
-    expected: &mut Vec<(String, u32)>,
-) -> Result<Vec<Difference>, String> {
-    let mut found = Vec::new();
-    if reply.is_null() {
-        return Ok(found);
-    }
-    let outputs = reply.as_object().ok_or("expected an object such as {\"HL\": 21}")?;
-    for (name, value) in outputs {
-        if name == "memory" {
-            found.extend(compare_memory(value, judged, machine)?);
-            continue;
-        }
-        let actual = register_value(&judged.outcome.registers, name);
-        let actual = actual.ok_or_else(|| format!("unknown register '{}'", name.escaped()))?;
-        let value = value.as_u64().and_then(|value| u16::try_from(value).ok());
-        let value = value.ok_or_else(|| format!("{}: expected 0 to 65535", name.escaped()))?;
-        expected.push((name.clone(), value.into()));
-        found.extend(judged.compare_value(name, value, actual));
-    }
-    Ok(found)
-}
-
-fn compare_memory(
-    reply: &Value,
-    judged: &Judged<'_>,
-    machine: &mut dyn Machine,
-) -> Result<Vec<Difference>, String> {
-    let mut found = Vec::new();
-    for (name, bytes) in reply.as_object().ok_or("memory: expected an object")? {
-        let byte = |byte: &Value| byte.as_u64().and_then(|byte| u8::try_from(byte).ok());
-        let bytes = bytes.as_array().map(|bytes| bytes.iter().map(byte).collect::<Option<_>>());
-        let bytes: Vec<u8> = bytes.flatten().ok_or("memory: expected arrays of 0 to 255")?;
-        let address = judged.program.map.symbol(name);
-        let address = address.ok_or_else(|| format!("unknown label '{}'", name.escaped()))?;
-        let actual = machine.read(address, bytes.len()).map_err(|error| error.to_string())?;
-        if actual != bytes {
-            let what = name.escaped();
-            found.push(Difference::new(what, format!("{bytes:?}"), format!("{actual:?}")));
-        }
-    }
-    Ok(found)
 }

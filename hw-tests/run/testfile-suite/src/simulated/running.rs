@@ -21,7 +21,8 @@ pub(super) struct Running<'c> {
     pub(super) mock_calls: Vec<u32>,
     /// The T-states of the next request of each interrupt.
     pub(super) requests: Vec<Option<u64>>,
-    pub(super) accepted: Vec<Option<u64>>,
+    /// See [`Outcome::latest_equal`](crate::machine::Outcome::latest_equal).
+    pub(super) latest_equal: Vec<Option<u64>>,
 }
 
 impl<'c> Running<'c> {
@@ -34,7 +35,7 @@ impl<'c> Running<'c> {
             disabled: call.entry.is_interrupt().then_some(0),
             mock_calls: vec![0; call.mocks.len()],
             requests: call.interrupts.iter().map(|interrupt| Some(interrupt.at)).collect(),
-            accepted: vec![None; call.interrupts.len()],
+            latest_equal: vec![None; call.interrupts.len()],
             t_states: 0,
             cpu,
             call,
@@ -52,9 +53,13 @@ impl<'c> Running<'c> {
     /// Accepts an interrupt, by its index.
     pub(super) fn accept(&mut self, index: usize, bus: &mut Memory) {
         let interrupt = &self.call.interrupts[index];
-        self.accepted[index].get_or_insert(self.t_states);
-        let next = |request: u64| Some(request + interrupt.period?);
-        self.requests[index] = self.requests[index].and_then(next);
+        let request = self.requests[index].unwrap_or(self.t_states);
+        // All requests move with `at`. While a request waits, it changes nothing: the processor
+        // accepts neither it nor one that it takes precedence over.
+        let latest = interrupt.at + (self.t_states - request);
+        let before = self.latest_equal[index].unwrap_or(latest);
+        self.latest_equal[index] = Some(latest.min(before));
+        self.requests[index] = interrupt.period.map(|period| request + period);
         self.t_states += u64::from(match interrupt.non_maskable {
             true => self.cpu.non_maskable_interrupt(bus),
             false => self.cpu.step(bus, Some(interrupt.bus)),

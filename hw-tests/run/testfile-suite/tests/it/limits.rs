@@ -1,5 +1,11 @@
 //! The first and the last value that each field of a test file accepts.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use hil_harness::suite::Suite;
+use testfile_suite::{TestCase, TestFiles};
+
 use crate::{case, folder, parse, results};
 
 /// A returns B, HL returns DE.
@@ -122,4 +128,18 @@ rows = [[\"in.flags\", \"expect.flags\", \"in.B\", \"expect.B\"], [\"C\", \"C\",
         .map(|result| format!("{result:?}"))
         .collect();
     assert_eq!(failed, [""; 0]);
+}
+
+#[test]
+fn a_case_is_another_one_with_another_stack_or_console() {
+    let folder = folder(SOURCE);
+    let content = |header: &str| {
+        let text = format!("{header}\n[[case]]\nname = \"one\"\ncall = \"RUN\"");
+        let file = parse(folder.path(), &text).unwrap_or_else(|error| panic!("{error}"));
+        let cases = TestCase::all(&Arc::new(file), &Vec::new().into());
+        TestFiles::content(&cases[0])
+    };
+    let headers = ["", "stack = { size = 8 }", "console = { port = 1 }", "console = { port = 2 }"];
+    let contents: BTreeSet<String> = headers.into_iter().map(content).collect();
+    assert_eq!(contents.len(), headers.len());
 }

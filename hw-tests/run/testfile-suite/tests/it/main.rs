@@ -11,8 +11,10 @@ mod expectations;
 mod guards;
 mod interrupts;
 mod limits;
+mod pasted;
 mod properties;
 mod session;
+mod sweeps;
 
 use std::path::Path;
 
