@@ -114,7 +114,9 @@ fn digits(line: &str) -> Result<Vec<u8>, &'static str> {
 /// Returns the bytes that pairs of hexadecimal digits stand for.
 pub(super) fn pairs(text: &str) -> Result<Vec<u8>, &'static str> {
     let pair = |pair: &[u8]| {
-        let text = std::str::from_utf8(pair).ok().filter(|text| text.len() == 2)?;
+        // `from_str_radix` allows a sign.
+        let is_digits = pair.len() == 2 && pair.iter().all(u8::is_ascii_hexdigit);
+        let text = std::str::from_utf8(pair).ok().filter(|_| is_digits)?;
         u8::from_str_radix(text, 16).ok()
     };
     let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(pair).collect();
@@ -144,7 +146,9 @@ mod tests {
         assert_eq!(at(":0000"), "line 1: the length of the record does not match its count");
         assert_eq!(at(":020000040000FA"), "line 1: record type other than 00 (data) and 01 (end)");
         assert_eq!(at(&INTEL[..44]), "line 2: the end record (type 01) is missing");
-        assert_eq!(at(":0G"), "line 1: not hexadecimal digits in pairs");
+        for digits in [":0G", ":+0000001FF", ":0"] {
+            assert_eq!(at(digits), "line 1: not hexadecimal digits in pairs");
+        }
     }
 
     #[test]

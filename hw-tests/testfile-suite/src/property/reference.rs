@@ -199,7 +199,7 @@ fn compare_memory(
         let byte = |byte: &Value| byte.as_u64().and_then(|byte| u8::try_from(byte).ok());
         let bytes = bytes.as_array().map(|bytes| bytes.iter().map(byte).collect::<Option<_>>());
         let bytes: Vec<u8> = bytes.flatten().ok_or("memory: expected arrays of 0 to 255")?;
-        let address = judged.program.map.symbol(name);
+        let address = judged.program.map.find_symbol(name).map_err(|error| error.to_string())?;
         let address = address.ok_or_else(|| format!("unknown label '{}'", name.escaped()))?;
         let actual = machine.read(address, bytes.len()).map_err(|error| error.to_string())?;
         if actual != bytes {
