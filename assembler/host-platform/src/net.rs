@@ -1,4 +1,5 @@
-//! TCP keep-alive, which detects a peer that vanished without closing its connection.
+//! Options of TCP connections: keep-alive, which detects a peer that vanished without closing its
+//! connection, and closing by a reset.
 
 use std::net::TcpStream;
 use std::time::Duration;
@@ -11,6 +12,15 @@ use socket2::{SockRef, TcpKeepalive};
 pub fn enable_keepalive(stream: &TcpStream, idle: Duration, interval: Duration, probes: u32) {
     let settings = TcpKeepalive::new().with_time(idle).with_interval(interval).with_retries(probes);
     let _ = SockRef::from(stream).set_tcp_keepalive(&settings);
+}
+
+/// Makes closing reset the connection and drop what was not sent, as when a program is killed that
+/// has not read all.
+///
+/// # Errors
+/// Returns the system's error if it does not support the option.
+pub fn reset_on_close(stream: &TcpStream) -> std::io::Result<()> {
+    SockRef::from(stream).set_linger(Some(Duration::ZERO))
 }
 
 #[cfg(test)]

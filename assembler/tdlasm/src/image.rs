@@ -1,9 +1,11 @@
 //! Memory images, and the file formats for them: Intel HEX and S-records.
 
 mod hex;
+mod records;
 mod srec;
 
-pub use hex::{HexError, intel_hex, parse_intel_hex, tdl_hex};
+pub use hex::{intel_hex, parse_intel_hex, tdl_hex};
+pub use records::{HexError, RecordProblem};
 pub use srec::{parse_s_records, s_records};
 
 /// Consecutive bytes at an address.

@@ -14,6 +14,7 @@ mod patch;
 mod placement;
 mod program;
 mod run;
+mod symbol_file;
 mod symbols;
 
 pub use checksum::{Checksum, ChecksumKind};
@@ -23,6 +24,7 @@ pub use layout::{Layout, LayoutError, Region, Rule};
 pub use lines::{LineTable, LinkedLine};
 pub use placement::PlacedSection;
 pub use program::Program;
+pub use symbol_file::{SymbolLineError, parse_symbol_file};
 pub use symbols::{LinkedSymbol, SymbolTable};
 
 use crate::image::{Image, Run};

@@ -1,12 +1,14 @@
 //! Source lines, source texts and labels of the programs on a board, for debuggers.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::build::BuiltImage;
 use crate::source;
+use crate::symbol_file::SymbolFile;
+use crate::symbols::{AmbiguousSymbol, Symbols};
 use tdlasm::image::Image;
 use tdlasm::isa::{Decoded, decode};
 use tdlasm::link::{LinkedLine, LinkedSymbol, Program};
@@ -31,8 +33,8 @@ pub struct MappedProgram {
     pub image: Image,
     /// The lines in ascending order of addresses; none if the file has no line table.
     pub lines: Vec<LinkedLine>,
-    /// The values of symbols by name, in capitals.
-    pub symbols: HashMap<String, u16>,
+    /// The values of symbols.
+    pub symbols: Symbols,
     /// The labels.
     pub labels: Vec<(u16, Label)>,
     /// The prefix of its labels, as in `monitor.TABLE`, if it is not the program that is debugged.
@@ -42,7 +44,7 @@ pub struct MappedProgram {
 /// A label.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label {
-    /// The name, in capitals.
+    /// The name.
     pub name: String,
     /// Whether it is exported to other modules.
     pub exported: bool,
@@ -60,11 +62,11 @@ struct SourceText {
 
 impl From<&Program> for MappedProgram {
     fn from(program: &Program) -> Self {
-        let mut symbols = HashMap::new();
-        for symbol in program.symbols.iter() {
+        let mut symbols = Symbols::default();
+        let mut added = HashSet::new();
+        for symbol in program.symbols.iter().filter(|symbol| added.insert(symbol.name)) {
             // Exported symbols have priority over local ones, and the first local one over others.
-            let value = program.symbol(symbol.name).unwrap_or(symbol.value);
-            symbols.entry(symbol.name.to_ascii_uppercase()).or_insert(value);
+            symbols.add(symbol.name, program.symbol(symbol.name).unwrap_or(symbol.value));
         }
         let label = |symbol: LinkedSymbol<'_>| {
             let exported = symbol.binding != Binding::Local;
@@ -83,6 +85,29 @@ impl From<&Program> for MappedProgram {
 }
 
 impl MappedProgram {
+    /// Adds what a symbol file describes: lines if there are none, and symbols.
+    pub fn add_symbol_file(&mut self, file: SymbolFile) {
+        if self.lines.is_empty() {
+            self.lines = file.lines(&self.image);
+        }
+        self.add_symbols(file.symbols);
+    }
+
+    /// Adds the symbols of a file, which has no types: guesses which are code.
+    pub fn add_symbols(&mut self, symbols: Vec<(u16, String)>) {
+        let has_lines = !self.lines.is_empty();
+        let with_line: HashSet<u16> = self.lines.iter().map(|line| line.address).collect();
+        for (value, name) in symbols {
+            let is_code = if has_lines {
+                with_line.contains(&value)
+            } else {
+                self.image.byte(value).is_some()
+            };
+            self.symbols.add(&name, value);
+            self.labels.push((value, Label { name, exported: !has_lines, is_code }));
+        }
+    }
+
     fn line_at(&self, address: u16) -> Option<&LinkedLine> {
         let after = self.lines.partition_point(|line| line.address <= address);
         let line = self.lines.get(after.checked_sub(1)?)?;
@@ -163,28 +188,44 @@ impl CodeMap {
             .copied()
     }
 
-    /// Returns the value of a symbol, ignoring case. A local one is `START..L`.
+    /// Returns the value of a symbol; `None` if there is none or several. A local one is
+    /// `START..L`.
     pub fn symbol(&self, name: &str) -> Option<u16> {
-        let name = name.to_ascii_uppercase();
-        let of = |program: &MappedProgram| {
-            let prefix = program.prefix.map(str::to_ascii_uppercase).unwrap_or_default();
-            let own = name.strip_prefix(&prefix).and_then(|name| name.strip_prefix('.'));
-            let own = own.filter(|_| program.prefix.is_some());
-            program.symbols.get(&name).or_else(|| program.symbols.get(own?)).copied()
-        };
-        self.programs.iter().find_map(of)
+        self.find_symbol(name).ok().flatten()
+    }
+
+    /// Returns the value of a symbol that a user names.
+    ///
+    /// # Errors
+    /// Returns [`AmbiguousSymbol`] if several symbols of a program differ from the name in case
+    /// only.
+    pub fn find_symbol(&self, name: &str) -> Result<Option<u16>, AmbiguousSymbol> {
+        for program in &self.programs {
+            if let Some(found) = program.symbols.find(name)? {
+                return Ok(Some(found));
+            }
+            let Some(prefix) = program.prefix else { continue };
+            let own = name.split_at_checked(prefix.len());
+            let own = own.filter(|(first, _)| first.eq_ignore_ascii_case(prefix));
+            let own = own.and_then(|(_, rest)| rest.strip_prefix('.'));
+            if let Some(found) = own.map_or(Ok(None), |own| program.symbols.find(own))? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the address of the local label `..L` between the labels around an address.
     pub fn local_label(&self, name: &str, address: u16) -> Option<u16> {
         let first = self.labels.range(..=address).next_back().map_or(0, |(at, _)| *at);
-        let name = name.to_ascii_uppercase();
+        let ends_with = |label: &str| {
+            let end = label.len().checked_sub(name.len()).and_then(|at| label.get(at..));
+            end.is_some_and(|end| end.eq_ignore_ascii_case(name))
+        };
         let mut within = self.local_labels.range(first..);
         let next = self.labels.range(address..).find(|(at, _)| **at > address);
         let is_before_next = |at: u16| next.is_none_or(|(next, _)| at < *next);
-        within
-            .find(|(at, label)| is_before_next(**at) && label.name.ends_with(&name))
-            .map(|(at, _)| *at)
+        within.find(|(at, label)| is_before_next(**at) && ends_with(&label.name)).map(|(at, _)| *at)
     }
 
     /// Returns where the code or data at an address is in another assembly of the program: by its

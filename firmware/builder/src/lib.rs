@@ -19,5 +19,7 @@ mod exit;
 mod listing;
 pub mod profile;
 mod sources;
+pub mod symbol_file;
+pub mod symbols;
 
 pub use sources::{ProgramKind, source};

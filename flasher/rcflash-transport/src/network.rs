@@ -16,6 +16,7 @@
 mod address;
 mod admission;
 mod comport;
+mod receive_queue;
 mod rfc2217_client;
 mod server;
 mod socket;
@@ -28,6 +29,7 @@ pub use address::{NetworkAddress, Protocol, parse_listen_address};
 pub use admission::{ClientKind, Judgement, RawGate, Refusal, judge_first_bytes, refuse};
 pub use rfc2217_client::Rfc2217Port;
 pub use server::{Server, ServerError, ServerEvent};
+pub use socket::Occupancy;
 pub use tcp::TcpTransport;
 
 use crate::Transport;

@@ -57,7 +57,7 @@ pub(crate) fn linked(
     let (first, _) =
         known.image.bounds().ok_or_else(|| PageError::new("the program has no bytes"))?;
     let chosen = entry.filter(|text| !text.is_empty()).map(|text| {
-        let symbol = known.symbols.get(&text.to_ascii_uppercase()).copied();
+        let symbol = known.symbols.find(text).ok().flatten();
         let missing = || {
             PageError::new(format!(
                 "invalid entry '{text}': expected an address or a label of the program"

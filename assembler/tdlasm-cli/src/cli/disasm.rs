@@ -7,7 +7,7 @@ use cli_support::exit;
 use cli_support::text::Escape;
 use tdlasm::disasm::disassemble;
 use tdlasm::image::{Image, Run, parse_intel_hex, parse_s_records};
-use tdlasm::link::Layout;
+use tdlasm::link::{Layout, parse_symbol_file};
 use tdlasm::object::{FileKind, ObjectError, file_kind, read_executable, read_modules};
 
 use super::ExitKind;
@@ -127,23 +127,8 @@ fn symbols(path: &Path, content: &[u8]) -> Result<Names, ExitKind> {
             .map(|found| found.symbols)
             .map_err(|error| wrong(path, &error));
     }
-    let text = String::from_utf8_lossy(content);
-    let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
-    lines
-        .map(|(number, line)| {
-            let mut words = line.split_whitespace();
-            let value = words.next().and_then(|word| u16::from_str_radix(word, 16).ok());
-            match (value, words.next(), words.next()) {
-                (Some(value), Some(name), None) => Ok((value, name.to_owned())),
-                _ => Err(wrong(
-                    path,
-                    &format!(
-                        "line {number}: invalid symbol line: expected VALUE NAME, such as 1F00 NAME"
-                    ),
-                )),
-            }
-        })
-        .collect()
+    parse_symbol_file(&String::from_utf8_lossy(content))
+        .map_err(|error| wrong(path, &format!("line {}: {error}", error.line)))
 }
 
 fn wrong(path: &Path, error: &dyn std::fmt::Display) -> ExitKind {

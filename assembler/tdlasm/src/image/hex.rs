@@ -6,7 +6,8 @@
 
 use std::fmt::Write;
 
-use super::{Image, Run};
+use super::Image;
+use super::records::{HexError, RecordProblem, Records, lines};
 
 /// Data bytes per record, in Intel's form and in TDL's.
 const RECORD: usize = 16;
@@ -64,45 +65,37 @@ fn record(text: &mut String, address: u16, kind: u8, data: &[u8]) {
     let _ = write!(text, "{:02X}", sum.wrapping_neg());
 }
 
-/// Error returned by [`parse_intel_hex`] and [`parse_s_records`](super::parse_s_records).
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {problem}")]
-pub struct HexError {
-    /// The line, from 1.
-    pub line: usize,
-    /// The cause.
-    pub problem: &'static str,
-}
-
-/// Parses Intel HEX, including TDL's form. Returns the image, and the entry address of the last
+/// Parses Intel HEX, including TDL's form. Returns the image, and the entry address of the end
 /// record unless that is 0. A record of type 01 with bytes is TDL's form of relocatable code, which
 /// is read as if its section began at 0.
 ///
 /// # Errors
 ///
-/// Returns [`HexError`] for the first invalid line, or if there is no end record.
+/// Returns [`HexError`] for the first invalid line, for records behind the end record or that
+/// contradict each other, or if there is no end record.
 pub fn parse_intel_hex(text: &str) -> Result<(Image, Option<u16>), HexError> {
-    let mut runs: Vec<Run> = Vec::new();
-    let mut lines = 0;
-    for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        lines = index + 1;
-        let wrong = |problem| HexError { line: lines, problem };
-        let bytes = digits(line.trim()).map_err(wrong)?;
-        let (&[_, high, low, kind], data) = bytes.split_first_chunk().ok_or(wrong("too short"))?;
-        let address = u16::from_be_bytes([high, low]);
-        match kind {
-            0 | 1 if usize::from(address) + data.len() > 0x1_0000 => {
-                return Err(wrong("data passes address FFFFH"));
-            }
-            0 | 1 if !data.is_empty() => runs.push(Run { address, bytes: data.to_vec() }),
-            0 | 1 => {
-                runs.sort_by_key(|run| run.address);
-                return Ok((Image::new(runs), (address != 0).then_some(address)));
-            }
-            _ => return Err(wrong("record type other than 00 (data) and 01 (end)")),
-        }
+    let mut records = Records::default();
+    let mut last_line = 0;
+    for (line, record) in lines(text) {
+        last_line = line;
+        parse_record(&mut records, line, record).map_err(|problem| HexError { line, problem })?;
     }
-    Err(HexError { line: lines + 1, problem: "the end record (type 01) is missing" })
+    records.finish("the end record (type 01) is missing", last_line)
+}
+
+fn parse_record(records: &mut Records, line: usize, record: &str) -> Result<(), RecordProblem> {
+    records.check_open()?;
+    let bytes = digits(record)?;
+    let (&[_, high, low, kind], data) = bytes.split_first_chunk().ok_or("too short")?;
+    let address = u32::from(u16::from_be_bytes([high, low]));
+    match kind {
+        0 | 1 if !data.is_empty() => records.add(line, address, data),
+        0 | 1 => {
+            records.end(line, address);
+            Ok(())
+        }
+        _ => Err("record type other than 00 (data) and 01 (end)".into()),
+    }
 }
 
 /// Returns the bytes of a record without its checksum, after checking checksum and count.
@@ -121,7 +114,9 @@ fn digits(line: &str) -> Result<Vec<u8>, &'static str> {
 /// Returns the bytes that pairs of hexadecimal digits stand for.
 pub(super) fn pairs(text: &str) -> Result<Vec<u8>, &'static str> {
     let pair = |pair: &[u8]| {
-        let text = std::str::from_utf8(pair).ok().filter(|text| text.len() == 2)?;
+        // `from_str_radix` allows a sign.
+        let is_digits = pair.len() == 2 && pair.iter().all(u8::is_ascii_hexdigit);
+        let text = std::str::from_utf8(pair).ok().filter(|_| is_digits)?;
         u8::from_str_radix(text, 16).ok()
     };
     let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(pair).collect();
@@ -130,6 +125,7 @@ pub(super) fn pairs(text: &str) -> Result<Vec<u8>, &'static str> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Run;
     use super::*;
     use proptest::prelude::*;
 
@@ -150,7 +146,35 @@ mod tests {
         assert_eq!(at(":0000"), "line 1: the length of the record does not match its count");
         assert_eq!(at(":020000040000FA"), "line 1: record type other than 00 (data) and 01 (end)");
         assert_eq!(at(&INTEL[..44]), "line 2: the end record (type 01) is missing");
-        assert_eq!(at(":0G"), "line 1: not hexadecimal digits in pairs");
+        for digits in [":0G", ":+0000001FF", ":0"] {
+            assert_eq!(at(digits), "line 1: not hexadecimal digits in pairs");
+        }
+    }
+
+    #[test]
+    fn nothing_after_the_end_record_is_dropped() {
+        // Checksums by hand: 01H+80H+3EH = BFH, so 41H; 01H+80H+01H+3FH = C1H, so 3FH.
+        let (first, second) = (":018000003E41\n", ":018001003F3F\n");
+        for end in [":00000001FF\n", ":0000000000\n"] {
+            let error = parse_intel_hex(&format!("{first}{end}\n{second}")).expect_err("joined");
+            assert_eq!((error.line, error.problem), (4, RecordProblem::AfterEnd(2)));
+            assert!(parse_intel_hex(&format!("{first}{end}the end\n")).is_err());
+            // CP/M fills the last sector with 1AH; a tape ends with zeros.
+            let padded = format!("\0\0{first}{end}\n\x1A\x1A\0\0");
+            assert!(parse_intel_hex(&padded).is_ok());
+        }
+    }
+
+    #[test]
+    fn records_overlap_only_with_the_same_bytes() {
+        // 02H+80H+3EH+05H = C5H, so 3BH; 01H+80H+01H+05H = 87H, so 79H; with 06H 78H.
+        let text = |second: &str| format!(":028000003E053B\n{second}\n:00000001FF\n");
+        let (image, _) = parse_intel_hex(&text(":018001000579")).expect("the same byte");
+        assert_eq!(image.runs(), [Run { address: 0x8000, bytes: vec![0x3E, 5] }]);
+        let error = parse_intel_hex(&text(":018001000678")).expect_err("another byte");
+        let overlap = "line 2: the byte at 8001H is 06H, but 05H in line 1: two parts of the \
+                       program overlap";
+        assert_eq!(error.to_string(), overlap);
     }
 
     #[test]

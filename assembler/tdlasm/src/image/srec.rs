@@ -4,8 +4,9 @@
 
 use std::fmt::Write;
 
+use super::Image;
 use super::hex::{low_word, pairs};
-use super::{HexError, Image, Run};
+use super::records::{HexError, RecordProblem, Records, lines};
 
 /// Data bytes per record.
 const RECORD: usize = 16;
@@ -37,31 +38,36 @@ fn record(text: &mut String, kind: u8, address: u16, data: &[u8]) {
 }
 
 /// Parses S-records with addresses of 16, 24 or 32 bits. Returns the image, and the entry address
-/// of the end record unless that is 0 or there is none.
+/// of the end record unless that is 0.
 ///
 /// # Errors
 ///
-/// Returns [`HexError`] for the first invalid line.
+/// Returns [`HexError`] for the first invalid line, for records behind the end record or that
+/// contradict each other, or if data records or the end record are missing.
 pub fn parse_s_records(text: &str) -> Result<(Image, Option<u16>), HexError> {
-    let mut runs: Vec<Run> = Vec::new();
-    let mut entry = None;
-    let lines = text.lines().map(|line| line.trim_matches(['\x1A', ' ', '\t', '\r']));
-    for (index, line) in lines.enumerate().filter(|(_, line)| !line.is_empty()) {
-        let wrong = |problem| HexError { line: index + 1, problem };
-        let (kind, address, data) = parse_record(line).map_err(wrong)?;
-        match kind {
-            b'1'..=b'3' => {
-                let fits = u64::from(address) + data.len() as u64 <= 0x1_0000;
-                let address = u16::try_from(address).ok().filter(|_| fits);
-                let address = address.ok_or(wrong("data passes address FFFFH"))?;
-                runs.push(Run { address, bytes: data });
-            }
-            b'7'..=b'9' => entry = u16::try_from(address).ok().filter(|entry| *entry != 0),
-            // Headers and counts.
-            _ => {}
-        }
+    let mut records = Records::default();
+    let mut last_line = 0;
+    for (line, record) in lines(text) {
+        last_line = line;
+        add_record(&mut records, line, record).map_err(|problem| HexError { line, problem })?;
     }
-    Ok((Image::new(runs), entry))
+    records.finish("the end record (S9, S8 or S7) is missing", last_line)
+}
+
+fn add_record(records: &mut Records, line: usize, record: &str) -> Result<(), RecordProblem> {
+    records.check_open()?;
+    let (kind, address, data) = parse_record(record)?;
+    match kind {
+        b'1'..=b'3' => records.add(line, address, &data)?,
+        b'5' | b'6' if records.count() != address as usize => {
+            let found = u32::try_from(records.count()).unwrap_or(u32::MAX);
+            return Err(RecordProblem::Count { stated: address, found });
+        }
+        b'7'..=b'9' => records.end(line, address),
+        // A header, or a right count.
+        _ => {}
+    }
+    Ok(())
 }
 
 /// Returns type, address and data of a record, after checking checksum and count.
@@ -88,6 +94,7 @@ fn parse_record(line: &str) -> Result<(u8, u32, Vec<u8>), &'static str> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Run;
     use super::*;
     use proptest::prelude::*;
 
@@ -132,6 +139,25 @@ mod tests {
         assert_eq!(at("S1048000G9B2"), "line 1: not hexadecimal digits in pairs");
         // FFH - (06+01+00+00+3E+05) = B5H.
         assert_eq!(at("S2060100003E05B5"), "line 1: data passes address FFFFH");
+    }
+
+    #[test]
+    fn no_record_is_dropped() {
+        // FFH - (04+80+00+C9)&FFH = B2H, with address 8001H and byte CAH B0H; FFH - (03+00+01) = FBH.
+        let (first, second) = ("S1048000C9B2\n", "S1048001CAB0\n");
+        let at = |text: &str| parse_s_records(text).expect_err("it is wrong");
+        let after = at(&format!("{first}S9030000FC\n{second}"));
+        assert_eq!((after.line, after.problem), (3, RecordProblem::AfterEnd(2)));
+        assert_eq!(at(first).to_string(), "line 2: the end record (S9, S8 or S7) is missing");
+        let count = |records: &str| format!("{records}S5030001FB\nS9030000FC\n");
+        assert!(parse_s_records(&count(first)).is_ok());
+        let missing = at(&count(&format!("{first}{second}")));
+        assert_eq!(missing.problem, RecordProblem::Count { stated: 1, found: 2 });
+        // FFH - (04+80+00+CA)&FFH = B1H.
+        let overlap = at(&format!("{first}S1048000CAB1\nS9030000FC\n"));
+        let contradiction =
+            RecordProblem::Overlap { address: 0x8000, byte: 0xCA, earlier: 0xC9, earlier_line: 1 };
+        assert_eq!((overlap.line, overlap.problem), (2, contradiction));
     }
 
     proptest! {

@@ -32,9 +32,12 @@ pub enum ObjectError {
     /// An ELF file for another processor, or not an executable.
     #[error("not an executable for the Z80")]
     NotExecutable,
-    /// A segment ends beyond FFFFH.
-    #[error("the segment at {0:X}H passes address FFFFH")]
+    /// A section, segment or symbol passes FFFFH.
+    #[error("what is at {0:X}H passes address FFFFH")]
     TooHigh(u64),
+    /// Two sections or segments have bytes for the same address.
+    #[error("two parts of the file have bytes for {0:04X}H")]
+    Overlap(u16),
     /// A section is too large, or its header does not match its contents.
     #[error("the content of section {0} does not fit its description")]
     Section(String),

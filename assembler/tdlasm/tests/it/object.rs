@@ -187,6 +187,38 @@ fn an_executable_is_read_back_with_the_labels_of_its_bytes() {
     );
 }
 
+/// Sets a field of a program header: 1 is its offset, 2 and 3 are the virtual and the physical
+/// address, 4 and 5 the sizes in the file and in memory (System V ABI, chapter 5).
+fn set_header_field(file: &mut [u8], header: usize, field: usize, value: u32) {
+    let table = u32::from_le_bytes([file[28], file[29], file[30], file[31]]) as usize;
+    let at = table + 32 * header + 4 * field;
+    file[at..at + 4].copy_from_slice(&value.to_le_bytes());
+}
+
+#[test]
+fn the_header_of_the_file_in_a_segment_of_gnu_ld_is_no_part_of_the_program() {
+    let module = module("a.asm", " .LOC 8000H\n MVI A,5\n RET\n .END\n");
+    let program = link(&[module], &Layout::default()).expect("a program");
+    let mut file = write_executable(&program);
+    let code = file.windows(3).position(|bytes| bytes == [0x3E, 5, 0xC9]).expect("the code");
+    let code = u32::try_from(code).expect("a short file");
+    // As GNU ld 2.40 does by default: the segment is the file from its first byte on.
+    let fields = [(1, 0), (2, 0x8000 - code), (3, 0x8000 - code), (4, code + 3), (5, code + 3)];
+    for (field, value) in fields {
+        set_header_field(&mut file, 0, field, value);
+    }
+    assert_eq!(read_executable(&file).expect("an executable").image, program.image);
+}
+
+#[test]
+fn parts_of_an_executable_that_overlap_are_an_error() {
+    let source = " .LOC 100H\n .WORD 1\n .LOC 200H\n .WORD 2\n .END\n";
+    let program = link(&[module("a.asm", source)], &Layout::default()).expect("a program");
+    let mut file = write_executable(&program);
+    set_header_field(&mut file, 1, 3, 0x101);
+    assert_eq!(read_executable(&file), Err(ObjectError::Overlap(0x101)));
+}
+
 #[test]
 fn a_label_in_a_section_of_no_bytes_moves_with_that_section() {
     let filled = module("one.asm", " .LOC .DATA.\n .BYTE 1,2\n .END\n");

@@ -5,7 +5,7 @@
 //! adapter is found for the next client.
 
 use std::fmt::Display;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -13,6 +13,7 @@ use std::time::Duration;
 use crate::Transport;
 use crate::network::Protocol;
 use crate::network::admission::refuse;
+use crate::network::socket::Occupancy;
 
 mod pending;
 mod port_state;
@@ -79,19 +80,16 @@ impl Server {
     }
 
     /// Serves clients until `stop` is set. `open` opens the port for each of them; `on_event`
-    /// receives what happens.
-    ///
-    /// # Errors
-    /// Returns the system's error if no further connections can be accepted.
+    /// receives what happens. An error of one connection ends that connection only.
     pub fn run<E: Display>(
         &self,
         mut open: impl FnMut() -> Result<Box<dyn Transport + Send>, E>,
         stop: &AtomicBool,
         mut on_event: impl FnMut(ServerEvent),
-    ) -> io::Result<()> {
+    ) {
         let mut pending = Vec::new();
         while !stop.load(Ordering::Relaxed) {
-            self.accept_pending(&mut pending, &mut on_event)?;
+            self.accept_pending(&mut pending, &mut on_event);
             let Some(client) = next_admitted(&mut pending, &mut on_event) else {
                 let is_idle = pending.is_empty();
                 crate::time::sleep(if is_idle {
@@ -103,14 +101,13 @@ impl Server {
             };
             let client_address = client.address;
             match open() {
-                Ok(port) => self.serve(client, pending.drain(..), port, stop, &mut on_event),
+                Ok(port) => self.serve(client, &mut pending, port, stop, &mut on_event),
                 Err(error) => {
                     client.socket.refuse(&text_reply(&error));
                     on_event(ServerEvent::PortUnavailable(client_address, &error));
                 }
             }
         }
-        Ok(())
     }
 
     /// Adds a waiting client to those whose first bytes are judged.
@@ -118,8 +115,8 @@ impl Server {
         &self,
         pending: &mut Vec<PendingClient>,
         on_event: &mut impl FnMut(ServerEvent),
-    ) -> io::Result<()> {
-        let Some((client, address)) = self.accept()? else { return Ok(()) };
+    ) {
+        let Some((client, address)) = self.accept() else { return };
         if pending.len() >= MAX_PENDING_CLIENTS {
             let reason = "too many connections are negotiating";
             refuse(client, &text_reply(&reason));
@@ -127,28 +124,19 @@ impl Server {
         } else if let Ok(client) = PendingClient::new(client, address, self.protocol) {
             pending.push(client);
         }
-        Ok(())
     }
 
-    /// Accepts a waiting client. Returns `None` if there is none, or if it has disconnected
-    /// already.
-    fn accept(&self) -> io::Result<Option<(TcpStream, SocketAddr)>> {
-        match self.listener.accept() {
-            Ok(client) => Ok(Some(client)),
-            Err(error) => match error.kind() {
-                ErrorKind::WouldBlock
-                | ErrorKind::Interrupted
-                | ErrorKind::ConnectionAborted
-                | ErrorKind::ConnectionReset => Ok(None),
-                _ => Err(error),
-            },
-        }
+    /// Accepts a waiting client. Returns `None` if there is none. An error is that of a client that
+    /// has disconnected already, or passes, as the lack of file descriptors: the next poll tries
+    /// again.
+    fn accept(&self) -> Option<(TcpStream, SocketAddr)> {
+        self.listener.accept().ok()
     }
 
     fn serve(
         &self,
         client: Connection,
-        others: impl Iterator<Item = PendingClient>,
+        pending: &mut Vec<PendingClient>,
         port: Box<dyn Transport + Send>,
         stop: &AtomicBool,
         on_event: &mut impl FnMut(ServerEvent),
@@ -156,15 +144,23 @@ impl Server {
         let client_address = client.address;
         on_event(ServerEvent::Connected(client_address));
         let in_use = format!("the port is in use by {client_address}");
-        for other in others {
+        for other in pending.drain(..) {
             on_event(ServerEvent::Refused(other.address(), &in_use));
             other.refuse(&text_reply(&in_use));
         }
         let mut session = Session::new(client, port, self.baud);
-        let end = session.run(stop, || {
-            if let Ok(Some((second_client, second_address))) = self.accept() {
-                refuse(second_client, &text_reply(&in_use));
-                on_event(ServerEvent::Refused(second_address, &in_use));
+        let end = session.run(stop, |occupancy| match occupancy {
+            Occupancy::InUse => {
+                if let Some((second_client, second_address)) = self.accept() {
+                    refuse(second_client, &text_reply(&in_use));
+                    on_event(ServerEvent::Refused(second_address, &in_use));
+                }
+                false
+            }
+            Occupancy::Ending => false,
+            Occupancy::GivesWay => {
+                self.accept_pending(pending, on_event);
+                !pending.is_empty()
             }
         });
         match end {

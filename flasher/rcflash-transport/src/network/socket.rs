@@ -5,8 +5,8 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
 
 use crate::ByteCounts;
 use crate::lock::PortLock;
@@ -16,6 +16,7 @@ use cli_support::text::escape_controls;
 use host_platform::net::enable_keepalive;
 
 use crate::network::NetworkAddress;
+use crate::network::receive_queue::{Peer, ReceiveQueue, Received};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// The idle time before the first keep-alive probe, which is also the time between probes, and the
@@ -23,10 +24,10 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// noticed within 20 s.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(5);
 const KEEP_ALIVE_PROBES: u32 = 3;
-/// The maximum number of received chunks in the queue, and the maximum size of a chunk. Further
-/// bytes stay with the sender.
-const MAX_QUEUED_CHUNKS: usize = 64;
+/// The maximum number of bytes that are received at a time.
 const MAX_CHUNK_BYTES: usize = 4096;
+/// How long the last bytes of a peer that is gone are delivered before the next one is served.
+const LAST_BYTES_TIME: Duration = Duration::from_secs(1);
 /// The maximum length of a server's message before it closes the connection.
 const MAX_MESSAGE_BYTES: usize = 200;
 
@@ -37,10 +38,22 @@ const MAX_REFUSALS: usize = 32;
 /// The number of refused clients whose connections are being closed.
 static REFUSALS: AtomicUsize = AtomicUsize::new(0);
 
+/// Whether a client of a server of one client keeps others from being served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Occupancy {
+    /// It is connected; others are refused.
+    InUse,
+    /// It is gone, and its last bytes are delivered for a moment; others wait.
+    Ending,
+    /// It is gone, or more than 4 MiB ahead of the board. Its bytes are delivered until the next
+    /// client connects, which is served instead.
+    GivesWay,
+}
+
 /// A TCP connection, closed on drop.
 pub(crate) struct Socket {
     stream: TcpStream,
-    chunks: Receiver<io::Result<Vec<u8>>>,
+    received: Arc<ReceiveQueue>,
     /// The unread bytes of the chunk taken last.
     rx_buffer: Vec<u8>,
     /// The first bytes received, for the error message if the connection is then closed.
@@ -70,14 +83,14 @@ impl Socket {
         stream.set_nonblocking(false)?;
         stream.set_nodelay(true)?;
         enable_keepalive(&stream, KEEP_ALIVE_INTERVAL, KEEP_ALIVE_INTERVAL, KEEP_ALIVE_PROBES);
-        let (sender, chunks) = sync_channel(MAX_QUEUED_CHUNKS);
-        let reader = stream.try_clone()?;
+        let received = Arc::<ReceiveQueue>::default();
+        let (reader, queue) = (stream.try_clone()?, Arc::clone(&received));
         std::thread::Builder::new()
             .name("network line".into())
-            .spawn(move || receive_loop(reader, &sender))?;
+            .spawn(move || queue.end(receive(reader, &queue).err()))?;
         Ok(Self {
             stream,
-            chunks,
+            received,
             rx_buffer: Vec::new(),
             first_bytes: Vec::new(),
             byte_counts: ByteCounts::default(),
@@ -145,16 +158,25 @@ impl Socket {
     }
 
     fn next_chunk(&self, timeout: Duration) -> io::Result<Option<Vec<u8>>> {
-        let received = match self.chunks.try_recv() {
-            Err(TryRecvError::Empty) => self.chunks.recv_timeout(timeout),
-            Err(TryRecvError::Disconnected) => Err(RecvTimeoutError::Disconnected),
-            Ok(received) => Ok(received),
-        };
-        match received {
-            Ok(received) => received.map(Some),
-            Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => Err(self.closed_by_peer()),
+        match self.received.take(timeout)? {
+            Received::Bytes(bytes) => Ok(Some(bytes)),
+            Received::Nothing => Ok(None),
+            Received::Closed => Err(self.closed_by_peer()),
         }
+    }
+
+    /// Returns whether the peer keeps others from being served; see [`Occupancy`].
+    pub(crate) fn occupancy(&self) -> Occupancy {
+        match self.received.peer() {
+            Peer::Connected => Occupancy::InUse,
+            Peer::Gone(since) if since < LAST_BYTES_TIME => Occupancy::Ending,
+            Peer::FarAhead | Peer::Gone(_) => Occupancy::GivesWay,
+        }
+    }
+
+    /// Returns the number of received bytes that were not read.
+    pub(crate) fn unread_count(&self) -> usize {
+        self.rx_buffer.len() + self.received.len()
     }
 
     /// Returns the error for a closed connection, with the message of a server that refused.
@@ -196,27 +218,24 @@ impl Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        // Without a receiver the thread reads at most one more chunk. The rest stays unread, so
-        // that closing resets the connection: a peer that a full buffer blocks gets no other sign.
-        self.chunks = sync_channel(0).1;
+        // The thread reads at most one more chunk. The rest stays unread, so that closing resets the
+        // connection: a peer that a full buffer blocks gets no other sign.
+        self.received.close();
         // This ends the thread if it waits for bytes.
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 }
 
-/// Forwards received bytes until the connection is closed or the receiver is dropped.
-fn receive_loop(mut stream: TcpStream, to: &SyncSender<io::Result<Vec<u8>>>) {
+/// Receives until the peer closes the connection or the reader is gone.
+fn receive(mut stream: TcpStream, queue: &ReceiveQueue) -> io::Result<()> {
     let mut buffer = [0; MAX_CHUNK_BYTES];
     loop {
-        let received = match stream.read(&mut buffer) {
-            Ok(0) => return,
-            Ok(count) => Ok(buffer[..count].to_vec()),
-            Err(error) if is_timeout_or_interrupt(&error) => continue,
-            Err(error) => Err(error),
-        };
-        let failed = received.is_err();
-        if to.send(received).is_err() || failed {
-            return;
+        match stream.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(count) if queue.add(&buffer[..count]) => {}
+            Ok(_) => return Ok(()),
+            Err(error) if is_timeout_or_interrupt(&error) => {}
+            Err(error) => return Err(error),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use crate::lock::{LockHolder, PortLock};
 use crate::network::NetworkAddress;
-use crate::network::socket::Socket;
+use crate::network::socket::{Occupancy, Socket};
 use crate::port::OpenError;
 use crate::time::{Duration, Instant};
 use crate::{ByteCounts, Transport};
@@ -42,6 +42,11 @@ impl TcpTransport {
     /// Returns the system's error if the connection is already closed.
     pub fn new(name: String, stream: TcpStream) -> io::Result<Self> {
         Ok(Self { name, socket: Socket::new(stream)?, lock: None })
+    }
+
+    /// Returns whether the peer, as a client, keeps others from being served.
+    pub fn occupancy(&self) -> Occupancy {
+        self.socket.occupancy()
     }
 
     /// Sends a reply to a refused client and closes the connection, in a thread.

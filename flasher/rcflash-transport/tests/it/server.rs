@@ -48,13 +48,25 @@ impl PortServer {
             log.lock().expect("no panic").push(text);
         };
         let thread = std::thread::spawn(move || {
-            server.run(open, &is_over, on_event).expect("it accepts");
+            server.run(open, &is_over, on_event);
         });
         Self { address, port, events, stop, thread: Some(thread) }
     }
 
     fn open(&self, scheme: &str) -> Box<dyn Transport + Send> {
         network::open(&format!("{scheme}://{}", self.address), 115_200).expect("it is served")
+    }
+
+    /// Opens the port as soon as no other client has it.
+    fn open_when_free(&self, scheme: &str) -> Box<dyn Transport + Send> {
+        let deadline = Instant::now() + TIMEOUT;
+        loop {
+            match network::open(&format!("{scheme}://{}", self.address), 115_200) {
+                Ok(port) => return port,
+                Err(error) => assert!(Instant::now() < deadline, "{error}"),
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 
     fn open_error(&self, baud: u32) -> String {
@@ -379,4 +391,93 @@ fn reports_that_were_not_requested_are_not_taken_for_replies() {
     client.set_control_line(ControlLine::Rts, false).expect("it has all lines");
     drop(client);
     thread.join().expect("it ends with its client");
+}
+
+/// Connects and resets the connection at once.
+fn reset(address: SocketAddr) {
+    let client = TcpStream::connect(address).expect("it listens");
+    host_platform::net::reset_on_close(&client).expect("a socket option");
+}
+
+#[test]
+fn a_client_that_resets_its_connection_keeps_nobody_out() {
+    for (protocol, scheme) in [(Protocol::Rfc2217, "rfc2217"), (Protocol::Raw, "tcp")] {
+        let server = PortServer::start(protocol);
+        for _ in 0..20 {
+            reset(server.address);
+        }
+        let mut client = server.open(scheme);
+        client.write(b"\0hello", Instant::now() + TIMEOUT).expect("it is accepted");
+        server.port.wait_for(|state| state.written == b"\0hello");
+    }
+}
+
+/// Sends all that a client of RFC 2217 or a raw one sends, whether the server takes it or not.
+fn send_and_close(server: &PortServer, protocol: Protocol, bytes: &[u8]) {
+    // WILL COM-PORT-OPTION (RFC 2217, section 2), which the server agrees to.
+    const WILL_COM_PORT: [u8; 3] = [255, 251, 44];
+    let mut client = server.connect();
+    if protocol == Protocol::Rfc2217 {
+        client.write_all(&WILL_COM_PORT).expect("sent");
+    }
+    client.write_all(bytes).expect("sent");
+    client.shutdown(std::net::Shutdown::Write).expect("connected");
+    // As a program that is over, without a reset for replies that it did not read.
+    std::thread::spawn(move || io::copy(&mut client, &mut io::sink()));
+}
+
+#[test]
+fn a_client_that_sends_and_closes_at_once_has_all_bytes_delivered() {
+    for protocol in [Protocol::Rfc2217, Protocol::Raw] {
+        let server = PortServer::start(protocol);
+        // The port takes no byte before the client is gone.
+        server.port.with(|state| state.room = Some(0));
+        let script = vec![0; 100_000];
+        send_and_close(&server, protocol, &script);
+        server.wait_for_event("connected");
+        std::thread::sleep(Duration::from_millis(100));
+        server.port.with(|state| state.room = None);
+        server.port.wait_for(|state| state.written == script);
+        server.wait_for_event("disconnected: the peer closed the connection");
+    }
+}
+
+#[test]
+fn a_client_that_is_gone_gives_way_to_the_next_with_what_the_port_has_not_taken() {
+    for (protocol, scheme) in [(Protocol::Rfc2217, "rfc2217"), (Protocol::Raw, "tcp")] {
+        let server = PortServer::start(protocol);
+        server.port.with(|state| state.room = Some(5));
+        send_and_close(&server, protocol, &vec![0; 3 << 20]);
+        server.wait_for_event("connected");
+        // It is refused until the end of the first one's bytes was received.
+        let mut next = server.open_when_free(scheme);
+        next.write(b"\0hello", Instant::now() + TIMEOUT).expect("it is accepted");
+        server.wait_for_event("the next client is served, and 3145723 bytes");
+        server.port.with(|state| state.room = None);
+        server.port.wait_for(|state| state.written == b"\0\0\0\0\0\0hello");
+    }
+}
+
+#[test]
+fn a_client_that_is_far_ahead_of_the_port_gives_way_and_one_that_is_not_does_not() {
+    let server = PortServer::start(Protocol::Raw);
+    server.port.with(|state| state.room = Some(0));
+    let mut client = server.connect();
+    client.write_all(&[0; 100_000]).expect("sent");
+    server.wait_for_event("connected");
+    let mut refused = String::new();
+    server.connect().read_to_string(&mut refused).expect("a reply");
+    assert!(refused.contains("the port is in use by"), "{refused}");
+    let endless = std::thread::spawn(move || while client.write_all(&[0; 100_000]).is_ok() {});
+    let mut next = server.connect();
+    // It is refused until the first one is 4 MiB ahead.
+    let deadline = Instant::now() + TIMEOUT;
+    while !server.events.lock().expect("no panic").iter().any(|one| one.contains("is served")) {
+        assert!(Instant::now() < deadline, "the next client is not served");
+        if next.write_all(b"\0").is_err() {
+            next = server.connect();
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    endless.join().expect("its connection ends");
 }

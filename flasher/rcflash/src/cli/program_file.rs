@@ -1,14 +1,12 @@
 //! Reads program files; detects the format by the content, since names are unreliable.
 
-mod elf;
-
 use std::path::Path;
 
 use cli_support::exit::{CommandError, ENVIRONMENT, USAGE};
 use cli_support::files::read_input;
 use cli_support::text::Escape;
 use tdlasm::image::Image;
-use tdlasm::object::{FileKind, file_kind};
+use tdlasm::object::{FileKind, ObjectError, file_kind, read_executable};
 
 pub(super) enum ProgramFile {
     /// A binary and its load address.
@@ -23,6 +21,9 @@ enum FileFormat {
     Text,
     Binary,
 }
+
+/// The message about an object file, ELF or TDL.
+const UNLINKED: &str = "an object file: link it first (`tdlasm link`)";
 
 /// Extensions of binaries, even if all of their bytes happen to be printable.
 const BINARY_EXTENSIONS: [&str; 5] = ["bin", "com", "rom", "img", "raw"];
@@ -57,8 +58,8 @@ fn decode(path: &Path, bytes: &[u8], address: Option<u32>) -> Result<ProgramFile
         FileFormat::Known(FileKind::SRecords) => {
             tdlasm::image::parse_s_records(&text()).map_err(|error| error.to_string())
         }
-        FileFormat::Known(FileKind::Elf) => elf::parse(bytes),
-        FileFormat::Known(FileKind::TdlObject) => Err(elf::UNLINKED.to_owned()),
+        FileFormat::Known(FileKind::Elf) => read_elf(bytes),
+        FileFormat::Known(FileKind::TdlObject) => Err(UNLINKED.to_owned()),
     };
     let (image, entry) = read.map_err(wrong)?;
     let (first, _) = image.bounds().ok_or_else(|| wrong("the file has no bytes".to_owned()))?;
@@ -87,18 +88,14 @@ fn has_extension(path: &Path, extensions: &[&str]) -> bool {
     extension.is_some_and(|end| extensions.contains(&end.as_str()))
 }
 
-/// Returns the image of runs with 32-bit addresses.
-fn image_from_runs(runs: Vec<(u32, Vec<u8>)>) -> Result<Image, String> {
-    let mut placed = Vec::new();
-    for (address, bytes) in runs {
-        let fits = address as usize + bytes.len() <= 0x1_0000;
-        let start = u16::try_from(address).ok().filter(|_| fits);
-        let Some(address) = start else {
-            return Err(format!("the bytes at {address:04X}h pass FFFFh, the end of memory"));
-        };
-        placed.push(tdlasm::image::Run { address, bytes });
+fn read_elf(bytes: &[u8]) -> Result<(Image, Option<u16>), String> {
+    /// `e_type` of an object that is not linked (System V ABI, chapter 4).
+    const RELOCATABLE: u8 = 1;
+    match read_executable(bytes) {
+        Ok(executable) => Ok((executable.image, executable.entry)),
+        Err(ObjectError::NotExecutable) if bytes[16] == RELOCATABLE => Err(UNLINKED.to_owned()),
+        Err(error) => Err(error.to_string()),
     }
-    Ok(Image::new(placed))
 }
 
 #[cfg(test)]
@@ -139,14 +136,6 @@ mod tests {
             let failure = decode(Path::new(name), text, Some(0x9000)).err().expect("refused");
             assert_eq!(failure.code, USAGE);
             assert!(failure.message.contains("is text, not a program"), "{}", failure.message);
-        }
-    }
-
-    #[test]
-    fn runs_past_the_end_of_memory_are_rejected() {
-        assert!(image_from_runs(vec![(0xFFFF, vec![1])]).is_ok());
-        for runs in [vec![(0xFFFF, vec![1, 2])], vec![(0x1_0000, vec![1])]] {
-            assert!(image_from_runs(runs).is_err());
         }
     }
 }

@@ -48,7 +48,7 @@ pub(super) fn serve(args: &ServeArgs) -> CommandResult {
     print(&format!("{}://{address}\n", protocol.scheme()))?;
     cli_support::eprint_message!("serving {port} at {address}; press Ctrl-C to stop");
     let open = || target.open().map_err(|error| error.to_string());
-    server.run(open, &stop, |event| print_event(&event)).map_err(|error| failed(&error))?;
+    server.run(open, &stop, |event| print_event(&event));
     Ok(INTERRUPTED)
 }
 

@@ -52,7 +52,13 @@ impl Condition {
             }
             None => code.symbol(word).map(Name::Constant),
         };
-        Expression::parse(text, 0xFFFF, &name).map(Self)
+        Expression::parse(text, 0xFFFF, &name).map(Self).map_err(|error| match error {
+            ExpressionError::UnknownName(word) => match code.find_symbol(&word) {
+                Err(ambiguous) => ExpressionError::AmbiguousName(ambiguous.to_string()),
+                Ok(_) => ExpressionError::UnknownName(word),
+            },
+            other => other,
+        })
     }
 
     /// Evaluates the condition; it holds if the value is not 0.

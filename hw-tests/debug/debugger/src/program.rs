@@ -1,13 +1,13 @@
 //! Loads a user's program: assembles source, or reads an ELF or Intel HEX file.
 
-mod debug_info;
-
 use std::io;
 use std::path::{Path, PathBuf};
 
 use firmware::build::BuildError;
-use firmware::code_map::{Label, MappedProgram};
+use firmware::code_map::MappedProgram;
 use firmware::profile::BoardProfile;
+use firmware::symbol_file::{SymbolFile, SymbolFileError};
+use firmware::symbols::AmbiguousSymbol;
 use tdlasm::image::{HexError, parse_intel_hex};
 use tdlasm::link::{Layout, LayoutError, LinkErrors, Region, Rule, link};
 use tdlasm::module::{Module, SectionKind, SymbolValue};
@@ -17,12 +17,11 @@ use tdlasm::source::DiskLoader;
 use tdlasm::{AssembleError, Assembly, Options, assemble};
 
 use super::dwarf;
-use debug_info::DebugInfo;
 use z80_core::parse_number;
 
 const ELF_EXTENSIONS: [&str; 3] = ["elf", "out", "axf"];
 const HEX_EXTENSIONS: [&str; 3] = ["hex", "ihx", "ihex"];
-/// The extensions of files that describe a program; see [`debug_info`].
+/// The extensions of files that describe a program; see [`firmware::symbol_file`].
 const DEBUG_EXTENSIONS: [&str; 4] = ["noi", "sld", "sym", "map"];
 const SOURCE_EXTENSIONS: [&str; 4] = ["asm", "z80", "mac", "tdl"];
 
@@ -72,19 +71,18 @@ pub enum ProgramError {
     /// The file is not valid Intel HEX.
     #[error("{file}: {1}", file = .0.display())]
     Hex(PathBuf, HexError),
-    /// A line of a symbol file is invalid; its number.
-    #[error(
-        "{file}:{1}: invalid line: expected a hexadecimal address and a name, as in 8003 START, or \
-         a line of SDCC's .noi or of sjasmplus' .sld",
-        file = .0.display()
-    )]
-    Symbol(PathBuf, usize),
+    /// The symbol file is not of a format that is known.
+    #[error(transparent)]
+    Symbols(#[from] SymbolFileError),
     /// The program has no bytes.
     #[error("{file}: the program has no bytes", file = .0.display())]
     Empty(PathBuf),
     /// The entry is neither a number nor a label of the program.
     #[error("invalid entry '{0}': expected an address or a label of the program")]
     NoEntry(String),
+    /// The entry may be one of several labels.
+    #[error("entry {0}")]
+    AmbiguousEntry(#[from] AmbiguousSymbol),
     /// The project file of the source is invalid.
     #[error(transparent)]
     Project(#[from] ProjectError),
@@ -121,9 +119,9 @@ impl ProgramFile {
         let (known, entry) = if is_one_of(&SOURCE_EXTENSIONS) {
             self.assemble(profile, &mut warnings)?
         } else if is_one_of(&ELF_EXTENSIONS) {
-            self.read_elf()?
+            self.read_elf(&mut warnings)?
         } else if is_one_of(&HEX_EXTENSIONS) {
-            self.read_hex()?
+            self.read_hex(&mut warnings)?
         } else {
             return Err(ProgramError::UnknownFileType(self.path.clone()));
         };
@@ -135,8 +133,10 @@ impl ProgramFile {
 
     fn chosen_entry(&self, known: &MappedProgram) -> Result<Option<u16>, ProgramError> {
         let Some(text) = &self.entry else { return Ok(None) };
-        let symbol = || known.symbols.get(&text.to_ascii_uppercase()).copied();
-        let value = parse_number(text).or_else(symbol);
+        let value = match parse_number(text) {
+            Some(number) => Some(number),
+            None => known.symbols.find(text)?,
+        };
         value.map(Some).ok_or_else(|| ProgramError::NoEntry(text.clone()))
     }
 
@@ -192,39 +192,57 @@ impl ProgramFile {
         Layout::parse(&text).map_err(|error| ProgramError::Layout(path.clone(), error))
     }
 
-    fn read_elf(&self) -> Result<(MappedProgram, Option<u16>), ProgramError> {
+    fn read_elf(
+        &self,
+        warnings: &mut String,
+    ) -> Result<(MappedProgram, Option<u16>), ProgramError> {
         let bytes = read(&self.path)?;
         let elf =
             read_executable(&bytes).map_err(|error| ProgramError::Elf(self.path.clone(), error))?;
         let lines = dwarf::read_lines(&bytes);
         let mut known = MappedProgram { image: elf.image, lines, ..MappedProgram::default() };
-        add_symbols(&mut known, elf.symbols);
-        self.add_debug_info(&mut known)?;
+        known.add_symbols(elf.symbols);
+        self.add_symbol_file(&mut known, warnings)?;
         Ok((known, elf.entry))
     }
 
-    fn read_hex(&self) -> Result<(MappedProgram, Option<u16>), ProgramError> {
+    fn read_hex(
+        &self,
+        warnings: &mut String,
+    ) -> Result<(MappedProgram, Option<u16>), ProgramError> {
         let text = String::from_utf8_lossy(&read(&self.path)?).into_owned();
         let (image, entry) =
             parse_intel_hex(&text).map_err(|error| ProgramError::Hex(self.path.clone(), error))?;
         let mut known = MappedProgram { image, ..MappedProgram::default() };
-        self.add_debug_info(&mut known)?;
+        self.add_symbol_file(&mut known, warnings)?;
         Ok((known, entry))
     }
 
-    /// Adds what the symbol file describes; by default that beside the program, if there is one.
-    fn add_debug_info(&self, known: &mut MappedProgram) -> Result<(), ProgramError> {
-        let mut beside = DEBUG_EXTENSIONS.iter().map(|one| self.path.with_extension(one));
-        let Some(path) = self.symbols.clone().or_else(|| beside.find(|path| path.is_file())) else {
-            return Ok(());
+    /// Adds what the symbol file describes; by default those beside the program. A file beside it
+    /// may be another tool's, and is then left out with a warning.
+    fn add_symbol_file(
+        &self,
+        known: &mut MappedProgram,
+        warnings: &mut String,
+    ) -> Result<(), ProgramError> {
+        let parse = |path: &Path| {
+            let text = String::from_utf8_lossy(&read(path)?).into_owned();
+            Ok::<_, ProgramError>(SymbolFile::parse(path, &text)?)
         };
-        let text = String::from_utf8_lossy(&read(&path)?).into_owned();
-        let info = DebugInfo::parse(&path, &text)
-            .map_err(|number| ProgramError::Symbol(path.clone(), number))?;
-        if known.lines.is_empty() {
-            known.lines = info.lines(&known.image);
+        if let Some(path) = &self.symbols {
+            known.add_symbol_file(parse(path)?);
+            return Ok(());
         }
-        add_symbols(known, info.symbols);
+        let beside = DEBUG_EXTENSIONS.iter().map(|one| self.path.with_extension(one));
+        for path in beside.filter(|path| path.is_file()) {
+            match parse(&path) {
+                Ok(file) => {
+                    known.add_symbol_file(file);
+                    return Ok(());
+                }
+                Err(error) => *warnings += &format!("warning: not used: {error}\n"),
+            }
+        }
         Ok(())
     }
 }
@@ -234,18 +252,6 @@ fn is_complete(modules: &[Module]) -> bool {
     let mut symbols = modules.iter().flat_map(|module| module.symbols.iter());
     modules.iter().any(|module| module.start.is_some())
         && symbols.all(|symbol| symbol.value != SymbolValue::Undefined)
-}
-
-/// Adds the symbols of a file, which has no types: guesses which are code.
-fn add_symbols(known: &mut MappedProgram, symbols: Vec<(u16, String)>) {
-    let has_lines = !known.lines.is_empty();
-    for (value, name) in symbols {
-        let name = name.to_ascii_uppercase();
-        let has_line = known.lines.iter().any(|line| line.address == value);
-        let is_code = if has_lines { has_line } else { known.image.byte(value).is_some() };
-        known.symbols.entry(name.clone()).or_insert(value);
-        known.labels.push((value, Label { name, exported: !has_lines, is_code }));
-    }
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, ProgramError> {

@@ -38,8 +38,7 @@ pub(super) fn gdb(args: &GdbArgs) -> CommandResult {
         cli_support::eprint_message!("{peer} rejected: {why}");
     };
     let accept_connections = accept_connections(listener, refused).map_err(failed)?;
-    for visitor in accept_connections {
-        let mut visitor = visitor.map_err(failed)?;
+    for mut visitor in accept_connections {
         let peer = visitor.peer;
         cli_support::eprint_message!("{peer} is connected");
         let mut client = GdbClient::new(&mut visitor.stream);

@@ -5,7 +5,7 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 
 use rcflash_transport::Transport;
-use rcflash_transport::network::{RawGate, Refusal, TcpTransport, refuse};
+use rcflash_transport::network::{Occupancy, RawGate, Refusal, TcpTransport, refuse};
 use rcflash_transport::time::{Duration, Instant};
 
 use super::line::SerialLine;
@@ -13,7 +13,8 @@ use super::line::SerialLine;
 /// How long a write to the host may block before the connection is closed.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The board's end of the line. It accepts one host at a time; others are told which one. A host
+/// The board's end of the line. It accepts one host at a time; others are told which one. A host that
+/// is gone gives way to the next, with the bytes that the board has not taken. A host
 /// whose first bytes are a web request is refused before the board receives any. Without a host,
 /// the characters that the board sends are lost, as on an unconnected cable.
 pub struct NetworkLine {
@@ -59,13 +60,25 @@ impl NetworkLine {
         &self.name
     }
 
-    /// Accepts a waiting connection, and refuses it if a host is already connected.
+    /// Accepts a waiting connection. Refuses it while another host is connected; one that is gone
+    /// gives way with the bytes that the board has not taken.
     fn accept_host(&mut self) {
-        let Ok((stream, from)) = self.listener.accept() else { return };
-        self.receive_from_host(Duration::ZERO); // the present host may have disconnected
-        if let Some(host) = &self.host {
-            refuse(stream, format!("the board is in use by {}\r\n", host.address).as_bytes());
+        let occupancy = self.host.as_ref().map(|host| host.transport.occupancy());
+        if occupancy == Some(Occupancy::Ending) {
             return;
+        }
+        let Ok((stream, from)) = self.listener.accept() else { return };
+        if occupancy == Some(Occupancy::InUse) {
+            self.receive_from_host(Duration::ZERO); // it may have disconnected
+        }
+        match &self.host {
+            Some(host) if occupancy == Some(Occupancy::InUse) => {
+                let reply = format!("the board is in use by {}\r\n", host.address);
+                refuse(stream, reply.as_bytes());
+                return;
+            }
+            Some(_) => self.arrived.clear(),
+            None => {}
         }
         let transport = TcpTransport::new(from.to_string(), stream);
         let gate = RawGate::default();
@@ -105,8 +118,10 @@ impl SerialLine for NetworkLine {
         self.accept_host();
         let unsent = std::mem::take(&mut self.unsent);
         if let Some(host) = &mut self.host
-            && host.transport.write(&unsent, Instant::now() + WRITE_TIMEOUT).is_err()
+            && let Err(error) = host.transport.write(&unsent, Instant::now() + WRITE_TIMEOUT)
+            && error.kind() == io::ErrorKind::TimedOut
         {
+            // Any other error is noticed behind the bytes that the host had sent.
             self.host = None;
         }
         match wait {

@@ -56,6 +56,9 @@ pub enum ExpressionError {
     Trailing(String),
     /// A name that stands for nothing.
     UnknownName(String),
+    /// A name that may stand for several things: the whole message, which callers give that know
+    /// the names.
+    AmbiguousName(String),
     /// A number, and the number of bits that it may have.
     TooLarge(String, u32),
     /// This bracket is missing before the text, which is empty at the end.
@@ -76,6 +79,7 @@ impl std::fmt::Display for ExpressionError {
                 write!(formatter, "unexpected '{}' after the expression", rest.escape_debug())
             }
             Self::UnknownName(name) => write!(formatter, "unknown name '{}'", name.escape_debug()),
+            Self::AmbiguousName(message) => formatter.write_str(message),
             Self::TooLarge(number, bits) => write!(formatter, "{number} has more than {bits} bits"),
             Self::Unclosed(bracket, rest) => {
                 write!(formatter, "missing {bracket} {}", before(rest))

@@ -6,7 +6,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use cli_support::text::Escape;
-use firmware::code_map::{CodeMap, Label, MappedProgram};
+use firmware::code_map::{CodeMap, MappedProgram};
+use firmware::symbol_file::SymbolFile;
 use tdlasm::image::{Image, Run, parse_intel_hex};
 use tdlasm::link::{Layout, link};
 use tdlasm::module::Module;
@@ -33,7 +34,7 @@ pub struct ProgramFiles {
     pub objects: Vec<PathBuf>,
     /// An Intel HEX file instead of sources and objects.
     pub hex: Option<PathBuf>,
-    /// A file of symbols for it: `VALUE NAME` on each line, as `tdlasm link --sym` writes it.
+    /// A file of symbols for it; see [`firmware::symbol_file`].
     pub symbols: Option<PathBuf>,
     /// The address of the first section.
     pub origin: Option<u16>,
@@ -124,7 +125,9 @@ impl ProgramFiles {
         let (image, _) = parse_intel_hex(&read_text(loader, path)?).map_err(wrong)?;
         let mut known = MappedProgram { image, ..MappedProgram::default() };
         if let Some(symbols) = &self.symbols {
-            add_symbols(&mut known, symbols, loader)?;
+            let text = read_text(loader, symbols)?;
+            let file = SymbolFile::parse(symbols, &text).map_err(|error| error.to_string())?;
+            known.add_symbol_file(file);
         }
         // Without a line table, code and data look the same.
         let runs = known.image.runs().iter();
@@ -141,8 +144,9 @@ impl ProgramFiles {
             let console = MappedProgram::from(&module);
             let runs = known.image.runs().iter().chain(console.image.runs()).cloned();
             known.image = Image::new(runs.collect::<Vec<Run>>());
-            known.lines = console.lines;
-            known.symbols.extend(console.symbols);
+            known.lines.extend(console.lines);
+            known.lines.sort_by_key(|line| line.address);
+            known.symbols.replace_with(console.symbols);
             known.labels.extend(console.labels);
         }
         Program::new(known, all_code, all_sections)
@@ -210,26 +214,6 @@ fn sections(program: &tdlasm::link::Program) -> Vec<Range<u32>> {
 
 fn overlap(one: &Range<u32>, other: &Range<u32>) -> bool {
     one.start < other.end && other.start < one.end
-}
-
-fn add_symbols(known: &mut MappedProgram, path: &Path, loader: &dyn Loader) -> Result<(), String> {
-    for (index, line) in read_text(loader, path)?.lines().enumerate() {
-        let line = line.split(';').next().unwrap_or_default().trim();
-        if line.is_empty() {
-            continue;
-        }
-        let wrong = || {
-            let at = format!("{}:{}", path.escaped(), index + 1);
-            format!("{at}: expected a hexadecimal address and a name, as in 8003 START")
-        };
-        let (value, name) = line.split_once(char::is_whitespace).ok_or_else(wrong)?;
-        let value = u16::from_str_radix(value.trim_end_matches(['H', 'h']), 16);
-        let (value, name) = (value.map_err(|_| wrong())?, name.trim().to_ascii_uppercase());
-        let is_code = known.image.byte(value).is_some();
-        known.symbols.entry(name.clone()).or_insert(value);
-        known.labels.push((value, Label { name, exported: true, is_code }));
-    }
-    Ok(())
 }
 
 /// Assembles a module of this crate.

@@ -9,7 +9,7 @@ use super::port_state::{PortReply, PortState};
 use crate::Transport;
 use crate::network::admission::{RawGate, Refusal};
 use crate::network::comport::{self, SERVER_OFFSET, encode};
-use crate::network::socket::Socket;
+use crate::network::socket::{Occupancy, Socket};
 use crate::network::telnet::{COM_PORT, Decoder, OptionNegotiation, TelnetEvent, escape};
 use crate::time::{Duration, Instant};
 
@@ -44,6 +44,8 @@ pub(super) struct Session {
     unread: Vec<u8>,
     /// Bytes of the client that the port has not accepted yet.
     outbox: VecDeque<u8>,
+    /// The error of the client's connection, while its last bytes are written to the port.
+    end: Option<io::Error>,
 }
 
 struct Telnet {
@@ -66,15 +68,20 @@ impl Session {
             client_suspended: false,
             server_suspended: false,
         });
-        Self { socket, port, telnet, gate, unread, outbox: VecDeque::new() }
+        Self { socket, port, telnet, gate, unread, outbox: VecDeque::new(), end: None }
     }
 
     pub(super) fn refuse_client(self, reply: &[u8]) {
         self.socket.refuse(reply);
     }
 
-    /// Transfers bytes and executes requests until a side disconnects or `stop` is set.
-    pub(super) fn run(&mut self, stop: &AtomicBool, mut on_poll: impl FnMut()) -> SessionEnd {
+    /// Transfers bytes and executes requests until a side disconnects or `stop` is set. `on_poll`
+    /// returns `true` if the client has to give way to another.
+    pub(super) fn run(
+        &mut self,
+        stop: &AtomicBool,
+        mut on_poll: impl FnMut(Occupancy) -> bool,
+    ) -> SessionEnd {
         let unread = std::mem::take(&mut self.unread);
         if let Err(end) = self.handle_received(&unread).and_then(|()| self.forward_to_port()) {
             return end;
@@ -83,16 +90,33 @@ impl Session {
             if let Err(end) = self.poll() {
                 return end;
             }
-            on_poll();
+            if on_poll(self.socket.occupancy()) {
+                return SessionEnd::ClientDisconnected(self.given_way());
+            }
         }
         SessionEnd::Stopped
     }
 
     fn poll(&mut self) -> Result<(), SessionEnd> {
         self.forward_to_client()?;
-        self.receive_from_client()?;
+        if self.end.is_none() {
+            self.receive_from_client()?;
+        }
         self.forward_to_port()?;
+        if self.outbox.is_empty()
+            && let Some(error) = self.end.take()
+        {
+            return Err(SessionEnd::ClientDisconnected(error));
+        }
         self.throttle_client().map_err(SessionEnd::ClientDisconnected)
+    }
+
+    /// Returns the reason why the client's last bytes are not written to the port.
+    fn given_way(&self) -> io::Error {
+        let count = self.outbox.len() + self.socket.unread_count();
+        io::Error::other(format!(
+            "the next client is served, and {count} bytes that this one had sent were dropped"
+        ))
     }
 
     /// Forwards bytes of the board, unless the client has suspended the server.
@@ -114,8 +138,13 @@ impl Session {
         self.send(&bytes).map_err(SessionEnd::ClientDisconnected)
     }
 
+    /// Sends bytes to the client. One that is gone is noticed where its bytes are received, so that
+    /// those that it sent before still reach the port.
     fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.socket.write(bytes, Instant::now() + CLIENT_WRITE_TIMEOUT)
+        match self.socket.write(bytes, Instant::now() + CLIENT_WRITE_TIMEOUT) {
+            Err(error) if error.kind() == ErrorKind::TimedOut => Err(error),
+            _ => Ok(()),
+        }
     }
 
     fn receive_from_client(&mut self) -> Result<(), SessionEnd> {
@@ -123,11 +152,13 @@ impl Session {
             return Ok(());
         }
         let mut received = [0; 1024];
-        let count = self
-            .socket
-            .read(&mut received, Duration::ZERO)
-            .map_err(SessionEnd::ClientDisconnected)?;
-        self.handle_received(&received[..count])
+        match self.socket.read(&mut received, Duration::ZERO) {
+            Ok(count) => self.handle_received(&received[..count]),
+            Err(error) => {
+                self.end = Some(error);
+                Ok(())
+            }
+        }
     }
 
     fn handle_received(&mut self, received: &[u8]) -> Result<(), SessionEnd> {

@@ -79,7 +79,7 @@ impl RunningServer {
                     *log.lock().expect("no panic") += &format!("{client} {why}\n");
                 }
             };
-            server.run(open, &is_over, report).expect("it accepts");
+            server.run(open, &is_over, report);
         });
         Self { address, record, events, stop, thread: Some(thread) }
     }

@@ -5,21 +5,65 @@ use std::path::Path;
 use cli_support::exit::{CommandError, ENVIRONMENT};
 use cli_support::files::read_input as read;
 use cli_support::text::Escape;
+use tdlasm::image::{HexError, Image, parse_intel_hex, parse_s_records};
+use tdlasm::object::{FileKind, file_kind, read_executable};
 
 /// Load address of applications in RAM.
 const APPLICATION_ADDRESS: u16 = 0x8000;
 
-/// Reads a program; returns its address and its bytes.
+/// Reads a program: Intel HEX, S-records or an ELF executable by its content, or a binary. Returns
+/// its address and its bytes.
 pub fn read_program(path: &Path) -> Result<(u16, Vec<u8>), CommandError> {
     let bytes = read(path)?;
-    let wrong =
-        |problem: String| CommandError::new(ENVIRONMENT, format!("{}: {problem}", path.escaped()));
-    if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("hex")) {
-        let text = String::from_utf8_lossy(&bytes);
-        let (image, _) =
-            tdlasm::image::parse_intel_hex(&text).map_err(|error| wrong(error.to_string()))?;
-        let (first, _) = image.bounds().ok_or_else(|| wrong("the file has no bytes".to_owned()))?;
-        return Ok((first, image.flat(0xFF)));
+    let wrong = |problem: &dyn std::fmt::Display| {
+        CommandError::new(ENVIRONMENT, format!("{}: {problem}", path.escaped()))
+    };
+    let text = || String::from_utf8_lossy(&bytes);
+    let records = |parsed: Result<(Image, _), HexError>| parsed.map(|(image, _)| image);
+    let is_hex = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("hex"));
+    let is_text = bytes.contains(&b'\n') && std::str::from_utf8(&bytes).is_ok_and(is_printable);
+    let image = match file_kind(&bytes) {
+        Some(FileKind::IntelHex) => records(parse_intel_hex(&text())).map_err(|one| wrong(&one))?,
+        Some(FileKind::SRecords) => records(parse_s_records(&text())).map_err(|one| wrong(&one))?,
+        Some(FileKind::Elf) => read_executable(&bytes).map_err(|one| wrong(&one))?.image,
+        Some(FileKind::TdlObject) => {
+            return Err(wrong(&"an object file: link it first (`tdlasm link`)"));
+        }
+        None if is_hex => records(parse_intel_hex(&text())).map_err(|one| wrong(&one))?,
+        None if is_text => return Err(wrong(&"text, not a program: give the assembled file")),
+        None => return Ok((APPLICATION_ADDRESS, bytes)),
+    };
+    let (first, _) = image.bounds().ok_or_else(|| wrong(&"the file has no bytes"))?;
+    Ok((first, image.flat(0xFF)))
+}
+
+fn is_printable(text: &str) -> bool {
+    text.chars().all(|one| one.is_ascii_graphic() || one.is_ascii_whitespace())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_read_by_their_content_and_nothing_else_as_a_binary() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let path = folder.path().join("app.bin");
+        let program = |content: &[u8]| {
+            std::fs::write(&path, content).expect("a file");
+            read_program(&path).map_err(|error| error.message)
+        };
+        assert_eq!(program(&[0x3E, 5]), Ok((0x8000, vec![0x3E, 5])));
+        assert_eq!(program(b":018100003E40\n:00000001FF\n"), Ok((0x8100, vec![0x3E])));
+        // FFH - (04+81+00+3E)&FFH = 3CH.
+        assert_eq!(program(b"S10481003E3C\nS9030000FC\n"), Ok((0x8100, vec![0x3E])));
+        for (content, problem) in [
+            (&b":018100003E40\n"[..], "the end record (type 01) is missing"),
+            (b"        RET\n        .END\n", "text, not a program"),
+            (b"\x7FELF\x01\x01\x01", "not a readable ELF object"),
+        ] {
+            let error = program(content).expect_err(problem);
+            assert!(error.contains(problem), "{error}");
+        }
     }
-    Ok((APPLICATION_ADDRESS, bytes))
 }

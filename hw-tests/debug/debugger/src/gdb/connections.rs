@@ -81,23 +81,28 @@ pub enum GdbRefusal {
 pub fn accept_connections(
     listener: TcpListener,
     on_refused: impl Fn(SocketAddr, &GdbRefusal) + Send + Sync + 'static,
-) -> io::Result<Receiver<io::Result<GdbConnection>>> {
+) -> io::Result<Receiver<GdbConnection>> {
     let (send, receive) = channel();
     let shared = Arc::new(Shared::default());
     let on_refused = Arc::new(on_refused);
     thread::Builder::new().name("gdb connections".into()).spawn(move || {
         for stream in listener.incoming() {
+            let Ok(stream) = stream else {
+                // The client is gone already, or resources are short for a while.
+                host_platform::time::sleep(PEEK_INTERVAL);
+                continue;
+            };
             if shared.pending.load(Ordering::Acquire) >= MAX_PENDING {
                 continue;
             }
             shared.pending.fetch_add(1, Ordering::AcqRel);
-            let shared = Arc::clone(&shared);
+            let (shared, counter) = (Arc::clone(&shared), Arc::clone(&shared));
             let refused = Arc::clone(&on_refused);
             let send = send.clone();
             // One thread per connection, so that a silent one does not delay the next.
             let wait = move || admit(stream, shared, &*refused, &send);
             if thread::Builder::new().spawn(wait).is_err() {
-                break;
+                counter.pending.fetch_sub(1, Ordering::AcqRel); // this connection is closed
             }
         }
     })?;
@@ -105,20 +110,15 @@ pub fn accept_connections(
 }
 
 fn admit(
-    stream: io::Result<TcpStream>,
+    stream: TcpStream,
     shared: Arc<Shared>,
     refused: &dyn Fn(SocketAddr, &GdbRefusal),
-    send: &Sender<io::Result<GdbConnection>>,
+    send: &Sender<GdbConnection>,
 ) {
-    let judged = stream.and_then(judge);
+    let judged = judge(stream);
     shared.pending.fetch_sub(1, Ordering::AcqRel);
-    let (stream, peer, judgement) = match judged {
-        Ok(judged) => judged,
-        Err(error) => {
-            let _ = send.send(Err(error));
-            return;
-        }
-    };
+    // An error means that the client is gone.
+    let Ok((stream, peer, judgement)) = judged else { return };
     match judgement {
         Judgement::Undecided => refuse(stream, &Refusal::Idle.reply()),
         Judgement::Refused(why) => {
@@ -126,7 +126,7 @@ fn admit(
             refused(peer, &GdbRefusal::FirstBytes(why));
         }
         Judgement::Accepted => match shared.claim(peer) {
-            Ok(()) => drop(send.send(Ok(GdbConnection { stream, peer, shared }))),
+            Ok(()) => drop(send.send(GdbConnection { stream, peer, shared })),
             Err(holder) => {
                 refuse(stream, busy_reply(holder).as_bytes());
                 refused(peer, &GdbRefusal::Busy(holder));

@@ -190,9 +190,9 @@ fn sdcc_and_sjasmplus_bring_their_lines_and_labels() {
     let out =
         bench.script(&bench.path("c.ihx"), "list\nbreak main.c:4\nbreak _one\nrun\nrun\n", &[]);
     assert!(out.contains(">    3    one(five = 5);"), "{out}");
-    assert!(out.contains("breakpoint 1 at 8005H, _MAIN+5 (main.c:4)"), "{out}");
-    assert!(out.contains("8007H, _ONE (one.s:3): INR A; at a breakpoint"), "{out}");
-    assert!(out.contains("8005H, _MAIN+5 (main.c:4): JMPR "), "{out}");
+    assert!(out.contains("breakpoint 1 at 8005H, _main+5 (main.c:4)"), "{out}");
+    assert!(out.contains("8007H, _one (one.s:3): INR A; at a breakpoint"), "{out}");
+    assert!(out.contains("8005H, _main+5 (main.c:4): JMPR "), "{out}");
     // As the manual of sjasmplus describes the format.
     bench.write(
         "jas.sld",
@@ -205,13 +205,55 @@ fn sdcc_and_sjasmplus_bring_their_lines_and_labels() {
     let out = bench.script(&bench.path("jas.hex"), "list\nbreak START.LOOP\nrun\n", &[]);
     assert!(out.contains(">    2  start ld a,5"), "{out}");
     assert!(
-        out.contains("8005H, START.LOOP (jas.asm:4): JMPR START.LOOP; at a breakpoint"),
+        out.contains("8005H, start.loop (jas.asm:4): JMPR start.loop; at a breakpoint"),
         "{out}"
     );
-    bench.write("jas.sld", "jas.asm|2||0|-1|99999999|T|\n");
+    let damaged = bench.write("jas.sld", "jas.asm|2||0|-1|99999999|T|\n").display().to_string();
     let hex = bench.path("jas.hex").display().to_string();
-    let (code, _, printed) = hw_tests(&["debug", &hex]);
+    let (code, _, printed) = hw_tests(&["debug", &hex, "--symbols", &damaged]);
     assert!(code == Some(1) && printed.contains("jas.sld:1"), "{code:?} {printed}");
+}
+
+#[test]
+fn symbol_files_of_other_tools_are_refused_or_left_out_with_a_warning() {
+    let bench = Bench::new();
+    bench.write("p.hex", ":098000003E05CD078018FE3CC9C5\n:00000001FF\n");
+    let hex = bench.path("p.hex").display().to_string();
+    // As asl 1.42, z88dk-z80asm and GNU ld 2.40 write them.
+    for (name, text) in [
+        ("asl.noi", "CASE 1\nDEFINE MUL8 0x8000\n"),
+        ("z88dk.def", "DEFC MUL8                            = $8000\n"),
+        ("p.map", "\nMemory Configuration\n"),
+    ] {
+        let symbols = bench.write(name, text).display().to_string();
+        let (code, _, printed) = hw_tests(&["debug", &hex, "--symbols", &symbols]);
+        let line = format!("{name}:{}: '", if name == "p.map" { 2 } else { 1 });
+        assert!(code == Some(1) && printed.contains(&line), "{code:?} {printed}");
+    }
+    // Nobody named the map beside the program.
+    let script = bench.write("script", "quit\n").display().to_string();
+    let (code, _, printed) = hw_tests(&["debug", &hex, "--script", &script]);
+    assert!(printed.contains("warning: not used: ") && printed.contains("p.map:2: "), "{printed}");
+    assert_eq!(code, Some(0), "{printed}");
+}
+
+#[test]
+fn labels_that_differ_in_case_stay_two() {
+    let bench = Bench::new();
+    bench.write("p.hex", ":098000003E05CD078018FE3CC9C5\n:00000001FF\n");
+    bench.write("p.sym", "8000 main\n8005 foo\n8007 Foo\n");
+    let commands = "break foo\nbreak Foo\nprint MAIN\nprint foo\n";
+    let out = bench.script(&bench.path("p.hex"), commands, &[]);
+    let lines: Vec<_> = out.lines().collect();
+    assert!(lines[0].contains("8005H, foo") && lines[1].contains("8007H, Foo"), "{out}");
+    assert!(lines[2].contains("8000H") && lines[3].contains("8005H"), "{out}");
+    let hex = bench.path("p.hex").display().to_string();
+    for command in ["break FOO", "print FOO", "print 1 + FOO"] {
+        let script = bench.write("script", command).display().to_string();
+        let (code, _, printed) = hw_tests(&["debug", &hex, "--script", &script]);
+        let ambiguous = "'FOO' is ambiguous: foo is 8005H, Foo is 8007H; give an address";
+        assert!(code == Some(2) && printed.contains(ambiguous), "{command}: {printed}");
+    }
 }
 
 #[test]
@@ -225,9 +267,9 @@ fn z88dk_brings_its_lines_and_labels() {
         one = $8007 ; addr, local, , z, code, z.asm:4\nsize = $0009 ; const, public, def, , ,\n";
     let (map, commands) = (bench.path("z.map"), "break z.asm:3\nbreak one\nrun\nnext\n");
     // As its page \"Map file\" describes the format: without -debug, and with it.
-    std::fs::write(&map, format!("of another linker\n{labels}")).expect("written");
+    std::fs::write(&map, labels).expect("written");
     let out = bench.script(&bench.path("z.ihx"), commands, &[]);
-    assert!(out.contains("8005H, LOOP (z.asm:3)") && out.contains("8007H, ONE (z.asm:4): INR A"));
+    assert!(out.contains("8005H, loop (z.asm:3)") && out.contains("8007H, one (z.asm:4): INR A"));
     let line = |number: u32, at: u16| {
         format!(
             "__ASM_LINE_{number}_z_2easm = ${at:04X} ; addr, local, , z, code, z.asm:{number}\n"
@@ -237,7 +279,7 @@ fn z88dk_brings_its_lines_and_labels() {
     let lines: String = lines.map(|(number, at)| line(number, at)).concat();
     std::fs::write(&map, format!("{labels}{lines}")).expect("written");
     let out = bench.script(&bench.path("z.ihx"), commands, &[]);
-    assert!(out.contains("8008H, ONE+1 (z.asm:5): RET"), "{out}");
+    assert!(out.contains("8008H, one+1 (z.asm:5): RET"), "{out}");
     let c = "__C_LINE_2_z_2ec = $8002 ; addr, local, , z, code, z.c::main::0::1:2\n";
     std::fs::write(&map, format!("{labels}{c}")).expect("written");
     let out = bench.script(&bench.path("z.ihx"), "break z.c:2\n", &[]);

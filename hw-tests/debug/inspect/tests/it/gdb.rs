@@ -246,6 +246,36 @@ fn a_second_gdb_is_refused_and_a_silent_connection_blocks_no_client() {
     }
 }
 
+#[test]
+fn clients_that_reset_or_leave_much_unread_end_their_own_connection_only() {
+    let mut gdb = Server::silent_first();
+    let peer = gdb.stream.peer_addr().expect("an address");
+    for first in [&b""[..], b"+", b"$?#3f"] {
+        for _ in 0..20 {
+            let mut client = TcpStream::connect(peer).expect("it listens");
+            client.write_all(first).expect("sent");
+            host_platform::net::reset_on_close(&client).expect("a socket option");
+        }
+    }
+    // A packet without an end, and packets whose replies nobody reads.
+    for bytes in [[&b"+$"[..], &vec![b'm'; 3 << 20]].concat(), b"$?#3f".repeat(600_000)] {
+        let mut client = TcpStream::connect(peer).expect("it listens");
+        client.set_write_timeout(Some(Duration::from_millis(500))).expect("a deadline");
+        let _ = client.write_all(&bytes); // the server may close or wait before the end
+    }
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        assert!(Instant::now() < deadline, "no client is accepted any more");
+        gdb.write(&packed("?"));
+        assert_eq!(gdb.byte(), b'+');
+        if gdb.answer() == "S05" {
+            break;
+        }
+        gdb.stream = TcpStream::connect(peer).expect("it listens");
+        gdb.stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a deadline");
+    }
+}
+
 /// A page's request whose body writes memory, and one whose method begins with a packet, as a page
 /// can send it after it has bound its own name to this computer.
 #[test]

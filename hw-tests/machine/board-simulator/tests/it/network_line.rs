@@ -90,3 +90,69 @@ fn a_client_that_disconnects_makes_room_for_the_next() {
         }
     }
 }
+
+/// Polls the line until the board has received these bytes, and returns all that it received.
+fn receive_until(line: &mut NetworkLine, last: &[u8]) -> Vec<u8> {
+    let deadline = Instant::now() + TIMEOUT;
+    let mut received = Vec::new();
+    while !received.ends_with(last) {
+        assert!(Instant::now() < deadline, "{} bytes", received.len());
+        line.flush(Some(POLL_INTERVAL));
+        received.extend(line.receive());
+    }
+    received
+}
+
+#[test]
+fn a_client_that_resets_its_connection_keeps_nobody_out() {
+    let mut line = line();
+    for _ in 0..20 {
+        host_platform::net::reset_on_close(&connect(&line)).expect("a socket option");
+        line.flush(None);
+    }
+    let mut client = connect(&line);
+    client.write_all(b"\0next").expect("sent");
+    assert_eq!(receive_until(&mut line, b"next"), b"\0next");
+}
+
+#[test]
+fn a_client_that_sends_and_closes_at_once_has_all_bytes_delivered() {
+    let mut line = line();
+    let script = [&[0; 2000][..], b"end"].concat();
+    connect(&line).write_all(&script).expect("sent");
+    line.flush(None);
+    // What the board sends meets a closed connection, twice.
+    for _ in 0..2 {
+        line.transmit(b'x');
+        line.flush(None);
+        std::thread::sleep(10 * POLL_INTERVAL);
+    }
+    assert_eq!(receive_until(&mut line, b"end"), script);
+}
+
+#[test]
+fn a_client_that_is_gone_gives_way_to_the_next_with_what_the_board_has_not_taken() {
+    let mut line = line();
+    let address = line.name().trim_start_matches("tcp://").to_owned();
+    let sender = std::thread::spawn(move || {
+        let mut first = TcpStream::connect(address).expect("it listens");
+        first.write_all(&vec![0; 3 << 20]).expect("sent");
+    });
+    while !sender.is_finished() {
+        line.flush(Some(POLL_INTERVAL));
+    }
+    // A board that takes a byte each millisecond would need 52 minutes for the first client's.
+    let deadline = Instant::now() + TIMEOUT;
+    let mut second = connect(&line);
+    loop {
+        assert!(Instant::now() < deadline, "the second client is not served");
+        // It is refused until the end of the first one's bytes was received.
+        if second.write_all(b"\0next").is_err() || matches!(second.read(&mut [0]), Ok(_)) {
+            second = connect(&line);
+        }
+        line.flush(Some(POLL_INTERVAL));
+        if line.receive() == Some(b'n') {
+            break;
+        }
+    }
+}

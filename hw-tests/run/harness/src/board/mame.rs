@@ -132,10 +132,9 @@ impl MameBoard {
     fn wait_for_connection(&mut self, listener: &TcpListener) -> io::Result<TcpStream> {
         let deadline = Instant::now() + START_TIMEOUT;
         loop {
-            match listener.accept() {
-                Ok((stream, _)) => return Ok(stream),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                Err(error) => return Err(error),
+            // Without a connection, or if one is gone already, the next poll tries again.
+            if let Ok((stream, _)) = listener.accept() {
+                return Ok(stream);
             }
             let ended = self.process.as_mut().map(Child::try_wait).transpose()?.flatten();
             if let Some(status) = ended {

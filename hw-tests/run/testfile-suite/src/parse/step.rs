@@ -163,7 +163,8 @@ fn returned(entry: &Entry<'_>, context: &Context<'_>) -> Result<MockReturn, File
 impl Context<'_> {
     /// Reads the address that a key names.
     fn label_or_number(&self, entry: &Entry<'_>) -> Result<u16, FileError> {
-        let known = self.program.map.symbol(entry.key);
+        let known = self.program.map.find_symbol(entry.key);
+        let known = known.map_err(|ambiguous| entry.error(ambiguous.to_string()))?;
         known.or_else(|| z80_core::parse_number(entry.key)).ok_or_else(|| {
             entry.error(format!("unknown label '{}' of a mock", entry.key.escaped()))
         })

@@ -41,8 +41,10 @@ impl Values for NoVariables {
 impl Context<'_> {
     /// Returns the value of a label.
     fn label(&self, name: &str) -> Option<u16> {
-        let short = name.get(..SHORT_SYMBOL);
-        self.program.map.symbol(name).or_else(|| self.program.map.symbol(short?))
+        match (self.program.map.find_symbol(name), name.get(..SHORT_SYMBOL)) {
+            (Ok(None), Some(short)) => self.program.map.symbol(short),
+            (found, _) => found.ok().flatten(),
+        }
     }
 
     /// Reads a number of `width` bytes: an integer, a character, or an expression over labels.
@@ -66,6 +68,9 @@ impl Context<'_> {
         let ExpressionError::UnknownName(word) = error else {
             return entry.error(format!("{}: {error}", entry.key.escaped()));
         };
+        if let Err(ambiguous) = self.program.map.find_symbol(&word) {
+            return entry.error(format!("{}: {ambiguous}", entry.key.escaped()));
+        }
         let labels = self.program.map.labels().filter(|(_, label)| label.exported);
         let labels = labels.map(|(_, label)| label.name.escaped()).take(LISTED_LABELS);
         let labels = labels.collect::<Vec<_>>().join(", ");

@@ -51,14 +51,17 @@ pub struct LinkedConsole {
 impl LinkedConsole {
     /// Creates the console of a program that contains the module, and replaces its routine.
     pub(super) fn new(kind: Console, program: &mut MappedProgram) -> Result<Self, String> {
-        let base = program.symbols.get(BDOS).copied().unwrap_or_default();
+        let base = program.symbols.find(BDOS).ok().flatten().unwrap_or_default();
         if let Console::Routine(name) = &kind {
-            let upper = name.to_ascii_uppercase();
+            let find =
+                |name| program.symbols.find(name).map_err(|error| format!("console: {error}"));
             // Unless a source has long symbols, six letters count.
-            let names = [Some(&upper[..]), upper.get(..6)].into_iter().flatten();
-            let known = names.filter_map(|name| program.symbols.get(name)).next();
+            let known = match (find(name)?, name.get(..6)) {
+                (None, Some(short)) => find(short)?,
+                (known, _) => known,
+            };
             let unknown = || format!("console: unknown label '{}'", name.escaped());
-            let first = *known.ok_or_else(unknown)?;
+            let first = known.ok_or_else(unknown)?;
             let [low, high] = base.wrapping_add(PUTC).to_le_bytes();
             let is_label = |at: u16| program.labels.iter().any(|(label, _)| *label == at);
             let mut bytes = (first..).zip([JUMP, low, high]);

@@ -167,3 +167,52 @@ fn a_hex_file_is_tested_by_the_labels_of_its_symbol_file() {
     ran.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(found, ["A: expected 6, got 5"]);
 }
+
+#[test]
+fn a_symbol_file_of_another_format_is_refused_with_its_line() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    std::fs::write(folder.path().join("a.hex"), ":0240000080C975\n:00000001FF\n").expect("a file");
+    // As z88dk-z80asm, asl 1.42 and SDCC 4.2.0 write them; the last one with an extension that is
+    // not SDCC's.
+    for (name, text, line) in [
+        ("a.def", "DEFC MUL8                            = $8000\n", 1),
+        ("a.noi", "DEF MUL8 0x8000\nDEFINE MUL8 0x8000\n", 2),
+        ("a.sym", "DEF .__.ABS. 0x0\n", 1),
+    ] {
+        std::fs::write(folder.path().join(name), text).expect("a file");
+        let text = format!("hex = \"a.hex\"\nsymbols = \"{name}\"\n");
+        let path = folder.path().join("a.test.toml");
+        let error = TestFile::parse(&path, &text).err().expect(name).to_string();
+        assert!(error.contains(&format!("{name}:{line}: '")), "{error}");
+    }
+}
+
+#[test]
+fn labels_of_c_keep_their_case() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    // ADD A,B; RET; SUB B; RET at 4000H.
+    let hex = ":0440000080C990C91A\n:00000001FF\n";
+    std::fs::write(folder.path().join("a.hex"), hex).expect("a file");
+    let noi = "DEF _sum 0x4000\nDEF _Sum 0x4002\nDEF _one 0x4000\nLOAD a.ihx\n";
+    std::fs::write(folder.path().join("a.noi"), noi).expect("a file");
+    let parse = |routine: &str| {
+        let text = format!(
+            "hex = \"a.hex\"\nsymbols = \"a.noi\"\n[[case]]\nname = \"a\"\ncall = \"{routine}\"\n\
+             in = {{ A = 3, B = 2 }}\nexpect.A = 1\n"
+        );
+        TestFile::parse(&folder.path().join("a.test.toml"), &text)
+    };
+    for (routine, differences) in [("_Sum", 0), ("_sum", 1), ("_ONE", 1)] {
+        let file = parse(routine).unwrap_or_else(|error| panic!("{error}"));
+        let mut machine = testfile_suite::SimulatedMachine::new(&file.program);
+        let mut found = 0;
+        let ran = testfile_suite::run(&file, &mut machine, &Default::default(), &mut |result| {
+            found += result.differences.len();
+        });
+        ran.unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(found, differences, "{routine}");
+    }
+    let error = parse("_SUM").err().expect("ambiguous").to_string();
+    let expected = "'_SUM' is ambiguous: _sum is 4000H, _Sum is 4002H; give an address";
+    assert!(error.contains(expected), "{error}");
+}
