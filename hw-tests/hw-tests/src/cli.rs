@@ -1,7 +1,6 @@
 //! The command line and the dispatch of its subcommands.
 
 mod call;
-mod diff;
 mod doctor;
 mod exhaust;
 mod inspect;
@@ -96,16 +95,6 @@ Example:
   hw-tests new mul
   hw-tests test mul.test.toml")]
     New(new::NewArgs),
-    /// Run two boards side by side and stop at the first difference between them or the reference
-    #[command(after_help = "\
-Compared are residues, arrays, statuses, pins and, if both boards count them, T-states.
-Exit code 1: a difference; 3: a board does not reply.
-
-Examples:
-  hw-tests diff --board direct --board direct,profile=rc2014-zed
-  hw-tests diff --board direct --board /dev/ttyUSB0 --tag play
-  hw-tests diff --board direct --board direct,app=changed.hex 'byte.*'")]
-    Diff(diff::DiffArgs),
     /// Follow many runs, join the shards of one, or compare two, by their reports (docs/REPORTS.md)
     #[command(after_help = "Example:\n  hw-tests report history archive --report-dir history")]
     Report(report::ReportArgs),
@@ -191,7 +180,6 @@ pub(crate) fn run(cli: Cli) -> CommandResult {
         Command::Test(args) => test::test(&args),
         Command::Call(args) => call::serve(&args),
         Command::New(args) => new::create(&args),
-        Command::Diff(args) => diff::diff(&args),
         Command::Report(args) => report::report(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Exhaust(args) => exhaust::exhaust(&args),

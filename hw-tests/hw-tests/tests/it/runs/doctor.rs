@@ -1,37 +1,10 @@
-//! `diff` of two boards, and `doctor`.
+//! `doctor`.
 
 use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
 
 use super::run_command;
-
-#[test]
-fn boards_of_two_kinds_agree_to_the_t_state() {
-    let boards = ["--board", "direct", "--board", "direct,profile=rc2014-zed"];
-    let (code, shown) = run_command(&[&["diff", "byte.*", "odd.*"], &boards[..]].concat());
-    assert_eq!(code, Some(0), "{shown}");
-    assert!(shown.contains("PASS: A, B and the reference agree on "), "{shown}");
-    assert!(!shown.contains("compared on 0"), "{shown}");
-}
-
-#[test]
-fn the_first_difference_is_shown() {
-    let printed = "direct,behaviour=1978";
-    let (code, shown) = run_command(&["diff", "--board", "direct", "--board", printed]);
-    assert_eq!(code, Some(1), "{shown}");
-    assert!(
-        shown.contains("FAIL: ") && shown.contains(": A ") && shown.contains(", B "),
-        "{shown}"
-    );
-}
-
-#[test]
-fn boards_that_are_not_two_are_refused() {
-    for arguments in [&["diff", "--board", "direct"][..], &["diff", "--board", "direct,speed=9"]] {
-        assert_eq!(run_command(arguments).0, Some(2), "{arguments:?}");
-    }
-}
 
 #[test]
 fn the_doctor_passes_a_good_board_and_measures_its_clock() {
