@@ -1,6 +1,6 @@
 //! Code for a certain operating system is only in the crate `host-platform`.
 
-use crate::house::language::sources;
+use crate::house::sources;
 use crate::house::{read, root};
 
 /// Words by which source selects an operating system, or uses what only one has.
