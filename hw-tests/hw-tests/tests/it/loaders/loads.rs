@@ -1,7 +1,7 @@
 //! The real programs with every monitor: `write --via` loads a program, and `run --via` runs the
 //! corpus and gives the board back.
 
-use board_simulator::monitors::{MonitorOptions, MonitorServer};
+use monitor_standins::{MonitorOptions, MonitorServer};
 
 use super::bench::{Bench, CommandOutput, run_via};
 use super::states::{ExpectedResult, Row, TABLE, each_row, is_first, wired_lines};

@@ -2,7 +2,7 @@
 //! `run --via` in it. The example `loader-states` prints this table.
 
 use board_simulator::UsbPacketing;
-use board_simulator::monitors::{
+use monitor_standins::{
     Basic, Cpm, CpmMonitor, MonitorModel, MonitorOptions, Romwbw, Romwbw2, Scm, ScmRelease,
 };
 

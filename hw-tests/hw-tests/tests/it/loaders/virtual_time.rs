@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use board_simulator::monitors::{MonitorLine, MonitorOptions};
+use monitor_standins::{MonitorLine, MonitorOptions};
 use rcflash_monitors::{
     HostMonitor, HostedProgram, LoaderError, MonitorSession, ProbedPeer, probe,
 };

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use board_simulator::{PtyLine, SerialLine};
-use board_simulator::monitors::{MonitorOptions, MonitorServer, Scm};
+use monitor_standins::{MonitorOptions, MonitorServer, Scm};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::rcflash_commands::bench::{Folder, RunEnd, finish, program};

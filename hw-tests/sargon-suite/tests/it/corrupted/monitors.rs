@@ -8,9 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use board_simulator::monitors::{
-    Basic, Cpm, CpmMonitor, MonitorModel, Romwbw, Romwbw2, Scm, ScmRelease,
-};
+use monitor_standins::{Basic, Cpm, CpmMonitor, MonitorModel, Romwbw, Romwbw2, Scm, ScmRelease};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::machine::CallAbi;
-use super::xmodem::{TransferEnd, XmodemCheck, XmodemReceiver, XmodemSender, XmodemTiming};
-use super::{GuestProgram, Memory, MonitorModel, ReceiverSpec};
+use crate::machine::CallAbi;
+use crate::xmodem::{TransferEnd, XmodemCheck, XmodemReceiver, XmodemSender, XmodemTiming};
+use crate::{GuestProgram, Memory, MonitorModel, ReceiverSpec};
 
 /// The byte that pads a sector: CP/M's end of text.
 const FILLER: u8 = 0x1A;

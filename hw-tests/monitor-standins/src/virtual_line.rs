@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rcflash_transport::time::{Duration, Instant};
 use rcflash_transport::{Capabilities, Transport};
 
-use super::engine::MonitorEngine;
-use super::{MonitorModel, MonitorOptions};
-use crate::packets::PacketTimer;
+use crate::engine::MonitorEngine;
+use crate::{MonitorModel, MonitorOptions};
+use board_simulator::PacketTimer;
 
 /// Poll interval of an idle monitor; a guest program runs this soon after a character.
 const IDLE_POLL_INTERVAL: Duration = Duration::from_millis(5);

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::{Memory, MonitorModel, ReceiverSpec};
+use crate::{Memory, MonitorModel, ReceiverSpec};
 
 const ACTIVATE: &[u8] = b"\x0cPress [SPACE] to activate console\r\n";
 const BANNER: &[u8] =

@@ -1,6 +1,6 @@
 //! HLOAD of feilipu's BASIC 4.7c: searches for colons, checks a record at its end.
 
-use super::Memory;
+use crate::Memory;
 
 #[derive(Debug, Default)]
 pub(super) struct HexLoader {

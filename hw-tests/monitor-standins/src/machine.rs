@@ -10,7 +10,9 @@ use tdlasm::{Options, assemble};
 
 use z80_core::Bus;
 
-use crate::{BoardModel, MemoryMap, QueueLine, Registers, RunStop, UartModel, board_spec};
+use board_simulator::{
+    BoardModel, MemoryMap, QueueLine, Registers, RunStop, UartModel, board_spec,
+};
 
 /// T-states between two polls of a program's output.
 const SLICE_T_STATES: u64 = 20_000;

@@ -1,5 +1,6 @@
 //! Emulators of stock monitors, for testing loaders without the monitors' ROMs. Tests check each
-//! emulator against recorded sessions of the original; none shares code with the loaders.
+//! emulator against recorded sessions of the original; none shares code with the loaders. Programs
+//! that are loaded run on a board of the crate `board-simulator`.
 //!
 //! | part | file |
 //! |---|---|

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Memory;
+use crate::Memory;
 
 pub(super) struct SyntaxError;
 

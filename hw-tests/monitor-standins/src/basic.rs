@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::basic_statements::{self, Variables};
-use super::hload::{HexLoadEnd, HexLoader};
-use super::{GuestExit, GuestProgram, Memory, MonitorModel, ReceiverSpec};
+use crate::basic_statements::{self, Variables};
+use crate::hload::{HexLoadEnd, HexLoader};
+use crate::{GuestExit, GuestProgram, Memory, MonitorModel, ReceiverSpec};
 
 /// The stack of programs called by USR.
 const STACK: u16 = 0xFF50;

@@ -5,9 +5,7 @@
 mod play;
 mod record;
 
-use board_simulator::monitors::{
-    Basic, CpmMonitor, MonitorModel, Romwbw, Romwbw2, Scm, ScmRelease,
-};
+use monitor_standins::{Basic, CpmMonitor, MonitorModel, Romwbw, Romwbw2, Scm, ScmRelease};
 use play::{Except, play, play_until};
 
 /// MAME's chip loses characters that arrive while the monitor prints; which ones depends on its

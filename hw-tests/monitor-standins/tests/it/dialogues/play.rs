@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use board_simulator::monitors::MonitorModel;
+use monitor_standins::MonitorModel;
 
 use crate::dialogues::record::{Act, Reply, Step, steps};
 

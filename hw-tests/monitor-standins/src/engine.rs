@@ -7,8 +7,8 @@ use std::time::Duration;
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 
-use super::{MonitorModel, Receiver};
-use crate::{UsbPacketing, corrupt_by_baud_mismatch};
+use crate::{MonitorModel, Receiver};
+use board_simulator::{UsbPacketing, corrupt_by_baud_mismatch};
 
 /// Characters of noise per poll.
 const NOISE_BURST: usize = 50;

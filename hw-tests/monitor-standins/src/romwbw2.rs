@@ -4,8 +4,8 @@
 
 use std::time::Duration;
 
-use super::machine::{CallAbi, GuestStart, InitialRegisters};
-use super::{Cpm, GuestProgram, Memory, MonitorModel, ReceiverSpec, machine};
+use crate::machine::{CallAbi, GuestStart, InitialRegisters};
+use crate::{Cpm, GuestProgram, Memory, MonitorModel, ReceiverSpec, machine};
 
 const MENU: &[u8] =
     b"\r\n\r\nBoot: (C)PM, (Z)System, (M)onitor,\r\n      (L)ist disks, or Disk Unit # ===> ";

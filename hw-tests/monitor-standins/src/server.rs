@@ -8,9 +8,9 @@ use std::thread::JoinHandle;
 
 use rcflash_transport::time::{Duration, Instant};
 
-use super::engine::MonitorEngine;
-use super::{MonitorModel, MonitorOptions};
-use crate::{PtyLine, SerialLine};
+use crate::engine::MonitorEngine;
+use crate::{MonitorModel, MonitorOptions};
+use board_simulator::{PtyLine, SerialLine};
 
 const IDLE_POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// Poll interval while a guest program runs or output is pending.

@@ -6,8 +6,8 @@
 
 use std::time::Duration;
 
-use super::machine::{CallAbi, GuestStart, ITC, TRAP};
-use super::{GuestExit, GuestProgram, Memory, MonitorModel, ReceiverSpec};
+use crate::machine::{CallAbi, GuestStart, ITC, TRAP};
+use crate::{GuestExit, GuestProgram, Memory, MonitorModel, ReceiverSpec};
 
 /// Rows in a page of a dump.
 const PAGE: u16 = 8;

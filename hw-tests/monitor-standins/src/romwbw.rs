@@ -4,8 +4,8 @@
 
 use rcflash_transport::time::Duration;
 
-use super::machine::{CallAbi, GuestStart, ITC, InitialRegisters, TRAP};
-use super::{Basic, Cpm, GuestExit, GuestProgram, Memory, MonitorModel, ReceiverSpec, machine};
+use crate::machine::{CallAbi, GuestStart, ITC, InitialRegisters, TRAP};
+use crate::{Basic, Cpm, GuestExit, GuestProgram, Memory, MonitorModel, ReceiverSpec, machine};
 
 const LOADER: &[u8] = b"\r\n\r\nRCBus [RCZ80_std] Boot Loader\r\n";
 const LOADER_SC131: &[u8] = b"\r\n\r\nSmall Computer SC131 [SCZ180_sc131_std] Boot Loader\r\n";
