@@ -17,15 +17,15 @@ pub(crate) use self::hex::{Direction, HexView};
 pub(crate) use self::keys::QUIT_KEY;
 pub(crate) use self::log::Log;
 pub(crate) use self::script::Script;
-pub(crate) use host_platform::terminal::restore;
+pub(crate) use rcflash_transport::platform::terminal::restore;
 
 use self::keys::{KeyAction, Keys};
 use self::outbox::{LineEndFilter, Outbox, ends_line};
 use self::reply::ReplyGate;
 use cli_support::exit::{CommandError, ENVIRONMENT, FAILED, INTERRUPTED};
-use host_platform::terminal::{RawMode, read_available_input};
-use rcflash_rig::Pacing;
+use rcflash_link::rig::Pacing;
 use rcflash_transport::Transport;
+use rcflash_transport::platform::terminal::{RawMode, read_available_input};
 
 /// Read timeouts: when idle, and while sending.
 const IDLE_READ_TIMEOUT: Duration = Duration::from_millis(10);

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use libfuzzer_sys::fuzz_target;
-use rcflash_rig::{RigFile, RigFileError};
+use rcflash_link::rig::{RigFile, RigFileError};
 
 mod scratch;
 

@@ -10,10 +10,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync
 
 use crate::ByteCounts;
 use crate::lock::PortLock;
+use crate::platform::net::enable_keepalive;
 use crate::port::OpenError;
 use crate::time::{Duration, Instant};
 use cli_support::text::escape_controls;
-use host_platform::net::enable_keepalive;
 
 use crate::network::NetworkAddress;
 

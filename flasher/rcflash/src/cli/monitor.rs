@@ -10,7 +10,7 @@ use crate::terminal::{Log, Screen, Script, SessionOptions, run_session};
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, USAGE};
 use cli_support::files::read_input;
-use rcflash_rig::Pacing;
+use rcflash_link::rig::Pacing;
 use rcflash_transport::{ReconnectingTransport, Transport};
 
 use super::stop_on_interrupt;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::time::{Duration, Instant};
 
-use rcflash_rig::Pacing;
+use rcflash_link::rig::Pacing;
 use rcflash_transport::Transport;
 
 /// How long one write may block before received bytes are read.

@@ -9,9 +9,9 @@ use rcflash_transport::port::{self, OpenError};
 use rcflash_transport::{Transport, network};
 use serde::Deserialize;
 
-use crate::labgrid::LabgridPlace;
-use crate::method::{ResetConfig, ResetMethod};
-use crate::reset;
+use super::labgrid::LabgridPlace;
+use super::method::{ResetConfig, ResetMethod};
+use super::reset;
 
 /// The profile of boards without an entry.
 pub const DEFAULT_BOARD: &str = "rc2014-classic";

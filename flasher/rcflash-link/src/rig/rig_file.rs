@@ -10,9 +10,9 @@ use cli_support::text::Escape;
 use rcflash_transport::port::PortInfo;
 use serde::Deserialize;
 
-use crate::labgrid::LabgridPlace;
-use crate::method::{ActiveLevel, PULSE_MS, ResetConfig, ResetMethod};
-use crate::rig::{DEFAULT_BOARD, FlowControl, Pacing, Rig, port_of_adapter};
+use super::labgrid::LabgridPlace;
+use super::method::{ActiveLevel, PULSE_MS, ResetConfig, ResetMethod};
+use super::settings::{DEFAULT_BOARD, FlowControl, Pacing, Rig, port_of_adapter};
 
 /// The path of the rig file in the configuration folder.
 const FILE_NAME: &str = "rcflash/rig.toml";
@@ -157,7 +157,7 @@ impl RigFile {
     /// Returns the default path, in the user's configuration folder: `$XDG_CONFIG_HOME`, or
     /// `.config` in the home folder; `%APPDATA%` on Windows.
     pub fn default_path() -> PathBuf {
-        host_platform::files::config_dir().join(FILE_NAME)
+        rcflash_transport::platform::files::config_dir().join(FILE_NAME)
     }
 
     /// Reads `path`; without it the file named by `RCFLASH_RIG`, or the default file, which may be
@@ -262,7 +262,7 @@ impl RigFile {
     /// Returns [`RigFileError`] if there is no such board, its entry is contradictory, or its
     /// adapter is not connected.
     pub fn resolve(&self, name: &str) -> Result<Rig, RigFileError> {
-        if host_platform::serial::is_device_name(name) {
+        if rcflash_transport::platform::serial::is_device_name(name) {
             return Ok(Rig::from_port(name));
         }
         let entry = self.file.boards.get(name).ok_or_else(|| self.unknown_board_error(name))?;

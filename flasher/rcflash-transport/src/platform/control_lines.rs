@@ -4,7 +4,7 @@ use std::io;
 
 use serialport::{ClearBuffer, FlowControl};
 
-use crate::serial::Device;
+use super::serial::Device;
 
 impl Device {
     /// Returns the baud rate.

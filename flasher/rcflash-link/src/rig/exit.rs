@@ -2,8 +2,8 @@
 
 use cli_support::exit::{CommandError, ENVIRONMENT, USAGE};
 
-use crate::RigFileError;
-use crate::reset::ResetError;
+use super::RigFileError;
+use super::reset::ResetError;
 
 impl From<RigFileError> for CommandError {
     fn from(error: RigFileError) -> Self {

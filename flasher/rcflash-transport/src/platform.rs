@@ -1,5 +1,5 @@
 //! Platform abstraction: one interface to serial devices, file locks, terminals and processes of
-//! Unix, Windows and a web page. It is the only crate with platform-specific code.
+//! Unix, Windows and a web page. It is the only module with platform-specific code.
 //! Features that a platform lacks are stubs that return [`Unsupported`](std::io::ErrorKind).
 //!
 //! | module | content | Unix | Windows | web page |
@@ -17,7 +17,7 @@
 //! target `wasm32-unknown-unknown` in a worker of a browser, built and run by `.ci/web/test`.
 //!
 //! ```
-//! use host_platform::serial::is_device_name;
+//! use rcflash_transport::platform::serial::is_device_name;
 //!
 //! // A rig file may name boards; a path is always a device.
 //! # #[cfg(unix)]

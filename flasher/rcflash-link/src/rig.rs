@@ -3,7 +3,7 @@
 //! [`reset::reset`] resets it. Boards can also be places of labgrid.
 //!
 //! ```
-//! use rcflash_rig::{DEFAULT_BOARD, Rig};
+//! use rcflash_link::rig::{DEFAULT_BOARD, Rig};
 //!
 //! let rig = Rig::from_port("/dev/ttyUSB0");
 //! assert_eq!(rig.board, DEFAULT_BOARD);
@@ -13,10 +13,10 @@ mod exit;
 mod labgrid;
 mod method;
 pub mod reset;
-mod rig;
 mod rig_file;
+mod settings;
 
 pub use labgrid::LabgridPlace;
 pub use method::{ActiveLevel, ResetConfig, ResetMethod};
-pub use rig::{DEFAULT_BOARD, FlowControl, Pacing, Rig};
 pub use rig_file::{NewBoard, RigFile, RigFileError};
+pub use settings::{DEFAULT_BOARD, FlowControl, Pacing, Rig};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::labgrid::LabgridPlace;
+use super::labgrid::LabgridPlace;
 
 /// The default length of a reset pulse: reset circuits extend it to 100 ms anyway.
 pub(crate) const PULSE_MS: u64 = 200;

@@ -3,15 +3,15 @@
 use std::io;
 use std::process::Stdio;
 
+use crate::loader::{LoadError, enter_monitor};
+use crate::{Link, LinkError};
 use firmware_wire::Identity;
-use host_platform::process::shell_command;
-use rcflash_link::loader::{LoadError, enter_monitor};
-use rcflash_link::{Link, LinkError};
+use rcflash_transport::platform::process::shell_command;
 use rcflash_transport::time::{Duration, Instant};
 use rcflash_transport::{ControlLine, Transport};
 
-use crate::labgrid::LabgridPlace;
-use crate::method::{ActiveLevel, ResetConfig, ResetMethod};
+use super::labgrid::LabgridPlace;
+use super::method::{ActiveLevel, ResetConfig, ResetMethod};
 
 /// How long the user's reset command may run.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
