@@ -216,15 +216,6 @@ pub fn missing_help(command: &Command) -> Vec<String> {
     gaps
 }
 
-/// Returns the commands that the help of a program lists, `help` included. For tests.
-pub fn listed_commands(command: &Command) -> Vec<String> {
-    let mut command = command.clone();
-    // clap adds `help` only when it builds the command.
-    command.build();
-    let listed = command.get_subcommands().filter(|one| !one.is_hide_set());
-    listed.map(|one| one.get_name().to_owned()).collect()
-}
-
 /// Prints the completion script for a shell.
 ///
 /// # Errors
@@ -295,14 +286,6 @@ mod tests {
         let gaps = missing_help(&tool());
         let missing = ["bad has no example", "bad has no line of help", "bad: file has no help"];
         assert_eq!(gaps, missing);
-    }
-
-    #[test]
-    fn commands_are_listed_as_in_the_help() {
-        let command = tool().subcommand(Command::new("hidden").hide(true));
-        assert_eq!(listed_commands(&command), ["good", "bad", "help"]);
-        let help = command.clone().render_help().to_string();
-        assert!(help.contains("\n  help ") && !help.contains("hidden"), "{help}");
     }
 
     #[test]

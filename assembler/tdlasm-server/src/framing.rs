@@ -112,8 +112,6 @@ fn invalid_data(message: &str) -> io::Error {
 
 #[cfg(test)]
 mod tests {
-    use seeded_fuzz::{Corpus, fuzz};
-
     use super::*;
 
     fn methods(input: &str) -> Vec<String> {
@@ -160,36 +158,5 @@ mod tests {
         }
         assert_eq!(methods(&"x".repeat(10_000)), ["a header has no line end"]);
         assert_eq!(methods(""), Vec::<String>::new());
-    }
-
-    #[test]
-    fn any_bytes_are_frames_or_an_error_and_their_server_ends() {
-        let open = r#"{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":"file:///a.asm","languageId":"tdl","version":1,"text":" MVI A,1\n .END\n"}}}"#;
-        let ask = r#"{"jsonrpc":"2.0","id":2,"method":"textDocument/hover","params":{"textDocument":{"uri":"file:///a.asm"},"position":{"line":0,"character":2}}}"#;
-        let begin =
-            r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}"#;
-        let change = r#"{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"file:///a.asm","version":2},"contentChanges":[{"range":{"start":{"line":0,"character":1},"end":{"line":1,"character":0}},"text":"HLT\n"}]}}"#;
-        let framed =
-            |body: &str| format!("Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes();
-        let session = [begin, open, change, ask].map(framed).concat();
-        let bodies = [begin, open, change, ask].join("\n");
-        let words: &[&[u8]] = &[b"Content-Length: 9\r\n\r\n", b"null", b"-1", b"\\ud800", b"[]"];
-        fuzz(&Corpus { seeds: &[&session], tokens: words }, 500, served);
-        // With valid headers the messages themselves are read.
-        fuzz(&Corpus { seeds: &[bodies.as_bytes()], tokens: words }, 500, |lines| {
-            let bodies = String::from_utf8_lossy(lines).into_owned();
-            served(&bodies.lines().flat_map(framed).collect::<Vec<_>>());
-        });
-    }
-
-    /// Serves an editor that sends these bytes; its answers are frames, too.
-    fn served(input: &[u8]) {
-        let mut output = Vec::new();
-        let input = io::Cursor::new(input.to_vec());
-        let _ = crate::serve(input, &mut output, tdlasm::asm::Options::default()); // or an error
-        let mut frames = FrameReader::new(&output[..]);
-        while let Some(frame) = frames.next().expect("our own frames are right") {
-            assert!(matches!(frame, Frame::Message(_)), "{frame:?}");
-        }
     }
 }

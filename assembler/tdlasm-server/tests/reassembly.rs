@@ -1,6 +1,13 @@
 //! Incremental edits give the same diagnostics as a server that receives the final texts at once.
 
-use seeded_fuzz::Rng;
+use std::cell::Cell;
+use std::ops::Range;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use proptest::test_runner::{RngSeed, TestRunner};
+use proptest::{bool, option};
 use serde_json::{Value, json};
 use tdlasm::Options;
 use tdlasm_server::LanguageServer;
@@ -13,7 +20,7 @@ const PROGRAM: &str = "\t.INSERT b.asm\n\t.DEFINE TWICE[X,%Y]=[%Y: X\nX ; both\n
 const PART: &str = "FLAG == 0\n; nothing else\nSHARED: RET\n";
 
 /// Fragments that are typed, valid and invalid.
-const PIECES: [&str; 56] = [
+static PIECES: [&str; 56] = [
     "\n",
     "\n\t",
     " ",
@@ -71,7 +78,8 @@ const PIECES: [&str; 56] = [
     "\t.BLKB L1\n",
     "START: L=L1+1\n",
 ];
-const EDITS: usize = 800;
+/// The number of sessions, each of some edits of the program.
+const SESSIONS: u32 = 60;
 
 /// A server, and an editor's copy of its diagnostics.
 struct Editor {
@@ -186,21 +194,51 @@ fn position(text: &str, offset: usize) -> Value {
     json!({ "line": before.matches('\n').count(), "character": units })
 }
 
-/// Changes one of the texts like a typist.
-fn edit(editor: &mut Editor, dice: &mut Rng) {
-    let file = dice.below(4) / 3;
-    let text = editor.texts[file].clone();
-    let start = dice.char_boundary(&text);
-    // Sometimes text is deleted, and more of it if the text is long.
-    let most = if text.len() > 700 { 80 } else { 8 };
-    let gone = if dice.below(3) == 0 { dice.below(most) } else { 0 };
-    let end = (start..=(start + gone).min(text.len())).rev();
-    let end = end.into_iter().find(|at| text.is_char_boundary(*at)).unwrap_or(start);
-    let piece = if dice.below(4) == 0 { "" } else { PIECES[dice.below(PIECES.len())] };
-    editor.splice(file, start, end, piece);
+/// A change of a text by a typist, and what is then requested.
+#[derive(Debug, Clone)]
+struct Edit {
+    is_part: bool,
+    at: Index,
+    /// Bytes to delete: more of them if the text is long.
+    deleted: usize,
+    inserted: &'static str,
+    /// A place and a number of lines to request after the change. Sometimes several changes come
+    /// before a request.
+    request: Option<(Index, usize)>,
 }
 
-fn compare(editor: &mut Editor, dice: &mut Rng) {
+/// Edits mostly insert, mostly into the program.
+fn edits() -> impl Strategy<Value = Vec<Edit>> {
+    let deleted = prop_oneof![2 => Just(0), 1 => 0..80_usize];
+    let inserted = prop_oneof![1 => Just(""), 3 => select(&PIECES)];
+    let request = option::weighted(0.7, (any::<Index>(), 0..4_usize));
+    let parts = (bool::weighted(0.25), any::<Index>(), deleted, inserted, request);
+    let edit = parts.prop_map(|(is_part, at, deleted, inserted, request)| Edit {
+        is_part,
+        at,
+        deleted,
+        inserted,
+        request,
+    });
+    // A text that is all in brackets and quotes tests little.
+    vec(edit, 1..25)
+}
+
+/// The last boundary of a character up to a place.
+fn char_boundary(text: &str, at: usize) -> usize {
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+fn apply(editor: &mut Editor, edit: &Edit) {
+    let file = usize::from(edit.is_part);
+    let text = &editor.texts[file];
+    let start = char_boundary(text, edit.at.index(text.len() + 1));
+    let deleted = if text.len() > 700 { edit.deleted } else { edit.deleted % 8 };
+    let end = char_boundary(text, (start + deleted).min(text.len()));
+    editor.splice(file, start, end, edit.inserted);
+}
+
+fn compare(editor: &mut Editor, at: Index, line_count: usize) {
     let mut fresh = Editor::open(editor.texts.clone());
     let shown = editor.texts.clone();
     assert_eq!(editor.messages(), fresh.messages(), "{shown:#?}");
@@ -211,21 +249,21 @@ fn compare(editor: &mut Editor, dice: &mut Rng) {
         }
         let all = fresh.tokens(file);
         assert_eq!(editor.tokens(file), all, "{shown:#?}");
-        let offset = dice.char_boundary(&shown[file]);
-        let at = json!({ "position": position(&shown[file], offset) });
+        let offset = char_boundary(&shown[file], at.index(shown[file].len() + 1));
+        let at_offset = json!({ "position": position(&shown[file], offset) });
         for request in ["hover", "completion", "definition"] {
-            let both = [&mut *editor, &mut fresh].map(|one| one.ask(request, file, at.clone()));
+            let both =
+                [&mut *editor, &mut fresh].map(|one| one.ask(request, file, at_offset.clone()));
             assert_eq!(both[0], both[1], "{request} at {offset} {shown:#?}");
         }
-        compare_range(editor, dice, file, &placed(&all));
+        let first = at.index(shown[file].lines().count() + 1);
+        compare_range(editor, first..first + line_count, file, &placed(&all));
     }
 }
 
 /// Checks that the tokens of a range are those of the text there, with optional ones around it.
-fn compare_range(editor: &mut Editor, dice: &mut Rng, file: usize, all: &[[u64; 5]]) {
-    let lines = editor.texts[file].lines().count() + 1;
-    let first = dice.below(lines);
-    let last = first + dice.below(4);
+fn compare_range(editor: &mut Editor, lines: Range<usize>, file: usize, all: &[[u64; 5]]) {
+    let (first, last) = (lines.start, lines.end);
     let range = json!({
         "start": { "line": first, "character": 0 }, "end": { "line": last, "character": 0 },
     });
@@ -240,20 +278,26 @@ fn compare_range(editor: &mut Editor, dice: &mut Rng, file: usize, all: &[[u64; 
 
 #[test]
 fn incremental_and_fresh_servers_give_the_same_results() {
-    let mut editor = Editor::open([PROGRAM.to_owned(), PART.to_owned()]);
-    let mut dice = Rng::from_seed(1978);
-    let mut with_faults = 0;
-    for at in 0..EDITS {
-        edit(&mut editor, &mut dice);
-        // Sometimes several changes come before a request.
-        if dice.below(3) > 0 {
-            compare(&mut editor, &mut dice);
-            with_faults += usize::from(editor.messages[0] != json!([]));
+    let (compared, with_faults) = (Cell::new(0), Cell::new(0));
+    let config = ProptestConfig {
+        rng_seed: RngSeed::Fixed(1978),
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(SESSIONS)
+    };
+    let tested = TestRunner::new(config).run(&edits(), |edits| {
+        let mut editor = Editor::open([PROGRAM.to_owned(), PART.to_owned()]);
+        for edit in &edits {
+            apply(&mut editor, edit);
+            if let Some((at, line_count)) = edit.request {
+                compare(&mut editor, at, line_count);
+                compared.set(compared.get() + 1);
+                let is_faulty = editor.messages[0] != json!([]);
+                with_faults.set(with_faults.get() + usize::from(is_faulty));
+            }
         }
-        // A text that is all in brackets and quotes tests little.
-        if at % 25 == 24 {
-            editor = Editor::open([PROGRAM.to_owned(), PART.to_owned()]);
-        }
-    }
-    assert!((EDITS / 4..EDITS).contains(&with_faults), "{with_faults} with faults");
+        Ok(())
+    });
+    tested.unwrap_or_else(|failure| panic!("{failure}"));
+    let (compared, with_faults) = (compared.get(), with_faults.get());
+    assert!((compared / 4..compared).contains(&with_faults), "{with_faults} of {compared}");
 }

@@ -355,25 +355,74 @@ fn embed_build_id(mut program: Program, at: u16, fill: u8) -> Option<BuiltImage>
 
 #[cfg(test)]
 mod tests {
-    use seeded_fuzz::{Corpus, fuzz};
+    use std::cell::Cell;
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::{Index, select};
+    use proptest::test_runner::{RngSeed, TestRunner};
 
     use super::*;
     use crate::profile::BUILT_IN;
 
+    const VALUES: &[&str] = &[
+        "0",
+        "-1",
+        "0xFFFF",
+        "65536",
+        "4294967296",
+        "99999999999999999999",
+        "\"acia\"",
+        "\"",
+        "{}",
+        "[[",
+        "1.5",
+        "\u{e9}",
+    ];
+
+    /// A built-in profile with some lines replaced, or their values: by those of this list or of a
+    /// line in another profile.
+    fn corrupted_profile() -> impl Strategy<Value = String> {
+        let texts = || select(BUILT_IN).prop_map(|(_, text)| text);
+        let other_line = (texts(), any::<Index>()).prop_map(|(text, at)| {
+            let lines: Vec<_> = text.lines().collect();
+            *at.get(&lines)
+        });
+        let replacement = prop_oneof![1 => select(VALUES), 3 => other_line];
+        let edits = vec((any::<Index>(), replacement, any::<bool>()), 1..3);
+        (texts(), edits).prop_map(|(text, edits)| {
+            let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            for (at, replacement, keeps_key) in edits {
+                let line = at.get_mut(&mut lines);
+                let value = replacement.split_once('=').map_or(replacement, |(_, value)| value);
+                *line = match line.split_once('=').filter(|_| keeps_key) {
+                    Some((key, _)) => format!("{key}={value}"),
+                    None => replacement.to_owned(),
+                };
+            }
+            lines.join("\n")
+        })
+    }
+
     #[test]
     fn a_corrupted_profile_parses_or_has_an_error_with_a_line() {
-        let texts: Vec<&[u8]> = BUILT_IN.iter().map(|(_, text)| text.as_bytes()).collect();
-        let words: &[&[u8]] = &[b"[banks]\n", b"= 0\n", b"\"acia\"", b"0xFFFF", b"[memory]\n"];
-        let mut built = 0;
-        fuzz(&Corpus { seeds: &texts, tokens: words }, 2000, |bytes| {
-            match BoardProfile::parse("corrupted", &String::from_utf8_lossy(bytes)) {
+        let config = ProptestConfig {
+            rng_seed: RngSeed::Fixed(1978),
+            failure_persistence: None,
+            ..ProptestConfig::with_cases(1000)
+        };
+        let parsed = Cell::new(0);
+        let tested = TestRunner::new(config).run(&corrupted_profile(), |text| {
+            match BoardProfile::parse("corrupted", &text) {
                 Ok(profile) => {
                     let _ = build(&profile, ProgramKind::Monitor); // it may not fit anywhere
-                    built += 1;
+                    parsed.set(parsed.get() + 1);
                 }
-                Err(error) => assert!(error.to_string().contains("line "), "{error}"),
+                Err(error) => prop_assert!(error.to_string().contains("line "), "{error}"),
             }
+            Ok(())
         });
-        assert!(built > 300, "{built}");
+        tested.unwrap_or_else(|failure| panic!("{failure}"));
+        assert!(parsed.get() > 30, "{parsed:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! A request/reply link to a Z80 board over a serial line: sequence numbers, deadlines, bounded
 //! retries, and pipelining up to the board's receive window. On top of it: uploads to RAM
 //! ([`loader`]), writes of flash ([`flash`]), reads and comparisons ([`inspect`]), and the client
-//! of the debug kernel ([`kernel`]).
+//! of the debug kernel ([`kernel`]). The rig file ([`rig`]) names boards, their ports and resets.
 //!
 //! [`Link`] works over any [`rcflash_transport::Transport`]:
 //!
@@ -28,6 +28,7 @@ mod link;
 pub mod loader;
 mod narrow;
 mod queue;
+pub mod rig;
 mod rtt;
 mod stats;
 mod traffic;

@@ -1,6 +1,7 @@
 //! Byte transports to a board: local serial ports, and ports reached over a network by raw TCP, RFC
 //! 2217 or WebSocket ([`network`]). A port is locked while it is open ([`lock`]), and
 //! [`ReconnectingTransport`] reopens one that was unplugged. Everything implements [`Transport`].
+//! What differs between operating systems is in [`platform`].
 //!
 //! ```no_run
 //! use rcflash_transport::network;
@@ -17,15 +18,16 @@
 mod exit;
 pub mod lock;
 pub mod network;
+pub mod platform;
 pub mod port;
 mod port_users;
 mod reconnect;
 
 use std::io;
 
-use host_platform::time::{Duration, Instant};
+use platform::time::{Duration, Instant};
 
-pub use host_platform::time;
+pub use platform::time;
 pub use reconnect::{ReconnectingTransport, Reopen};
 
 use lock::LockHolder;

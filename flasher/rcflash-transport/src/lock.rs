@@ -11,11 +11,11 @@ use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use host_platform::files::{
+use crate::platform::files::{
     create_private_dir, device_identity, is_file_at_path, open_exclusive, remove_locked,
     runtime_dir,
 };
-use host_platform::time::sleep;
+use crate::platform::time::sleep;
 
 /// The maximum number of attempts while the lock file is removed or locked by others.
 const MAX_ATTEMPTS: usize = 25;

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use host_platform::files::is_character_device;
-use host_platform::ports::{self, Attachment};
-use host_platform::serial::Device;
-pub use host_platform::serial::is_pseudo_terminal;
-use host_platform::time::{Duration, Instant};
+use crate::platform::files::is_character_device;
+use crate::platform::ports::{self, Attachment};
+use crate::platform::serial::Device;
+pub use crate::platform::serial::is_pseudo_terminal;
+use crate::platform::time::{Duration, Instant};
 
 use crate::lock::{LockError, LockHolder, PortLock};
 pub use crate::port_users::PortUser;

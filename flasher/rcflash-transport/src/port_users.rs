@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::{fmt, fs};
 
-use host_platform::files::device_numbers;
-use host_platform::process::is_other_process_alive;
+use crate::platform::files::device_numbers;
+use crate::platform::process::is_other_process_alive;
 
 /// Folder in which terminal programs keep lock files, named `LCK..` and the device (Filesystem
 /// Hierarchy Standard 3.0, 5.9).

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use host_platform::time::{Duration, Instant};
+use crate::platform::time::{Duration, Instant};
 
 use crate::{ByteCounts, Capabilities, ControlLine, Transport};
 
@@ -118,7 +118,7 @@ impl ReconnectingTransport {
             if remaining.is_zero() {
                 return Ok(false);
             }
-            host_platform::time::sleep(remaining.min(RECONNECT_INTERVAL / 5));
+            crate::platform::time::sleep(remaining.min(RECONNECT_INTERVAL / 5));
         }
         Ok(true)
     }

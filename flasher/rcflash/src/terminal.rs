@@ -3,7 +3,6 @@
 mod hex;
 mod keys;
 mod log;
-mod map;
 mod outbox;
 mod reply;
 mod script;
@@ -17,18 +16,16 @@ use std::time::{Duration, Instant};
 pub(crate) use self::hex::{Direction, HexView};
 pub(crate) use self::keys::QUIT_KEY;
 pub(crate) use self::log::Log;
-pub(crate) use self::map::{Mapping, parse as parse_mapping};
-pub(crate) use self::outbox::LineEnd;
 pub(crate) use self::script::Script;
-pub(crate) use host_platform::terminal::restore;
+pub(crate) use rcflash_transport::platform::terminal::restore;
 
 use self::keys::{KeyAction, Keys};
 use self::outbox::{LineEndFilter, Outbox, ends_line};
 use self::reply::ReplyGate;
 use cli_support::exit::{CommandError, ENVIRONMENT, FAILED, INTERRUPTED};
-use host_platform::terminal::{RawMode, read_available_input};
-use rcflash_rig::Pacing;
+use rcflash_link::rig::Pacing;
 use rcflash_transport::Transport;
+use rcflash_transport::platform::terminal::{RawMode, read_available_input};
 
 /// Read timeouts: when idle, and while sending.
 const IDLE_READ_TIMEOUT: Duration = Duration::from_millis(10);
@@ -94,7 +91,6 @@ pub(crate) trait Screen {
 pub(crate) struct SessionOptions {
     /// Delays between characters and between lines.
     pub(crate) pacing: Pacing,
-    pub(crate) line_end: LineEnd,
     pub(crate) hex: bool,
     pub(crate) log: Option<Log>,
     pub(crate) send: Option<PathBuf>,
@@ -102,9 +98,6 @@ pub(crate) struct SessionOptions {
     pub(crate) no_wait: bool,
     /// Whether each line shows the time since the start of the session.
     pub(crate) timestamps: bool,
-    /// Whether what is sent is shown, too.
-    pub(crate) local_echo: bool,
-    pub(crate) mappings: Vec<Mapping>,
     /// What to send and to wait for, instead of standard input.
     pub(crate) script: Option<Script>,
 }
@@ -123,15 +116,12 @@ pub(crate) fn run_session(
     };
     let mut session = Session {
         outbox: Outbox::new(options.pacing),
-        line_end: options.line_end,
-        piped: LineEndFilter::new(options.line_end),
+        piped: LineEndFilter::default(),
         gate: (raw.is_none() && !options.no_wait && options.script.is_none())
             .then(ReplyGate::default),
         view: options.hex.then(HexView::default),
         started: options.timestamps.then(Instant::now),
         is_line_start: true,
-        local_echo: options.local_echo,
-        mappings: options.mappings,
         unmatched: options.script.is_some().then(Vec::new),
         log: options.log,
         line: if raw.is_some() { "\r\n" } else { "\n" },
@@ -166,7 +156,6 @@ struct Session<'a> {
     board: &'a mut dyn Transport,
     screen: &'a mut dyn Screen,
     outbox: Outbox,
-    line_end: LineEnd,
     /// Converts piped input.
     piped: LineEndFilter,
     /// The keys, if standard input is a terminal.
@@ -177,8 +166,6 @@ struct Session<'a> {
     /// The start of the session, if lines show the time since then.
     started: Option<Instant>,
     is_line_start: bool,
-    local_echo: bool,
-    mappings: Vec<Mapping>,
     /// What a script has not matched yet.
     unmatched: Option<Vec<u8>>,
     log: Option<Log>,
@@ -308,11 +295,9 @@ impl Session<'_> {
                 lines.iter().try_for_each(|line| self.row(line))
             }
             // The board echoes it.
-            None if !is_received && !self.local_echo => Ok(()),
+            None if !is_received => Ok(()),
             None => {
-                let mappings: &[_] = if is_received { &self.mappings } else { &[] };
-                let bytes = map::apply(mappings, false, bytes);
-                let bytes = self.stamp(&bytes);
+                let bytes = self.stamp(bytes);
                 self.record_and_show(&bytes, &bytes)
             }
         }
@@ -361,14 +346,14 @@ impl Session<'_> {
     fn queue_piped_input(&mut self, input: &[u8]) -> bool {
         let leave = input.iter().position(|byte| *byte == QUIT_KEY);
         let text = self.piped.convert(&input[..leave.unwrap_or(input.len())]);
-        self.outbox.push(map::apply(&self.mappings, true, &text));
+        self.outbox.push(text);
         input.is_empty() || leave.is_some()
     }
 
     /// Handles a key. Returns `true` if it ends the session.
     fn press(&mut self, key: u8) -> Result<bool, TerminalError> {
         match self.keys.as_mut().map_or(KeyAction::Leave, |keys| keys.press(key)) {
-            KeyAction::Send(key) => self.outbox.push(map::apply(&self.mappings, true, &[key])),
+            KeyAction::Send(key) => self.outbox.push(vec![key]),
             KeyAction::Leave => return Ok(true),
             KeyAction::StopOrPrompt => self.stop_or_prompt()?,
             KeyAction::Echo(text) => self.echo(&text)?,
@@ -403,7 +388,7 @@ impl Session<'_> {
     }
 
     fn send_file(&mut self, path: &Path, bytes: &[u8]) {
-        let text = LineEndFilter::new(self.line_end).convert(bytes);
+        let text = LineEndFilter::default().convert(bytes);
         self.sending = Some((path.to_owned(), text.len()));
         self.outbox.push(text);
     }

@@ -1,11 +1,9 @@
 //! The command line and the dispatch of its subcommands.
 
 mod call;
-mod diff;
 mod doctor;
 mod exhaust;
 mod inspect;
-mod moved;
 mod new;
 mod report;
 mod run;
@@ -20,7 +18,6 @@ use cli_support::manual;
 use cli_support::manual::{CompletionsArgs, ManArgs};
 
 use inspect::PassthroughArgs;
-pub(crate) use moved::moved_error;
 use sargon_suite::args::{OUTPUT, hide_evaluator};
 
 /// Test Z80 code on simulated and real boards: your own routines by test files, and Sargon's
@@ -36,8 +33,9 @@ pub(crate) struct Cli {
 const CASES: &str = "Cases";
 
 const AFTER_HELP: &str = "\
-Other commands: why, gdb, dap, profile and coverage, which `hw-inspect --help` describes;
-completions and man. The program `sargon` evaluates chess positions, with or without a board.
+Other commands: completions and man. `hw-tests debug --help` and those of why, gdb, dap, profile
+and coverage are of the program hw-inspect, which they start. The program `sargon` evaluates chess
+positions, with or without a board.
 
 Exit codes:
     0  success
@@ -96,16 +94,6 @@ Example:
   hw-tests new mul
   hw-tests test mul.test.toml")]
     New(new::NewArgs),
-    /// Run two boards side by side and stop at the first difference between them or the reference
-    #[command(after_help = "\
-Compared are residues, arrays, statuses, pins and, if both boards count them, T-states.
-Exit code 1: a difference; 3: a board does not reply.
-
-Examples:
-  hw-tests diff --board direct --board direct,profile=rc2014-zed
-  hw-tests diff --board direct --board /dev/ttyUSB0 --tag play
-  hw-tests diff --board direct --board direct,app=changed.hex 'byte.*'")]
-    Diff(diff::DiffArgs),
     /// Follow many runs, join the shards of one, or compare two, by their reports (docs/REPORTS.md)
     #[command(after_help = "Example:\n  hw-tests report history archive --report-dir history")]
     Report(report::ReportArgs),
@@ -128,35 +116,19 @@ Examples:
     #[command(after_help = "Example:\n  hw-tests debug prog.asm", disable_help_flag = true)]
     Debug(PassthroughArgs),
     /// Profile the Z80 code over positions: T-states by routine and line
-    #[command(
-        after_help = "Example:\n  hw-tests profile --help",
-        hide = true,
-        disable_help_flag = true
-    )]
+    #[command(after_help = "Example:\n  hw-tests profile --help", disable_help_flag = true)]
     Profile(PassthroughArgs),
     /// Measure the line and branch coverage of the Z80 code over the corpus
-    #[command(
-        after_help = "Example:\n  hw-tests coverage --help",
-        hide = true,
-        disable_help_flag = true
-    )]
+    #[command(after_help = "Example:\n  hw-tests coverage --help", disable_help_flag = true)]
     Coverage(PassthroughArgs),
     /// Find the first wrong step of a wrong residue and open the debugger there
-    #[command(
-        after_help = "Example:\n  hw-tests why byte.figure4",
-        hide = true,
-        disable_help_flag = true
-    )]
+    #[command(after_help = "Example:\n  hw-tests why byte.figure4", disable_help_flag = true)]
     Why(PassthroughArgs),
     /// Serve gdb at the call that computes a residue, or at a program's first instruction
-    #[command(
-        after_help = "Example:\n  hw-tests gdb prog.asm",
-        hide = true,
-        disable_help_flag = true
-    )]
+    #[command(after_help = "Example:\n  hw-tests gdb prog.asm", disable_help_flag = true)]
     Gdb(PassthroughArgs),
     /// Run a debug adapter (DAP) on stdin and stdout
-    #[command(after_help = "Example:\n  hw-tests dap", hide = true, disable_help_flag = true)]
+    #[command(after_help = "Example:\n  hw-tests dap", disable_help_flag = true)]
     Dap(PassthroughArgs),
     /// Serve a simulated board on a pseudo-terminal
     #[command(after_help = "\
@@ -191,7 +163,6 @@ pub(crate) fn run(cli: Cli) -> CommandResult {
         Command::Test(args) => test::test(&args),
         Command::Call(args) => call::serve(&args),
         Command::New(args) => new::create(&args),
-        Command::Diff(args) => diff::diff(&args),
         Command::Report(args) => report::report(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Exhaust(args) => exhaust::exhaust(&args),
@@ -216,11 +187,5 @@ mod tests {
     fn every_command_has_help_and_an_example() {
         Cli::command().debug_assert();
         assert_eq!(cli_support::manual::missing_help(&Cli::command()), [""; 0]);
-    }
-
-    #[test]
-    fn the_help_lists_at_most_twelve_commands() {
-        let commands = cli_support::manual::listed_commands(&Cli::command());
-        assert!((2..=12).contains(&commands.len()), "{commands:?}");
     }
 }

@@ -1,4 +1,5 @@
-//! Any requests of the Debug Adapter Protocol, a line each: the session ends with its input.
+//! Any requests of the Debug Adapter Protocol, a line each: the session ends with its input,
+//! and sends whole messages.
 #![no_main]
 
 use std::io::Cursor;
@@ -16,6 +17,8 @@ fn launch(_arguments: &LaunchArguments) -> LaunchedSession {
 
 fuzz_target!(|bytes: &[u8]| {
     for input in [bytes.to_vec(), frames_of::lines(bytes)] {
-        let _ = serve(Cursor::new(input), &mut Vec::new(), &|arguments, _| Ok(launch(arguments)));
+        let mut output = Vec::new();
+        let _ = serve(Cursor::new(input), &mut output, &|arguments, _| Ok(launch(arguments)));
+        frames_of::assert_whole(&output);
     }
 });

@@ -1,4 +1,5 @@
-//! Any messages of the Language Server Protocol, a line each: the session ends with its input.
+//! Any messages of the Language Server Protocol, a line each: the session ends with its input, and
+//! sends whole messages.
 #![no_main]
 
 use std::io::Cursor;
@@ -11,6 +12,8 @@ mod frames_of;
 
 fuzz_target!(|bytes: &[u8]| {
     for input in [bytes.to_vec(), frames_of::lines(bytes)] {
-        let _ = serve(Cursor::new(input), &mut Vec::new(), Options::default());
+        let mut output = Vec::new();
+        let _ = serve(Cursor::new(input), &mut output, Options::default());
+        frames_of::assert_whole(&output);
     }
 });

@@ -7,8 +7,16 @@ use chess_rules::epd::{EpdLine, read};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
+    let longest_line = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
     for line in read(text) {
-        let EpdLine::Position(entry) = line else { continue };
+        let entry = match line {
+            EpdLine::Position(entry) => entry,
+            EpdLine::Invalid(error) => {
+                assert!(error.column.is_none_or(|column| column <= longest_line + 1), "{error}");
+                continue;
+            }
+            EpdLine::Blank => continue,
+        };
         let again = Position::from_fen(&entry.position.to_string());
         assert_eq!(again.as_ref(), Ok(&entry.position));
         for m in entry.position.legal_captures() {

@@ -10,7 +10,7 @@ use firmware::profile::BoardProfile;
 use hil_harness::board::{Board, BoardKind};
 use hil_harness::file_system::OsFileSystem;
 use hil_harness::live::Programs;
-use rcflash_rig::DEFAULT_BOARD;
+use rcflash_link::rig::DEFAULT_BOARD;
 use sargon_suite::{BoardConfig, LiveBoard};
 use serde::Deserialize;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use board_simulator::Probe;
-use board_simulator::monitors::{MonitorOptions, MonitorServer, Scm};
+use monitor_standins::{MonitorOptions, MonitorServer, Scm};
 use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;

@@ -2,6 +2,7 @@
 
 mod checksum;
 mod corrupted;
+mod corrupted_input;
 mod dwarf;
 mod idioms;
 mod layers;

@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::ByteCounts;
 use crate::lock::PortLock;
+use crate::platform::net::enable_keepalive;
 use crate::port::OpenError;
 use crate::time::{Duration, Instant};
 use cli_support::text::escape_controls;
-use host_platform::net::enable_keepalive;
 
 use crate::network::NetworkAddress;
 use crate::network::receive_queue::{Peer, ReceiveQueue, Received};

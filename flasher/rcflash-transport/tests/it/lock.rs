@@ -2,8 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
-use host_platform::files::runtime_dir;
 use rcflash_transport::lock::{LockError, LockHolder, PortLock};
+use rcflash_transport::platform::files::runtime_dir;
 
 #[test]
 fn a_holder_is_shown_with_the_time_in_a_readable_unit() {

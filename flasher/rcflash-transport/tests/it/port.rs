@@ -2,8 +2,8 @@
 
 use std::io::{self, ErrorKind};
 
-use host_platform::files::runtime_dir;
-use host_platform::pty::Pty;
+use rcflash_transport::platform::files::runtime_dir;
+use rcflash_transport::platform::pty::Pty;
 use rcflash_transport::port::{OpenError, Port, check_baud};
 use rcflash_transport::time::{Duration, Instant};
 use rcflash_transport::{ByteCounts, Capabilities, ControlLine, Transport, network};

@@ -396,7 +396,7 @@ fn reports_that_were_not_requested_are_not_taken_for_replies() {
 /// Connects and resets the connection at once.
 fn reset(address: SocketAddr) {
     let client = TcpStream::connect(address).expect("it listens");
-    host_platform::net::reset_on_close(&client).expect("a socket option");
+    rcflash_transport::platform::net::reset_on_close(&client).expect("a socket option");
 }
 
 #[test]

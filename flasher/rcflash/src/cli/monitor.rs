@@ -6,13 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::terminal::{
-    LineEnd, Log, Mapping, Screen, Script, SessionOptions, parse_mapping, run_session,
-};
+use crate::terminal::{Log, Screen, Script, SessionOptions, run_session};
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, USAGE};
 use cli_support::files::read_input;
-use rcflash_rig::Pacing;
+use rcflash_link::rig::Pacing;
 use rcflash_transport::{ReconnectingTransport, Transport};
 
 use super::stop_on_interrupt;
@@ -42,9 +40,6 @@ pub(super) struct MonitorArgs {
     /// How long to wait for a disconnected port before giving up; 0 exits at once
     #[arg(long, value_name = "SECONDS", default_value_t = 600)]
     reconnect: u64,
-    /// Send line ends of files and piped input unchanged instead of as carriage returns
-    #[arg(long)]
-    keep_line_ends: bool,
     /// Send piped input at once instead of line by line, each after the prompt or an idle line
     #[arg(long)]
     no_wait: bool,
@@ -55,12 +50,6 @@ pub(super) struct MonitorArgs {
     /// Begin each line with the seconds since the start
     #[arg(long)]
     timestamps: bool,
-    /// Show what is sent, for a board that does not echo
-    #[arg(long, conflicts_with = "hex")]
-    local_echo: bool,
-    /// Replace line ends and DEL as tio does, such as INLCRNL,ODELBS
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = parse_mapping)]
-    map: Vec<Mapping>,
 }
 
 /// Parses delays, such as `2` or `2,20`.
@@ -117,14 +106,11 @@ fn session_options(args: &MonitorArgs, target: &Target) -> Result<SessionOptions
     };
     Ok(SessionOptions {
         pacing: args.pace.unwrap_or(target.rig.pacing),
-        line_end: if args.keep_line_ends { LineEnd::Keep } else { LineEnd::Return },
         hex: args.hex,
         log: args.log.as_ref().map(open).transpose()?,
         send: args.send.clone(),
         no_wait: args.no_wait,
         timestamps: args.timestamps,
-        local_echo: args.local_echo,
-        mappings: args.map.clone(),
         script: args.script.as_deref().map(read_script).transpose()?,
     })
 }

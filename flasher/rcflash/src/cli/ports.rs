@@ -6,7 +6,7 @@ use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, NOTHING_SELECTED};
 use cli_support::output::print;
 use cli_support::text::{escape_controls, escape_json};
-use rcflash_rig::RigFile;
+use rcflash_link::rig::RigFile;
 use rcflash_transport::port::{self, PortInfo};
 
 #[derive(Args)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use cli_support::exit::CommandResult;
 use rcflash_link::Link;
-use rcflash_rig::reset::{ResetOutcome, reset as reset_board};
+use rcflash_link::rig::reset::{ResetOutcome, reset as reset_board};
 
 use super::stop_on_interrupt;
 use super::target::{BoardArgs, with_state_if_interrupted};

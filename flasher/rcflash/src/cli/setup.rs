@@ -13,8 +13,8 @@ use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
 use firmware_wire::{Identity, Role};
+use rcflash_link::rig::{DEFAULT_BOARD, FlowControl, NewBoard, Rig, RigFile};
 use rcflash_monitors::Peer;
-use rcflash_rig::{DEFAULT_BOARD, FlowControl, NewBoard, Rig, RigFile};
 use rcflash_transport::port::{OpenError, PortInfo};
 use serde::Serialize;
 

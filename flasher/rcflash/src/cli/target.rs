@@ -9,9 +9,9 @@ use cli_support::exit::{CommandError, ENVIRONMENT, INTERRUPTED, USAGE};
 use firmware::profile::BoardProfile;
 use firmware_wire::Identity;
 use rcflash_link::loader::{self, LoadError};
+use rcflash_link::rig::{DEFAULT_BOARD, Rig, RigFile};
 use rcflash_link::{Link, LinkError};
 use rcflash_monitors::{LoaderError, MonitorSession, Peer, ProbedPeer, probe};
-use rcflash_rig::{DEFAULT_BOARD, Rig, RigFile};
 use rcflash_transport::Transport;
 use rcflash_transport::port::OpenError;
 

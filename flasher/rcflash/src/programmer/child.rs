@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-use host_platform::process::{kill_process_tree, use_new_process_group};
+use rcflash_transport::platform::process::{kill_process_tree, use_new_process_group};
 
 /// How often the deadline and the stop flag are checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);

@@ -71,7 +71,7 @@ fn echo(name: &[u8]) -> String {
 }
 
 fn path(name: Vec<u8>) -> PathBuf {
-    let name = host_platform::files::path_from_bytes(name);
+    let name = rcflash_transport::platform::files::path_from_bytes(name);
     match name.to_str().and_then(|name| name.strip_prefix("~/")) {
         Some(rest) => std::env::home_dir().unwrap_or_default().join(rest),
         None => name,

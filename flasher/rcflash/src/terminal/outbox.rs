@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::time::{Duration, Instant};
 
-use rcflash_rig::Pacing;
+use rcflash_link::rig::Pacing;
 use rcflash_transport::Transport;
 
 /// How long one write may block before received bytes are read.
@@ -82,31 +82,15 @@ pub(super) fn ends_line(character: &u8) -> bool {
     matches!(character, b'\r' | b'\n')
 }
 
-/// How line ends are sent.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum LineEnd {
-    /// As carriage returns, which monitors expect: LF and CR LF become CR.
-    #[default]
-    Return,
-    Keep,
-}
-
-/// Converts line ends of a text that arrives in chunks.
+/// Converts the line ends of a text that arrives in chunks to carriage returns, which monitors
+/// expect.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LineEndFilter {
-    how: LineEnd,
     after_return: bool,
 }
 
 impl LineEndFilter {
-    pub(super) fn new(how: LineEnd) -> Self {
-        Self { how, after_return: false }
-    }
-
     pub(super) fn convert(&mut self, text: &[u8]) -> Vec<u8> {
-        if self.how == LineEnd::Keep {
-            return text.to_vec();
-        }
         let mut turned = Vec::with_capacity(text.len());
         for &byte in text {
             let is_second_half = byte == b'\n' && self.after_return;
@@ -127,11 +111,10 @@ mod tests {
     fn every_end_of_line_becomes_a_return_wherever_the_text_is_cut() {
         let text = b"a\nb\r\nc\rd\n\ne\r\n";
         for cut in 0..=text.len() {
-            let mut ends = LineEndFilter::new(LineEnd::Return);
+            let mut ends = LineEndFilter::default();
             let mut turned = ends.convert(&text[..cut]);
             turned.extend(ends.convert(&text[cut..]));
             assert_eq!(turned, b"a\rb\rc\rd\r\re\r", "cut at {cut}");
         }
-        assert_eq!(LineEndFilter::new(LineEnd::Keep).convert(text), text);
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rcflash_link::escape_bytes;
 
-use super::{Session, SessionEnd, TerminalError, map};
+use super::{Session, SessionEnd, TerminalError};
 
 /// The timeout of an `expect` before any `timeout`.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -56,7 +56,7 @@ impl Session<'_> {
         for (line, step) in &script.0 {
             let began = Instant::now();
             match step {
-                Step::Send(text) => self.outbox.push(map::apply(&self.mappings, true, text)),
+                Step::Send(text) => self.outbox.push(text.clone()),
                 Step::Timeout(time) => timeout = *time,
                 Step::Expect(_) => {}
             }

@@ -17,7 +17,7 @@ use hil_harness::board::RecordOptions;
 use hil_harness::board::{BoardKind, read_header};
 use hil_harness::live::{HostMonitor, MonitorDescription, StockMonitor};
 use hil_harness::report::FollowUpOptions;
-use rcflash_rig::{DEFAULT_BOARD, RigFile, RigFileError};
+use rcflash_link::rig::{DEFAULT_BOARD, RigFile, RigFileError};
 
 use crate::BoardConfig;
 use cli_support::files::read_input as read;

@@ -5,7 +5,6 @@
 //! - [`SargonBoard`]: single requests
 //! - [`compare`]: compares replies with the reference
 //! - [`exhaust`]: all attackers arrays of a space
-//! - [`pair`]: two boards side by side
 //! - `args`, with the feature of this name: options of a command line that choose a board
 //!
 //! ```
@@ -33,12 +32,10 @@ pub mod args;
 mod case_list;
 mod checks;
 pub mod compare;
-mod divergence;
 pub mod exhaust;
 mod follow_up;
 mod guard;
 mod judge;
-pub mod pair;
 mod plan;
 mod probe;
 mod requests;
@@ -47,7 +44,6 @@ pub mod responses;
 mod suite;
 
 pub use case_list::CompactCases;
-pub use divergence::{Divergence, NO_REPLY, first_divergence};
 pub use requests::SargonBoard;
 pub use suite::{PositionDetails, SargonState, SargonSuite};
 

@@ -43,6 +43,6 @@ impl PassthroughArgs {
 
 /// Replaces this process, or runs `process` to its end and returns its exit code.
 fn replace_process(process: Command) -> std::io::Result<u8> {
-    let code = host_platform::process::replace_process(process)?;
+    let code = rcflash_transport::platform::process::replace_process(process)?;
     Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(BUG))
 }

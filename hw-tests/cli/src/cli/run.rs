@@ -19,7 +19,7 @@ use hil_harness::runner::Baseline;
 use hil_harness::suite::Suite;
 use hil_harness::{baseline, report};
 use indicatif::{ProgressBar, ProgressStyle};
-use rcflash_rig::DEFAULT_BOARD;
+use rcflash_link::rig::DEFAULT_BOARD;
 use sargon_suite::{BoardConfig, LiveBoard, SargonSuite};
 
 use super::select::SelectArgs;

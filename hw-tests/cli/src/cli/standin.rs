@@ -5,15 +5,15 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use board_simulator::UsbPacketing;
-use board_simulator::monitors::{
-    Basic, Cpm, CpmMonitor, FaultOptions, MonitorModel, MonitorOptions, MonitorServer, Romwbw,
-    Romwbw2, Scm, ScmRelease,
-};
 use clap::{Args, ValueEnum};
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, INTERRUPTED, USAGE};
 use cli_support::interrupt::install_handler;
 use cli_support::output::print;
 use cli_support::text::Escape;
+use monitor_standins::{
+    Basic, Cpm, CpmMonitor, FaultOptions, MonitorModel, MonitorOptions, MonitorServer, Romwbw,
+    Romwbw2, Scm, ScmRelease,
+};
 
 /// How often Ctrl-C is checked.
 const INTERRUPT_POLL_INTERVAL: Duration = Duration::from_millis(50);

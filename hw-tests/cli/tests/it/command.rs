@@ -164,25 +164,6 @@ fn bad_input_is_located_and_has_its_exit_code() {
 }
 
 #[test]
-fn a_command_that_is_in_sargon_now_is_refused_with_its_new_name() {
-    let moved = ["behaviours", "captures", "compare-see", "corpus", "differences", "positions"];
-    let help = text(&hw_tests(&["--help"]).stdout);
-    for name in moved.into_iter().chain(["relations", "swap"]) {
-        let fen = "8/8/8/8/8/8/8/8 w - -";
-        for arguments in [&[name][..], &[name, "--help"], &[name, fen], &["help", name]] {
-            let output = hw_tests(arguments);
-            assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-            let message = format!("hw-tests: `hw-tests {name}` is now `sargon {name}`\n");
-            assert_eq!(text(&output.stderr), message, "{arguments:?}");
-            assert!(output.stdout.is_empty(), "{arguments:?}");
-        }
-        assert!(!help.contains(&format!("\n  {name} ")), "{name}: {help}");
-        let page = Command::new(path("sargon")).args([name, "--help"]).output().expect("it starts");
-        assert_eq!(page.status.code(), Some(0), "{name}");
-    }
-}
-
-#[test]
 fn without_hw_inspect_its_commands_tell_how_to_build_it_and_do_not_start_cargo() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let alone = folder.path().join("hw-tests");

@@ -1,8 +1,7 @@
-//! Rules of the source tree, checked by reading it: layers, module cycles, documentation.
+//! Rules of the source tree, checked by reading it: layers, module cycles, packages.
 
 mod circles;
 mod engine;
-mod language;
 mod layers;
 mod packages;
 mod platform;
@@ -37,6 +36,16 @@ fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
             found.push(path);
         }
     }
+}
+
+/// The files below the folders of crates whose names end in `ending`.
+fn sources(ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for folder in FOLDERS {
+        files(&root().join(folder), ending, &mut found);
+    }
+    assert!(!found.is_empty());
+    found
 }
 
 /// The folders of all crates of the workspace.

@@ -3,13 +3,13 @@
 
 mod baseline;
 mod checks;
+mod doctor;
 mod error_messages;
 mod faults;
 mod files;
 mod history;
 mod mutants;
 mod page;
-mod pairs;
 mod pins;
 mod program_counter;
 mod reports;

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use board_simulator::Registers;
 use firmware_wire::{StopReason, StoppedState};
-use host_platform::time::Instant;
+use rcflash_transport::platform::time::Instant;
 
 pub use kernel::{DebugKernel, KernelError};
 pub use program::TargetError;

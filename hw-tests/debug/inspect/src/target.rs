@@ -12,7 +12,7 @@ use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
 use hil_harness::board::{BoardKind, RecordOptions};
-use rcflash_rig::{DEFAULT_BOARD, RigFile};
+use rcflash_link::rig::{DEFAULT_BOARD, RigFile};
 use sargon_suite::BoardConfig;
 
 use link_kernel::LinkKernel;
@@ -69,7 +69,7 @@ impl TargetArgs {
         Ok(BoardProfile::named(board.unwrap_or(of_rig))?)
     }
 
-    fn rig(&self) -> Result<Option<rcflash_rig::Rig>, CommandError> {
+    fn rig(&self) -> Result<Option<rcflash_link::rig::Rig>, CommandError> {
         let find = |port: &String| RigFile::read(self.rig.as_deref())?.resolve(port);
         Ok(self.port.as_ref().map(find).transpose()?)
     }

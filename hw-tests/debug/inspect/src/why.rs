@@ -11,7 +11,7 @@ use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED, NOTHING_SELECTED};
 use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::BoardProfile;
-use rcflash_rig::DEFAULT_BOARD;
+use rcflash_link::rig::DEFAULT_BOARD;
 use sargon_corpus::{self as corpus, Case};
 
 use super::debug::open;

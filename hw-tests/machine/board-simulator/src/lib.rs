@@ -1,6 +1,5 @@
 //! Simulated Z80 boards: processor, memory, serial chips and a serial line, exact to the T-state
-//! and modelled after the data sheets. The processor is the crate `z80-core`. [`monitors`] emulates
-//! the stock monitors of such boards.
+//! and modelled after the data sheets. The processor is the crate `z80-core`.
 //!
 //! # Examples
 //! ```
@@ -38,7 +37,6 @@ mod eprom;
 mod guard;
 mod line;
 mod memory;
-pub mod monitors;
 mod network;
 mod noise;
 mod ns550;
@@ -65,7 +63,7 @@ pub use line::{QueueLine, SerialLine, corrupt_by_baud_mismatch};
 pub use memory::{ChipKind, MemoryMap, RomChip};
 pub use network::NetworkLine;
 pub use ns550::Ns550;
-pub use packets::UsbPacketing;
+pub use packets::{PacketTimer, UsbPacketing};
 pub use probe::{CallRecord, Probe};
 pub use pty::PtyLine;
 pub use server::{BoardServer, Pace, ServerOptions};

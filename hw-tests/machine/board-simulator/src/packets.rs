@@ -18,19 +18,23 @@ const PACKET_CHARACTERS: usize = 62;
 /// The adapter's periodic latency timer, after which a partial packet is sent.
 const LATENCY_TIMER: Duration = Duration::from_millis(16);
 
+/// Decides when an adapter delivers the characters that it has buffered.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct PacketTimer {
+pub struct PacketTimer {
     packets: UsbPacketing,
     last_packet: Duration,
 }
 
 impl PacketTimer {
-    pub(crate) fn new(packets: UsbPacketing) -> Self {
+    /// Creates a timer that was started at the start of the line.
+    #[must_use]
+    pub fn new(packets: UsbPacketing) -> Self {
         Self { packets, last_packet: Duration::ZERO }
     }
 
     /// Returns how many of `buffered` characters are delivered at `now` in one packet.
-    pub(crate) fn packet_length(&self, buffered: usize, now: Duration) -> usize {
+    #[must_use]
+    pub fn packet_length(&self, buffered: usize, now: Duration) -> usize {
         match self.packets {
             UsbPacketing::None => buffered,
             UsbPacketing::Usb if buffered < PACKET_CHARACTERS && now < self.expiry() => 0,
@@ -39,18 +43,20 @@ impl PacketTimer {
     }
 
     /// Restarts the timer after a packet was sent at `now`.
-    pub(crate) fn restart(&mut self, now: Duration) {
+    pub fn restart(&mut self, now: Duration) {
         self.last_packet = now;
     }
 
     /// Restarts the timer if it has expired by `now` without characters.
-    pub(crate) fn expire(&mut self, now: Duration) {
+    pub fn expire(&mut self, now: Duration) {
         while self.packets == UsbPacketing::Usb && now >= self.expiry() {
             self.last_packet = self.expiry();
         }
     }
 
-    pub(crate) fn expiry(&self) -> Duration {
+    /// Returns when a partial packet is delivered.
+    #[must_use]
+    pub fn expiry(&self) -> Duration {
         self.last_packet + LATENCY_TIMER
     }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
 
-use host_platform::pty::Pty;
+use rcflash_transport::platform::pty::Pty;
 use rcflash_transport::time::{Duration, Instant};
 
 use super::line::SerialLine;

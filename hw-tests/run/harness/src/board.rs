@@ -128,7 +128,7 @@ pub enum BoardKind {
         rom: Option<Vec<u8>>,
     },
     /// A real board at a serial device.
-    Serial(rcflash_rig::Rig),
+    Serial(rcflash_link::rig::Rig),
     /// A board emulated by MAME.
     Mame {
         /// MAME's name for the machine; `None` for the first machine of the profile.

@@ -162,7 +162,7 @@ impl From<DiskFault> for io::Error {
     fn from(fault: DiskFault) -> Self {
         match fault {
             DiskFault::Full => ErrorKind::StorageFull.into(),
-            DiskFault::Broken => host_platform::errors::device_failed(),
+            DiskFault::Broken => rcflash_transport::platform::errors::device_failed(),
         }
     }
 }

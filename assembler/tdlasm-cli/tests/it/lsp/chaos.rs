@@ -3,7 +3,10 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use seeded_fuzz::Rng;
+use proptest::collection::{SizeRange, vec};
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use proptest::test_runner::{RngSeed, TestRunner};
 use serde_json::json;
 
 use super::client::{Client, position};
@@ -11,7 +14,7 @@ use super::client::{Client, position};
 const FILE: &str = "file:///nowhere/a.asm";
 
 /// Fragments of programs, valid and invalid.
-const PIECES: [&str; 48] = [
+static PIECES: [&str; 48] = [
     "\n",
     "\n",
     "\n ",
@@ -62,7 +65,7 @@ const PIECES: [&str; 48] = [
     "\0",
 ];
 
-const PLACES: [&str; 7] = [
+static PLACES: [&str; 7] = [
     "hover",
     "completion",
     "definition",
@@ -71,54 +74,98 @@ const PLACES: [&str; 7] = [
     "rename",
     "prepareRename",
 ];
-const TEXTS: [&str; 4] = ["documentSymbol", "foldingRange", "semanticTokens/full", "formatting"];
+static TEXTS: [&str; 4] = ["documentSymbol", "foldingRange", "semanticTokens/full", "formatting"];
 
-fn keystroke(client: &mut Client, dice: &mut Rng) {
+/// A change of the text, and a request after it.
+#[derive(Debug, Clone)]
+struct Keystroke {
+    at: Index,
+    /// Bytes to delete: more of them if the text is long.
+    deleted: usize,
+    inserted: &'static str,
+    request: Request,
+}
+
+#[derive(Debug, Clone)]
+enum Request {
+    AboutText(&'static str),
+    AboutPlace(&'static str, Index),
+}
+
+fn keystrokes(count: impl Into<SizeRange>) -> impl Strategy<Value = Vec<Keystroke>> {
+    let request = prop_oneof![
+        1 => select(&TEXTS).prop_map(Request::AboutText),
+        2 => (select(&PLACES), any::<Index>()).prop_map(|(name, at)| Request::AboutPlace(name, at)),
+    ];
+    let keystroke = (any::<Index>(), 0..60_usize, select(&PIECES), request)
+        .prop_map(|(at, deleted, inserted, request)| Keystroke { at, deleted, inserted, request });
+    vec(keystroke, count)
+}
+
+/// Runs a test with sessions of keystrokes, the same at each call.
+fn for_each_session(
+    sessions: u32,
+    keystrokes: impl Strategy<Value = Vec<Keystroke>>,
+    test: impl Fn(&[Keystroke]),
+) {
+    let config = ProptestConfig {
+        rng_seed: RngSeed::Fixed(1978),
+        failure_persistence: None,
+        max_shrink_iters: 100, // each starts the program
+        ..ProptestConfig::with_cases(sessions)
+    };
+    let tested = TestRunner::new(config).run(&keystrokes, |keystrokes| {
+        test(&keystrokes);
+        Ok(())
+    });
+    tested.unwrap_or_else(|failure| panic!("{failure}"));
+}
+
+/// The last boundary of a character up to a place.
+fn char_boundary(text: &str, at: usize) -> usize {
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+fn press(client: &mut Client, keystroke: &Keystroke) {
     let text = client.text(FILE);
-    let start = dice.char_boundary(text);
-    // Sometimes text is deleted, and more of it if the text is long.
-    let most = if text.len() > 400 { 60 } else { 6 };
-    let mut end = (start + dice.below(most)).min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
+    let start = char_boundary(text, keystroke.at.index(text.len() + 1));
+    let deleted = if text.len() > 400 { keystroke.deleted } else { keystroke.deleted % 6 };
+    let end = char_boundary(text, (start + deleted).min(text.len()));
     // The protocol has no position between the two bytes of a line end.
     let splits = |at: usize| text[..at].ends_with('\r');
     if splits(start) || splits(end) {
         return;
     }
-    client.splice(FILE, start..end.max(start), PIECES[dice.below(PIECES.len())]);
+    client.splice(FILE, start..end, keystroke.inserted);
 }
 
 #[test]
 fn every_request_is_answered_whatever_the_text_is() {
-    let mut client = Client::new(None);
-    client.open(FILE, " .END\n");
-    let mut dice = Rng::from_seed(1978);
-    for _ in 0..400 {
-        keystroke(&mut client, &mut dice);
-        let text = client.text(FILE).to_owned();
-        let document = json!({ "uri": FILE });
-        let place = position(&text, dice.char_boundary(&text));
-        let (method, parameters) = match dice.below(3) {
-            0 => (
-                TEXTS[dice.below(TEXTS.len())],
-                json!({
-                    "textDocument": document, "options": { "tabSize": 8, "insertSpaces": true },
-                }),
-            ),
-            _ => (
-                PLACES[dice.below(PLACES.len())],
-                json!({
-                    "textDocument": document, "position": place, "newName": "NEW1", "context": { "includeDeclaration": true, "triggerKind": 1 },
-                }),
-            ),
-        };
-        let refused = client.request(&format!("textDocument/{method}"), parameters).err();
-        // The message of an error is shown to the user.
-        assert!(refused.is_none_or(|(code, _)| code == -32803), "{method} about {text:?}");
-    }
-    assert_eq!(client.end(), Some(0));
+    for_each_session(4, keystrokes(100..=100), |keystrokes| {
+        let mut client = Client::new(None);
+        client.open(FILE, " .END\n");
+        for keystroke in keystrokes {
+            press(&mut client, keystroke);
+            let text = client.text(FILE).to_owned();
+            let mut parameters = json!({
+                "textDocument": { "uri": FILE }, "newName": "NEW1",
+                "options": { "tabSize": 8, "insertSpaces": true },
+                "context": { "includeDeclaration": true, "triggerKind": 1 },
+            });
+            let method = match &keystroke.request {
+                Request::AboutText(method) => method,
+                Request::AboutPlace(method, at) => {
+                    let place = char_boundary(&text, at.index(text.len() + 1));
+                    parameters["position"] = position(&text, place);
+                    method
+                }
+            };
+            let refused = client.request(&format!("textDocument/{method}"), parameters).err();
+            // The message of an error is shown to the user.
+            assert!(refused.is_none_or(|(code, _)| code == -32803), "{method} about {text:?}");
+        }
+        assert_eq!(client.end(), Some(0));
+    });
 }
 
 /// Formats a text by `tdlasm fmt`; `None` if it refuses the text.
@@ -137,29 +184,34 @@ fn laid_out(text: &str) -> Option<String> {
 
 #[test]
 fn the_server_has_the_typed_text_and_formats_it_once() {
-    let mut client = Client::new(None);
-    client.open(FILE, " .END\n");
-    let mut dice = Rng::from_seed(1979);
-    for _ in 0..40 {
-        for _ in 0..5 {
-            keystroke(&mut client, &mut dice);
+    for_each_session(4, keystrokes(50..=50), |keystrokes| {
+        let mut client = Client::new(None);
+        client.open(FILE, " .END\n");
+        for several in keystrokes.chunks(5) {
+            several.iter().for_each(|keystroke| press(&mut client, keystroke));
+            check_formatting(&mut client);
         }
-        // If the number of lines changes, the whole text is one edit.
-        let end = client.text(FILE).len();
-        client.splice(FILE, end..end, "\nX");
-        let asked = json!({ "textDocument": { "uri": FILE }, "options": { "tabSize": 8, "insertSpaces": true } });
-        let answer = client.request("textDocument/formatting", asked);
-        let expected = laid_out(client.text(FILE));
-        if let Some(once) = &expected {
-            assert_eq!(laid_out(once).as_ref(), Some(once), "a second time");
+    });
+}
+
+fn check_formatting(client: &mut Client) {
+    // If the number of lines changes, the whole text is one edit.
+    let end = client.text(FILE).len();
+    client.splice(FILE, end..end, "\nX");
+    let asked = json!({
+        "textDocument": { "uri": FILE }, "options": { "tabSize": 8, "insertSpaces": true },
+    });
+    let answer = client.request("textDocument/formatting", asked);
+    let expected = laid_out(client.text(FILE));
+    if let Some(once) = &expected {
+        assert_eq!(laid_out(once).as_ref(), Some(once), "a second time");
+    }
+    match (answer, expected) {
+        (Ok(edits), Some(expected)) if expected.ends_with('\n') => {
+            assert_eq!(edits[0]["newText"], expected.as_str())
         }
-        match (answer, expected) {
-            (Ok(edits), Some(expected)) if expected.ends_with('\n') => {
-                assert_eq!(edits[0]["newText"], expected.as_str())
-            }
-            // A last line after .END has no line end, so lines are edited one by one.
-            (Ok(_), Some(_)) => {}
-            (answer, expected) => assert!(answer.is_err() && expected.is_none()),
-        }
+        // A last line after .END has no line end, so lines are edited one by one.
+        (Ok(_), Some(_)) => {}
+        (answer, expected) => assert!(answer.is_err() && expected.is_none()),
     }
 }

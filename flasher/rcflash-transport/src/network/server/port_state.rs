@@ -142,11 +142,7 @@ mod tests {
     use std::io;
     use std::time::{Duration, Instant};
 
-    use seeded_fuzz::{Corpus, fuzz};
-
     use super::*;
-    use crate::network::comport::encode;
-    use crate::network::telnet::{Decoder, OptionNegotiation, TelnetEvent};
 
     /// A port that records the calls.
     #[derive(Default)]
@@ -277,42 +273,6 @@ mod tests {
             ["baud 300000", "Dtr false"],
             "a request for the state changes nothing"
         );
-    }
-
-    #[test]
-    fn any_bytes_of_a_client_are_data_requests_or_nothing() {
-        let session = [
-            &[255, 251, 44, 255, 253, 44, 255, 253, 0][..],
-            &encode(comport::SET_BAUD, &9600_u32.to_be_bytes()),
-            &encode(comport::SET_CONTROL, &[control::BREAK_ON]),
-            b"a program\xFF\xFF",
-            &encode(comport::PURGE, &[comport::PURGE_BOTH]),
-            &encode(comport::SIGNATURE, b""),
-        ]
-        .concat();
-        let words: &[&[u8]] = &[&[255, 250, 44], &[255, 240], &[255, 255], &[255, 254], &[200, 1]];
-        let mut reply_count = 0;
-        fuzz(&Corpus { seeds: &[&session], tokens: words }, 2000, |bytes| {
-            let (mut decoder, mut options) = (Decoder::default(), OptionNegotiation::default());
-            let (mut port, mut state) = (RecordingPort::default(), PortState::new(115_200));
-            for event in bytes.iter().filter_map(|byte| decoder.push(*byte)) {
-                let TelnetEvent::Subnegotiation(content) = event else {
-                    if let TelnetEvent::Option(verb, option) = event {
-                        assert!(options.negotiate(verb, option).len() <= 3);
-                    }
-                    continue;
-                };
-                let Some((number, value)) = comport::parse(&content) else { continue };
-                if state.execute(&mut port, number, value) != PortReply::None {
-                    assert!(
-                        number <= u8::MAX - comport::SERVER_OFFSET,
-                        "the number of its reply would overflow"
-                    );
-                    reply_count += 1;
-                }
-            }
-        });
-        assert!(reply_count > 1000, "{reply_count}");
     }
 
     #[test]

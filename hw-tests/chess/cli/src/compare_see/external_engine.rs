@@ -8,7 +8,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cli_support::text::{self, escape_controls};
-use host_platform::process::{kill_process_tree, shell_command, use_new_process_group};
+use rcflash_transport::platform::process::{
+    kill_process_tree, shell_command, use_new_process_group,
+};
 use serde_json::Value;
 
 /// Longest line; the rest counts as another line.

@@ -3,6 +3,5 @@
 mod file;
 mod lines;
 mod moves;
-mod mutated;
 mod samples;
 mod truth;

@@ -1,5 +1,6 @@
 //! Results files that are torn, edited or cut off by lost power.
 
+use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +12,8 @@ use hil_harness::runner::Verdict;
 use hil_testing::simulated_disk::{DiskFault, SimulatedDisk};
 use rcflash_transport::time::{Duration, Instant};
 use sargon_suite::{CaseResult, Record, ResultsWriter, RunEndRecord, VerdictCounts};
-use seeded_fuzz::{Corpus, fuzz};
+
+use crate::corrupted::for_each_corrupted;
 
 /// The first bytes of a results file.
 const RESULTS_MAGIC: &[u8] = b"{\"head\":{\"results\":";
@@ -344,18 +346,17 @@ fn any_bytes_are_refused_and_left_alone_or_continued_with_results_that_were_writ
     let all = results(6);
     let content = text(&with_results(6));
     let other = text(&with_results(2));
-    let words: &[&[u8]] =
+    let words: &'static [&'static [u8]] =
         &[b"\"pass\"", b"\n", b",\"sum\":\"00000000\"}\n", b"{\"case\":", b"\0\0\0"];
-    let seeds = Corpus { seeds: &[content.as_bytes(), other.as_bytes()], tokens: words };
-    let mut continued = 0;
-    fuzz(&seeds, 3000, |bytes| {
+    let continued = Cell::new(0);
+    for_each_corrupted(&[content, other], words, 3000, |bytes| {
         let disk = SimulatedDisk::new(1);
         disk.insert_synced(path(), bytes);
         match resume(&disk) {
             Ok((writer, found)) => {
                 drop(writer);
                 assert!(all.starts_with(&found), "{found:?}");
-                continued += 1;
+                continued.set(continued.get() + 1);
             }
             Err(error) => {
                 assert!(error.to_string().contains(PATH), "{error}");
@@ -363,7 +364,7 @@ fn any_bytes_are_refused_and_left_alone_or_continued_with_results_that_were_writ
             }
         }
     });
-    assert!(continued > 30, "{continued}");
+    assert!(continued.get() > 30, "{continued:?}");
 }
 
 #[test]

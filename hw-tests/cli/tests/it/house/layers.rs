@@ -6,6 +6,12 @@ use crate::house::{crates, read, root};
 
 type Uses = BTreeMap<String, BTreeSet<String>>;
 
+/// Returns the names of the crates that a manifest depends on, but for its tests.
+fn dependencies(manifest: &toml::Table) -> impl Iterator<Item = String> + '_ {
+    let named = manifest.get("dependencies").and_then(toml::Value::as_table);
+    named.into_iter().flat_map(|named| named.keys().cloned())
+}
+
 /// Returns the crates that each crate's manifest names, those of this workspace only.
 fn manifests() -> Uses {
     let tables: Vec<toml::Table> = crates()
@@ -14,11 +20,8 @@ fn manifests() -> Uses {
         .collect();
     let name = |table: &toml::Table| table["package"]["name"].as_str().expect("a name").to_owned();
     let ours: BTreeSet<String> = tables.iter().map(name).collect();
-    let uses = |table: &toml::Table| {
-        let named = table.get("dependencies").and_then(toml::Value::as_table);
-        let named = named.into_iter().flat_map(|named| named.keys().cloned());
-        named.filter(|other| ours.contains(other)).collect()
-    };
+    let uses =
+        |table: &toml::Table| dependencies(table).filter(|other| ours.contains(other)).collect();
     tables.iter().map(|table| (name(table), uses(table))).collect()
 }
 
@@ -64,6 +67,8 @@ fn the_reference_does_not_depend_on_the_firmware() {
         ("firmware", "tdlasm-rewrite"),
         ("rcflash-link", "tdlasm"),
         ("board-debugger", "rcflash-link"),
+        ("board-debugger", "monitor-standins"),
+        ("hil-harness", "monitor-standins"),
         ("hil-harness", "tdlasm-server"),
         ("hil-harness", "chess-rules"),
         ("hil-harness", "sargon-analysis"),
@@ -76,5 +81,17 @@ fn the_reference_does_not_depend_on_the_firmware() {
         ("sargon", "testfile-suite"),
     ] {
         assert!(!reaches(&uses, from, to), "{from} must not reach {to}");
+    }
+}
+
+#[test]
+fn the_page_links_no_stand_in_of_a_monitor() {
+    let uses = manifests();
+    let page = read(&root().join("hw-tests/web/Cargo.toml")).parse().expect("a manifest");
+    let ours: Vec<_> = dependencies(&page).filter(|name| uses.contains_key(name)).collect();
+    assert!(ours.contains(&"board-simulator".to_owned()), "{ours:?}");
+    for name in ours {
+        let is_linked = name == "monitor-standins" || reaches(&uses, &name, "monitor-standins");
+        assert!(!is_linked, "the page links monitor-standins by {name}");
     }
 }

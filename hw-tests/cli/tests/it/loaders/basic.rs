@@ -1,6 +1,6 @@
 //! ROM BASIC: the hex loader is typed in, runs on the simulated processor, and takes the program.
 
-use board_simulator::monitors::{Basic, FaultOptions, MonitorModel, MonitorOptions};
+use monitor_standins::{Basic, FaultOptions, MonitorModel, MonitorOptions};
 use rcflash_monitors::LoadRequest;
 use tdlasm::image::{Image, Run};
 
@@ -114,7 +114,7 @@ fn silence_and_other_monitors_are_reported() {
     VirtualBench::new(basic(), silent)
         .write("basic")
         .assert_ends(3, &["no reply within", "looking for BASIC's prompt"]);
-    VirtualBench::new(Box::<board_simulator::monitors::Scm>::default(), MonitorOptions::default())
+    VirtualBench::new(Box::<monitor_standins::Scm>::default(), MonitorOptions::default())
         .write("basic")
         .assert_ends(
             3,

@@ -3,7 +3,7 @@
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use board_simulator::monitors::{FaultOptions, MonitorModel, MonitorOptions, MonitorServer};
+use monitor_standins::{FaultOptions, MonitorModel, MonitorOptions, MonitorServer};
 use tdlasm::image::{Image, Run, intel_hex};
 
 use crate::loaders::programs;

@@ -1,7 +1,7 @@
 //! The first contact of the real program with every monitor: `probe` names monitor and version, and
 //! changes neither memory nor programs.
 
-use board_simulator::monitors::{Basic, MonitorModel, MonitorOptions, MonitorServer};
+use monitor_standins::{Basic, MonitorModel, MonitorOptions, MonitorServer};
 
 use super::bench::CommandOutput;
 use super::states::{Row, each_row, is_first, wired_lines};

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use board_simulator::monitors::{Memory, MonitorModel, MonitorOptions, ReceiverSpec, Romwbw, Scm};
+use monitor_standins::{Memory, MonitorModel, MonitorOptions, ReceiverSpec, Romwbw, Scm};
 use tdlasm::image::{Image, Run};
 
 use super::virtual_bench::VirtualBench;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use board_simulator::monitors::{
+use monitor_standins::{
     FaultOptions, Memory, MonitorModel, MonitorOptions, ReceiverSpec, Romwbw, Scm, TransferEnd,
     XmodemReceiver,
 };

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use board_simulator::UsbPacketing;
-use board_simulator::monitors::{Cpm, EarlyEnd, MonitorLine, MonitorOptions};
 use cli_support::text::is_unsafe_for_terminals;
+use monitor_standins::{Cpm, EarlyEnd, MonitorLine, MonitorOptions};
 use rcflash_monitors::{FileTransfer, LoaderError, MonitorSession, transfer_file};
 use rcflash_transport::Transport;
 use tdlasm::image::{Image, Run};

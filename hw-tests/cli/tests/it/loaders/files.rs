@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use board_simulator::UsbPacketing;
-use board_simulator::monitors::{Cpm, FaultOptions, MonitorOptions, MonitorServer};
+use monitor_standins::{Cpm, FaultOptions, MonitorOptions, MonitorServer};
 
 use rcflash_monitors::FileTransfer;
 use tdlasm::image::{Image, Run};

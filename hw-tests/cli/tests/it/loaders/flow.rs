@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use board_simulator::monitors::{Cpm, MonitorModel, Romwbw, Scm};
+use monitor_standins::{Cpm, MonitorModel, Romwbw, Scm};
 use rcflash_monitors::{
     CpmName, FileTransfer, FlowControlMode, LoadEvent, LoadObserver, LoadRequest, LoadStage,
     LoaderError, MonitorSession, Pace, StockMonitor, load_hex, transfer_file,

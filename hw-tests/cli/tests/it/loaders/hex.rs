@@ -4,9 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use board_simulator::monitors::{
-    FaultOptions, MonitorModel, MonitorOptions, MonitorServer, Romwbw, Scm,
-};
+use monitor_standins::{FaultOptions, MonitorModel, MonitorOptions, MonitorServer, Romwbw, Scm};
 use rcflash_monitors::{LoadRequest, Pace};
 use tdlasm::image::{Image, Run};
 

@@ -4,7 +4,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Stdio};
 
-use board_simulator::monitors::{
+use monitor_standins::{
     Basic, Cpm, CpmMonitor, MonitorModel, MonitorOptions, MonitorServer, Romwbw, Scm, ScmRelease,
 };
 use rcflash_monitors::{Processor, StockMonitor, load_hex};

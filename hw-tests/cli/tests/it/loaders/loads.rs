@@ -1,7 +1,7 @@
 //! The real programs with every monitor: `write --via` loads a program, and `run --via` runs the
 //! corpus and gives the board back.
 
-use board_simulator::monitors::{MonitorOptions, MonitorServer};
+use monitor_standins::{MonitorOptions, MonitorServer};
 
 use super::bench::{Bench, CommandOutput, run_via};
 use super::states::{ExpectedResult, Row, TABLE, each_row, is_first, wired_lines};
@@ -10,7 +10,7 @@ use super::states::{ExpectedResult, Row, TABLE, each_row, is_first, wired_lines}
 fn problems(name: &str, way: ExpectedResult, ran: &CommandOutput, words: &[&str]) -> Vec<String> {
     let is_run = name.ends_with(": run");
     let (code, words) = match way {
-        ExpectedResult::Refused(_, _, text) => (3, vec![text]),
+        ExpectedResult::Refused(_, text) => (3, vec![text]),
         ExpectedResult::Z180(..) if is_run => (3, vec!["the board has a Z180"]),
         _ => (0, words.to_vec()),
     };

@@ -7,11 +7,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use board_simulator::monitors::{
-    TransferEnd, XmodemReceiver, XmodemSender as SimulatedXmodemSender,
-};
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
+use monitor_standins::{TransferEnd, XmodemReceiver, XmodemSender as SimulatedXmodemSender};
 use rcflash_monitors::{
     CheckMode, LoadEvent, LoadObserver, LoadStage, MonitorSession, Pace, XmodemSender, receive_file,
 };

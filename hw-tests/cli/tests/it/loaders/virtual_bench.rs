@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use board_simulator::monitors::{MonitorLine, MonitorModel, MonitorOptions};
 use cli_support::exit::CommandError;
+use monitor_standins::{MonitorLine, MonitorModel, MonitorOptions};
 use rcflash_monitors::{
     CpmName, FileTransfer, FlowControlMode, LoadEvent, LoadObserver, LoadRequest, LoadStage,
     LoaderError, MonitorSession, Pace, StockMonitor, load_hex, transfer_file,

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use board_simulator::monitors::{MonitorLine, MonitorOptions};
+use monitor_standins::{MonitorLine, MonitorOptions};
 use rcflash_monitors::{
     HostMonitor, HostedProgram, LoaderError, MonitorSession, ProbedPeer, probe,
 };
@@ -151,7 +151,7 @@ fn a_program_is_loaded_read_back_and_started_in_every_state() {
         let bench = VirtualBench::new(row.prepared(), options);
         let outcome = bench.write(row.way.loader());
         let LoadOutcome { code, text, verified } = &outcome;
-        if let ExpectedResult::Refused(_, _, message) = row.way {
+        if let ExpectedResult::Refused(_, message) = row.way {
             expect(*code == 3 && text.contains(message), || format!("code {code}: {text}"))?;
             return expect(!bench.has_loaded(), || "it was loaded all the same".to_owned());
         }
@@ -175,7 +175,7 @@ fn a_hosted_program_returns_to_every_monitor_that_can_take_it_back() {
         let mut session = bench.session();
         let started = host.start(&mut session, program, &mut EventLines::default());
         match row.way {
-            ExpectedResult::Refused(_, _, message) => {
+            ExpectedResult::Refused(_, message) => {
                 let error = started.err().map_or(String::new(), |error| error.to_string());
                 expect(error.contains(message), || format!("'{error}'"))
             }

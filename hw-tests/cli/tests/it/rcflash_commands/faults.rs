@@ -10,12 +10,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use board_simulator::Pace;
-use board_simulator::monitors::{
-    Basic, Cpm, FaultOptions, MonitorModel, MonitorOptions, MonitorServer, Romwbw, Scm,
-};
 use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
+use monitor_standins::{
+    Basic, Cpm, FaultOptions, MonitorModel, MonitorOptions, MonitorServer, Romwbw, Scm,
+};
 use rustix::process::{Pid, Signal, kill_process};
 use tdlasm::image::{Image, Run, intel_hex};
 

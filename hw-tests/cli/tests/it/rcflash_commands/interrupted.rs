@@ -6,9 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use board_simulator::Pace;
-use board_simulator::monitors::{
-    Cpm, FaultOptions, MonitorModel, MonitorOptions, MonitorServer, Scm,
-};
+use monitor_standins::{Cpm, FaultOptions, MonitorModel, MonitorOptions, MonitorServer, Scm};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::rcflash_commands::bench::{Bench, Folder, RunEnd, finish, program, rcflash};

@@ -3,12 +3,12 @@
 use std::thread;
 
 use board_simulator::Pace;
-use board_simulator::monitors::{
-    Basic, Cpm, FaultOptions, MonitorModel, MonitorOptions, MonitorServer, Romwbw, Scm,
-};
 use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
+use monitor_standins::{
+    Basic, Cpm, FaultOptions, MonitorModel, MonitorOptions, MonitorServer, Romwbw, Scm,
+};
 
 use crate::rcflash_commands::bench::{Bench, RunEnd, rcflash};
 

@@ -1,7 +1,7 @@
 //! `rcflash setup`: from an unknown board to its entry in the rig file and its first cases.
 
 use board_simulator::Pace;
-use board_simulator::monitors::{
+use monitor_standins::{
     Basic, Cpm, CpmMonitor, MonitorModel, MonitorOptions, MonitorServer, Romwbw, Romwbw2, Scm,
     ScmRelease,
 };

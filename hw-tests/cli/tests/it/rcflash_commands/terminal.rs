@@ -4,8 +4,8 @@ use std::io::Write;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use board_simulator::monitors::{MonitorOptions, MonitorServer, Scm};
 use board_simulator::{PtyLine, SerialLine};
+use monitor_standins::{MonitorOptions, MonitorServer, Scm};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::rcflash_commands::bench::{Folder, RunEnd, finish, program};
@@ -237,13 +237,13 @@ fn a_pipe_is_sent_to_its_end_and_the_answer_waited_for() {
 }
 
 #[test]
-fn line_ends_are_kept_and_pauses_made_on_request() {
+fn pauses_are_made_on_request() {
     let mut board = Board::new();
     let began = Instant::now();
-    let more = ["--keep-line-ends", "--pace", "10,50"];
-    piped(&mut board, &more, b"a\nb\r\n", |board| board.expect(b"a\nb\r\n")).assert_ends(0, &[]);
-    // Four pauses after characters and two after lines come before the last character.
-    assert!(began.elapsed() >= Duration::from_millis(4 * 10 + 2 * 50), "{:?}", began.elapsed());
+    let more = ["--pace", "10,50"];
+    piped(&mut board, &more, b"a\nb\r\n", |board| board.expect(b"a\rb\r")).assert_ends(0, &[]);
+    // Three pauses after characters and one after a line come before the last character.
+    assert!(began.elapsed() >= Duration::from_millis(3 * 10 + 50), "{:?}", began.elapsed());
 }
 
 #[test]
@@ -298,12 +298,11 @@ fn a_script_sends_and_expects_and_its_exit_code_tells() {
 }
 
 #[test]
-fn lines_carry_times_what_is_sent_is_echoed_and_characters_are_mapped() {
+fn lines_begin_with_times_on_request() {
     let mut board = Board::new();
-    let more = ["--timestamps", "--local-echo", "--map", "INLCRNL,ONLCRNL", "--keep-line-ends"];
-    let ended = piped(&mut board, &more, b"a\n", |board| {
-        board.expect(b"a\r\n");
-        board.send(b"b\n");
+    let ended = piped(&mut board, &["--timestamps"], b"x\n", |board| {
+        board.expect(b"x\r");
+        board.send(b"a\r\nb\r\n");
     });
     let text = ended.assert_ends(0, &[]).text();
     let lines: Vec<_> = text.lines().map(|line| line.split_once("] ").expect("a time")).collect();

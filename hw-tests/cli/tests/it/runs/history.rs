@@ -211,13 +211,20 @@ fn two_runs_differ_in_failures_and_in_t_states() {
     let base = parsed(&measured().path("report.json"));
     let folder = tempfile::tempdir().expect("a scratch folder");
     let name = |case: usize| base["cases"][case]["id"].as_str().expect("a name");
+    let wrong = |report: &mut Value, residue: &str| {
+        report["cases"][2]["verdict"] = json!("fail");
+        report["cases"][2]["differences"] =
+            json!([{ "square": "e4", "what": "residue", "board": residue, "reference": "3" }]);
+    };
     let before = write_changed(&base, &folder.path().join("1"), |report| {
         report["cases"][0]["verdict"] = json!("fail");
+        wrong(report, "4");
     });
     let after = write_changed(&base, &folder.path().join("2"), |report| {
         report["cases"][1]["verdict"] = json!("timeout");
         let time = &mut report["cases"][2]["squares"][0]["t_states"];
         *time = json!(time.as_u64().expect("T-states") + 17);
+        wrong(report, "5");
         report["cases"].as_array_mut().expect("cases").pop();
     });
     let [before, after] = [&before, &after].map(|path| path.to_string_lossy().into_owned());
@@ -227,6 +234,11 @@ fn two_runs_differ_in_failures_and_in_t_states() {
         format!("new failure: {}\n", name(1)),
         format!("fixed: {}\n", name(0)),
         format!("missing: {}\n", name(3)),
+        format!(
+            "other values: {}\n    before: e4: residue: board 4, reference 3\n    \
+             now: e4: residue: board 5, reference 3\n",
+            name(2)
+        ),
         format!("slower: {}: ", name(2)),
     ] {
         assert!(printed.contains(&line), "{line} in {printed}");
@@ -258,4 +270,22 @@ fn what_is_no_report_is_named() {
     let (code, printed) = run_command(&["report", "history", &there]);
     assert_eq!(code, Some(2), "{printed}");
     assert!(printed.contains("has no report.json"), "{printed}");
+}
+
+#[test]
+fn runs_on_boards_of_two_kinds_have_the_same_t_states() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let reports = ["rc2014-classic", "rc2014-zed"].map(|board| {
+        let report_dir = folder.path().join(board).to_string_lossy().into_owned();
+        let options = ["--board", board, "--report-dir", &report_dir];
+        let (code, printed) =
+            run_command(&[&["run", "--direct", "byte.*", "odd.*"], &options[..]].concat());
+        assert_eq!(code, Some(0), "{printed}");
+        format!("{report_dir}/report.json")
+    });
+    let (code, printed) = run_command(&["report", "diff", &reports[0], &reports[1]]);
+    assert_eq!(code, Some(0), "{printed}");
+    let expected = "0 new failures, 0 fixed, 0 known, 0 missing; 0 cases that fail with other \
+                    values; 0 cases with other T-states, +0 in all\n";
+    assert!(printed.ends_with(expected), "{printed}");
 }

@@ -27,7 +27,8 @@ pub(super) fn over_a_port(
     profile: BoardProfile,
     application: Vec<u8>,
 ) -> LiveBoard {
-    let board = BoardKind::Serial(rcflash_rig::Rig::from_port(&server.path().to_string_lossy()));
+    let board =
+        BoardKind::Serial(rcflash_link::rig::Rig::from_port(&server.path().to_string_lossy()));
     let plan = BoardConfig {
         board,
         application: Some((0x8000, application)),

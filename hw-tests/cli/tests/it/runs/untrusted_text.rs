@@ -45,7 +45,7 @@ fn run(mut program: Command, before: &[&str]) {
 
 #[test]
 fn no_argument_of_hw_tests_reaches_the_terminal_as_it_is() {
-    let arguments: [&[&str]; 13] = [
+    let arguments: [&[&str]; 12] = [
         &["run"],
         &["run", "--corpus"],
         &["run", "--port"],
@@ -56,7 +56,6 @@ fn no_argument_of_hw_tests_reaches_the_terminal_as_it_is() {
         &["run", "--rig", "rig", "--port"],
         &["run", "--repeat"],
         &["run", "--direct", "byte.figure4", "--sargon-dir"],
-        &["diff", "--board", "direct", "--board"],
         &["exhaust", "--range"],
         &["coverage", "--board"],
     ];

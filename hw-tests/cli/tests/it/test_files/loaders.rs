@@ -1,6 +1,6 @@
 //! Test files and calls on boards whose caller a stock monitor loads, or which have it in flash.
 
-use board_simulator::monitors::{
+use monitor_standins::{
     Basic, Cpm, MonitorModel, MonitorOptions, MonitorServer, Romwbw, Scm, ScmRelease,
 };
 use serde_json::json;

@@ -7,9 +7,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::{io, thread};
 
-use host_platform::net::enable_keepalive;
-use host_platform::time::{Duration, Instant};
 use rcflash_transport::network::{ClientKind, Judgement, Refusal, judge_first_bytes, refuse};
+use rcflash_transport::platform::net::enable_keepalive;
+use rcflash_transport::platform::time::{Duration, Instant};
 
 use super::packet::encode_packet;
 
@@ -89,7 +89,7 @@ pub fn accept_connections(
         for stream in listener.incoming() {
             let Ok(stream) = stream else {
                 // The client is gone already, or resources are short for a while.
-                host_platform::time::sleep(PEEK_INTERVAL);
+                rcflash_transport::platform::time::sleep(PEEK_INTERVAL);
                 continue;
             };
             if shared.pending.load(Ordering::Acquire) >= MAX_PENDING {
@@ -166,7 +166,7 @@ fn judge_received(stream: &TcpStream, deadline: Instant) -> Judgement {
             return Judgement::Refused(Refusal::NotGdb); // no packet is that long
         }
         if count == previous {
-            host_platform::time::sleep(PEEK_INTERVAL);
+            rcflash_transport::platform::time::sleep(PEEK_INTERVAL);
         }
         previous = count;
     }

@@ -1,7 +1,7 @@
 //! The interface of the debug kernel, independent of the line to it.
 
 use firmware_wire::StoppedState;
-use host_platform::time::{Duration, Instant};
+use rcflash_transport::platform::time::{Duration, Instant};
 
 /// A connection to the debug kernel on a board. Methods return [`KernelError::Line`] if it fails.
 pub trait DebugKernel: Send {

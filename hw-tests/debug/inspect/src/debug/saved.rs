@@ -24,7 +24,7 @@ impl SavedSession {
         program.hash(&mut hasher);
         let stem = program.file_stem()?.to_string_lossy().into_owned();
         let name = format!("{stem}-{:016x}", hasher.finish());
-        let file = host_platform::files::state_dir().join(FOLDER).join(name);
+        let file = rcflash_transport::platform::files::state_dir().join(FOLDER).join(name);
         Some(Self { file, program })
     }
 
@@ -59,7 +59,7 @@ impl SavedSession {
             };
         }
         if let Some(folder) = self.file.parent() {
-            host_platform::files::create_private_dir(folder)?;
+            rcflash_transport::platform::files::create_private_dir(folder)?;
         }
         let text = format!("; {}\n{}\n", self.program.display(), lines.join("\n"));
         write_atomic(&self.file, text.as_bytes())

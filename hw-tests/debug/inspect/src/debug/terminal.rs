@@ -71,13 +71,13 @@ fn has_event(timeout: Duration, stop: &AtomicBool) -> io::Result<bool> {
     if event::poll(Duration::ZERO)? {
         return Ok(true);
     }
-    host_platform::terminal::wait_for_input(timeout);
+    rcflash_transport::platform::terminal::wait_for_input(timeout);
     Ok(!has_ended(stop) && event::poll(Duration::ZERO)?)
 }
 
 /// Returns whether a signal or a closed terminal ends the session.
 fn has_ended(stop: &AtomicBool) -> bool {
-    stop.load(Ordering::Relaxed) || host_platform::terminal::is_closed()
+    stop.load(Ordering::Relaxed) || rcflash_transport::platform::terminal::is_closed()
 }
 
 /// Returns the result of a session that has ended.

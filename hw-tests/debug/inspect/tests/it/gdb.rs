@@ -254,7 +254,7 @@ fn clients_that_reset_or_leave_much_unread_end_their_own_connection_only() {
         for _ in 0..20 {
             let mut client = TcpStream::connect(peer).expect("it listens");
             client.write_all(first).expect("sent");
-            host_platform::net::reset_on_close(&client).expect("a socket option");
+            rcflash_transport::platform::net::reset_on_close(&client).expect("a socket option");
         }
     }
     // A packet without an end, and packets whose replies nobody reads.

@@ -4,7 +4,6 @@ mod acia;
 mod board;
 mod caller;
 mod devices;
-mod dialogues;
 mod guard;
 mod network_line;
 mod port;

@@ -107,7 +107,7 @@ fn receive_until(line: &mut NetworkLine, last: &[u8]) -> Vec<u8> {
 fn a_client_that_resets_its_connection_keeps_nobody_out() {
     let mut line = line();
     for _ in 0..20 {
-        host_platform::net::reset_on_close(&connect(&line)).expect("a socket option");
+        rcflash_transport::platform::net::reset_on_close(&connect(&line)).expect("a socket option");
         line.flush(None);
     }
     let mut client = connect(&line);

@@ -1,6 +1,6 @@
 //! A real board at a serial device.
 
-use rcflash_rig::{LabgridPlace, Rig};
+use rcflash_link::rig::{LabgridPlace, Rig};
 use rcflash_transport::Transport;
 
 use super::{Board, BoardError, ResetFn};

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use cli_support::files::{read_limited, replace_durable, sync_parent_dir, write_durable};
-use host_platform::files::open_exclusive;
+use rcflash_transport::platform::files::open_exclusive;
 
 use super::{AppendFile, FileSystem, PathKind};
 

@@ -13,6 +13,7 @@ mod interrupts;
 mod limits;
 mod pasted;
 mod properties;
+mod seeded;
 mod session;
 mod sweeps;
 

@@ -1,6 +1,6 @@
 //! The case that a failing property prints finds what the property found.
 
-use seeded_fuzz::Rng;
+use crate::seeded::Rng;
 use testfile_suite::{RunOptions, SimulatedMachine, TestResult, Verdict, run};
 
 use crate::{folder, parse};

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::ops::RangeInclusive;
 
-use seeded_fuzz::Rng;
+use crate::seeded::Rng;
 use testfile_suite::{RunOptions, SimulatedMachine, TestResult, Verdict, run};
 
 use crate::{folder, parse, result, results};

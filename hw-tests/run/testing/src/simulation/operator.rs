@@ -220,7 +220,7 @@ impl Board for ScriptedBoard {
 }
 
 fn broken() -> io::Error {
-    host_platform::errors::device_failed()
+    rcflash_transport::platform::errors::device_failed()
 }
 
 /// The line to a [`ScriptedBoard`].
@@ -300,5 +300,5 @@ impl Transport for ScriptedLine {
 }
 
 fn gone() -> io::Error {
-    host_platform::errors::device_disconnected()
+    rcflash_transport::platform::errors::device_disconnected()
 }

@@ -1,21 +1,23 @@
 //! Sessions with stock monitors whose replies are corrupted: each ends, and a load that is reported
 //! as successful is in the monitor's memory.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use board_simulator::monitors::{
-    Basic, Cpm, CpmMonitor, MonitorModel, Romwbw, Romwbw2, Scm, ScmRelease,
-};
+use monitor_standins::{Basic, Cpm, CpmMonitor, MonitorModel, Romwbw, Romwbw2, Scm, ScmRelease};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::test_runner::{RngSeed, TestRunner};
 use rcflash_monitors::{
     CpmName, FileTransfer, FlowControlMode, LoadEvent, LoadObserver, LoadRequest, LoadStage,
     MonitorSession, Pace, StockMonitor, load_hex, probe, transfer_file,
 };
 use rcflash_transport::Transport;
-use seeded_fuzz::{Rng, fuzz_seeds};
 use tdlasm::image::{Image, Run};
 
 const BAUD: u32 = 115_200;
@@ -25,7 +27,7 @@ const IDLE_STEP: Duration = Duration::from_millis(20);
 /// Reads after which a session counts as endless.
 const MAX_READS: u64 = 1_000_000;
 /// Sessions with each monitor.
-const SESSIONS: u64 = 60;
+const SESSIONS: u32 = 60;
 const ADDRESS: u16 = 0x9000;
 
 type SharedMonitor = Arc<Mutex<Box<dyn MonitorModel>>>;
@@ -34,25 +36,54 @@ fn lock(monitor: &SharedMonitor) -> MutexGuard<'_, Box<dyn MonitorModel>> {
     monitor.lock().expect("not poisoned")
 }
 
+/// What happens to a character that a monitor sends.
+#[derive(Debug, Clone, Copy)]
+enum Fault {
+    Lost,
+    BitFlipped(u8),
+    Duplicated,
+    Preceded(u8),
+}
+
 /// Corrupts the characters that a monitor sends.
+#[derive(Debug, Clone)]
 struct Corruption {
-    rng: Rng,
-    /// One of this many characters is lost, changed or duplicated; none if 0.
-    odds: usize,
-    /// After this many characters nothing more is sent, or endless noise.
+    /// Faults, each with the number of intact characters before it. When all are used, the next
+    /// characters are intact, or the faults are repeated.
+    faults: Vec<(usize, Fault)>,
+    is_repeated: bool,
+    /// After this many characters nothing more is sent, or the noise without end.
     fails_after: Option<usize>,
-    is_noisy: bool,
+    noise: Vec<u8>,
+    /// The next fault, and the characters sent since the one before.
+    next: usize,
+    intact: usize,
+}
+
+fn corruption() -> impl Strategy<Value = Corruption> {
+    let fault = prop_oneof![
+        Just(Fault::Lost),
+        (0..8_u8).prop_map(Fault::BitFlipped),
+        Just(Fault::Duplicated),
+        any::<u8>().prop_map(Fault::Preceded),
+    ];
+    let distance = prop_oneof![0..10_usize, 0..80_usize, 0..600_usize, 0..6000_usize];
+    let faults = vec((distance, fault), 0..6);
+    let fails_after = option::weighted(0.25, 0..2000_usize);
+    let noise = prop_oneof![Just(Vec::new()), vec(any::<u8>(), 1..40)];
+    (faults, any::<bool>(), fails_after, noise).prop_map(
+        |(faults, is_repeated, fails_after, noise)| Corruption {
+            faults,
+            is_repeated,
+            fails_after,
+            noise,
+            next: 0,
+            intact: 0,
+        },
+    )
 }
 
 impl Corruption {
-    fn from_seed(number: u64) -> Self {
-        let mut rng = Rng::from_seed(number);
-        let odds = [0, 5, 40, 300, 3000][rng.below(5)];
-        let fails_after = (rng.below(4) == 0).then(|| rng.below(2000));
-        let is_noisy = rng.below(2) == 0;
-        Self { rng, odds, fails_after, is_noisy }
-    }
-
     fn corrupt(&mut self, sent: &[u8], received: &mut VecDeque<u8>) {
         for &byte in sent {
             if let Some(left) = &mut self.fails_after {
@@ -61,22 +92,37 @@ impl Corruption {
                     None => return,
                 }
             }
-            if self.odds == 0 || self.rng.below(self.odds) > 0 {
-                received.push_back(byte);
-                continue;
-            }
-            match self.rng.below(4) {
-                0 => {}
-                1 => received.push_back(byte ^ (1 << self.rng.below(8))),
-                2 => received.extend([byte, byte]),
-                _ => received.extend([self.rng.below(256) as u8, byte]),
+            match self.next_fault() {
+                None => received.push_back(byte),
+                Some(Fault::Lost) => {}
+                Some(Fault::BitFlipped(bit)) => received.push_back(byte ^ (1 << bit)),
+                Some(Fault::Duplicated) => received.extend([byte, byte]),
+                Some(Fault::Preceded(noise)) => received.extend([noise, byte]),
             }
         }
     }
 
+    /// Returns the fault of the next character, if it has one.
+    fn next_fault(&mut self) -> Option<Fault> {
+        if self.is_repeated && self.next == self.faults.len() {
+            self.next = 0;
+        }
+        let (distance, fault) = *self.faults.get(self.next)?;
+        if self.intact < distance {
+            self.intact += 1;
+            return None;
+        }
+        self.intact = 0;
+        self.next += 1;
+        Some(fault)
+    }
+
     fn noise(&mut self) -> Option<u8> {
-        let is_over = self.fails_after == Some(0) && self.is_noisy;
-        is_over.then(|| self.rng.below(256) as u8)
+        if self.fails_after != Some(0) || self.noise.is_empty() {
+            return None;
+        }
+        self.noise.rotate_left(1);
+        self.noise.last().copied()
     }
 }
 
@@ -158,11 +204,11 @@ impl LoadObserver for NullObserver {
     }
 }
 
-fn session(monitor: &SharedMonitor, number: u64) -> MonitorSession {
+fn session(monitor: &SharedMonitor, corruption: &Corruption) -> MonitorSession {
     let now = Instant::now();
     let line = CorruptedLine {
         monitor: Arc::clone(monitor),
-        corruption: Corruption::from_seed(number),
+        corruption: corruption.clone(),
         received: VecDeque::new(),
         began: now,
         now,
@@ -172,6 +218,20 @@ fn session(monitor: &SharedMonitor, number: u64) -> MonitorSession {
     MonitorSession::new(Box::new(line), BAUD, Arc::new(AtomicBool::new(false)))
 }
 
+/// Runs a test with several corruptions, the same at each call.
+fn for_each_corruption(test: impl Fn(&Corruption)) {
+    let config = ProptestConfig {
+        rng_seed: RngSeed::Fixed(1978),
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(SESSIONS)
+    };
+    let tested = TestRunner::new(config).run(&corruption(), |corruption| {
+        test(&corruption);
+        Ok(())
+    });
+    tested.unwrap_or_else(|failure| panic!("{failure}"));
+}
+
 fn image() -> Image {
     Image::new([Run { address: ADDRESS, bytes: (0..200).map(|at| at as u8 ^ 0x5A).collect() }])
 }
@@ -179,8 +239,8 @@ fn image() -> Image {
 /// Loads a program into such a monitor in each session; returns the number of successful loads.
 fn load(stock: StockMonitor, make: fn() -> Box<dyn MonitorModel>) -> u32 {
     let image = image();
-    let mut loaded = 0;
-    fuzz_seeds(SESSIONS, |number| {
+    let loaded = Cell::new(0);
+    for_each_corruption(|corruption| {
         let monitor = Arc::new(Mutex::new(make()));
         let flow = FlowControlMode::Auto;
         let order = LoadRequest {
@@ -190,7 +250,7 @@ fn load(stock: StockMonitor, make: fn() -> Box<dyn MonitorModel>) -> u32 {
             pace: None,
             flow_control: flow,
         };
-        match load_hex(&stock, &mut session(&monitor, number), &order, &mut NullObserver) {
+        match load_hex(&stock, &mut session(&monitor, corruption), &order, &mut NullObserver) {
             Ok(delivered) => {
                 assert!(delivered.verified);
                 let mut monitor = lock(&monitor);
@@ -199,13 +259,12 @@ fn load(stock: StockMonitor, make: fn() -> Box<dyn MonitorModel>) -> u32 {
                     let stored = (0..run.bytes.len()).map(|at| memory.get(run.address + at as u16));
                     assert_eq!(stored.collect::<Vec<_>>(), run.bytes);
                 }
-                loaded += 1;
+                loaded.set(loaded.get() + 1);
             }
             Err(error) => assert!(!error.to_string().contains('\u{1b}'), "{error}"),
         }
-        200
     });
-    loaded
+    loaded.get()
 }
 
 #[test]
@@ -229,8 +288,8 @@ fn a_reported_load_through_rom_basic_is_in_memory() {
 fn a_reported_cp_m_transfer_is_on_the_disk() {
     let bytes: Vec<u8> = (0..300).map(|at| at as u8 ^ 0xA5).collect();
     let name = CpmName::new("PROG.COM").expect("a name");
-    let mut sent = 0;
-    fuzz_seeds(SESSIONS, |number| {
+    let sent = Cell::new(0);
+    for_each_corruption(|corruption| {
         let monitor: SharedMonitor = Arc::new(Mutex::new(Box::new(Cpm::quick())));
         let order = FileTransfer {
             bytes: &bytes,
@@ -243,18 +302,17 @@ fn a_reported_cp_m_transfer_is_on_the_disk() {
             flow_control: FlowControlMode::Auto,
             reply_timeout: Duration::from_secs(3),
         };
-        match transfer_file(&mut session(&monitor, number), &order, &mut NullObserver) {
+        match transfer_file(&mut session(&monitor, corruption), &order, &mut NullObserver) {
             Ok(_) => {
                 let monitor = lock(&monitor);
                 let stored = monitor.file("PROG.COM").expect("it is stored");
                 assert!(stored.starts_with(&bytes), "{stored:?}");
-                sent += 1;
+                sent.set(sent.get() + 1);
             }
             Err(error) => assert!(!error.to_string().contains('\u{1b}'), "{error}"),
         }
-        bytes.len()
     });
-    assert!(sent > 5, "{sent}");
+    assert!(sent.get() > 5, "{sent:?}");
 }
 
 #[test]
@@ -268,10 +326,9 @@ fn a_probe_ends_with_any_reply() {
         || Box::<CpmMonitor>::default(),
     ];
     for make in all {
-        fuzz_seeds(SESSIONS, |number| {
+        for_each_corruption(|corruption| {
             let monitor = Arc::new(Mutex::new(make()));
-            let _ = probe(&mut session(&monitor, number), &[9600]); // the reply may be lost
-            0
+            let _ = probe(&mut session(&monitor, corruption), &[9600]); // the reply may be lost
         });
     }
 }

@@ -3,7 +3,6 @@
 use std::io::Cursor;
 
 use board_debugger::dap::{LaunchArguments, LaunchedSession, serve};
-use seeded_fuzz::{Corpus, fuzz};
 use serde_json::Value;
 
 use crate::corrupted::debugger;
@@ -45,28 +44,6 @@ const SESSIONS: &[&[u8]] = &[
 {"seq":10,"command":"terminate"}
 "#,
 ];
-const WORDS: &[&[u8]] = &[
-    b"null",
-    b"true",
-    b"{}",
-    b"[",
-    b"\"",
-    b"\\u0000",
-    b"\"arguments\":",
-    b"\"count\":",
-    b"\"offset\":",
-    b"-9223372036854775808",
-    b"\"0x8000\"",
-    b"\"TABLE\"",
-    b"\"who TABLE\"",
-    b"\"memory 0FFFFH\"",
-    b"\"set PC=0\"",
-    b"\"watch TABLE,16\"",
-    b"Content-Length: 20\r\n\r\n",
-    b"\n",
-];
-const TIMES: u64 = 40;
-
 fn launch(_arguments: &LaunchArguments) -> LaunchedSession {
     LaunchedSession { debugger: debugger(), message: None, runs: false, has_console: true }
 }
@@ -100,22 +77,6 @@ fn framed(body: &[u8]) -> Vec<u8> {
 fn session(lines: &[u8]) -> Vec<u8> {
     let bodies = lines.split(|byte| *byte == b'\n').filter(|body| !body.is_empty());
     bodies.flat_map(framed).collect()
-}
-
-#[test]
-fn any_requests_are_answered_until_one_is_invalid() {
-    fuzz(&Corpus { seeds: SESSIONS, tokens: WORDS }, TIMES, |lines| {
-        played(session(lines));
-    });
-}
-
-#[test]
-fn any_bytes_end_the_session_with_a_message() {
-    let sessions: Vec<Vec<u8>> = SESSIONS.iter().map(|lines| session(lines)).collect();
-    let inputs: Vec<&[u8]> = sessions.iter().map(Vec::as_slice).collect();
-    fuzz(&Corpus { seeds: &inputs, tokens: WORDS }, TIMES, |bytes| {
-        played(bytes.to_vec());
-    });
 }
 
 #[test]

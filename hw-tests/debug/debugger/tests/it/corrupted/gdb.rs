@@ -3,42 +3,8 @@
 use std::io::{self, Read, Write};
 
 use board_debugger::gdb::{GdbClient, GdbStream, serve};
-use seeded_fuzz::{Corpus, fuzz};
 
 use crate::corrupted::debugger;
-
-/// Packets of sessions, one per line.
-const SESSIONS: &[&[u8]] = &[
-    b"qSupported:multiprocess+;swbreak+\nHg0\n?\ng\np5\nP4=00ff\nm8000,40\nM9000,4:01020304\nqC\n",
-    b"Z0,8000,1\nZ2,8010,2\nZ3,8010,1\nZ4,8000,ffff\nc\ns\nbs\nbc\nz0,8000,1\nz2,8010,2\nD\n",
-    b"QStartNoAckMode\nG0000000000000000000000000000000000000000000000000000\nqfThreadInfo\nk\n",
-    b"qRcmd,7374657020313030\nqRcmd,627265616b204c4f4f50\nqRcmd,6d656d6f727920\nqRcmd,626f617264\n",
-];
-/// Words of the protocol, and commands of the debugger in hexadecimal digits: `step`, `who TABLE`,
-/// `set HL=0FFFFH`, `watch TABLE,16`, `goback`.
-const WORDS: &[&[u8]] = &[
-    b"qRcmd,",
-    b"73746570",
-    b"77686f205441424c45",
-    b"73657420484c3d304646464648",
-    b"7761746368205441424c452c3136",
-    b"676f6261636b",
-    b"\n",
-    b"m",
-    b"M",
-    b"Z4,",
-    b":",
-    b",",
-    b"ffff",
-    b"ffffffffffffffff",
-    b"\x03",
-    b"$",
-    b"#00",
-    b"\nc\n",
-    b"\nbc\n",
-];
-const SEEDS: Corpus<'_> = Corpus { seeds: SESSIONS, tokens: WORDS };
-const TIMES: u64 = 40;
 
 /// A stream whose input is fixed from the start.
 struct Script {
@@ -97,29 +63,6 @@ fn decode_packets(output: &[u8]) -> Vec<String> {
 fn packed(body: &[u8]) -> Vec<u8> {
     let sum = body.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
     [b"$", body, format!("#{sum:02x}").as_bytes()].concat()
-}
-
-/// Encodes a session of packets with valid checksums and arbitrary content.
-fn session(lines: &[u8]) -> Vec<u8> {
-    let bodies = lines.split(|byte| *byte == b'\n');
-    let no_end = |body: &&[u8]| !body.contains(&b'#');
-    bodies.filter(no_end).flat_map(packed).collect()
-}
-
-#[test]
-fn any_packets_are_answered() {
-    fuzz(&SEEDS, TIMES, |lines| {
-        played(session(lines));
-    });
-}
-
-#[test]
-fn any_bytes_end_with_the_input_or_with_the_session() {
-    let sessions: Vec<Vec<u8>> = SESSIONS.iter().map(|lines| session(lines)).collect();
-    let inputs: Vec<&[u8]> = sessions.iter().map(Vec::as_slice).collect();
-    fuzz(&Corpus { seeds: &inputs, tokens: WORDS }, TIMES, |bytes| {
-        played(bytes.to_vec());
-    });
 }
 
 #[test]

@@ -1,0 +1,3 @@
+//! Tests of the stand-ins, linked once.
+
+mod dialogues;
