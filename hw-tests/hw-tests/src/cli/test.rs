@@ -24,6 +24,8 @@ use super::CASES;
 use super::run::ExecutionArgs;
 use sargon_suite::args::BoardArgs;
 
+/// The message of a selection without cases.
+const NONE_SELECTED: &str = "no case is selected";
 /// The end of the names of test files.
 const ENDING: &str = ".test.toml";
 
@@ -110,6 +112,14 @@ fn test_or_list(args: &TestArgs) -> CommandResult {
     Ok(match code {
         _ if is_broken => ENVIRONMENT,
         0 if unused > 0 => NOTHING_SELECTED,
+        NOTHING_SELECTED => {
+            let headings = files.iter().flat_map(|one| one.file.headings());
+            let selected: Vec<_> = headings.filter(|one| args.selects(one)).collect();
+            let are_skipped = !selected.is_empty() && selected.iter().all(|one| one.skip.is_some());
+            let why = if are_skipped { "every selected case is skipped" } else { NONE_SELECTED };
+            eprint_message(format!("hw-tests: {why}; --list shows them"));
+            code
+        }
         code => code,
     })
 }
@@ -124,20 +134,15 @@ fn list(files: &[Tested], args: &TestArgs) -> CommandResult {
         let line = |heading| listed(&file.path, heading, args.json);
         print(&selected.into_iter().map(line).collect::<Result<String, _>>()?)?;
     }
-    if code == NOTHING_SELECTED {
-        eprint_message("hw-tests: no case is selected");
-    }
     Ok(code)
 }
 
 fn run_files(files: &[Tested], args: &TestArgs) -> CommandResult {
     let mut cases = Vec::new();
-    let mut skipped = false;
     for Tested { file, contracts } in files {
         let of_file = TestCase::all(file, contracts).into_iter();
         cases.extend(of_file.filter(|case| args.selects(case.heading())));
         let is_skipped = |one: &&Heading| one.skip.is_some() && args.selects(one);
-        skipped |= file.headings().any(|one| is_skipped(&one));
         let uncalled = contracts.iter().filter(|one| !file.calls(one)).map(uncalled);
         print(&uncalled.collect::<String>())?;
         let reason = |one: &Heading| printer::skipped(&one.name, one.skip.as_deref());
@@ -146,8 +151,6 @@ fn run_files(files: &[Tested], args: &TestArgs) -> CommandResult {
     let selection = Selection { shard: args.shard, ..Selection::default() };
     let cases = selection.of::<TestFiles, _>(cases).cases().collect::<Vec<_>>();
     if cases.is_empty() {
-        let why = if skipped { "every selected case is skipped" } else { "no case is selected" };
-        eprint_message(format!("hw-tests: {why}; --list shows them"));
         return Ok(NOTHING_SELECTED);
     }
     let measurements = args.measure.start(args.board.names_board())?;
