@@ -5,8 +5,9 @@
 //! - [`files`]: atomic writes and limited reads.
 //! - [`text`]: escaping of untrusted text before it reaches a terminal.
 //! - [`version`]: the version with the commit, for build scripts.
-//! - `interrupt`, `listen`, `manual`, `output` (feature `program`): Ctrl-C; addresses of servers;
-//!   arguments, completions and manual pages; text and JSON on standard output.
+//! - `file_roles`, `interrupt`, `listen`, `manual`, `output` (feature `program`): no command
+//!   overwrites a file that it reads; Ctrl-C; addresses of servers; arguments, completions and
+//!   manual pages; text and JSON on standard output.
 //!
 //! ```
 //! use cli_support::text::Escape;
@@ -15,6 +16,8 @@
 //! ```
 
 pub mod exit;
+#[cfg(feature = "program")]
+pub mod file_roles;
 pub mod files;
 #[cfg(feature = "program")]
 pub mod interrupt;

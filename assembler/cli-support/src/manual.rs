@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::error::ContextValue;
-use clap::{Args, Command, Parser};
+use clap::{ArgMatches, Args, Command, Parser};
 use clap_complete::{Shell, generate};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
 use crate::exit::{BUG, CommandError, CommandResult, ENVIRONMENT, USAGE, report_result};
+use crate::file_roles::{ArgumentRole, check_arguments};
 use crate::files::write_atomic;
 use crate::output::print_bytes;
 use crate::text::{
@@ -19,9 +20,15 @@ use crate::text::{
 
 /// Parses the command line of a program, runs its command, and returns the exit code: that of the
 /// command, 0 after help or version, 2 for an invalid command line, or 70 after a panic.
-pub fn main<P: Parser>(run: fn(P) -> CommandResult) -> ExitCode {
+///
+/// A command line by which a command would overwrite a file that it reads is invalid; `roles` are
+/// those of the arguments that name files.
+pub fn main<P: Parser>(roles: &[ArgumentRole], run: fn(P) -> CommandResult) -> ExitCode {
     let parse_and_run = || match parse_args::<P>() {
-        Ok(args) => report_result(P::command().get_name(), run(args)),
+        Ok((args, command, matches)) => {
+            let checked = check_arguments(&command, &matches, roles);
+            report_result(command.get_name(), checked.and_then(|()| run(args)))
+        }
         Err(code) => code,
     };
     // The panic has been reported already; only the exit code is set here.
@@ -29,8 +36,14 @@ pub fn main<P: Parser>(run: fn(P) -> CommandResult) -> ExitCode {
 }
 
 /// Prints help, version and errors, with the user's arguments escaped; returns the exit code then.
-fn parse_args<P: Parser>() -> Result<P, ExitCode> {
-    P::try_parse().map_err(|error| {
+fn parse_args<P: Parser>() -> Result<(P, Command, ArgMatches), ExitCode> {
+    let mut command = P::command();
+    let parsed = command.try_get_matches_from_mut(std::env::args_os()).and_then(|matches| {
+        let args = P::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+        Ok((args, matches))
+    });
+    let parsed = parsed.map(|(args, matches)| (args, command, matches));
+    parsed.map_err(|error| {
         let error = escape_user_input(error);
         if error.use_stderr() {
             let text = error.render();

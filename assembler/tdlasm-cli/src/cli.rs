@@ -15,6 +15,8 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use cli_support::exit::{self, CommandResult};
+use cli_support::file_roles::ArgumentRole;
+use cli_support::file_roles::FileRole::{Read, Search, Write, WriteFolder};
 use cli_support::manual::{self, CompletionsArgs, ManArgs};
 use tdlasm::diag::{Code, Severity};
 
@@ -34,6 +36,27 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
 }
+
+/// What the commands do with the files that these arguments name.
+pub(crate) const FILE_ROLES: &[ArgumentRole] = &[
+    ("", "include", Search),
+    ("", "layout", Read),
+    ("", "symbols", Read),
+    ("", "output", Write),
+    ("asm", "files", Read),
+    ("asm", "listing", Write),
+    ("asm", "depfile", Write),
+    ("asm", "sarif", Write),
+    ("convert", "file", Read),
+    ("disasm", "file", Read),
+    ("fmt", "files", Write),
+    ("link", "objects", Read),
+    ("link", "library", Read),
+    ("link", "map", Write),
+    ("link", "symbols", Write),
+    ("new", "name", WriteFolder(&[])),
+    ("man", "folder", WriteFolder(&[])),
+];
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -147,6 +170,14 @@ fn explain(code: Code) -> Result<(), ExitKind> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_argument_that_names_a_file_has_a_role() {
+        assert_eq!(
+            cli_support::file_roles::roles_that_differ(&Arguments::command(), FILE_ROLES),
+            [""; 0]
+        );
+    }
 
     #[test]
     fn every_command_has_help_and_an_example() {

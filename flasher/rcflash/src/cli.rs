@@ -25,6 +25,8 @@ use std::sync::{Arc, OnceLock};
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, INTERRUPTED};
+use cli_support::file_roles::ArgumentRole;
+use cli_support::file_roles::FileRole::{Read, ReadAfterEquals, ReadFolder, Write, WriteFolder};
 use cli_support::manual;
 use cli_support::manual::{CompletionsArgs, ManArgs};
 use firmware::ProgramKind;
@@ -39,6 +41,25 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,
 }
+
+/// What the commands do with the files that these arguments name.
+pub(crate) const FILE_ROLES: &[ArgumentRole] = &[
+    ("", "rig", Read),
+    ("setup", "rig", Write),
+    ("", "file", Read),
+    ("", "sargon_dir", ReadFolder(".asm")),
+    ("", "via", Read),
+    ("read", "output", Write),
+    ("image", "output", Write),
+    ("image", "elf", Write),
+    ("image", "bank", ReadAfterEquals),
+    ("monitor", "log", Write),
+    ("monitor", "send", Read),
+    ("monitor", "script", Read),
+    ("run", "files", Read),
+    ("run", "layout", Read),
+    ("man", "folder", WriteFolder(&[])),
+];
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -266,6 +287,14 @@ pub(crate) fn run(cli: Cli) -> CommandResult {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_argument_that_names_a_file_has_a_role() {
+        assert_eq!(
+            cli_support::file_roles::roles_that_differ(&Cli::command(), FILE_ROLES),
+            [""; 0]
+        );
+    }
 
     #[test]
     fn every_command_has_help_and_an_example() {

@@ -5,5 +5,5 @@ mod programmer;
 mod terminal;
 
 fn main() -> std::process::ExitCode {
-    cli_support::manual::main(cli::run)
+    cli_support::manual::main(cli::FILE_ROLES, cli::run)
 }

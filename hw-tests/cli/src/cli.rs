@@ -14,11 +14,14 @@ mod test;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use cli_support::exit::CommandResult;
+use cli_support::file_roles::ArgumentRole;
+use cli_support::file_roles::FileRole::{Read, ReadBefore, Write, WriteFolder};
 use cli_support::manual;
 use cli_support::manual::{CompletionsArgs, ManArgs};
+use hil_harness::report::{HISTORY_FILES, REPORT_FILES};
 
 use inspect::PassthroughArgs;
-use sargon_suite::args::{OUTPUT, hide_evaluator};
+use sargon_suite::args::{FILE_ROLES as BOARD_FILE_ROLES, OUTPUT, hide_evaluator};
 
 /// Test Z80 code on simulated and real boards: your own routines by test files, and Sargon's
 /// exchange evaluator by a host reference
@@ -31,6 +34,32 @@ pub(crate) struct Cli {
 
 /// The heading of options that select cases.
 const CASES: &str = "Cases";
+
+/// What the commands do with the files that their arguments name.
+pub(crate) fn file_roles() -> Vec<ArgumentRole> {
+    [&BOARD_FILE_ROLES[..], &FILE_ROLES].concat()
+}
+
+/// The roles of arguments of this program.
+const FILE_ROLES: [ArgumentRole; 17] = [
+    ("", "baseline", ReadBefore("report_dir")),
+    ("", "results", Write),
+    ("", "report_dir", WriteFolder(&REPORT_FILES)),
+    ("", "corpus", Read),
+    ("test", "files", Read),
+    ("test", "contracts", Read),
+    ("test", "coverage", Write),
+    ("test", "profile", Write),
+    ("test", "cycles", Write),
+    ("call", "sources", Read),
+    ("new", "dir", WriteFolder(&[])),
+    ("report history", "reports", Read),
+    ("report history", "report_dir", WriteFolder(&HISTORY_FILES)),
+    ("report merge", "reports", Read),
+    ("report diff", "before", Read),
+    ("report diff", "after", Read),
+    ("man", "folder", WriteFolder(&[])),
+];
 
 const AFTER_HELP: &str = "\
 Other commands: completions and man. `hw-tests debug --help` and those of why, gdb, dap, profile
@@ -182,6 +211,14 @@ pub(crate) fn run(cli: Cli) -> CommandResult {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_argument_that_names_a_file_has_a_role() {
+        assert_eq!(
+            cli_support::file_roles::roles_that_differ(&Cli::command(), &file_roles()),
+            [""; 0]
+        );
+    }
 
     #[test]
     fn every_command_has_help_and_an_example() {

@@ -242,7 +242,9 @@ fn check_outputs(arguments: &Arguments, assembly: &Assembly) -> Result<(), ExitK
     let sources = source_files(&assembly.sources).map(|source| Path::new(&*source.name));
     let project = arguments.files.first().and_then(|first| Project::find(first));
     let settings = [layout, &project].into_iter().flatten().map(PathBuf::as_path);
-    let outputs = [output, listing, depfile, sarif].into_iter().flatten();
+    let outputs =
+        [("--output", output), ("--listing", listing), ("--depfile", depfile), ("--sarif", sarif)];
+    let outputs = outputs.iter().filter_map(|(option, path)| Some((*option, path.as_deref()?)));
     files::check_outputs(outputs, sources.chain(settings))
 }
 

@@ -101,8 +101,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
         cli_support::eprint_message!("error: cannot read {}: {error}", arguments.file.escaped());
         exit::ENVIRONMENT
     })?;
-    let inputs = [&arguments.file].into_iter().chain(&conversion.included);
-    files::check_outputs([&arguments.output], inputs.map(PathBuf::as_path))?;
+    let included = conversion.included.iter().map(PathBuf::as_path);
+    files::check_outputs([("--output", &*arguments.output)], included)?;
     files::write(&arguments.output, &conversion.text)?;
     report(arguments, &conversion)
 }

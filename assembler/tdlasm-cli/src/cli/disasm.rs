@@ -36,8 +36,6 @@ pub(crate) struct Arguments {
 type Names = Vec<(u16, String)>;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
-    let inputs = [&arguments.file].into_iter().chain(&arguments.symbols).map(PathBuf::as_path);
-    files::check_outputs([&arguments.output], inputs)?;
     let content = files::read(&arguments.file)?;
     let format = arguments.format.unwrap_or_else(|| recognise(&arguments.file, &content));
     let (image, own) = program(&arguments.file, content, format, arguments.origin)?;

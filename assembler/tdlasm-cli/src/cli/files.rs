@@ -7,7 +7,8 @@ use std::sync::{Mutex, PoisonError};
 
 use clap::ValueEnum;
 use cli_support::exit;
-use cli_support::files::{is_same_file, write_atomic};
+use cli_support::file_roles::{NamedFile, refuse_overwriting};
+use cli_support::files::write_atomic;
 use cli_support::text::{Escape, print_bytes};
 use tdlasm::image::{intel_hex, s_records, tdl_hex};
 use tdlasm::link::Program;
@@ -116,33 +117,18 @@ pub(crate) fn is_stream(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Refuses outputs that would replace an input, by whatever path, or another output.
+/// Refuses to overwrite files that were found while others were read, such as included ones.
 pub(crate) fn check_outputs<'p>(
-    outputs: impl IntoIterator<Item = &'p PathBuf>,
+    outputs: impl IntoIterator<Item = (&'static str, &'p Path)>,
     inputs: impl IntoIterator<Item = &'p Path>,
 ) -> Result<(), ExitKind> {
-    let outputs: Vec<&Path> =
-        outputs.into_iter().map(PathBuf::as_path).filter(|path| !is_stream(path)).collect();
-    let input = |path| if is_stream(path) { Path::new("/dev/stdin") } else { path };
-    let inputs: Vec<&Path> = inputs.into_iter().map(input).collect();
-    for (index, output) in outputs.iter().enumerate() {
-        let clashes = |(what, others): (&'static str, &[&Path])| {
-            others
-                .iter()
-                .any(|other| output == other || is_same_file(output, other))
-                .then_some(what)
-        };
-        let others = [("input", &inputs[..]), ("output", &outputs[..index])];
-        if let Some(what) = others.into_iter().find_map(clashes) {
-            let shown = output.escaped();
-            cli_support::eprint_message!(
-                "error: {shown} would overwrite an {what} of this command"
-            );
-            cli_support::eprint_message!("help: name another file; nothing is written");
-            return Err(exit::USAGE);
-        }
-    }
-    Ok(())
+    let outputs = outputs.into_iter().map(|(option, path)| NamedFile::new(option, path));
+    let inputs = inputs.into_iter().map(|path| NamedFile::new("a file that was read", path));
+    let checked = refuse_overwriting(&outputs.collect::<Vec<_>>(), &inputs.collect::<Vec<_>>());
+    checked.map_err(|error| {
+        cli_support::eprint_message!("error: {}", error.message);
+        error.code
+    })
 }
 
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, ExitKind> {

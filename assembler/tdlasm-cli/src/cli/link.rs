@@ -41,9 +41,6 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
     let format = Format::choose(arguments.format, &arguments.output)?;
-    let Arguments { objects, library, output, map, symbols, .. } = arguments;
-    let inputs = objects.iter().chain(library).chain(&arguments.layout).map(PathBuf::as_path);
-    files::check_outputs([output].into_iter().chain(map).chain(symbols), inputs)?;
     let layout = match &arguments.layout {
         Some(path) => read_layout(path)?,
         None => whole_memory(),

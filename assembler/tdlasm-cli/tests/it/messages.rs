@@ -59,7 +59,7 @@ fn every_line_is_json_that_conforms_to_the_schema() {
         (&["missing.asm"], 3, "cannot read missing.asm"),
         (&["ok.asm", "-o", "a.xyz"], 2, "cannot choose a format"),
         (&["ok.asm", "-o", "no/such/a.bin"], 3, "cannot write"),
-        (&["ok.asm", "-o", "ok.asm", "--format", "bin"], 2, "would overwrite"),
+        (&["ok.asm", "-o", "ok.asm", "--format", "bin"], 2, "name the same file"),
         (&["ok.asm", "--no-such-option"], 2, "--no-such-option"),
         (&["ok.asm", "--define", "1=2"], 2, "invalid symbol"),
         (&["ok.asm", "-W", "no-such"], 2, "unknown message"),

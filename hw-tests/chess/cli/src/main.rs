@@ -17,7 +17,10 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use cli_support::exit::CommandResult;
+use cli_support::file_roles::ArgumentRole;
+use cli_support::file_roles::FileRole::{Read, Write, WriteFolder};
 use cli_support::manual::{self, CompletionsArgs, ManArgs};
+use sargon_suite::args::FILE_ROLES as BOARD_FILE_ROLES;
 
 /// Evaluate exchanges in chess positions, as Sargon (1978) does and as modern engines do
 #[derive(Parser)]
@@ -25,6 +28,16 @@ use cli_support::manual::{self, CompletionsArgs, ManArgs};
 struct Cli {
     #[command(subcommand)]
     command: Command,
+}
+
+/// What the commands do with the files that their arguments name.
+fn file_roles() -> Vec<ArgumentRole> {
+    let own = [
+        ("", "positions", Read),
+        ("differences", "html", Write),
+        ("man", "folder", WriteFolder(&[])),
+    ];
+    [&BOARD_FILE_ROLES[..], &own].concat()
 }
 
 const EXIT_CODES: &str = "\
@@ -148,7 +161,7 @@ Examples:
 }
 
 fn main() -> ExitCode {
-    manual::main(run)
+    manual::main(&file_roles(), run)
 }
 
 fn run(cli: Cli) -> CommandResult {
@@ -172,6 +185,14 @@ fn run(cli: Cli) -> CommandResult {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_argument_that_names_a_file_has_a_role() {
+        assert_eq!(
+            cli_support::file_roles::roles_that_differ(&Cli::command(), &file_roles()),
+            [""; 0]
+        );
+    }
 
     #[test]
     fn every_command_has_help_and_an_example() {

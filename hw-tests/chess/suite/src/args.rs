@@ -10,6 +10,7 @@ use board_simulator::Pace;
 use clap::builder::ArgPredicate;
 use clap::{Arg, Args};
 use cli_support::exit::{CommandError, USAGE};
+use cli_support::file_roles::{ArgumentRole, FileRole};
 use cli_support::text::{Escape, eprint_message};
 use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::BoardProfile;
@@ -207,6 +208,19 @@ pub struct BoardArgs {
     )]
     pub replay: Option<PathBuf>,
 }
+
+/// What commands do with the files that [`BoardArgs`] name.
+pub const FILE_ROLES: [ArgumentRole; 9] = [
+    ("", "rig_file", FileRole::Read),
+    ("", "rig", FileRole::Read),
+    ("", "sargon_dir", FileRole::ReadFolder(".asm")),
+    ("", "listing", FileRole::Read),
+    ("", "app", FileRole::Read),
+    ("", "rom", FileRole::Read),
+    ("", "via", FileRole::Read),
+    ("", "replay", FileRole::Read),
+    ("", "record", FileRole::Write),
+];
 
 /// Checks that a value of --via is the name of a monitor or the path of a description.
 fn parse_via(via: &str) -> Result<String, String> {

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED, USAGE};
+use cli_support::file_roles::{NamedFile, refuse_overwriting};
 use cli_support::output::print;
 use cli_support::text::Escape;
 use hil_harness::file_system::OsFileSystem;
 use hil_harness::report::{
-    self, History, PastRun, ReadError, Report, RunDiff, StoredReport, merge_shards,
+    self, History, PastRun, REPORT_FILES, ReadError, Report, RunDiff, StoredReport, merge_shards,
 };
 use hil_harness::runner::{RunEnd, VerdictCounts, exit_code};
 use hil_harness::suite::Suite;
@@ -86,7 +87,14 @@ pub(super) fn report(args: &ReportArgs) -> CommandResult {
     match &args.command {
         ReportCommand::History(args) => history(args),
         ReportCommand::Merge(args) => {
-            let reports = read_all(&args.reports)?;
+            let paths = find_reports(&args.reports)?;
+            let inputs: Vec<_> =
+                paths.iter().map(|path| NamedFile::new("a report to merge", path)).collect();
+            let outputs = REPORT_FILES
+                .map(|name| NamedFile::new("--report-dir", &args.report_dir.join(name)));
+            refuse_overwriting(&outputs, &inputs)?;
+            let reports = paths.iter().map(|path| StoredReport::read(path));
+            let reports = reports.collect::<Result<Vec<_>, _>>()?;
             match reports.iter().all(StoredReport::is_of::<TestFiles>) {
                 true => merge::<TestFiles>(args, reports),
                 false => merge::<SargonSuite>(args, reports),
@@ -126,7 +134,7 @@ fn merge<S: Suite>(args: &MergeArgs, reports: Vec<StoredReport>) -> CommandResul
     let parse = |stored: StoredReport| Ok((stored.path.clone(), stored.parse::<S>()?));
     let shards = reports.into_iter().map(parse).collect::<Result<Vec<_>, ReadError>>()?;
     let (whole, mut cases) = merge_shards(shards)?;
-    report::claim_folder(&OsFileSystem, &args.report_dir, args.force)?;
+    report::prepare_folder(&OsFileSystem, &args.report_dir, args.force)?;
     report::write_files(&whole, &mut cases, &OsFileSystem, &args.report_dir)?;
     print(&format!("{}: {}\n", whole.outcome, whole.headline().escaped()))?;
     let ended = whole.summary.map_or(RunEnd::Complete, |summary| summary.ended);
@@ -138,11 +146,6 @@ fn diff<S: Suite>(before: StoredReport, after: StoredReport) -> CommandResult {
     let diff = RunDiff::new(before, &after);
     print(&diff.to_string())?;
     Ok(if diff.new.is_empty() { 0 } else { FAILED })
-}
-
-fn read_all(paths: &[PathBuf]) -> Result<Vec<StoredReport>, CommandError> {
-    let paths = find_reports(paths)?;
-    Ok(paths.iter().map(|path| StoredReport::read(path)).collect::<Result<_, _>>()?)
 }
 
 /// Returns the reports that arguments name: themselves, and those in folders, each once.

@@ -1,20 +1,23 @@
 //! `hw-tests run`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, INCOMPLETE, NOTHING_SELECTED, USAGE};
+use cli_support::file_roles::NamedFile;
+use cli_support::files::is_same_file;
 use cli_support::interrupt::install_handler;
-use cli_support::text::eprint_message;
+use cli_support::text::{Escape, eprint_message};
 use firmware::evaluator::built_in_beside;
 use hil_harness::campaign::{self, FinishedRun, Observer, RunConfig, RunContext, Session};
 use hil_harness::case_list::CaseList;
 use hil_harness::file_system::OsFileSystem;
 use hil_harness::fleet::FleetBoard;
 use hil_harness::live::{BoardSuite, SetupError};
+use hil_harness::report::REPORT_FILES;
 use hil_harness::runner::Baseline;
 use hil_harness::suite::Suite;
 use hil_harness::{baseline, report};
@@ -97,13 +100,19 @@ pub(super) struct ExecutionArgs {
     #[arg(
         long = "for",
         value_name = "TIME",
-        value_parser = parse_duration,
+        value_parser = parse_soak_time,
         conflicts_with = "resume",
         help_heading = EXECUTION
     )]
     time: Option<Duration>,
     /// Soak test: repeat the cases until this many have run
-    #[arg(long, value_name = "CASES", conflicts_with = "resume", help_heading = EXECUTION)]
+    #[arg(
+        long,
+        value_name = "CASES",
+        value_parser = clap::value_parser!(u64).range(1..),
+        conflicts_with = "resume",
+        help_heading = EXECUTION
+    )]
     count: Option<u64>,
     /// Distribute the cases over all boards of the rig file with this tag, as in tag=classic
     #[arg(
@@ -172,6 +181,14 @@ pub(super) fn run_on<T: Session>(
     campaign::run_on_fleet(config, cases, &members, context)
 }
 
+/// Parses a duration in which cases can run.
+fn parse_soak_time(text: &str) -> Result<Duration, String> {
+    match parse_duration(text)? {
+        Duration::ZERO => Err("no case runs in no time: expected 1s or more".to_owned()),
+        time => Ok(time),
+    }
+}
+
 /// Parses `tag=TAG`.
 fn parse_tag(text: &str) -> Result<String, String> {
     match text.strip_prefix("tag=") {
@@ -194,16 +211,23 @@ impl RunArgs {
 }
 
 impl ExecutionArgs {
-    /// Runs cases. The folder of the report is claimed first, and a run that ends without results
-    /// leaves the reason there.
+    /// Runs cases. Whether the report can be written is checked first. A run that ends without
+    /// results leaves the reason there, but keeps an earlier report.
     pub(super) fn with_report(
         &self,
         force: bool,
         run: impl FnOnce() -> CommandResult,
     ) -> CommandResult {
         let Some(folder) = &self.report_dir else { return run() };
-        report::claim_folder(&OsFileSystem, folder, force)?;
+        report::prepare_folder(&OsFileSystem, folder, force)?;
+        let written = || folder.join(REPORT_FILES[0]).metadata().and_then(|file| file.modified());
+        let earlier = written().ok();
         let result = run();
+        if earlier.is_some() && earlier == written().ok() {
+            let folder = folder.escaped();
+            eprint_message(format!("hw-tests: the report in {folder} is of an earlier run"));
+            return result;
+        }
         let why = match &result {
             Err(error) => error.message.clone(),
             Ok(NOTHING_SELECTED) => "no case is selected".to_owned(),
@@ -213,6 +237,15 @@ impl ExecutionArgs {
             eprint_message(error);
         }
         result
+    }
+
+    /// Returns the files that are written.
+    pub(super) fn outputs(&self) -> Vec<NamedFile> {
+        let report = self.report_dir.iter().flat_map(|folder| {
+            REPORT_FILES.map(|name| NamedFile::new("--report-dir", &folder.join(name)))
+        });
+        let results = self.results.iter().map(|path| NamedFile::new("--results", path));
+        results.chain(report).collect()
     }
 
     /// Returns the part of a run's configuration that these options and those of the board decide.
@@ -255,9 +288,13 @@ impl ExecutionArgs {
         behaviour: &str,
     ) -> Result<Option<Arc<Baseline>>, CommandError> {
         let Some(path) = &self.baseline else { return Ok(None) };
-        if self.results.as_ref().is_some_and(|results| same_file(results, path)) {
-            let why =
-                "--baseline and --results name the same file; a run cannot be its own baseline";
+        let report = self.report_dir.as_ref().map(|folder| folder.join(REPORT_FILES[0]));
+        if self.resume && report.is_some_and(|report| is_same_file(&report, path)) {
+            let why = format!(
+                "--baseline {} may be the report of the run that --resume continues; a run cannot \
+                 be its own baseline: copy the report before the run, and name the copy",
+                path.escaped()
+            );
             return Err(CommandError::new(USAGE, why));
         }
         Ok(Some(Arc::new(baseline::read::<S>(path, behaviour)?)))
@@ -270,12 +307,6 @@ fn commit() -> Option<String> {
     let output = git.args(["rev-parse", "--verify", "HEAD"]).output().ok()?;
     let commit = String::from_utf8(output.stdout).ok()?.trim().to_owned();
     (output.status.success() && !commit.is_empty()).then_some(commit)
-}
-
-/// Returns `true` if two paths lead to the same file.
-fn same_file(a: &Path, b: &Path) -> bool {
-    let real = |path: &Path| path.canonicalize().ok();
-    a == b || real(a).is_some_and(|there| real(b) == Some(there))
 }
 
 struct TerminalObserver(ProgressBar);

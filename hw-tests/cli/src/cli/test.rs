@@ -4,22 +4,28 @@ mod measure;
 mod printer;
 mod session;
 
+use std::cell::RefCell;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, NOTHING_SELECTED};
+use cli_support::file_roles::{NamedFile, refuse_overwriting};
 use cli_support::output::{json_line, print};
 use cli_support::text::{Escape, eprint_message};
 use hil_harness::case_list::CaseList;
 use hil_harness::report;
 use hil_harness::select::{Selection, Shard};
+use tdlasm::source::{DiskLoader, Loader};
 use testfile_suite::{Contract, Heading, ListedCase, TestCase, TestFile, TestFiles};
 
 use super::CASES;
 use super::run::ExecutionArgs;
 use sargon_suite::args::BoardArgs;
 
+/// The message of a selection without cases.
+const NONE_SELECTED: &str = "no case is selected";
 /// The end of the names of test files.
 const ENDING: &str = ".test.toml";
 
@@ -58,6 +64,21 @@ pub(super) struct TestArgs {
     board: BoardArgs,
 }
 
+/// Loads files from the disk, and keeps their names.
+#[derive(Default)]
+struct RecordingLoader(RefCell<Vec<NamedFile>>);
+
+impl Loader for RecordingLoader {
+    fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
+        self.0.borrow_mut().push(NamedFile::new("a file of the tests", path));
+        DiskLoader.load(path)
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        DiskLoader.exists(path)
+    }
+}
+
 /// A file that is tested.
 struct Tested {
     file: Arc<TestFile>,
@@ -78,7 +99,9 @@ fn test_or_list(args: &TestArgs) -> CommandResult {
         paths = files_beside(&args.contracts)?;
     }
     // After an error the other files are tested, too.
-    let read: Vec<_> = paths.iter().map(|path| args.read(path)).collect();
+    let loader = RecordingLoader::default();
+    let read: Vec<_> = paths.iter().map(|path| args.read(path, &loader)).collect();
+    refuse_overwriting(&args.outputs(), &loader.0.into_inner())?;
     for message in read.iter().filter_map(|read| read.as_ref().err()) {
         eprint_message(format!("hw-tests: {message}"));
     }
@@ -90,7 +113,11 @@ fn test_or_list(args: &TestArgs) -> CommandResult {
         _ if is_broken => ENVIRONMENT,
         0 if unused > 0 => NOTHING_SELECTED,
         NOTHING_SELECTED => {
-            eprint_message("hw-tests: no case is selected; --list shows them");
+            let headings = files.iter().flat_map(|one| one.file.headings());
+            let selected: Vec<_> = headings.filter(|one| args.selects(one)).collect();
+            let are_skipped = !selected.is_empty() && selected.iter().all(|one| one.skip.is_some());
+            let why = if are_skipped { "every selected case is skipped" } else { NONE_SELECTED };
+            eprint_message(format!("hw-tests: {why}; --list shows them"));
             code
         }
         code => code,
@@ -112,12 +139,10 @@ fn list(files: &[Tested], args: &TestArgs) -> CommandResult {
 
 fn run_files(files: &[Tested], args: &TestArgs) -> CommandResult {
     let mut cases = Vec::new();
-    let mut skipped = false;
     for Tested { file, contracts } in files {
         let of_file = TestCase::all(file, contracts).into_iter();
         cases.extend(of_file.filter(|case| args.selects(case.heading())));
         let is_skipped = |one: &&Heading| one.skip.is_some() && args.selects(one);
-        skipped |= file.headings().any(|one| is_skipped(&one));
         let uncalled = contracts.iter().filter(|one| !file.calls(one)).map(uncalled);
         print(&uncalled.collect::<String>())?;
         let reason = |one: &Heading| printer::skipped(&one.name, one.skip.as_deref());
@@ -126,7 +151,7 @@ fn run_files(files: &[Tested], args: &TestArgs) -> CommandResult {
     let selection = Selection { shard: args.shard, ..Selection::default() };
     let cases = selection.of::<TestFiles, _>(cases).cases().collect::<Vec<_>>();
     if cases.is_empty() {
-        return Ok(if skipped { 0 } else { NOTHING_SELECTED });
+        return Ok(NOTHING_SELECTED);
     }
     let measurements = args.measure.start(args.board.names_board())?;
     let measurements = Arc::new(Mutex::new(measurements));
@@ -145,13 +170,21 @@ fn run_files(files: &[Tested], args: &TestArgs) -> CommandResult {
 
 impl TestArgs {
     /// Reads a test file; `None` if it has nothing to do with the contracts that are checked.
-    fn read(&self, path: &Path) -> Result<Option<Tested>, String> {
-        let file = TestFile::read(path).map_err(|error| error.to_string())?;
+    fn read(&self, path: &Path, loader: &RecordingLoader) -> Result<Option<Tested>, String> {
+        let file = TestFile::read_with(path, loader).map_err(|error| error.to_string())?;
         let contracts = contracts(&file, self)?;
         let is_other =
             self.files.is_empty() && !self.contracts.iter().any(|source| names(&file, source));
         let tested = Tested { file: Arc::new(file), contracts: contracts.into() };
         Ok(Some(tested).filter(|_| !is_other))
+    }
+
+    /// Returns the files that are written.
+    fn outputs(&self) -> Vec<NamedFile> {
+        let own = self.measure.outputs();
+        let all = own.into_iter().chain([("--record", &self.board.record)]);
+        let named = all.filter_map(|(option, path)| Some(NamedFile::new(option, path.as_deref()?)));
+        named.chain(self.execution.outputs()).collect()
     }
 
     /// Prints a message for each source of `--contracts` that no test file names, and returns their

@@ -7,6 +7,7 @@ mod command;
 mod exhaust;
 mod flash;
 mod house;
+mod inputs_and_outputs;
 mod listing;
 mod loaders;
 mod network;

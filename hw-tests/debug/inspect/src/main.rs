@@ -17,6 +17,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use cli_support::exit::CommandResult;
+use cli_support::file_roles::ArgumentRole;
+use cli_support::file_roles::FileRole::{Read, ReadFolder, Search, Write, WriteFolder};
 use cli_support::manual::{self, CompletionsArgs, ManArgs};
 
 /// Debugger, profiler and coverage for Z80 code on a simulated or real board.
@@ -26,6 +28,26 @@ struct Cli {
     #[command(subcommand)]
     command: Command,
 }
+
+/// What the commands do with the files that these arguments name.
+const FILE_ROLES: &[ArgumentRole] = &[
+    ("", "sargon_dir", ReadFolder(".asm")),
+    ("", "layout", Read),
+    ("", "include", Search),
+    ("", "symbols", Read),
+    ("", "target", Read),
+    ("", "program", Read),
+    ("", "rig", Read),
+    ("", "record", Write),
+    ("", "replay", Read),
+    ("profile", "flame", Write),
+    ("profile", "speedscope", Write),
+    ("profile", "callgrind", Write),
+    ("coverage", "lcov", Write),
+    ("why", "corpus", Read),
+    ("debug", "script", Read),
+    ("man", "folder", WriteFolder(&[])),
+];
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 success, 1 wrong residue or too little coverage, 2 invalid command line, 3 file or
@@ -104,7 +126,7 @@ Example:
 }
 
 fn main() -> ExitCode {
-    manual::main(run)
+    manual::main(FILE_ROLES, run)
 }
 
 fn run(cli: Cli) -> CommandResult {
@@ -123,6 +145,14 @@ fn run(cli: Cli) -> CommandResult {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_argument_that_names_a_file_has_a_role() {
+        assert_eq!(
+            cli_support::file_roles::roles_that_differ(&Cli::command(), FILE_ROLES),
+            [""; 0]
+        );
+    }
 
     #[test]
     fn every_command_has_help_and_an_example() {

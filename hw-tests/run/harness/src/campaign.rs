@@ -10,12 +10,13 @@ pub use recorder::ResultRecorder;
 pub use reporter::Reporter;
 
 pub use crate::session::Session;
+use crate::session::{as_rig_failure, setup_failure};
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use cli_support::exit::{CommandError, ENVIRONMENT, FAILED};
+use cli_support::exit::{CommandError, FAILED};
 use rcflash_link::LinkStats;
 use rcflash_transport::time::Duration;
 
@@ -198,21 +199,6 @@ pub fn run<'a, T: Session>(
         })
         .map_err(|failure| with_failed_verdict_code(failure, &recorder));
     reporter.finish(recorder, outcome)
-}
-
-/// Gives a failure of the set-up the exit code of a rig error, since no case has failed.
-fn as_rig_failure(failure: CommandError) -> CommandError {
-    let code = if failure.code == FAILED { ENVIRONMENT } else { failure.code };
-    CommandError { code, ..failure }
-}
-
-/// Converts an error of the set-up. Sources that can't be built are what is tested, so a build
-/// error keeps its exit code.
-fn setup_failure(error: SetupError) -> CommandError {
-    match error {
-        SetupError::Build(error) => error.into(),
-        other => as_rig_failure(other.into()),
-    }
 }
 
 /// Gives a failure the exit code of a wrong answer if some case has failed, as the reports do.

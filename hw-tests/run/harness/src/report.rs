@@ -20,8 +20,10 @@ pub use crate::suite::{FollowUp, FollowUpOptions, command_line};
 pub(crate) use boards::COMPLETE;
 pub use boards::{BoardSummary, boards_table, missing_boards, missing_boards_text};
 pub use diff::RunDiff;
+pub(crate) use files::has_report;
 pub use files::{
-    WriteError, claim_folder, prepare_folder, write_files, write_history, write_no_run,
+    HISTORY_FILES, REPORT_FILES, WriteError, prepare_folder, write_files, write_history,
+    write_no_run,
 };
 pub use history::{History, PastRun, history_page};
 pub use merge::{MergeError, merge_shards};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use cli_support::exit::{CommandError, ENVIRONMENT, FAILED};
 use firmware::profile::BoardProfile;
 use firmware_wire::Identity;
 use rcflash_link::LinkStats;
@@ -168,5 +169,20 @@ impl<S: BoardSuite> Session for LiveBoard<S> {
 
     fn faults(&self) -> Option<FaultCounts> {
         self.faults()
+    }
+}
+
+/// Gives a failure of the set-up the exit code of a rig error, since no case has failed.
+pub(crate) fn as_rig_failure(failure: CommandError) -> CommandError {
+    let code = if failure.code == FAILED { ENVIRONMENT } else { failure.code };
+    CommandError { code, ..failure }
+}
+
+/// Converts an error of the set-up. Sources that can't be built are what is tested, so a build
+/// error keeps its exit code.
+pub(crate) fn setup_failure(error: SetupError) -> CommandError {
+    match error {
+        SetupError::Build(error) => error.into(),
+        other => as_rig_failure(other.into()),
     }
 }

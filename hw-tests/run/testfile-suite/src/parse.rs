@@ -33,11 +33,19 @@ impl TestFile {
     /// Returns `FileError` with line and column of the first error. Errors of the assembler and
     /// the linker are at the field that names the sources.
     pub fn read(path: &Path) -> Result<Self, FileError> {
-        let text = crate::program::read(&DiskLoader, path).and_then(|bytes| {
+        Self::read_with(path, &DiskLoader)
+    }
+
+    /// Reads a test file and the files that it names from `loader`.
+    ///
+    /// # Errors
+    /// As [`TestFile::read`].
+    pub fn read_with(path: &Path, loader: &dyn Loader) -> Result<Self, FileError> {
+        let text = crate::program::read(loader, path).and_then(|bytes| {
             String::from_utf8(bytes).map_err(|_| format!("{}: not UTF-8", path.escaped()))
         });
         let at_start = |message| FileError { path: path.to_owned(), line: 1, column: 1, message };
-        Self::parse(path, &text.map_err(at_start)?)
+        Self::parse_with(path, &text.map_err(at_start)?, loader)
     }
 
     /// Reads a test file from memory. Its path serves for messages, and for its folder.

@@ -173,9 +173,9 @@ impl SimulatedRun {
         if let Some(case) = self.boards[board].assigned.pop_front() {
             let is_wrong = self.is_wrong[case];
             let outcome = match () {
-                () if is_wrong => CaseOutcome::Problem("the same everywhere".to_owned()),
+                () if is_wrong => CaseOutcome::Problem(Some("the same everywhere".to_owned())),
                 () if self.boards[board].is_always_wrong => {
-                    CaseOutcome::Problem(format!("of {board}"))
+                    CaseOutcome::Problem(Some(format!("of {board}")))
                 }
                 () => CaseOutcome::Pass,
             };

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use crate::programmer::{CHIPS, Chip, ChipContent, ChipLayout, Format, reject_hex_text};
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, USAGE};
+use cli_support::file_roles::{NamedFile, refuse_overwriting};
 use cli_support::files::write_output;
 use firmware::ProgramKind;
 use firmware::build::build;
@@ -206,14 +207,19 @@ fn write_split(
     output: &Path,
     format: Format,
 ) -> CommandResult {
-    for (index, part) in content.bytes.chunks(socket.size).enumerate() {
+    let parts = content.bytes.chunks(socket.size);
+    let outputs: Vec<_> = (1..=parts.len()).map(|part| numbered_path(output, part)).collect();
+    let named: Vec<_> =
+        outputs.iter().map(|path| NamedFile::new("a part of --output", path)).collect();
+    let input = args.file.as_deref().map(|path| NamedFile::new("FILE", path));
+    refuse_overwriting(&named, input.as_slice())?;
+    for ((index, part), output) in parts.enumerate().zip(&outputs) {
         let name = format!("{}, part {}", content.name, index + 1);
         let mut layout = ChipLayout::new(socket.size, socket.size, args.fill)?;
         layout.place(0, &ChipContent { name, bytes: part.to_vec() })?;
-        let output = numbered_path(output, index + 1);
-        write_output(&output, &format.encode(0, layout.bytes()))?;
-        print_summary(&output, socket, &layout);
-        plan.execute(&output, layout.bytes())?;
+        write_output(output, &format.encode(0, layout.bytes()))?;
+        print_summary(output, socket, &layout);
+        plan.execute(output, layout.bytes())?;
     }
     Ok(0)
 }

@@ -6,8 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use flate2::read::GzDecoder;
 use hil_harness::report::{
-    CaseResults, FollowUpOptions, WriteError, claim_folder, prepare_folder, write_files,
-    write_no_run,
+    CaseResults, FollowUpOptions, WriteError, prepare_folder, write_files, write_no_run,
 };
 use hil_harness::results::RunHeader;
 use hil_harness::runner::Verdict;
@@ -49,12 +48,10 @@ fn whatever_else_is_there_is_left_as_it_is_without_force() {
 }
 
 #[test]
-fn a_run_without_results_leaves_its_reason_instead_of_an_earlier_report() {
+fn a_run_without_results_leaves_its_reason_unless_there_is_an_earlier_report() {
     let disk = SimulatedDisk::new(1);
     let folder = Path::new("folder");
-    write_files(&report(), &mut Vec::new(), &disk, folder).expect("it is written");
-    claim_folder(&disk, folder, false).expect("it is ours");
-    assert_eq!(disk.paths().len(), 0);
+    prepare_folder(&disk, folder, false).expect("it is new");
     write_no_run(&disk, folder, "no <port>\u{1b}").expect("it is written");
     let text = |name: &str| disk.content(&folder.join(name)).expect("it is written");
     let page = String::from_utf8(text(FILES[1])).expect("it is text");
@@ -64,9 +61,11 @@ fn a_run_without_results_leaves_its_reason_instead_of_an_earlier_report() {
     assert_eq!(page, "# ERROR: no case was run\n\nno &lt;port&gt;\\\\x1B\n");
     assert_eq!(disk.paths().len(), 2);
     // It is replaced by the next run's report, which stays.
-    claim_folder(&disk, folder, false).expect("it is ours");
+    prepare_folder(&disk, folder, false).expect("it is ours");
     write_files(&report(), &mut Vec::new(), &disk, folder).expect("it is written");
+    let earlier = FILES.map(text);
     write_no_run(&disk, folder, "too late").expect("nothing is written");
+    assert_eq!(FILES.map(text), earlier);
     assert_eq!(disk.paths().len(), FILES.len());
 }
 

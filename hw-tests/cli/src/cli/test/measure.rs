@@ -86,6 +86,11 @@ impl MeasureArgs {
         })
     }
 
+    /// Returns the options that name files to write.
+    pub(super) fn outputs(&self) -> [(&'static str, &Option<PathBuf>); 3] {
+        [("--coverage", &self.coverage), ("--profile", &self.profile), ("--cycles", &self.cycles)]
+    }
+
     /// Writes the files and prints the summaries.
     pub(super) fn finish(&self, found: &mut Measurements) -> Result<(), CommandError> {
         if let Some(path) = &self.coverage {

@@ -120,7 +120,7 @@ fn an_invalid_baseline_is_refused_before_any_case_is_run() {
     let results = file("results.jsonl");
     let refusals = [
         (vec!["--baseline", &*json, "--behaviour", "original"], 2, "--behaviour"),
-        (vec!["--baseline", &*results, "--results", &*results], 2, "cannot be its own baseline"),
+        (vec!["--baseline", &*results, "--results", &*results], 2, "name the same file"),
     ];
     let page = file("report.html");
     let gone = file("gone");

@@ -108,27 +108,36 @@ fn a_report_replaces_reports_only() {
 }
 
 #[test]
-fn a_run_without_results_leaves_no_earlier_report() {
+fn a_run_without_results_leaves_its_reason_and_keeps_an_earlier_report() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let name = folder.path().to_string_lossy();
-    let run = |more: &[&str]| {
-        run_command(&[&["run", "--direct", "--report-dir", &name], more].concat()).0
+    let run_in = |folder: &str, more: &[&str]| {
+        run_command(&[&["run", "--direct", "--report-dir", folder], more].concat())
     };
+    let run = |more: &[&str]| run_in(&name, more).0;
+    let read = |file: &str| fs::read(folder.path().join(file)).expect("it is written");
+    const FILES: [&str; 4] = ["report.json", "junit.xml", "report.html", "report.md"];
     let failures: [(&[&str], i32, &str); 3] = [
         (&["--baseline", "/nonexistent"], 2, "/nonexistent"),
         (&["--corpus", "/nonexistent"], 3, "read /nonexistent"),
         (&["no-such-case"], 4, "no case is selected"),
     ];
     for (arguments, code, why) in failures {
-        assert_eq!(run(&["byte.figure4"]), Some(0));
-        assert_eq!(run(arguments), Some(code), "{arguments:?}");
+        let empty = tempfile::tempdir().expect("a scratch folder");
+        let ended = run_in(&empty.path().to_string_lossy(), arguments).0;
+        assert_eq!(ended, Some(code), "{arguments:?}");
         for file in ["report.md", "junit.xml"] {
-            let text = fs::read_to_string(folder.path().join(file)).expect("the reason");
+            let text = fs::read_to_string(empty.path().join(file)).expect("the reason");
             assert!(text.contains(why), "{arguments:?}: {text}");
         }
-        assert!(!folder.path().join("report.json").exists(), "{arguments:?}");
+        assert!(!empty.path().join("report.json").exists(), "{arguments:?}");
+        assert_eq!(run(&["byte.figure4"]), Some(0));
+        let earlier = FILES.map(read);
+        let (ended, printed) = run_in(&name, arguments);
+        assert_eq!(ended, Some(code), "{arguments:?}");
+        assert!(printed.contains("is of an earlier run"), "{arguments:?}: {printed}");
+        assert_eq!(FILES.map(read), earlier, "{arguments:?}");
     }
-    assert_eq!(run(&["byte.figure4"]), Some(0));
     assert_eq!(run(&["--list"]), Some(0), "a list is no run");
     assert!(folder.path().join("report.json").exists());
 }

@@ -69,6 +69,23 @@ fn a_wrong_result_is_not_retried_and_a_baseline_accepts_it() {
 }
 
 #[test]
+fn a_baseline_in_the_folder_of_the_report_is_read_before_it_is_replaced() {
+    let job = Job::new();
+    let app = cheap_rook_in(job.0.path());
+    let options = format!("--tag document --app {app}");
+    let report = ("BASELINE", "report/report.json");
+    assert_eq!(job.run(&[("RIG", "direct"), ("OPTIONS", &options), report]), (Some(1), 1));
+    assert_eq!(job.run(&[("RIG", "direct"), ("OPTIONS", &options), report]), (Some(0), 1));
+    // A rig that fails twice leaves a report with no case run, which the second try must not take
+    // for the baseline; results that the job removes are refused.
+    let results = job.path("report/results.jsonl");
+    let before = std::fs::read(&results).expect("it is written");
+    let removed = ("BASELINE", "report/results.jsonl");
+    assert_eq!(job.run(&[("RIG", "direct"), ("OPTIONS", &options), removed]), (Some(2), 0));
+    assert_eq!(std::fs::read(&results).expect("it is there"), before);
+}
+
+#[test]
 fn a_failing_rig_is_retried_once_after_a_power_cycle() {
     let job = Job::new();
     assert_eq!(job.run(&[("RIG", "/dev/no-such-board")]), (Some(3), 2));

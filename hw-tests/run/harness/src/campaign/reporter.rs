@@ -1,5 +1,5 @@
-//! Writes the report of a run at its start, so that a killed run leaves no report of an earlier
-//! one, and at its end.
+//! Writes the report of a run at its end, and at its start unless there is an earlier report, so
+//! that a killed run leaves one.
 
 use std::io;
 use std::sync::Arc;
@@ -13,7 +13,9 @@ use super::Session;
 use super::{FinishedRun, ResultRecorder, RunConfig, RunContext};
 use crate::case_list::{CaseList, SelectedCases};
 use crate::file_system::FileSystem;
-use crate::report::{CaseResults, Report, WorstResults, WriteError, prepare_folder, write_files};
+use crate::report::{
+    CaseResults, Report, WorstResults, WriteError, has_report, prepare_folder, write_files,
+};
 use crate::results::{Clock, RunHeader};
 use crate::runner::{CaseResult, Verdict};
 use crate::suite::Suite;
@@ -31,7 +33,8 @@ pub struct Reporter<'a, S: Suite> {
 }
 
 impl<'a, S: Suite> Reporter<'a, S> {
-    /// Writes a report in which no case has been run.
+    /// Checks that the report can be written, and writes one in which no case has been run unless
+    /// there is one.
     pub(super) fn start<T: Session<Suite = S>>(
         config: &'a RunConfig,
         cases: &'a dyn CaseList<S::Case>,
@@ -50,7 +53,9 @@ impl<'a, S: Suite> Reporter<'a, S> {
             Self { config, cases, file_system: ctx.file_system, clock, started, report };
         if let Some(folder) = &config.report {
             prepare_folder(ctx.file_system, folder, config.force)?;
-            reporter.write(WorstResults::new(None, 0), true)?;
+            if !has_report(ctx.file_system, folder)? {
+                reporter.write(WorstResults::new(None, 0), true)?;
+            }
         }
         Ok(reporter)
     }

@@ -8,19 +8,22 @@ use crate::suite::Suite;
 pub(super) fn case_outcome<S: Suite>(result: &CaseResult<S>) -> CaseOutcome {
     match result.verdict {
         Verdict::Pass => CaseOutcome::Pass,
+        Verdict::Skipped => CaseOutcome::Skip,
         Verdict::NotRun => CaseOutcome::None,
         _ => CaseOutcome::Problem(problem_signature(result)),
     }
 }
 
-/// Returns a text that is equal for two boards with the same problem.
-fn problem_signature<S: Suite>(result: &CaseResult<S>) -> String {
+/// Returns a text that is equal for two boards with the same problem; `None` for a failure of which
+/// nothing is known by which it could be compared.
+fn problem_signature<S: Suite>(result: &CaseResult<S>) -> Option<String> {
     match result.verdict {
-        Verdict::Timeout | Verdict::Error => "no answer".to_owned(),
+        Verdict::Timeout | Verdict::Error => Some("no answer".to_owned()),
+        Verdict::Fail if result.differences.is_empty() => result.reason.clone(),
         Verdict::Fail => {
-            result.differences.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+            Some(result.differences.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
         }
-        other => other.as_str().to_owned(),
+        other => Some(other.as_str().to_owned()),
     }
 }
 
@@ -42,7 +45,8 @@ pub fn merge_verdicts<S: Suite>(results: Vec<(String, CaseResult<S>)>) -> Option
     }
     let attempts = results.iter().map(|(_, result)| result.attempts).sum();
     let shown = if verdict == Verdict::Flaky { Verdict::Pass } else { verdict };
-    let index = results.iter().position(|(_, result)| result.verdict == shown).unwrap_or_default();
+    let position = |wanted| results.iter().position(|(_, result)| result.verdict == wanted);
+    let index = position(shown).or_else(|| position(verdict)).unwrap_or_default();
     let (board, base) = results.into_iter().nth(index)?;
     let reason = base.reason.clone().or_else(|| {
         let text = |result: &BoardVerdict| format!("{} on {}", result.verdict, result.board);
@@ -60,20 +64,22 @@ pub fn merge_verdicts<S: Suite>(results: Vec<(String, CaseResult<S>)>) -> Option
     })
 }
 
-/// Returns the merged verdict.
+/// Returns the merged verdict, which does not depend on the order of the boards.
 fn verdict<S: Suite>(results: &[(String, CaseResult<S>)]) -> Option<Verdict> {
     let has = |wanted| results.iter().any(|(_, result)| result.verdict == wanted);
-    let first = results.first()?.1.verdict;
-    let is_mixed = || {
-        results
-            .iter()
-            .any(|(_, result)| !matches!(result.verdict, Verdict::Pass | Verdict::Skipped))
+    let is_answer = |verdict| !matches!(verdict, Verdict::Skipped | Verdict::NotRun);
+    let mut answers =
+        results.iter().map(|(_, result)| result.verdict).filter(|verdict| is_answer(*verdict));
+    let Some(first) = answers.next() else {
+        let skipped = has(Verdict::Skipped).then_some(Verdict::Skipped);
+        return skipped.or(results.first().map(|(_, result)| result.verdict));
     };
+    let are_equal = answers.all(|verdict| verdict == first);
     Some(match () {
         () if has(Verdict::Fail) => Verdict::Fail,
-        () if has(Verdict::Pass) && is_mixed() => Verdict::Flaky,
-        () if has(Verdict::Pass) => Verdict::Pass,
-        () => first,
+        () if are_equal => first,
+        () if has(Verdict::Pass) || has(Verdict::Flaky) => Verdict::Flaky,
+        () => Verdict::Error,
     })
 }
 
@@ -86,12 +92,14 @@ fn fault<S: Suite>(results: &[(String, CaseResult<S>)], verdict: Verdict) -> Opt
         |result: &CaseResult<S>| !matches!(result.verdict, Verdict::Pass | Verdict::Skipped);
     let problems: Vec<_> = results.iter().filter(|(_, result)| is_problem(result)).collect();
     let passed = results.iter().any(|(_, result)| result.verdict == Verdict::Pass);
-    let first = problems.first().map(|(_, result)| problem_signature(result))?;
+    let first = problem_signature(&problems.first()?.1);
     Some(if passed {
         FaultSide::Boards(problems.iter().map(|(board, _)| board.clone()).collect())
     } else if problems.len() == 1 {
         FaultSide::Unknown("it was not run on another board".to_owned())
-    } else if problems.iter().all(|(_, result)| problem_signature(result) == first) {
+    } else if first.is_some()
+        && problems.iter().all(|(_, result)| problem_signature(result) == first)
+    {
         FaultSide::Code(problems.len())
     } else {
         FaultSide::Unknown(format!("{} boards have different problems", problems.len()))
@@ -150,6 +158,41 @@ mod tests {
             assert_eq!(mixed.fault, Some(FaultSide::Boards(vec!["a".to_owned()])), "{problem}");
             assert_eq!(joined(&[result(problem)]).verdict, problem);
         }
+    }
+
+    #[test]
+    fn the_merged_verdict_does_not_depend_on_the_order_of_the_boards() {
+        for one in Verdict::ALL {
+            for other in Verdict::ALL {
+                let ab = joined(&[result(one), result(other)]).verdict;
+                assert_eq!(ab, joined(&[result(other), result(one)]).verdict, "{one} {other}");
+                for third in Verdict::ALL {
+                    let verdicts = [[one, other, third], [third, one, other], [other, third, one]];
+                    let [first, rest @ ..] =
+                        verdicts.map(|verdicts| joined(&verdicts.map(result)).verdict);
+                    assert_eq!(rest, [first; 2], "{one} {other} {third}");
+                }
+            }
+        }
+        for answer in [Verdict::Pass, Verdict::Fail, Verdict::Timeout, Verdict::Error] {
+            assert_eq!(joined(&[result(Verdict::Skipped), result(answer)]).verdict, answer);
+        }
+        assert_eq!(
+            joined(&[result(Verdict::Timeout), result(Verdict::Error)]).verdict,
+            Verdict::Error
+        );
+    }
+
+    #[test]
+    fn failures_that_cannot_be_compared_do_not_accuse_the_code() {
+        let fails = [result(Verdict::Fail), result(Verdict::Fail)];
+        assert!(matches!(joined(&fails).fault, Some(FaultSide::Unknown(_))));
+        let with_reason = |reason: &str| {
+            test_suite::Result::with_reason(&test_suite::case("a"), Verdict::Fail, reason)
+        };
+        let fault = |a, b| joined(&[with_reason(a), with_reason(b)]).fault;
+        assert_eq!(fault("it wrote to 8000h", "it wrote to 8000h"), Some(FaultSide::Code(2)));
+        assert!(matches!(fault("it wrote to 8000h", "SP is lost"), Some(FaultSide::Unknown(_))));
     }
 
     #[test]

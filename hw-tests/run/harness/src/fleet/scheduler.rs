@@ -21,8 +21,11 @@ const MAX_BOARDS_PER_CASE: usize = 3;
 pub enum CaseOutcome {
     /// It passed.
     Pass,
-    /// It did not pass. Two boards with equal texts have the same problem.
-    Problem(String),
+    /// It did not pass. Two boards with equal texts have the same problem; one without a text is
+    /// like no other.
+    Problem(Option<String>),
+    /// The board can't run it, though another one may.
+    Skip,
     /// It has no result, since the board was lost or stopped.
     None,
 }
@@ -75,7 +78,13 @@ struct Assignee {
 #[derive(Debug, Clone)]
 struct BoardOutcome {
     board: usize,
-    problem: Option<String>,
+    outcome: CaseOutcome,
+}
+
+impl BoardOutcome {
+    fn is_problem(&self) -> bool {
+        matches!(self.outcome, CaseOutcome::Problem(_))
+    }
 }
 
 impl CaseState {
@@ -85,17 +94,22 @@ impl CaseState {
     }
 
     fn has_passed(&self) -> bool {
-        self.outcomes.iter().any(|one| one.problem.is_none())
+        self.outcomes.iter().any(|one| one.outcome == CaseOutcome::Pass)
     }
 
-    /// Returns `true` if another board's result is needed to know what is at fault.
+    /// Returns `true` if another board's result is needed: none could run the case, or it is to be
+    /// found what is at fault.
     fn needs_another_board(&self) -> bool {
-        let mut problems = self.outcomes.iter().filter_map(|one| one.problem.as_deref());
-        let Some(first) = problems.next() else { return self.outcomes.is_empty() };
-        match self.outcomes.len() {
+        let answers = self.outcomes.iter().filter(|one| one.outcome != CaseOutcome::Skip);
+        let mut problems = answers.clone().filter_map(|one| match &one.outcome {
+            CaseOutcome::Problem(text) => Some(text.as_ref()),
+            _ => None,
+        });
+        let Some(first) = problems.next() else { return answers.count() == 0 };
+        match answers.count() {
             1 => true,
             count if count >= MAX_BOARDS_PER_CASE || self.has_passed() => false,
-            _ => problems.any(|other| other != first),
+            _ => first.is_none() || problems.any(|other| other != first),
         }
     }
 }
@@ -293,12 +307,12 @@ impl Scheduler {
         let mut boards: Vec<_> = state.running.iter().map(|one| one.board).collect();
         boards.push(board);
         match outcome {
-            CaseOutcome::Pass => state.outcomes.push(BoardOutcome { board, problem: None }),
-            CaseOutcome::Problem(text) => {
-                self.boards[board].unresolved_problems += 1;
-                state.outcomes.push(BoardOutcome { board, problem: Some(text) });
-            }
             CaseOutcome::None => self.stats.requeued += 1,
+            outcome => {
+                let outcome = BoardOutcome { board, outcome };
+                self.boards[board].unresolved_problems += u32::from(outcome.is_problem());
+                state.outcomes.push(outcome);
+            }
         }
         self.advance(case, &mut update);
         self.find_redundant(boards, &mut update);
@@ -342,11 +356,11 @@ impl Scheduler {
         let Some(state) = self.cases.remove(&case) else { return };
         self.open_count -= 1;
         update.settled.push(case);
-        let problems = state.outcomes.iter().filter(|one| one.problem.is_some());
+        let problems = state.outcomes.iter().filter(|one| one.is_problem());
         for BoardOutcome { board, .. } in problems.clone() {
             self.boards[*board].unresolved_problems -= 1;
         }
-        for &BoardOutcome { board, .. } in problems.filter(|_| state.has_passed()) {
+        for board in problems.filter(|_| state.has_passed()).map(|one| one.board) {
             self.boards[board].strikes += 1;
             if self.boards[board].strikes >= MAX_STRIKES && !self.boards[board].is_retired {
                 self.retire_board(board, update);

@@ -1,7 +1,7 @@
 //! A fleet, its events, and the state that its boards share.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use cli_support::exit::CommandError;
@@ -20,8 +20,8 @@ use crate::suite::Suite;
 
 /// How often Ctrl-C and slow cases are checked for.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(50);
-/// The boards wait while so many events are not handled.
-pub(super) const MAX_BUFFERED_EVENTS: usize = 100;
+/// No case starts while so many events are not handled.
+pub(super) const MAX_UNHANDLED_EVENTS: usize = 100;
 
 /// A board of a fleet.
 #[derive(Debug)]
@@ -128,6 +128,8 @@ pub(super) struct Shared<S: Suite> {
     pub(super) stops: Vec<Arc<AtomicBool>>,
     /// Whether to end the whole run.
     pub(super) is_over: AtomicBool,
+    /// The number of events that were sent and not handled.
+    pub(super) unhandled_events: AtomicUsize,
 }
 
 pub(super) struct SharedState<S: Suite> {
@@ -158,6 +160,7 @@ impl<S: Suite> Shared<S> {
             began: Instant::now(),
             stops: (0..boards).map(|_| Arc::default()).collect(),
             is_over: AtomicBool::new(false),
+            unhandled_events: AtomicUsize::new(0),
         }
     }
 

@@ -2,10 +2,11 @@
 
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 
 use super::state::{
-    Fleet, FleetEvent, FleetSummary, MAX_BUFFERED_EVENTS, POLL_INTERVAL, Shared, SharedState, merge,
+    Fleet, FleetEvent, FleetSummary, MAX_UNHANDLED_EVENTS, POLL_INTERVAL, Shared, SharedState,
+    merge,
 };
 use super::worker::Worker;
 use crate::runner::{CaseResult, RunEnd, Verdict};
@@ -21,7 +22,9 @@ pub fn run_fleet<T: Session>(
     let shared = Shared::new(fleet);
     let mut ended = RunEnd::Complete;
     std::thread::scope(|scope| {
-        let (events, received) = sync_channel(MAX_BUFFERED_EVENTS);
+        // Bounded by `MAX_UNHANDLED_EVENTS` and what is in flight: a board that waited here with
+        // the state locked would hold up a stop.
+        let (events, received) = channel();
         for board in 0..fleet.members.len() {
             let events = events.clone();
             let worker = Worker { fleet, shared: &shared, board, events };
@@ -60,6 +63,9 @@ fn collect_events<T: Session>(
         };
         let is_last = matches!(&event, FleetEvent::CaseSettled(result) if fleet.ends_with(result));
         let should_continue = on_event(event);
+        if shared.unhandled_events.fetch_sub(1, Ordering::Relaxed) == MAX_UNHANDLED_EVENTS {
+            shared.changed.notify_all();
+        }
         if ended == RunEnd::Complete && (is_last || !should_continue) {
             ended = if should_continue { RunEnd::FirstFailure } else { RunEnd::Interrupted };
             shared.end();

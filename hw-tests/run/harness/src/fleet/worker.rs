@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::SyncSender;
+use std::sync::mpsc::Sender;
 use std::sync::{MutexGuard, PoisonError};
 
 use cli_support::exit::CommandError;
@@ -11,11 +11,12 @@ use cli_support::exit::CommandError;
 use super::merge::case_outcome;
 use super::scheduler::{Assignment, CaseOutcome, SchedulerUpdate};
 use super::state::{
-    BoardConnected, BoardFinished, Fleet, FleetEvent, POLL_INTERVAL, Shared, SharedState, merge,
+    BoardConnected, BoardFinished, Fleet, FleetEvent, MAX_UNHANDLED_EVENTS, POLL_INTERVAL, Shared,
+    SharedState, merge,
 };
 use crate::case_list::ids;
 use crate::runner::{CaseResult, RunEnd, RunOptions, RunSummary};
-use crate::session::Session;
+use crate::session::{Session, as_rig_failure, setup_failure};
 use crate::suite::Suite;
 
 /// The worker thread of a board.
@@ -23,7 +24,7 @@ pub(super) struct Worker<'a, T: Session> {
     pub(super) fleet: &'a Fleet<'a, T>,
     pub(super) shared: &'a Shared<T::Suite>,
     pub(super) board: usize,
-    pub(super) events: SyncSender<FleetEvent<T::Suite>>,
+    pub(super) events: Sender<FleetEvent<T::Suite>>,
 }
 
 impl<T: Session> Worker<'_, T> {
@@ -49,11 +50,12 @@ impl<T: Session> Worker<'_, T> {
     fn prepare(&self) -> Result<T, CommandError> {
         let Fleet { members, cases, prepare, .. } = self.fleet;
         let plan = members[self.board].plan.as_ref();
-        let plan = plan.map_err(|failure| CommandError::new(failure.code, &failure.message))?;
+        let copy = |failure: &CommandError| CommandError::new(failure.code, &failure.message);
+        let plan = plan.map_err(|failure| as_rig_failure(copy(failure)))?;
         let mut plan = plan.clone();
         let stop = &self.shared.stops[self.board];
         T::complete_plan(&mut plan, stop, &mut ids::<T::Suite>(*cases));
-        let session = prepare(&plan)?;
+        let session = prepare(&plan).map_err(setup_failure)?;
         let ready = BoardConnected {
             at: session.name().to_owned(),
             program: session.program(),
@@ -64,12 +66,15 @@ impl<T: Session> Worker<'_, T> {
         Ok(session)
     }
 
+    /// Sends an event without waiting for the receiver, since the state may be locked.
     fn send_event(&self, event: FleetEvent<T::Suite>) {
+        self.shared.unhandled_events.fetch_add(1, Ordering::Relaxed);
         // The receiver is dropped only if the main thread panicked.
         let _ = self.events.send(event);
     }
 
-    /// Assigns the board its next work. No case starts after the deadline.
+    /// Assigns the board its next work. No case starts after the deadline, or while many events are
+    /// not handled.
     fn assign_next(&self, state: &mut SharedState<T::Suite>) -> Assignment {
         let is_late = state.rounds.is_past_deadline();
         if is_late && state.scheduler.withdraw_queued() && state.scheduler.is_done() {
@@ -77,6 +82,9 @@ impl<T: Session> Worker<'_, T> {
         }
         if self.shared.is_over.load(Ordering::Relaxed) {
             return Assignment::Done;
+        }
+        if self.shared.unhandled_events.load(Ordering::Relaxed) >= MAX_UNHANDLED_EVENTS {
+            return Assignment::Wait;
         }
         state.scheduler.assign_next(self.board, self.shared.began.elapsed())
     }

@@ -7,6 +7,9 @@ use super::{Report, compared};
 use crate::runner::BaselineSummary;
 use crate::suite::Suite;
 
+/// The image of a run that had none yet when the report was written.
+const NOT_SET_UP: &str = "none: the set-up did not end";
+
 impl<S: Suite> Report<S> {
     /// Returns program, board and settings of the run, as names and values.
     #[must_use]
@@ -24,8 +27,10 @@ impl<S: Suite> Report<S> {
             facts.push(("profile", run.profile.clone()));
         }
         if self.run.boards.is_empty() {
+            // A program without the protocol has no image; a run without an end, no set-up.
             let image = self.image.as_ref().map(ToString::to_string);
-            facts.push(("image", image.unwrap_or_else(|| "none: the set-up failed".to_owned())));
+            let missing = || self.summary.is_none().then(|| NOT_SET_UP.to_owned());
+            facts.extend(image.or_else(missing).map(|image| ("image", image)));
         } else {
             facts.push(("boards", self.run.boards.join(", ")));
         }

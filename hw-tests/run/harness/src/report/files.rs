@@ -19,7 +19,13 @@ const RECOGNISED_PREFIX_BYTES: u64 = 4096;
 /// Returns `true` if a text is the start of a file of a report.
 type Recogniser = fn(&str) -> bool;
 
-/// The files, and how each is recognised.
+/// The names of all files that a report may have.
+pub const REPORT_FILES: [&str; 5] =
+    ["report.json", "junit.xml", "report.html", "report.md", PASSES_FILE];
+/// The names of the files of a history.
+pub const HISTORY_FILES: [&str; 2] = ["history.html", "history.json"];
+
+/// The files of each report, and how each is recognised.
 const FILES: [(&str, Recogniser); 4] = [
     ("report.json", |text| text.starts_with("{\"schema\":")),
     ("junit.xml", |text| text.contains("<testsuites name=\"hw-tests\"")),
@@ -124,7 +130,7 @@ pub fn write_history(
     force: bool,
 ) -> Result<(), WriteError> {
     file_system.create_dir_all(folder).map_err(WriteError::of(folder))?;
-    let (page, data) = (folder.join("history.html"), folder.join("history.json"));
+    let [page, data] = HISTORY_FILES.map(|name| folder.join(name));
     check_replaceable(file_system, page.clone(), FILES[2].1, force)?;
     check_replaceable(file_system, data.clone(), |text| text.starts_with("{\"history\":"), force)?;
     let json =
@@ -135,27 +141,7 @@ pub fn write_history(
     Ok(())
 }
 
-/// Prepares the folder of a report as [`prepare_folder`] does and removes an earlier report from
-/// it, so that a run which ends before it has results leaves none that could be taken for its own.
-///
-/// # Errors
-/// As [`prepare_folder`], or if a file can't be removed.
-pub fn claim_folder(
-    file_system: &dyn FileSystem,
-    folder: &Path,
-    force: bool,
-) -> Result<(), WriteError> {
-    prepare_folder(file_system, folder, force)?;
-    for name in FILES.map(|(name, _)| name).into_iter().chain([PASSES_FILE]) {
-        let path = folder.join(name);
-        if path_kind(file_system, &path)? != PathKind::Missing {
-            file_system.remove_file(&path).map_err(WriteError::of(&path))?;
-        }
-    }
-    Ok(())
-}
-
-/// Writes why a run ended before it had results, as JUnit and Markdown, into a claimed folder.
+/// Writes why a run ended before it had results, as JUnit and Markdown, into a prepared folder.
 /// Does nothing if the folder has the report of the run.
 ///
 /// # Errors
@@ -165,7 +151,7 @@ pub fn write_no_run(
     folder: &Path,
     why: &str,
 ) -> Result<(), WriteError> {
-    if path_kind(file_system, &folder.join(FILES[0].0))? != PathKind::Missing {
+    if has_report(file_system, folder)? {
         return Ok(());
     }
     for (name, text) in [("junit.xml", junit::no_run(why)), ("report.md", markdown::no_run(why))] {
@@ -174,6 +160,14 @@ pub fn write_no_run(
         written.map_err(WriteError::of(&path))?;
     }
     Ok(())
+}
+
+/// Returns `true` if the folder has the report of a run.
+///
+/// # Errors
+/// Returns [`WriteError`] if the folder can't be read.
+pub(crate) fn has_report(file_system: &dyn FileSystem, folder: &Path) -> Result<bool, WriteError> {
+    Ok(path_kind(file_system, &folder.join(FILES[0].0))? != PathKind::Missing)
 }
 
 fn path_kind(file_system: &dyn FileSystem, path: &Path) -> Result<PathKind, WriteError> {

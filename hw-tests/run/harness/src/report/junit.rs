@@ -8,7 +8,7 @@ use cli_support::text::Escape;
 use quick_junit::{NonSuccessKind, Report as Page, TestCase, TestCaseStatus, TestSuite};
 
 use super::{BoardSummary, CaseResults, Report};
-use crate::runner::{CaseResult, Verdict};
+use crate::runner::{CaseResult, Verdict, incomplete_counts};
 use crate::suite::Suite;
 
 /// The indent of a test, and the line that ends a suite, as `quick_junit` writes them.
@@ -77,7 +77,9 @@ fn test_text<S: Suite>(case: &CaseResult<S>) -> io::Result<String> {
 
 /// Returns the test that all cases were run.
 fn whole<S: Suite>(report: &Report<S>) -> TestCase {
-    all_cases_test(report.incomplete.as_deref().map(|why| ("incomplete", why)))
+    let nothing = (report.counts.cases == 0).then(|| incomplete_counts(report.counts));
+    let why = report.incomplete.as_deref().or(nothing.as_deref());
+    all_cases_test(why.map(|why| ("incomplete", why)))
 }
 
 /// Returns the test of a board of a fleet: an error if it is missing at the end.

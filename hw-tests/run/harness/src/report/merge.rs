@@ -96,16 +96,17 @@ fn check_one_run<S: Suite>(shards: &[ShardReport<S>]) -> Result<(), MergeError> 
 }
 
 /// Returns what all shards of a run have in common; `None` for what is not known of this one.
-fn facts<S: Suite>(shard: Shard, report: &Report<S>) -> [(&'static str, Option<String>); 9] {
+fn facts<S: Suite>(shard: Shard, report: &Report<S>) -> [(&'static str, Option<String>); 10] {
     let run = &report.run;
-    let seed = run.seed.map_or_else(|| "none".to_owned(), |seed| seed.to_string());
+    let number = |number: Option<u64>| number.map_or("none".to_owned(), |seed| seed.to_string());
     [
         ("the number of shards", Some(shard.of.to_string())),
         ("the program", Some(run.program.clone())),
         ("the board's profile", Some(run.profile.clone())),
         ("the behaviour", Some(run.behaviour.clone())),
         ("--repeat", Some(run.repeat.to_string())),
-        ("--seed", Some(seed)),
+        ("--seed", Some(number(run.seed))),
+        ("--faults", Some(number(run.faults))),
         ("the commit", report.commit.clone()),
         ("the build", Some(report.builds().join(", ")).filter(|builds| !builds.is_empty())),
         ("the list of own routines", Some(report.own.join(", "))),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use cli_support::exit::{ENVIRONMENT, FAILED, INCOMPLETE, INTERRUPTED};
+use cli_support::exit::{ENVIRONMENT, FAILED, INCOMPLETE, INTERRUPTED, NOTHING_SELECTED};
 use serde::{Deserialize, Serialize};
 
 use super::{NO_REPLY_VERDICTS, RunEnd, VerdictCounts};
@@ -13,7 +13,7 @@ use crate::suite::Suite;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Conclusion {
-    /// Every case passed.
+    /// Every case passed, and there was one.
     Pass,
     /// At least one case failed.
     Fail,
@@ -27,7 +27,9 @@ impl Conclusion {
     pub fn from_counts<S: Suite>(counts: VerdictCounts<S>, is_broken_off: bool) -> Self {
         match () {
             () if counts.fail > 0 => Self::Fail,
-            () if is_broken_off || counts.pass < counts.cases => Self::Incomplete,
+            () if is_broken_off || counts.cases == 0 || counts.pass < counts.cases => {
+                Self::Incomplete
+            }
             () => Self::Pass,
         }
     }
@@ -60,6 +62,7 @@ pub fn exit_code<S: Suite>(counts: VerdictCounts<S>, ended: &RunEnd) -> u8 {
         (Conclusion::Incomplete, RunEnd::Interrupted) => INTERRUPTED,
         (Conclusion::Incomplete, RunEnd::BoardLost(_) | RunEnd::FileFailed(_)) => ENVIRONMENT,
         (Conclusion::Incomplete, _) if unanswered(counts) > 0 => ENVIRONMENT,
+        (Conclusion::Incomplete, _) if counts.cases == 0 => NOTHING_SELECTED,
         (Conclusion::Incomplete, _) => INCOMPLETE,
     }
 }
@@ -70,9 +73,12 @@ fn unanswered<S: Suite>(counts: VerdictCounts<S>) -> u64 {
 }
 
 /// Returns the numbers of cases with a verdict that makes a run incomplete, as text; empty if there
-/// are none.
+/// are none. That of a run without cases is that no case was run.
 #[must_use]
 pub fn incomplete_counts<S: Suite>(counts: VerdictCounts<S>) -> String {
+    if counts.cases == 0 {
+        return "no case was run".to_owned();
+    }
     let missing = [
         (unanswered(counts), "without a valid reply"),
         (counts.flaky, "flaky"),
@@ -138,6 +144,16 @@ mod tests {
                 assert_eq!(exit_code(counts, &ended), code, "{verdict}, {ended:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_run_without_cases_is_no_pass() {
+        let none = VerdictCounts::<TestSuite>::default();
+        assert_eq!(Conclusion::from_counts(none, false), Conclusion::Incomplete);
+        assert_eq!(exit_code(none, &RunEnd::Complete), NOTHING_SELECTED);
+        assert_eq!(exit_code(none, &RunEnd::BoardLost("gone".to_owned())), ENVIRONMENT);
+        assert_eq!(exit_code(none, &RunEnd::Interrupted), INTERRUPTED);
+        assert_eq!(incomplete_counts(none), "no case was run");
     }
 
     #[test]

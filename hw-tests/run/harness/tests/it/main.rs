@@ -1,5 +1,6 @@
 //! Tests of whole runs without a board.
 
+mod fleet;
 mod library;
 mod session;
 mod test_suite;

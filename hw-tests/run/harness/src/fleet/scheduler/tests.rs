@@ -5,7 +5,7 @@ use super::*;
 const NOW: Duration = Duration::ZERO;
 
 fn problem(text: &str) -> CaseOutcome {
-    CaseOutcome::Problem(text.to_owned())
+    CaseOutcome::Problem(Some(text.to_owned()))
 }
 
 /// Assigns a board its next case, which must be this one.

@@ -1,0 +1,202 @@
+//! Runs on several boards in memory: a slow receiver of the events, boards of unlike kinds, and
+//! boards that are never ready.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::time::{Duration, Instant};
+
+use cli_support::exit::{CommandError, FAILED};
+use firmware::profile::BoardProfile;
+use hil_harness::campaign::{self, Observer, RunConfig, RunContext, Session};
+use hil_harness::file_system::OsFileSystem;
+use hil_harness::fleet::FleetBoard;
+use hil_harness::live::SetupError;
+use hil_harness::report::{Report, RunTarget};
+use hil_harness::runner::{RunEnd, RunOptions, RunSummary};
+use hil_harness::suite::{CaseResult, Verdict};
+
+use crate::test_suite::{TestCase, TestSuite, case, result};
+
+/// How long a test waits for a thread before it fails.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a board in memory does.
+#[derive(Clone)]
+struct Board {
+    /// The end of the names of the cases that it can run; it skips the others.
+    runs: &'static str,
+    /// Receives a message when the results of all cases are delivered.
+    delivered: Option<Sender<()>>,
+}
+
+impl Session for Board {
+    type Suite = TestSuite;
+    type Plan = Board;
+
+    fn planned_profile(_plan: &Board) -> Option<&BoardProfile> {
+        None
+    }
+
+    fn complete_plan(
+        _plan: &mut Board,
+        _cancel: &Arc<AtomicBool>,
+        _case_ids: &mut dyn Iterator<Item = String>,
+    ) {
+    }
+
+    fn name(&self) -> &str {
+        "in memory"
+    }
+
+    fn program(&self) -> String {
+        "mul.asm, build 00000001".to_owned()
+    }
+
+    fn target(&self) -> RunTarget {
+        RunTarget::default()
+    }
+
+    /// Takes all cases before it delivers the first result.
+    fn run(
+        &mut self,
+        cases: &mut dyn Iterator<Item = TestCase>,
+        options: RunOptions,
+        on_result: &mut dyn FnMut(CaseResult<TestSuite>),
+    ) -> RunSummary {
+        for case in cases.collect::<Vec<_>>() {
+            let verdict =
+                if case.id.ends_with(self.runs) { Verdict::Pass } else { Verdict::Skipped };
+            on_result(result(&case.id, verdict));
+        }
+        if let Some(delivered) = &self.delivered {
+            let _ = delivered.send(());
+        }
+        let is_stopped = options.interrupted.load(Ordering::Relaxed);
+        let ended = if is_stopped { RunEnd::Interrupted } else { RunEnd::Complete };
+        RunSummary { ended, ..RunSummary::default() }
+    }
+}
+
+fn member(name: &str, plan: Result<Board, CommandError>) -> FleetBoard<Board> {
+    FleetBoard { name: name.to_owned(), plan }
+}
+
+/// Runs cases with these names on boards and returns the exit code.
+fn run(
+    config: &RunConfig,
+    cases: &[String],
+    members: &[FleetBoard<Board>],
+    stop: &Arc<AtomicBool>,
+    observer: &mut dyn Observer<Board>,
+) -> u8 {
+    let cases: Vec<_> = cases.iter().map(|name| case(name)).collect();
+    let context = RunContext {
+        file_system: &OsFileSystem,
+        clock: Arc::new(Instant::now),
+        stop: Arc::clone(stop),
+        prepare: &|plan: &Board| Ok::<_, SetupError>(plan.clone()),
+        observer,
+    };
+    match campaign::run_on_fleet(config, &cases, members, context) {
+        Ok(done) => done.exit_code(),
+        Err(failure) => failure.code,
+    }
+}
+
+fn config(members: &[FleetBoard<Board>]) -> RunConfig {
+    let boards: Vec<_> = members.iter().map(|member| member.name.clone()).collect();
+    RunConfig { repeat: 1, min_boards: boards.len(), boards, ..RunConfig::default() }
+}
+
+fn report(folder: &Path) -> Report<TestSuite> {
+    let text = std::fs::read_to_string(folder.join("report.json")).expect("it is written");
+    serde_json::from_str(&text).expect("a report")
+}
+
+struct Silent;
+
+impl Observer<Board> for Silent {}
+
+/// Handles the first result only when the board has delivered all, and stops the run then.
+struct Stalled {
+    delivered: std::sync::mpsc::Receiver<()>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Observer<Board> for Stalled {
+    fn on_result(&mut self, _result: &CaseResult<TestSuite>) {
+        if !self.stop.swap(true, Ordering::Relaxed) {
+            self.delivered.recv_timeout(PATIENCE).expect("the board waits for no receiver");
+        }
+    }
+}
+
+#[test]
+fn a_board_delivers_its_results_however_slowly_they_are_handled() {
+    let (sender, delivered) = channel();
+    let members = [member("one", Ok(Board { runs: "", delivered: Some(sender) }))];
+    let cases: Vec<_> = (0..1000).map(|number| format!("case {number}")).collect();
+    let stop = Arc::new(AtomicBool::new(false));
+    let mut stalled = Stalled { delivered, stop: Arc::clone(&stop) };
+    let code = run(&config(&members), &cases, &members, &stop, &mut stalled);
+    assert_eq!(code, 0, "all cases had run when it was stopped");
+}
+
+#[test]
+fn boards_that_skip_what_others_run_are_kept() {
+    let board = |name: &str, runs| member(name, Ok(Board { runs, delivered: None }));
+    let members = [board("one", "x"), board("two", "y")];
+    let cases: Vec<_> =
+        (0..12).map(|number| format!("{number}{}", ["x", "y"][number % 2])).collect();
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let config = RunConfig { report: Some(folder.path().to_owned()), ..config(&members) };
+    // All boards are required.
+    assert_eq!(run(&config, &cases, &members, &Arc::default(), &mut Silent), 0);
+    let report = report(folder.path());
+    assert_eq!((report.counts.pass, report.counts.cases), (12, 12));
+    for row in &report.boards {
+        assert_eq!((row.is_missing, row.at_fault, &*row.ended), (false, 0, "complete"));
+    }
+}
+
+#[test]
+fn a_case_that_no_board_runs_is_skipped() {
+    let board = |name: &str| member(name, Ok(Board { runs: "x", delivered: None }));
+    let members = ["one", "two", "three", "four"].map(board);
+    let cases = ["ax".to_owned(), "b".to_owned()];
+    assert_eq!(run(&config(&members), &cases, &members, &Arc::default(), &mut Silent), 5);
+}
+
+#[test]
+fn boards_without_plan_are_a_failure_of_the_rig_on_one_and_on_several() {
+    let failure = || Err(CommandError::new(FAILED, "no such routine"));
+    let cases = ["a".to_owned()];
+    let members = [member("one", failure()), member("two", failure())];
+    assert_eq!(run(&config(&members), &cases, &members, &Arc::default(), &mut Silent), 3);
+    let context = RunContext::<Board> {
+        file_system: &OsFileSystem,
+        clock: Arc::new(Instant::now),
+        stop: Arc::default(),
+        prepare: &|plan: &Board| Ok(plan.clone()),
+        observer: &mut Silent,
+    };
+    let one = campaign::run(&RunConfig::default(), &vec![case("a")], failure(), context);
+    assert_eq!(one.expect_err("no board").code, 3);
+}
+
+#[test]
+fn a_run_whose_time_is_over_before_a_case_starts_is_no_pass() {
+    let members = [member("one", Ok(Board { runs: "", delivered: None }))];
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let config = RunConfig {
+        time: Some(Duration::ZERO),
+        report: Some(folder.path().to_owned()),
+        ..config(&members)
+    };
+    let code = run(&config, &["a".to_owned()], &members, &Arc::default(), &mut Silent);
+    assert_eq!(code, 4);
+    let junit = std::fs::read_to_string(folder.path().join("junit.xml")).expect("it is written");
+    assert!(junit.contains("no case was run"), "{junit}");
+}
