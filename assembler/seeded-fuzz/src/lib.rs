@@ -35,6 +35,10 @@ const MEMORY_ALLOWANCE_BYTES: u64 = 100 << 20;
 const SPECIAL_BYTES: &[u8] =
     b"\0\x01\x03\x04\x06\x15\x18\x1b\t\n\r\n \"#$%*+,-./0123456789:=ABDEFX[\\]_{|}\
     \x7f\x80\xc3\xe2\x80\xae\xff";
+/// Characters of two to four bytes, which positions in bytes can divide; some of them have another
+/// length in capitals. The dictionary of coverage-guided fuzzing has them, too.
+const MULTI_BYTE_CHARACTERS: &[&str] =
+    &["\u{e9}", "\u{fc}", "\u{df}", "\u{149}", "\u{20ac}", "\u{feff}", "\u{fffd}", "\u{1f600}"];
 
 /// Corpus and what is put into them.
 #[derive(Debug, Clone, Copy)]
@@ -95,7 +99,7 @@ impl Corpus<'_> {
     fn mutate_once(&self, input: &mut Vec<u8>, rng: &mut Rng) {
         let at = rng.below(input.len() + 1);
         let end = (at + 1 + rng.below(MAX_CHUNK_BYTES)).min(input.len());
-        match rng.below(11) {
+        match rng.below(12) {
             0 => insert(input, at, &[SPECIAL_BYTES[rng.below(SPECIAL_BYTES.len())]]),
             1 => set(input, at, SPECIAL_BYTES[rng.below(SPECIAL_BYTES.len())]),
             2 => {
@@ -119,6 +123,10 @@ impl Corpus<'_> {
                 let from = rng.below(other.len());
                 let piece = &other[from..(from + rng.below(2 * MAX_CHUNK_BYTES)).min(other.len())];
                 insert(input, at, piece);
+            }
+            9 => {
+                let character = rng.choose(MULTI_BYTE_CHARACTERS).unwrap_or_default();
+                insert(input, at, character.as_bytes());
             }
             // Truncate only now and then.
             _ if rng.below(4) == 0 => input.truncate(at),

@@ -33,12 +33,12 @@ impl HitCondition {
     /// Returns a message that shows the forms.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        let (kind, number): (fn(u32) -> Self, &str) = match text {
-            _ if text.starts_with(">=") => (Self::From, &text[2..]),
-            _ if text.starts_with("==") => (Self::Only, &text[2..]),
-            _ if text.starts_with('%') => (Self::EveryNth, &text[1..]),
-            _ => (Self::From, text),
-        };
+        let forms: [(&str, fn(u32) -> Self); 3] =
+            [(">=", Self::From), ("==", Self::Only), ("%", Self::EveryNth)];
+        let (kind, number) = forms
+            .iter()
+            .find_map(|(sign, kind)| Some((*kind, text.strip_prefix(sign)?)))
+            .unwrap_or((Self::From, text));
         let number = number.trim().parse().ok().filter(|number| *number > 0);
         number
             .map(kind)

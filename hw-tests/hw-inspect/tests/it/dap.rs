@@ -311,6 +311,10 @@ fn log_messages_assignments_completions_and_goto_serve_any_program() {
     let text = json!({ "text": "print [COU", "column": 11 });
     let targets = client.ask("completions", text)["targets"].clone();
     assert_eq!(targets, json!([{ "label": "COUNT", "type": "function", "start": 7, "length": 3 }]));
+    // Positions count units of UTF-16, of which the first character has two.
+    let text = json!({ "text": "\u{1f600}\u{e9}COU", "column": 7 });
+    let targets = client.ask("completions", text)["targets"].clone();
+    assert_eq!(targets, json!([{ "label": "COUNT", "type": "function", "start": 3, "length": 3 }]));
     let sources = client.ask("loadedSources", json!({}))["sources"].clone();
     let names = sources.as_array().expect("a list").iter().map(|one| one["name"].clone());
     assert!(names.collect::<Vec<_>>().contains(&json!("prog.asm")), "{sources}");

@@ -4,9 +4,9 @@ use std::io::Cursor;
 
 use board_debugger::dap::{LaunchArguments, LaunchedSession, serve};
 use seeded_fuzz::{Corpus, fuzz};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::corrupted::debugger;
+use crate::corrupted::{debugger, pieces};
 
 /// Requests of sessions, one per line.
 const SESSIONS: &[&[u8]] = &[
@@ -62,6 +62,10 @@ const WORDS: &[&[u8]] = &[
     b"\"memory 0FFFFH\"",
     b"\"set PC=0\"",
     b"\"watch TABLE,16\"",
+    "\"print f\u{fc}r\"".as_bytes(),
+    "\"display '\u{20ac}'\"".as_bytes(),
+    "\u{1f600}".as_bytes(),
+    b"\\ud83d",
     b"Content-Length: 20\r\n\r\n",
     b"\n",
 ];
@@ -116,6 +120,34 @@ fn any_bytes_end_the_session_with_a_message() {
     fuzz(&Corpus { seeds: &inputs, tokens: WORDS }, TIMES, |bytes| {
         played(bytes.to_vec());
     });
+}
+
+#[test]
+fn characters_of_several_bytes_may_be_anywhere_in_an_expression() {
+    let mut requests = vec![json!({ "command": "launch", "arguments": {} })];
+    for expression in pieces() {
+        for context in ["repl", "watch", "hover"] {
+            let text =
+                if context == "repl" { format!("print {expression}") } else { expression.clone() };
+            requests.push(json!({ "command": "evaluate",
+                "arguments": { "expression": text, "context": context } }));
+        }
+        requests.push(json!({ "command": "setExpression",
+            "arguments": { "expression": expression, "value": expression } }));
+        requests.push(json!({ "command": "dataBreakpointInfo",
+            "arguments": { "name": expression, "asAddress": true } }));
+        // A column may be between the two units of a character beyond 16 bits.
+        let columns = 1..=expression.encode_utf16().count() + 2;
+        requests.extend(columns.map(|column| {
+            json!({ "command": "completions", "arguments": { "text": expression, "column": column } })
+        }));
+    }
+    let numbered = requests.iter_mut().zip(1..).map(|(request, number)| {
+        request["seq"] = number.into();
+        format!("{request}\n")
+    });
+    let (answered, error) = played(session(numbered.collect::<String>().as_bytes()));
+    assert_eq!((answered.len(), error), (requests.len(), None));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use board_debugger::gdb::{GdbClient, GdbStream, serve};
 use seeded_fuzz::{Corpus, fuzz};
 
-use crate::corrupted::debugger;
+use crate::corrupted::{LINES, debugger, with_characters};
 
 /// Packets of sessions, one per line.
 const SESSIONS: &[&[u8]] = &[
@@ -15,7 +15,7 @@ const SESSIONS: &[&[u8]] = &[
     b"qRcmd,7374657020313030\nqRcmd,627265616b204c4f4f50\nqRcmd,6d656d6f727920\nqRcmd,626f617264\n",
 ];
 /// Words of the protocol, and commands of the debugger in hexadecimal digits: `step`, `who TABLE`,
-/// `set HL=0FFFFH`, `watch TABLE,16`, `goback`.
+/// `set HL=0FFFFH`, `watch TABLE,16`, `goback`, `print für`, `'€'`.
 const WORDS: &[&[u8]] = &[
     b"qRcmd,",
     b"73746570",
@@ -23,6 +23,9 @@ const WORDS: &[&[u8]] = &[
     b"73657420484c3d304646464648",
     b"7761746368205441424c452c3136",
     b"676f6261636b",
+    b"7072696e742066c3bc72",
+    b"27e282ac27",
+    b"c3",
     b"\n",
     b"m",
     b"M",
@@ -111,6 +114,16 @@ fn any_packets_are_answered() {
     fuzz(&SEEDS, TIMES, |lines| {
         played(session(lines));
     });
+}
+
+#[test]
+fn characters_of_several_bytes_may_be_anywhere_in_a_monitor_command() {
+    let digits = |line: &str| line.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let lines: Vec<_> = LINES.iter().flat_map(|line| with_characters(line)).collect();
+    let packets = lines.iter().map(|line| format!("qRcmd,{}\n", digits(line))).collect::<String>();
+    let replies = played(session(packets.trim_end().as_bytes()));
+    // Each command has the reply with its output, and OK.
+    assert_eq!(replies.iter().filter(|reply| *reply == "OK").count(), lines.len());
 }
 
 #[test]
