@@ -20,4 +20,4 @@ mod listing;
 pub mod profile;
 mod sources;
 
-pub use sources::{ProgramKind, source};
+pub use sources::{BUILT_IN_ROOT, ProgramKind, source};

@@ -155,12 +155,7 @@ fn source(debugger: &Debugger, wanted: &SourceArguments) -> ResponseBody {
     source.source_reference = given.or(wanted.source_reference);
     let name = source_name(debugger, &source).ok_or("unknown source")?;
     let code = debugger.code();
-    let file = code.file_named(&name).ok_or_else(|| {
-        format!(
-            "no program on the board has the source file {name}; known files: {}",
-            code.files().join(", ")
-        )
-    })?;
+    let file = code.find_file(&name).map_err(|error| error.to_string())?;
     let text = code.text(file);
     if text.is_empty() {
         return Err(format!("the text of {file} can't be read"));

@@ -12,6 +12,7 @@ mod launch;
 mod pictures;
 mod profile;
 mod reverse;
+mod same_names;
 #[path = "../../../hw-tests/tests/it/screen.rs"]
 mod screen;
 mod stuck;
