@@ -33,12 +33,13 @@ impl HitCondition {
     /// Returns a message that shows the forms.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        let forms: [(&str, fn(u32) -> Self); 3] =
-            [(">=", Self::From), ("==", Self::Only), ("%", Self::EveryNth)];
-        let (kind, number) = forms
-            .iter()
-            .find_map(|(sign, kind)| Some((*kind, text.strip_prefix(sign)?)))
-            .unwrap_or((Self::From, text));
+        let after = |sign| text.strip_prefix(sign);
+        let (kind, number): (fn(u32) -> Self, &str) = match (after(">="), after("=="), after("%")) {
+            (Some(number), _, _) => (Self::From, number),
+            (_, Some(number), _) => (Self::Only, number),
+            (_, _, Some(number)) => (Self::EveryNth, number),
+            _ => (Self::From, text),
+        };
         let number = number.trim().parse().ok().filter(|number| *number > 0);
         number
             .map(kind)
