@@ -116,7 +116,7 @@ function restoreLast() {
       writeLater(name);
     } else {
       conflicts.set(name, { other: last, isStored: false });
-      void setAside(name, last).then(
+      void setAside(name, last, last.version).then(
         () => removeLast(last.version),
         () => undefined,
       );
@@ -205,14 +205,15 @@ async function write(name) {
 }
 
 /**
- * Stores a state beside the one that has the place, until the user has chosen.
+ * Stores a state beside the one that has the place, until the user has chosen. It replaces the one
+ * that the same tab has set aside before.
  * @param {string} name
  * @param {Kept} value
  */
-async function setAside(name, value) {
+async function setAside(name, value, tab = TAB) {
   await update(asideOf(name), (list) => [
-    ...(list ?? []).filter((/** @type {any} */ one) => one.tab !== TAB),
-    { ...value, tab: TAB },
+    ...(list ?? []).filter((/** @type {any} */ one) => one.tab !== tab),
+    { ...value, tab },
   ]);
 }
 
