@@ -94,8 +94,8 @@ fn macro_signature(
     Some(signature(format!("{name} {list}"), names))
 }
 
-/// Creates a signature whose parameters are found in its label, in order. Their offsets are in units
-/// of UTF-16.
+/// Creates a signature whose parameters are found in its label, in order. Their offsets are in
+/// units of UTF-16.
 fn signature(label: String, names: Vec<String>) -> SignatureInformation {
     let mut from = label.find(' ').unwrap_or(0);
     let units = |text: &str| text.encode_utf16().count() as u32;

@@ -161,8 +161,8 @@ impl CodeMap {
     }
 
     /// Returns the file that a user means: the one at that path. A name without folders, in any
-    /// case, is that of a file of the program, or else of the firmware. Another path is that of a copy
-    /// of a built-in source, with the same name and text, or of a source which is not where it was
+    /// case, is that of a file of the program, or else of the firmware. Another path is that of a
+    /// copy of a built-in source, with the same name and text, or of a source which is not where it was
     /// when the program was made: the file whose last folders are the same.
     ///
     /// # Errors
@@ -198,8 +198,8 @@ impl CodeMap {
             && std::fs::read_to_string(path).is_ok_and(|text| text.lines().eq(self.text(file)))
     }
 
-    /// Returns the files that are not on the disk and have most of their last folders in common with
-    /// a path.
+    /// Returns the files that are not on the disk and have most of their last folders in common
+    /// with a path.
     fn moved_files<'f>(&self, files: &[&'f str], wanted: &str) -> Vec<&'f str> {
         let wanted = components(wanted);
         let in_common = |file: &str| {

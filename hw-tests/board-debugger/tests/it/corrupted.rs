@@ -1,6 +1,6 @@
 //! Corrupted input from clients: the servers of gdb's remote protocol and of the Debug Adapter
-//! Protocol reply to everything, and every session ends with its input. Commands and expressions may
-//! be any text.
+//! Protocol reply to everything, and every session ends with its input. Commands and expressions
+//! may be any text.
 
 mod commands;
 mod dap;
