@@ -54,7 +54,10 @@ pub struct Label {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FileError {
     /// No program has it: the file, and the files that they have.
-    #[error("no program on the board has the source file {0}; known files: {files}", files = .1.join(", "))]
+    #[error(
+        "no program on the board has the source file {0}; known files: {files}",
+        files = .1.join(", ")
+    )]
     Unknown(String, Vec<String>),
     /// Several files have this name.
     #[error("the name {0} is ambiguous: give the path of one of {files}", files = .1.join(", "))]
@@ -162,8 +165,8 @@ impl CodeMap {
 
     /// Returns the file that a user means: the one at that path. A name without folders, in any
     /// case, is that of a file of the program, or else of the firmware. Another path is that of a
-    /// copy of a built-in source, with the same name and text, or of a source which is not where it was
-    /// when the program was made: the file whose last folders are the same.
+    /// copy of a built-in source, with the same name and text, or of a source which is not where it
+    /// was when the program was made: the file whose last folders are the same.
     ///
     /// # Errors
     /// Returns `FileError` if there is no such file, or if a name is that of several.
