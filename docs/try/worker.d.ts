@@ -31,7 +31,7 @@ export interface Failure {
 }
 
 export interface SourceFile {
-  /** Name without folders, such as "xchng.asm". */
+  /** Name without folders, such as "xchng.asm"; a source of the firmware that is in no editor has the path "firmware:/ring.asm". */
   name: string;
   text: string;
 }

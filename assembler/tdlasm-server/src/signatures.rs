@@ -1,6 +1,5 @@
 //! Signature help: the operands that an instruction or a macro takes.
 
-use std::ops::Range;
 use std::path::Path;
 
 use lsp_types::{ParameterInformation, ParameterLabel, SignatureHelp, SignatureInformation};
@@ -95,16 +94,33 @@ fn macro_signature(
     Some(signature(format!("{name} {list}"), names))
 }
 
-/// Creates a signature whose parameters are found in its label, in order.
+/// Creates a signature whose parameters are found in its label, in order. Their offsets are in
+/// units of UTF-16.
 fn signature(label: String, names: Vec<String>) -> SignatureInformation {
     let mut from = label.find(' ').unwrap_or(0);
-    let place = |name: String| {
-        let start = label[from..].find(&name).map_or(from, |at| from + at);
-        let Range { start, end } = start..start + name.len();
-        from = end;
-        let label = ParameterLabel::LabelOffsets([start as u32, end as u32]);
+    let units = |text: &str| text.encode_utf16().count() as u32;
+    let parameters = names.iter().map(|name| {
+        let found = label.get(from..).and_then(|rest| rest.split_once(name.as_str()));
+        let start = from + found.map_or(0, |(before, _)| before.len());
+        from = start + found.map_or(0, |_| name.len());
+        let [start, end] = [start, from].map(|at| units(&label[..at]));
+        let label = ParameterLabel::LabelOffsets([start, end]);
         ParameterInformation { label, documentation: None }
-    };
-    let parameters = Some(names.into_iter().map(place).collect());
+    });
+    let parameters = Some(parameters.collect());
     SignatureInformation { label, documentation: None, parameters, active_parameter: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_counted_in_units_of_utf_16() {
+        let names = ["\u{e9}A", "\u{1f600}", "B", "missing"].map(str::to_owned);
+        let made = signature("MACRO [\u{e9}A,\u{1f600},B]".to_owned(), names.to_vec());
+        let labels = made.parameters.unwrap_or_default().into_iter().map(|one| one.label);
+        let expected = [[7, 9], [10, 12], [13, 14], [14, 14]].map(ParameterLabel::LabelOffsets);
+        assert_eq!(labels.collect::<Vec<_>>(), expected);
+    }
 }

@@ -2,7 +2,13 @@
 // are the toolchain's.
 
 import { autocompletion, completionKeymap } from "@codemirror/autocomplete";
-import { defaultKeymap, history, historyField, historyKeymap } from "@codemirror/commands";
+import {
+  defaultKeymap,
+  history,
+  historyField,
+  historyKeymap,
+  isolateHistory,
+} from "@codemirror/commands";
 import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
 import { EditorState } from "@codemirror/state";
@@ -120,7 +126,10 @@ export class Editor {
       const there = before.get(name);
       if (!there) return this.fresh(text, undo?.(name));
       if (there.doc.toString() === text) return there;
-      return there.update({ changes: { from: 0, to: there.doc.length, insert: text } }).state;
+      // Undone by itself, however soon it follows what was typed.
+      const annotations = isolateHistory.of("full");
+      const changes = { from: 0, to: there.doc.length, insert: text };
+      return there.update({ changes, annotations }).state;
     };
     this.states = new Map(files.map((file) => [file.name, state(file)]));
     this.messages = [];

@@ -5,7 +5,7 @@ import { ChallengePanel } from "./challenge.js";
 import { CorpusPanel } from "./corpus.js";
 import { DebugPanel } from "./debugger.js";
 import { button, choice, download, grouped, h, menu, messageOf, put } from "./dom.js";
-import { keep, kept, keptHistory, storesLater } from "./kept.js";
+import { keep, kept, keptHistory, onReplaced, storeWaiting, storesLater } from "./kept.js";
 import { packed } from "./packed.js";
 import { Sources } from "./sources.js";
 import { BEHAVIOURS, current, onChange, update } from "./state.js";
@@ -23,6 +23,8 @@ export class EvaluatorView {
     this.toolchain = toolchain;
     /** @type {SourceFile[]} */
     this.originals = [];
+    /** @type {Behaviour | null} The evaluator whose files are in the editor. */
+    this.loaded = null;
     this.keepLater = storesLater(() => this.keep());
     this.sources = new Sources(toolchain, {
       label: "Source of the evaluator",
@@ -58,6 +60,10 @@ export class EvaluatorView {
       if (changed.has("fen") || changed.has("square")) void this.answer(0);
       if (changed.has("at")) this.showPlace();
       this.position.textContent = `${state.square} of ${state.fen}`;
+    });
+    onReplaced((name) => {
+      if (name === this.loaded)
+        void this.sources.setFiles(this.withChanges(this.loaded)).then(() => this.sayChanged());
     });
     const isChallenge = /[#&]challenge=yes/.test(location.hash);
     void this.load().then(() => (isChallenge ? this.challenge.run() : undefined));
@@ -108,10 +114,13 @@ export class EvaluatorView {
 
   /** The evaluator as it is in the editor: only files that were changed go along. */
   program() {
-    const files = this.sources.editor
-      .files()
-      .filter(({ name, text }) => this.originalOf(name) !== text);
+    const files = this.changedFiles();
     return { behaviour: current().behaviour, ...(files.length ? { files } : {}) };
+  }
+
+  changedFiles() {
+    const files = this.sources.editor.files();
+    return files.filter(({ name, text }) => this.originalOf(name) !== text);
   }
 
   /** @param {string} name */
@@ -127,15 +136,13 @@ export class EvaluatorView {
     try {
       const { files } = await this.toolchain.call("sources", { behaviour });
       if (behaviour !== current().behaviour) return;
+      // What was typed belongs to the evaluator before.
+      storeWaiting();
+      this.loaded = behaviour;
       // A file for routines of one's own, which no program here inserts: it is there all the same.
       this.originals = files.filter(({ name }) => name !== "names.asm");
-      const changed = new Map(kept(behaviour).map(({ name, text }) => [name, text]));
-      await this.sources.setFiles(
-        this.originals.map((file) => ({
-          name: file.name,
-          text: changed.get(file.name) ?? file.text,
-        })),
-        (file) => keptHistory(behaviour, file),
+      await this.sources.setFiles(this.withChanges(behaviour), (file) =>
+        keptHistory(behaviour, file),
       );
       this.behaviour.select.dataset.loaded = behaviour;
       this.sayChanged();
@@ -143,6 +150,15 @@ export class EvaluatorView {
     } catch (error) {
       this.changed.textContent = messageOf(error);
     }
+  }
+
+  /**
+   * The evaluator's files with the changes that are kept.
+   * @param {Behaviour} behaviour
+   */
+  withChanges(behaviour) {
+    const changed = new Map(kept(behaviour).map(({ name, text }) => [name, text]));
+    return this.originals.map(({ name, text }) => ({ name, text: changed.get(name) ?? text }));
   }
 
   /** Shows the line that the link names. */
@@ -157,12 +173,13 @@ export class EvaluatorView {
   }
 
   keep() {
-    keep(current().behaviour, this.program().files ?? [], this.sources.editor.histories());
+    if (!this.loaded) return;
+    keep(this.loaded, this.changedFiles(), this.sources.editor.histories());
     this.sayChanged();
   }
 
   sayChanged() {
-    const names = (this.program().files ?? []).map(({ name }) => name);
+    const names = this.changedFiles().map(({ name }) => name);
     const text = names.length ? `Changed: ${names.join(", ")}` : "As in the repository.";
     if (this.changed.textContent !== text) this.changed.textContent = text;
   }

@@ -7,6 +7,7 @@ import { ExchangeView } from "./exchange.js";
 import { failure } from "./failure.js";
 import { prepareIsolation } from "./isolation.js";
 import { restore } from "./kept.js";
+import { SavingView } from "./saving.js";
 import { current, linkTo, onChange } from "./state.js";
 import { takeShared } from "./share.js";
 import { themeSwitch } from "./theme.js";
@@ -47,6 +48,7 @@ function showView() {
   }
   const isCode = view === "evaluator" || view === "program";
   element("code-tasks").hidden = !isCode;
+  element("saving").hidden = !isCode;
   element("write-code").toggleAttribute("data-current", isCode);
   if (view !== "exchange" && !begun.has(view)) void begin(view);
 }
@@ -81,6 +83,7 @@ toolchain.listen((event) => {
 });
 themeSwitch(/** @type {HTMLButtonElement} */ (element("theme")));
 await restore();
+new SavingView(element("saving"));
 await takeShared(element("broken"));
 new ExchangeView(element("exchange"), toolchain);
 onChange(showView);

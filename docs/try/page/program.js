@@ -15,7 +15,7 @@ import {
   setOptions,
 } from "./dom.js";
 import { EXAMPLES, FIRST } from "./examples.js";
-import { keep, kept, keptHistory, storesLater } from "./kept.js";
+import { keep, kept, keptHistory, onReplaced, storesLater } from "./kept.js";
 import { acceptDrops, picker } from "./opening.js";
 import { packed, sourcesOf } from "./packed.js";
 import { Sources } from "./sources.js";
@@ -93,6 +93,7 @@ export class ProgramView {
     this.build(host);
     acceptDrops(host, (files) => this.open(files));
     toolchain.listen((event) => event.event === "machine" && this.follow(event));
+    onReplaced((name) => name === "program" && void this.setFiles(kept(name)));
     void this.begin();
   }
 

@@ -42,6 +42,43 @@ async function ready(page) {
   await page.locator("section:not([hidden]) .count").filter({ hasText: /\S/ }).waitFor();
 }
 
+/** Waits until the page says that everything is stored. */
+async function saved(/** @type {import("playwright-core").Page} */ page) {
+  await page.locator("#saved", { hasText: "Saved in this browser." }).waitFor();
+}
+
+/**
+ * Types at the start of the program.
+ * @param {import("playwright-core").Page} page
+ * @param {string} words
+ */
+async function typeAt(page, words) {
+  await page.bringToFront();
+  await page.locator("#program .cm-content").focus();
+  await page.keyboard.press(`${modifier}+Home`);
+  await page.keyboard.insertText(words);
+}
+
+/** A browser in which all stores throw, as in a frame without an origin. */
+function refuseAll() {
+  for (const name of ["indexedDB", "localStorage", "sessionStorage"]) {
+    const get = () => {
+      throw new DOMException("no storage here", "SecurityError");
+    };
+    Object.defineProperty(window, name, { get });
+  }
+}
+
+/** A browser whose database can't be opened, and which has no room elsewhere. */
+function refuseOpening() {
+  IDBFactory.prototype.open = () => {
+    throw new DOMException("no storage here", "InvalidStateError");
+  };
+  Storage.prototype.setItem = () => {
+    throw new DOMException("no storage here", "QuotaExceededError");
+  };
+}
+
 /**
  * Types a comment at the start of a view's editor.
  * @param {import("playwright-core").Page} page
@@ -104,6 +141,132 @@ test("what is typed just before the page reloads itself to be isolated is there 
   await page.getByRole("link", { name: "Write Z80 code" }).click();
   await ready(page);
   await becomes(() => text(page), `; last${original}`);
+  pages.clean();
+});
+
+test("what is typed is there after a reload at once, and after the choice of another evaluator", async () => {
+  const page = await pages.visit("#view=program");
+  await ready(page);
+  const original = await text(page);
+  await page.locator("#program .cm-content").focus();
+  await page.keyboard.press(`${modifier}+Home`);
+  // IndexedDB has no time to write, as when the page goes while it is busy.
+  const loaded = page.waitForEvent("load");
+  await page.evaluate(() => {
+    IDBObjectStore.prototype.put = () => {
+      throw new Error("too late");
+    };
+    document.execCommand("insertText", false, "; at once");
+    location.reload();
+  });
+  await loaded;
+  await ready(page);
+  await becomes(() => text(page), `; at once${original}`);
+  await saved(page);
+  await stored(page, "; at once");
+
+  await page.goto(`${pages.server.url}#view=evaluator&behaviour=mended`);
+  await page.locator("#evaluator select[data-loaded=mended]").waitFor();
+  await page.locator("#evaluator .cm-content").focus();
+  await page.keyboard.press(`${modifier}+Home`);
+  await page.evaluate(async () => {
+    document.execCommand("insertText", false, "; of mended");
+    // The editor has noticed, and has not kept it yet.
+    while (document.querySelector("#saved")?.textContent !== "Saving…") {
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+    }
+    location.hash = location.hash.replace("mended", "1978");
+  });
+  await page.locator("#evaluator select[data-loaded='1978']").waitFor();
+  await page.locator("#evaluator").getByText("As in the repository.").waitFor();
+  await page.locator("#evaluator").getByLabel("Evaluator", { exact: true }).selectOption("mended");
+  await page.locator("#evaluator").getByText("Changed: xchng.asm").waitFor();
+  assert.match(await text(page), /^; of mended/);
+  pages.clean();
+});
+
+test("a browser that refuses storage shows the whole page, and that nothing is saved", async () => {
+  for (const refuse of [refuseAll, refuseOpening]) {
+    const page = await pages.visit("#view=program", {}, (one) => one.addInitScript(refuse));
+    await ready(page);
+    const problem = page.locator("#saving").getByRole("alert");
+    await problem.filter({ hasText: "Not saved: no storage here" }).waitFor();
+    const original = await text(page);
+    await typeMine(page, "program");
+    await problem.filter({ hasText: "Not saved: no storage here" }).waitFor();
+    await page.getByRole("button", { name: "Assemble", exact: true }).click();
+    await page.locator("#program").getByText("CRC-32").waitFor();
+    await page.getByRole("link", { name: "Try a position" }).click();
+    await page.locator("#exchange").getByText("residue").first().waitFor();
+    await page.getByRole("link", { name: "Write Z80 code" }).click();
+    await becomes(() => text(page), `; mine${original}`);
+    await page.close();
+  }
+  pages.clean();
+});
+
+test("storage that is full is reported until there is room again", async () => {
+  const page = await pages.visit("#view=program");
+  await ready(page);
+  await saved(page);
+  await page.evaluate(() => {
+    const { put } = IDBObjectStore.prototype;
+    Object.assign(window, { room: () => (IDBObjectStore.prototype.put = put) });
+    IDBObjectStore.prototype.put = () => {
+      throw new DOMException("the disk is full", "QuotaExceededError");
+    };
+  });
+  await typeMine(page, "program");
+  const problem = page.locator("#saving").getByRole("alert");
+  await problem.filter({ hasText: "Not saved: the disk is full" }).waitFor();
+  assert.equal(await page.locator("#saved").textContent(), "");
+  await page.evaluate(() => /** @type {any} */ (window).room());
+  await page.keyboard.insertText(" and more");
+  await saved(page);
+  await problem.waitFor({ state: "hidden" });
+  await stored(page, "; mine and more");
+  pages.clean();
+});
+
+test("two tabs with the same files lose nothing: the user chooses", async () => {
+  const one = await pages.visit("#view=program");
+  await ready(one);
+  const original = await text(one);
+  const other = await one.context().newPage();
+  await other.goto(`${pages.server.url}#view=program`);
+  await ready(other);
+  await typeAt(one, "; one");
+  await stored(one, "; one");
+  await typeAt(other, "; two");
+  const choice = (/** @type {import("playwright-core").Page} */ page, /** @type {string} */ name) =>
+    page.locator("#saving").getByRole("button", { name });
+  await choice(other, "Take the other version").waitFor();
+  await stored(other, "; one");
+  await stored(other, "; two");
+
+  // The choice outlives the tabs.
+  await other.reload();
+  await ready(other);
+  await becomes(() => text(other), `; one${original}`);
+  await choice(other, "Take the other version").click();
+  await becomes(() => text(other), `; two${original}`);
+  await other.locator("#saving button").first().waitFor({ state: "detached" });
+  await saved(other);
+  await other.locator("#program .cm-content").focus();
+  await other.keyboard.press(`${modifier}+z`);
+  await becomes(() => text(other), `; one${original}`);
+  await other.keyboard.press(`${modifier}+Shift+z`);
+  await saved(other);
+
+  // The first tab has not seen that, and now has the choice, too.
+  await typeAt(one, "; three ");
+  await choice(one, "Keep what this tab has").click();
+  await saved(one);
+  await becomes(() => text(one), `; three ; one${original}`);
+  await one.reload();
+  await ready(one);
+  await becomes(() => text(one), `; three ; one${original}`);
+  assert.equal(await one.locator("#saving button").count(), 0);
   pages.clean();
 });
 

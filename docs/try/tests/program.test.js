@@ -190,5 +190,12 @@ test("a program is stepped from its first instruction", async () => {
   await page.locator("#program .cm-runs-next", { hasText: "H,TEXT" }).waitFor();
   await page.getByRole("button", { name: "Back b", exact: true }).press("Enter");
   await page.locator("#program .cm-runs-next", { hasText: "SP,0FF00H" }).waitFor();
+  for (const text of ["€", "für", "[é]"]) {
+    await page.getByLabel("Expression to watch").fill(text);
+    await page.keyboard.press("Enter");
+    await page.locator("#program .problem", { hasText: /^(missing|unexpected) / }).waitFor();
+  }
+  await page.getByRole("button", { name: "Step i" }).press("Enter");
+  await page.locator("#program .cm-runs-next", { hasText: "H,TEXT" }).waitFor();
   pages.clean();
 });

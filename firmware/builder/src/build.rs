@@ -13,7 +13,7 @@ use tdlasm::{AssembleError, Options, assemble};
 use crate::evaluator::{self, Behaviour, Evaluator, FastParts, OverrideError};
 use crate::listing::{Listing, ListingLoader};
 use crate::profile::{BoardProfile, UartKind};
-use crate::sources::{self, ProgramKind, Sources};
+use crate::sources::{self, BUILT_IN_ROOT, ProgramKind, Sources, built_in_path};
 
 /// The build id is a CRC-32, as zlib's.
 const BUILD_CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
@@ -290,7 +290,7 @@ fn assemble_files(
 ) -> Result<Vec<Module>, BuildError> {
     let mut modules = Vec::new();
     for file in files {
-        modules.extend(assemble(sources, &[file.into()], options)?.modules);
+        modules.extend(assemble(sources, &[built_in_path(file)], options)?.modules);
     }
     Ok(modules)
 }
@@ -313,7 +313,7 @@ fn board_defines(profile: &BoardProfile) -> [(&'static str, u16); 8] {
 /// Returns assembler options with these symbols, and with the built-in files found from any folder.
 fn assembler_options(defines: &[(&str, u16)]) -> Options {
     let defines = defines.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
-    let include_dirs = vec![PathBuf::new()];
+    let include_dirs = vec![BUILT_IN_ROOT.into()];
     Options { defines, include_dirs, lines: true, ..Options::default() }
 }
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::build::BuiltImage;
-use crate::source;
 use crate::symbol_file::SymbolFile;
 use crate::symbols::{AmbiguousSymbol, Symbols};
+use crate::{BUILT_IN_ROOT, source};
 use tdlasm::image::Image;
 use tdlasm::isa::{Decoded, decode};
 use tdlasm::link::{LinkedLine, LinkedSymbol, Program};
@@ -50,6 +50,20 @@ pub struct Label {
     pub exported: bool,
     /// Whether its address is that of an instruction.
     pub is_code: bool,
+}
+
+/// Error returned if a file of the user's is none of a map, or several.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FileError {
+    /// No program has it: the file, and the files that they have.
+    #[error(
+        "no program on the board has the source file {0}; known files: {files}",
+        files = .1.join(", ")
+    )]
+    Unknown(String, Vec<String>),
+    /// Several files have this name.
+    #[error("the name {0} is ambiguous: give the path of one of {files}", files = .1.join(", "))]
+    Ambiguous(String, Vec<String>),
 }
 
 #[derive(Debug, Clone, Default)]
@@ -164,9 +178,9 @@ impl CodeMap {
         self.programs.iter().flat_map(|program| program.lines.iter())
     }
 
-    /// Returns the first line at or after `line` that has instructions, and their addresses.
+    /// Returns the first line at or after `line` that has instructions, and their addresses. `file`
+    /// is one of [`CodeMap::files`].
     pub fn breakpoint_line(&self, file: &str, line: u32) -> Option<(u32, Vec<u16>)> {
-        let file = self.file_named(file)?;
         let wanted =
             |one: &&LinkedLine| one.is_code && one.place.line >= line && *one.place.file == *file;
         let first = self.lines().filter(wanted).map(|one| one.place.line).min()?;
@@ -174,18 +188,63 @@ impl CodeMap {
         Some((first, of_it.map(|one| one.address).collect()))
     }
 
-    /// Resolves a path of the user: the file at that path, or else the one with the same name
-    /// without folders, ignoring case.
-    pub fn file_named(&self, file: &str) -> Option<&str> {
+    /// Returns the file that a user means: the one at that path. A name without folders, in any
+    /// case, is that of a file of the program, or else of the firmware. Another path is that of a
+    /// copy of a built-in source, with the same name and text, or of a source which is not where it
+    /// was when the program was made: the file whose last folders are the same.
+    ///
+    /// # Errors
+    /// Returns `FileError` if there is no such file, or if a name is that of several.
+    pub fn find_file(&self, wanted: &str) -> Result<&str, FileError> {
         let files = self.files();
-        let path = std::fs::canonicalize(file).ok();
-        let same_path = |one: &&str| path.is_some() && self.path(one) == path.as_deref();
-        let same_name = |one: &&str| file_name_key(one) == file_name_key(file);
-        let exact = files.iter().find(|one| **one == file);
-        exact
-            .or_else(|| files.iter().find(|one| same_path(one)))
-            .or_else(|| files.iter().find(|one| same_name(one)))
-            .copied()
+        let path = std::fs::canonicalize(wanted).ok();
+        let is_same_path = |one: &&&str| path.is_some() && self.path(one) == path.as_deref();
+        let exact = files.iter().find(|one| **one == wanted);
+        if let Some(found) = exact.or_else(|| files.iter().find(is_same_path)) {
+            return Ok(found);
+        }
+        if let Some(found) = files.iter().find(|file| self.is_copied_to(file, wanted)) {
+            return Ok(found);
+        }
+        let found = match components(wanted).len() {
+            1 => named(&files, wanted),
+            _ => self.moved_files(&files, wanted),
+        };
+        let names = |files: &[&str]| files.iter().map(|file| (*file).to_owned()).collect();
+        match found[..] {
+            [only] => Ok(only),
+            [] => Err(FileError::Unknown(wanted.to_owned(), names(&files))),
+            _ => Err(FileError::Ambiguous(wanted.to_owned(), names(&found))),
+        }
+    }
+
+    /// Returns `true` if there is a copy of a built-in source at a path.
+    fn is_copied_to(&self, file: &str, path: &str) -> bool {
+        let is_same_name = last_component(file).eq_ignore_ascii_case(last_component(path));
+        is_built_in(file)
+            && is_same_name
+            && std::fs::read_to_string(path).is_ok_and(|text| text.lines().eq(self.text(file)))
+    }
+
+    /// Returns the files that are not on the disk and have most of their last folders in common
+    /// with a path.
+    fn moved_files<'f>(&self, files: &[&'f str], wanted: &str) -> Vec<&'f str> {
+        let wanted = components(wanted);
+        let in_common = |file: &str| {
+            let ends = components(file).into_iter().rev().zip(wanted.iter().rev());
+            ends.take_while(|(one, other)| one.eq_ignore_ascii_case(other)).count()
+        };
+        let is_moved = |file: &&&str| !is_built_in(file) && self.path(file).is_none();
+        let moved: Vec<&str> = files.iter().filter(is_moved).copied().collect();
+        let most = moved.iter().map(|file| in_common(file)).max().unwrap_or(0);
+        moved.into_iter().filter(|file| most > 0 && in_common(file) == most).collect()
+    }
+
+    /// Returns a file's name without folders; the whole path if another file has the same name.
+    pub fn short_name<'f>(&self, file: &'f str) -> &'f str {
+        let name = last_component(file);
+        let count = self.texts.keys().filter(|one| last_component(one) == name).count();
+        if count > 1 { file } else { name }
     }
 
     /// Returns the value of a symbol; `None` if there is none or several. A local one is
@@ -292,11 +351,11 @@ impl CodeMap {
         Some(if distance == 0 { name.to_owned() } else { format!("{name}+{distance}") })
     }
 
-    /// Formats an address with label and line: `8123H, XCHNG+3 (xchng.asm:61)`.
+    /// Formats an address with label and line: `8123H, XCHNG+3 (xchng.asm:61)`. A file is named
+    /// as by [`CodeMap::short_name`].
     pub fn describe_address(&self, address: u16) -> String {
         let place = |line: &LinkedLine| {
-            let file = line.place.file.rsplit(['/', '\\']).next().unwrap_or_default();
-            format!(" ({file}:{})", line.place.line)
+            format!(" ({}:{})", self.short_name(&line.place.file), line.place.line)
         };
         let line = self.line_at(address).map(place).unwrap_or_default();
         match self.symbolic_address(address) {
@@ -381,7 +440,7 @@ fn decode_range(image: &Image, addresses: std::ops::Range<u32>) -> Vec<(u16, Dec
 /// Returns the text of a file: built in, or on the disk.
 fn read_source_text(file: &str) -> SourceText {
     let lines = |bytes: &[u8]| String::from_utf8_lossy(bytes).lines().map(str::to_owned).collect();
-    if let Some(text) = source(file) {
+    if let Some(text) = file.strip_prefix(BUILT_IN_ROOT).and_then(source) {
         return SourceText { lines: lines(text.as_bytes()), ..SourceText::default() };
     }
     match std::fs::read(file) {
@@ -398,7 +457,30 @@ fn modification_time(file: &Path) -> Option<SystemTime> {
     std::fs::metadata(file).and_then(|file| file.modified()).ok()
 }
 
-/// Returns a file's name without folders, in lower case.
-fn file_name_key(file: &str) -> String {
-    file.rsplit(['/', '\\']).next().unwrap_or(file).to_ascii_lowercase()
+fn is_built_in(file: &str) -> bool {
+    file.starts_with(BUILT_IN_ROOT)
+}
+
+/// Returns the files with a name without folders: those of users if there are any, and those with
+/// the same case if there are any.
+fn named<'f>(files: &[&'f str], name: &str) -> Vec<&'f str> {
+    let is_same = |file: &&str| last_component(file).eq_ignore_ascii_case(name);
+    let mut found: Vec<&str> = files.iter().copied().filter(is_same).collect();
+    let preferences: [&dyn Fn(&str) -> bool; 2] =
+        [&|file| !is_built_in(file), &|file| last_component(file) == name];
+    for is_preferred in preferences {
+        if found.iter().any(|file| is_preferred(file)) {
+            found.retain(|file| is_preferred(file));
+        }
+    }
+    found
+}
+
+/// Returns the folders of a path, and its name.
+fn components(path: &str) -> Vec<&str> {
+    path.split(['/', '\\']).filter(|one| !one.is_empty() && *one != ".").collect()
+}
+
+fn last_component(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }

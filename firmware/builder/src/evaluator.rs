@@ -222,8 +222,7 @@ fn is_hidden(name: &OsStr) -> bool {
 /// Returns an error for files that were neither assembled nor included: otherwise a routine under a
 /// misspelt name would be ignored silently.
 pub(crate) fn check_used(others: Vec<PathBuf>, loaded: &[PathBuf]) -> Result<(), OverrideError> {
-    let same = |file: &PathBuf, other: &PathBuf| file.file_name() == other.file_name();
-    let unused = others.into_iter().find(|file| !loaded.iter().any(|other| same(file, other)));
+    let unused = others.into_iter().find(|file| !loaded.contains(file));
     unused.map_or(Ok(()), |file| Err(OverrideError::Unused(file)))
 }
 

@@ -22,4 +22,4 @@ mod sources;
 pub mod symbol_file;
 pub mod symbols;
 
-pub use sources::{ProgramKind, source};
+pub use sources::{BUILT_IN_ROOT, ProgramKind, source};

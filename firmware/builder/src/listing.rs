@@ -13,8 +13,9 @@ use tdlasm::source::Loader;
 use crate::evaluator::{OverrideError, ROUTINES, TABLES, required_exports};
 use crate::sources::{Sources, source};
 
-/// The file before the listing, which declares names.
-const HEADER_FILE: &str = "listing.header";
+/// The file before the listing, which declares names. It is beside the built-in sources, so that it
+/// inserts those.
+const HEADER_FILE: &str = "firmware:/listing.header";
 /// Directives that the header replaces.
 const MODULE_DIRECTIVES: [&str; 10] = [
     ".IDENT", ".INTERN", ".ENTRY", ".EXTERN", ".END", ".PABS", ".PREL", ".PHEX", ".XLINK", ".PBIN",

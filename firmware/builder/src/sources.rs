@@ -1,9 +1,13 @@
 //! The Z80 sources, compiled into the program, so that builds do not depend on files.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tdlasm::source::{DiskLoader, Loader, MemoryLoader};
+
+/// The folder in which built-in sources are, as in `firmware:/crc16.asm`, apart from all files of
+/// users.
+pub const BUILT_IN_ROOT: &str = "firmware:/";
 
 /// The evaluator's files.
 #[cfg(feature = "evaluator")]
@@ -158,7 +162,12 @@ impl ProgramKind {
     }
 }
 
-/// The built-in sources by file name, with the disk as fallback for override files.
+/// Returns the path of a built-in source.
+pub(crate) fn built_in_path(name: &str) -> PathBuf {
+    format!("{BUILT_IN_ROOT}{name}").into()
+}
+
+/// The built-in sources, with the disk for override files.
 #[derive(Clone)]
 pub(crate) struct Sources {
     built_in: MemoryLoader,
@@ -168,7 +177,9 @@ pub(crate) struct Sources {
 impl Sources {
     /// Returns the built-in sources with other texts for some files.
     pub(crate) fn with_replaced(replaced: &[(&str, &str)]) -> Self {
-        let with = |loader: MemoryLoader, (name, text): (&str, &str)| loader.with(name, text);
+        let with = |loader: MemoryLoader, (name, text): (&str, &str)| {
+            loader.with(built_in_path(name), text)
+        };
         let loader = built_in_files().fold(MemoryLoader::new(), with);
         Self { built_in: replaced.iter().copied().fold(loader, with), disk: None }
     }

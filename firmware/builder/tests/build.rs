@@ -281,3 +281,22 @@ fn the_rings_and_tables_lie_where_the_routines_need_them() {
         }
     }
 }
+
+#[test]
+fn a_file_that_no_override_inserts_is_refused_although_a_built_in_one_has_its_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).expect("a file");
+    };
+    // The built-in names.asm inserts the built-in sargon.asm.
+    write("xchng.asm", "\t.IDENT XCHNG\n\t.INSERT names.asm\nXCHNG::\tRET\n\t.END\n");
+    let evaluator =
+        Evaluator { own: Some(folder.path().to_owned()), behaviour: Behaviour::default() };
+    let build = || build_with(&classic(), ProgramKind::Application, &evaluator);
+    build().unwrap_or_else(|error| panic!("{error}"));
+    write("sargon.asm", "; mine\n");
+    let error = build().expect_err("nothing inserts it").to_string();
+    assert!(error.contains("sargon.asm"), "{error}");
+    write("xchng.asm", "\t.IDENT XCHNG\n\t.INSERT sargon.asm\nXCHNG::\tRET\n\t.END\n");
+    build().unwrap_or_else(|error| panic!("{error}"));
+}

@@ -19,7 +19,7 @@ use crate::board::{EvaluatorSources, SourceFile, profile};
 use crate::build_info::crc32;
 use crate::error::PageError;
 use crate::program::placement_notice;
-use crate::sources::defines;
+use crate::sources::{defines, page_name};
 
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct AssembleRequest {
@@ -150,7 +150,7 @@ fn evaluator(
                 firmware::build::BuildError::Assembly(failure) => messages(failure.assembly()),
                 other => vec![message_without_location(&other.to_string())],
             };
-            outputs.made(messages, error.to_string(), None)
+            outputs.made(messages, PageError::from(error).message, None)
         }
     }
 }
@@ -203,7 +203,7 @@ fn messages(assembly: &Assembly) -> Vec<Value> {
             "severity": one["severity"],
             "code": one["code"],
             "message": one["message"],
-            "file": place["file"],
+            "file": place["file"].as_str().map(page_name),
             "line": place["line"],
             "column": place["column"],
             "endLine": place["end_line"],

@@ -23,7 +23,8 @@ use crate::error::PageError;
 use crate::examine::square;
 use crate::jobs::{Job, Slice};
 use crate::message::Post;
-use crate::program::{Loaded, set_texts};
+use crate::program::Loaded;
+use crate::sources::{page_name, set_texts};
 
 /// The board's time within which XCHNG is called for a square; a position takes a third of it.
 const DEFAULT_TIME_LIMIT_SECONDS: f64 = 5.0;
@@ -183,7 +184,8 @@ impl PageDebugSession {
         let condition = condition.map_err(|error| error.to_string())?;
         let (line, addresses) = match (&wish.file, wish.line, wish.address, &wish.symbol) {
             (Some(file), Some(line), ..) => {
-                let found = code.breakpoint_line(file, line);
+                let known = code.find_file(file).map_err(|error| error.to_string())?;
+                let found = code.breakpoint_line(known, line);
                 let (line, addresses) =
                     found.ok_or_else(|| format!("no instruction at or below {file}:{line}"))?;
                 (Some(line), addresses)
@@ -206,7 +208,7 @@ impl PageDebugSession {
     /// The text of a source by the name that the debugger has for it.
     pub(crate) fn text(&self, file: &str) -> Option<String> {
         let code = self.debugger.code();
-        let lines = code.text(code.file_named(file)?);
+        let lines = code.text(code.find_file(file).ok()?);
         (!lines.is_empty()).then(|| lines.join("\n") + "\n")
     }
 
@@ -255,7 +257,7 @@ impl PageDebugSession {
         let code = self.debugger.code();
         let place = &code.line_at(address)?.place;
         let text = code.text(&place.file).get(place.line as usize - 1);
-        Some(json!({ "file": *place.file, "line": place.line, "text": text }))
+        Some(json!({ "file": page_name(&place.file), "line": place.line, "text": text }))
     }
 
     fn calls(&self) -> Vec<Value> {
@@ -269,7 +271,7 @@ impl PageDebugSession {
                 "seen": call.was_seen,
             });
             if let Some(line) = code.line_at(call.site) {
-                shown["file"] = (*line.place.file).into();
+                shown["file"] = page_name(&line.place.file).into();
                 shown["line"] = line.place.line.into();
             }
             shown
@@ -406,7 +408,7 @@ pub(crate) fn times(fen: &str, edition: &EvaluatorSources) -> Result<Value, Page
     }
     let files = found.into_iter().map(|(name, lines)| {
         let text = code.text(&name).join("\n");
-        json!({ "name": name, "text": text, "lines": lines })
+        json!({ "name": page_name(&name), "text": text, "lines": lines })
     });
     Ok(json!({ "files": files.collect::<Vec<_>>(), "total": total }))
 }

@@ -43,8 +43,9 @@ impl From<CommandError> for PageError {
 }
 
 impl From<firmware::build::BuildError> for PageError {
+    /// A build fails by the evaluator's files, which the page's editor has without their folder.
     fn from(error: firmware::build::BuildError) -> Self {
-        Self::new(error)
+        Self::new(error.to_string().replace(firmware::BUILT_IN_ROOT, ""))
     }
 }
 

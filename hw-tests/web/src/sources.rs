@@ -1,6 +1,8 @@
 //! The evaluator's sources as an editor has them.
 
+use firmware::BUILT_IN_ROOT;
 use firmware::build::evaluator_defines;
+use firmware::code_map::CodeMap;
 use firmware::evaluator::Behaviour;
 
 use crate::board::SourceFile;
@@ -30,6 +32,21 @@ pub(crate) fn sources(behaviour: Behaviour) -> Result<Vec<SourceFile>, PageError
         Behaviour::Corrected | Behaviour::Original => &["xchng.asm"],
     };
     first.iter().chain(&FILES).map(|name| shipped(name)).collect()
+}
+
+/// Returns the name by which the page knows a source: the evaluator's files are in its editor.
+pub(crate) fn page_name(file: &str) -> &str {
+    let is_edited = |name: &&str| {
+        ["xchng.asm", "xchfst.asm", "spread.asm", NAMES].iter().chain(&FILES).any(|one| one == name)
+    };
+    file.strip_prefix(BUILT_IN_ROOT).filter(is_edited).unwrap_or(file)
+}
+
+/// Gives a map of the board's code the evaluator's texts that the page has.
+pub(crate) fn set_texts(code: &mut CodeMap, files: &[SourceFile]) {
+    for file in files {
+        code.set_text(&format!("{BUILT_IN_ROOT}{}", file.name), &file.text);
+    }
 }
 
 /// A file that the firmware carries.
@@ -68,6 +85,18 @@ pub(crate) fn defines(behaviour: Behaviour) -> Vec<(String, u16)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_files_in_the_editor_are_known_without_the_firmwares_root() {
+        for behaviour in Behaviour::ALL {
+            for SourceFile { name, .. } in sources(behaviour).expect("they ship") {
+                assert_eq!(page_name(&format!("{BUILT_IN_ROOT}{name}")), name);
+            }
+        }
+        for file in ["firmware:/crc16.asm", "crc16.asm", "src/xchng.asm"] {
+            assert_eq!(page_name(file), file);
+        }
+    }
 
     #[test]
     fn every_evaluator_has_its_files_and_an_edit_takes_the_place_of_one() {

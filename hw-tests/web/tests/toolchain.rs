@@ -163,6 +163,7 @@ fn the_debugger_goes_forward_and_back() {
     let printed = page.call("debug.command", json!({ "line": "print A" }));
     assert!(printed["text"].is_string());
     assert!(page.call("debug.text", json!({ "file": "xchng.asm" }))["text"].is_string());
+    assert_eq!(there["place"]["file"], "nextad.asm", "as the page's editor has it");
     let again = page.call("debug.move", json!({ "motion": "restart" }));
     assert_eq!(again["halt"], "start");
 }
@@ -225,6 +226,29 @@ fn a_program_runs_with_a_terminal() {
     assert!(!page.advance(), "nothing runs any more");
     let session = page.call("debug.start", json!({ "files": files }));
     assert_eq!((&session["label"], &session["place"]["line"]), (&json!("LOOP"), &json!(1)));
+}
+
+#[test]
+fn a_program_named_like_a_file_of_the_firmware_keeps_its_text() {
+    let mut page = Page::default();
+    let text = "START:\tCALL\tMINE\n\tJMP\tSTART\nMINE:\tRET\n\t.END\tSTART\n";
+    let files = json!([{ "name": "crc16.asm", "text": text }]);
+    let session = page.call("debug.start", json!({ "files": files }));
+    assert_eq!(session["place"]["file"], "crc16.asm");
+    assert_eq!(session["place"]["text"], "START:\tCALL\tMINE");
+    assert_eq!(page.call("debug.text", json!({ "file": "crc16.asm" }))["text"], text);
+    let built_in = page.call("debug.text", json!({ "file": "firmware:/crc16.asm" }));
+    assert_eq!(built_in["text"].as_str(), firmware::source("crc16.asm"));
+    let wish = json!([{ "file": "crc16.asm", "line": 3 }]);
+    let set = page.call("debug.breakpoints", json!({ "breakpoints": wish }));
+    assert_eq!(set["breakpoints"][0]["address"], 0x8006);
+    // Characters of several bytes are refused, and the session goes on.
+    for line in ["display €", "print für", "display [é]"] {
+        let refused = page.ask("debug.command", json!({ "line": line }));
+        assert!(refused["error"]["message"].is_string(), "{refused}");
+    }
+    let there = page.call("debug.move", json!({ "motion": "go" }));
+    assert_eq!((&there["label"], &there["halt"]), (&json!("MINE"), &json!("breakpoint")));
 }
 
 #[test]

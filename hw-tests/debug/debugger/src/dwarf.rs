@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use gimli::{Dwarf, EndianSlice, LittleEndian, SectionId};
@@ -44,7 +43,7 @@ fn add_unit(
     let Some(program) = unit.line_program.clone() else { return Ok(()) };
     let mut rows = program.rows();
     let mut open: Option<LinkedLine> = None;
-    // By number; a name may need a look at the disk.
+    // By number.
     let mut names: HashMap<u64, Arc<str>> = HashMap::new();
     while let Some((header, row)) = rows.next_row()? {
         let address = u32::try_from(row.address()).unwrap_or(u32::MAX).min(0x1_0000);
@@ -73,8 +72,8 @@ fn add_unit(
     Ok(())
 }
 
-/// Returns the name of a file, with its folder unless that is the compilation folder and the file
-/// is also in the current one.
+/// Returns the path of a file, as the compiler had it. A folder is relative to that of the
+/// compilation; where that is relative, too, it is the current one.
 fn file_name(
     dwarf: &Dwarf<Slice<'_>>,
     unit: &gimli::Unit<Slice<'_>>,
@@ -82,15 +81,19 @@ fn file_name(
     file: &gimli::FileEntry<Slice<'_>>,
 ) -> gimli::Result<String> {
     let name = dwarf.attr_string(unit, file.path_name())?.to_string_lossy().into_owned();
-    if name.starts_with('/') {
-        return Ok(name);
-    }
     let folder = match file.directory(header).filter(|_| file.directory_index() != 0) {
-        Some(folder) => Some(dwarf.attr_string(unit, folder)?),
-        None => unit.comp_dir.filter(|_| !Path::new(&name).is_file()),
+        Some(folder) => dwarf.attr_string(unit, folder)?.to_string_lossy().into_owned(),
+        None => String::new(),
     };
-    Ok(match folder {
-        Some(folder) => format!("{}/{name}", folder.to_string_lossy()),
-        None => name,
-    })
+    let compiled_in = unit.comp_dir.map(|folder| folder.to_string_lossy().into_owned());
+    let parts = [compiled_in.unwrap_or_default(), folder, name];
+    let path =
+        parts.iter().filter(|part| *part != ".").fold(String::new(), |path, part| {
+            match part.starts_with('/') || path.is_empty() {
+                true => part.clone(),
+                false if part.is_empty() => path,
+                false => format!("{path}/{part}"),
+            }
+        });
+    Ok(path)
 }

@@ -99,8 +99,10 @@ impl Session<'_, '_> {
             Some(b'z') => self.change_stop_point(rest, false),
             Some(b'H' | b'T') => "OK".to_owned(),
             Some(b'c' | b's' | b'b') => self.run(&text),
-            Some(b'q') if text.starts_with("qRcmd,") => return self.monitor(&text[6..]),
-            Some(b'q' | b'Q') => query_reply(&text),
+            Some(b'q' | b'Q') => match text.strip_prefix("qRcmd,") {
+                Some(digits) => return self.monitor(digits),
+                None => query_reply(&text),
+            },
             _ => String::new(),
         })
     }

@@ -1,6 +1,8 @@
 //! Locations in a program as users write them: `XCHNG`, `XCHNG+3`, `XCHNG..L`, `8123H`,
 //! `xchng.asm:60`, `:60`, `[SP]`.
 
+use firmware::code_map::CodeMap;
+
 use super::debugger::Debugger;
 use super::expression::Condition;
 
@@ -29,8 +31,7 @@ pub(super) fn resolve_address(debugger: &Debugger, text: &str) -> Result<u16, St
         let code = debugger.code();
         let label = code.labels().find(|(_, label)| label.is_code && !label.name.contains('.'));
         let label = label.map_or("START", |(_, label)| &label.name);
-        let files = code.files();
-        let file = files.first().copied().unwrap_or("prog.asm");
+        let file = example_file(code);
         format!(
             "invalid location '{text}': {problem}; expected a label, address or line, such as \
              {label}+3, 8123H or {file}:60"
@@ -60,19 +61,18 @@ pub(super) fn resolve_line(debugger: &Debugger, file: &str, line: u32) -> Result
     let running = debugger.line().map(|(file, _)| file.to_owned());
     let name = if file.is_empty() { running.as_deref() } else { Some(file) };
     let code = debugger.code();
-    let example = || code.files().first().copied().unwrap_or("prog.asm").to_owned();
-    let no_file = || format!("no source line at PC; name the file, as in {}:60", example());
-    let name = name.ok_or_else(no_file)?;
-    if code.file_named(name).is_none() {
-        let known = code.files().join(", ");
-        return Err(format!(
-            "no program on the board has the source file {name}; known files: {known}"
-        ));
-    }
+    let no_file =
+        || format!("no source line at PC; name the file, as in {}:60", example_file(code));
+    let name = code.find_file(name.ok_or_else(no_file)?).map_err(|error| error.to_string())?;
     let (found, addresses) = code
         .breakpoint_line(name, line)
         .ok_or_else(|| format!("{name} has no instruction at or after line {line}"))?;
     let adjusted = (found != line)
         .then(|| format!("line {line} has no instruction; the next one is on line {found}"));
     Ok(Location { addresses, adjusted })
+}
+
+/// Returns the name of a source file for an example.
+fn example_file(code: &CodeMap) -> &str {
+    code.files().first().map_or("prog.asm", |file| code.short_name(file))
 }

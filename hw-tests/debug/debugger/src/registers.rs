@@ -7,6 +7,9 @@ use z80_core::register_value;
 /// Bytes of the attackers array.
 const ARRAY: u16 = 14;
 
+/// The fast evaluator's file.
+const FAST_XCHNG: &str = "firmware:/xchfst.asm";
+
 /// The role of a register while XCHNG runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegisterRole {
@@ -45,9 +48,13 @@ fn opposite_register(name: &'static str) -> &'static str {
 /// before XCHNG has set them up. The first set is the one whose HL and DE point into the attackers
 /// array.
 pub fn xchng_register_roles(registers: &Registers, code: &CodeMap) -> Vec<RegisterRole> {
-    let file = code.line_at(registers.pc).map(|line| line.place.file.to_ascii_lowercase());
-    let within = file
-        .is_some_and(|file| ["xchng.asm", "nextad.asm"].iter().any(|name| file.ends_with(name)));
+    // The fast evaluator's XCHNG has other registers.
+    let line_at = |at| code.line_at(at).filter(|line| *line.place.file != *FAST_XCHNG);
+    let module = |at| line_at(at).map(|line| (&line.place.file, line.module));
+    let here = module(registers.pc);
+    let is_here =
+        |routine| code.symbol(routine).is_some_and(|at| here.is_some() && module(at) == here);
+    let within = ["XCHNG", "NEXTAD"].into_iter().any(is_here);
     let Some(array) = code.symbol("ATKLST").filter(|_| within) else { return Vec::new() };
     let points = |pair: u16| (array..array + ARRAY).contains(&pair);
     let both = |hl, de| points(hl) && points(de);

@@ -33,10 +33,11 @@ impl HitCondition {
     /// Returns a message that shows the forms.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        let (kind, number): (fn(u32) -> Self, &str) = match text {
-            _ if text.starts_with(">=") => (Self::From, &text[2..]),
-            _ if text.starts_with("==") => (Self::Only, &text[2..]),
-            _ if text.starts_with('%') => (Self::EveryNth, &text[1..]),
+        let after = |sign| text.strip_prefix(sign);
+        let (kind, number): (fn(u32) -> Self, &str) = match (after(">="), after("=="), after("%")) {
+            (Some(number), _, _) => (Self::From, number),
+            (_, Some(number), _) => (Self::Only, number),
+            (_, _, Some(number)) => (Self::EveryNth, number),
             _ => (Self::From, text),
         };
         let number = number.trim().parse().ok().filter(|number| *number > 0);

@@ -6,6 +6,7 @@ use board_debugger::profiling::{Coverage, CoverageWorkload, FileCoverage, covera
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED};
 use cli_support::files::write_output;
+use firmware::BUILT_IN_ROOT;
 use firmware::code_map::CodeMap;
 use firmware::profile::BoardProfile;
 use sargon_corpus as corpus;
@@ -87,27 +88,26 @@ fn run_program(
     Ok(Some(workout))
 }
 
-/// Writes a tracefile and the sources beside it: it refers to files, and the built-in sources are
-/// embedded in the program.
+/// Writes a tracefile and, in a folder beside it, the sources that are embedded in the program: a
+/// tracefile refers to files.
 fn write_lcov(file: &Path, coverage: &Coverage, code: &[CodeMap]) -> Result<(), CommandError> {
     let failed = |path: &Path, error: std::io::Error| {
         CommandError::new(ENVIRONMENT, format!("can't write {}: {error}", path.display()))
     };
-    let folder = file.with_extension("sources");
+    let folder = file.with_extension("sources").join("firmware");
     let own = |name: &str| code.iter().find_map(|one| one.path(name)).map(Path::to_owned);
     let mut paths = std::collections::HashMap::new();
     for one in coverage.files() {
-        let path = match own(&one.file) {
-            Some(path) => path,
-            None => {
-                let name = Path::new(&one.file).file_name().unwrap_or_default();
+        let path = match (own(&one.file), one.file.strip_prefix(BUILT_IN_ROOT)) {
+            (Some(path), _) => path,
+            (None, Some(name)) => {
                 std::fs::create_dir_all(&folder).map_err(|error| failed(&folder, error))?;
                 let path = folder.join(name);
-                let text = code.iter().map(|map| map.text(&one.file)).find(|text| !text.is_empty());
-                let text = text.unwrap_or_default().join("\n") + "\n";
-                write_output(&path, text.as_bytes())?;
+                write_output(&path, firmware::source(name).unwrap_or_default().as_bytes())?;
                 std::fs::canonicalize(&path).map_err(|error| failed(&path, error))?
             }
+            // A source that is not where it was when the program was made.
+            (None, None) => continue,
         };
         paths.insert(one.file.clone(), path.display().to_string());
     }

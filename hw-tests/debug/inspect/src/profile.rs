@@ -97,7 +97,7 @@ pub(super) fn profile(args: &ProfileArgs) -> CommandResult {
         }
     };
     for file in &args.annotate {
-        check_file(&code, file)?;
+        find_file(&code, file)?;
     }
     let title = format!("{title}, T-states");
     if let Some(file) = &args.flame {
@@ -194,20 +194,22 @@ fn report(args: &ProfileArgs, meter: &StepCounter, code: &CodeMap) -> Result<Str
         return json_line(&json!({ "routines": routines, "lines": lines }));
     }
     if !args.annotate.is_empty() {
-        let files: Vec<String> =
-            args.annotate.iter().map(|file| annotated_source(file, meter, code)).collect();
-        return Ok(files.join("\n"));
+        let annotated = |file| Ok(annotated_source(find_file(code, file)?, meter, code));
+        let files: Result<Vec<String>, CommandError> =
+            args.annotate.iter().map(String::as_str).map(annotated).collect();
+        return Ok(files?.join("\n"));
     }
     Ok(format!("{}\n{}", routine_table(&routines), line_table(&lines, args.lines, code)))
 }
 
-fn check_file(code: &CodeMap, file: &str) -> Result<(), CommandError> {
-    if !code.text(file).is_empty() {
-        return Ok(());
+/// Returns the file that the user means.
+///
+/// # Errors
+/// Returns an error if no program has it, or if its text can't be read.
+fn find_file<'c>(code: &'c CodeMap, file: &str) -> Result<&'c str, CommandError> {
+    let found = code.find_file(file).map_err(|error| CommandError::new(USAGE, error))?;
+    if code.text(found).is_empty() {
+        return Err(CommandError::new(USAGE, format!("the text of {found} can't be read")));
     }
-    let known = code.files().join(", ");
-    Err(CommandError::new(
-        USAGE,
-        format!("no program on the board has the source file {file}; known files: {known}"),
-    ))
+    Ok(found)
 }

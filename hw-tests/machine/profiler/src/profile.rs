@@ -62,7 +62,7 @@ pub fn qualified_name(code: &CodeMap, address: u16) -> String {
     let name = code.address_name(address);
     match (code.label(address), code.line_at(address)) {
         (Some(label), _) if label.exported => name,
-        (_, Some(line)) => format!("{name} ({})", line.place.file),
+        (_, Some(line)) => format!("{name} ({})", code.short_name(&line.place.file)),
         _ => name,
     }
 }

@@ -269,11 +269,10 @@ impl Parser<'_> {
             self.skip(1);
             return Ok(if *open == '(' { inner } else { memory(inner, *open == '{') });
         }
-        if let Some(character) = self.rest.strip_prefix('\'').and_then(|rest| rest.chars().next())
-            && self.rest[1 + character.len_utf8()..].starts_with('\'')
-        {
-            self.skip(2 + character.len_utf8());
-            return Ok(Node::Number(character.into()));
+        if let Some((character, rest)) = character_literal(self.rest) {
+            let value = self.number(&format!("'{character}'"), u32::from(character).into())?;
+            self.rest = rest.trim_start();
+            return Ok(value);
         }
         let is_word = |c: char| c.is_ascii_alphanumeric() || ".$%'_".contains(c);
         // `%` is a letter of symbols, and an operator only after a space.
@@ -319,19 +318,31 @@ impl Parser<'_> {
         {
             return Ok(memory(self.word(base)?, is_word));
         }
-        match parse_wide(word) {
-            Some(value) if value <= self.most.into() => Ok(Node::Number(value as u32)),
-            Some(_) => Err(ExpressionError::TooLarge(
-                word.to_owned(),
-                u32::BITS - self.most.leading_zeros(),
-            )),
-            None => Err(ExpressionError::UnknownName(word.to_owned())),
+        let value = parse_wide(word);
+        self.number(word, value.ok_or_else(|| ExpressionError::UnknownName(word.to_owned()))?)
+    }
+
+    /// Returns the node of a number, which `text` spells.
+    fn number(&self, text: &str, value: u64) -> Parsed {
+        match u32::try_from(value).ok().filter(|value| *value <= self.most) {
+            Some(value) => Ok(Node::Number(value)),
+            None => {
+                let bits = u32::BITS - self.most.leading_zeros();
+                Err(ExpressionError::TooLarge(text.to_owned(), bits))
+            }
         }
     }
 
     fn skip(&mut self, count: usize) {
         self.rest = self.rest[count..].trim_start();
     }
+}
+
+/// Returns the character of a literal such as `'A'` at the start of a text, and what follows it.
+fn character_literal(text: &str) -> Option<(char, &str)> {
+    let mut rest = text.strip_prefix('\'')?.chars();
+    let character = rest.next()?;
+    Some((character, rest.as_str().strip_prefix('\'')?))
 }
 
 /// Returns whether a suffix that comes next means a word: `.w` does, `.b` does not.

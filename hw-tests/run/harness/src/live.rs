@@ -35,7 +35,6 @@ use rcflash_link::{Link, LinkError, LinkStats};
 use rcflash_monitors::LoaderError;
 use rcflash_transport::Transport;
 use rcflash_transport::time::{Duration, Instant, sleep};
-use tdlasm::link::LinkedLine;
 
 use crate::board::{
     Board, BoardError, BoardKind, FaultCounts, FaultyBoard, PowerUpConfig, RecordOptions,
@@ -418,10 +417,7 @@ impl<S: BoardSuite> LiveBoard<S> {
 
     /// Returns an address with its label and source line.
     fn describe_address(&self, at: u16) -> String {
-        let code = CodeMap::new(&[&self.programs.application, &self.programs.monitor]);
-        let place = |line: &LinkedLine| format!(" ({}:{})", line.place.file, line.place.line);
-        let line = code.line_at(at).map_or(String::new(), place);
-        format!("{at:04X}H, {}{line}", code.address_name(at))
+        CodeMap::new(&[&self.programs.application, &self.programs.monitor]).describe_address(at)
     }
 
     /// Returns the faults injected so far; `None` without fault injection.

@@ -16,8 +16,8 @@ const MAX_ELEMENTS: u16 = 256;
 /// Returns a message if the expression is invalid.
 pub(crate) fn evaluate(debugger: &Debugger, text: &str) -> Result<String, String> {
     let text = text.trim();
-    let is_text = text.len() > 2 && text[text.len() - 2..].eq_ignore_ascii_case(".s");
-    if let Some(address) = text.get(..text.len().saturating_sub(2)).filter(|_| is_text) {
+    let address = text.strip_suffix(".s").or_else(|| text.strip_suffix(".S"));
+    if let Some(address) = address.filter(|address| !address.is_empty()) {
         return Ok(text_at(debugger, location::evaluate(debugger, address)?));
     }
     for (open, close, width) in [('[', ']', 1), ('{', '}', 2)] {

@@ -71,7 +71,7 @@ impl ClientBreakpoints {
     ) -> ResponseBody {
         let file = source_name(debugger, &wanted.source).ok_or("no source given")?;
         // Two paths of one file share its breakpoints.
-        let file = debugger.code().file_named(&file).map_or(file.clone(), str::to_owned);
+        let file = debugger.code().find_file(&file).map_or(file.clone(), str::to_owned);
         self.clear(debugger, &Kind::Lines(file.clone()));
         let mut set =
             |one| self.set_line(debugger, &file, one).unwrap_or_else(BreakpointStatus::refused);
@@ -199,8 +199,9 @@ impl ClientBreakpoints {
         let most = wanted.line.saturating_add(MAX_LOCATION_LINES);
         let last = wanted.end_line.unwrap_or(wanted.line).min(most);
         let code = debugger.code();
+        let file = code.find_file(&file).map_err(|error| error.to_string())?;
         let has_code =
-            |line: &u32| code.breakpoint_line(&file, *line).is_some_and(|(at, _)| at == *line);
+            |line: &u32| code.breakpoint_line(file, *line).is_some_and(|(at, _)| at == *line);
         let lines = (wanted.line..=last).filter(has_code);
         let lines: Vec<Value> = lines.map(|line| json!({ "line": line })).collect();
         Ok(json!({ "breakpoints": lines }))

@@ -80,18 +80,20 @@ fn completions(debugger: &Debugger, wanted: &CompletionsArguments) -> ResponseBo
         wanted.text.encode_utf16().take(wanted.column.saturating_sub(1)).collect();
     let text = String::from_utf16_lossy(&units);
     let is_name = |c: char| c.is_ascii_alphanumeric() || ".$%'_".contains(c);
-    let start = text.rfind(|c| !is_name(c)).map_or(0, |at| at + 1);
-    let typed = text.get(start..).unwrap_or_default().to_ascii_uppercase();
+    let typed = text.rsplit(|c| !is_name(c)).next().unwrap_or_default();
+    let before = text.strip_suffix(typed).unwrap_or_default();
+    // The protocol counts units of UTF-16.
+    let (start, length) = (before.encode_utf16().count(), typed.len());
+    let typed = typed.to_ascii_uppercase();
     let labels = debugger.code().labels().map(|(_, label)| (label.name.as_str(), "function"));
     let registers = REGISTER_NAMES.iter().chain(FLAGS.iter().map(|(flag, _)| flag));
     let registers = registers.map(|name| (*name, "variable"));
     let commands = commands::COMMANDS.iter().map(|one| (one.name, "keyword"));
-    let commands = commands.filter(|_| text[..start].trim().is_empty());
+    let commands = commands.filter(|_| before.trim().is_empty());
     let all = commands.chain(registers).chain(labels);
     let known = all.filter(|(name, _)| name.to_ascii_uppercase().starts_with(&typed));
     let targets: Vec<Value> = known
         .map(|(label, kind)| {
-            let length = typed.len();
             json!({ "label": label, "type": kind, "start": start, "length": length })
         })
         .collect();
@@ -153,12 +155,7 @@ fn source(debugger: &Debugger, wanted: &SourceArguments) -> ResponseBody {
     source.source_reference = given.or(wanted.source_reference);
     let name = source_name(debugger, &source).ok_or("unknown source")?;
     let code = debugger.code();
-    let file = code.file_named(&name).ok_or_else(|| {
-        format!(
-            "no program on the board has the source file {name}; known files: {}",
-            code.files().join(", ")
-        )
-    })?;
+    let file = code.find_file(&name).map_err(|error| error.to_string())?;
     let text = code.text(file);
     if text.is_empty() {
         return Err(format!("the text of {file} can't be read"));

@@ -44,13 +44,16 @@ pub(super) fn source_of(debugger: &Debugger, file: &str) -> Source {
     }
     let number = debugger.code().files().iter().position(|one| *one == file);
     let source_reference = number.map(|number| number as u64 + 1);
-    Source { name: Some(name), path: None, source_reference }
+    // Clients show the path, and request the text by the number.
+    Source { name: Some(name), path: Some(file.to_owned()), source_reference }
 }
 
 /// Returns the file name of the source that a client refers to.
 pub(super) fn source_name(debugger: &Debugger, source: &Source) -> Option<String> {
     let number = source.source_reference.and_then(|number| number.checked_sub(1));
     let files = debugger.code().files();
-    let known = number.and_then(|number| files.get(number as usize)).map(|file| (*file).to_owned());
-    known.or_else(|| source.path.clone()).or_else(|| source.name.clone())
+    // A number may be that of another file after the program was loaded again, a path is not.
+    let path = source.path.as_deref().filter(|path| files.contains(path));
+    let known = path.or_else(|| files.get(usize::try_from(number?).ok()?).copied());
+    known.map(str::to_owned).or_else(|| source.path.clone()).or_else(|| source.name.clone())
 }

@@ -23,19 +23,22 @@ fn a_line_has_run_when_the_board_had_a_reason() {
     let mut coverage = Coverage::default();
     meter.run(&mut machine.board, 50_000_000);
     coverage.add(&meter, &machine.code());
-    let ring = figures(&coverage, "ring.asm");
-    let before = figures(&coverage, "frame.asm");
+    let ring = figures(&coverage, "firmware:/ring.asm");
+    let before = figures(&coverage, "firmware:/frame.asm");
     assert!(
         ring.covered > 20 && ring.covered < ring.lines,
         "a banner leaves by the ring: {ring:?}"
     );
     assert_eq!(before.missed.len() + before.covered, before.lines);
-    assert_eq!(figures(&coverage, "xchng.asm").covered, 0);
-    assert!(figures(&coverage, "xchng.asm").partial.is_empty(), "what never ran has no way out");
+    assert_eq!(figures(&coverage, "firmware:/xchng.asm").covered, 0);
+    assert!(
+        figures(&coverage, "firmware:/xchng.asm").partial.is_empty(),
+        "what never ran has no way out"
+    );
     machine.send(&Request::Identify);
     meter.run(&mut machine.board, 50_000_000);
     coverage.add(&meter, &machine.code());
-    let after = figures(&coverage, "frame.asm");
+    let after = figures(&coverage, "firmware:/frame.asm");
     assert!(
         after.covered > before.covered + 60,
         "a frame came, and one went: {before:?} {after:?}"
@@ -55,7 +58,8 @@ fn the_command_lists_what_did_not_run_and_judges_it() {
         "{json}"
     );
     let files = value["files"].as_array().expect("files");
-    let reset = files.iter().find(|file| file["file"] == "reset.asm").expect("it is there");
+    let reset =
+        files.iter().find(|file| file["file"] == "firmware:/reset.asm").expect("it is there");
     let missed = reset["missed"].as_array().expect("lines").iter();
     let source = firmware::source("reset.asm").expect("it ships");
     let line = |number: u64| source.lines().nth(number as usize - 1).expect("the line").trim();

@@ -1,6 +1,7 @@
 //! The Debug Adapter Protocol: a client of the real program.
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use assert_cmd::cargo::CommandCargoExt;
@@ -28,7 +29,13 @@ impl Drop for Client {
 
 impl Client {
     pub(crate) fn start() -> Self {
+        Self::start_in(Path::new("."))
+    }
+
+    /// An adapter whose current folder is this one.
+    pub(crate) fn start_in(folder: &Path) -> Self {
         let mut command = Command::cargo_bin("hw-inspect").expect("it is built");
+        let command = command.current_dir(folder);
         let streams = command.arg("dap").stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = streams.spawn().expect("it starts");
         let input = process.stdin.take().expect("its input");
@@ -204,9 +211,16 @@ fn a_client_stops_in_xchng_reads_table_2_and_steps_back_to_atksav() {
 #[test]
 fn lines_data_and_ports_stop_the_board() {
     let mut client = Client::launched();
-    let source = json!({ "name": "xchng.asm", "path": "/somewhere/XCHNG.ASM" });
-    // The line before XCHNG is a comment; the one after it is valid but for its condition.
     let text = firmware::source("xchng.asm").expect("it ships");
+    // A copy of the built-in source is that source, and another file of its name is not.
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("XCHNG.ASM");
+    let source = json!({ "name": "XCHNG.ASM", "path": path });
+    std::fs::write(&path, "; other\n").expect("written");
+    let lines = json!({ "source": source, "breakpoints": [{ "line": 1 }] });
+    assert_eq!(client.ask("setBreakpoints", lines)["breakpoints"][0]["verified"], false);
+    std::fs::write(&path, text).expect("written");
+    // The line before XCHNG is a comment; the one after it is valid but for its condition.
     let entry = text.lines().position(|line| line.starts_with("XCHNG:")).expect("its entry");
     let lines = json!({ "source": source, "breakpoints": [
         { "line": entry },
@@ -311,6 +325,10 @@ fn log_messages_assignments_completions_and_goto_serve_any_program() {
     let text = json!({ "text": "print [COU", "column": 11 });
     let targets = client.ask("completions", text)["targets"].clone();
     assert_eq!(targets, json!([{ "label": "COUNT", "type": "function", "start": 7, "length": 3 }]));
+    // Positions count units of UTF-16, of which the first character has two.
+    let text = json!({ "text": "\u{1f600}\u{e9}COU", "column": 7 });
+    let targets = client.ask("completions", text)["targets"].clone();
+    assert_eq!(targets, json!([{ "label": "COUNT", "type": "function", "start": 3, "length": 3 }]));
     let sources = client.ask("loadedSources", json!({}))["sources"].clone();
     let names = sources.as_array().expect("a list").iter().map(|one| one["name"].clone());
     assert!(names.collect::<Vec<_>>().contains(&json!("prog.asm")), "{sources}");

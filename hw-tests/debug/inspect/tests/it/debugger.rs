@@ -156,7 +156,7 @@ fn steps_go_over_calls_out_of_routines_and_by_lines() {
         let registers = debugger.registers();
         assert!(registers.sp >= sp - 4, "not inside of a call");
         let line = debugger.code().line_at(registers.pc).expect("a line");
-        assert!(&*line.place.file == "attack.asm" && Some(line.place.line) != before);
+        assert!(&*line.place.file == "firmware:/attack.asm" && Some(line.place.line) != before);
     }
     let here = debugger.registers();
     assert_eq!(run(&mut debugger, ExecCommand::StepLine), HaltReason::Step);
@@ -298,7 +298,7 @@ fn the_last_change_of_a_byte_is_found_despite_writes_of_the_same_value() {
             || debugger
                 .code()
                 .line_at(debugger.registers().pc)
-                .is_some_and(|line| &*line.place.file == "atksav.asm"),
+                .is_some_and(|line| &*line.place.file == "firmware:/atksav.asm"),
         "{place}"
     );
 }
@@ -313,7 +313,7 @@ fn open_calls_are_known_and_lead_to_the_request() {
         calls.iter().map(|call| debugger.code().address_name(call.routine)).collect();
     assert!(calls[0].was_seen && names.contains(&"ATTACK".to_owned()), "{names:?}");
     let site = debugger.code().line_at(calls[0].site).expect("a line");
-    assert!(&*site.place.file == "attack.asm", "{site:?}");
+    assert!(&*site.place.file == "firmware:/attack.asm", "{site:?}");
 }
 
 #[test]

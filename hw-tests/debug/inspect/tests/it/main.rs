@@ -12,6 +12,7 @@ mod launch;
 mod pictures;
 mod profile;
 mod reverse;
+mod same_names;
 #[path = "../../../../cli/tests/it/screen.rs"]
 mod screen;
 mod stuck;

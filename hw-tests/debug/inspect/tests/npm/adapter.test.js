@@ -296,7 +296,7 @@ test("a routine of the user's own is opened as his file", async () => {
   assert.equal(stackFrames[0].source.path, fs.realpathSync(own));
   assert.equal(stackFrames[0].source.sourceReference, undefined);
   // The others are carried in the program, which gives out their text.
-  const other = stackFrames.find((one) => one.source && !one.source.path);
+  const other = stackFrames.find((one) => one.source?.sourceReference);
   const { sourceReference } = other.source;
   assert.ok(sourceReference > 0, JSON.stringify(other));
   const { content } = (await client.sourceRequest({ source: other.source, sourceReference })).body;

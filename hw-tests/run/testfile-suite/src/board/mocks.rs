@@ -23,7 +23,7 @@ const SHLD: u8 = 0x22;
 const LXI_H: u8 = 0x21;
 
 static MODULE: LazyLock<Result<Vec<Module>, String>> =
-    LazyLock::new(|| assemble_text("mocks.asm", include_str!("mocks.asm")));
+    LazyLock::new(|| assemble_text("testfile:/mocks.asm", include_str!("mocks.asm")));
 
 /// Where mocks can be placed beside a program.
 #[derive(Default)]

@@ -140,5 +140,5 @@ impl LinkedConsole {
 
 /// Returns the module.
 pub(super) fn module() -> Result<Vec<Module>, String> {
-    assemble_text("console.asm", include_str!("console.asm"))
+    assemble_text("testfile:/console.asm", include_str!("console.asm"))
 }

@@ -3,9 +3,9 @@
 use std::io::Cursor;
 
 use board_debugger::dap::{LaunchArguments, LaunchedSession, serve};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::corrupted::debugger;
+use crate::corrupted::{debugger, pieces};
 
 /// Requests of sessions, one per line.
 const SESSIONS: &[&[u8]] = &[
@@ -77,6 +77,34 @@ fn framed(body: &[u8]) -> Vec<u8> {
 fn session(lines: &[u8]) -> Vec<u8> {
     let bodies = lines.split(|byte| *byte == b'\n').filter(|body| !body.is_empty());
     bodies.flat_map(framed).collect()
+}
+
+#[test]
+fn characters_of_several_bytes_may_be_anywhere_in_an_expression() {
+    let mut requests = vec![json!({ "command": "launch", "arguments": {} })];
+    for expression in pieces() {
+        for context in ["repl", "watch", "hover"] {
+            let text =
+                if context == "repl" { format!("print {expression}") } else { expression.clone() };
+            requests.push(json!({ "command": "evaluate",
+                "arguments": { "expression": text, "context": context } }));
+        }
+        requests.push(json!({ "command": "setExpression",
+            "arguments": { "expression": expression, "value": expression } }));
+        requests.push(json!({ "command": "dataBreakpointInfo",
+            "arguments": { "name": expression, "asAddress": true } }));
+        // A column may be between the two units of a character beyond 16 bits.
+        let columns = 1..=expression.encode_utf16().count() + 2;
+        requests.extend(columns.map(|column| {
+            json!({ "command": "completions", "arguments": { "text": expression, "column": column } })
+        }));
+    }
+    let numbered = requests.iter_mut().zip(1..).map(|(request, number)| {
+        request["seq"] = number.into();
+        format!("{request}\n")
+    });
+    let (answered, error) = played(session(numbered.collect::<String>().as_bytes()));
+    assert_eq!((answered.len(), error), (requests.len(), None));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 use board_debugger::gdb::{GdbClient, GdbStream, serve};
 
-use crate::corrupted::debugger;
+use crate::corrupted::{LINES, debugger, with_characters};
 
 /// A stream whose input is fixed from the start.
 struct Script {
@@ -63,6 +63,23 @@ fn decode_packets(output: &[u8]) -> Vec<String> {
 fn packed(body: &[u8]) -> Vec<u8> {
     let sum = body.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
     [b"$", body, format!("#{sum:02x}").as_bytes()].concat()
+}
+
+/// Encodes a session of packets with valid checksums and arbitrary content.
+fn session(lines: &[u8]) -> Vec<u8> {
+    let bodies = lines.split(|byte| *byte == b'\n');
+    let no_end = |body: &&[u8]| !body.contains(&b'#');
+    bodies.filter(no_end).flat_map(packed).collect()
+}
+
+#[test]
+fn characters_of_several_bytes_may_be_anywhere_in_a_monitor_command() {
+    let digits = |line: &str| line.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let lines: Vec<_> = LINES.iter().flat_map(|line| with_characters(line)).collect();
+    let packets = lines.iter().map(|line| format!("qRcmd,{}\n", digits(line))).collect::<String>();
+    let replies = played(session(packets.trim_end().as_bytes()));
+    // Each command has the reply with its output, and OK.
+    assert_eq!(replies.iter().filter(|reply| *reply == "OK").count(), lines.len());
 }
 
 #[test]
