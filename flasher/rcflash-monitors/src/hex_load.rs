@@ -175,7 +175,7 @@ impl HexLoad<'_> {
 
     /// Sends a chunk until the monitor reports success, more slowly each time.
     fn send_chunk(&mut self, chunk: &Image) -> Result<()> {
-        let mut tries = 0;
+        let mut tries_at_slowest = 0;
         loop {
             let start = self.done;
             let total = self.total;
@@ -191,10 +191,10 @@ impl HexLoad<'_> {
                 return Ok(());
             }
             self.done = start;
-            if self.pace.slower().is_some() || tries + 1 == MAX_ROUNDS {
+            tries_at_slowest += usize::from(self.pace.slower().is_none());
+            if self.pace.slower().is_some() || tries_at_slowest == MAX_ROUNDS {
                 self.slow_down(chunk, &report, None)?;
             }
-            tries += 1;
         }
     }
 

@@ -134,6 +134,8 @@ struct OtherMonitor {
     state: OtherState,
     /// The commands that were executed.
     executed: Vec<u8>,
+    /// Whether each record is reported as bad.
+    refuses: bool,
 }
 
 enum OtherState {
@@ -146,7 +148,7 @@ impl Default for OtherMonitor {
     fn default() -> Self {
         let memory = Memory::new(0x8000..=0xFFFF);
         let (line, executed) = (Vec::new(), Vec::new());
-        Self { memory, line, state: OtherState::Prompt, executed }
+        Self { memory, line, state: OtherState::Prompt, executed, refuses: false }
     }
 }
 
@@ -173,14 +175,14 @@ impl OtherMonitor {
                 out.extend(b"\r\nDone\r\nmon> ");
                 self.state = OtherState::Prompt;
             }
-            line => match parse_s_records(line) {
-                Ok((image, _)) => {
+            line => match parse_s_records(&format!("{line}\nS9030000FC\n")) {
+                Ok((image, _)) if !self.refuses => {
                     for run in image.runs() {
                         self.memory.load(run.address, &run.bytes);
                     }
                     out.extend(b"\r\n.");
                 }
-                Err(_) => {
+                _ => {
                     out.extend(b"\r\nBad record\r\nmon> ");
                     self.state = OtherState::Prompt;
                 }
@@ -283,6 +285,14 @@ fn an_unknown_monitor_gets_s_records_or_blocks_and_is_not_said_to_be_verified() 
         let executed = bench.line.with_monitor(|peer| peer.typed_at_prompt().to_vec());
         assert_eq!(executed, b"G 9000", "{text}");
     }
+}
+
+#[test]
+fn a_monitor_that_reports_each_record_as_bad_ends_the_load() {
+    let monitor = OtherMonitor { refuses: true, ..OtherMonitor::default() };
+    let bench = VirtualBench::new(Box::new(monitor), MonitorOptions::default());
+    let outcome = bench.load_by(&described(S_RECORDS), &bench.request());
+    outcome.assert_ends(3, &["rejects line 1 (:10", "even with 10 ms after each character"]);
 }
 
 #[test]
