@@ -4,12 +4,12 @@ use cli_support::text::Escape;
 use z80_core::Registers;
 
 use crate::calls::nth_call;
+use crate::case::run_at_all_times;
 use crate::judge::Judged;
 use crate::machine::{Call, Machine};
 use crate::model::{Case, Step, TestFile};
 use crate::options::RunOptions;
 use crate::result::{RunError, TestResult};
-use crate::run::run_at_all_times;
 use crate::simulated::SimulatedMachine;
 
 /// Names that an error lists.

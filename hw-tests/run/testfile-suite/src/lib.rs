@@ -32,6 +32,7 @@ mod baseline;
 mod block;
 mod board;
 mod calls;
+mod case;
 mod contract;
 mod debug;
 mod judge;

@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use crate::block::Block;
 use crate::calls::{result_of, setup_calls, single_call};
+use crate::case::run_steps;
 use crate::contract::Contract;
 use crate::judge::{Judged, Sight};
 use crate::machine::{Call, CallEnd, Machine, MachineError, Outcome};
@@ -22,7 +23,6 @@ use crate::model::{Case, Expectation, Judge, Property, Step, TestFile};
 use crate::options::RunOptions;
 use crate::reader::FileError;
 use crate::result::{Difference, RunError, TestResult, Verdict};
-use crate::run::run_steps;
 
 use count::Counter;
 use expected::Expected;
