@@ -46,6 +46,9 @@ struct Partial {
     labels: BTreeMap<u16, (String, u32)>,
 }
 
+/// Adds a line of a format; `None` if it is not of that format.
+type AddLine = fn(&mut SymbolFile, &str, &mut Partial) -> Option<()>;
+
 impl SymbolFile {
     /// Parses a file in the format of its extension; without one of those above, lines are `VALUE
     /// NAME`. Source files are looked for in the folder of the file.
@@ -55,18 +58,17 @@ impl SymbolFile {
     pub fn parse(path: &Path, text: &str) -> Result<Self, SymbolFileError> {
         let wrong = |line| SymbolFileError { path: path.to_owned(), line };
         let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
-        let (add, expected): (fn(&mut Self, &str, &mut Partial) -> Option<()>, _) =
-            match ending.to_str() {
-                Some("noi") => (Self::add_noi_line, "of SDCC's .noi, as DEF _main 0x8003"),
-                Some("sld") => (Self::add_sld_line, "of sjasmplus' .sld, as a.asm|5||0|2|32771|T|"),
-                Some("map") => {
-                    (Self::add_map_line, "of z88dk's .map, as main = $8003 ; addr, public, ...")
-                }
-                _ => {
-                    let symbols = parse_symbol_file(text).map_err(wrong)?;
-                    return Ok(Self { symbols, ..Self::default() });
-                }
-            };
+        let (add, expected): (AddLine, _) = match ending.to_str() {
+            Some("noi") => (Self::add_noi_line, "of SDCC's .noi, as DEF _main 0x8003"),
+            Some("sld") => (Self::add_sld_line, "of sjasmplus' .sld, as a.asm|5||0|2|32771|T|"),
+            Some("map") => {
+                (Self::add_map_line, "of z88dk's .map, as main = $8003 ; addr, public, ...")
+            }
+            _ => {
+                let symbols = parse_symbol_file(text).map_err(wrong)?;
+                return Ok(Self { symbols, ..Self::default() });
+            }
+        };
         let mut info = Self::default();
         let mut partial = Partial::default();
         for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
