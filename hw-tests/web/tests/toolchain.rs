@@ -149,8 +149,9 @@ fn the_debugger_goes_forward_and_back() {
         (&again["registers"], &again["watches"]),
         (&begin["registers"], &watched["watches"])
     );
+    // Displays and breakpoints are numbered together; the breakpoint at XCHNG is the first.
     let stack = begin["registers"]["SP"].as_u64().expect("a number");
-    assert_eq!(again["watches"], json!([format!("1: SP = {stack:04X}H ({stack})")]));
+    assert_eq!(again["watches"], json!([format!("2: SP = {stack:04X}H ({stack})")]));
     let wish = json!([{ "symbol": "NEXTAD" }, { "file": "xchng.asm", "line": 9999 }]);
     let set = page.call("debug.breakpoints", json!({ "breakpoints": wish }));
     assert_eq!(set["breakpoints"][0]["set"], true);
@@ -322,7 +323,7 @@ fn a_program_of_ones_own_is_written_and_started() {
     assert_eq!((&written["address"], &written["size"]), (&json!(0x8000), &json!(12)), "{written}");
     let text = written["text"].as_str().expect("a text");
     assert!(text.contains("verified on the board; started at 8000h"), "{text}");
-    let rom = json!([{ "name": "rom.asm", "text": "\t.LOC 0\nA:\tJMP A\n\t.END A\n" }]);
+    let rom = json!([{ "name": "rom.asm", "text": "\t.LOC 0\nLOOP:\tJMP LOOP\n\t.END LOOP\n" }]);
     let refused = page.ask("serial.write", json!({ "program": rom, "via": "monitor" }));
     let message = refused["error"]["message"].as_str().expect("refused");
     assert!(message.contains("not written") && message.contains("in ROM"), "{message}");
