@@ -21,7 +21,7 @@ use thiserror::Error;
 
 use crate::convert::source_scan::{IncludeSearch, SourceScan};
 use crate::convert::{self, Dialect};
-use tdlasm::diag::Code;
+use tdlasm::diag::DiagnosticCode;
 use tdlasm::source::{Loader, Origin, Source, SourceMap, plain_text};
 use tdlasm::{asm, module::Module};
 
@@ -120,7 +120,7 @@ fn reading(options: &Options) -> convert::Options {
 
 /// Returns the modules of the file, and the messages about it: a text with errors keeps its bytes
 /// and its errors too.
-fn outcome(overlay: &Overlay<'_>, options: &Options) -> (Vec<Module>, Vec<Code>) {
+fn outcome(overlay: &Overlay<'_>, options: &Options) -> (Vec<Module>, Vec<DiagnosticCode>) {
     let Options { include_dirs, long_symbols } = options.clone();
     let options = tdlasm::Options { include_dirs, long_symbols, ..tdlasm::Options::default() };
     let outcome = asm::run(overlay, &[overlay.file.to_owned()], &options);

@@ -7,7 +7,7 @@ use lsp_types::{
     CodeAction, CodeActionKind, CodeActionOrCommand, Diagnostic, NumberOrString, Range, TextEdit,
     Uri, WorkspaceEdit,
 };
-use tdlasm::diag::{self, Code};
+use tdlasm::diag::{self, DiagnosticCode};
 
 use super::analysis::Analysis;
 use super::diagnostics::DiagnosticConverter;
@@ -68,7 +68,9 @@ fn code_action(uri: Uri, title: String, edit: TextEdit, shown: Diagnostic) -> Co
     CodeAction {
         title,
         kind: Some(CodeActionKind::QUICKFIX),
-        is_preferred: Some(shown.code != Some(NumberOrString::String(Code::Undefined.id().into()))),
+        is_preferred: Some(
+            shown.code != Some(NumberOrString::String(DiagnosticCode::Undefined.id().into())),
+        ),
         diagnostics: Some(vec![shown]),
         edit: Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }),
         ..CodeAction::default()
@@ -105,7 +107,10 @@ fn absolute_jump(
     text: &[u8],
     message: &diag::Diagnostic,
 ) -> Option<(String, TextEdit)> {
-    if !matches!(message.code, Code::Range | Code::TooFar | Code::Relocation) {
+    if !matches!(
+        message.code,
+        DiagnosticCode::Range | DiagnosticCode::TooFar | DiagnosticCode::Relocation
+    ) {
         return None;
     }
     let (file, stretch) = program.in_file(message.span)?;

@@ -124,7 +124,7 @@ fn missing_export(program: &Analysis, symbol: &Symbol) -> Option<(PathBuf, Diagn
     let diagnostic = Diagnostic {
         range: lines.range(start..start + symbol.name.len()),
         severity: Some(DiagnosticSeverity::ERROR),
-        code: Some(NumberOrString::String(diag::Code::Undefined.id().into())),
+        code: Some(NumberOrString::String(diag::DiagnosticCode::Undefined.id().into())),
         source: Some(DIAGNOSTIC_SOURCE.into()),
         message: format!("no module of the list in tdl.toml exports {}", symbol.name),
         ..Diagnostic::default()

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 use tdlasm::asm::{self, Assembly, Options};
-use tdlasm::diag::Code;
+use tdlasm::diag::DiagnosticCode;
 use tdlasm::source::MemoryLoader;
 use tdlasm::syntax::lex;
 
@@ -122,7 +122,7 @@ fn has_two_pass_error(lines: &str, text: &[u8]) -> bool {
     if !outcome.used_two_passes {
         return false;
     }
-    let undefined = outcome.diagnostics.iter().filter(|one| one.code == Code::Undefined);
+    let undefined = outcome.diagnostics.iter().filter(|one| one.code == DiagnosticCode::Undefined);
     let names = undefined.map(|one| outcome.sources.slice(one.span));
     let known = names.take(MAX_CHECKED_NAMES).filter(|name| occurs_twice(text, name));
     let known: Vec<_> = known.map(|name| (String::from_utf8_lossy(name).into(), 0)).collect();

@@ -8,7 +8,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use cli_support::exit;
 use cli_support::text::Escape;
-use tdlasm::diag::{Code, Diagnostic, LevelError, LintLevels, render, sarif};
+use tdlasm::diag::{Diagnostic, DiagnosticCode, LevelError, LintLevels, render, sarif};
 use tdlasm::listing::{Listing, Style, TdlOptions, UnknownSwitch, render_tdl, straight_path};
 use tdlasm::module::{Module, ObjectForm};
 use tdlasm::object::{tdl_losses, write_object, write_tdl};
@@ -270,7 +270,7 @@ fn levels(arguments: &Arguments) -> Result<LintLevels, ExitKind> {
         exit::USAGE
     };
     if arguments.as_original {
-        levels.add(Code::Digit.group()).map_err(refused)?;
+        levels.add(DiagnosticCode::Digit.group()).map_err(refused)?;
     }
     for option in &arguments.warnings {
         levels.add(option).map_err(refused)?;
@@ -287,7 +287,8 @@ fn levels(arguments: &Arguments) -> Result<LintLevels, ExitKind> {
 /// Returns `true` if output is written despite errors (`--as-original`), unless nothing is left.
 fn may_write_with_errors(arguments: &Arguments, assembly: &Assembly) -> bool {
     let mut errors = assembly.diagnostics.iter().filter(|one| one.is_error());
-    arguments.as_original && errors.all(|one| one.code.is_demotable() || one.code == Code::TooMany)
+    arguments.as_original
+        && errors.all(|one| one.code.is_demotable() || one.code == DiagnosticCode::TooMany)
 }
 
 /// `--cycles`: prints a line per routine.
@@ -451,12 +452,16 @@ fn fail(assembly: &Assembly, arguments: &Arguments) -> ExitKind {
             if count == 1 { "" } else { "s" }
         );
     }
-    if errors.clone().all(|one| one.code == Code::File) { exit::ENVIRONMENT } else { exit::FAILED }
+    if errors.clone().all(|one| one.code == DiagnosticCode::File) {
+        exit::ENVIRONMENT
+    } else {
+        exit::FAILED
+    }
 }
 
 /// Returns the one message about a source in Zilog's notation, instead of one for each line.
 fn foreign_dialect(diagnostics: &[Diagnostic], sources: &SourceMap) -> Option<Diagnostic> {
-    let mut unknown = diagnostics.iter().filter(|one| one.code == Code::Operator);
+    let mut unknown = diagnostics.iter().filter(|one| one.code == DiagnosticCode::Operator);
     let first = unknown.next()?;
     let source = sources.source_at(render::in_file(first.span, sources).start);
     let is_foreign = unknown.nth(MIN_FOREIGN_OPERATORS - 2).is_some()
@@ -465,7 +470,7 @@ fn foreign_dialect(diagnostics: &[Diagnostic], sources: &SourceMap) -> Option<Di
         let message = "this is Zilog's notation, and not TDL's";
         let name = source.escaped_name();
         let help = format!("convert it: tdlasm convert --to tdl {name} -o NEW.asm");
-        Diagnostic::new(Code::Zilog, first.span, message).help(help)
+        Diagnostic::new(DiagnosticCode::Zilog, first.span, message).help(help)
     })
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use tdlasm::diag::Code;
+use tdlasm::diag::DiagnosticCode;
 use tdlasm::module::{CodeChunk, Module};
 use tdlasm::source::MemoryLoader;
 use tdlasm::{ConsoleReply, Options, asm};
@@ -47,7 +47,7 @@ impl Program {
         asm::run(&loader, &["a.asm".into()], &options)
     }
 
-    fn outcome(&self, text: &[u8]) -> (Vec<Module>, Vec<Code>) {
+    fn outcome(&self, text: &[u8]) -> (Vec<Module>, Vec<DiagnosticCode>) {
         let outcome = self.assembled(text, false);
         let codes = outcome.diagnostics.iter().map(|found| found.code).collect();
         (outcome.modules, codes)

@@ -9,7 +9,7 @@ use super::options::Options;
 use super::pass::Pass;
 use super::pass_comparison::PassComparison;
 use super::recorder::Recorder;
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::listing::{
     BYTES_A_ROW, ListedCode, ListingControl, ListingDirective, RelocValue, RowBreak, Statement,
 };
@@ -57,12 +57,18 @@ impl<'a> Context<'a> {
         if self.pass == Pass::Second { 2 } else { 1 }
     }
 
-    pub(super) fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
+    pub(super) fn error(&mut self, code: DiagnosticCode, span: Span, message: impl Into<String>) {
         self.sink.add(Diagnostic::new(code, span, message));
     }
 
     /// Reports an error that ZASM marks with `count` equal error flags.
-    pub(super) fn error_counted(&mut self, code: Code, span: Span, message: &str, count: usize) {
+    pub(super) fn error_counted(
+        &mut self,
+        code: DiagnosticCode,
+        span: Span,
+        message: &str,
+        count: usize,
+    ) {
         self.sink.add_counted(Diagnostic::new(code, span, message), count);
     }
 

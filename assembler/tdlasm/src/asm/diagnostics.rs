@@ -4,7 +4,7 @@ use std::iter;
 
 use super::options::Options;
 use super::pass::Pass;
-use crate::diag::{Code, Diagnostic, Severity};
+use crate::diag::{Diagnostic, DiagnosticCode, Severity};
 use crate::source::Span;
 
 /// Errors beyond this number are dropped.
@@ -32,7 +32,7 @@ pub(super) struct DiagnosticSink<'a> {
     /// Whether fixups are being resolved.
     is_filling_fixups: bool,
     /// The flags that ZASM's listing shows, if there is one.
-    pub(super) listed_flags: Vec<(Code, Span)>,
+    pub(super) listed_flags: Vec<(DiagnosticCode, Span)>,
     /// Whether the first of two passes has found an error that ZASM reports in that pass.
     pub(super) first_pass_error: bool,
     /// Whether a single pass has met something that depends on later definitions.
@@ -135,13 +135,13 @@ impl<'a> DiagnosticSink<'a> {
             self.row.overflowed = true;
             let message =
                 format!("{} as well; this row has two error flags already", diagnostic.message);
-            self.push(Diagnostic { code: Code::More, message, ..diagnostic });
+            self.push(Diagnostic { code: DiagnosticCode::MoreErrors, message, ..diagnostic });
         }
     }
 
     /// Records flags of a single pass. Returns `false` if only two passes raise them correctly.
-    fn record_flags(&mut self, code: Code, count: usize) -> bool {
-        let is_early = code == Code::Undefined && !self.is_filling_fixups;
+    fn record_flags(&mut self, code: DiagnosticCode, count: usize) -> bool {
+        let is_early = code == DiagnosticCode::Undefined && !self.is_filling_fixups;
         let needs_two =
             !self.options.single_pass_diagnostics || code.needs_two_passes() || is_early;
         let rows =
@@ -174,7 +174,7 @@ impl<'a> DiagnosticSink<'a> {
             is_crowded || is_mixed || (is_cut && !self.fixup_flag_rows.is_empty());
     }
 
-    fn is_error(&self, code: Code) -> bool {
+    fn is_error(&self, code: DiagnosticCode) -> bool {
         self.options.lint_levels.severity(code) == Some(Severity::Error)
     }
 
@@ -193,13 +193,17 @@ impl<'a> DiagnosticSink<'a> {
             self.diagnostics.push(diagnostic);
         } else if self.errors == MAX_ERRORS + 1 {
             let message = format!("more than {MAX_ERRORS} errors; the rest is left out");
-            self.diagnostics.push(Diagnostic::new(Code::TooMany, diagnostic.span, message));
+            self.diagnostics.push(Diagnostic::new(
+                DiagnosticCode::TooMany,
+                diagnostic.span,
+                message,
+            ));
         }
     }
 
     /// Returns `true` if a diagnostic with this code would be stored. If not, callers can skip the
     /// search for suggestions.
-    pub(super) fn accepts(&self, code: Code) -> bool {
+    pub(super) fn accepts(&self, code: DiagnosticCode) -> bool {
         let has_room = match self.options.lint_levels.severity(code) {
             Some(Severity::Error) => self.errors < MAX_ERRORS,
             Some(Severity::Warning) => self.warnings < MAX_WARNINGS,
@@ -269,7 +273,7 @@ impl<'a> DiagnosticSink<'a> {
     pub(super) fn finish(mut self) -> (Vec<Diagnostic>, usize) {
         // A message about a whole module precedes those about its first byte.
         self.diagnostics.sort_by_key(|found| {
-            let about_module = found.code == Code::Overwrite;
+            let about_module = found.code == DiagnosticCode::Overwrite;
             (found.span.start, !about_module, found.severity == Severity::Warning)
         });
         self.diagnostics.dedup();

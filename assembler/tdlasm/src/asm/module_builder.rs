@@ -10,7 +10,7 @@ use super::module_assembler::ModuleAssembler;
 use super::name_hash::NameId;
 use super::name_table::{Definition, Name, SymbolState};
 use super::value::{BaseId, Value};
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::module::{
     Base, Binding, Lines, Module, Place, Reloc, RelocKind, Run, Section, SectionKind, Symbol,
     SymbolValue, Target,
@@ -89,7 +89,7 @@ impl ModuleAssembler<'_> {
 
     fn warn_overwritten(&mut self) {
         let message = "some addresses are assembled twice; the later bytes count";
-        self.context.report(Diagnostic::new(Code::Overwrite, Span::default(), message));
+        self.context.report(Diagnostic::new(DiagnosticCode::Overwrite, Span::default(), message));
     }
 
     fn name_of_module(&self) -> String {

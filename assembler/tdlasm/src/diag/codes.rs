@@ -13,32 +13,32 @@ macro_rules! codes {
     ($($name:ident $id:literal $group:literal $severity:ident $explain:literal;)*) => {
         /// The kinds of diagnostics. The identifiers are stable.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Code {
+        pub enum DiagnosticCode {
             $(#[doc = $explain] $name,)*
         }
 
-        impl Code {
+        impl DiagnosticCode {
             /// Every code, in the order of the table.
-            pub const ALL: &[Code] = &[$(Code::$name),*];
+            pub const ALL: &[DiagnosticCode] = &[$(DiagnosticCode::$name),*];
 
             /// Returns the stable identifier, such as `U01`.
             pub fn id(self) -> &'static str {
-                match self { $(Code::$name => $id,)* }
+                match self { $(DiagnosticCode::$name => $id,)* }
             }
 
             /// Returns the name in options, such as `range`.
             pub fn group(self) -> &'static str {
-                match self { $(Code::$name => $group,)* }
+                match self { $(DiagnosticCode::$name => $group,)* }
             }
 
             /// Returns the default severity.
             pub fn severity(self) -> Severity {
-                match self { $(Code::$name => Severity::$severity,)* }
+                match self { $(DiagnosticCode::$name => Severity::$severity,)* }
             }
 
             /// Returns an explanation: what the diagnostic means and how to solve it.
             pub fn explain(self) -> &'static str {
-                match self { $(Code::$name => $explain,)* }
+                match self { $(DiagnosticCode::$name => $explain,)* }
             }
         }
     };
@@ -94,7 +94,7 @@ codes! {
     Truncated "Q01" "truncated" Warning
         "The value does not fit the field, so only its low bits are used. A byte takes -256..255, \
         a bit number and the operand of RST 0..7.";
-    Extra "Q02" "extra" Warning
+    TrailingText "Q02" "extra" Warning
         "There is more on the line than the instruction or directive takes; the rest is ignored.";
     Digit "Q03" "digit" Error
         "The number has a digit that is too large for its radix; only the digits before it \
@@ -102,9 +102,9 @@ codes! {
     Displacement "W01" "displacement" Warning
         "An index displacement is a signed byte, -128..127. A value above 127 is a negative \
         displacement.";
-    Short "Q04" "short" Error
+    MissingOperand "Q04" "short" Error
         "An operand is missing. ZASM leaves its field out of the code, or takes 0.";
-    Kept "Q06" "kept" Warning
+    AssignmentIgnored "Q06" "kept" Warning
         "The symbol cannot be assigned; it keeps its first value (see M01 or M02 for the \
         reason).";
     Quote "Q07" "quote" Error
@@ -127,7 +127,7 @@ codes! {
         "The location counter passed FFFFH and continued at 0.";
     Overwrite "W05" "overwrite" Warning
         "Bytes are assembled twice to the same address; the later ones count.";
-    More "W06" "more" Error
+    MoreErrors "W06" "more" Error
         "The line has more errors than the two error flags show that ZASM prints in a row. \
         Correct those first.";
     Unanswered "W07" "unanswered" Error
@@ -217,40 +217,40 @@ codes! {
         "There are more errors, which are left out.";
 }
 
-impl Code {
+impl DiagnosticCode {
     /// Returns `true` if options can reduce an error to a warning. They cannot if the program was
     /// not read to its end, or no meaningful code could be assembled.
     pub fn is_demotable(self) -> bool {
         !matches!(
             self,
-            Code::Unterminated
-                | Code::MacroLimit
-                | Code::File
-                | Code::Table
-                | Code::TooMany
-                | Code::Unanswered
+            DiagnosticCode::Unterminated
+                | DiagnosticCode::MacroLimit
+                | DiagnosticCode::File
+                | DiagnosticCode::Table
+                | DiagnosticCode::TooMany
+                | DiagnosticCode::Unanswered
         )
     }
 
     /// Returns `true` if the diagnostic is hidden unless an option enables it.
     pub fn is_off_by_default(self) -> bool {
-        self == Code::UnusedLabel
+        self == DiagnosticCode::UnusedLabel
     }
 
     /// Returns `true` if only two passes report this as ZASM does: it depends on later definitions.
     pub fn needs_two_passes(self) -> bool {
         matches!(
             self,
-            Code::AfterCreated
-                | Code::Doubled
-                | Code::External
-                | Code::Internal
-                | Code::Kept
-                | Code::MacroLimit
-                | Code::Phase
-                | Code::Redefined
-                | Code::Register
-                | Code::Table
+            DiagnosticCode::AfterCreated
+                | DiagnosticCode::Doubled
+                | DiagnosticCode::External
+                | DiagnosticCode::Internal
+                | DiagnosticCode::AssignmentIgnored
+                | DiagnosticCode::MacroLimit
+                | DiagnosticCode::Phase
+                | DiagnosticCode::Redefined
+                | DiagnosticCode::Register
+                | DiagnosticCode::Table
         )
     }
 
@@ -270,8 +270,11 @@ mod tests {
 
     #[test]
     fn identifiers_and_groups_are_unique() {
-        let ids: HashSet<_> = Code::ALL.iter().map(|code| code.id()).collect();
-        let groups: HashSet<_> = Code::ALL.iter().map(|code| code.group()).collect();
-        assert_eq!((ids.len(), groups.len()), (Code::ALL.len(), Code::ALL.len()));
+        let ids: HashSet<_> = DiagnosticCode::ALL.iter().map(|code| code.id()).collect();
+        let groups: HashSet<_> = DiagnosticCode::ALL.iter().map(|code| code.group()).collect();
+        assert_eq!(
+            (ids.len(), groups.len()),
+            (DiagnosticCode::ALL.len(), DiagnosticCode::ALL.len())
+        );
     }
 }
