@@ -6,7 +6,7 @@ use std::rc::Rc;
 use board_debugger::commands::{CommandOutcome, Pane, execute};
 use board_debugger::profiling::{StepCounter, line_times};
 use board_debugger::{
-    Breakpoint, Condition, Debugger, ExecCommand, HaltReason, Machine, REGISTER_PAIRS,
+    BoundExpression, Breakpoint, Debugger, ExecCommand, HaltReason, Machine, REGISTER_PAIRS,
     describe_halt, disassemble_at, flag_letters, register_value, run_to_exchange,
     xchng_register_roles,
 };
@@ -180,7 +180,7 @@ impl PageDebugSession {
     fn set_breakpoint(&mut self, wish: &BreakpointRequest) -> Result<(u16, Option<u32>), String> {
         let code = self.debugger.code();
         let condition = wish.condition.as_deref().filter(|text| !text.trim().is_empty());
-        let condition = condition.map(|text| Condition::parse(text, code)).transpose();
+        let condition = condition.map(|text| BoundExpression::parse(text, code)).transpose();
         let condition = condition.map_err(|error| error.to_string())?;
         let (line, addresses) = match (&wish.file, wish.line, wish.address, &wish.symbol) {
             (Some(file), Some(line), ..) => {
@@ -282,7 +282,7 @@ impl PageDebugSession {
 
 fn halt_word(halt: HaltReason) -> &'static str {
     match halt {
-        HaltReason::Step => "step",
+        HaltReason::Completed => "step",
         HaltReason::Breakpoint => "breakpoint",
         HaltReason::Watchpoint(_) => "watchpoint",
         HaltReason::Idle => "idle",

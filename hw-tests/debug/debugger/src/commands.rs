@@ -132,10 +132,10 @@ pub fn runs_board(line: &str) -> bool {
 /// Runs the board, and the commands of a breakpoint that halts it; see [`execute`].
 pub fn run(
     debugger: &mut Debugger,
-    motion: ExecCommand,
+    command: ExecCommand,
     should_stop: ShouldStop<'_>,
 ) -> HaltReason {
-    let halt = debugger.run(motion, &mut *should_stop);
+    let halt = debugger.run(command, &mut *should_stop);
     run_breakpoint_commands(debugger, halt, should_stop)
 }
 
@@ -148,7 +148,7 @@ fn run_breakpoint_commands(
 ) -> HaltReason {
     while halt == HaltReason::Breakpoint {
         let Some(commands) = debugger.commands_at_pc() else { break };
-        halt = HaltReason::Step;
+        halt = HaltReason::Completed;
         for command in commands.split(';') {
             match execute_one(debugger, command, &mut *should_stop) {
                 Ok(CommandOutcome::Halted(next)) => {
@@ -162,7 +162,7 @@ fn run_breakpoint_commands(
                 Err(problem) => debugger.stops.log(format!("{}: {problem}", command.trim())),
             }
         }
-        if halt == HaltReason::Step {
+        if halt == HaltReason::Completed {
             return HaltReason::Breakpoint;
         }
         if (should_stop)(debugger) {
@@ -216,8 +216,8 @@ fn execute_one(
             Ok(CommandOutcome::Halted(HaltReason::HistoryStart))
         }
         name => match parse_exec_command(debugger, name, rest)? {
-            Some((motion, times)) => {
-                Ok(CommandOutcome::Halted(run_repeatedly(debugger, motion, times, should_stop)))
+            Some((command, times)) => {
+                Ok(CommandOutcome::Halted(run_repeatedly(debugger, command, times, should_stop)))
             }
             None => parse_pane(debugger, name, rest).map(CommandOutcome::Show),
         },
@@ -230,7 +230,7 @@ fn parse_exec_command(
     name: &str,
     rest: &str,
 ) -> Result<Option<(ExecCommand, u32)>, String> {
-    let motion = match name {
+    let command = match name {
         "step" => ExecCommand::Step,
         "over" => ExecCommand::StepOver,
         "next" => ExecCommand::StepLine,
@@ -255,23 +255,23 @@ fn parse_exec_command(
     let times = if rest.is_empty() { Some(1) } else { rest.parse().ok() };
     let times = times.filter(|times| (1..=MAX_REPEATED_STEPS).contains(times));
     let wrong = || format!("invalid number of steps '{rest}': expected 1 to {MAX_REPEATED_STEPS}");
-    Ok(Some((motion, times.ok_or_else(wrong)?)))
+    Ok(Some((command, times.ok_or_else(wrong)?)))
 }
 
 /// Repeats a command until the board halts for another reason than a completed step.
 fn run_repeatedly(
     debugger: &mut Debugger,
-    motion: ExecCommand,
+    command: ExecCommand,
     times: u32,
     should_stop: ShouldStop<'_>,
 ) -> HaltReason {
-    if motion == ExecCommand::ReverseStep {
+    if command == ExecCommand::ReverseStep {
         return debugger.run(ExecCommand::ReverseSteps(times.into()), should_stop);
     }
-    let mut halt = HaltReason::Step;
+    let mut halt = HaltReason::Completed;
     for _ in 0..times {
-        halt = debugger.run(motion, should_stop);
-        if halt != HaltReason::Step {
+        halt = debugger.run(command, should_stop);
+        if halt != HaltReason::Completed {
             break;
         }
     }

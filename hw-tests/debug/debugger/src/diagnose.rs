@@ -183,14 +183,16 @@ impl FaultSearch {
                 Err(outcome) => return self.stuck(outcome),
             }
             let square = self.square();
-            let wanted =
-                expected.iter().position(|one| one.square.is_none() || one.square == square);
-            let Some(wanted) = wanted.map(|at| expected.swap_remove(at)) else {
-                let place = square.map_or("no square".to_owned(), |square| square.to_string());
-                return FirstFault::Stuck(format!("XCHNG was called for {place}, which is empty"));
+            let index =
+                expected.iter().position(|call| call.square.is_none() || call.square == square);
+            let Some(index) = index else {
+                let problem = square.map_or("with an invalid square in M3".to_owned(), |square| {
+                    format!("for {square}, which is empty")
+                });
+                return FirstFault::Stuck(format!("XCHNG was called {problem}"));
             };
-            let fault =
-                self.check_array(&wanted).or_else(|| self.check_exchange(&wanted, should_stop));
+            let call = expected.swap_remove(index);
+            let fault = self.check_array(&call).or_else(|| self.check_exchange(&call, should_stop));
             if let Some(fault) = fault {
                 return fault;
             }
@@ -261,7 +263,7 @@ impl FaultSearch {
                         return Some(FirstFault::Booking { square, number, board, host: expected });
                     }
                 }
-                HaltReason::Step => {
+                HaltReason::Completed => {
                     let host = wanted.outcome.residue as i8;
                     return (board != host).then_some(FirstFault::Residue { square, board, host });
                 }

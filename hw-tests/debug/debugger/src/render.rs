@@ -60,7 +60,7 @@ pub fn describe_halt(debugger: &Debugger, halt: HaltReason) -> String {
 
 fn reason(debugger: &Debugger, halt: HaltReason) -> String {
     match halt {
-        HaltReason::Step => String::new(),
+        HaltReason::Completed => String::new(),
         HaltReason::Breakpoint => "at a breakpoint".to_owned(),
         HaltReason::Watchpoint(hit) if hit.id == 0 => describe_access(debugger, hit.trigger),
         HaltReason::Watchpoint(hit) => {

@@ -74,19 +74,19 @@ impl StepCounter {
         let before = board.registers();
         let clock = board.clock();
         self.start_step(&before, |address| board.bus().peek(address));
-        let turn = board.advance();
-        if turn != StepOutcome::Executed {
-            return turn;
+        let outcome = board.advance();
+        if outcome != StepOutcome::Executed {
+            return outcome;
         }
         let t_states = board.clock() - clock;
         let after = board.registers();
         if board.accepted_interrupt() {
             self.call_tree.enter(after.pc, before.pc, after.sp);
             self.call_tree.add_t_states(t_states);
-            return turn;
+            return outcome;
         }
         self.end_step(&after, t_states);
-        turn
+        outcome
     }
 
     /// Starts a call from outside of the program: `registers` are those at the routine's first
