@@ -27,7 +27,7 @@ pub use program::Program;
 pub use symbol_file::{SymbolLineError, parse_symbol_file};
 pub use symbols::{LinkedSymbol, SymbolTable};
 
-use crate::image::{Image, Run};
+use crate::image::{Image, ImageRun};
 use crate::module::Module;
 
 use error::Errors;
@@ -75,5 +75,5 @@ fn gather(mut runs: Vec<OwnedRun>, symbols: &SymbolTable, errors: &mut Errors) -
             });
         }
     }
-    Image::new(runs.into_iter().map(|run| Run { address: run.address, bytes: run.bytes }))
+    Image::new(runs.into_iter().map(|run| ImageRun { address: run.address, bytes: run.bytes }))
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use cli_support::exit;
 use cli_support::text::Escape;
 use tdlasm::disasm::disassemble;
-use tdlasm::image::{Image, Run, parse_intel_hex, parse_s_records};
+use tdlasm::image::{Image, ImageRun, parse_intel_hex, parse_s_records};
 use tdlasm::link::{Layout, parse_symbol_file};
 use tdlasm::object::{FileKind, ObjectError, file_kind, read_executable, read_modules};
 
@@ -97,7 +97,7 @@ fn binary(path: &Path, content: Vec<u8>, origin: u16) -> Result<(Image, Names), 
         cli_support::eprint_message!("help: give a lower --origin");
         return Err(exit::USAGE);
     }
-    Ok((Image::new([Run { address: origin, bytes: content }]), Names::new()))
+    Ok((Image::new([ImageRun { address: origin, bytes: content }]), Names::new()))
 }
 
 /// Reads an executable, or links the modules of an object at `origin`.

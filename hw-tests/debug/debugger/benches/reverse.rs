@@ -7,7 +7,7 @@ use board_debugger::{
 };
 use firmware::code_map::MappedProgram;
 use firmware::profile::BoardProfile;
-use tdlasm::image::{Image, Run};
+use tdlasm::image::{Image, ImageRun};
 
 /// Instructions before the first reverse command.
 const STEPS: u64 = 10_100_000;
@@ -17,7 +17,7 @@ const PROGRAM: [u8; 13] =
     [0x00, 0x75, 0x23, 0xCB, 0xFC, 0xCB, 0xF4, 0xED, 0x43, 0x00, 0x90, 0x18, 0xF4];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let run = Run { address: 0x8000, bytes: PROGRAM.into() };
+    let run = ImageRun { address: 0x8000, bytes: PROGRAM.into() };
     let known = MappedProgram { image: Image::new([run]), ..MappedProgram::default() };
     let profile = BoardProfile::named("rc2014-classic")?;
     let mut debugger = open_program(&profile, LoadedProgram::new(known, 0x8000))?;
