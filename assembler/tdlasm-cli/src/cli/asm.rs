@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
     /// Distinguish symbols by all characters instead of the first six
     #[arg(long, help_heading = "Source")]
     long_symbols: bool,
-    /// Processor that runs the program: with z180, instructions that it traps are warned of
+    /// Processor that runs the program; z180 warns about instructions that a Z180 traps
     /// [default: z80]
     #[arg(
         long,

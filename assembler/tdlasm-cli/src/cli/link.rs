@@ -18,8 +18,8 @@ pub(crate) struct Arguments {
     /// ELF and TDL objects, in the order of their sections, and archives, which are libraries
     #[arg(required = true)]
     objects: Vec<PathBuf>,
-    /// Link the modules that are needed from this archive or object, after the files named without
-    /// `--library`; TDL modules are needed for their entry points only
+    /// Link modules from this archive or object if they define a symbol that is still needed (TDL
+    /// modules: only if it is an entry point)
     #[arg(long, value_name = "FILE")]
     library: Vec<PathBuf>,
     /// Layout file (TOML) with the addresses of sections; without it they follow each other from 0

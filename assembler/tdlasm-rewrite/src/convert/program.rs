@@ -9,7 +9,7 @@ use super::expr::Node;
 
 /// The reason why some lists are copied unchanged.
 pub(super) const CURRENT_ADDRESS_IN_LIST: &str =
-    "behind a comma, the address of the statement is another one for some assemblers";
+    "after a comma, the current address has another value in some assemblers";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unconverted {

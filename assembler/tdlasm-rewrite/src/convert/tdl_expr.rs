@@ -10,8 +10,8 @@ use super::statement_context::StatementContext;
 /// Expressions with more operators, parentheses and operands than this are kept.
 pub(super) const MAX_NODES: usize = 200;
 
-const DISAGREEMENT: &str = "assemblers disagree on the division or right shift of what may be \
-    negative; write (value&0FFFFH) for a number without sign";
+const DISAGREEMENT: &str = "assemblers disagree on the division or right shift of values that may \
+    be negative; write (value&0FFFFH) for an unsigned number";
 
 /// The rank of the unary `#`.
 const NOT_RANK: u8 = 4;

@@ -76,7 +76,7 @@ impl<'a> Assembler<'a> {
                     self.module.context.sources.add_without_end(name.as_str().into(), origin, text);
                 if index.is_none() {
                     self.error(
-                        DiagnosticCode::Table,
+                        DiagnosticCode::SourcesTooLarge,
                         at,
                         "the sources are larger than 4 GB together",
                     );

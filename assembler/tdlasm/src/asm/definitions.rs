@@ -108,7 +108,6 @@ impl ModuleScope {
         );
     }
 
-    /// Stores a definition. If `kept`, the value stays as it was.
     /// Warns of a name that is assigned again under another spelling.
     fn lint_reassignment(context: &mut Context<'_>, entry: &Name, kind: Definition, span: Span) {
         let is_reassigned = entry.definition == Definition::Variable && kind == entry.definition;
@@ -126,6 +125,7 @@ impl ModuleScope {
         }
     }
 
+    /// Stores a definition; if `kept`, the value stays as it was.
     fn set_definition(
         &mut self,
         context: &mut Context<'_>,
@@ -420,13 +420,13 @@ impl ModuleScope {
         place: Span,
     ) {
         let spelling = self.names.spelling(new);
-        let message = format!("{spelling} has a meaning already, which stays");
+        let message = format!("{spelling} is already defined; the first definition is kept");
         context.report(Diagnostic::new(DiagnosticCode::Redefined, place, message));
     }
 
     pub(super) fn report_no_meaning(&mut self, context: &mut Context<'_>, old: NameId, at: Span) {
         let spelling = self.names.spelling(old);
-        let message = format!("{spelling} has no meaning that can get a second name here");
+        let message = format!("{spelling} cannot be renamed: no such symbol, macro or operator");
         context.error(DiagnosticCode::Undefined, at, message);
     }
 

@@ -161,7 +161,7 @@ impl InstructionReader<'_, '_> {
                 let value = Some(Evaluated::Known(Value::default()));
                 return Ok(Operand { value, span, ..Operand::none() });
             }
-            let message = "an operand is missing, and so is its field in the code";
+            let message = "missing operand; its bytes are not written";
             self.module.error(DiagnosticCode::MissingOperand, span, message);
             return Ok(Operand::none());
         }
@@ -185,7 +185,7 @@ impl InstructionReader<'_, '_> {
             self.module.error(
                 DiagnosticCode::MissingOperand,
                 span,
-                "an operand is missing, and so is its field in the code",
+                "missing operand; its bytes are not written",
             );
             return Ok(Operand::none());
         }
@@ -408,7 +408,7 @@ impl InstructionReader<'_, '_> {
     /// Reports a number that is not a register pair's. ZASM continues with the number of the error
     /// in its row, as long as the row shows its flag.
     fn replace_invalid_pair(&mut self, number: u16, form: &Form, span: Span) -> u16 {
-        let message = format!("{number:02X}H is not the number of a register pair here");
+        let message = format!("this instruction does not take register pair {number:02X}H");
         let help = format!("its forms are {}", patterns(form.mnemonic));
         self.module.report(Diagnostic::new(DiagnosticCode::NoRegister, span, message).help(help));
         self.module.context.sink.flags_in_row().map_or(number, |errors| 2 * errors)

@@ -1,4 +1,4 @@
-//! Lints: statements that ZASM assembles without a message, and that are hardly meant so.
+//! Lints: statements that ZASM assembles without a message, and that are probably mistakes.
 //!
 //! They change neither code nor error flags. A comment `; allow NAME` on the line, or alone on the
 //! line above, hides the lint of that name there.
@@ -209,7 +209,7 @@ impl InstructionReader<'_, '_> {
     fn report_wrong_pair(&mut self, named: Register, used: Register, span: Span) {
         let (named, used) = (named.name(), used.name());
         let message =
-            format!("{named} is no pair of this instruction, which assembles as with {used}");
+            format!("this instruction does not take {named}; it is assembled with {used}");
         let help = format!("write {used} if it is meant");
         self.module.report(Diagnostic::new(DiagnosticCode::WrongPair, span, message).help(help));
     }
@@ -229,7 +229,8 @@ impl ModuleAssembler<'_> {
     #[cold]
     pub(super) fn lint_symbol_as_operator(&mut self, name: NameId, span: Span, rest: &[u8]) {
         let spelling = self.symbols.names.spelling(name);
-        let message = format!("{spelling} is no operator, and its value is assembled as a word");
+        let message =
+            format!("{spelling} is a symbol, not an instruction; its value is written as a word");
         let diagnostic = Diagnostic::new(DiagnosticCode::SymbolAsOperator, span, message);
         let diagnostic = match rest.first() {
             Some(b'\n' | b'\r' | b';' | b']') | None => {

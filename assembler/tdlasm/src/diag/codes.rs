@@ -78,9 +78,10 @@ codes! {
         "A character cannot begin a label, an operator or a comment. A comment begins with a \
         semicolon.";
     AfterCreated "L02" "after-created" Warning
-        "A macro call has all its arguments, and a parameter with a default or a % comes after \
-        one with %. ZASM marks the call, but assembles it as intended, after four zeros if the \
-        default has a small letter. Put the parameters with % last, with arguments for fewer.";
+        "Put the parameters with % last. ZASM reports an error for a call that gives every \
+        argument if a parameter with a default, or with another %, follows the first %. It \
+        expands the call correctly, but emits four zero bytes before it if the default has a \
+        lower-case letter.";
     Redefined "M01" "redefined" Error
         "A symbol or macro can be defined only once, except by assignments with a single = \
         sign.";
@@ -103,7 +104,7 @@ codes! {
         "An index displacement is a signed byte, -128..127. A value above 127 is a negative \
         displacement.";
     MissingOperand "Q04" "short" Error
-        "An operand is missing. ZASM leaves its field out of the code, or takes 0.";
+        "An operand is missing. ZASM does not write its bytes, or uses 0.";
     AssignmentIgnored "Q06" "kept" Warning
         "The symbol cannot be assigned; it keeps its first value (see M01 or M02 for the \
         reason).";
@@ -201,8 +202,8 @@ codes! {
     Range "R02" "range" Error
         "A relative jump reaches from 126 bytes before its own address to 129 bytes after it. Use \
          the absolute jump.";
-    Table "T01" "limit" Error
-        "A limit of the assembler is reached.";
+    SourcesTooLarge "T01" "limit" Error
+        "The sources are larger than 4 GB together.";
     Undefined "U01" "undefined" Error
         "The symbol is not defined. Only the first six characters of a name are significant \
         unless long symbols are on.";
@@ -226,7 +227,7 @@ impl DiagnosticCode {
             DiagnosticCode::Unterminated
                 | DiagnosticCode::MacroLimit
                 | DiagnosticCode::File
-                | DiagnosticCode::Table
+                | DiagnosticCode::SourcesTooLarge
                 | DiagnosticCode::TooMany
                 | DiagnosticCode::Unanswered
         )
@@ -250,7 +251,7 @@ impl DiagnosticCode {
                 | DiagnosticCode::Phase
                 | DiagnosticCode::Redefined
                 | DiagnosticCode::Register
-                | DiagnosticCode::Table
+                | DiagnosticCode::SourcesTooLarge
         )
     }
 

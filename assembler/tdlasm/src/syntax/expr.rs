@@ -12,7 +12,7 @@ pub trait Intern {
     /// Returns the number of `name`; equal names have equal numbers.
     fn intern(&mut self, name: &[u8]) -> u32;
 
-    /// Does the same, given the result of [`lex::packed_symbol`].
+    /// Returns the number of a name that [`lex::packed_symbol`] has read, as [`Self::intern`] does.
     #[inline]
     fn intern_packed(&mut self, (name, _): (&[u8], u32)) -> u32 {
         self.intern(name)
