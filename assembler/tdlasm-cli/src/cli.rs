@@ -125,8 +125,8 @@ pub(crate) fn select_json_messages(arguments: impl Iterator<Item = OsString>) {
     }
 }
 
-/// The exit code of an error whose message has been printed already.
-type ExitKind = u8;
+/// An error whose message has been printed already, as its exit code.
+type ReportedError = u8;
 
 pub(crate) fn run(arguments: Arguments) -> CommandResult {
     let result = match (arguments.explain, arguments.command) {
@@ -159,7 +159,7 @@ fn parse_code(text: &str) -> Result<DiagnosticCode, String> {
     })
 }
 
-fn explain(code: DiagnosticCode) -> Result<(), ExitKind> {
+fn explain(code: DiagnosticCode) -> Result<(), ReportedError> {
     let severity = match code.severity() {
         Severity::Error => "error",
         Severity::Warning => "warning",

@@ -25,7 +25,7 @@ use tdlasm::diag::DiagnosticCode;
 use tdlasm::source::{Loader, Origin, Source, SourceMap, plain_text};
 use tdlasm::{asm, module::Module};
 
-pub use scan::{StatementParts, TextRange};
+pub use scan::StatementParts;
 
 /// Options for parsing the source.
 #[derive(Debug, Clone, Default)]
@@ -100,8 +100,8 @@ impl Statements {
         let index = map.add("".into(), Origin::File, text.to_vec())?;
         let source = map.get(index);
         let search = IncludeSearch { loader, folders: &options.include_dirs };
-        let facts = SourceScan::scan_file(file, &source.text, &reading(options), &search);
-        let (list, end) = scan::statements(source, &facts);
+        let source_scan = SourceScan::scan_file(file, &source.text, &reading(options), &search);
+        let (list, end) = scan::statements(source, &source_scan);
         Some(Self { map, list, end })
     }
 

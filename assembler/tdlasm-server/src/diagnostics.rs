@@ -213,11 +213,11 @@ impl<'a> DiagnosticConverter<'a> {
     }
 
     fn location(&mut self, span: Span) -> Option<(PathBuf, Location)> {
-        let (file, stretch) = self.program.in_file(span)?;
+        let (file, range) = self.program.in_file(span)?;
         let lines =
             self.lines.entry(file).or_insert_with(|| LineIndex::new(self.program.text(file)));
         let path = self.program.files[file as usize].clone();
-        let location = Location { uri: uri::from_path(&path)?, range: lines.range(stretch) };
+        let location = Location { uri: uri::from_path(&path)?, range: lines.range(range) };
         Some((path, location))
     }
 }

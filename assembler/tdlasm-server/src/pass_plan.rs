@@ -70,11 +70,11 @@ impl PassPlan {
 }
 
 /// Returns the range of the whole lines that a range of a text touches.
-pub(super) fn touched_lines(text: &str, stretch: Range<usize>) -> Range<usize> {
+pub(super) fn touched_lines(text: &str, range: Range<usize>) -> Range<usize> {
     let bytes = text.as_bytes();
-    let start = memchr::memrchr2(b'\n', b'\r', &bytes[..stretch.start]).map_or(0, |end| end + 1);
-    let rest = &bytes[stretch.end..];
-    let end = memchr::memchr2(b'\n', b'\r', rest).map_or(text.len(), |end| stretch.end + end);
+    let start = memchr::memrchr2(b'\n', b'\r', &bytes[..range.start]).map_or(0, |end| end + 1);
+    let rest = &bytes[range.end..];
+    let end = memchr::memchr2(b'\n', b'\r', rest).map_or(text.len(), |end| range.end + end);
     start..end
 }
 
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn a_change_needs_two_passes_if_its_lines_do() {
         let text = "\t.DEFINE TWICE[X]=[X\nX]\nHERE:\tNOP\nVALUE == 5\n";
-        for (before, after, doubtful) in [
+        for (before, after, expect_two_passes) in [
             ("\tMVI A,5", "\tMVI A,55", false),
             ("\tMVI A,5", "\tMVI ,5", false),
             ("\tJMP HERE", "\tJMP HER", false),
@@ -172,7 +172,7 @@ mod tests {
             let text = format!("{text}{after}\n");
             assert_eq!(
                 likely_needs_two_passes(before, after, &text),
-                doubtful,
+                expect_two_passes,
                 "{before} -> {after}"
             );
         }

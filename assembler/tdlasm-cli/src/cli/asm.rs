@@ -20,7 +20,7 @@ use tdlasm_rewrite::convert::is_zilog;
 use super::files::{self, CommandLoader, Format};
 use super::link::{link_and_report, read_layout, whole_memory};
 use super::memory::reuse_freed_memory;
-use super::{ExitKind, project};
+use super::{ReportedError, project};
 
 /// With fewer unknown operators, each has its own message.
 const MIN_FOREIGN_OPERATORS: usize = 3;
@@ -152,7 +152,7 @@ impl From<ListingStyle> for Style {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
+pub(crate) fn run(arguments: &Arguments) -> Result<(), ReportedError> {
     let Some(first) = arguments.files.first() else { return run_project(arguments) };
     let project = project::of(first)?;
     let program = project.as_ref().and_then(|project| project.program_of(first));
@@ -162,7 +162,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
 }
 
 /// Assembles all programs of the project, even if some fail.
-fn run_project(arguments: &Arguments) -> Result<(), ExitKind> {
+fn run_project(arguments: &Arguments) -> Result<(), ReportedError> {
     let project = project::here()?;
     let programs = project.programs();
     let Arguments { output, listing, sarif, .. } = arguments;
@@ -189,7 +189,7 @@ fn run_files(
     arguments: &Arguments,
     project: Option<&Project>,
     program: Option<&Program>,
-) -> Result<(), ExitKind> {
+) -> Result<(), ReportedError> {
     let format = match &arguments.output {
         Some(path) => Some(Format::choose(arguments.format, path)?),
         None => None,
@@ -237,7 +237,7 @@ fn run_files(
 }
 
 /// Refuses outputs that would replace a file that was read.
-fn check_outputs(arguments: &Arguments, assembly: &Assembly) -> Result<(), ExitKind> {
+fn check_outputs(arguments: &Arguments, assembly: &Assembly) -> Result<(), ReportedError> {
     let Arguments { output, listing, depfile, layout, sarif, .. } = arguments;
     let sources = source_files(&assembly.sources).map(|source| Path::new(&*source.name));
     let project = arguments.files.first().and_then(|first| Project::find(first));
@@ -249,7 +249,7 @@ fn check_outputs(arguments: &Arguments, assembly: &Assembly) -> Result<(), ExitK
 }
 
 /// `--sarif`: writes the messages, also if the source has errors.
-fn write_sarif(arguments: &Arguments, assembly: &Assembly) -> Result<(), ExitKind> {
+fn write_sarif(arguments: &Arguments, assembly: &Assembly) -> Result<(), ReportedError> {
     let Some(path) = &arguments.sarif else { return Ok(()) };
     let Assembly { diagnostics, sources, .. } = assembly;
     let log = sarif("tdlasm", env!("CARGO_PKG_VERSION"), diagnostics, sources);
@@ -263,7 +263,7 @@ fn shows_order(arguments: &Arguments, format: Option<Format>) -> bool {
 }
 
 /// Returns the options' message levels. `--as-original` demotes the error for a digit too large.
-fn levels(arguments: &Arguments) -> Result<LintLevels, ExitKind> {
+fn levels(arguments: &Arguments) -> Result<LintLevels, ReportedError> {
     let mut levels = LintLevels::default();
     let refused = |error: LevelError| {
         cli_support::eprint_message!("error: {error}");
@@ -292,7 +292,7 @@ fn may_write_with_errors(arguments: &Arguments, assembly: &Assembly) -> bool {
 }
 
 /// `--cycles`: prints a line per routine.
-fn print_cycles(arguments: &Arguments, assembly: &Assembly) -> Result<(), ExitKind> {
+fn print_cycles(arguments: &Arguments, assembly: &Assembly) -> Result<(), ReportedError> {
     for routine in &arguments.cycles {
         let path =
             straight_path(&assembly.listing, &assembly.modules, routine).map_err(|error| {
@@ -318,7 +318,7 @@ fn write(
     arguments: &Arguments,
     format: Option<Format>,
     assembly: &Assembly,
-) -> Result<(), ExitKind> {
+) -> Result<(), ReportedError> {
     if let (Some(path), Some(format)) = (&arguments.output, format) {
         files::write(path, &content(arguments, format, assembly)?)?;
     }
@@ -329,7 +329,7 @@ fn content(
     arguments: &Arguments,
     format: Format,
     assembly: &Assembly,
-) -> Result<Vec<u8>, ExitKind> {
+) -> Result<Vec<u8>, ReportedError> {
     match format {
         Format::Object => return elf_object(&assembly.modules),
         Format::Rel => return tdl_object(assembly, assembly.object_form),
@@ -349,7 +349,7 @@ fn content(
     format.encode(&program, layout.fill())
 }
 
-fn tdl_object(assembly: &Assembly, form: ObjectForm) -> Result<Vec<u8>, ExitKind> {
+fn tdl_object(assembly: &Assembly, form: ObjectForm) -> Result<Vec<u8>, ReportedError> {
     for loss in tdl_losses(&assembly.modules, form) {
         cli_support::eprint_message!("warning: {loss}");
     }
@@ -360,7 +360,7 @@ fn tdl_object(assembly: &Assembly, form: ObjectForm) -> Result<Vec<u8>, ExitKind
 }
 
 /// An ELF object, which contains a single module and no bytes for common areas of other modules.
-fn elf_object(modules: &[Module]) -> Result<Vec<u8>, ExitKind> {
+fn elf_object(modules: &[Module]) -> Result<Vec<u8>, ReportedError> {
     match modules {
         [module] => match module.check_areas() {
             Ok(()) => Ok(write_object(module)),
@@ -382,7 +382,7 @@ fn elf_object(modules: &[Module]) -> Result<Vec<u8>, ExitKind> {
     }
 }
 
-fn write_companions(arguments: &Arguments, assembly: &Assembly) -> Result<(), ExitKind> {
+fn write_companions(arguments: &Arguments, assembly: &Assembly) -> Result<(), ReportedError> {
     if let (Some(path), Some(output)) = (&arguments.depfile, &arguments.output) {
         files::write(path, depfile(output, &assembly.sources).as_bytes())?;
     }
@@ -432,7 +432,7 @@ fn print_diagnostics(diagnostics: &[Diagnostic], sources: &SourceMap, form: Mess
 }
 
 /// Prints the errors; returns [`exit::ENVIRONMENT`] if all are about unreadable files.
-fn fail(assembly: &Assembly, arguments: &Arguments) -> ExitKind {
+fn fail(assembly: &Assembly, arguments: &Arguments) -> ReportedError {
     let form = arguments.message_format;
     let Assembly { diagnostics, sources, listing, modules, .. } = assembly;
     let foreign = foreign_dialect(diagnostics, sources).map(|one| vec![one]);

@@ -70,7 +70,7 @@ const FIRST_EXTERNAL: u32 = 4;
 fn renumbered(code: &[CodeChunk]) -> Vec<CodeChunk> {
     let mut numbers = BTreeMap::new();
     let mut code = code.to_vec();
-    let words = code.iter_mut().flat_map(|stretch| &mut stretch.words);
+    let words = code.iter_mut().flat_map(|chunk| &mut chunk.words);
     for (_, value) in words.filter(|(_, value)| value.base >= FIRST_EXTERNAL) {
         let next = FIRST_EXTERNAL + numbers.len() as u32;
         value.base = *numbers.entry(value.base).or_insert(next);

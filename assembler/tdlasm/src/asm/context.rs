@@ -13,7 +13,7 @@ use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::listing::{
     BYTES_A_ROW, ListedCode, ListingControl, ListingDirective, RelocValue, RowBreak, Statement,
 };
-use crate::references::{Expansion, Piece, ReferenceRole};
+use crate::references::{Expansion, ReferenceRole, TextOrigin};
 use crate::source::{Origin, SourceMap, Span};
 use crate::syntax::lex;
 
@@ -173,7 +173,7 @@ impl<'a> Context<'a> {
     }
 
     /// Records the pieces that the text of a macro call consists of.
-    pub(super) fn record_expansion(&mut self, base: u32, pieces: &[Piece]) {
+    pub(super) fn record_expansion(&mut self, base: u32, pieces: &[TextOrigin]) {
         let references = &mut self.recorder.references;
         let first = references.pieces.len() as u32;
         references.pieces.extend_from_slice(pieces);

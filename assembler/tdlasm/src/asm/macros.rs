@@ -402,16 +402,16 @@ struct Expansion {
     tail: Option<usize>,
     keeps_origins: bool,
     /// Where each part of the text was written.
-    origins: Vec<references::Piece>,
+    origins: Vec<references::TextOrigin>,
 }
 
 impl Expansion {
-    fn add(&mut self, stretch: &[u8], origin: Option<Span>) {
+    fn add(&mut self, part: &[u8], origin: Option<Span>) {
         if self.keeps_origins {
             let at = self.text.len() as u32;
-            self.origins.push(references::Piece { at, origin });
+            self.origins.push(references::TextOrigin { at, origin });
         }
-        self.text.extend_from_slice(stretch);
+        self.text.extend_from_slice(part);
     }
 }
 

@@ -58,7 +58,7 @@ pub(super) trait ListingWriter {
 }
 
 /// Passes all rows of a listing to a writer.
-pub(super) fn walk(listing: &Listing, sources: &SourceMap, layout: &mut impl ListingWriter) {
+pub(super) fn walk(listing: &Listing, sources: &SourceMap, writer: &mut impl ListingWriter) {
     let mut walker = Walker { next: FxHashMap::default(), current: None };
     let mut options = ListingOptions::default();
     let mut saved = Vec::new();
@@ -72,7 +72,7 @@ pub(super) fn walk(listing: &Listing, sources: &SourceMap, layout: &mut impl Lis
         }
         // The line that turns the listing off is shown under the earlier options.
         before.list &= options.list || !line.control;
-        walker.statement(line, sources, &before, layout);
+        walker.statement(line, sources, &before, writer);
     }
 }
 
@@ -108,19 +108,19 @@ impl<'a> Walker<'a> {
         line: ListingLine<'a>,
         sources: &'a SourceMap,
         options: &ListingOptions,
-        layout: &mut impl ListingWriter,
+        writer: &mut impl ListingWriter,
     ) {
         let (source, next) = self.enter(&line, sources);
         let number = line_number(source, line.span.start - source.base, next);
         if !matches!(source.origin, Origin::Macro(_)) && options.list {
             for skipped in next..number {
-                layout.row(&Row { line: None, source, number: skipped }, options);
+                writer.row(&Row { line: None, source, number: skipped }, options);
             }
         }
         self.current = Some((source, number.max(next - 1) + 1));
         if options.list {
             let number = if number < next { 0 } else { number };
-            layout.row(&Row { line: Some(line), source, number }, options);
+            writer.row(&Row { line: Some(line), source, number }, options);
         }
     }
 

@@ -171,7 +171,7 @@ impl Expr {
                 return;
             }
         }
-        let end = Reading { expr: self, radix, prefix: None, open: 0, has_started: false }.run(
+        let end = ExprParser { expr: self, radix, prefix: None, open: 0, has_started: false }.run(
             cursor,
             names,
             has_operand.then_some(end),
@@ -273,7 +273,7 @@ fn ends_expression(cursor: &Cursor<'_>) -> bool {
     matches!(cursor.peek(), None | Some(b'\n' | b'\r' | b',' | b';'))
 }
 
-struct Reading<'e> {
+struct ExprParser<'e> {
     expr: &'e mut Expr,
     radix: u8,
     prefix: Option<u8>,
@@ -282,7 +282,7 @@ struct Reading<'e> {
     has_started: bool,
 }
 
-impl Reading<'_> {
+impl ExprParser<'_> {
     /// Returns the offset after the expression, before the blanks that follow it. If the first
     /// operand has been read, `first_end` is the offset after it.
     fn run(
