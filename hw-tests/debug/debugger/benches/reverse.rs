@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let began = Instant::now();
     let halt = debugger.run(ExecCommand::ReverseContinue, &mut |_| false);
     assert_eq!(halt, HaltReason::Breakpoint);
-    println!("goback over all: {:.2?}", began.elapsed());
+    println!("rrun over all: {:.2?}", began.elapsed());
     let last = BoundExpression::parse("HL == 0", debugger.code())?;
     debugger.stops.clear();
     debugger.stops.add_breakpoint(Breakpoint { condition: Some(last), ..Breakpoint::at(0x8001) });

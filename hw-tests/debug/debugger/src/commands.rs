@@ -22,8 +22,20 @@ pub(super) use stop::parse_watch;
 const SCRIPT_ROWS: usize = 12;
 /// The commands that run the board.
 const RUNNING_COMMANDS: [&str; 14] = [
-    "step", "over", "next", "into", "out", "run", "until", "to", "back", "lineback", "goback",
-    "backto", "who", "restart",
+    "step",
+    "over",
+    "next",
+    "into",
+    "out",
+    "run",
+    "until",
+    "to",
+    "back",
+    "rnext",
+    "rrun",
+    "rto",
+    "lastchange",
+    "restart",
 ];
 /// Maximum repeat count of a step command.
 const MAX_REPEATED_STEPS: u32 = 10_000_000;
@@ -55,9 +67,9 @@ pub enum Pane {
     /// The open calls.
     Calls,
     /// The attackers array and the registers by the article's names.
-    Array,
+    Attackers,
     /// The position that the evaluator examines.
-    Board,
+    Position,
     /// The breakpoints, the watchpoints and the expressions shown at each halt.
     Stops,
     /// The expressions shown at each halt, with their values.
@@ -74,8 +86,8 @@ impl Pane {
         let name = match self {
             Self::Memory(at) => return Some(format!("memory {at:04X}H")),
             Self::Calls => "calls",
-            Self::Array => "array",
-            Self::Board => "board",
+            Self::Attackers => "attackers",
+            Self::Position => "position",
             Self::Stops => "stops",
             Self::Displays => "display",
             Self::Console => "console",
@@ -92,8 +104,8 @@ impl Pane {
             Self::Memory(at) => render::memory(debugger, *at, rows, render::ROW),
             Self::Registers => render::registers(debugger),
             Self::Calls => render::calls(debugger),
-            Self::Array => [render::array(debugger), render::roles(debugger)].concat(),
-            Self::Board => render::position_lines(debugger),
+            Self::Attackers => [render::array(debugger), render::roles(debugger)].concat(),
+            Self::Position => render::position_lines(debugger),
             Self::Stops => render::stops(debugger),
             Self::Displays => print::displays(debugger),
             Self::Console => render::console(debugger),
@@ -236,15 +248,15 @@ fn parse_exec_command(
         "next" => ExecCommand::StepLine,
         "into" => ExecCommand::StepLineInto,
         "back" => ExecCommand::ReverseStep,
-        "lineback" => ExecCommand::ReverseStepLine,
+        "rnext" => ExecCommand::ReverseStepLine,
         "out" => return Ok(Some((ExecCommand::StepOut, 1))),
         "run" => return Ok(Some((ExecCommand::Continue, 1))),
-        "goback" => return Ok(Some((ExecCommand::ReverseContinue, 1))),
+        "rrun" => return Ok(Some((ExecCommand::ReverseContinue, 1))),
         "to" => return Ok(Some((ExecCommand::RunTo(instruction_address(debugger, rest)?), 1))),
-        "backto" => {
+        "rto" => {
             return Ok(Some((ExecCommand::ReverseTo(instruction_address(debugger, rest)?), 1)));
         }
-        "who" => {
+        "lastchange" => {
             return Ok(Some((
                 ExecCommand::ReverseToChange(location::resolve_address(debugger, rest)?),
                 1,
@@ -310,8 +322,8 @@ fn parse_pane(debugger: &Debugger, name: &str, rest: &str) -> Result<Pane, Strin
         "memory" => Pane::Memory(location::resolve_address(debugger, rest)?),
         "registers" => Pane::Registers,
         "calls" => Pane::Calls,
-        "array" => Pane::Array,
-        "board" => Pane::Board,
+        "attackers" => Pane::Attackers,
+        "position" => Pane::Position,
         "stops" => Pane::Stops,
         "console" => Pane::Console,
         _ => Pane::Help,

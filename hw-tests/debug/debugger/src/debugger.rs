@@ -137,7 +137,7 @@ impl Debugger {
     /// # Errors
     /// Returns the reason if not: a target has none.
     pub fn can_set_watchpoint(&self) -> Result<(), String> {
-        let problem = "the debug kernel does not support watchpoints; `who` finds the last change \
+        let problem = "the debug kernel does not support watchpoints; `lastchange` finds the last change \
                        of a byte on the simulated twin";
         self.live_target().map_or(Ok(()), |_| Err(problem.to_owned()))
     }
