@@ -27,11 +27,11 @@ const KERNEL_START: u16 = 0xF000;
 /// to `stop_address`, where the program halts (`firmware/z80/place.asm`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BreakInSymbols {
-    /// `PLACE`: the address at which the program halts.
+    /// `PCRPT`: the address at which the program halts.
     pub(super) stop_address: u16,
-    /// `FOUND`: the word with the PC of the interrupted program.
+    /// `PCSAVE`: the word with the PC of the interrupted program.
     pub(super) saved_pc: u16,
-    /// `ASKED`: the byte that is not 0 until the host has read the PC.
+    /// `PCREQ`: the byte that is not 0 until the host has read the PC.
     pub(super) requested: u16,
 }
 

@@ -33,7 +33,7 @@ pub fn open_program_on_target(
     let LoadedProgram { mapped, entry, .. } = program;
     let monitor = monitor_map(&build(profile, ProgramKind::Monitor)?.program);
     let image = mapped.image.clone();
-    // Only the program's own symbols: the monitor has a PLACE, too, which can't halt a program.
+    // Only the program's own symbols: the monitor has a PCRPT, too, which can't halt a program.
     let program =
         TargetProgram::new(profile, image, entry, &CodeMap::from_programs([mapped.clone()]))?;
     attach(profile, kernel, program, CodeMap::from_programs([mapped, monitor]))
