@@ -24,7 +24,7 @@ pub(super) struct DiagnosticSink<'a> {
     warnings: usize,
     /// The number of error flags that ZASM counts, including those that a full row does not show.
     flags: usize,
-    row: Row,
+    row: FlagRow,
     /// The row of each flag that a single pass raised while it read the row, ascending.
     flag_rows: Vec<u32>,
     /// The row of each flag that a single pass raised when it resolved fixups.
@@ -43,7 +43,7 @@ pub(super) struct DiagnosticSink<'a> {
 
 /// The error flags of a listing row.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Row {
+pub(super) struct FlagRow {
     number: u32,
     flags: usize,
     /// Whether one of the flags shown is an error.
@@ -72,7 +72,7 @@ impl<'a> DiagnosticSink<'a> {
             errors: 0,
             warnings: 0,
             flags: 0,
-            row: Row::default(),
+            row: FlagRow::default(),
             flag_rows: Vec::new(),
             fixup_flag_rows: Vec::new(),
             is_filling_fixups: false,
@@ -90,7 +90,7 @@ impl<'a> DiagnosticSink<'a> {
 
     #[inline]
     pub(super) fn next_row(&mut self) {
-        self.row = Row { number: self.row.number.wrapping_add(1), ..Row::default() };
+        self.row = FlagRow { number: self.row.number.wrapping_add(1), ..FlagRow::default() };
     }
 
     /// Returns the number of the current row, which fixups remember.
@@ -151,18 +151,18 @@ impl<'a> DiagnosticSink<'a> {
     }
 
     /// Begins resolving fixups. Returns the current row, for [`end_fixups`](Self::end_fixups).
-    pub(super) fn begin_fixups(&mut self) -> Row {
+    pub(super) fn begin_fixups(&mut self) -> FlagRow {
         self.is_filling_fixups = true;
         self.row
     }
 
     pub(super) fn set_row(&mut self, number: u32) {
-        self.row = Row { number, ..Row::default() };
+        self.row = FlagRow { number, ..FlagRow::default() };
     }
 
     /// Ends resolving fixups. Two passes would have raised these flags while reading the rows, so
     /// two passes are requested if that changes which flags are shown.
-    pub(super) fn end_fixups(&mut self, row: Row) {
+    pub(super) fn end_fixups(&mut self, row: FlagRow) {
         self.is_filling_fixups = false;
         self.row = row;
         let rows = || self.fixup_flag_rows.chunk_by(|one, other| one == other);
@@ -236,13 +236,13 @@ impl<'a> DiagnosticSink<'a> {
 
     /// Begins a statement. Returns the row, to [`roll_back`](Self::roll_back) what it reports.
     #[inline]
-    pub(super) fn begin_statement(&mut self) -> Row {
+    pub(super) fn begin_statement(&mut self) -> FlagRow {
         self.before_statement = None;
         self.row
     }
 
     /// Drops what the statement reported, so that it can be read again.
-    pub(super) fn roll_back(&mut self, row: Row) {
+    pub(super) fn roll_back(&mut self, row: FlagRow) {
         self.row = row;
         let Some(before) = self.before_statement.take() else { return };
         self.diagnostics.truncate(before.diagnostics);

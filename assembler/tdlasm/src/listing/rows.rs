@@ -34,7 +34,7 @@ impl Default for ListingOptions {
 }
 
 /// A line of a text, with its statement.
-pub(super) struct Row<'a> {
+pub(super) struct SourceRow<'a> {
     /// The statement. `None` if a conditional skipped the line, or a text continues on it.
     pub(super) line: Option<ListingLine<'a>>,
     pub(super) source: &'a Source,
@@ -42,7 +42,7 @@ pub(super) struct Row<'a> {
     pub(super) number: u32,
 }
 
-impl Row<'_> {
+impl SourceRow<'_> {
     pub(super) fn text(&self) -> &[u8] {
         if self.number == 0 { &[] } else { text_of(self.source, self.number) }
     }
@@ -54,7 +54,7 @@ impl Row<'_> {
 
 /// Formats rows in a listing style.
 pub(super) trait ListingWriter {
-    fn row(&mut self, row: &Row<'_>, options: &ListingOptions);
+    fn row(&mut self, row: &SourceRow<'_>, options: &ListingOptions);
 }
 
 /// Passes all rows of a listing to a writer.
@@ -114,13 +114,13 @@ impl<'a> Walker<'a> {
         let number = line_number(source, line.span.start - source.base, next);
         if !matches!(source.origin, Origin::Macro(_)) && options.list {
             for skipped in next..number {
-                writer.row(&Row { line: None, source, number: skipped }, options);
+                writer.row(&SourceRow { line: None, source, number: skipped }, options);
             }
         }
         self.current = Some((source, number.max(next - 1) + 1));
         if options.list {
             let number = if number < next { 0 } else { number };
-            writer.row(&Row { line: Some(line), source, number }, options);
+            writer.row(&SourceRow { line: Some(line), source, number }, options);
         }
     }
 

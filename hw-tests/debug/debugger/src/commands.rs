@@ -137,8 +137,8 @@ pub fn execute(
 /// Returns `true` for a command line that runs the board, or puts it elsewhere.
 pub fn runs_board(line: &str) -> bool {
     let name = line.split_whitespace().next().unwrap_or_default();
-    let command = COMMANDS.iter().find(|one| one.name == name || one.short == name);
-    command.is_some_and(|one| RUNNING_COMMANDS.contains(&one.name))
+    let command = COMMANDS.iter().find(|command| command.name == name || command.short == name);
+    command.is_some_and(|command| RUNNING_COMMANDS.contains(&command.name))
 }
 
 /// Runs the board, and the commands of a breakpoint that halts it; see [`execute`].
@@ -199,7 +199,7 @@ fn execute_one(
     if name.is_empty() || name.starts_with(';') {
         return Ok(CommandOutcome::Output(String::new()));
     }
-    let command = COMMANDS.iter().find(|one| one.name == name || one.short == name);
+    let command = COMMANDS.iter().find(|command| command.name == name || command.short == name);
     let command =
         command.ok_or_else(|| format!("unknown command '{name}'; ? lists all commands"))?;
     match command.name {

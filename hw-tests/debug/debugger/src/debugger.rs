@@ -344,8 +344,8 @@ impl Debugger {
     /// The commands of the breakpoint at PC, separated by `;`.
     pub(super) fn commands_at_pc(&self) -> Option<String> {
         let pc = self.registers().pc;
-        let mut here = self.stops.breakpoints().filter(|(_, one)| one.address == pc);
-        here.find_map(|(_, one)| one.commands.clone())
+        let mut here = self.stops.breakpoints().filter(|(_, breakpoint)| breakpoint.address == pc);
+        here.find_map(|(_, breakpoint)| breakpoint.commands.clone())
     }
 
     /// Lends the breakpoints and watchpoints, to be changed while the debugger is read.

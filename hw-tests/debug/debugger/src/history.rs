@@ -109,7 +109,8 @@ impl History {
 
     /// The last snapshot with at most `count` steps of a kind; see [`ReverseStepCounts::get`].
     pub(super) fn snapshot_with(&self, count: u64, in_service: bool) -> Option<&Snapshot> {
-        let after = self.snapshots.partition_point(|one| one.counts.get(in_service) <= count);
+        let after =
+            self.snapshots.partition_point(|snapshot| snapshot.counts.get(in_service) <= count);
         self.snapshots.get(after.checked_sub(1)?)
     }
 

@@ -234,7 +234,7 @@ impl ProgramFile {
             mapped.add_symbol_file(parse(path)?);
             return Ok(());
         }
-        let beside = DEBUG_EXTENSIONS.iter().map(|one| self.path.with_extension(one));
+        let beside = DEBUG_EXTENSIONS.iter().map(|extension| self.path.with_extension(extension));
         for path in beside.filter(|path| path.is_file()) {
             match parse(&path) {
                 Ok(file) => {

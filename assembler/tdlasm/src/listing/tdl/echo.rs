@@ -7,7 +7,7 @@ use super::super::rows::{ListingOptions, apply};
 use super::super::statement::{Listing, ListingLine, RowBreak};
 use super::marks::Marks;
 use super::page::Pages;
-use super::row::Row;
+use super::row::PrintedRow;
 use super::{code, symbols};
 use crate::module::{Module, RelocValue, SourceOrderModule};
 use crate::source::{Origin, Source, SourceMap};
@@ -42,9 +42,9 @@ pub(super) struct Echo<'a> {
     shown_rest: u32,
     /// The number of open macro texts.
     depth: u32,
-    row: Row,
+    row: PrintedRow,
     /// Under `.SALL`: the row of the outermost call, until its line ends or a row has an error.
-    call: Option<Row>,
+    call: Option<PrintedRow>,
     errors: usize,
 }
 
@@ -85,7 +85,7 @@ impl<'a> Echo<'a> {
             open: Vec::new(),
             shown_rest: 0,
             depth: 0,
-            row: Row::default(),
+            row: PrintedRow::default(),
             call: None,
             errors: 0,
         }
@@ -438,13 +438,13 @@ impl<'a> Echo<'a> {
         }
     }
 
-    fn print(&mut self, row: &Row) {
+    fn print(&mut self, row: &PrintedRow) {
         if row.has_error() || self.is_wanted(row) {
             row.lines().iter().for_each(|line| self.pages.row(line));
         }
     }
 
-    fn is_wanted(&self, row: &Row) -> bool {
+    fn is_wanted(&self, row: &PrintedRow) -> bool {
         if !self.options.list || (row.control && !self.options.controls) {
             return false;
         }

@@ -60,9 +60,9 @@ pub const COMMANDS: [CommandHelp; 33] = [
 ];
 
 pub(super) fn lines() -> Vec<String> {
-    let line = |one: &CommandHelp| {
-        let call = format!("{} {}", one.name, one.arguments);
-        format!("{:<3}{:<28}{}", one.short, call.trim_end(), one.text)
+    let line = |command: &CommandHelp| {
+        let call = format!("{} {}", command.name, command.arguments);
+        format!("{:<3}{:<28}{}", command.short, call.trim_end(), command.text)
     };
     COMMANDS.iter().map(line).collect()
 }
@@ -75,7 +75,7 @@ pub fn command_help(name: &str) -> Result<String, String> {
     if name.is_empty() {
         return Ok(lines().join("\n"));
     }
-    let found = COMMANDS.iter().position(|one| one.name == name || one.short == name);
+    let found = COMMANDS.iter().position(|command| command.name == name || command.short == name);
     let found = found.ok_or_else(|| format!("unknown command '{name}'; ? lists all commands"))?;
     Ok(lines().swap_remove(found))
 }

@@ -84,7 +84,9 @@ pub(super) fn displays(debugger: &Debugger) -> Vec<String> {
     let value = |(id, text): (u32, &str)| {
         // A plain value is shown shortly, with the expression before it.
         let short = BoundExpression::parse(text, debugger.code())
-            .map(|one| one.signed_value(&debugger.registers(), &|at| debugger.peek(at)))
+            .map(|expression| {
+                expression.signed_value(&debugger.registers(), &|at| debugger.peek(at))
+            })
             .map(format_signed);
         let value = short.or_else(|_| evaluate(debugger, text)).unwrap_or_else(|error| error);
         format!("{id}: {text} = {value}")

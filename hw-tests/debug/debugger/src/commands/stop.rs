@@ -78,7 +78,8 @@ pub(crate) fn parse_watch(debugger: &Debugger, text: &str) -> Result<Watchpoint,
     }
     let port = what.strip_prefix("port ");
     let (first, count) = split_count(port.unwrap_or(what))?;
-    let operand = location::parse(debugger, first).ok().and_then(|one| one.memory_operand());
+    let operand =
+        location::parse(debugger, first).ok().and_then(|expression| expression.memory_operand());
     let (first, width) = match operand.filter(|_| port.is_none()) {
         Some((at, width)) => (at.value(&debugger.registers(), &|at| debugger.peek(at)), width),
         None => (location::resolve_address(debugger, first)?, 1),

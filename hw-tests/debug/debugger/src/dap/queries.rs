@@ -88,7 +88,7 @@ fn completions(debugger: &Debugger, arguments: &CompletionsArguments) -> Respons
     let labels = debugger.code().labels().map(|(_, label)| (label.name.as_str(), "function"));
     let registers = REGISTER_NAMES.iter().chain(FLAGS.iter().map(|(flag, _)| flag));
     let registers = registers.map(|name| (*name, "variable"));
-    let commands = commands::COMMANDS.iter().map(|one| (one.name, "keyword"));
+    let commands = commands::COMMANDS.iter().map(|command| (command.name, "keyword"));
     let commands = commands.filter(|_| before.trim().is_empty());
     let all = commands.chain(registers).chain(labels);
     let known = all.filter(|(name, _)| name.to_ascii_uppercase().starts_with(&typed));

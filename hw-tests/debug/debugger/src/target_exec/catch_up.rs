@@ -145,6 +145,6 @@ impl Debugger {
 }
 
 /// Compares registers except R, which counts instructions.
-fn is_same(one: &Registers, other: &Registers) -> bool {
-    *one == Registers { r: one.r, ..*other }
+fn is_same(registers: &Registers, other: &Registers) -> bool {
+    *registers == Registers { r: registers.r, ..*other }
 }
