@@ -127,7 +127,7 @@ fn has_two_pass_error(lines: &str, text: &[u8]) -> bool {
     let known = names.take(MAX_CHECKED_NAMES).filter(|name| occurs_twice(text, name));
     let known: Vec<_> = known.map(|name| (String::from_utf8_lossy(name).into(), 0)).collect();
     let outcome = if known.is_empty() { outcome } else { assemble_lines(lines, known) };
-    outcome.used_two_passes && outcome.diagnostics.iter().any(|one| one.code.letter().is_some())
+    outcome.used_two_passes && outcome.diagnostics.iter().any(|one| one.code.error_flag().is_some())
 }
 
 /// Assembles lines alone.

@@ -6,8 +6,8 @@
 //! that values and error flags match ZASM's. For editors, [`Options::single_pass_diagnostics`]
 //! reports most errors from a single pass.
 //!
-//! [`run`] makes the passes, and `Assembler::read` is one pass. If the single pass finds that two are
-//! needed, its results are dropped and the sources are read again. These types make a pass:
+//! [`run`] makes the passes, and `Assembler::read` is one pass. If the single pass finds that two
+//! are needed, its results are dropped and the sources are read again. These types make a pass:
 //!
 //! | type | what it does |
 //! |---|---|

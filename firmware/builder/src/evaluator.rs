@@ -100,7 +100,10 @@ pub enum OverrideError {
         error: io::Error,
     },
     /// The folder has no override file.
-    #[error("{} contains no override file; expected at least one of {}", folder.escaped(), routine_file_names())]
+    #[error(
+        "{} contains no override file; expected at least one of {}",
+        folder.escaped(), routine_file_names()
+    )]
     Empty {
         /// The folder.
         folder: PathBuf,

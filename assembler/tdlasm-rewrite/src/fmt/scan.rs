@@ -240,7 +240,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Moves past the bracket at the cursor and its partner.
+    /// Moves past the bracket at the cursor and the matching one.
     fn skip_brackets(&mut self) -> bool {
         let close = self.source.closing_bracket(self.cursor.offset());
         if let Some(close) = close {

@@ -110,10 +110,10 @@ impl<'a> DiagnosticSink<'a> {
     pub(super) fn add_counted(&mut self, diagnostic: Diagnostic, count: usize) {
         self.before_statement = self.before_statement.or(Some(self.reported()));
         if self.pass == Pass::First {
-            self.first_pass_error |= matches!(diagnostic.code.letter(), Some('I' | 'M'));
+            self.first_pass_error |= matches!(diagnostic.code.error_flag(), Some('I' | 'M'));
             return;
         }
-        if diagnostic.code.letter().is_none() {
+        if diagnostic.code.error_flag().is_none() {
             return self.push(diagnostic);
         }
         if self.pass == Pass::Single && !self.record_flags(diagnostic.code, count) {

@@ -15,7 +15,7 @@ use crate::source::Span;
 use crate::syntax::Cursor;
 use crate::syntax::expr::{BinaryOp, Expr, Fault, Op};
 
-/// The value that ZASM continues with after a closing parenthesis without a partner.
+/// The value that ZASM continues with after an unmatched closing parenthesis.
 const VALUE_AFTER_STRAY_PARENTHESIS: u16 = 0x2731;
 /// The value of the word `.LIST` in an operand.
 const LIST_VALUE: u16 = 0x01FF;
@@ -32,7 +32,7 @@ impl ModuleAssembler<'_> {
 
     fn report_fault(&mut self, fault: Fault, span: Span) {
         self.line_continues |= fault == Fault::OpenLine;
-        // ZASM raises A twice for a closing parenthesis without a partner.
+        // ZASM raises A twice for an unmatched closing parenthesis.
         let count = if fault == Fault::Closing { 2 } else { 1 };
         let number = if fault == Fault::Digit { self.suggest_hexadecimal(span) } else { None };
         let (code, message) = fault_text(fault);
@@ -388,7 +388,7 @@ fn fault_text(fault: Fault) -> (DiagnosticCode, &'static str) {
         Fault::Parenthesis | Fault::OpenLine => {
             (DiagnosticCode::Expression, "this parenthesis is not closed")
         }
-        Fault::Closing => (DiagnosticCode::Expression, "this parenthesis has no partner"),
+        Fault::Closing => (DiagnosticCode::Expression, "this parenthesis is unmatched"),
         Fault::Quote => (DiagnosticCode::Quote, "the quote is not closed on this line"),
         Fault::Digit => (
             DiagnosticCode::Digit,

@@ -303,7 +303,7 @@ pub(super) fn report_unused_labels(assembly: &mut Assembly, severity: Severity) 
 
 /// Returns `true` if a comment on the line of a lint, or alone on the line above, allows it.
 pub(super) fn is_allowed(diagnostic: &Diagnostic, sources: &SourceMap) -> bool {
-    if diagnostic.code.letter().is_some() {
+    if diagnostic.code.error_flag().is_some() {
         return false;
     }
     let start = render::in_file(diagnostic.span, sources).start;

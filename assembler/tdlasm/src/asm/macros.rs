@@ -310,9 +310,7 @@ impl MacroExpander<'_, '_> {
         let count: usize = read.iter().map(letters).sum();
         if count > 0 {
             let message = match operator {
-                Some(_) => {
-                    "this call emits four zero bytes, as in ZASM: a default follows a parameter with %"
-                }
+                Some(_) => "this call emits four zero bytes: a default follows a parameter with %",
                 None => "a parameter with a default or a % follows one with %",
             };
             self.asm.module.context.error_counted(

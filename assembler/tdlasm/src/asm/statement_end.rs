@@ -117,8 +117,8 @@ impl Assembler<'_> {
             let message = "a bracket in a comment or quote counts here and can end the text early";
             let diagnostic =
                 Diagnostic::new(DiagnosticCode::Bracket, Span::new(start, start + 1), message);
-            self.module
-                .report(diagnostic.help("leave it out, or put its partner into the same comment"));
+            let help = "leave it out, or put the matching bracket into the same comment";
+            self.module.report(diagnostic.help(help));
         }
     }
 
@@ -143,7 +143,7 @@ impl Assembler<'_> {
     pub(super) fn close_block(&mut self, cursor: &mut Cursor<'_>) -> bool {
         if self.input.closes_nothing() {
             let at = cursor.since(cursor.offset().saturating_sub(1));
-            let message = "this bracket has no partner; it is ignored, as in ZASM";
+            let message = "this bracket is unmatched; it is ignored, as in ZASM";
             self.module.error(DiagnosticCode::Surplus, at, message);
         }
         self.input.close_block();

@@ -56,8 +56,8 @@ codes! {
         "A string, bracket or macro body is opened and never closed. Brackets are counted in \
         comments and strings as well, so a bracket in a comment can be the culprit.";
     Continued "A03" "continued" Error
-        "A parenthesis is open at the end of the line above. ZASM takes the line end as its \
-        partner, and ignores this line. Close the parenthesis.";
+        "A parenthesis is open at the end of the line above. ZASM takes the line end as the \
+        closing one, and ignores this line. Close the parenthesis.";
     MacroForm "B01" "macro" Error
         "A macro definition has the form `.DEFINE NAME[A,B]=[text]`.";
     MacroLimit "B02" "macro-limit" Error
@@ -154,7 +154,7 @@ codes! {
         ".TITLE or .SBTTL without a text uses the next line as its text, so that line is not \
         assembled.";
     Surplus "W16" "surplus" Warning
-        "A closing bracket has no partner. From the second macro call on ZASM ignores it \
+        "A closing bracket is unmatched. From the second macro call on ZASM ignores it \
         without a message; before that it is L01.";
     FileText "W17" "file-text" Warning
         "A source is plain text. Byte order marks and NUL bytes are removed, and bit 7 where a word \
@@ -256,7 +256,7 @@ impl DiagnosticCode {
     }
 
     /// Returns ZASM's error flag, or `None` for a diagnostic that ZASM lacks.
-    pub fn letter(self) -> Option<char> {
+    pub fn error_flag(self) -> Option<char> {
         self.id().chars().next().filter(|letter| *letter != OURS)
     }
 }

@@ -193,7 +193,8 @@ mod tests {
         fn what_is_written_is_read_back(runs in prop::collection::vec(
             (any::<u16>(), prop::collection::vec(any::<u8>(), 1..100)), 0..8)) {
             let runs = runs.into_iter().filter(|(at, bytes)| usize::from(*at) + bytes.len() <= 65536);
-            let mut runs: Vec<_> = runs.map(|(address, bytes)| ImageRun { address, bytes }).collect();
+            let mut runs: Vec<_> =
+                runs.map(|(address, bytes)| ImageRun { address, bytes }).collect();
             runs.sort_by_key(|run| run.address);
             let image = Image::new(runs);
             prop_assert_eq!(parse_intel_hex(&intel_hex(&image, Some(7))), Ok((image, Some(7))));

@@ -112,9 +112,9 @@ pub enum Fault {
     Operator,
     /// A parenthesis is not closed.
     Parenthesis,
-    /// A parenthesis is not closed at the end of the line, which ZASM takes as its partner.
+    /// A parenthesis is not closed at the end of the line, which ZASM takes as the closing one.
     OpenLine,
-    /// A closing parenthesis has no partner.
+    /// A closing parenthesis is unmatched.
     Closing,
     /// A quoted constant is not closed on its line.
     Quote,
@@ -314,7 +314,7 @@ impl ExprParser<'_> {
     }
 
     /// Reads the operator after an operand, and the parentheses closed before it. Where a
-    /// parenthesis should be closed, ZASM takes the next character as its partner.
+    /// parenthesis should be closed, ZASM takes the next character as the closing one.
     #[inline]
     fn operator(&mut self, cursor: &mut Cursor<'_>, end: &mut u32) -> bool {
         loop {

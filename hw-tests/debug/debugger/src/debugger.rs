@@ -30,11 +30,12 @@ pub struct Debugger {
     pub(super) counts: ReverseStepCounts,
     /// Steps that reverse commands have replayed.
     pub(super) replayed_steps: u64,
-    /// All output since the start of the history, also of steps after the present; a snapshot stores
-    /// only its length.
+    /// All output since the start of the history, also of steps after the present; a snapshot
+    /// stores only its length.
     pub(super) recorded_output: Vec<u8>,
     pub(super) calls: CallStack,
-    /// The PC to which the current interrupt service returns; a breakpoint there is already counted.
+    /// The PC to which the current interrupt service returns; a breakpoint there is already
+    /// counted.
     pub(super) interrupted_pc: Option<u16>,
     /// Whether the breakpoint at PC was counted before an interrupt, and is not counted again.
     pub(super) breakpoint_already_hit: bool,
@@ -137,8 +138,8 @@ impl Debugger {
     /// # Errors
     /// Returns the reason if not: a target has none.
     pub fn can_set_watchpoint(&self) -> Result<(), String> {
-        let problem = "the debug kernel does not support watchpoints; `lastchange` finds the last change \
-                       of a byte on the simulated twin";
+        let problem = "the debug kernel does not support watchpoints; `lastchange` finds the \
+                       last change of a byte on the simulated twin";
         self.live_target().map_or(Ok(()), |_| Err(problem.to_owned()))
     }
 

@@ -195,8 +195,8 @@ pub struct StopPoints {
     breaks: BTreeMap<BreakpointId, Breakpoint>,
     watches: BTreeMap<WatchpointId, WatchEntry>,
     displays: BTreeMap<u32, String>,
-    /// `if X`, `hits N`, `log TEXT` and `do COMMANDS` of each `break` and `watch` command, verbatim,
-    /// for saved sessions.
+    /// `if X`, `hits N`, `log TEXT` and `do COMMANDS` of each `break` and `watch` command,
+    /// verbatim, for saved sessions.
     command_suffixes: BTreeMap<u32, String>,
     next: u32,
     logged: Vec<String>,

@@ -1,7 +1,7 @@
 //! Memory, ports and devices, as the processor reaches them.
 
-/// Memory, ports and devices around the processor. Reading takes `&self`: a device whose state changes when read
-/// keeps that state in a cell.
+/// Memory, ports and devices around the processor. Reading takes `&self`: a device whose state
+/// changes when read keeps that state in a cell.
 pub trait Bus {
     /// A byte of memory.
     fn read(&self, address: u16) -> u8;

@@ -53,7 +53,7 @@ fn pair_up(marks: &mut [Mark]) {
 }
 
 fn mark(order: usize, code: DiagnosticCode, span: Span, sources: &SourceMap) -> Option<Mark> {
-    let letter = code.letter()?;
+    let letter = code.error_flag()?;
     let rest = |at: u32| {
         let source = sources.source_at(at);
         let offset = (at.saturating_sub(source.base) as usize).min(source.text.len());

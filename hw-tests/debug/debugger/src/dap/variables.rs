@@ -1,5 +1,5 @@
-//! Variables: registers, flags, register roles (Table 2), the attackers array, the machine's time and
-//! the evaluator's position.
+//! Variables: registers, flags, register roles (Table 2), the attackers array, the machine's time
+//! and the evaluator's position.
 
 use serde_json::{Value, json};
 

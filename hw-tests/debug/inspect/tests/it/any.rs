@@ -101,8 +101,8 @@ fn source_is_assembled_and_stepped_by_line_label_condition_and_count() {
     let out = bench.script(
         &bench.path("prog.asm"),
         "registers\nbreak ONE hits 2\nrun\ncalls\nout\nbreak :22\nrun\nprint [COUNT]\nback 3\n\
-         watch COUNT\ndelete all\nlastchange COUNT\nprint [COUNT]\nto ECHO\nstep 900\nconsole\nsend \
-         hello\\r\nwatch port 81H w\nrun\n",
+         watch COUNT\ndelete all\nlastchange COUNT\nprint [COUNT]\nto ECHO\nstep 900\nconsole\n\
+         send hello\\r\nwatch port 81H w\nrun\n",
         &[],
     );
     let lines: Vec<&str> = out.lines().collect();
