@@ -12,7 +12,7 @@
         .INSERT wire.asm
         .IFN Z180,[
         .INTERN WATCH
-        .EXTERN CLINI,USERV,ASKED
+        .EXTERN CLINI,USERV,PCREQ
         .INSERT z180.asm
 
 TIMER1  == 22H          ; TCR: timer 1 counts and interrupts
@@ -189,7 +189,7 @@ WATCH:  PUSH PSW
         JRZ ..DONE              ; the call has returned meanwhile
         DCR A
         JRNZ ..SET
-        LDA ASKED               ; a report is being sent: one tick more
+        LDA PCREQ               ; a report is being sent: one tick more
         ORA A
         JRZ LATE
         MVI A,1

@@ -3,7 +3,7 @@
         .IDENT FRAME
         .INTERN GETFRM,PUTFRM,SENDFM,PUTERR,NEWRPL,REQ,R.LEN,R.TYPE,R.DATA,RPL,P.LEN,P.TYPE,P.DATA
         .EXTERN GETC,PUTC,OVRUN,CRC16,BANNER,RXIN,RXOUT,RXWAIT,RXPAGE
-        .EXTERN TXIN,TXOUT,TXGO,TXREST,TOLD
+        .EXTERN TXIN,TXOUT,TXGO,TXREST,PCSENT
         .INSERT wire.asm
 
 CR      == 0DH
@@ -190,13 +190,13 @@ SENDFM: MOV A,M
         PUSH PSW                ; A = bytes to encode
         MOV B,A
         XRA A
-        STA TOLD                ; PLACE sets it
+        STA PCSENT              ; PCRPT sets it
         CALL PUTC               ; the delimiter before the frame
         LDED TXIN
         MOV C,E                 ; where the first group's code goes
         INR E                   ; the ring is one page
 ..LOOK: DI                      ; or the expected interrupt may come before HLT
-        LDA TOLD                ; has PLACE used the ring meanwhile?
+        LDA PCSENT              ; has PCRPT used the ring meanwhile?
         ORA A
         JRNZ ..ONCE
 ..NEXT: LDA TXOUT
@@ -235,7 +235,7 @@ SENDFM: MOV A,M
         NEG
         MOV B,A                 ; bytes left
         DI
-        LDA TOLD
+        LDA PCSENT
         ORA A
         JRNZ ..ONCE
         MOV A,C                 ; up to the code that is not known yet
@@ -243,7 +243,7 @@ SENDFM: MOV A,M
         CALL TXGO
         MOV A,B
         ORA A
-        JRNZ ..NEXT             ; with interrupts off, so that PLACE cannot come between
+        JRNZ ..NEXT             ; with interrupts off, so that PCRPT cannot come between
         EI
         POP PSW
         POP H

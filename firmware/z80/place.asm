@@ -2,19 +2,19 @@
 ; reads the receive ring (docs/PROTOCOL.md, "Program counter report").
 ;
 ; The interrupt handler recognizes eight zeros in a row, which no request has, and patches its
-; return address: the program enters PLACE before it resumes.
+; return address: the program enters PCRPT before it resumes.
 
         .IDENT PLACE
-        .INTERN PLACE,ZEROS,MISSED,ASKED,TOLD,LOSSES
+        .INTERN PCRPT,ZEROS,MISSED,PCREQ,PCSENT,LOSSES
         .EXTERN RXIN,OVRUN,SENDFM,UDRAIN
         .INSERT wire.asm
 
         .LOC .DATA.
 ZLAST:  .BLKB 1         ; low half of the last zero's ring address
 ZCOUNT: .BLKB 1         ; zeros in a row so far
-FOUND:  .BLKW 1         ; the interrupted program counter
-ASKED:  .BLKB 1         ; not 0 while a report is pending
-TOLD:   .BLKB 1         ; set after a report: a frame being sent was interrupted
+PCSAVE: .BLKW 1         ; the interrupted program counter
+PCREQ:  .BLKB 1         ; not 0 while a report is pending
+PCSENT: .BLKB 1         ; set after a report: a frame being sent was interrupted
 PLCFRM: .BLKB BODY+3    ; the report's frame
 LOSSES: .BLKW 1         ; how often MISSED was called; STINI clears it
 
@@ -43,7 +43,7 @@ MISSED: MVI A,1
 ; is to be reported.
 ;   Entry:    HL = its ring address; interrupts off; called by the handler, which has pushed AF and
 ;             HL
-;   Exit:     the handler returns to the program, or to PLACE
+;   Exit:     the handler returns to the program, or to PCRPT
 ;   Errors:   none
 ;   Clobbers: AF
 ;   Stack:    4 bytes
@@ -63,44 +63,44 @@ ZEROS:  LDA ZLAST               ; address of the zero before
         CPI ZRUN                ; the eighth, and not each one after it
         RNZ                     ; falls into ASK
 
-; ASK - patches the handler's return address to PLACE, unless a report is pending.
-ASK:    LDA ASKED
+; ASK - patches the handler's return address to PCRPT, unless a report is pending.
+ASK:    LDA PCREQ
         ORA A
         RNZ
         INR A                   ; 0 becomes 1: pending
-        STA ASKED
+        STA PCREQ
         PUSH H
         PUSH D                  ; DE and HL are the program's
         LXI H,10                ; on the stack: DE, HL, return address, the handler's HL and AF
         DAD SP
-        LXI D,PLACE             ; the service is to return there
+        LXI D,PCRPT             ; the service is to return there
         MOV A,M
-        MOV M,E                 ; PLACE in, the program's address out
+        MOV M,E                 ; PCRPT in, the program's address out
         MOV E,A
         INX H
         MOV A,M
         MOV M,D
         MOV D,A
-        SDED FOUND              ; the interrupted program counter stopped
+        SDED PCSAVE             ; the interrupted program counter stopped
         POP D
         POP H
         RET
 
-; PLACE - reports the program counter and returns there.
-;   Entry:    a return from the service; FOUND = the place; interrupts on
+; PCRPT - reports the program counter and returns there.
+;   Entry:    a return from the service; PCSAVE = the place; interrupts on
 ;   Exit:     the report is sent
 ;   Errors:   none
 ;   Clobbers: nothing
 ;   Stack:    28 bytes
 ;   Cycles:   up to 170000
-PLACE:  PUSH H                  ; room for the address on the stack
-        LHLD FOUND
-        XTHL                    ; FOUND is where RET goes; HL is the program's again
+PCRPT:  PUSH H                  ; room for the address on the stack
+        LHLD PCSAVE
+        XTHL                    ; PCSAVE is where RET goes; HL is the program's again
         PUSH PSW
         PUSH B
         PUSH D
         PUSH H                  ; all that SENDFM uses
-        LDED FOUND              ; the place, to be sent
+        LDED PCSAVE             ; the place, to be sent
         LXI H,PLCFRM
         PUSH H                  ; the frame, for SENDFM
         MVI M,2                 ; LEN
@@ -119,10 +119,10 @@ PLACE:  PUSH H                  ; room for the address on the stack
         POP D
         POP B
         MVI A,1
-        STA TOLD                ; SENDFM, if it was interrupted, sends its frame again
+        STA PCSENT              ; SENDFM, if it was interrupted, sends its frame again
         XRA A                   ; from here on another report may be requested
         DI                      ; but none before RET
-        STA ASKED
+        STA PCREQ
         POP PSW                 ; last: XRA has changed AF
 ; Takes effect after RET: however many zeros come, the stack does not grow.
         EI

@@ -36,9 +36,9 @@ SETUP:  LXI H,BOARDA
         LDIR
         INX H                   ; LDIR has left HL at the last byte written
         INX D                   ; and DE one further
-        LXI B,134               ; to the end of the page
+        LXI B,134               ; the rest of the page
         MVI M,0
-        LDIR                    ; to the end of the page
+        LDIR
         MVI A,BORDER
         STA POSK+4              ; after the four royal squares: ends the list
         LXI H,BOARDA

@@ -10,7 +10,7 @@
         .IDENT RING
         .INTERN RXIN,RXOUT,TXIN,TXOUT,OVRUN,WINDOW,RINIT,NEWPGE,TXNEXT,UTEST,GETC,RXWAIT,RXPAGE
         .INTERN PUTC,IDLE,WAITS,FULLS,TXENDS
-        .EXTERN HOLDUP,LETGO,ASKED,TXGO,TXREST
+        .EXTERN HOLDUP,LETGO,PCREQ,TXGO,TXREST
 
 ; What the host may send before it has an answer: three of the longest frames.
 WINDOW  == 750
@@ -51,7 +51,7 @@ RINIT:  LXI H,RXRING
         SHLD WAITS+2
         XRA A
         STA OVRUN
-        STA ASKED
+        STA PCREQ
         RET
 
 ; NEWPGE - for the service: takes the receive pointer to the next page.

@@ -105,9 +105,9 @@ enum SyncPolicy {
     BeforeReturn,
 }
 
-fn write(path: &Path, content: Content, flush: SyncPolicy) -> io::Result<()> {
+fn write(path: &Path, content: Content, sync: SyncPolicy) -> io::Result<()> {
     let Ok(existing) = fs::metadata(path) else {
-        return write_via_temp(path, content, None, flush);
+        return write_via_temp(path, content, None, sync);
     };
     if is_block_device(&existing) {
         return Err(permission_denied("it is a block device, which is not overwritten"));
@@ -119,7 +119,7 @@ fn write(path: &Path, content: Content, flush: SyncPolicy) -> io::Result<()> {
     if permissions.readonly() {
         return Err(permission_denied("the file is read-only"));
     }
-    write_via_temp(&fs::canonicalize(path)?, content, Some(permissions), flush)
+    write_via_temp(&fs::canonicalize(path)?, content, Some(permissions), sync)
 }
 
 fn permission_denied(reason: &str) -> io::Error {
@@ -155,13 +155,13 @@ fn write_via_temp(
     path: &Path,
     content: Content,
     permissions: Option<fs::Permissions>,
-    flush: SyncPolicy,
+    sync: SyncPolicy,
 ) -> io::Result<()> {
     let mut temp = path.as_os_str().to_owned();
     temp.push(format!(".{}.part", std::process::id()));
     // The content is synced before the rename: otherwise a power failure could leave an empty file
     // under the final name.
-    let written = write_temp(Path::new(&temp), content, flush)
+    let written = write_temp(Path::new(&temp), content, sync)
         .and_then(|()| {
             permissions.map_or(Ok(()), |permissions| fs::set_permissions(&temp, permissions))
         })
@@ -170,7 +170,7 @@ fn write_via_temp(
         let _ = fs::remove_file(&temp); // may not exist
     }
     written?;
-    if flush == SyncPolicy::BeforeReturn { sync_parent_dir(path) } else { Ok(()) }
+    if sync == SyncPolicy::BeforeReturn { sync_parent_dir(path) } else { Ok(()) }
 }
 
 fn write_buffered(file: File, content: Content) -> io::Result<File> {
@@ -179,9 +179,9 @@ fn write_buffered(file: File, content: Content) -> io::Result<File> {
     Ok(buffered.into_inner()?)
 }
 
-fn write_temp(path: &Path, content: Content, flush: SyncPolicy) -> io::Result<()> {
+fn write_temp(path: &Path, content: Content, sync: SyncPolicy) -> io::Result<()> {
     let file = write_buffered(File::create(path)?, content)?;
-    if flush == SyncPolicy::BeforeReturn { file.sync_all() } else { Ok(()) }
+    if sync == SyncPolicy::BeforeReturn { file.sync_all() } else { Ok(()) }
 }
 
 #[cfg(all(test, unix))]

@@ -1,4 +1,4 @@
-//! The option without which a server of a board can't be reached by other computers.
+//! The option `--unprotected`, which allows a server to listen on addresses other than loopback.
 
 use std::net::SocketAddr;
 

@@ -18,7 +18,7 @@ use cli_support::exit::{self, CommandResult};
 use cli_support::file_roles::ArgumentRole;
 use cli_support::file_roles::FileRole::{Read, Search, Write, WriteFolder};
 use cli_support::manual::{self, CompletionsArgs, ManArgs};
-use tdlasm::diag::{Code, Severity};
+use tdlasm::diag::{DiagnosticCode, Severity};
 
 /// Assembles, links and disassembles Z80 programs in the TDL dialect.
 #[derive(Debug, Parser)]
@@ -32,7 +32,7 @@ use tdlasm::diag::{Code, Severity};
 pub(crate) struct Arguments {
     /// Explain a message by its code, such as U01
     #[arg(long, value_name = "CODE", value_parser = parse_code)]
-    explain: Option<Code>,
+    explain: Option<DiagnosticCode>,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -125,8 +125,8 @@ pub(crate) fn select_json_messages(arguments: impl Iterator<Item = OsString>) {
     }
 }
 
-/// The exit code of an error whose message has been printed already.
-type ExitKind = u8;
+/// An error whose message has been printed already, as its exit code.
+type ReportedError = u8;
 
 pub(crate) fn run(arguments: Arguments) -> CommandResult {
     let result = match (arguments.explain, arguments.command) {
@@ -149,16 +149,17 @@ pub(crate) fn run(arguments: Arguments) -> CommandResult {
     Ok(result.err().unwrap_or(0))
 }
 
-fn parse_code(text: &str) -> Result<Code, String> {
-    let found =
-        Code::ALL.iter().find(|code| code.id().eq_ignore_ascii_case(text) || code.group() == text);
+fn parse_code(text: &str) -> Result<DiagnosticCode, String> {
+    let found = DiagnosticCode::ALL
+        .iter()
+        .find(|code| code.id().eq_ignore_ascii_case(text) || code.group() == text);
     found.copied().ok_or_else(|| {
-        let ids: Vec<&str> = Code::ALL.iter().map(|code| code.id()).collect();
+        let ids: Vec<&str> = DiagnosticCode::ALL.iter().map(|code| code.id()).collect();
         format!("expected one of {}", ids.join(" "))
     })
 }
 
-fn explain(code: Code) -> Result<(), ExitKind> {
+fn explain(code: DiagnosticCode) -> Result<(), ReportedError> {
     let severity = match code.severity() {
         Severity::Error => "error",
         Severity::Warning => "warning",

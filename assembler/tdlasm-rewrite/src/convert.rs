@@ -97,7 +97,7 @@ pub fn convert(loader: &dyn Loader, file: &Path, options: &Options) -> io::Resul
         .add(name.as_str().into(), Origin::File, text.to_vec())
         .ok_or(io::ErrorKind::FileTooLarge)?;
     let source = map.get(index);
-    let (mut conversion, distinct) = convert_as_is(loader, file, source, options);
+    let (mut conversion, source_dialect_only) = convert_as_is(loader, file, source, options);
     if conversion.kept() > 0
         && let Some(expanded) = convert_expanded(loader, file, source, options)
         && expanded.kept() < conversion.kept()
@@ -106,8 +106,9 @@ pub fn convert(loader: &dyn Loader, file: &Path, options: &Options) -> io::Resul
     }
     if conversion.kept() > 0 {
         let to = options.to.opposite();
-        let (_, others) = convert_as_is(loader, file, source, &Options { to, ..options.clone() });
-        if others > distinct {
+        let (_, target_dialect_only) =
+            convert_as_is(loader, file, source, &Options { to, ..options.clone() });
+        if target_dialect_only > source_dialect_only {
             conversion = Conversion { included: conversion.included, ..unchanged(source) };
         }
     }
@@ -130,8 +131,8 @@ fn convert_expanded(
 ) -> Option<Conversion> {
     options.target?;
     let search = IncludeSearch { loader, folders: &options.include_dirs };
-    let facts = SourceScan::scan_file(file, &source.text, options, &search);
-    let expanded = expand::expand(loader, file, &facts, options)?;
+    let scan = SourceScan::scan_file(file, &source.text, options, &search);
+    let expanded = expand::expand(loader, file, &scan, options)?;
     let mut map = SourceMap::default();
     let index = map.add(source.name.clone(), Origin::File, expanded.text)?;
     let (mut conversion, _) = convert_as_is(&MemoryLoader::new(), file, map.get(index), options);
@@ -158,8 +159,8 @@ pub fn is_zilog(loader: &dyn Loader, file: &Path) -> bool {
     let mut map = SourceMap::default();
     let added = loader.load(file).ok().and_then(|text| map.add("".into(), Origin::File, text));
     let Some(index) = added else { return false };
-    let distinct = |to| convert_as_is(loader, file, map.get(index), &Options::new(to)).1;
-    distinct(Dialect::Tdl) > distinct(Dialect::Zilog)
+    let only_in_source = |to| convert_as_is(loader, file, map.get(index), &Options::new(to)).1;
+    only_in_source(Dialect::Tdl) > only_in_source(Dialect::Zilog)
 }
 
 /// Statements of other assemblers are translated up to this length.
@@ -200,21 +201,21 @@ fn convert_as_is(
     options: &Options,
 ) -> (Conversion, usize) {
     let search = IncludeSearch { loader, folders: &options.include_dirs };
-    let facts = SourceScan::scan_file(file, &source.text, options, &search);
+    let scan = SourceScan::scan_file(file, &source.text, options, &search);
     let program = match options.to {
-        Dialect::Tdl => zilog_read::read(source, &facts),
-        Dialect::Zilog => tdl_read::read(source, &facts),
+        Dialect::Tdl => zilog_read::read(source, &scan),
+        Dialect::Zilog => tdl_read::read(source, &scan),
     };
     let from = options.to.opposite();
-    let scopes = symbol_spelling::scopes(from, &program, &facts);
-    let names = SpellingMap::new(from, &program, &scopes, &facts, options.long_symbols);
-    let known = ProgramFacts { names: &names, scopes: &scopes, facts: &facts };
-    let included = facts.included.iter().cloned().collect();
+    let scopes = symbol_spelling::scopes(from, &program, &scan);
+    let names = SpellingMap::new(from, &program, &scopes, &scan, options.long_symbols);
+    let known = ProgramFacts { names: &names, scopes: &scopes, scan: &scan };
+    let included = scan.included.iter().cloned().collect();
     let output = converter::write(&source.text, &program, options, &known);
-    let remarks = [names.notes, missing_files(&program, &facts)].concat();
+    let remarks = [names.notes, missing_files(&program, &scan)].concat();
     let notes = notes(source, &remarks, &output.kept);
     let conversion = Conversion { notes, text: output.text, converted: output.written, included };
-    (conversion, output.distinct)
+    (conversion, output.source_dialect_only)
 }
 
 fn notes(source: &Source, remarks: &[Unconverted], kept: &[Unconverted]) -> Vec<Note> {
@@ -226,9 +227,9 @@ fn notes(source: &Source, remarks: &[Unconverted], kept: &[Unconverted]) -> Vec<
 }
 
 /// Returns a note for each included file that was not found.
-fn missing_files(program: &Program<'_>, facts: &SourceScan) -> Vec<Unconverted> {
+fn missing_files(program: &Program<'_>, scan: &SourceScan) -> Vec<Unconverted> {
     let inserted = program.statements.iter().filter_map(|statement| match statement.body {
-        Body::Insert(name) if facts.included_file_name(name).is_none() => Some((statement, name)),
+        Body::Insert(name) if scan.included_file_name(name).is_none() => Some((statement, name)),
         _ => None,
     });
     inserted

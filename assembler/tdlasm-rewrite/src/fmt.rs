@@ -21,11 +21,11 @@ use thiserror::Error;
 
 use crate::convert::source_scan::{IncludeSearch, SourceScan};
 use crate::convert::{self, Dialect};
-use tdlasm::diag::Code;
+use tdlasm::diag::DiagnosticCode;
 use tdlasm::source::{Loader, Origin, Source, SourceMap, plain_text};
 use tdlasm::{asm, module::Module};
 
-pub use scan::{StatementParts, TextRange};
+pub use scan::StatementParts;
 
 /// Options for parsing the source.
 #[derive(Debug, Clone, Default)]
@@ -100,8 +100,8 @@ impl Statements {
         let index = map.add("".into(), Origin::File, text.to_vec())?;
         let source = map.get(index);
         let search = IncludeSearch { loader, folders: &options.include_dirs };
-        let facts = SourceScan::scan_file(file, &source.text, &reading(options), &search);
-        let (list, end) = scan::statements(source, &facts);
+        let source_scan = SourceScan::scan_file(file, &source.text, &reading(options), &search);
+        let (list, end) = scan::statements(source, &source_scan);
         Some(Self { map, list, end })
     }
 
@@ -120,7 +120,7 @@ fn reading(options: &Options) -> convert::Options {
 
 /// Returns the modules of the file, and the messages about it: a text with errors keeps its bytes
 /// and its errors too.
-fn outcome(overlay: &Overlay<'_>, options: &Options) -> (Vec<Module>, Vec<Code>) {
+fn outcome(overlay: &Overlay<'_>, options: &Options) -> (Vec<Module>, Vec<DiagnosticCode>) {
     let Options { include_dirs, long_symbols } = options.clone();
     let options = tdlasm::Options { include_dirs, long_symbols, ..tdlasm::Options::default() };
     let outcome = asm::run(overlay, &[overlay.file.to_owned()], &options);

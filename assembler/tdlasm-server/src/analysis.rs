@@ -50,9 +50,9 @@ pub(super) struct Analysis {
     /// For each file in the source map, the base of its text and its index.
     texts: Vec<(u32, u32)>,
     /// The result with references.
-    named: OnceCell<Assembly>,
+    with_references: OnceCell<Assembly>,
     /// The result with references and listing.
-    listed: OnceCell<Assembly>,
+    with_listing: OnceCell<Assembly>,
     places: OnceCell<Vec<FileReference>>,
 }
 
@@ -95,8 +95,8 @@ impl Analysis {
             assembly: outcome,
             files,
             texts,
-            named: OnceCell::new(),
-            listed: OnceCell::new(),
+            with_references: OnceCell::new(),
+            with_listing: OnceCell::new(),
             places: OnceCell::new(),
         }
     }
@@ -125,16 +125,18 @@ impl Analysis {
 
     /// The result with the bytes of each statement.
     pub(super) fn assembly_with_listing(&self) -> &Assembly {
-        self.listed.get_or_init(|| self.reassemble(true))
+        self.with_listing.get_or_init(|| self.reassemble(true))
     }
 
-    /// Computes references and listing.
-    pub(super) fn list(&self) {
+    /// Computes the result with listing now, unless that has been done.
+    pub(super) fn ensure_listing(&self) {
         self.assembly_with_listing();
     }
 
     fn assembly_with_references(&self) -> &Assembly {
-        self.listed.get().unwrap_or_else(|| self.named.get_or_init(|| self.reassemble(false)))
+        self.with_listing
+            .get()
+            .unwrap_or_else(|| self.with_references.get_or_init(|| self.reassemble(false)))
     }
 
     pub(super) fn references(&self) -> &References {
@@ -209,11 +211,11 @@ impl Analysis {
         let wanted = references.entries.iter().filter(move |mention| is_wanted(mention.role));
         wanted.filter_map(|mention| {
             let written = references.written(sources, mention.span)?;
-            let (file, stretch) = self.in_file(written.span)?;
+            let (file, range) = self.in_file(written.span)?;
             Some(FileReference {
                 file,
-                start: stretch.start as u32,
-                end: stretch.end as u32,
+                start: range.start as u32,
+                end: range.end as u32,
                 name: mention.name,
                 role: mention.role,
                 whole: written.whole,
@@ -261,8 +263,8 @@ impl Analysis {
     pub(super) fn included_file_at(&self, path: &Path, offset: usize) -> Option<&Path> {
         let file = self.file(path)?;
         let source = self.assembly.sources.iter().find(|source| match source.origin {
-            Origin::Insert(span) => self.in_file(span).is_some_and(|(at, stretch)| {
-                at == file && stretch.start <= offset && offset <= stretch.end
+            Origin::Insert(span) => self.in_file(span).is_some_and(|(at, range)| {
+                at == file && range.start <= offset && offset <= range.end
             }),
             _ => false,
         })?;

@@ -26,11 +26,10 @@ pub(super) fn hints(
     let file = program.file(path);
     let mut labels = BTreeMap::<usize, Vec<String>>::new();
     for one in program.assembly_with_listing().listing.lines() {
-        let Some((_, stretch)) = program.in_file(one.span).filter(|(at, _)| Some(*at) == file)
-        else {
+        let Some((_, range)) = program.in_file(one.span).filter(|(at, _)| Some(*at) == file) else {
             continue;
         };
-        let line = lines.line(stretch.start);
+        let line = lines.line(range.start);
         let is_wanted = (wanted.start.line..=wanted.end.line).contains(&(line as u32));
         if let Some(label) = instruction_label(&one).filter(|_| is_wanted) {
             labels.entry(line).or_default().push(label);

@@ -99,7 +99,7 @@ impl<'w> FileRoutines<'w> {
         self.routines.get(after.checked_sub(1)?).copied()
     }
 
-    fn stretch(&self, routine: &Occurrence<'_>) -> std::ops::Range<usize> {
+    fn range(&self, routine: &Occurrence<'_>) -> std::ops::Range<usize> {
         let next = self.routines.iter().find(|one| one.place.start > routine.place.start);
         let end = next.map_or(self.text.len(), |one| one.place.start as usize);
         routine.place.start as usize..end
@@ -113,7 +113,7 @@ impl<'w> FileRoutines<'w> {
             tags: None,
             detail: routine.path().file_name().map(|name| name.to_string_lossy().into_owned()),
             uri: workspace.uri(routine.path())?,
-            range: lines.range(self.stretch(routine)),
+            range: lines.range(self.range(routine)),
             selection_range: lines.range(routine.place.range()),
             data: None,
         })
@@ -201,12 +201,12 @@ pub(super) fn outgoing(
         return Vec::new();
     };
     let Some(shape) = shapes.of(routine.path()) else { return Vec::new() };
-    let stretch = shape.stretch(&routine);
+    let range = shape.range(&routine);
     let program: &Analysis = routine.program;
     let uses = program.file_references().iter().filter(|place| {
         place.file == routine.place.file
             && place.role == ReferenceRole::Use
-            && stretch.contains(&(place.start as usize))
+            && range.contains(&(place.start as usize))
             && program.is_symbol(place.name)
             && call_kind_at(&shape.statements, &shape.text, place.start as usize).is_some()
     });

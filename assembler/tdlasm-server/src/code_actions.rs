@@ -7,7 +7,7 @@ use lsp_types::{
     CodeAction, CodeActionKind, CodeActionOrCommand, Diagnostic, NumberOrString, Range, TextEdit,
     Uri, WorkspaceEdit,
 };
-use tdlasm::diag::{self, Code};
+use tdlasm::diag::{self, DiagnosticCode};
 
 use super::analysis::Analysis;
 use super::diagnostics::DiagnosticConverter;
@@ -68,7 +68,9 @@ fn code_action(uri: Uri, title: String, edit: TextEdit, shown: Diagnostic) -> Co
     CodeAction {
         title,
         kind: Some(CodeActionKind::QUICKFIX),
-        is_preferred: Some(shown.code != Some(NumberOrString::String(Code::Undefined.id().into()))),
+        is_preferred: Some(
+            shown.code != Some(NumberOrString::String(DiagnosticCode::Undefined.id().into())),
+        ),
         diagnostics: Some(vec![shown]),
         edit: Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }),
         ..CodeAction::default()
@@ -85,7 +87,7 @@ fn fix(
     let written = program.written(fix.span);
     // Text that a macro joins from parts has no place in a file.
     let span = written.filter(|written| written.whole).map_or(fix.span, |written| written.span);
-    let (file, stretch) = program.in_file(span)?;
+    let (file, range) = program.in_file(span)?;
     if program.files[file as usize] != path {
         return None;
     }
@@ -94,7 +96,7 @@ fn fix(
         "" => "Remove the colon".to_owned(),
         new => format!("Write {new}"),
     };
-    Some((title, TextEdit::new(LineIndex::new(text).range(stretch), fix.text.clone())))
+    Some((title, TextEdit::new(LineIndex::new(text).range(range), fix.text.clone())))
 }
 
 /// Returns the fix that replaces a relative jump out of range by an absolute one.
@@ -105,13 +107,16 @@ fn absolute_jump(
     text: &[u8],
     message: &diag::Diagnostic,
 ) -> Option<(String, TextEdit)> {
-    if !matches!(message.code, Code::Range | Code::TooFar | Code::Relocation) {
+    if !matches!(
+        message.code,
+        DiagnosticCode::Range | DiagnosticCode::TooFar | DiagnosticCode::Relocation
+    ) {
         return None;
     }
-    let (file, stretch) = program.in_file(message.span)?;
+    let (file, range) = program.in_file(message.span)?;
     let statements = workspace.statements(path, text)?;
-    let parts = statement_at(&statements, stretch.start)
-        .filter(|_| program.files[file as usize] == path)?;
+    let parts =
+        statement_at(&statements, range.start).filter(|_| program.files[file as usize] == path)?;
     let word = &text[parts.operator.clone()];
     let (_, new) =
         ABSOLUTE.iter().find(|(relative, _)| word.eq_ignore_ascii_case(relative.as_bytes()))?;

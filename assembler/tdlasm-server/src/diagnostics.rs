@@ -124,7 +124,7 @@ fn missing_export(program: &Analysis, symbol: &Symbol) -> Option<(PathBuf, Diagn
     let diagnostic = Diagnostic {
         range: lines.range(start..start + symbol.name.len()),
         severity: Some(DiagnosticSeverity::ERROR),
-        code: Some(NumberOrString::String(diag::Code::Undefined.id().into())),
+        code: Some(NumberOrString::String(diag::DiagnosticCode::Undefined.id().into())),
         source: Some(DIAGNOSTIC_SOURCE.into()),
         message: format!("no module of the list in tdl.toml exports {}", symbol.name),
         ..Diagnostic::default()
@@ -213,11 +213,11 @@ impl<'a> DiagnosticConverter<'a> {
     }
 
     fn location(&mut self, span: Span) -> Option<(PathBuf, Location)> {
-        let (file, stretch) = self.program.in_file(span)?;
+        let (file, range) = self.program.in_file(span)?;
         let lines =
             self.lines.entry(file).or_insert_with(|| LineIndex::new(self.program.text(file)));
         let path = self.program.files[file as usize].clone();
-        let location = Location { uri: uri::from_path(&path)?, range: lines.range(stretch) };
+        let location = Location { uri: uri::from_path(&path)?, range: lines.range(range) };
         Some((path, location))
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct Document {
 impl Document {
     /// Applies edits in order; returns `true` if the text probably needs two passes now.
     pub(super) fn apply_changes(&mut self, changes: Vec<TextDocumentContentChangeEvent>) -> bool {
-        let mut doubtful = false;
+        let mut expect_two_passes = false;
         for TextDocumentContentChangeEvent { range, text, .. } in changes {
             let Some(range) = range else {
                 self.text = text;
@@ -34,9 +34,10 @@ impl Document {
             let before = self.text[pass_plan::touched_lines(&self.text, start..end)].to_owned();
             self.text.replace_range(start..end, &text);
             let after = pass_plan::touched_lines(&self.text, start..start + text.len());
-            doubtful |= pass_plan::likely_needs_two_passes(&before, &self.text[after], &self.text);
+            expect_two_passes |=
+                pass_plan::likely_needs_two_passes(&before, &self.text[after], &self.text);
         }
-        doubtful
+        expect_two_passes
     }
 }
 

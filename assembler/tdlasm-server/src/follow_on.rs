@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use tdlasm::diag::{Code, Diagnostic};
+use tdlasm::diag::{Diagnostic, DiagnosticCode};
 use tdlasm::source::{Origin, Span};
 
 use super::analysis::Analysis;
@@ -23,12 +23,12 @@ pub(super) fn without_follow_on(program: &Analysis) -> Vec<Reported<'_>> {
     let all = &program.assembly.diagnostics;
     let (redefined, redefinitions): (HashSet<&str>, HashSet<u32>) = all
         .iter()
-        .filter(|one| matches!(one.code, Code::Redefined | Code::Register))
+        .filter(|one| matches!(one.code, DiagnosticCode::Redefined | DiagnosticCode::Register))
         .map(|one| (first_word(&one.message), one.span.start))
         .unzip();
     let without_operand: HashSet<_> = all
         .iter()
-        .filter(|one| one.code == Code::Operand)
+        .filter(|one| one.code == DiagnosticCode::Operand)
         .map(|one| line(program, one.span))
         .collect();
     let mut found: Vec<Reported<'_>> = Vec::new();
@@ -36,9 +36,11 @@ pub(super) fn without_follow_on(program: &Analysis) -> Vec<Reported<'_>> {
     let mut in_macros = HashSet::new();
     for diagnostic in all {
         let is_follow_on = match diagnostic.code {
-            Code::Doubled => redefined.contains(first_word(&diagnostic.message)),
-            Code::Kept => redefinitions.contains(&diagnostic.span.start),
-            Code::Short => without_operand.contains(&line(program, diagnostic.span)),
+            DiagnosticCode::Doubled => redefined.contains(first_word(&diagnostic.message)),
+            DiagnosticCode::AssignmentIgnored => redefinitions.contains(&diagnostic.span.start),
+            DiagnosticCode::MissingOperand => {
+                without_operand.contains(&line(program, diagnostic.span))
+            }
             _ => false,
         };
         let is_repeated = macro_key(program, diagnostic).is_some_and(|key| !in_macros.insert(key));
@@ -70,7 +72,10 @@ fn line(program: &Analysis, span: Span) -> (u32, u32) {
 
 /// Identifies an error in the text of a macro by where that was written; `None` for others, and
 /// for errors in the arguments of a call.
-fn macro_key<'a>(program: &Analysis, one: &'a Diagnostic) -> Option<(Code, Span, &'a str)> {
+fn macro_key<'a>(
+    program: &Analysis,
+    one: &'a Diagnostic,
+) -> Option<(DiagnosticCode, Span, &'a str)> {
     let source = program.assembly.sources.source_at(one.span.start);
     let is_macro = matches!(source.origin, Origin::Macro(_));
     let written = program.written(one.span).filter(|_| is_macro)?;
@@ -80,7 +85,8 @@ fn macro_key<'a>(program: &Analysis, one: &'a Diagnostic) -> Option<(Code, Span,
 /// Identifies an undefined symbol in a file. Local names stand for another symbol in each routine.
 fn undefined_key<'a>(program: &Analysis, one: &'a Diagnostic) -> Option<(u32, &'a str)> {
     let is_local = one.message.starts_with("..");
-    let written = program.written(one.span).filter(|_| one.code == Code::Undefined && !is_local)?;
+    let written =
+        program.written(one.span).filter(|_| one.code == DiagnosticCode::Undefined && !is_local)?;
     let (file, _) = program.in_file(written.span)?;
     Some((file, one.message.as_str()))
 }

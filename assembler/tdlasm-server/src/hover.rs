@@ -40,7 +40,7 @@ pub(super) fn hover(workspace: &Workspace, path: &Path, offset: usize) -> Option
     }
     if field == Field::Operator {
         // The listing includes the references, so that one assembly serves both.
-        workspace.programs_including(path).for_each(Analysis::list);
+        workspace.programs_including(path).for_each(Analysis::ensure_listing);
     }
     let operator = || operator(workspace, path, (field, &text[word.clone()]), word.start);
     let number = || number(workspace, path, &text, &word);

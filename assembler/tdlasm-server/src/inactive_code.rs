@@ -17,7 +17,7 @@ use super::workspace::Workspace;
 pub(super) fn add_inactive_references(
     workspace: &Workspace,
     (target, places): (&SymbolIdentity, &[Occurrence<'_>]),
-    stretches: &mut BTreeMap<PathBuf, BTreeSet<(usize, usize)>>,
+    ranges: &mut BTreeMap<PathBuf, BTreeSet<(usize, usize)>>,
 ) {
     let Some(first) = places.first().filter(|one| one.name().kind != NameKind::Parameter) else {
         return;
@@ -33,7 +33,7 @@ pub(super) fn add_inactive_references(
     for path in files {
         let found = ranges_in_inactive_code(workspace, &path, first);
         if !found.is_empty() {
-            stretches.entry(path).or_default().extend(found);
+            ranges.entry(path).or_default().extend(found);
         }
     }
 }
@@ -58,13 +58,13 @@ fn ranges_in_inactive_code(
         let counts = if long_symbols { word.len() } else { word.len().min(6) };
         word[..counts].eq_ignore_ascii_case(wanted.as_bytes())
     };
-    let words = scan(&statements).into_iter().filter(|(stretch, kind)| {
+    let words = scan(&statements).into_iter().filter(|(range, kind)| {
         !matches!(kind, WordKind::Text | WordKind::Comment)
-            && within.contains(&stretch.start)
-            && !read.contains(&(stretch.start as u32))
-            && is_name(&text[stretch.clone()])
+            && within.contains(&range.start)
+            && !read.contains(&(range.start as u32))
+            && is_name(&text[range.clone()])
     });
-    words.map(|(stretch, _)| (stretch.start, stretch.end)).collect()
+    words.map(|(range, _)| (range.start, range.end)).collect()
 }
 
 /// Returns the scope of a local symbol: from one new global symbol to the next.

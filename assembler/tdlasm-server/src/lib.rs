@@ -1,5 +1,5 @@
 //! A language server (LSP) for TDL source: diagnostics, navigation, completion, renaming and more.
-//! Sources are reassembled on every edit, which takes milliseconds. So there is no second parser.
+//! Sources are reassembled on every edit, which takes milliseconds.
 //!
 //! [`serve`] runs the server on two streams; [`LanguageServer`] handles single messages, for an
 //! editor in the same process.

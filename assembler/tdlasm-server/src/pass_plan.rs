@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 use tdlasm::asm::{self, Assembly, Options};
-use tdlasm::diag::Code;
+use tdlasm::diag::DiagnosticCode;
 use tdlasm::source::MemoryLoader;
 use tdlasm::syntax::lex;
 
@@ -70,11 +70,11 @@ impl PassPlan {
 }
 
 /// Returns the range of the whole lines that a range of a text touches.
-pub(super) fn touched_lines(text: &str, stretch: Range<usize>) -> Range<usize> {
+pub(super) fn touched_lines(text: &str, range: Range<usize>) -> Range<usize> {
     let bytes = text.as_bytes();
-    let start = memchr::memrchr2(b'\n', b'\r', &bytes[..stretch.start]).map_or(0, |end| end + 1);
-    let rest = &bytes[stretch.end..];
-    let end = memchr::memchr2(b'\n', b'\r', rest).map_or(text.len(), |end| stretch.end + end);
+    let start = memchr::memrchr2(b'\n', b'\r', &bytes[..range.start]).map_or(0, |end| end + 1);
+    let rest = &bytes[range.end..];
+    let end = memchr::memchr2(b'\n', b'\r', rest).map_or(text.len(), |end| range.end + end);
     start..end
 }
 
@@ -122,12 +122,12 @@ fn has_two_pass_error(lines: &str, text: &[u8]) -> bool {
     if !outcome.used_two_passes {
         return false;
     }
-    let undefined = outcome.diagnostics.iter().filter(|one| one.code == Code::Undefined);
+    let undefined = outcome.diagnostics.iter().filter(|one| one.code == DiagnosticCode::Undefined);
     let names = undefined.map(|one| outcome.sources.slice(one.span));
     let known = names.take(MAX_CHECKED_NAMES).filter(|name| occurs_twice(text, name));
     let known: Vec<_> = known.map(|name| (String::from_utf8_lossy(name).into(), 0)).collect();
     let outcome = if known.is_empty() { outcome } else { assemble_lines(lines, known) };
-    outcome.used_two_passes && outcome.diagnostics.iter().any(|one| one.code.letter().is_some())
+    outcome.used_two_passes && outcome.diagnostics.iter().any(|one| one.code.error_flag().is_some())
 }
 
 /// Assembles lines alone.
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn a_change_needs_two_passes_if_its_lines_do() {
         let text = "\t.DEFINE TWICE[X]=[X\nX]\nHERE:\tNOP\nVALUE == 5\n";
-        for (before, after, doubtful) in [
+        for (before, after, expect_two_passes) in [
             ("\tMVI A,5", "\tMVI A,55", false),
             ("\tMVI A,5", "\tMVI ,5", false),
             ("\tJMP HERE", "\tJMP HER", false),
@@ -172,7 +172,7 @@ mod tests {
             let text = format!("{text}{after}\n");
             assert_eq!(
                 likely_needs_two_passes(before, after, &text),
-                doubtful,
+                expect_two_passes,
                 "{before} -> {after}"
             );
         }

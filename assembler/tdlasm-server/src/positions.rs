@@ -58,8 +58,8 @@ impl<'t> LineIndex<'t> {
         )
     }
 
-    pub(super) fn range(&self, stretch: std::ops::Range<usize>) -> Range {
-        Range::new(self.position(stretch.start), self.position(stretch.end))
+    pub(super) fn range(&self, range: std::ops::Range<usize>) -> Range {
+        Range::new(self.position(range.start), self.position(range.end))
     }
 }
 

@@ -62,14 +62,14 @@ pub(super) fn rename(
 ) -> Result<WorkspaceEdit, String> {
     let (target, places) = places(workspace, path, offset)?;
     check_name(&places[0], new)?;
-    let mut stretches: BTreeMap<PathBuf, BTreeSet<(usize, usize)>> = BTreeMap::new();
+    let mut ranges: BTreeMap<PathBuf, BTreeSet<(usize, usize)>> = BTreeMap::new();
     for one in &places {
-        let stretch = one.place.range();
-        stretches.entry(one.path().to_owned()).or_default().insert((stretch.start, stretch.end));
+        let range = one.place.range();
+        ranges.entry(one.path().to_owned()).or_default().insert((range.start, range.end));
     }
-    inactive_code::add_inactive_references(workspace, (&target, &places), &mut stretches);
-    check_program(workspace, &target, &stretches, new)?;
-    Ok(edit(workspace, &stretches, new))
+    inactive_code::add_inactive_references(workspace, (&target, &places), &mut ranges);
+    check_program(workspace, &target, &ranges, new)?;
+    Ok(edit(workspace, &ranges, new))
 }
 
 /// Checks that the new name is valid and of the same kind.
@@ -103,20 +103,20 @@ fn check_name(old: &Occurrence<'_>, new: &str) -> Result<(), String> {
 fn check_program(
     workspace: &Workspace,
     target: &SymbolIdentity,
-    stretches: &BTreeMap<PathBuf, BTreeSet<(usize, usize)>>,
+    ranges: &BTreeMap<PathBuf, BTreeSet<(usize, usize)>>,
     new: &str,
 ) -> Result<(), String> {
-    let texts = stretches.iter().map(|(path, stretches)| {
+    let texts = ranges.iter().map(|(path, ranges)| {
         let text = workspace.text(path).unwrap_or_default();
-        (path.clone(), renamed(&text, stretches, new))
+        (path.clone(), renamed(&text, ranges, new))
     });
     let changed = Overlay { documents: &workspace.documents, texts: texts.collect() };
     for before in workspace.programs() {
-        if !before.files.iter().any(|file| stretches.contains_key(file)) {
+        if !before.files.iter().any(|file| ranges.contains_key(file)) {
             continue;
         }
         let after = before.with_texts(&changed);
-        [before, &after].into_iter().for_each(Analysis::list);
+        [before, &after].into_iter().for_each(Analysis::ensure_listing);
         let same = same_names(before.references(), after.references());
         if !same || !same_bytes(before, &after) {
             let clash = clash(workspace, before, target, new).unwrap_or_default();
@@ -148,10 +148,10 @@ fn clash(
     Some(format!(": {} already exists{counts}", name.spelling))
 }
 
-fn renamed(text: &[u8], stretches: &BTreeSet<(usize, usize)>, new: &str) -> Vec<u8> {
+fn renamed(text: &[u8], ranges: &BTreeSet<(usize, usize)>, new: &str) -> Vec<u8> {
     let mut renamed = Vec::with_capacity(text.len());
     let mut at = 0;
-    for (start, end) in stretches {
+    for (start, end) in ranges {
         renamed.extend_from_slice(&text[at..*start]);
         renamed.extend_from_slice(new.as_bytes());
         at = *end;
@@ -186,16 +186,16 @@ fn same_bytes(before: &Analysis, after: &Analysis) -> bool {
 
 fn edit(
     workspace: &Workspace,
-    stretches: &BTreeMap<PathBuf, BTreeSet<(usize, usize)>>,
+    ranges: &BTreeMap<PathBuf, BTreeSet<(usize, usize)>>,
     new: &str,
 ) -> WorkspaceEdit {
-    let edits = stretches.iter().filter_map(|(path, stretches)| {
+    let edits = ranges.iter().filter_map(|(path, ranges)| {
         let text = workspace.text(path)?;
         let lines = LineIndex::new(&text);
         let edit = |(start, end): &(usize, usize)| {
             TextEdit::new(lines.range(Range { start: *start, end: *end }), new.to_owned())
         };
-        Some((workspace.uri(path)?, stretches.iter().map(edit).collect()))
+        Some((workspace.uri(path)?, ranges.iter().map(edit).collect()))
     });
     #[expect(clippy::mutable_key_type, reason = "the protocol's type has URIs as keys")]
     let changes: HashMap<Uri, Vec<TextEdit>> = edits.collect();

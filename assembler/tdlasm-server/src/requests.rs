@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 
-use lsp_server::{ErrorCode, Request as Asked, Response};
+use lsp_server::{ErrorCode, Request, Response};
 use lsp_types::request::{
     CallHierarchyIncomingCalls, CallHierarchyOutgoingCalls, CallHierarchyPrepare,
     CodeActionRequest, CodeLensRequest, Completion, DocumentHighlightRequest, DocumentLinkRequest,
     DocumentSymbolRequest, FoldingRangeRequest, Formatting, GotoDefinition, HoverRequest,
-    InlayHintRequest, PrepareRenameRequest, RangeFormatting, References, Rename, Request,
-    SelectionRangeRequest, SemanticTokensFullDeltaRequest, SemanticTokensFullRequest,
-    SemanticTokensRangeRequest, SignatureHelpRequest, WorkspaceSymbolRequest,
+    InlayHintRequest, PrepareRenameRequest, RangeFormatting, References, Rename,
+    Request as RequestMethod, SelectionRangeRequest, SemanticTokensFullDeltaRequest,
+    SemanticTokensFullRequest, SemanticTokensRangeRequest, SignatureHelpRequest,
+    WorkspaceSymbolRequest,
 };
 use lsp_types::{
     CallHierarchyItem, DocumentSymbolParams, GotoDefinitionResponse, Position,
@@ -32,7 +33,7 @@ use super::{
 type RequestError = (ErrorCode, String);
 
 impl Session {
-    pub(super) fn handle_request(&mut self, request: Asked) -> Outgoing {
+    pub(super) fn handle_request(&mut self, request: Request) -> Outgoing {
         self.workspace.refresh();
         match &*request.method {
             GotoDefinition::METHOD
@@ -53,7 +54,7 @@ impl Session {
         }
     }
 
-    fn handle_name_request(&mut self, request: Asked) -> Outgoing {
+    fn handle_name_request(&mut self, request: Request) -> Outgoing {
         match &*request.method {
             GotoDefinition::METHOD => self.reply::<GotoDefinition>(request, |session, asked| {
                 let (path, offset) = session.file_position(&asked.text_document_position_params)?;
@@ -105,7 +106,7 @@ impl Session {
         }
     }
 
-    fn handle_text_request(&mut self, request: Asked) -> Outgoing {
+    fn handle_text_request(&mut self, request: Request) -> Outgoing {
         match &*request.method {
             HoverRequest::METHOD => self.reply::<HoverRequest>(request, |session, asked| {
                 let (path, offset) = session.file_position(&asked.text_document_position_params)?;
@@ -152,7 +153,7 @@ impl Session {
         }
     }
 
-    fn handle_token_request(&mut self, request: Asked) -> Outgoing {
+    fn handle_token_request(&mut self, request: Request) -> Outgoing {
         let id = request.id.clone();
         match &*request.method {
             SemanticTokensFullRequest::METHOD => {
@@ -174,8 +175,8 @@ impl Session {
                 self.reply_with(request, |session, asked: SemanticTokensRangeParams| {
                     let (path, text) = session.text(&asked.text_document)?;
                     let lines = LineIndex::new(&text);
-                    let stretch = lines.offset(asked.range.start)..lines.offset(asked.range.end);
-                    let found = tokens::tokens(&session.workspace, &path, &text, Some(stretch));
+                    let range = lines.offset(asked.range.start)..lines.offset(asked.range.end);
+                    let found = tokens::tokens(&session.workspace, &path, &text, Some(range));
                     Reply::new(id, &Tokens::without_id(found)).map_err(serialize_error)
                 })
             }
@@ -183,7 +184,7 @@ impl Session {
         }
     }
 
-    fn handle_call_request(&mut self, request: Asked) -> Outgoing {
+    fn handle_call_request(&mut self, request: Request) -> Outgoing {
         match &*request.method {
             CallHierarchyPrepare::METHOD => {
                 self.reply::<CallHierarchyPrepare>(request, |session, asked| {
@@ -208,7 +209,7 @@ impl Session {
         }
     }
 
-    fn handle_change_request(&mut self, request: Asked) -> Outgoing {
+    fn handle_change_request(&mut self, request: Request) -> Outgoing {
         match &*request.method {
             CodeActionRequest::METHOD => {
                 self.reply::<CodeActionRequest>(request, |session, asked| {
@@ -238,9 +239,9 @@ impl Session {
         }
     }
 
-    fn reply<R: Request>(
+    fn reply<R: RequestMethod>(
         &mut self,
-        request: Asked,
+        request: Request,
         answer: impl FnOnce(&mut Self, R::Params) -> Result<R::Result, RequestError>,
     ) -> Outgoing {
         let id = request.id.clone();
@@ -253,7 +254,7 @@ impl Session {
     /// Replies to a request with a result that is serialized already.
     fn reply_with<P: DeserializeOwned>(
         &mut self,
-        request: Asked,
+        request: Request,
         answer: impl FnOnce(&mut Self, P) -> Result<Reply, RequestError>,
     ) -> Outgoing {
         match serde_json::from_value(request.params) {
@@ -311,7 +312,7 @@ fn offset(text: &[u8], position: Position) -> usize {
     LineIndex::new(text).offset(position)
 }
 
-fn method_not_found(request: Asked) -> Outgoing {
+fn method_not_found(request: Request) -> Outgoing {
     let message = format!("unsupported method {}", request.method);
     Response::new_err(request.id, ErrorCode::MethodNotFound as i32, message).into()
 }

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use lsp_server::{Notification as Notice, Request as Asked, Response};
+use lsp_server::{Notification, Request, Response};
 use lsp_types::notification::{
     DidChangeTextDocument, DidChangeWatchedFiles, DidCloseTextDocument, DidOpenTextDocument,
-    Notification, PublishDiagnostics,
+    Notification as NotificationMethod, PublishDiagnostics,
 };
 use lsp_types::request::{RegisterCapability, Request as _};
 use lsp_types::{
@@ -63,7 +63,7 @@ impl Session {
         }
     }
 
-    pub(super) fn initialize(&mut self, request: Asked) -> Response {
+    pub(super) fn initialize(&mut self, request: Request) -> Response {
         let parsed = serde_json::from_value::<InitializeParams>(request.params);
         let parameters = match parsed {
             Ok(parameters) => parameters,
@@ -87,7 +87,7 @@ impl Session {
     }
 
     /// Returns the request to watch source and project files, if the editor supports it.
-    pub(super) fn file_watch_registration(&self) -> Option<Asked> {
+    pub(super) fn file_watch_registration(&self) -> Option<Request> {
         let glob = |pattern: &str| FileSystemWatcher {
             glob_pattern: GlobPattern::String(pattern.into()),
             kind: None,
@@ -101,7 +101,8 @@ impl Session {
         };
         let parameters = RegistrationParams { registrations: vec![registration] };
         let id = lsp_server::RequestId::from("register-watched-files".to_owned());
-        self.can_watch_files.then(|| Asked::new(id, RegisterCapability::METHOD.into(), parameters))
+        self.can_watch_files
+            .then(|| Request::new(id, RegisterCapability::METHOD.into(), parameters))
     }
 
     fn apply_init_options(&mut self, init: InitOptions) {
@@ -113,9 +114,9 @@ impl Session {
         });
     }
 
-    pub(super) fn handle_notification(&mut self, notice: Notice) {
+    pub(super) fn handle_notification(&mut self, notification: Notification) {
         // Notifications have no reply, so invalid and unknown ones are ignored.
-        let Notice { method, params } = notice;
+        let Notification { method, params } = notification;
         match &*method {
             DidOpenTextDocument::METHOD => with_params::<DidOpenTextDocument>(params, |opened| {
                 let document = opened.text_document;
@@ -132,8 +133,8 @@ impl Session {
                     let path = uri::to_path(&changed.text_document.uri);
                     if let Some(document) = self.workspace.documents.open.get_mut(&path) {
                         document.version = changed.text_document.version;
-                        let doubtful = document.apply_changes(changed.content_changes);
-                        self.workspace.file_changed(&path, doubtful);
+                        let expect_two_passes = document.apply_changes(changed.content_changes);
+                        self.workspace.file_changed(&path, expect_two_passes);
                         self.stale = true;
                     }
                 })
@@ -160,17 +161,17 @@ impl Session {
         self.stale = true;
     }
 
-    pub(super) fn pending_notifications(&mut self) -> Vec<Notice> {
+    pub(super) fn pending_notifications(&mut self) -> Vec<Notification> {
         if !std::mem::take(&mut self.stale) {
             return Vec::new();
         }
         self.workspace.refresh();
         let news = self.published.take_changed(&self.workspace).into_iter();
-        news.map(|one| Notice::new(PublishDiagnostics::METHOD.into(), one)).collect()
+        news.map(|one| Notification::new(PublishDiagnostics::METHOD.into(), one)).collect()
     }
 }
 
-fn with_params<N: Notification>(parameters: Value, act: impl FnOnce(N::Params)) {
+fn with_params<N: NotificationMethod>(parameters: Value, act: impl FnOnce(N::Params)) {
     if let Ok(parameters) = serde_json::from_value(parameters) {
         act(parameters);
     }

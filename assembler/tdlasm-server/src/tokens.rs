@@ -53,12 +53,12 @@ pub(super) fn tokens(
     workspace: &Workspace,
     path: &Path,
     text: &[u8],
-    stretch: Option<Range<usize>>,
+    range: Option<Range<usize>>,
 ) -> Vec<EncodedToken> {
     let Some(statements) = workspace.statements(path, text) else { return Vec::new() };
-    let pieces = match stretch {
+    let pieces = match range {
         None => scan(&statements),
-        Some(stretch) => scan_range(&statements, &stretch),
+        Some(range) => scan_range(&statements, &range),
     };
     let mut names = NameTokens::of(workspace, path);
     let mut encoder = Encoder::new(text);
@@ -115,8 +115,8 @@ fn token_of(kind: NameKind) -> Option<Token> {
 
 /// Returns the kind of a word and its modifiers; `None` if the word is unknown.
 fn token(text: &[u8], piece: &ScannedWord, known: Option<Token>) -> Option<(Token, u32)> {
-    let (stretch, kind) = piece;
-    let word = &text[stretch.clone()];
+    let (range, kind) = piece;
+    let word = &text[range.clone()];
     let token = match kind {
         WordKind::Label => return Some((Token::Label, DECLARATION)),
         WordKind::Assigned => return Some((known.unwrap_or(Token::Constant), DECLARATION)),
@@ -148,13 +148,13 @@ impl<'t> Encoder<'t> {
         Self { lines: LineIndex::new(text), data: Vec::new(), last_line: 0, last_start: 0 }
     }
 
-    fn add(&mut self, stretch: Range<usize>, token: Token, modifiers: u32) {
-        let mut line = self.line(stretch.start);
-        while self.lines.start(line) < stretch.end && line < self.lines.count() {
+    fn add(&mut self, range: Range<usize>, token: Token, modifiers: u32) {
+        let mut line = self.line(range.start);
+        while self.lines.start(line) < range.end && line < self.lines.count() {
             let first = self.lines.start(line);
             let text = self.lines.get(line);
-            let start = stretch.start.max(first);
-            let end = stretch.end.min(first + text.len());
+            let start = range.start.max(first);
+            let end = range.end.min(first + text.len());
             if start < end {
                 let at = utf16_len(&text[..start - first]);
                 let length = utf16_len(&text[start - first..end - first]);

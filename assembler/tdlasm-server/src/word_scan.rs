@@ -28,12 +28,12 @@ pub(super) fn scan(statements: &Statements) -> Vec<ScannedWord> {
     cutter.found
 }
 
-pub(super) fn scan_range(statements: &Statements, stretch: &Range<usize>) -> Vec<ScannedWord> {
+pub(super) fn scan_range(statements: &Statements, range: &Range<usize>) -> Vec<ScannedWord> {
     let mut cutter = Scanner { text: &statements.source().text, found: Vec::new() };
     let list = &statements.list;
-    let after = list.partition_point(|(start, _)| *start <= stretch.start);
+    let after = list.partition_point(|(start, _)| *start <= range.start);
     let touching = list[after.saturating_sub(1)..].iter();
-    for (_, parts) in touching.take_while(|(start, _)| *start <= stretch.end) {
+    for (_, parts) in touching.take_while(|(start, _)| *start <= range.end) {
         parts.iter().for_each(|parts| cutter.statement(parts));
     }
     cutter.found

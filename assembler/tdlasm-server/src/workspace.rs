@@ -65,8 +65,9 @@ impl Workspace {
         }
     }
 
-    /// Handles a changed, new or removed source; `doubtful` if the text probably needs two passes.
-    pub(super) fn file_changed(&mut self, path: &Path, doubtful: bool) {
+    /// Handles a changed, new or removed source; `expect_two_passes` if the text probably
+    /// needs them.
+    pub(super) fn file_changed(&mut self, path: &Path, expect_two_passes: bool) {
         self.statements.get_mut().clear();
         if Projects::is_file(path) {
             self.projects.clear_cache();
@@ -90,7 +91,7 @@ impl Workspace {
             }
             !is_stale
         });
-        if doubtful {
+        if expect_two_passes {
             self.pass_plans.values_mut().for_each(|one| *one = one.expect_two());
         }
     }

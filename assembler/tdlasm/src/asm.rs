@@ -6,8 +6,8 @@
 //! that values and error flags match ZASM's. For editors, [`Options::single_pass_diagnostics`]
 //! reports most errors from a single pass.
 //!
-//! [`run`] makes the passes, and `Assembler::read` is one pass. Data flows one way through these
-//! types:
+//! [`run`] makes the passes, and `Assembler::read` is one pass. If the single pass finds that two
+//! are needed, its results are dropped and the sources are read again. These types make a pass:
 //!
 //! | type | what it does |
 //! |---|---|
@@ -62,7 +62,7 @@ mod value;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use crate::diag::Code;
+use crate::diag::DiagnosticCode;
 use crate::source::{Loader, Origin, Span};
 
 pub use assembly::Assembly;
@@ -78,7 +78,7 @@ pub fn directive_names() -> impl Iterator<Item = &'static str> {
 
 /// Assembles the files, in order, as one program. Errors are among the diagnostics.
 pub fn run(loader: &dyn Loader, files: &[PathBuf], options: &Options) -> Assembly {
-    let Some(severity) = options.lint_levels.severity(Code::UnusedLabel) else {
+    let Some(severity) = options.lint_levels.severity(DiagnosticCode::UnusedLabel) else {
         return run_passes(loader, files, options);
     };
     let options = Options { references: true, ..options.clone() };

@@ -5,7 +5,7 @@ mod levels;
 pub mod render;
 mod sarif;
 
-pub use codes::{Code, Severity};
+pub use codes::{DiagnosticCode, Severity};
 
 pub use levels::{LevelError, LintLevels};
 pub use sarif::sarif;
@@ -34,7 +34,7 @@ pub struct Fix {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
     /// The kind of diagnostic.
-    pub code: Code,
+    pub code: DiagnosticCode,
     /// Error or warning.
     pub severity: Severity,
     /// The message: one sentence without a full stop.
@@ -51,7 +51,7 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// Creates a diagnostic with the default severity of its code.
-    pub fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
+    pub fn new(code: DiagnosticCode, span: Span, message: impl Into<String>) -> Self {
         let severity = code.severity();
         let message = message.into();
         Self { code, severity, message, span, labels: Vec::new(), help: None, fix: None }

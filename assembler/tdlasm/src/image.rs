@@ -10,7 +10,7 @@ pub use srec::{parse_s_records, s_records};
 
 /// Consecutive bytes at an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Run {
+pub struct ImageRun {
     /// The address of the first byte.
     pub address: u16,
     /// The bytes, which end at FFFFh at most.
@@ -20,14 +20,14 @@ pub struct Run {
 /// The bytes of a program. Runs are in ascending order, do not overlap and are not adjacent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Image {
-    runs: Vec<Run>,
+    runs: Vec<ImageRun>,
 }
 
 impl Image {
     /// Joins runs to an image. Where runs overlap the later one applies. Empty runs, and bytes
     /// beyond FFFFh, are dropped.
-    pub fn new(runs: impl IntoIterator<Item = Run>) -> Self {
-        let runs: Vec<Run> = runs.into_iter().filter(|run| !run.bytes.is_empty()).collect();
+    pub fn new(runs: impl IntoIterator<Item = ImageRun>) -> Self {
+        let runs: Vec<ImageRun> = runs.into_iter().filter(|run| !run.bytes.is_empty()).collect();
         let apart = runs.windows(2).all(|pair| pair[0].end() <= u32::from(pair[1].address));
         if apart && runs.last().is_none_or(|last| last.end() <= 0x1_0000) {
             return Self { runs: joined(runs) };
@@ -36,7 +36,7 @@ impl Image {
     }
 
     /// Joins runs in any order by writing one after the other.
-    fn overlaid(runs: Vec<Run>) -> Self {
+    fn overlaid(runs: Vec<ImageRun>) -> Self {
         let mut cells: Vec<Option<u8>> = vec![None; 0x1_0000];
         for run in runs {
             for (cell, byte) in cells[usize::from(run.address)..].iter_mut().zip(&run.bytes) {
@@ -49,14 +49,14 @@ impl Image {
         {
             match image.runs.last_mut() {
                 Some(last) if last.end() == u32::from(address) => last.bytes.push(byte),
-                _ => image.runs.push(Run { address, bytes: vec![byte] }),
+                _ => image.runs.push(ImageRun { address, bytes: vec![byte] }),
             }
         }
         image
     }
 
     /// Returns the runs, in ascending order.
-    pub fn runs(&self) -> &[Run] {
+    pub fn runs(&self) -> &[ImageRun] {
         &self.runs
     }
 
@@ -97,8 +97,8 @@ impl Image {
 }
 
 /// Joins adjacent runs, which are in ascending order.
-fn joined(runs: Vec<Run>) -> Vec<Run> {
-    let mut joined: Vec<Run> = Vec::with_capacity(runs.len());
+fn joined(runs: Vec<ImageRun>) -> Vec<ImageRun> {
+    let mut joined: Vec<ImageRun> = Vec::with_capacity(runs.len());
     for run in runs {
         match joined.last_mut() {
             Some(last) if last.end() == u32::from(run.address) => last.bytes.extend(run.bytes),
@@ -108,7 +108,7 @@ fn joined(runs: Vec<Run>) -> Vec<Run> {
     joined
 }
 
-impl Run {
+impl ImageRun {
     /// Returns the address after the last byte.
     pub fn end(&self) -> u32 {
         u32::from(self.address) + self.bytes.len() as u32
@@ -119,8 +119,8 @@ impl Run {
 mod tests {
     use super::*;
 
-    fn run(address: u16, bytes: &[u8]) -> Run {
-        Run { address, bytes: bytes.to_vec() }
+    fn run(address: u16, bytes: &[u8]) -> ImageRun {
+        ImageRun { address, bytes: bytes.to_vec() }
     }
 
     #[test]

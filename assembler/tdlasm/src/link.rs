@@ -27,12 +27,12 @@ pub use program::Program;
 pub use symbol_file::{SymbolLineError, parse_symbol_file};
 pub use symbols::{LinkedSymbol, SymbolTable};
 
-use crate::image::{Image, Run};
+use crate::image::{Image, ImageRun};
 use crate::module::Module;
 
 use error::Errors;
 use placement::Placement;
-use run::OwnedRun;
+use run::PlacedRun;
 use symbols::value_of;
 
 /// Links modules in the order given.
@@ -61,7 +61,7 @@ pub fn link(modules: &[Module], layout: &Layout) -> Result<Program, LinkErrors> 
     Ok(Program { image, symbols, sections, lines, checksums, entry })
 }
 
-fn gather(mut runs: Vec<OwnedRun>, symbols: &SymbolTable, errors: &mut Errors) -> Image {
+fn gather(mut runs: Vec<PlacedRun>, symbols: &SymbolTable, errors: &mut Errors) -> Image {
     runs.retain(|run| !run.bytes.is_empty());
     runs.sort_by_key(|run| run.address);
     for pair in runs.windows(2) {
@@ -75,5 +75,5 @@ fn gather(mut runs: Vec<OwnedRun>, symbols: &SymbolTable, errors: &mut Errors) -
             });
         }
     }
-    Image::new(runs.into_iter().map(|run| Run { address: run.address, bytes: run.bytes }))
+    Image::new(runs.into_iter().map(|run| ImageRun { address: run.address, bytes: run.bytes }))
 }

@@ -81,14 +81,14 @@ pub struct Section {
     /// The high-water mark in bytes, 0..=65536.
     pub size: u32,
     /// The written bytes, sorted by offset and not overlapping.
-    pub runs: Vec<Run>,
+    pub runs: Vec<SectionRun>,
     /// The fields to patch when the section is placed, sorted by offset.
     pub relocs: Vec<Reloc>,
 }
 
 /// Consecutive bytes of a section. Bytes under a relocation hold 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Run {
+pub struct SectionRun {
     /// The distance from the start of the section; the address in [`SectionKind::Absolute`].
     pub offset: u16,
     /// The bytes.
@@ -98,7 +98,7 @@ pub struct Run {
 /// A field whose value is known only when the sections are placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reloc {
-    /// The offset of the field, in the same terms as [`Run::offset`].
+    /// The offset of the field, in the same terms as [`SectionRun::offset`].
     pub offset: u16,
     /// The encoding of the field.
     pub kind: RelocKind,
@@ -245,7 +245,7 @@ pub(crate) fn number_among(files: &[Arc<str>], name: &Arc<str>) -> u32 {
 pub struct LineRow {
     /// The section.
     pub section: SectionKind,
-    /// The offset of the first byte, in the same terms as [`Run::offset`].
+    /// The offset of the first byte, in the same terms as [`SectionRun::offset`].
     pub offset: u16,
     /// The number of bytes, at least 1.
     pub size: u32,

@@ -13,7 +13,7 @@ pub struct References {
     /// The references, in no particular order. One in a macro body occurs once for each call.
     pub entries: Vec<Reference>,
     pub(crate) expansions: Vec<Expansion>,
-    pub(crate) pieces: Vec<Piece>,
+    pub(crate) pieces: Vec<TextOrigin>,
 }
 
 /// A name.
@@ -81,14 +81,14 @@ pub struct Reference {
 pub(crate) struct Expansion {
     /// The offset of the text in the source map.
     pub(crate) base: u32,
-    /// The index of the first piece. The pieces end where those of the next text begin.
+    /// The index of the first origin. The origins end where those of the next text begin.
     pub(crate) first: u32,
 }
 
-/// A piece of the text of a macro call.
+/// Where a part of the text of a macro call was written.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Piece {
-    /// The offset in the text at which it begins.
+pub(crate) struct TextOrigin {
+    /// The offset in the text at which the part begins.
     pub(crate) at: u32,
     /// Where it was written; `None` if the assembler generated it.
     pub(crate) origin: Option<Span>,
@@ -116,7 +116,7 @@ impl References {
         Some(found)
     }
 
-    fn pieces(&self, expansion: usize) -> &[Piece] {
+    fn pieces(&self, expansion: usize) -> &[TextOrigin] {
         let first = |at: usize| self.expansions.get(at).map(|one| one.first as usize);
         let end = first(expansion + 1).unwrap_or(self.pieces.len());
         &self.pieces[first(expansion).unwrap_or(end)..end]
@@ -132,7 +132,7 @@ impl References {
     pub fn expanded_offsets(&self, offsets: Vec<u32>) -> Vec<u32> {
         let mut found = offsets;
         for (index, expansion) in self.expansions.iter().enumerate() {
-            for Piece { at, origin } in self.pieces(index) {
+            for TextOrigin { at, origin } in self.pieces(index) {
                 let Some(origin) = origin else { continue };
                 let within = |offset: &u32| (origin.start..origin.end).contains(offset);
                 if let Some(offset) = found.iter().copied().find(within) {
@@ -149,11 +149,11 @@ impl References {
 
 /// Returns where the start of a span was written that is in the macro text at `base`, and whether
 /// all of it was written there.
-fn origin(base: u32, pieces: &[Piece], span: Span) -> Option<(Span, bool)> {
+fn origin(base: u32, pieces: &[TextOrigin], span: Span) -> Option<(Span, bool)> {
     let start = span.start - base;
     let end = span.end - base;
     let piece = pieces.partition_point(|piece| piece.at <= start).checked_sub(1)?;
-    let Piece { at, origin } = pieces[piece];
+    let TextOrigin { at, origin } = pieces[piece];
     let origin = origin?;
     let first = origin.start + (start - at);
     let last = first + (end - start);

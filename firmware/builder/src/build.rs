@@ -46,7 +46,7 @@ pub struct BuiltImage {
     /// The linked program, for its symbols.
     pub program: Program,
     /// The routines that override files replace.
-    pub own: Vec<&'static str>,
+    pub overridden: Vec<&'static str>,
 }
 
 /// Error returned if an image can't be built.
@@ -104,7 +104,7 @@ pub fn build_with_sources(
     replaced: &[(&str, &str)],
 ) -> Result<BuiltImage, BuildError> {
     let sources = Sources::with_replaced(replaced);
-    let (modules, own) = match kind {
+    let (modules, overridden) = match kind {
         ProgramKind::Monitor => (assemble_monitor(&sources, profile)?, Vec::new()),
         ProgramKind::Application | ProgramKind::FlashApplication => {
             assemble_application(&sources, profile, evaluator, false)?
@@ -123,7 +123,7 @@ pub fn build_with_sources(
     }
     let at = program.symbol(BUILD_SYMBOL).ok_or(BuildError::NoBuildId)?;
     let image = embed_build_id(program, at, layout.fill()).ok_or(BuildError::NoBuildId)?;
-    Ok(BuiltImage { own, ..image })
+    Ok(BuiltImage { overridden, ..image })
 }
 
 /// Computes the build id of a program's bytes, with the four at `at` taken as zeros.
@@ -171,25 +171,25 @@ fn assemble_application(
         return Err(BuildError::NoEvaluator);
     }
     let original_bugs = original_bugs_define(evaluator.behaviour);
-    let own = match &evaluator.own {
+    let overrides = match &evaluator.own {
         Some(file) if file.is_file() => assemble_listing(sources, file, original_bugs)?,
         Some(folder) => assemble_overrides(sources, folder, original_bugs)?,
         None => Vec::new(),
     };
-    let is_own = |routine| evaluator::exports(&own, routine);
-    let is_wanted = |file: &&str| !evaluator::routine_of(file).is_some_and(&is_own);
-    let fast = FastParts::new(evaluator.behaviour, is_own);
+    let is_overridden = |routine| evaluator::exports(&overrides, routine);
+    let is_wanted = |file: &&str| !evaluator::routine_of(file).is_some_and(&is_overridden);
+    let fast = FastParts::new(evaluator.behaviour, is_overridden);
     let defines = [original_bugs, fast.define(), ("HOSTED", u16::from(is_hosted))];
     let files = ProgramKind::Application.files().filter(is_wanted);
     let exchange = (if fast.exchange { sources::FAST_XCHNG } else { sources::XCHNG }).0;
-    let exchange = (!is_own("XCHNG")).then_some(exchange);
+    let exchange = (!is_overridden("XCHNG")).then_some(exchange);
     let finding = fast.finding.then_some(sources::SPREAD.0);
     let hosted = is_hosted.then_some(sources::HOSTED.0);
     let files = files.chain(exchange).chain(finding).chain(hosted);
     let mut modules = assemble_all(sources, profile, &defines, files)?;
     let routines = evaluator::ROUTINES.map(|(routine, _)| routine);
-    let routines = routines.into_iter().filter(|routine| is_own(routine)).collect();
-    modules.extend(own);
+    let routines = routines.into_iter().filter(|routine| is_overridden(routine)).collect();
+    modules.extend(overrides);
     Ok((modules, routines))
 }
 
@@ -350,7 +350,7 @@ fn embed_build_id(mut program: Program, at: u16, fill: u8) -> Option<BuiltImage>
         program.image.set_byte(place, byte).then_some(())?;
     }
     let bytes = program.image.flat(fill);
-    Some(BuiltImage { bytes, address, build, program, own: Vec::new() })
+    Some(BuiltImage { bytes, address, build, program, overridden: Vec::new() })
 }
 
 #[cfg(test)]

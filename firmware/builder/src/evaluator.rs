@@ -100,7 +100,10 @@ pub enum OverrideError {
         error: io::Error,
     },
     /// The folder has no override file.
-    #[error("{} holds none of {}", folder.escaped(), routine_file_names())]
+    #[error(
+        "{} contains no override file; expected at least one of {}",
+        folder.escaped(), routine_file_names()
+    )]
     Empty {
         /// The folder.
         folder: PathBuf,
@@ -124,8 +127,8 @@ pub enum OverrideError {
     },
     /// The folder has a file that is not used.
     #[error(
-        "{} is not used: a routine comes in one of {}, and no routine there inserts it; rename \
-         it, or move it out of the folder", .0.escaped(), routine_file_names()
+        "{}: unknown file name; expected one of {}, or a file that one of them inserts by .INSERT; \
+         rename it, or move it out of the folder", .0.escaped(), routine_file_names()
     )]
     Unused(PathBuf),
     /// The page of tables is not linked to the start of a page.

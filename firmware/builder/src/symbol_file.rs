@@ -263,7 +263,7 @@ mod tests {
                    mul.asm|7||0|2|32768|L|,MUL8,\nmul.asm|7||0|2|32768|T|\n";
         let map = "MUL8      = $8000 ; addr, public, , mul, code, mul.asm:7\n\
                    __code_size = $0052 ; const, public, def, , ,\n";
-        let image = Image::new([tdlasm::image::Run { address: 0x8000, bytes: vec![0xC9] }]);
+        let image = Image::new([tdlasm::image::ImageRun { address: 0x8000, bytes: vec![0xC9] }]);
         for (name, text) in [("a.noi", noi), ("a.sld", sld), ("a.map", map)] {
             let file = SymbolFile::parse(Path::new(name), text).expect(name);
             assert_eq!(file.symbols, [(0x8000, "MUL8".to_owned())], "{name}");

@@ -54,7 +54,7 @@ fn build(text: &str) -> Result<BuiltImage, BuildError> {
 
 /// Returns the messages about a listing that is wrong.
 fn failure(text: &str) -> String {
-    build(text).map(|image| image.own).expect_err("it is wrong").to_string()
+    build(text).map(|image| image.overridden).expect_err("it is wrong").to_string()
 }
 
 /// Returns the number of the first line that contains a text.
@@ -73,7 +73,7 @@ fn routines_are_taken_in_any_order_with_and_without_a_layout() {
         let text = listing(&files);
         for text in [format!("{LAYOUT}{text}"), text] {
             let image = build(&text).unwrap_or_else(|error| panic!("{files:?}: {error}"));
-            assert_eq!(image.own, ROUTINES, "{files:?}");
+            assert_eq!(image.overridden, ROUTINES, "{files:?}");
         }
     }
 }
@@ -81,10 +81,10 @@ fn routines_are_taken_in_any_order_with_and_without_a_layout() {
 #[test]
 fn the_rest_is_built_in() {
     let image = build(&listing(&["xchng.asm", "nextad.asm"])).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(image.own, ["XCHNG", "NEXTAD"]);
+    assert_eq!(image.overridden, ["XCHNG", "NEXTAD"]);
     assert!(image.program.symbol("ATTACK").is_some());
     let nextad = build(&listing(&["nextad.asm"])).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(nextad.own, ["NEXTAD"]);
+    assert_eq!(nextad.overridden, ["NEXTAD"]);
 }
 
 #[test]

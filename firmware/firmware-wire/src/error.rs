@@ -129,7 +129,9 @@ impl fmt::Display for ErrorReply {
             ),
             ErrorCode::Protected => write!(f, "sector {detail} holds the boot monitor"),
             ErrorCode::Timeout => write!(f, "sector {detail} was not erased in time"),
-            ErrorCode::Verify => write!(f, "its flash has another check (low half {detail:04X}h)"),
+            ErrorCode::Verify => {
+                write!(f, "flash CRC mismatch: the low half on the board is {detail:04X}h")
+            }
             ErrorCode::Unknown(code) => write!(f, "error code {code} (detail {detail:04X}h)"),
         }
     }

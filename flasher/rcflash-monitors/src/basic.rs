@@ -457,7 +457,7 @@ fn parse_memory_line(received: &[u8], count: u8) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tdlasm::image::Run;
+    use tdlasm::image::ImageRun;
 
     fn hex_loader() -> HexLoader {
         HexLoader { entry: 0x8900, bytes: vec![1, 20, 255], last: 0x8930 }
@@ -472,7 +472,7 @@ mod tests {
             checksum_line(&hex_loader())
                 .ends_with("FOR I=-30464 TO -30462:S=S+PEEK(I):NEXT:PRINT S")
         );
-        let image = Image::new([Run { address: 0x9000, bytes: vec![0] }]);
+        let image = Image::new([ImageRun { address: 0x9000, bytes: vec![0] }]);
         let script = Basic::default().script(&image, Some(0x9000), Pace::FULL);
         assert!(script.iter().all(|line| line.len() <= MAX_LINE_CHARS), "{script:?}");
         assert_eq!(
@@ -491,7 +491,7 @@ mod tests {
 
     #[test]
     fn programs_that_overlap_basics_stack_are_refused() {
-        let image = |address| Image::new([Run { address, bytes: vec![0; 16] }]);
+        let image = |address| Image::new([ImageRun { address, bytes: vec![0; 16] }]);
         assert!(check_stack(&image(0x9000), &hex_loader(), 0xFF54).is_ok());
         assert!(check_stack(&image(0xFEE0), &hex_loader(), 0xFF54).is_err());
         assert!(check_stack(&image(0x9000), &hex_loader(), 0x8900).is_err());

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use serde::Deserialize;
-use tdlasm::image::{Image, Run, s_records};
+use tdlasm::image::{Image, ImageRun, s_records};
 
 use crate::records::{END_RECORD, HexRecord};
 
@@ -176,7 +176,7 @@ impl LoadDescription {
         if self.format != LoadFormat::SRecord {
             return record.text();
         }
-        let run = Run { address: record.address, bytes: record.data.clone() };
+        let run = ImageRun { address: record.address, bytes: record.data.clone() };
         let text = s_records(&Image::new([run]), "", None);
         // Between the header and the end.
         text.lines().nth(1).unwrap_or_default().to_owned()

@@ -52,7 +52,7 @@ pub(crate) fn mismatches(image: &Image, memory: &Memory) -> Vec<(u16, Option<u8>
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use tdlasm::image::Run;
+    use tdlasm::image::ImageRun;
 
     const BYTES: &str = "00 01 02 03 04 05 06 07 08 09 0A 0B 0C 0D 0E FF";
 
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn differences_name_the_address_and_what_is_there() {
-        let image = Image::new([Run { address: 0x8000, bytes: vec![1, 2, 3] }]);
+        let image = Image::new([ImageRun { address: 0x8000, bytes: vec![1, 2, 3] }]);
         let memory = Memory::from([(0x8000, 1), (0x8001, 9)]);
         assert_eq!(mismatches(&image, &memory), [(0x8001, Some(9)), (0x8002, None)]);
     }

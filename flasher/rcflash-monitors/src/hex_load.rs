@@ -341,7 +341,9 @@ impl HexLoad<'_> {
 /// Returns some of an image's lines of 16 bytes as an image.
 fn select_lines(image: &Image, from: usize, count: usize) -> Image {
     let lines = hex_records(image, Pace::FULL.record_bytes).into_iter().skip(from).take(count);
-    Image::new(lines.map(|line| tdlasm::image::Run { address: line.address, bytes: line.data }))
+    Image::new(
+        lines.map(|line| tdlasm::image::ImageRun { address: line.address, bytes: line.data }),
+    )
 }
 
 fn byte_count(image: &Image) -> usize {

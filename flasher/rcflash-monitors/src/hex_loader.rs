@@ -50,10 +50,10 @@ impl HexLoader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tdlasm::image::Run;
+    use tdlasm::image::ImageRun;
 
     fn image(address: u16, count: usize) -> Image {
-        Image::new([Run { address, bytes: vec![0; count] }])
+        Image::new([ImageRun { address, bytes: vec![0; count] }])
     }
 
     #[test]

@@ -202,7 +202,7 @@ fn com_file(program: HostedProgram) -> Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tdlasm::image::Run;
+    use tdlasm::image::ImageRun;
 
     #[test]
     fn every_peer_but_ours_leads_to_a_host_that_can_be_named() {
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn the_file_for_cpm_moves_the_program_up_and_jumps_to_it() {
-        let image = Image::new([Run { address: 0x8400, bytes: vec![0xC9, 0x76] }]);
+        let image = Image::new([ImageRun { address: 0x8400, bytes: vec![0xC9, 0x76] }]);
         let file = com_file(HostedProgram { image: &image, entry: 0x8401, top: 0xD800 });
         let file = file.expect("it has bytes");
         // LD HL,(6); LD DE,D800h; OR A; SBC HL,DE; JR C,..

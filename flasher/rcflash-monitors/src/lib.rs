@@ -10,9 +10,9 @@
 //!
 //! ```
 //! use rcflash_monitors::{Pace, StockMonitor};
-//! use tdlasm::image::{Image, Run};
+//! use tdlasm::image::{Image, ImageRun};
 //!
-//! let image = Image::new([Run { address: 0x8000, bytes: vec![0xC9] }]);
+//! let image = Image::new([ImageRun { address: 0x8000, bytes: vec![0xC9] }]);
 //! let script = StockMonitor::Scm.script(&image, Some(0x8000), Pace::FULL);
 //! assert_eq!(script, [":01800000C9B6", ":00000001FF", "G 8000"]);
 //! ```

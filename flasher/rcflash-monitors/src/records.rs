@@ -1,6 +1,6 @@
 //! The lines that are sent: Intel HEX of types 00 and 01, since others are misread.
 
-use tdlasm::image::{Image, Run};
+use tdlasm::image::{Image, ImageRun};
 
 /// Characters of a line in addition to its data: colon, count, address, type and checksum.
 pub(crate) const FRAME_CHARS: usize = 11;
@@ -54,7 +54,7 @@ pub(crate) fn hex_line(kind: u8, address: u16, data: &[u8]) -> String {
 pub(crate) fn select_addresses(image: &Image, is_selected: impl Fn(u16) -> bool) -> Image {
     let runs = image.runs().iter().flat_map(|run| {
         let kept = (run.address..=u16::MAX).zip(&run.bytes).filter(|(at, _)| is_selected(*at));
-        kept.map(|(address, byte)| Run { address, bytes: vec![*byte] }).collect::<Vec<_>>()
+        kept.map(|(address, byte)| ImageRun { address, bytes: vec![*byte] }).collect::<Vec<_>>()
     });
     Image::new(runs)
 }
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     fn image() -> Image {
-        let run = |address, count: u8| Run { address, bytes: (0..count).collect() };
+        let run = |address, count: u8| ImageRun { address, bytes: (0..count).collect() };
         Image::new([run(0x8000, 20), run(0xFFF0, 16)])
     }
 

@@ -228,7 +228,7 @@ fn unexpected_reply_error(operation: &'static str, received: &[u8]) -> LoaderErr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tdlasm::image::Run;
+    use tdlasm::image::ImageRun;
 
     #[test]
     fn a_bare_prompt_counts_and_a_page_ends_with_its_line() {
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn programs_that_overlap_rom_or_the_monitors_data_are_refused() {
         let fits = |address, count| {
-            let image = Image::new([Run { address, bytes: vec![0; count] }]);
+            let image = Image::new([ImageRun { address, bytes: vec![0; count] }]);
             Scm::default().check(&image).is_ok()
         };
         assert!(fits(0x8000, 0x7C00));

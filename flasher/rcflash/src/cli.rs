@@ -237,8 +237,11 @@ impl EvaluatorArgs {
     fn build(&self, profile: &BoardProfile, kind: ProgramKind) -> Result<BuiltImage, CommandError> {
         let evaluator = Evaluator { behaviour: self.behaviour, own: self.sargon_dir.clone() };
         let image = build_with(profile, kind, &evaluator)?;
-        if !image.own.is_empty() {
-            cli_support::eprint_message!("with routines of your own: {}", image.own.join(", "));
+        if !image.overridden.is_empty() {
+            cli_support::eprint_message!(
+                "with routines of your own: {}",
+                image.overridden.join(", ")
+            );
         }
         Ok(image)
     }

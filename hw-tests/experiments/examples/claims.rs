@@ -195,7 +195,7 @@ fn wiki_pruning(positions: &[Position]) {
 
 /// The tutorial's claim of more than 95 % accuracy for winning and losing captures.
 fn accuracy(captures: &[(Position, Move)]) {
-    let mut legal_minimax = 0;
+    let mut same_sign = 0;
     let mut searched = 0;
     let mut by_search = 0;
     let mut losing = 0;
@@ -203,7 +203,7 @@ fn accuracy(captures: &[(Position, Move)]) {
     for (position, m) in captures {
         let swap = value(position, *m);
         let legal = move_value(position, *m, VALUES, SeeDefinition::Legal);
-        legal_minimax += usize::from(swap.signum() == legal.signum());
+        same_sign += usize::from(swap.signum() == legal.signum());
         let before =
             QuiescenceSearch::new(VALUES, CaptureOrdering::MvvLva).gain(&position.play(*m));
         let Some(answer) = before else { continue };
@@ -215,7 +215,7 @@ fn accuracy(captures: &[(Position, Move)]) {
         losing_right += usize::from(swap < 0 && found < 0);
     }
     println!("losing captures: {}", share(losing, captures.len()));
-    println!("sign as by law: {}", share(legal_minimax, captures.len()));
+    println!("sign as by law: {}", share(same_sign, captures.len()));
     println!("losing or not, as a full capture search: {}", share(by_search, searched));
     println!("  called losing and lost there: {}", share(losing_right, losing));
 }

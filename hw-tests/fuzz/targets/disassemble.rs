@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use tdlasm::disasm::disassemble;
-use tdlasm::image::{Image, Run};
+use tdlasm::image::{Image, ImageRun};
 use tdlasm::link::{Layout, link};
 use tdlasm::source::MemoryLoader;
 use tdlasm::{Options, assemble};
@@ -12,7 +12,7 @@ fuzz_target!(|bytes: &[u8]| {
     if bytes.is_empty() || bytes.len() > 0x1000 {
         return;
     }
-    let image = Image::new([Run { address: 0x4000, bytes: bytes.to_vec() }]);
+    let image = Image::new([ImageRun { address: 0x4000, bytes: bytes.to_vec() }]);
     let source = disassemble(&image, &[]);
     let loader = MemoryLoader::new().with("fuzz.asm", source.as_str());
     let assembly = assemble(&loader, &["fuzz.asm".into()], &Options::default())

@@ -10,7 +10,7 @@ use rcflash_monitors::{
     FlowControlMode, LoadEvent, LoadObserver, LoadRequest, LoadStage, MonitorSession, StockMonitor,
     load_hex, probe,
 };
-use tdlasm::image::{Image, Run};
+use tdlasm::image::{Image, ImageRun};
 
 mod noisy_peer;
 
@@ -38,7 +38,7 @@ fuzz_target!(|bytes: &[u8]| {
             return;
         }
     };
-    let image = Image::new([Run { address: 0x9000, bytes: vec![0x5A; 40] }]);
+    let image = Image::new([ImageRun { address: 0x9000, bytes: vec![0x5A; 40] }]);
     let flow_control = FlowControlMode::Auto;
     let request =
         LoadRequest { image: &image, entry: None, verify: true, pace: None, flow_control };

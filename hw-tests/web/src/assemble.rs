@@ -129,9 +129,9 @@ fn evaluator(
     behaviour: Behaviour,
     profile: &BoardProfile,
 ) -> Result<AssembleOutput, PageError> {
-    let edition = EvaluatorSources { behaviour, files: sources.files.clone() };
+    let evaluator = EvaluatorSources { behaviour, files: sources.files.clone() };
     let mut outputs = Outputs::new(&format!("sargon-{behaviour}"));
-    match edition.build(profile, ProgramKind::Application) {
+    match evaluator.build(profile, ProgramKind::Application) {
         Ok(built) => {
             outputs.add_program(&built.program, 0xFF);
             // The image with its build id.

@@ -43,7 +43,8 @@ impl EvaluatorSources {
         Ok(Self { behaviour, files: files.unwrap_or_default() })
     }
 
-    pub(crate) fn evaluator(&self) -> Evaluator {
+    /// Returns the built-in evaluator, without the changed files.
+    pub(crate) fn built_in(&self) -> Evaluator {
         Evaluator { behaviour: self.behaviour, own: None }
     }
 
@@ -54,7 +55,7 @@ impl EvaluatorSources {
     ) -> Result<BuiltImage, firmware::build::BuildError> {
         let files: Vec<_> =
             self.files.iter().map(|file| (file.name.as_str(), file.text.as_str())).collect();
-        build_with_sources(profile, kind, &self.evaluator(), &files)
+        build_with_sources(profile, kind, &self.built_in(), &files)
     }
 
     /// Builds what a board needs.
@@ -65,7 +66,7 @@ impl EvaluatorSources {
     ) -> Result<Programs, PageError> {
         let monitor = build(profile, ProgramKind::Monitor)?;
         let mut application = self.build(profile, kind)?;
-        application.own = self.overridden_routines();
+        application.overridden = self.overridden_routines();
         Ok(Programs { monitor, application })
     }
 
@@ -88,9 +89,9 @@ pub(crate) fn profile(name: Option<&str>) -> Result<BoardProfile, PageError> {
 }
 
 /// A plan for a board that is simulated in this program, in a time of its own.
-pub(crate) fn plan(profile: BoardProfile, edition: &EvaluatorSources) -> BoardConfig {
+pub(crate) fn plan(profile: BoardProfile, evaluator: &EvaluatorSources) -> BoardConfig {
     let board = BoardKind::InProcess { rom: None };
-    BoardConfig { board, suite: edition.evaluator().into(), ..BoardConfig::simulated(profile) }
+    BoardConfig { board, suite: evaluator.built_in().into(), ..BoardConfig::simulated(profile) }
 }
 
 /// Powers a board up, loads the application and starts it; `wrap` may put another in its place.
@@ -104,12 +105,12 @@ pub(crate) fn start(
 
 /// A board in this program with this evaluator; `stop` ends its waits.
 pub(crate) fn simulated(
-    edition: &EvaluatorSources,
+    evaluator: &EvaluatorSources,
     stop: &Arc<AtomicBool>,
 ) -> Result<LiveBoard, PageError> {
     let profile = profile(None)?;
-    let programs = edition.programs(&profile, ProgramKind::Application)?;
-    let plan = BoardConfig { cancel: Some(Arc::clone(stop)), ..plan(profile, edition) };
+    let programs = evaluator.programs(&profile, ProgramKind::Application)?;
+    let plan = BoardConfig { cancel: Some(Arc::clone(stop)), ..plan(profile, evaluator) };
     start(&plan, programs, |board| board)
 }
 
@@ -145,11 +146,14 @@ pub(crate) struct Boards {
 
 impl Boards {
     /// A board with this evaluator that waits for requests.
-    pub(crate) fn with(&mut self, edition: &EvaluatorSources) -> Result<&mut LiveBoard, PageError> {
-        let known = self.kept.iter().position(|(kept, _)| kept == edition);
+    pub(crate) fn with(
+        &mut self,
+        evaluator: &EvaluatorSources,
+    ) -> Result<&mut LiveBoard, PageError> {
+        let known = self.kept.iter().position(|(kept, _)| kept == evaluator);
         let entry = match known {
             Some(at) => self.kept.remove(at),
-            None => (edition.clone(), simulated(edition, &Arc::default())?),
+            None => (evaluator.clone(), simulated(evaluator, &Arc::default())?),
         };
         if self.kept.len() == MAX_CACHED_BOARDS {
             self.kept.remove(0);
@@ -161,8 +165,8 @@ impl Boards {
     }
 
     /// Forgets a board that did not answer.
-    pub(crate) fn forget(&mut self, edition: &EvaluatorSources) {
-        self.kept.retain(|(kept, _)| kept != edition);
+    pub(crate) fn forget(&mut self, evaluator: &EvaluatorSources) {
+        self.kept.retain(|(kept, _)| kept != evaluator);
     }
 }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use board_debugger::commands::{CommandOutcome, Pane, execute};
 use board_debugger::profiling::{StepCounter, line_times};
 use board_debugger::{
-    Breakpoint, Condition, Debugger, ExecCommand, HaltReason, Machine, REGISTER_PAIRS,
+    BoundExpression, Breakpoint, Debugger, ExecCommand, HaltReason, Machine, REGISTER_PAIRS,
     describe_halt, disassemble_at, flag_letters, register_value, run_to_exchange,
     xchng_register_roles,
 };
@@ -77,9 +77,9 @@ pub(crate) struct PageDebugSession {
 pub(crate) type SharedSession = Rc<RefCell<PageDebugSession>>;
 
 /// Builds the programs and powers up a board on which the application waits.
-fn machine(edition: &EvaluatorSources) -> Result<Machine, PageError> {
+fn machine(evaluator: &EvaluatorSources) -> Result<Machine, PageError> {
     let profile = profile(None)?;
-    let programs = edition.programs(&profile, ProgramKind::Application)?;
+    let programs = evaluator.programs(&profile, ProgramKind::Application)?;
     let mut machine = Machine::from_images(&profile, programs.monitor, programs.application);
     machine.start_application();
     Ok(machine)
@@ -95,14 +95,14 @@ impl PageDebugSession {
     pub(crate) fn at_exchange(
         fen: &str,
         name: &str,
-        edition: &EvaluatorSources,
+        evaluator: &EvaluatorSources,
     ) -> Result<Self, PageError> {
         let position = parse_fen(fen.trim()).map_err(PageError::new)?;
         let square = square(&position, name)?;
-        let mut machine = machine(edition)?;
+        let mut machine = machine(evaluator)?;
         machine.send(&Request::Position { squares: encode::squares(&position) });
         let mut code = machine.code();
-        set_texts(&mut code, &edition.files);
+        set_texts(&mut code, &evaluator.files);
         let debugger = Debugger::new(machine.board, code);
         let until = Instant::now() + MAX_EXEC_TIME;
         let session = run_to_exchange(debugger, square, DEFAULT_TIME_LIMIT_SECONDS, &mut |_| {
@@ -163,40 +163,45 @@ impl PageDebugSession {
         })
     }
 
-    pub(crate) fn set_breakpoints(&mut self, wishes: Vec<BreakpointRequest>) -> Value {
+    pub(crate) fn set_breakpoints(&mut self, requests: Vec<BreakpointRequest>) -> Value {
         let known: Vec<_> = self.debugger.stops.breakpoints().map(|(id, _)| id).collect();
         for id in known {
             self.debugger.stops.remove_breakpoint(id);
         }
-        let set = wishes.into_iter().map(|wish| match self.set_breakpoint(&wish) {
+        let set = requests.into_iter().map(|request| match self.set_breakpoint(&request) {
             Ok((address, line)) => {
-                json!({ "wish": wish, "set": true, "address": address, "line": line })
+                json!({ "wish": request, "set": true, "address": address, "line": line })
             }
-            Err(message) => json!({ "wish": wish, "set": false, "message": message }),
+            Err(message) => json!({ "wish": request, "set": false, "message": message }),
         });
         json!({ "breakpoints": set.collect::<Vec<_>>() })
     }
 
-    fn set_breakpoint(&mut self, wish: &BreakpointRequest) -> Result<(u16, Option<u32>), String> {
+    fn set_breakpoint(
+        &mut self,
+        request: &BreakpointRequest,
+    ) -> Result<(u16, Option<u32>), String> {
         let code = self.debugger.code();
-        let condition = wish.condition.as_deref().filter(|text| !text.trim().is_empty());
-        let condition = condition.map(|text| Condition::parse(text, code)).transpose();
+        let condition = request.condition.as_deref().filter(|text| !text.trim().is_empty());
+        let condition = condition.map(|text| BoundExpression::parse(text, code)).transpose();
         let condition = condition.map_err(|error| error.to_string())?;
-        let (line, addresses) = match (&wish.file, wish.line, wish.address, &wish.symbol) {
-            (Some(file), Some(line), ..) => {
-                let known = code.find_file(file).map_err(|error| error.to_string())?;
-                let found = code.breakpoint_line(known, line);
-                let (line, addresses) =
-                    found.ok_or_else(|| format!("no instruction at or below {file}:{line}"))?;
-                (Some(line), addresses)
-            }
-            (_, _, Some(address), _) => (None, vec![address]),
-            (_, _, _, Some(name)) => {
-                let address = code.symbol(name).ok_or_else(|| format!("unknown label '{name}'"))?;
-                (None, vec![address])
-            }
-            _ => return Err("a breakpoint is at a line, an address or a label".to_owned()),
-        };
+        let (line, addresses) =
+            match (&request.file, request.line, request.address, &request.symbol) {
+                (Some(file), Some(line), ..) => {
+                    let known = code.find_file(file).map_err(|error| error.to_string())?;
+                    let found = code.breakpoint_line(known, line);
+                    let (line, addresses) =
+                        found.ok_or_else(|| format!("no instruction at or below {file}:{line}"))?;
+                    (Some(line), addresses)
+                }
+                (_, _, Some(address), _) => (None, vec![address]),
+                (_, _, _, Some(name)) => {
+                    let address =
+                        code.symbol(name).ok_or_else(|| format!("unknown label '{name}'"))?;
+                    (None, vec![address])
+                }
+                _ => return Err("a breakpoint is at a line, an address or a label".to_owned()),
+            };
         let first = addresses.first().copied().ok_or("no instruction there")?;
         for address in addresses {
             let one = Breakpoint { condition: condition.clone(), ..Breakpoint::at(address) };
@@ -282,7 +287,7 @@ impl PageDebugSession {
 
 fn halt_word(halt: HaltReason) -> &'static str {
     match halt {
-        HaltReason::Step => "step",
+        HaltReason::Completed => "step",
         HaltReason::Breakpoint => "breakpoint",
         HaltReason::Watchpoint(_) => "watchpoint",
         HaltReason::Idle => "idle",
@@ -361,9 +366,9 @@ const MAX_BOOKINGS: usize = 32;
 pub(crate) fn play(
     fen: &str,
     square: &str,
-    edition: &EvaluatorSources,
+    evaluator: &EvaluatorSources,
 ) -> Result<Value, PageError> {
-    let mut session = PageDebugSession::at_exchange(fen, square, edition)?;
+    let mut session = PageDebugSession::at_exchange(fen, square, evaluator)?;
     let mut states = vec![session.state()];
     let stack = session.debugger.registers().sp;
     let debugger = &mut session.debugger;
@@ -388,11 +393,11 @@ pub(crate) fn play(
 }
 
 /// T-states by source line while the board examines a position.
-pub(crate) fn times(fen: &str, edition: &EvaluatorSources) -> Result<Value, PageError> {
+pub(crate) fn times(fen: &str, evaluator: &EvaluatorSources) -> Result<Value, PageError> {
     let position = parse_fen(fen.trim()).map_err(PageError::new)?;
-    let mut machine = machine(edition)?;
+    let mut machine = machine(evaluator)?;
     let mut code = machine.code();
-    set_texts(&mut code, &edition.files);
+    set_texts(&mut code, &evaluator.files);
     let mut meter = StepCounter::new(&code);
     machine.send(&Request::Position { squares: encode::squares(&position) });
     meter.run(&mut machine.board, MAX_POSITION_T_STATES);

@@ -75,7 +75,7 @@ struct Residues {
 /// A question about a position.
 pub(crate) struct ExamineRequest<'a> {
     pub(crate) fen: &'a str,
-    pub(crate) edition: &'a EvaluatorSources,
+    pub(crate) evaluator: &'a EvaluatorSources,
     pub(crate) square: Option<&'a str>,
 }
 
@@ -98,22 +98,22 @@ pub(crate) fn examine(
         ..PageError::new(&error)
     })?;
     let wanted = question.square.map(|name| square(&position, name)).transpose()?;
-    let edition = question.edition;
-    let found = evaluate_as(&position, encode::behaviour(edition.behaviour));
-    let live = boards.with(edition)?;
+    let evaluator = question.evaluator;
+    let found = evaluate_as(&position, encode::behaviour(evaluator.behaviour));
+    let live = boards.with(evaluator)?;
     let seen = BoardObservation::by(live, &position, wanted);
     if seen.error.is_some() {
-        boards.forget(edition);
+        boards.forget(evaluator);
     }
     let compared = compare_evaluators(&position);
     let is_wanted = |verdict: &&SquareResult| wanted.is_none_or(|square| square == verdict.square);
     let verdicts = found.squares.iter().filter(is_wanted);
     let facts = verdicts
-        .map(|verdict| facts(&position, &found, verdict, &seen, &compared, edition.behaviour));
+        .map(|verdict| facts(&position, &found, verdict, &seen, &compared, evaluator.behaviour));
     let squares: Vec<SquareFacts> = facts.collect();
     Ok(ExamineReply {
         fen: full.to_string(),
-        behaviour: edition.behaviour.to_string(),
+        behaviour: evaluator.behaviour.to_string(),
         pins: found.pins.iter().map(|pin| pin_facts(&position, pin)).collect(),
         t_states: seen.squares.iter().filter_map(|(_, t_states)| *t_states).sum(),
         squares,
@@ -256,8 +256,8 @@ mod tests {
     use super::*;
 
     fn findings(fen: &str, behaviour: Behaviour) -> ExamineReply {
-        let edition = EvaluatorSources { behaviour, files: Vec::new() };
-        let question = ExamineRequest { fen, edition: &edition, square: None };
+        let evaluator = EvaluatorSources { behaviour, files: Vec::new() };
+        let question = ExamineRequest { fen, evaluator: &evaluator, square: None };
         examine(&mut Boards::default(), &question).expect("a board answers")
     }
 
@@ -287,12 +287,12 @@ mod tests {
 
     #[test]
     fn an_unknown_request_is_refused() {
-        let edition = EvaluatorSources { behaviour: Behaviour::Corrected, files: Vec::new() };
+        let evaluator = EvaluatorSources { behaviour: Behaviour::Corrected, files: Vec::new() };
         let mut boards = Boards::default();
         for (fen, square) in
             [("4k3/8/8/8/8/8/8/4K3 w - -", "e4"), ("4k3/8/8/8/8/8/8/4K3 w - -", "z9"), ("x", "e1")]
         {
-            let question = ExamineRequest { fen, edition: &edition, square: Some(square) };
+            let question = ExamineRequest { fen, evaluator: &evaluator, square: Some(square) };
             assert!(examine(&mut boards, &question).is_err(), "{fen} {square}");
         }
     }

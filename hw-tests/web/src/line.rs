@@ -112,9 +112,9 @@ impl SharedMemory {
     }
 
     /// Has the page do something with the port.
-    fn send_command(&self, wish: PortCommand, value: u32) -> io::Result<()> {
+    fn send_command(&self, command: PortCommand, value: u32) -> io::Result<()> {
         let number = self.get(word::COMMAND_NUMBER).wrapping_add(1);
-        self.set(word::COMMAND, wish as i32);
+        self.set(word::COMMAND, command as i32);
         self.set(word::VALUE, value.cast_signed());
         self.set(word::COMMAND_NUMBER, number);
         self.notify_page();
@@ -193,12 +193,12 @@ impl Transport for PageLine {
     }
 
     fn set_control_line(&mut self, line: ControlLine, on: bool) -> io::Result<()> {
-        let wish = match line {
+        let command = match line {
             ControlLine::Dtr => PortCommand::Dtr,
             ControlLine::Rts => PortCommand::Rts,
             ControlLine::Break => PortCommand::Break,
         };
-        with(|shared| shared.send_command(wish, on.into()))
+        with(|shared| shared.send_command(command, on.into()))
     }
 
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {

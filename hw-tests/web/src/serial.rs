@@ -104,7 +104,7 @@ impl Board for PagePortBoard {
 pub(crate) struct SerialTask<'a> {
     port: Port,
     profile: BoardProfile,
-    wishes: SerialParams,
+    parameters: SerialParams,
     request: u64,
     post: &'a mut Post<'a>,
 }
@@ -112,13 +112,13 @@ pub(crate) struct SerialTask<'a> {
 impl<'a> SerialTask<'a> {
     pub(crate) fn new(
         port: &Port,
-        wishes: SerialParams,
+        parameters: SerialParams,
         request: u64,
         post: &'a mut Post<'a>,
     ) -> Result<Self, PageError> {
         port.stop.store(false, Ordering::Relaxed);
-        let profile = profile(wishes.board.as_deref())?;
-        Ok(Self { port: port.clone(), profile, wishes, request, post })
+        let profile = profile(parameters.board.as_deref())?;
+        Ok(Self { port: port.clone(), profile, parameters, request, post })
     }
 
     pub(crate) fn run(mut self, method: &str) -> Result<Value, PageError> {
@@ -156,13 +156,13 @@ impl<'a> SerialTask<'a> {
         Ok(MonitorSession::new(self.open()?, self.baud(), Arc::clone(&self.port.stop)))
     }
 
-    fn edition(&self) -> Result<EvaluatorSources, PageError> {
-        let behaviour = self.wishes.behaviour.as_deref().unwrap_or("corrected");
-        EvaluatorSources::new(behaviour, self.wishes.files.clone())
+    fn evaluator(&self) -> Result<EvaluatorSources, PageError> {
+        let behaviour = self.parameters.behaviour.as_deref().unwrap_or("corrected");
+        EvaluatorSources::new(behaviour, self.parameters.files.clone())
     }
 
     fn built(&self, kind: ProgramKind) -> Result<BuiltImage, PageError> {
-        Ok(self.edition()?.build(&self.profile, kind)?)
+        Ok(self.evaluator()?.build(&self.profile, kind)?)
     }
 
     fn probe(&mut self) -> Result<Value, PageError> {
@@ -212,7 +212,7 @@ impl<'a> SerialTask<'a> {
 
     /// The stock monitor that is to take a program; `None` for this project's.
     fn host(&mut self) -> Result<Option<HostMonitor>, PageError> {
-        match self.wishes.via.clone().as_deref() {
+        match self.parameters.via.clone().as_deref() {
             Some("monitor") => Ok(None),
             None | Some("auto") => {
                 let (found, text, _) = self.identify()?;
@@ -233,7 +233,7 @@ impl<'a> SerialTask<'a> {
     fn write(&mut self) -> Result<Value, PageError> {
         let begun = Instant::now();
         let host = self.host()?;
-        if let Some(files) = self.wishes.program.take() {
+        if let Some(files) = self.parameters.program.take() {
             return self.write_program(files, host);
         }
         let (built, text) = match host {
@@ -397,16 +397,16 @@ impl<'a> SerialTask<'a> {
     }
 
     fn corpus(mut self) -> Result<Value, PageError> {
-        let cases = self.wishes.choice.cases()?;
+        let cases = self.parameters.choice.cases()?;
         let host = self.host()?;
-        let edition = self.edition()?;
+        let evaluator = self.evaluator()?;
         let kind = match host {
             Some(_) => ProgramKind::HostedApplication,
             None => ProgramKind::Application,
         };
-        let programs = edition.programs(&self.profile, kind)?;
+        let programs = evaluator.programs(&self.profile, kind)?;
         let stop = Arc::clone(&self.port.stop);
-        let simulated = plan(self.profile.clone(), &edition);
+        let simulated = plan(self.profile.clone(), &evaluator);
         let plan = BoardConfig {
             stock_monitor: host,
             cancel: Some(Arc::clone(&stop)),

@@ -194,7 +194,7 @@ impl Toolchain {
         }
     }
 
-    /// Whether any run has more to do.
+    /// Advances all jobs; returns `true` if one is unfinished.
     fn advance_jobs(&mut self, post: &mut Post<'_>) -> bool {
         let mut left = Vec::new();
         for (id, mut job) in std::mem::take(&mut self.jobs) {
@@ -223,9 +223,9 @@ impl Toolchain {
             }
             "examine" => {
                 let ExamineParams { fen, behaviour, square, files } = read(params)?;
-                let edition = EvaluatorSources::new(&behaviour, files)?;
+                let evaluator = EvaluatorSources::new(&behaviour, files)?;
                 let question =
-                    ExamineRequest { fen: &fen, edition: &edition, square: square.as_deref() };
+                    ExamineRequest { fen: &fen, evaluator: &evaluator, square: square.as_deref() };
                 now(&examine(&mut self.boards, &question)?)
             }
             "stop" => {
@@ -235,9 +235,9 @@ impl Toolchain {
                 now(&found)
             }
             "sources" => {
-                let edition =
+                let evaluator =
                     EvaluatorSources::new(&read::<BehaviourParams>(params)?.behaviour, None)?;
-                now(&json!({ "files": sources::sources(edition.behaviour)? }))
+                now(&json!({ "files": sources::sources(evaluator.behaviour)? }))
             }
             "check" => self.check(&read(params)?),
             "tokens" => {
@@ -258,8 +258,8 @@ impl Toolchain {
             "corpus" => self.corpus(id, read(params)?),
             "play" => {
                 let ExchangeParams { fen, behaviour, files, square } = read(params)?;
-                let edition = EvaluatorSources::new(&behaviour, files)?;
-                now(&debug::play(&fen, &square.unwrap_or_default(), &edition)?)
+                let evaluator = EvaluatorSources::new(&behaviour, files)?;
+                now(&debug::play(&fen, &square.unwrap_or_default(), &evaluator)?)
             }
             "tstates" => {
                 let ExchangeParams { fen, behaviour, files, .. } = read(params)?;
@@ -370,10 +370,10 @@ impl Toolchain {
     /// Begins a run of the corpus on a board of its own.
     fn corpus(&mut self, id: u64, params: CorpusParams) -> Result<RequestOutcome, PageError> {
         let CorpusParams { behaviour, files, choice } = params;
-        let edition = EvaluatorSources::new(&behaviour, files)?;
+        let evaluator = EvaluatorSources::new(&behaviour, files)?;
         let cases = choice.cases()?;
         let stop = Arc::new(AtomicBool::new(false));
-        let live = board::simulated(&edition, &stop)?;
+        let live = board::simulated(&evaluator, &stop)?;
         Ok(RequestOutcome::Later(Box::new(CorpusRun::new(id, live, cases, stop))))
     }
 }

@@ -93,9 +93,9 @@ fn keystrokes(client: &mut Client) {
     let all = strokes(client.text(FILE));
     let mut times = Times::default();
     for _ in 0..ROUNDS {
-        for Stroke { stretch, new } in &all {
+        for Stroke { range, new } in &all {
             times.take(client, |client| {
-                client.splice(FILE, stretch.clone(), new);
+                client.splice(FILE, range.clone(), new);
                 client.messages(FILE);
             });
         }
@@ -109,9 +109,9 @@ fn keystrokes(client: &mut Client) {
 fn slowest(times: &[Duration], all: &[Stroke], text: &str) -> String {
     let mut slowest: Vec<_> = times.iter().zip(all.iter().cycle()).collect();
     slowest.sort_unstable_by_key(|(time, _)| std::cmp::Reverse(**time));
-    let shown = slowest.iter().take(SLOWEST).map(|(time, Stroke { stretch, new })| {
-        let line = text[..stretch.start.min(text.len())].matches('\n').count() + 1;
-        format!("-{} {new:?} at line {line}, {:.1} ms", stretch.len(), time.as_secs_f64() * 1e3)
+    let shown = slowest.iter().take(SLOWEST).map(|(time, Stroke { range, new })| {
+        let line = text[..range.start.min(text.len())].matches('\n').count() + 1;
+        format!("-{} {new:?} at line {line}, {:.1} ms", range.len(), time.as_secs_f64() * 1e3)
     });
     shown.collect::<Vec<_>>().join("; ")
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// A keystroke: the range that it replaces, and the new text.
 pub(crate) struct Stroke {
-    pub(crate) stretch: Range<usize>,
+    pub(crate) range: Range<usize>,
     pub(crate) new: &'static str,
 }
 
@@ -15,9 +15,9 @@ struct Typist {
 }
 
 impl Typist {
-    fn replace(&mut self, stretch: Range<usize>, new: &'static str) {
-        self.text.replace_range(stretch.clone(), new);
-        self.strokes.push(Stroke { stretch, new });
+    fn replace(&mut self, range: Range<usize>, new: &'static str) {
+        self.text.replace_range(range.clone(), new);
+        self.strokes.push(Stroke { range, new });
     }
 
     /// Types letter by letter, then deletes letter by letter.

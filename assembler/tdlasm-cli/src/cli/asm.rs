@@ -8,7 +8,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use cli_support::exit;
 use cli_support::text::Escape;
-use tdlasm::diag::{Code, Diagnostic, LevelError, LintLevels, render, sarif};
+use tdlasm::diag::{Diagnostic, DiagnosticCode, LevelError, LintLevels, render, sarif};
 use tdlasm::listing::{Listing, Style, TdlOptions, UnknownSwitch, render_tdl, straight_path};
 use tdlasm::module::{Module, ObjectForm};
 use tdlasm::object::{tdl_losses, write_object, write_tdl};
@@ -20,7 +20,7 @@ use tdlasm_rewrite::convert::is_zilog;
 use super::files::{self, CommandLoader, Format};
 use super::link::{link_and_report, read_layout, whole_memory};
 use super::memory::reuse_freed_memory;
-use super::{ExitKind, project};
+use super::{ReportedError, project};
 
 /// With fewer unknown operators, each has its own message.
 const MIN_FOREIGN_OPERATORS: usize = 3;
@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
     /// Distinguish symbols by all characters instead of the first six
     #[arg(long, help_heading = "Source")]
     long_symbols: bool,
-    /// Processor that runs the program: with z180, instructions that it traps are warned of
+    /// Processor that runs the program; z180 warns about instructions that a Z180 traps
     /// [default: z80]
     #[arg(
         long,
@@ -152,7 +152,7 @@ impl From<ListingStyle> for Style {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
+pub(crate) fn run(arguments: &Arguments) -> Result<(), ReportedError> {
     let Some(first) = arguments.files.first() else { return run_project(arguments) };
     let project = project::of(first)?;
     let program = project.as_ref().and_then(|project| project.program_of(first));
@@ -162,7 +162,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
 }
 
 /// Assembles all programs of the project, even if some fail.
-fn run_project(arguments: &Arguments) -> Result<(), ExitKind> {
+fn run_project(arguments: &Arguments) -> Result<(), ReportedError> {
     let project = project::here()?;
     let programs = project.programs();
     let Arguments { output, listing, sarif, .. } = arguments;
@@ -189,7 +189,7 @@ fn run_files(
     arguments: &Arguments,
     project: Option<&Project>,
     program: Option<&Program>,
-) -> Result<(), ExitKind> {
+) -> Result<(), ReportedError> {
     let format = match &arguments.output {
         Some(path) => Some(Format::choose(arguments.format, path)?),
         None => None,
@@ -237,7 +237,7 @@ fn run_files(
 }
 
 /// Refuses outputs that would replace a file that was read.
-fn check_outputs(arguments: &Arguments, assembly: &Assembly) -> Result<(), ExitKind> {
+fn check_outputs(arguments: &Arguments, assembly: &Assembly) -> Result<(), ReportedError> {
     let Arguments { output, listing, depfile, layout, sarif, .. } = arguments;
     let sources = source_files(&assembly.sources).map(|source| Path::new(&*source.name));
     let project = arguments.files.first().and_then(|first| Project::find(first));
@@ -249,7 +249,7 @@ fn check_outputs(arguments: &Arguments, assembly: &Assembly) -> Result<(), ExitK
 }
 
 /// `--sarif`: writes the messages, also if the source has errors.
-fn write_sarif(arguments: &Arguments, assembly: &Assembly) -> Result<(), ExitKind> {
+fn write_sarif(arguments: &Arguments, assembly: &Assembly) -> Result<(), ReportedError> {
     let Some(path) = &arguments.sarif else { return Ok(()) };
     let Assembly { diagnostics, sources, .. } = assembly;
     let log = sarif("tdlasm", env!("CARGO_PKG_VERSION"), diagnostics, sources);
@@ -263,14 +263,14 @@ fn shows_order(arguments: &Arguments, format: Option<Format>) -> bool {
 }
 
 /// Returns the options' message levels. `--as-original` demotes the error for a digit too large.
-fn levels(arguments: &Arguments) -> Result<LintLevels, ExitKind> {
+fn levels(arguments: &Arguments) -> Result<LintLevels, ReportedError> {
     let mut levels = LintLevels::default();
     let refused = |error: LevelError| {
         cli_support::eprint_message!("error: {error}");
         exit::USAGE
     };
     if arguments.as_original {
-        levels.add(Code::Digit.group()).map_err(refused)?;
+        levels.add(DiagnosticCode::Digit.group()).map_err(refused)?;
     }
     for option in &arguments.warnings {
         levels.add(option).map_err(refused)?;
@@ -287,11 +287,12 @@ fn levels(arguments: &Arguments) -> Result<LintLevels, ExitKind> {
 /// Returns `true` if output is written despite errors (`--as-original`), unless nothing is left.
 fn may_write_with_errors(arguments: &Arguments, assembly: &Assembly) -> bool {
     let mut errors = assembly.diagnostics.iter().filter(|one| one.is_error());
-    arguments.as_original && errors.all(|one| one.code.is_demotable() || one.code == Code::TooMany)
+    arguments.as_original
+        && errors.all(|one| one.code.is_demotable() || one.code == DiagnosticCode::TooMany)
 }
 
 /// `--cycles`: prints a line per routine.
-fn print_cycles(arguments: &Arguments, assembly: &Assembly) -> Result<(), ExitKind> {
+fn print_cycles(arguments: &Arguments, assembly: &Assembly) -> Result<(), ReportedError> {
     for routine in &arguments.cycles {
         let path =
             straight_path(&assembly.listing, &assembly.modules, routine).map_err(|error| {
@@ -317,7 +318,7 @@ fn write(
     arguments: &Arguments,
     format: Option<Format>,
     assembly: &Assembly,
-) -> Result<(), ExitKind> {
+) -> Result<(), ReportedError> {
     if let (Some(path), Some(format)) = (&arguments.output, format) {
         files::write(path, &content(arguments, format, assembly)?)?;
     }
@@ -328,7 +329,7 @@ fn content(
     arguments: &Arguments,
     format: Format,
     assembly: &Assembly,
-) -> Result<Vec<u8>, ExitKind> {
+) -> Result<Vec<u8>, ReportedError> {
     match format {
         Format::Object => return elf_object(&assembly.modules),
         Format::Rel => return tdl_object(assembly, assembly.object_form),
@@ -348,7 +349,7 @@ fn content(
     format.encode(&program, layout.fill())
 }
 
-fn tdl_object(assembly: &Assembly, form: ObjectForm) -> Result<Vec<u8>, ExitKind> {
+fn tdl_object(assembly: &Assembly, form: ObjectForm) -> Result<Vec<u8>, ReportedError> {
     for loss in tdl_losses(&assembly.modules, form) {
         cli_support::eprint_message!("warning: {loss}");
     }
@@ -359,7 +360,7 @@ fn tdl_object(assembly: &Assembly, form: ObjectForm) -> Result<Vec<u8>, ExitKind
 }
 
 /// An ELF object, which contains a single module and no bytes for common areas of other modules.
-fn elf_object(modules: &[Module]) -> Result<Vec<u8>, ExitKind> {
+fn elf_object(modules: &[Module]) -> Result<Vec<u8>, ReportedError> {
     match modules {
         [module] => match module.check_areas() {
             Ok(()) => Ok(write_object(module)),
@@ -381,7 +382,7 @@ fn elf_object(modules: &[Module]) -> Result<Vec<u8>, ExitKind> {
     }
 }
 
-fn write_companions(arguments: &Arguments, assembly: &Assembly) -> Result<(), ExitKind> {
+fn write_companions(arguments: &Arguments, assembly: &Assembly) -> Result<(), ReportedError> {
     if let (Some(path), Some(output)) = (&arguments.depfile, &arguments.output) {
         files::write(path, depfile(output, &assembly.sources).as_bytes())?;
     }
@@ -431,7 +432,7 @@ fn print_diagnostics(diagnostics: &[Diagnostic], sources: &SourceMap, form: Mess
 }
 
 /// Prints the errors; returns [`exit::ENVIRONMENT`] if all are about unreadable files.
-fn fail(assembly: &Assembly, arguments: &Arguments) -> ExitKind {
+fn fail(assembly: &Assembly, arguments: &Arguments) -> ReportedError {
     let form = arguments.message_format;
     let Assembly { diagnostics, sources, listing, modules, .. } = assembly;
     let foreign = foreign_dialect(diagnostics, sources).map(|one| vec![one]);
@@ -451,12 +452,16 @@ fn fail(assembly: &Assembly, arguments: &Arguments) -> ExitKind {
             if count == 1 { "" } else { "s" }
         );
     }
-    if errors.clone().all(|one| one.code == Code::File) { exit::ENVIRONMENT } else { exit::FAILED }
+    if errors.clone().all(|one| one.code == DiagnosticCode::File) {
+        exit::ENVIRONMENT
+    } else {
+        exit::FAILED
+    }
 }
 
 /// Returns the one message about a source in Zilog's notation, instead of one for each line.
 fn foreign_dialect(diagnostics: &[Diagnostic], sources: &SourceMap) -> Option<Diagnostic> {
-    let mut unknown = diagnostics.iter().filter(|one| one.code == Code::Operator);
+    let mut unknown = diagnostics.iter().filter(|one| one.code == DiagnosticCode::Operator);
     let first = unknown.next()?;
     let source = sources.source_at(render::in_file(first.span, sources).start);
     let is_foreign = unknown.nth(MIN_FOREIGN_OPERATORS - 2).is_some()
@@ -465,7 +470,7 @@ fn foreign_dialect(diagnostics: &[Diagnostic], sources: &SourceMap) -> Option<Di
         let message = "this is Zilog's notation, and not TDL's";
         let name = source.escaped_name();
         let help = format!("convert it: tdlasm convert --to tdl {name} -o NEW.asm");
-        Diagnostic::new(Code::Zilog, first.span, message).help(help)
+        Diagnostic::new(DiagnosticCode::Zilog, first.span, message).help(help)
     })
 }
 

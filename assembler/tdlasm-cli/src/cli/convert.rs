@@ -7,7 +7,7 @@ use cli_support::exit;
 use cli_support::text::Escape;
 use tdlasm_rewrite::convert::{self, Conversion, Dialect, Options, convert};
 
-use super::ExitKind;
+use super::ReportedError;
 use super::files::{self, CommandLoader};
 
 const POLICY: &str = "\
@@ -83,7 +83,7 @@ impl From<Assembler> for convert::Target {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
+pub(crate) fn run(arguments: &Arguments) -> Result<(), ReportedError> {
     let to = match arguments.to {
         Target::Zilog => Dialect::Zilog,
         Target::Tdl => Dialect::Tdl,
@@ -107,7 +107,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
     report(arguments, &conversion)
 }
 
-fn report(arguments: &Arguments, conversion: &Conversion) -> Result<(), ExitKind> {
+fn report(arguments: &Arguments, conversion: &Conversion) -> Result<(), ReportedError> {
     let file = arguments.file.escaped();
     for note in &conversion.notes {
         cli_support::eprint_message!(

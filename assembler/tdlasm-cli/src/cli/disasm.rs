@@ -6,11 +6,11 @@ use clap::Args;
 use cli_support::exit;
 use cli_support::text::Escape;
 use tdlasm::disasm::disassemble;
-use tdlasm::image::{Image, Run, parse_intel_hex, parse_s_records};
+use tdlasm::image::{Image, ImageRun, parse_intel_hex, parse_s_records};
 use tdlasm::link::{Layout, parse_symbol_file};
 use tdlasm::object::{FileKind, ObjectError, file_kind, read_executable, read_modules};
 
-use super::ExitKind;
+use super::ReportedError;
 use super::files::{self, Format};
 use super::link::link_and_report;
 
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
 
 type Names = Vec<(u16, String)>;
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
+pub(crate) fn run(arguments: &Arguments) -> Result<(), ReportedError> {
     let content = files::read(&arguments.file)?;
     let format = arguments.format.unwrap_or_else(|| recognise(&arguments.file, &content));
     let (image, own) = program(&arguments.file, content, format, arguments.origin)?;
@@ -70,7 +70,7 @@ fn program(
     content: Vec<u8>,
     format: Format,
     origin: u16,
-) -> Result<(Image, Names), ExitKind> {
+) -> Result<(Image, Names), ReportedError> {
     let text = || String::from_utf8_lossy(&content);
     let parsed = match format {
         Format::Bin => return binary(path, content, origin),
@@ -87,7 +87,7 @@ fn program(
     })
 }
 
-fn binary(path: &Path, content: Vec<u8>, origin: u16) -> Result<(Image, Names), ExitKind> {
+fn binary(path: &Path, content: Vec<u8>, origin: u16) -> Result<(Image, Names), ReportedError> {
     if usize::from(origin) + content.len() > 0x10000 {
         let shown = path.escaped();
         let length = content.len();
@@ -97,7 +97,7 @@ fn binary(path: &Path, content: Vec<u8>, origin: u16) -> Result<(Image, Names), 
         cli_support::eprint_message!("help: give a lower --origin");
         return Err(exit::USAGE);
     }
-    Ok((Image::new([Run { address: origin, bytes: content }]), Names::new()))
+    Ok((Image::new([ImageRun { address: origin, bytes: content }]), Names::new()))
 }
 
 /// Reads an executable, or links the modules of an object at `origin`.
@@ -105,7 +105,7 @@ fn executable_or_object(
     path: &Path,
     content: &[u8],
     origin: u16,
-) -> Result<(Image, Names), ExitKind> {
+) -> Result<(Image, Names), ReportedError> {
     match read_executable(content) {
         Ok(found) => return Ok((found.image, found.symbols)),
         // Not an executable: perhaps an object.
@@ -119,7 +119,7 @@ fn executable_or_object(
     Ok((program.image, names))
 }
 
-fn symbols(path: &Path, content: &[u8]) -> Result<Names, ExitKind> {
+fn symbols(path: &Path, content: &[u8]) -> Result<Names, ReportedError> {
     if file_kind(content) == Some(FileKind::Elf) {
         return read_executable(content)
             .map(|found| found.symbols)
@@ -129,7 +129,7 @@ fn symbols(path: &Path, content: &[u8]) -> Result<Names, ExitKind> {
         .map_err(|error| wrong(path, &format!("line {}: {error}", error.line)))
 }
 
-fn wrong(path: &Path, error: &dyn std::fmt::Display) -> ExitKind {
+fn wrong(path: &Path, error: &dyn std::fmt::Display) -> ReportedError {
     cli_support::eprint_message!("error: {}: {error}", path.escaped());
     exit::FAILED
 }

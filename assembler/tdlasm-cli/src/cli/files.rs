@@ -15,7 +15,7 @@ use tdlasm::link::Program;
 use tdlasm::object::write_executable;
 use tdlasm::source::{DiskLoader, Loader, read_bounded, read_file};
 
-use super::ExitKind;
+use super::ReportedError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
@@ -41,7 +41,7 @@ pub(crate) enum Format {
 
 impl Format {
     /// Returns the format of `--format`, or that of the file's extension.
-    pub(crate) fn choose(asked: Option<Format>, path: &Path) -> Result<Format, ExitKind> {
+    pub(crate) fn choose(asked: Option<Format>, path: &Path) -> Result<Format, ReportedError> {
         asked.or_else(|| Self::of_extension(path)).ok_or_else(|| {
             cli_support::eprint_message!(
                 "error: cannot choose a format by the extension of {}",
@@ -68,7 +68,7 @@ impl Format {
     }
 
     /// Returns the file's content for a linked program; `fill` goes into the gaps of a binary file.
-    pub(crate) fn encode(self, program: &Program, fill: u8) -> Result<Vec<u8>, ExitKind> {
+    pub(crate) fn encode(self, program: &Program, fill: u8) -> Result<Vec<u8>, ReportedError> {
         match self {
             Format::Bin => Ok(program.image.flat(fill)),
             Format::Hex => Ok(intel_hex(&program.image, program.entry).into_bytes()),
@@ -121,7 +121,7 @@ pub(crate) fn is_stream(path: &Path) -> bool {
 pub(crate) fn check_outputs<'p>(
     outputs: impl IntoIterator<Item = (&'static str, &'p Path)>,
     inputs: impl IntoIterator<Item = &'p Path>,
-) -> Result<(), ExitKind> {
+) -> Result<(), ReportedError> {
     let outputs = outputs.into_iter().map(|(option, path)| NamedFile::new(option, path));
     let inputs = inputs.into_iter().map(|path| NamedFile::new("a file that was read", path));
     let checked = refuse_overwriting(&outputs.collect::<Vec<_>>(), &inputs.collect::<Vec<_>>());
@@ -131,7 +131,7 @@ pub(crate) fn check_outputs<'p>(
     })
 }
 
-pub(crate) fn read(path: &Path) -> Result<Vec<u8>, ExitKind> {
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, ReportedError> {
     read_file(path).map_err(|error| {
         cli_support::eprint_message!("error: cannot read {}: {error}", path.escaped());
         exit::ENVIRONMENT
@@ -139,7 +139,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, ExitKind> {
 }
 
 /// Writes a file atomically; `-` is standard output.
-pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), ExitKind> {
+pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), ReportedError> {
     let result = if is_stream(path) { print_bytes(content) } else { write_atomic(path, content) };
     result.map_err(|error| {
         cli_support::eprint_message!("error: cannot write {}: {error}", path.escaped());

@@ -10,7 +10,7 @@ use tdlasm::source::{DiskLoader, Loader};
 use tdlasm_rewrite::fmt::{Options, format};
 
 use super::files::{self, CommandLoader};
-use super::{ExitKind, project};
+use super::{ReportedError, project};
 
 const LAYOUT: &str = "\
 Labels stand in column 0, operators in column 8, operands one blank behind them (or in column 16 \
@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
 }
 
 /// Runs `tdlasm fmt`; after a file that cannot be formatted, the others are still formatted.
-pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
+pub(crate) fn run(arguments: &Arguments) -> Result<(), ReportedError> {
     let mut result = Ok(());
     for file in sources(&arguments.files)? {
         let laid_out =
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
 }
 
 /// Returns the options for a file: those of the command line, then those of its project.
-fn options(arguments: &Arguments, file: &Path) -> Result<Options, ExitKind> {
+fn options(arguments: &Arguments, file: &Path) -> Result<Options, ReportedError> {
     let mut options = tdlasm::Options {
         include_dirs: arguments.include.clone(),
         long_symbols: arguments.long_symbols,
@@ -70,7 +70,7 @@ fn options(arguments: &Arguments, file: &Path) -> Result<Options, ExitKind> {
     Ok(Options { include_dirs, long_symbols })
 }
 
-fn lay_out(file: &Path, options: &Options, check: bool) -> Result<(), ExitKind> {
+fn lay_out(file: &Path, options: &Options, check: bool) -> Result<(), ReportedError> {
     let text = CommandLoader.load(file).map_err(|error| unreadable(file, &error))?;
     let formatted = format(&DiskLoader, file, &text, options).map_err(|error| {
         cli_support::eprint_message!("error: {error}");
@@ -88,13 +88,13 @@ fn lay_out(file: &Path, options: &Options, check: bool) -> Result<(), ExitKind> 
     if wanted && !check { files::write(file, &formatted) } else { Ok(()) }
 }
 
-fn unreadable(path: &Path, error: &io::Error) -> ExitKind {
+fn unreadable(path: &Path, error: &io::Error) -> ReportedError {
     cli_support::eprint_message!("error: cannot read {}: {error}", path.escaped());
     exit::ENVIRONMENT
 }
 
 /// Returns the named files, and those in the named folders sorted by name.
-fn sources(named: &[PathBuf]) -> Result<Vec<PathBuf>, ExitKind> {
+fn sources(named: &[PathBuf]) -> Result<Vec<PathBuf>, ReportedError> {
     if named.is_empty() {
         return Ok(vec!["-".into()]);
     }

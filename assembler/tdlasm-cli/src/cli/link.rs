@@ -10,7 +10,7 @@ use tdlasm::link::{Layout, Program, link};
 use tdlasm::module::Module;
 use tdlasm::object::read_modules;
 
-use super::ExitKind;
+use super::ReportedError;
 use super::files::{self, Format};
 
 #[derive(Debug, Args)]
@@ -18,8 +18,8 @@ pub(crate) struct Arguments {
     /// ELF and TDL objects, in the order of their sections, and archives, which are libraries
     #[arg(required = true)]
     objects: Vec<PathBuf>,
-    /// Link the modules that are needed from this archive or object, after the files named without
-    /// `--library`; TDL modules are needed for their entry points only
+    /// Link modules from this archive or object if they define a symbol that is still needed (TDL
+    /// modules: only if it is an entry point)
     #[arg(long, value_name = "FILE")]
     library: Vec<PathBuf>,
     /// Layout file (TOML) with the addresses of sections; without it they follow each other from 0
@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     symbols: Option<PathBuf>,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
+pub(crate) fn run(arguments: &Arguments) -> Result<(), ReportedError> {
     let format = Format::choose(arguments.format, &arguments.output)?;
     let layout = match &arguments.layout {
         Some(path) => read_layout(path)?,
@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
 }
 
 /// Reads the modules of all objects, and those of the libraries that they need.
-fn read_inputs(arguments: &Arguments, layout: &Layout) -> Result<Vec<Module>, ExitKind> {
+fn read_inputs(arguments: &Arguments, layout: &Layout) -> Result<Vec<Module>, ReportedError> {
     let mut modules = Vec::new();
     let mut libraries = Vec::new();
     for path in &arguments.objects {
@@ -81,7 +81,7 @@ fn read_inputs(arguments: &Arguments, layout: &Layout) -> Result<Vec<Module>, Ex
     Ok(pull(modules, &libraries, layout))
 }
 
-fn library(path: &Path, data: &[u8]) -> Result<Library, ExitKind> {
+fn library(path: &Path, data: &[u8]) -> Result<Library, ReportedError> {
     read_library(data, &stem(path)).map_err(|error| wrong(path, error))
 }
 
@@ -89,7 +89,7 @@ fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn wrong(path: &Path, error: LibraryError) -> ExitKind {
+fn wrong(path: &Path, error: LibraryError) -> ReportedError {
     cli_support::eprint_message!("error: {}: {error}", path.escaped());
     cli_support::eprint_message!(
         "help: `tdlasm asm SOURCE -o FILE.o` makes objects, and `ar rc FILE.a FILE.o` archives"
@@ -97,7 +97,7 @@ fn wrong(path: &Path, error: LibraryError) -> ExitKind {
     exit::FAILED
 }
 
-pub(crate) fn read_layout(path: &Path) -> Result<Layout, ExitKind> {
+pub(crate) fn read_layout(path: &Path) -> Result<Layout, ReportedError> {
     let text = String::from_utf8(files::read(path)?).map_err(|error| {
         cli_support::eprint_message!("error: {}: {error}", path.escaped());
         exit::USAGE
@@ -116,7 +116,10 @@ pub(crate) fn whole_memory() -> Layout {
 }
 
 /// Links, and prints the errors if that fails.
-pub(crate) fn link_and_report(modules: &[Module], layout: &Layout) -> Result<Program, ExitKind> {
+pub(crate) fn link_and_report(
+    modules: &[Module],
+    layout: &Layout,
+) -> Result<Program, ReportedError> {
     link(modules, layout).map_err(|errors| {
         for error in &errors.0 {
             cli_support::eprint_message!("error[{}]: {error}", error.code());

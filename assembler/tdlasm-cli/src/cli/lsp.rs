@@ -9,7 +9,7 @@ use tdlasm::Options;
 use tdlasm_rewrite::convert::translate;
 use tdlasm_server::{ServerEnd, serve};
 
-use super::ExitKind;
+use super::ReportedError;
 use super::asm::parse_define;
 use super::memory::reuse_freed_memory;
 
@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     stdio: bool,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
+pub(crate) fn run(arguments: &Arguments) -> Result<(), ReportedError> {
     let options = Options {
         defines: arguments.define.clone(),
         include_dirs: arguments.include.clone(),

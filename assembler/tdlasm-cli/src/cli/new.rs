@@ -8,7 +8,7 @@ use clap::Args;
 use cli_support::exit;
 use cli_support::text::Escape;
 
-use super::ExitKind;
+use super::ReportedError;
 
 /// The first program of the language manual.
 const FIRST_PROGRAM: &str = include_str!("hello.asm");
@@ -20,7 +20,7 @@ pub(crate) struct Arguments {
 }
 
 /// Writes the first program; an existing file is left alone.
-pub(crate) fn run(arguments: &Arguments) -> Result<(), ExitKind> {
+pub(crate) fn run(arguments: &Arguments) -> Result<(), ReportedError> {
     let path = arguments.name.with_extension("asm");
     let file = OpenOptions::new().write(true).create_new(true).open(&path);
     file.and_then(|mut file| file.write_all(FIRST_PROGRAM.as_bytes())).map_err(|error| {

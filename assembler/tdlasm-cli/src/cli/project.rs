@@ -5,10 +5,10 @@ use std::path::Path;
 use cli_support::exit;
 use tdlasm::project::{FILE_NAME, Project, ProjectError};
 
-use super::ExitKind;
+use super::ReportedError;
 
 /// Returns the project of a source; for standard input, the project of the working folder.
-pub(super) fn of(source: &Path) -> Result<Option<Project>, ExitKind> {
+pub(super) fn of(source: &Path) -> Result<Option<Project>, ReportedError> {
     let Some(path) = Project::find(source) else { return Ok(None) };
     Project::read(&path).map(Some).map_err(|error| {
         cli_support::eprint_message!("error: {error}");
@@ -20,7 +20,7 @@ pub(super) fn of(source: &Path) -> Result<Option<Project>, ExitKind> {
 }
 
 /// Returns the project of the working folder, which must define programs.
-pub(super) fn here() -> Result<Project, ExitKind> {
+pub(super) fn here() -> Result<Project, ReportedError> {
     let project = of(Path::new("-"))?;
     project.filter(|project| !project.programs().is_empty()).ok_or_else(|| {
         cli_support::eprint_message!(

@@ -22,13 +22,13 @@ pub(super) struct Output {
     /// The number of statements that were converted.
     pub(super) written: usize,
     /// The number of those that are valid in the dialect of the source only.
-    pub(super) distinct: usize,
+    pub(super) source_dialect_only: usize,
 }
 
 pub(super) struct ProgramFacts<'a> {
     pub(super) names: &'a SpellingMap,
     pub(super) scopes: &'a Scopes,
-    pub(super) facts: &'a SourceScan,
+    pub(super) scan: &'a SourceScan,
 }
 
 pub(super) fn write(
@@ -37,14 +37,14 @@ pub(super) fn write(
     options: &Options,
     known: &ProgramFacts<'_>,
 ) -> Output {
-    let small = is_mostly_lowercase(text, program);
+    let is_lowercase = is_mostly_lowercase(text, program);
     let mut writing = Converter {
         text,
         to: options.to,
         target: options.target,
         assigned: assignment_facts(program, known),
         known,
-        small,
+        is_lowercase,
         placed: false,
         label: 0,
         style: Style::default(),
@@ -178,7 +178,7 @@ struct Converter<'t, 'k> {
     /// By statement: what an assembler that reads a source once must know of an assignment.
     assigned: Vec<AssignmentFacts>,
     known: &'k ProgramFacts<'k>,
-    small: bool,
+    is_lowercase: bool,
     /// Whether bytes or an origin were written.
     placed: bool,
     label: usize,
@@ -213,7 +213,8 @@ impl<'t, 'k> Converter<'t, 'k> {
         match self.written(statement, &context) {
             Ok(Some(written)) => {
                 self.output.written += 1;
-                self.output.distinct += usize::from(self.is_distinct(statement));
+                self.output.source_dialect_only +=
+                    usize::from(self.is_source_dialect_only(statement));
                 self.line(statement, &written, first_label, &context);
             }
             Ok(None) => self.copy(statement),
@@ -229,14 +230,18 @@ impl<'t, 'k> Converter<'t, 'k> {
         let named = letter.is_some() && !matches!(statement.body, Body::Assign { .. });
         StatementContext {
             names: self.known.names,
-            facts: self.known.facts,
+            scan: self.known.scan,
             scope: self.known.scopes.bodies[index],
             radix: statement.radix,
             at: statement.operator.start,
             target: self.target,
             placed: self.placed,
             assigned: self.assigned[index],
-            small: if named { letter.is_some_and(u8::is_ascii_lowercase) } else { self.small },
+            is_lowercase: if named {
+                letter.is_some_and(u8::is_ascii_lowercase)
+            } else {
+                self.is_lowercase
+            },
         }
     }
 
@@ -247,13 +252,13 @@ impl<'t, 'k> Converter<'t, 'k> {
         context: &StatementContext<'_>,
     ) -> ConvertResult<Option<ConvertedStatement>> {
         if let Some(label) =
-            statement.labels.iter().find(|label| context.facts.is_redefined(label.name))
+            statement.labels.iter().find(|label| context.scan.is_redefined(label.name))
         {
             return Unconverted::fail(label.at, "a macro has the name of this label");
         }
         match &statement.body {
-            Body::Kept(reason) => Err(reason.clone()),
-            Body::Marked | Body::Done => Ok(None),
+            Body::LeftAsIs(reason) => Err(reason.clone()),
+            Body::AlreadyTarget | Body::CommentOut => Ok(None),
             Body::Nothing if statement.labels.is_empty() => Ok(None),
             Body::Nothing => Ok(Some(ConvertedStatement::default())),
             body => match self.to {
@@ -263,7 +268,7 @@ impl<'t, 'k> Converter<'t, 'k> {
         }
     }
 
-    fn is_distinct(&self, statement: &Statement<'t>) -> bool {
+    fn is_source_dialect_only(&self, statement: &Statement<'t>) -> bool {
         let word = &self.text[statement.operator.start..statement.operator.end];
         statement.body != Body::Nothing && !mnemonics::is_shared(word)
     }
@@ -272,9 +277,9 @@ impl<'t, 'k> Converter<'t, 'k> {
     fn copy(&mut self, statement: &Statement<'t>) {
         let span = statement.span;
         let operator = statement.operator;
-        let marked = usize::from(statement.body == Body::Marked);
+        let marked = usize::from(statement.body == Body::AlreadyTarget);
         self.output.text.extend_from_slice(&self.text[span.start..operator.start]);
-        if statement.body == Body::Done {
+        if statement.body == Body::CommentOut {
             self.output.text.extend_from_slice(b"; ");
         }
         self.output.text.extend_from_slice(&self.text[operator.start + marked..span.end]);

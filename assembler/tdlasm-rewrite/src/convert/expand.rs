@@ -40,7 +40,7 @@ const EVALUATED_DIRECTIVES: [&str; 7] =
 pub(super) fn expand(
     loader: &dyn Loader,
     file: &Path,
-    facts: &SourceScan,
+    scan: &SourceScan,
     options: &Options,
 ) -> Option<Expanded> {
     let outcome = assemble(loader, file, options);
@@ -51,7 +51,7 @@ pub(super) fn expand(
     let lines: Vec<ListingLine<'_>> = outcome.listing.lines().collect();
     let mut writer = ExpansionWriter {
         sources: &outcome.sources,
-        facts,
+        scan,
         target: options.target,
         out: Expanded::default(),
     };
@@ -82,7 +82,7 @@ fn has_same_code(one: &Module, other: &Module) -> bool {
 
 struct ExpansionWriter<'a> {
     sources: &'a SourceMap,
-    facts: &'a SourceScan,
+    scan: &'a SourceScan,
     target: Option<Target>,
     out: Expanded,
 }
@@ -104,7 +104,7 @@ impl ExpansionWriter<'_> {
         let place = self.line_in_file(line.span);
         let parts = self.parts(text);
         let calls = next.is_some_and(|next| self.is_text_of(next.span, line.span));
-        let meaning = self.facts.original_name(parts.operator);
+        let meaning = self.scan.original_name(parts.operator);
         let key = directive_key(meaning);
         if calls || EVALUATED_DIRECTIVES.contains(&key.as_str()) || key.starts_with(".IF") {
             return self.labels(&parts, place);
@@ -157,9 +157,9 @@ impl ExpansionWriter<'_> {
         let comma = memchr::memchr(b',', parts.operands)?;
         let old = parts.operands[..comma].trim_ascii();
         let new = &parts.operands[comma + 1..];
-        let meaning = self.facts.original_name(old);
+        let meaning = self.scan.original_name(old);
         let no_symbol = is_tdl_directive(meaning) || !tdl_forms(meaning).is_empty();
-        match no_symbol || self.facts.is_redefined(old) {
+        match no_symbol || self.scan.is_redefined(old) {
             true => Some(Vec::new()),
             false => Some([new.trim_ascii(), b" = ", old].concat()),
         }
@@ -209,7 +209,7 @@ impl ExpansionWriter<'_> {
         let operator = cursor.take(lex::symbol).unwrap_or_default();
         let rest = cursor.rest();
         let operands =
-            &rest[..operands_end(rest, &directive_key(self.facts.original_name(operator)))];
+            &rest[..operands_end(rest, &directive_key(self.scan.original_name(operator)))];
         let behind = rest[operands.len()..].trim_ascii_start();
         plain &= matches!(behind.first(), None | Some(b';'));
         Parts { labels, operator, rest, operands, plain }

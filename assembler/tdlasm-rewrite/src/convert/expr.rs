@@ -10,13 +10,13 @@ pub(super) struct Number<'t> {
     /// The digits alone; empty if the number was computed, or does not fit in 16 bits.
     pub(super) digits: &'t [u8],
     /// `true` if its letters are lower case.
-    pub(super) small: bool,
+    pub(super) is_lowercase: bool,
 }
 
 impl<'t> Number<'t> {
     /// A computed number, which has no source spelling.
     pub(super) fn new(value: u16, radix: u8) -> Self {
-        Self { value, radix, digits: b"", small: false }
+        Self { value, radix, digits: b"", is_lowercase: false }
     }
 
     /// A number read from the source: `digits` is the part of `written` that means `value`, dropped
@@ -24,8 +24,8 @@ impl<'t> Number<'t> {
     pub(super) fn read(value: u16, radix: u8, digits: &'t [u8], written: &[u8]) -> Self {
         let meant = std::str::from_utf8(digits).map(|text| u32::from_str_radix(text, radix.into()));
         let fits = matches!(meant, Ok(Ok(number)) if number == u32::from(value));
-        let small = written.iter().any(u8::is_ascii_lowercase);
-        Self { value, radix, digits: if fits { digits } else { b"" }, small }
+        let is_lowercase = written.iter().any(u8::is_ascii_lowercase);
+        Self { value, radix, digits: if fits { digits } else { b"" }, is_lowercase }
     }
 
     /// The digits for the other dialect: decimal without leading zeros, else one before a letter.
@@ -63,7 +63,7 @@ impl<'t> Number<'t> {
 
     /// The radix letter, in the case of the digits.
     pub(super) fn suffix(&self) -> &'static str {
-        match (self.radix, self.small) {
+        match (self.radix, self.is_lowercase) {
             (16, false) => "H",
             (16, true) => "h",
             (8, _) => "O",

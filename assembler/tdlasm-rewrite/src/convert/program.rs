@@ -9,7 +9,7 @@ use super::expr::Node;
 
 /// The reason why some lists are copied unchanged.
 pub(super) const CURRENT_ADDRESS_IN_LIST: &str =
-    "behind a comma, the address of the statement is another one for some assemblers";
+    "after a comma, the current address has another value in some assemblers";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unconverted {
@@ -74,11 +74,11 @@ pub(super) enum Body<'t> {
     Global(Vec<Spaced<'t, &'t [u8]>>),
     End(Option<Node<'t>>),
     /// Becomes a comment: other converted statements have its effect.
-    Done,
+    CommentOut,
     /// Is copied unchanged.
-    Kept(Unconverted),
+    LeftAsIs(Unconverted),
     /// Is in the target dialect already, marked by a period: see [`super::mnemonics::is_marked`].
-    Marked,
+    AlreadyTarget,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,8 +133,8 @@ impl<'t> Body<'t> {
         let more = "unexpected text at the end of the statement";
         match read {
             Ok(body) if behind.at_statement_end() => body,
-            Ok(_) => Body::Kept(Unconverted::new(behind.offset() as usize, more)),
-            Err(reason) => Body::Kept(reason),
+            Ok(_) => Body::LeftAsIs(Unconverted::new(behind.offset() as usize, more)),
+            Err(reason) => Body::LeftAsIs(reason),
         }
     }
 
@@ -166,9 +166,9 @@ impl<'t> Body<'t> {
             | Body::External(_)
             | Body::Global(_)
             | Body::End(None)
-            | Body::Marked
-            | Body::Done
-            | Body::Kept(_) => {}
+            | Body::AlreadyTarget
+            | Body::CommentOut
+            | Body::LeftAsIs(_) => {}
         }
     }
 }

@@ -16,7 +16,7 @@ const MAX_INCLUDED_FILES: usize = 1000;
 #[derive(Debug, Default)]
 pub(crate) struct SourceScan {
     long_symbols: bool,
-    altered: FxHashSet<Vec<u8>>,
+    redefined: FxHashSet<Vec<u8>>,
     /// The earlier names of operators and macros by their new ones.
     synonyms: FxHashMap<Vec<u8>, Vec<u8>>,
     assigned: FxHashMap<Vec<u8>, u32>,
@@ -47,19 +47,19 @@ impl SourceScan {
         // On Zilog's side all letters count anyway.
         let long_symbols = options.long_symbols || options.to == Dialect::Tdl;
         let writes_radix = options.target.is_some();
-        let mut facts = Self { long_symbols, writes_radix, ..Self::default() };
-        let mut open = facts.scan_text(text, file, search);
+        let mut scan = Self { long_symbols, writes_radix, ..Self::default() };
+        let mut open = scan.scan_text(text, file, search);
         while let Some(path) = open.pop() {
-            if facts.included.len() < MAX_INCLUDED_FILES
-                && facts.included.insert(path.clone())
+            if scan.included.len() < MAX_INCLUDED_FILES
+                && scan.included.insert(path.clone())
                 && let Ok(text) = search.loader.load(&path)
             {
                 let text = plain_text(&text).0;
-                facts.inserted_radix |= has_radix(&text);
-                open.extend(facts.scan_text(&text, &path, search));
+                scan.inserted_radix |= has_radix(&text);
+                open.extend(scan.scan_text(&text, &path, search));
             }
         }
-        facts
+        scan
     }
 
     /// Collects from one text; returns the files that it inserts.
@@ -84,13 +84,13 @@ impl SourceScan {
     fn scan_line(&mut self, line: &[u8], words: &mut LineWords) -> Option<Vec<u8>> {
         words.read(line);
         let next = |at: usize| words.get(line, at + 1);
-        for (at, stretch) in words.stretches.iter().enumerate() {
-            let word = &line[stretch.clone()];
-            let behind = &line[stretch.end..words.end];
+        for (at, range) in words.ranges.iter().enumerate() {
+            let word = &line[range.clone()];
+            let behind = &line[range.end..words.end];
             self.name(word, behind);
             match directive_key(word).as_str() {
                 "EQU" | "DEFL" if at > 0 => {
-                    let before = &line[words.stretches[at - 1].clone()];
+                    let before = &line[words.ranges[at - 1].clone()];
                     *self.assigned.entry(self.significant_part(before)).or_default() += 1;
                 }
                 ".DEFIN" => self.mark_redefined(next(at)),
@@ -106,7 +106,7 @@ impl SourceScan {
                 }
                 // A symbol of another module is not an instruction either.
                 ".EXTER" => {
-                    let names = words.stretches[at + 1..].iter();
+                    let names = words.ranges[at + 1..].iter();
                     let names = names.map(|name| self.significant_part(&line[name.clone()]));
                     let names: Vec<Vec<u8>> = names.collect();
                     self.external.extend(names);
@@ -134,7 +134,7 @@ impl SourceScan {
 
     fn mark_redefined(&mut self, name: Option<&[u8]>) {
         if let Some(name) = name {
-            self.altered.insert(self.significant_part(name));
+            self.redefined.insert(self.significant_part(name));
         }
     }
 
@@ -162,7 +162,7 @@ impl SourceScan {
 
     /// Returns `true` if the name is a macro's or was redefined.
     pub(crate) fn is_redefined(&self, name: &[u8]) -> bool {
-        !self.altered.is_empty() && self.altered.contains(&self.significant_part(name))
+        !self.redefined.is_empty() && self.redefined.contains(&self.significant_part(name))
     }
 
     /// Whether the name has a label or an assignment somewhere.
@@ -199,7 +199,7 @@ impl IncludeSearch<'_> {
 /// The words of a line outside of quotes, up to the comment; the vector is reused.
 #[derive(Default)]
 struct LineWords {
-    stretches: Vec<Range<usize>>,
+    ranges: Vec<Range<usize>>,
     /// The end of the line, or the beginning of its comment.
     end: usize,
 }
@@ -207,7 +207,7 @@ struct LineWords {
 impl LineWords {
     fn read(&mut self, line: &[u8]) {
         let is_word = |byte: u8| lex::is_symbol(byte) || is_zilog_symbol(byte);
-        self.stretches.clear();
+        self.ranges.clear();
         let mut at = 0;
         while let Some(byte) = line.get(at).filter(|byte| **byte != b';') {
             let rest = &line[at + 1..];
@@ -219,7 +219,7 @@ impl LineWords {
                 1
             };
             if is_word(*byte) {
-                self.stretches.push(at..at + length);
+                self.ranges.push(at..at + length);
             }
             at += length;
         }
@@ -227,7 +227,7 @@ impl LineWords {
     }
 
     fn get<'l>(&self, line: &'l [u8], at: usize) -> Option<&'l [u8]> {
-        self.stretches.get(at).map(|stretch| &line[stretch.clone()])
+        self.ranges.get(at).map(|range| &line[range.clone()])
     }
 }
 

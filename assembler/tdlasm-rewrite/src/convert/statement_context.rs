@@ -21,7 +21,7 @@ pub(super) struct ConvertedStatement {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StatementContext<'a> {
     pub(super) names: &'a SpellingMap,
-    pub(super) facts: &'a SourceScan,
+    pub(super) scan: &'a SourceScan,
     pub(super) scope: u32,
     /// The radix of the place, for a reader of TDL.
     pub(super) radix: Option<u8>,
@@ -33,7 +33,7 @@ pub(super) struct StatementContext<'a> {
     pub(super) placed: bool,
     pub(super) assigned: AssignmentFacts,
     /// Whether mnemonics are written in small letters.
-    pub(super) small: bool,
+    pub(super) is_lowercase: bool,
 }
 
 /// Facts of an assignment for assemblers that read a source once.
@@ -55,7 +55,7 @@ impl StatementContext<'_> {
 
     /// The spelling of a symbol in the dialect that is written.
     pub(super) fn name(&self, name: &[u8]) -> ConvertResult<Vec<u8>> {
-        if self.facts.is_redefined(name) {
+        if self.scan.is_redefined(name) {
             return self.unconverted(format!(
                 "{} is a macro or has been redefined",
                 String::from_utf8_lossy(name)
@@ -65,7 +65,7 @@ impl StatementContext<'_> {
     }
 
     pub(super) fn match_case(&self, word: &str) -> String {
-        if self.small { word.to_ascii_lowercase() } else { word.to_owned() }
+        if self.is_lowercase { word.to_ascii_lowercase() } else { word.to_owned() }
     }
 
     /// Returns `true` if the target takes the syntax of ASxxxx.

@@ -23,7 +23,7 @@ use spelling::Visibility;
 #[derive(Debug, Clone, Default)]
 struct TargetSymbol {
     spelling: Vec<u8>,
-    worth: ValueFacts,
+    facts: ValueFacts,
 }
 
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl SpellingMap {
         from: Dialect,
         program: &Program<'_>,
         scopes: &Scopes,
-        facts: &SourceScan,
+        scan: &SourceScan,
         long_symbols: bool,
     ) -> Self {
         let significant = if long_symbols { usize::MAX } else { 6 };
@@ -59,7 +59,7 @@ impl SpellingMap {
             let scope = scopes.scope_of(&names.key(name), scope);
             names.assign(name, &spellings, scopes, scope, at);
         });
-        names.find_value_facts(program, scopes, facts);
+        names.find_value_facts(program, scopes, scan);
         names
     }
 
@@ -121,7 +121,7 @@ impl SpellingMap {
         }
         self.warn_truncated(&spelling, at);
         self.used.insert((spelling.to_ascii_uppercase(), within));
-        self.targets.insert((key, scope), TargetSymbol { spelling, worth: ValueFacts::default() });
+        self.targets.insert((key, scope), TargetSymbol { spelling, facts: ValueFacts::default() });
     }
 
     /// Returns the spelling, or its first variant that is neither taken nor reserved.
@@ -152,7 +152,7 @@ impl SpellingMap {
     }
 
     /// Finds facts about the values of symbols: of labels, and of expressions of them.
-    fn find_value_facts(&mut self, program: &Program<'_>, scopes: &Scopes, facts: &SourceScan) {
+    fn find_value_facts(&mut self, program: &Program<'_>, scopes: &Scopes, scan: &SourceScan) {
         let label = ValueFacts { natural: true, value: None };
         scopes::walk(program, scopes, |name, _, scope, role| {
             if role == Role::Label {
@@ -162,21 +162,21 @@ impl SpellingMap {
         for (statement, scope) in program.statements.iter().zip(&scopes.bodies) {
             // A symbol with two definitions may have them in alternative conditionals.
             if let Body::Assign { name, fixed: true, value, .. } = &statement.body
-                && !facts.is_variable(name)
+                && !scan.is_variable(name)
             {
                 let known = |name: &[u8]| self.value_facts(name, *scope);
-                let worth = ValueFacts {
+                let facts = ValueFacts {
                     natural: value.is_portable(&mut { known }),
                     value: value.exact_value(&mut |name| known(name).value),
                 };
-                self.set_value_facts(name, scopes.scope_of(&self.key(name), *scope), worth);
+                self.set_value_facts(name, scopes.scope_of(&self.key(name), *scope), facts);
             }
         }
     }
 
-    fn set_value_facts(&mut self, name: &[u8], scope: Scope, worth: ValueFacts) {
+    fn set_value_facts(&mut self, name: &[u8], scope: Scope, facts: ValueFacts) {
         if let Some(target) = self.targets.get_mut(&(self.key(name), scope)) {
-            target.worth = worth;
+            target.facts = facts;
         }
     }
 
@@ -192,7 +192,7 @@ impl SpellingMap {
     }
 
     pub(super) fn value_facts(&self, name: &[u8], scope: Scope) -> ValueFacts {
-        self.target(name, scope).map(|target| target.worth).unwrap_or_default()
+        self.target(name, scope).map(|target| target.facts).unwrap_or_default()
     }
 }
 
@@ -204,9 +204,9 @@ fn key(dialect: Dialect, significant: usize, name: &[u8]) -> Vec<u8> {
     }
 }
 
-pub(super) fn scopes(from: Dialect, program: &Program<'_>, facts: &SourceScan) -> Scopes {
+pub(super) fn scopes(from: Dialect, program: &Program<'_>, scan: &SourceScan) -> Scopes {
     match from {
-        Dialect::Tdl => Scopes::of_tdl(program, facts),
+        Dialect::Tdl => Scopes::of_tdl(program, scan),
         Dialect::Zilog => Scopes::of_zilog(program),
     }
 }

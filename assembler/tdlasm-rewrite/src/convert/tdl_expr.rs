@@ -10,8 +10,8 @@ use super::statement_context::StatementContext;
 /// Expressions with more operators, parentheses and operands than this are kept.
 pub(super) const MAX_NODES: usize = 200;
 
-const DISAGREEMENT: &str = "assemblers disagree on the division or right shift of what may be \
-    negative; write (value&0FFFFH) for a number without sign";
+const DISAGREEMENT: &str = "assemblers disagree on the division or right shift of values that may \
+    be negative; write (value&0FFFFH) for an unsigned number";
 
 /// The rank of the unary `#`.
 const NOT_RANK: u8 = 4;
@@ -40,10 +40,10 @@ pub(super) fn read<'t>(
     if !cursor.peek().is_some_and(begins) {
         return Ok(None);
     }
-    Reading { cursor, radix, prefix: None, nodes: 0 }.level(LOOSEST).map(Some)
+    ExprParser { cursor, radix, prefix: None, nodes: 0 }.level(LOOSEST).map(Some)
 }
 
-struct Reading<'c, 't> {
+struct ExprParser<'c, 't> {
     cursor: &'c mut Cursor<'t>,
     radix: Option<u8>,
     /// The radix of the next number or parenthesis.
@@ -51,7 +51,7 @@ struct Reading<'c, 't> {
     nodes: usize,
 }
 
-impl<'t> Reading<'_, 't> {
+impl<'t> ExprParser<'_, 't> {
     fn here(&self) -> usize {
         self.cursor.offset() as usize
     }

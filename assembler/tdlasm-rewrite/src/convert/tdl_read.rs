@@ -14,25 +14,25 @@ use super::source_scan::SourceScan;
 use super::{mnemonics, tdl_expr};
 
 /// Reads a source up to and with `.END`.
-pub(super) fn read<'t>(source: &'t Source, facts: &SourceScan) -> Program<'t> {
+pub(super) fn read<'t>(source: &'t Source, scan: &SourceScan) -> Program<'t> {
     let text = &source.text[..];
     let cursor = Cursor::new(text, text.len() as u32);
-    let mut reading = Reading { source, facts, cursor, mode: ReadState::new() };
+    let mut parser = StatementParser { source, scan, cursor, mode: ReadState::new() };
     let mut program = Program::default();
-    while !reading.cursor.rest().is_empty() && program.add(reading.statement()) {
-        reading.cursor.skip_line();
+    while !parser.cursor.rest().is_empty() && program.add(parser.statement()) {
+        parser.cursor.skip_line();
     }
     program
 }
 
-struct Reading<'t, 'f> {
+struct StatementParser<'t, 'f> {
     source: &'t Source,
-    facts: &'f SourceScan,
+    scan: &'f SourceScan,
     cursor: Cursor<'t>,
     mode: ReadState,
 }
 
-impl<'t> Reading<'t, '_> {
+impl<'t> StatementParser<'t, '_> {
     fn here(&self) -> usize {
         self.cursor.offset() as usize
     }
@@ -41,25 +41,27 @@ impl<'t> Reading<'t, '_> {
     fn statement(&mut self) -> Statement<'t> {
         let start = self.here();
         let (labels, exported) = self.labels();
-        let mut operator = self.operator_stretch();
+        let mut operator = self.operator_range();
         let radix = self.mode.radix;
         let mut body = Body::checked(self.body(operator), &self.cursor);
-        if let (Some(at), false) = (exported, matches!(body, Body::Kept(_))) {
-            body =
-                Body::Kept(Unconverted::new(at, "exporting by :: has no counterpart; use .INTERN"));
+        if let (Some(at), false) = (exported, matches!(body, Body::LeftAsIs(_))) {
+            body = Body::LeftAsIs(Unconverted::new(
+                at,
+                "exporting by :: has no counterpart; use .INTERN",
+            ));
         }
         if let Body::Assign { .. } = body {
             operator = self.sign_behind(operator.end);
         }
         let end = self.here();
         let mut defines = None;
-        if let Body::Kept(_) = body {
+        if let Body::LeftAsIs(_) = body {
             let (end, name) = self.mode.keep(self.source, start, operator);
             self.cursor.move_to(end as u32);
             defines = name;
             let key = mnemonics::directive_key(self.slice(operator));
-            if self.facts.writes_radix && key == ".RADIX" && labels.is_empty() {
-                body = Body::Done;
+            if self.scan.writes_radix && key == ".RADIX" && labels.is_empty() {
+                body = Body::CommentOut;
             }
         } else {
             self.cursor.skip_to_line_end();
@@ -91,7 +93,7 @@ impl<'t> Reading<'t, '_> {
     }
 
     /// Returns the next mnemonic, directive or assignment operator without consuming it.
-    fn operator_stretch(&mut self) -> TextRange {
+    fn operator_range(&mut self) -> TextRange {
         let before = self.cursor.clone();
         self.cursor.skip_blanks();
         let start = self.here();
@@ -109,8 +111,8 @@ impl<'t> Reading<'t, '_> {
         TextRange { start, end: start + signs.count() }
     }
 
-    fn slice(&self, stretch: TextRange) -> &'t [u8] {
-        &self.source.text[stretch.start..stretch.end]
+    fn slice(&self, range: TextRange) -> &'t [u8] {
+        &self.source.text[range.start..range.end]
     }
 
     fn body(&mut self, operator: TextRange) -> ConvertResult<Body<'t>> {
@@ -126,7 +128,7 @@ impl<'t> Reading<'t, '_> {
         let word = self.slice(operator);
         if mnemonics::is_marked(word) {
             self.cursor.skip_to_line_end();
-            return Ok(Body::Marked);
+            return Ok(Body::AlreadyTarget);
         }
         if word.is_empty() {
             return Unconverted::fail(at, "no statement begins like this");
@@ -142,7 +144,7 @@ impl<'t> Reading<'t, '_> {
     }
 
     fn operation(&mut self, word: &'t [u8], at: usize) -> ConvertResult<Body<'t>> {
-        if self.facts.is_redefined(word) {
+        if self.scan.is_redefined(word) {
             return Unconverted::fail(at, "this is a macro or a redefined word");
         }
         let forms = mnemonics::tdl_forms(word);
@@ -188,10 +190,10 @@ impl<'t> Reading<'t, '_> {
             }
             _ => {}
         }
-        if mnemonics::tdl_register(name).is_some() || self.facts.is_redefined(name) {
+        if mnemonics::tdl_register(name).is_some() || self.scan.is_redefined(name) {
             return Unconverted::fail(at, "this name cannot be given a value");
         }
-        let fixed = fixed || !self.facts.is_variable(name);
+        let fixed = fixed || !self.scan.is_variable(name);
         let end = at + name.len();
         Ok(Body::Assign { name, at, end, fixed, value: self.value()? })
     }
@@ -222,17 +224,17 @@ impl<'t> Reading<'t, '_> {
                 if mnemonics::is_section(name) {
                     return Unconverted::fail(at, "sections have no counterpart");
                 }
-                if self.facts.is_external(name) && mnemonics::tdl_register(name).is_none() {
+                if self.scan.is_external(name) && mnemonics::tdl_register(name).is_none() {
                     return Ok(node);
                 }
-                if mnemonics::is_tdl_directive(name) && !self.facts.is_defined(name) {
+                if mnemonics::is_tdl_directive(name) && !self.scan.is_defined(name) {
                     // A directive has no opcode; its value is 0.
                     return Ok(Node::Number(Number::new(0, 10)));
                 }
                 let register =
                     mnemonics::tdl_register(name).map(|register| register.value().into());
                 let opcode = mnemonics::tdl_forms(name).first().map(Form::value);
-                if opcode.is_some() && self.facts.is_defined(name) {
+                if opcode.is_some() && self.scan.is_defined(name) {
                     return Unconverted::fail(at, "an instruction's name that is a symbol too");
                 }
                 match register.or(opcode) {

@@ -64,7 +64,7 @@ pub(super) fn write(
             })?;
             if matches!(body, Body::External(_)) { ".EXTERN" } else { ".INTERN" }
         }
-        Body::Nothing | Body::Marked | Body::Done | Body::Kept(_) => "",
+        Body::Nothing | Body::AlreadyTarget | Body::CommentOut | Body::LeftAsIs(_) => "",
     };
     Ok(ConvertedStatement { operator: context.match_case(operator), operands: out })
 }

@@ -47,15 +47,15 @@ pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> ConvertResult<Option<Node<'t>
     if !cursor.peek().is_some_and(begins) {
         return Ok(None);
     }
-    Reading { cursor, nodes: 0 }.list().map(Some)
+    ExprParser { cursor, nodes: 0 }.list().map(Some)
 }
 
-struct Reading<'c, 't> {
+struct ExprParser<'c, 't> {
     cursor: &'c mut Cursor<'t>,
     nodes: usize,
 }
 
-impl<'t> Reading<'_, 't> {
+impl<'t> ExprParser<'_, 't> {
     fn here(&self) -> usize {
         self.cursor.offset() as usize
     }

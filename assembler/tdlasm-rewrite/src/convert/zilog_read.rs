@@ -14,22 +14,22 @@ use super::source_scan::SourceScan;
 use super::{mnemonics, statement_end, zilog_expr};
 
 /// Reads a source up to and with `END`.
-pub(super) fn read<'t>(source: &'t Source, facts: &SourceScan) -> Program<'t> {
+pub(super) fn read<'t>(source: &'t Source, scan: &SourceScan) -> Program<'t> {
     let text = &source.text[..];
     let cursor = Cursor::new(text, text.len() as u32);
     let mode = ReadState::new();
     let blocks = blocks::find(text);
-    let mut reading = Reading { source, facts, cursor, mode, ifs: 0, blocks };
+    let mut parser = StatementParser { source, scan, cursor, mode, ifs: 0, blocks };
     let mut program = Program::default();
-    while !reading.cursor.rest().is_empty() && program.add(reading.statement()) {
-        reading.cursor.skip_line();
+    while !parser.cursor.rest().is_empty() && program.add(parser.statement()) {
+        parser.cursor.skip_line();
     }
     program
 }
 
-struct Reading<'t, 'f> {
+struct StatementParser<'t, 'f> {
     source: &'t Source,
-    facts: &'f SourceScan,
+    scan: &'f SourceScan,
     cursor: Cursor<'t>,
     mode: ReadState,
     /// The number of open `IF`s.
@@ -38,7 +38,7 @@ struct Reading<'t, 'f> {
     blocks: FxHashMap<usize, usize>,
 }
 
-impl<'t> Reading<'t, '_> {
+impl<'t> StatementParser<'t, '_> {
     fn here(&self) -> usize {
         self.cursor.offset() as usize
     }
@@ -70,7 +70,7 @@ impl<'t> Reading<'t, '_> {
         let body = Body::checked(read, &self.cursor);
         let end = self.here();
         let mut defines = None;
-        if let Body::Kept(_) = body {
+        if let Body::LeftAsIs(_) = body {
             defines = self.keep(start, word, operator);
         } else {
             self.cursor.skip_to_line_end();
@@ -84,13 +84,13 @@ impl<'t> Reading<'t, '_> {
         loop {
             let before = self.cursor.clone();
             self.cursor.skip_blanks();
-            let (name, stretch) = self.word();
+            let (name, range) = self.word();
             self.cursor.skip_blanks();
             if name.is_empty() || !self.cursor.eat(b':') {
                 self.cursor = before;
                 return labels;
             }
-            labels.push(Label { name, at: stretch.start, end: self.here() });
+            labels.push(Label { name, at: range.start, end: self.here() });
         }
     }
 
@@ -99,7 +99,7 @@ impl<'t> Reading<'t, '_> {
         &mut self,
         labels: &mut Vec<Label<'t>>,
         word: &'t [u8],
-        stretch: TextRange,
+        range: TextRange,
     ) -> Option<Label<'t>> {
         if is_assignment(word) {
             return labels.pop();
@@ -110,14 +110,14 @@ impl<'t> Reading<'t, '_> {
         self.cursor = before;
         (is_assignment(next) && !word.is_empty()).then_some(Label {
             name: word,
-            at: stretch.start,
-            end: stretch.end,
+            at: range.start,
+            end: range.end,
         })
     }
 
     fn assignment(&mut self, label: Label<'t>, word: &[u8]) -> ConvertResult<Body<'t>> {
         let Label { name, at, end } = label;
-        if mnemonics::is_zilog_operand(name) || self.facts.is_redefined(name) {
+        if mnemonics::is_zilog_operand(name) || self.scan.is_redefined(name) {
             return Unconverted::fail(at, "this name cannot be given a value");
         }
         let value = self.value()?;
@@ -131,12 +131,12 @@ impl<'t> Reading<'t, '_> {
         }
         if mnemonics::is_marked(word) {
             self.cursor.skip_to_line_end();
-            return Ok(Body::Marked);
+            return Ok(Body::AlreadyTarget);
         }
         if word.is_empty() {
             return Unconverted::fail(at, "no statement begins like this");
         }
-        if self.facts.is_redefined(word) {
+        if self.scan.is_redefined(word) {
             return Unconverted::fail(at, "a macro has no counterpart");
         }
         let forms = mnemonics::zilog_forms(word);
@@ -149,7 +149,7 @@ impl<'t> Reading<'t, '_> {
     /// Moves past a statement that is copied unchanged; returns the macro that it defines.
     fn keep(&mut self, start: usize, word: &[u8], operator: TextRange) -> Option<&'t [u8]> {
         let text = &self.source.text[..];
-        if self.facts.is_redefined(word) {
+        if self.scan.is_redefined(word) {
             // A redefined IF does not open a conditional.
         } else if word.eq_ignore_ascii_case(b"IF") {
             self.ifs += 1;

@@ -43,7 +43,7 @@ pub(super) fn write(
             "END"
         }
         Body::Insert(name) => {
-            let found = context.facts.included_file_name(name).map(str::as_bytes);
+            let found = context.scan.included_file_name(name).map(str::as_bytes);
             out = [b"\"", found.unwrap_or(name), b"\""].concat();
             "INCLUDE"
         }
@@ -55,7 +55,11 @@ pub(super) fn write(
             write_linked(names, context, &mut out)?;
             "GLOBAL"
         }
-        Body::Instruction(..) | Body::Nothing | Body::Marked | Body::Done | Body::Kept(_) => "",
+        Body::Instruction(..)
+        | Body::Nothing
+        | Body::AlreadyTarget
+        | Body::CommentOut
+        | Body::LeftAsIs(_) => "",
     };
     let operator = if context.is_asxxxx() { asxxxx_directive(operator) } else { operator };
     Ok(ConvertedStatement { operator: context.match_case(operator), operands: out })
@@ -209,17 +213,18 @@ fn write_byte(
 /// have a single character.
 fn write_text(text: &[u8], context: &StatementContext<'_>, out: &mut Vec<u8>) {
     let quotable = |byte: u8| byte < 0x80 && is_plain(byte) && byte != b'\'';
-    let is_one = |one: &u8, other: &u8| !context.is_asxxxx() && quotable(*one) && quotable(*other);
-    for (at, stretch) in text.chunk_by(is_one).enumerate() {
+    let same_quotes =
+        |byte: &u8, next: &u8| !context.is_asxxxx() && quotable(*byte) && quotable(*next);
+    for (at, chunk) in text.chunk_by(same_quotes).enumerate() {
         if at > 0 {
             out.push(b',');
         }
-        if quotable(stretch[0]) {
+        if quotable(chunk[0]) {
             out.push(b'\'');
-            out.extend_from_slice(stretch);
+            out.extend_from_slice(chunk);
             out.push(b'\'');
         } else {
-            let number = Number::new(stretch[0].into(), 16);
+            let number = Number::new(chunk[0].into(), 16);
             out.extend_from_slice(context.number(&number).as_bytes());
         }
     }
@@ -332,7 +337,7 @@ fn write_restart(
     match node.constant() {
         Some(number @ 0..=7) => {
             let mut address = Number::new(number as u16 * 8, 16);
-            address.small = context.small;
+            address.is_lowercase = context.is_lowercase;
             out.extend_from_slice(format!("{:0>3}", context.number(&address)).as_bytes());
             Ok(())
         }

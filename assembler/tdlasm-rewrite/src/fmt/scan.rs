@@ -2,30 +2,29 @@
 //!
 //! Bodies of macros and conditional texts are read like any other lines.
 
+use std::ops::Range;
+
 use crate::convert::mnemonics;
 use crate::convert::source_scan::SourceScan;
 use crate::convert::statement_end::{bracket_depth, line_end};
 use tdlasm::source::Source;
 use tdlasm::syntax::{Cursor, lex};
 
-/// A byte range of the text.
-pub type TextRange = std::ops::Range<usize>;
-
 /// A statement, whose lines end where the next statement's begin.
 #[derive(Debug, Default)]
 pub struct StatementParts {
     /// Brackets that begin the line, of texts that end or begin here.
-    pub brackets: TextRange,
+    pub brackets: Range<usize>,
     /// The names of labels, and whether each is exported.
-    pub labels: Vec<(TextRange, bool)>,
+    pub labels: Vec<(Range<usize>, bool)>,
     /// The name that is assigned a value.
-    pub assigned: TextRange,
+    pub assigned: Range<usize>,
     /// The instruction, directive, macro or assignment operator.
-    pub operator: TextRange,
+    pub operator: Range<usize>,
     /// The text after the operator, on all lines of the statement, without blanks around it.
-    pub operands: TextRange,
+    pub operands: Range<usize>,
     /// The comment, without the blanks after it.
-    pub comment: TextRange,
+    pub comment: Range<usize>,
     /// `true` if blanks after the operands may be part of a macro's argument.
     pub blanks_count: bool,
     /// `true` if nothing after this statement is read, as after `.END`.
@@ -38,18 +37,18 @@ pub struct StatementParts {
 pub(super) fn statement(
     source: &Source,
     start: usize,
-    facts: &SourceScan,
+    source_scan: &SourceScan,
 ) -> Option<StatementParts> {
     let text = &source.text[..];
     let cursor = Cursor::new(&text[start..], text.len() as u32);
-    let mut scan = Scan { source, facts, cursor, blanks_count: false };
+    let mut scan = Scan { source, source_scan, cursor, blanks_count: false };
     let mut parts = StatementParts { brackets: scan.brackets(), ..StatementParts::default() };
     (parts.labels, parts.assigned) = scan.names();
     parts.operator = scan.operator(!parts.assigned.is_empty());
     if parts.operator.is_empty() && !scan.cursor.at_statement_end() {
         return None;
     }
-    parts.last = scan.key(&parts.operator) == ".END" && !scan.is_altered(&parts.operator);
+    parts.last = scan.key(&parts.operator) == ".END" && !scan.may_be_macro(&parts.operator);
     scan.cursor.skip_blanks();
     let first = scan.here();
     scan.operands(&parts.operator);
@@ -67,14 +66,14 @@ pub(super) fn statement(
 
 pub(super) fn statements(
     source: &Source,
-    facts: &SourceScan,
+    source_scan: &SourceScan,
 ) -> (Vec<(usize, Option<StatementParts>)>, usize) {
     let text = &source.text[..];
     let mut found = Vec::new();
     let mut at = 0;
     let mut depth = 0;
     while at < text.len() {
-        let parts = statement(source, at, facts);
+        let parts = statement(source, at, source_scan);
         let last = depth == 0 && parts.as_ref().is_some_and(|parts| parts.last);
         let end = parts.as_ref().map_or_else(|| line_end(text, at), |parts| parts.end);
         let next = next_line(text, end);
@@ -95,7 +94,7 @@ pub(super) fn next_line(text: &[u8], at: usize) -> usize {
 
 struct Scan<'t> {
     source: &'t Source,
-    facts: &'t SourceScan,
+    source_scan: &'t SourceScan,
     cursor: Cursor<'t>,
     blanks_count: bool,
 }
@@ -105,24 +104,24 @@ impl<'t> Scan<'t> {
         self.cursor.offset() as usize
     }
 
-    fn slice(&self, stretch: &TextRange) -> &'t [u8] {
-        &self.source.text[stretch.clone()]
+    fn slice(&self, range: &Range<usize>) -> &'t [u8] {
+        &self.source.text[range.clone()]
     }
 
-    fn key(&self, word: &TextRange) -> mnemonics::UppercaseWord {
-        mnemonics::directive_key(self.facts.original_name(self.slice(word)))
+    fn key(&self, word: &Range<usize>) -> mnemonics::UppercaseWord {
+        mnemonics::directive_key(self.source_scan.original_name(self.slice(word)))
     }
 
     /// Returns `true` if the word may be a macro.
-    fn is_altered(&self, word: &TextRange) -> bool {
+    fn may_be_macro(&self, word: &Range<usize>) -> bool {
         let word = self.slice(word);
-        let meaning = self.facts.original_name(word);
+        let meaning = self.source_scan.original_name(word);
         let known =
             !mnemonics::tdl_forms(meaning).is_empty() || mnemonics::is_tdl_directive(meaning);
-        !known || (meaning == word && self.facts.is_redefined(word))
+        !known || (meaning == word && self.source_scan.is_redefined(word))
     }
 
-    fn brackets(&mut self) -> TextRange {
+    fn brackets(&mut self) -> Range<usize> {
         self.cursor.skip_blanks();
         let start = self.here();
         let mut end = start;
@@ -134,7 +133,7 @@ impl<'t> Scan<'t> {
         start..end
     }
 
-    fn word(&mut self) -> TextRange {
+    fn word(&mut self) -> Range<usize> {
         let start = self.here();
         let is_word = |byte: &u8| lex::is_symbol(*byte) || *byte == b'\'';
         if self.cursor.peek().is_some_and(lex::is_symbol) {
@@ -145,7 +144,7 @@ impl<'t> Scan<'t> {
     }
 
     /// Labels, and the name before an assignment operator.
-    fn names(&mut self) -> (Vec<(TextRange, bool)>, TextRange) {
+    fn names(&mut self) -> (Vec<(Range<usize>, bool)>, Range<usize>) {
         let mut labels = Vec::new();
         loop {
             self.cursor.skip_blanks();
@@ -164,7 +163,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    fn operator(&mut self, assigned: bool) -> TextRange {
+    fn operator(&mut self, assigned: bool) -> Range<usize> {
         let start = self.here();
         if !assigned {
             let word = self.cursor.take(lex::symbol).unwrap_or_default();
@@ -177,7 +176,7 @@ impl<'t> Scan<'t> {
     }
 
     /// Moves to the comment, or to the end of the statement's last line.
-    fn operands(&mut self, operator: &TextRange) {
+    fn operands(&mut self, operator: &Range<usize>) {
         self.statement_operands(operator);
         self.cursor.skip_blanks();
         // A text in brackets may be followed by another or, on the same line, by statements.
@@ -206,12 +205,12 @@ impl<'t> Scan<'t> {
         }
     }
 
-    fn statement_operands(&mut self, operator: &TextRange) {
+    fn statement_operands(&mut self, operator: &Range<usize>) {
         let word = self.slice(operator);
         if word.is_empty() || word[0] == b'=' {
             return if word.contains(&b'\\') { self.texts(1) } else { self.expressions(true) };
         }
-        if self.is_altered(operator) {
+        if self.may_be_macro(operator) {
             return self.macro_call();
         }
         match self.key(operator).as_str() {
@@ -241,7 +240,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Moves past the bracket at the cursor and its partner.
+    /// Moves past the bracket at the cursor and the matching one.
     fn skip_brackets(&mut self) -> bool {
         let close = self.source.closing_bracket(self.cursor.offset());
         if let Some(close) = close {
@@ -305,7 +304,8 @@ impl<'t> Scan<'t> {
                 Some(byte) if lex::is_symbol(byte) => {
                     let word = self.word();
                     let word = self.slice(&word);
-                    self.blanks_count |= word.contains(&b'\'') || self.facts.is_redefined(word);
+                    self.blanks_count |=
+                        word.contains(&b'\'') || self.source_scan.is_redefined(word);
                 }
                 _ => self.cursor.advance(1),
             }

@@ -1,7 +1,9 @@
 //! Writes statements in columns.
 
+use std::ops::Range;
+
 use super::Statements;
-use super::scan::{StatementParts, TextRange, next_line};
+use super::scan::{StatementParts, next_line};
 use crate::convert::columns::{TAB_WIDTH, column};
 use crate::convert::statement_end::line_end;
 
@@ -63,8 +65,8 @@ struct Writer<'t> {
 }
 
 impl Writer<'_> {
-    fn copy(&mut self, stretch: &TextRange) {
-        self.out.extend_from_slice(&self.text[stretch.clone()]);
+    fn copy(&mut self, range: &Range<usize>) {
+        self.out.extend_from_slice(&self.text[range.clone()]);
     }
 
     fn column(&self) -> usize {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use tdlasm::diag::Code;
+use tdlasm::diag::DiagnosticCode;
 use tdlasm::module::{CodeChunk, Module};
 use tdlasm::source::MemoryLoader;
 use tdlasm::{ConsoleReply, Options, asm};
@@ -47,7 +47,7 @@ impl Program {
         asm::run(&loader, &["a.asm".into()], &options)
     }
 
-    fn outcome(&self, text: &[u8]) -> (Vec<Module>, Vec<Code>) {
+    fn outcome(&self, text: &[u8]) -> (Vec<Module>, Vec<DiagnosticCode>) {
         let outcome = self.assembled(text, false);
         let codes = outcome.diagnostics.iter().map(|found| found.code).collect();
         (outcome.modules, codes)
@@ -70,7 +70,7 @@ const FIRST_EXTERNAL: u32 = 4;
 fn renumbered(code: &[CodeChunk]) -> Vec<CodeChunk> {
     let mut numbers = BTreeMap::new();
     let mut code = code.to_vec();
-    let words = code.iter_mut().flat_map(|stretch| &mut stretch.words);
+    let words = code.iter_mut().flat_map(|chunk| &mut chunk.words);
     for (_, value) in words.filter(|(_, value)| value.base >= FIRST_EXTERNAL) {
         let next = FIRST_EXTERNAL + numbers.len() as u32;
         value.base = *numbers.entry(value.base).or_insert(next);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::assembler::Assembler;
 use super::pass::StatementResult;
-use crate::diag::Code;
+use crate::diag::DiagnosticCode;
 use crate::source::Span;
 use crate::syntax::Cursor;
 
@@ -101,7 +101,7 @@ impl ArgumentReader<'_, '_> {
         }
         let Some(length) = closing_parenthesis(cursor.rest()) else {
             let message = "the parenthesis that begins this argument is not closed";
-            self.asm.error(Code::Unterminated, cursor.here(), message);
+            self.asm.error(DiagnosticCode::Unterminated, cursor.here(), message);
             cursor.advance_lines(cursor.rest().len());
             self.asm.input.ended = true;
             return Some(Argument::made(Vec::new()));
@@ -127,12 +127,16 @@ impl ArgumentReader<'_, '_> {
     ) -> StatementResult<Vec<u8>> {
         self.asm.module.parse_expression(0, cursor);
         if self.asm.module.operands[0].ops.is_empty() {
-            self.asm.error(Code::Expression, cursor.gap(), "a value is missing; 0 is used");
+            self.asm.error(
+                DiagnosticCode::Expression,
+                cursor.gap(),
+                "a value is missing; 0 is used",
+            );
         }
         let value = self.asm.module.evaluate_now(0)?;
         if !value.is_absolute() {
             let message = "the argument must be a constant, but this value is relocatable";
-            self.asm.error(Code::Relocation, self.asm.module.operands[0].span, message);
+            self.asm.error(DiagnosticCode::Relocation, self.asm.module.operands[0].span, message);
         }
         let mut text = in_radix(value.number, self.asm.module.radix);
         if unsought && cursor.peek() == Some(b']') {

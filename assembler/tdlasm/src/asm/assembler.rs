@@ -9,7 +9,7 @@ use super::lints::is_allowed;
 use super::module_assembler::ModuleAssembler;
 use super::options::Options;
 use super::pass::Pass;
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::module::{Module, ObjectForm};
 use crate::source::{Loader, Origin, Span, visible};
 
@@ -41,7 +41,7 @@ impl<'a> Assembler<'a> {
         self.object_form = ObjectForm::default();
     }
 
-    pub(super) fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
+    pub(super) fn error(&mut self, code: DiagnosticCode, span: Span, message: impl Into<String>) {
         self.module.context.error(code, span, message);
     }
 
@@ -56,7 +56,7 @@ impl<'a> Assembler<'a> {
     pub(super) fn warn_no_end(&mut self) {
         if let Some(end) = self.module.context.end_of_files() {
             let message = "the program does not end with .END";
-            let diagnostic = Diagnostic::new(Code::NoEnd, end, message);
+            let diagnostic = Diagnostic::new(DiagnosticCode::NoEnd, end, message);
             let text = &self.module.context.sources.source_at(end.start.saturating_sub(1)).text;
             let line = if text.is_empty() || text.ends_with(b"\n") { "" } else { "\n" };
             let diagnostic = diagnostic.help("add a line with .END");
@@ -75,12 +75,16 @@ impl<'a> Assembler<'a> {
                 let index =
                     self.module.context.sources.add_without_end(name.as_str().into(), origin, text);
                 if index.is_none() {
-                    self.error(Code::Table, at, "the sources are larger than 4 GB together");
+                    self.error(
+                        DiagnosticCode::SourcesTooLarge,
+                        at,
+                        "the sources are larger than 4 GB together",
+                    );
                 }
                 if let (Some(removed), Some(index)) = (removed, index) {
                     let at = self.module.context.sources.get(index).base;
                     let message = format!("this file is not plain text: {removed}");
-                    self.error(Code::FileText, Span::new(at, at), message);
+                    self.error(DiagnosticCode::FileText, Span::new(at, at), message);
                 }
                 index.map(|index| Frame::new(kind, &self.module.context.sources, index))
             }
@@ -92,7 +96,7 @@ impl<'a> Assembler<'a> {
                     at
                 };
                 let message = format!("cannot read {name}: {error}");
-                self.report(Diagnostic::new(Code::File, at, message));
+                self.report(Diagnostic::new(DiagnosticCode::File, at, message));
                 None
             }
         }

@@ -1,6 +1,6 @@
 //! Finds brackets in comments and quotes, which count like any other bracket in skipped text.
 
-/// Returns the offset of the first bracket without a partner in a comment or quoted text.
+/// Returns the offset of the first unmatched bracket in a comment or quoted text.
 pub(super) fn unmatched_bracket(text: &[u8]) -> Option<usize> {
     let mut at = 0;
     while at < text.len() {
@@ -46,7 +46,7 @@ mod tests {
     use super::unmatched_bracket;
 
     #[test]
-    fn only_brackets_without_partner_in_comments_and_quotes_are_found() {
+    fn only_unmatched_brackets_in_comments_and_quotes_are_found() {
         assert_eq!(unmatched_bracket(b" NOP ; see [1]\n .BYTE '['\n"), Some(23));
         assert_eq!(unmatched_bracket(b" NOP ; a ] here\n"), Some(9));
         assert_eq!(unmatched_bracket(b" .IFE 0,[ ; then\n NOP ]"), None);

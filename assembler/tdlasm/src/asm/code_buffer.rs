@@ -227,8 +227,8 @@ impl CodeBuffer {
         FieldPos { run: index as u32, at }
     }
 
-    /// Does the same for the first `count` of four bytes, without a call to `memcpy`, which would
-    /// cost more than the copy.
+    /// Writes the first `count` of four bytes as [`Self::write`] does, but without a call to
+    /// `memcpy`, which would cost more than the copy.
     #[inline(always)]
     pub(crate) fn write_short(&mut self, bytes: [u8; 4], count: usize) -> FieldPos {
         let index = self.open_run();

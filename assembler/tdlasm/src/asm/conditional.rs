@@ -8,7 +8,7 @@ use super::directive_table::Condition;
 use super::name_table::{Definition, SymbolState};
 use super::pass::{Pass, StatementAbort, StatementEnd, StatementResult};
 use super::statement_end::skip_to_next_block;
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::references::ReferenceRole;
 use crate::source::Span;
 use crate::syntax::expr::Intern;
@@ -33,7 +33,7 @@ impl ConditionalReader<'_, '_> {
         if cursor.at_statement_end() {
             let message = "a text in brackets or a statement is missing after the comma";
             let help = "the [ must be on the line of the condition";
-            let diagnostic = Diagnostic::new(Code::Operand, cursor.here(), message);
+            let diagnostic = Diagnostic::new(DiagnosticCode::Operand, cursor.here(), message);
             self.asm.report(diagnostic.help(help));
             return Ok(StatementEnd::Open);
         }
@@ -59,12 +59,12 @@ impl ConditionalReader<'_, '_> {
         let length = memchr::memchr(b';', &line[..length]).unwrap_or(length);
         match memchr::memchr(b',', &line[..length]) {
             Some(at) => {
-                self.asm.error(Code::Operand, here, message);
+                self.asm.error(DiagnosticCode::Operand, here, message);
                 cursor.advance(at + 1);
                 true
             }
             None => {
-                self.asm.error(Code::Operand, here, message);
+                self.asm.error(DiagnosticCode::Operand, here, message);
                 false
             }
         }
@@ -106,7 +106,7 @@ impl ConditionalReader<'_, '_> {
         let value = self.asm.module.evaluate_now(0)?;
         if !value.is_absolute() {
             let message = "a condition must be a constant, but this value is relocatable";
-            self.asm.error(Code::Operand, self.asm.module.operands[0].span, message);
+            self.asm.error(DiagnosticCode::Operand, self.asm.module.operands[0].span, message);
         }
         Ok(test(value.number as i16))
     }
@@ -189,7 +189,7 @@ impl ConditionalReader<'_, '_> {
         };
         let Some(end) = end else {
             let message = "a text in brackets or quotes is missing or not closed";
-            self.asm.error(Code::Unterminated, cursor.here(), message);
+            self.asm.error(DiagnosticCode::Unterminated, cursor.here(), message);
             return None;
         };
         cursor.move_to(end + 1);

@@ -35,16 +35,16 @@ impl<'a> Console<'a> {
     }
 
     fn reply(&mut self, name: &str, prompt: &str) -> Option<u16> {
-        let mut deferred_symbol = self.answers.iter().filter(|answer| answer.name.is_none());
+        let mut unnamed_answers = self.answers.iter().filter(|answer| answer.name.is_none());
         let named = self
             .answers
             .iter()
-            .find(|answer| answer.name.as_ref().is_some_and(|one| is_same(one, name)));
+            .find(|answer| answer.name.as_ref().is_some_and(|other| is_same(other, name)));
         let answer = match named {
             Some(answer) => answer,
             None => {
                 self.given += 1;
-                deferred_symbol.nth(self.given - 1)?
+                unnamed_answers.nth(self.given - 1)?
             }
         };
         let (value, shown) = typed(&answer.keys);

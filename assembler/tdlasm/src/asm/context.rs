@@ -9,11 +9,11 @@ use super::options::Options;
 use super::pass::Pass;
 use super::pass_comparison::PassComparison;
 use super::recorder::Recorder;
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::listing::{
     BYTES_A_ROW, ListedCode, ListingControl, ListingDirective, RelocValue, RowBreak, Statement,
 };
-use crate::references::{Expansion, Piece, ReferenceRole};
+use crate::references::{Expansion, ReferenceRole, TextOrigin};
 use crate::source::{Origin, SourceMap, Span};
 use crate::syntax::lex;
 
@@ -57,12 +57,18 @@ impl<'a> Context<'a> {
         if self.pass == Pass::Second { 2 } else { 1 }
     }
 
-    pub(super) fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
+    pub(super) fn error(&mut self, code: DiagnosticCode, span: Span, message: impl Into<String>) {
         self.sink.add(Diagnostic::new(code, span, message));
     }
 
     /// Reports an error that ZASM marks with `count` equal error flags.
-    pub(super) fn error_counted(&mut self, code: Code, span: Span, message: &str, count: usize) {
+    pub(super) fn error_counted(
+        &mut self,
+        code: DiagnosticCode,
+        span: Span,
+        message: &str,
+        count: usize,
+    ) {
         self.sink.add_counted(Diagnostic::new(code, span, message), count);
     }
 
@@ -167,7 +173,7 @@ impl<'a> Context<'a> {
     }
 
     /// Records the pieces that the text of a macro call consists of.
-    pub(super) fn record_expansion(&mut self, base: u32, pieces: &[Piece]) {
+    pub(super) fn record_expansion(&mut self, base: u32, pieces: &[TextOrigin]) {
         let references = &mut self.recorder.references;
         let first = references.pieces.len() as u32;
         references.pieces.extend_from_slice(pieces);

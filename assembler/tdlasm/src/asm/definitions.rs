@@ -1,6 +1,6 @@
 //! Definitions of symbols and macros.
 
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::references::ReferenceRole;
 use crate::source::Span;
 
@@ -108,7 +108,6 @@ impl ModuleScope {
         );
     }
 
-    /// Stores a definition. If `kept`, the value stays as it was.
     /// Warns of a name that is assigned again under another spelling.
     fn lint_reassignment(context: &mut Context<'_>, entry: &Name, kind: Definition, span: Span) {
         let is_reassigned = entry.definition == Definition::Variable && kind == entry.definition;
@@ -118,7 +117,7 @@ impl ModuleScope {
                 |span| String::from_utf8_lossy(context.sources.slice(span)).to_uppercase();
             if written(first) != written(span) {
                 let message = format!("{} is also {}", written(span), written(first));
-                let diagnostic = Diagnostic::new(Code::SameSix, span, message);
+                let diagnostic = Diagnostic::new(DiagnosticCode::SameSix, span, message);
                 let diagnostic = diagnostic.label(first, "first assigned here");
                 let help = "only six characters of a name count; with --long-symbols all do";
                 context.report(diagnostic.help(help));
@@ -126,6 +125,7 @@ impl ModuleScope {
         }
     }
 
+    /// Stores a definition; if `kept`, the value stays as it was.
     fn set_definition(
         &mut self,
         context: &mut Context<'_>,
@@ -165,11 +165,15 @@ impl ModuleScope {
         }
         if external && kind == Definition::Label {
             let message = format!("{} is declared external", self.names.spelling(name));
-            return context.error(Code::External, span, message);
+            return context.error(DiagnosticCode::External, span, message);
         }
         self.report_redefinition(context, name, entry, span);
         if kind == Definition::Variable {
-            context.error(Code::Kept, span, "the symbol keeps its first value");
+            context.error(
+                DiagnosticCode::AssignmentIgnored,
+                span,
+                "the symbol keeps its first value",
+            );
         }
     }
 
@@ -191,7 +195,7 @@ impl ModuleScope {
             _ => format!("{spelling} has another value than in the first pass"),
         };
         let help = "an earlier line depends on a symbol that is defined later";
-        let mut diagnostic = Diagnostic::new(Code::Phase, span, message).help(help);
+        let mut diagnostic = Diagnostic::new(DiagnosticCode::Phase, span, message).help(help);
         if let Some(diverged_at) = context.pass_comparison.diverged_at {
             let line = context.sources.rest_of_line(diverged_at);
             diagnostic = diagnostic.label(line, "the passes differ after this line");
@@ -209,14 +213,14 @@ impl ModuleScope {
         let spelling = self.names.spelling(name);
         if entry.built_in.is_some() {
             let message = format!("{spelling} is a register or section and cannot be redefined");
-            return context.error(Code::Register, span, message);
+            return context.error(DiagnosticCode::Register, span, message);
         }
         if entry.is_location_counter() {
             let message = "the location counter cannot be assigned; .LOC sets it";
-            return context.error(Code::Redefined, span, message);
+            return context.error(DiagnosticCode::Redefined, span, message);
         }
         let message = format!("{spelling} is already defined with another value");
-        let mut diagnostic = Diagnostic::new(Code::Redefined, span, message);
+        let mut diagnostic = Diagnostic::new(DiagnosticCode::Redefined, span, message);
         if entry.place == u32::MAX {
             diagnostic = diagnostic.help("its value comes from the options");
         } else if entry.place != span.start {
@@ -237,13 +241,13 @@ impl ModuleScope {
         if entry.definition == Definition::External {
             if entry.exported {
                 let message = format!("{} is exported and cannot be external", spelling());
-                context.error(Code::External, span, message);
+                context.error(DiagnosticCode::External, span, message);
             }
             return;
         }
         if entry.is_local() {
             let message = format!("{} is local and cannot be external", spelling());
-            return context.error(Code::External, span, message);
+            return context.error(DiagnosticCode::External, span, message);
         }
         if entry.built_in.is_some() {
             self.names[name].is_multiply_defined = true;
@@ -276,7 +280,7 @@ impl ModuleScope {
         if count > 0 {
             let spelling = self.names.spelling(name);
             let message = format!("{spelling} is defined here and cannot be external");
-            context.error_counted(Code::External, span, &message, count);
+            context.error_counted(DiagnosticCode::External, span, &message, count);
         }
         if !entry.entry {
             self.names[name].is_multiply_defined = true;
@@ -287,7 +291,7 @@ impl ModuleScope {
     #[cold]
     pub(super) fn report_doubled(&mut self, context: &mut Context<'_>, name: NameId, at: u32) {
         let message = format!("{} is defined twice", self.names.spelling(name));
-        context.error(Code::Doubled, context.symbol_span(at), message);
+        context.error(DiagnosticCode::Doubled, context.symbol_span(at), message);
     }
 
     pub(super) fn report_undefined(&mut self, context: &mut Context<'_>, name: NameId, span: Span) {
@@ -295,8 +299,8 @@ impl ModuleScope {
         self.names.append_symbol(name);
         let spelling = self.names.spelling(name);
         let message = format!("{spelling} is not defined");
-        let mut diagnostic = Diagnostic::new(Code::Undefined, span, message);
-        if context.sink.accepts(Code::Undefined)
+        let mut diagnostic = Diagnostic::new(DiagnosticCode::Undefined, span, message);
+        if context.sink.accepts(DiagnosticCode::Undefined)
             && let Some(suggestion) = self.cached_suggestion(context, name)
         {
             diagnostic = suggestion.add_to(diagnostic, span, span.end);
@@ -316,7 +320,7 @@ impl ModuleScope {
         let spelling = self.names.spelling(name);
         if known.is_local() {
             let message = format!("{spelling} is local and cannot be exported");
-            context.error(Code::Operand, at, message);
+            context.error(DiagnosticCode::Operand, at, message);
         }
         let segment = matches!(known.built_in, Some(BuiltIn::Segment(_)));
         // Only in the second pass can an exported name already be declared external by a later
@@ -324,7 +328,7 @@ impl ModuleScope {
         let external = known.definition == Definition::External && !known.exported;
         if external || segment {
             let message = format!("{spelling} is not defined here and cannot be exported");
-            return context.error(Code::External, at, message);
+            return context.error(DiagnosticCode::External, at, message);
         }
         match context.pass {
             Pass::Single => self.exported_names.push((name, at)),
@@ -359,7 +363,7 @@ impl ModuleScope {
         if known.is_local() {
             let spelling = self.names.spelling(name);
             let message = format!("{spelling} is local and cannot be exported");
-            return context.error(Code::Internal, at, message);
+            return context.error(DiagnosticCode::Internal, at, message);
         }
         self.names[name].exported = true;
         self.names[name].entry |= entry;
@@ -416,14 +420,14 @@ impl ModuleScope {
         place: Span,
     ) {
         let spelling = self.names.spelling(new);
-        let message = format!("{spelling} has a meaning already, which stays");
-        context.report(Diagnostic::new(Code::Redefined, place, message));
+        let message = format!("{spelling} is already defined; the first definition is kept");
+        context.report(Diagnostic::new(DiagnosticCode::Redefined, place, message));
     }
 
     pub(super) fn report_no_meaning(&mut self, context: &mut Context<'_>, old: NameId, at: Span) {
         let spelling = self.names.spelling(old);
-        let message = format!("{spelling} has no meaning that can get a second name here");
-        context.error(Code::Undefined, at, message);
+        let message = format!("{spelling} cannot be renamed: no such symbol, macro or operator");
+        context.error(DiagnosticCode::Undefined, at, message);
     }
 
     /// Returns a suggestion for an undefined symbol. After a single pass all symbols are known, so
@@ -461,7 +465,7 @@ impl ModuleScope {
         }
         if self.names[name].is_macro_redefined {
             let message = format!("the macro {} is defined twice", self.names.spelling(name));
-            let mut diagnostic = Diagnostic::new(Code::Redefined, place, message);
+            let mut diagnostic = Diagnostic::new(DiagnosticCode::Redefined, place, message);
             if let Some(earlier) = earlier.filter(|earlier| *earlier != place) {
                 diagnostic = diagnostic.label(earlier, "first defined here");
             }

@@ -4,7 +4,7 @@ use std::iter;
 
 use super::options::Options;
 use super::pass::Pass;
-use crate::diag::{Code, Diagnostic, Severity};
+use crate::diag::{Diagnostic, DiagnosticCode, Severity};
 use crate::source::Span;
 
 /// Errors beyond this number are dropped.
@@ -24,7 +24,7 @@ pub(super) struct DiagnosticSink<'a> {
     warnings: usize,
     /// The number of error flags that ZASM counts, including those that a full row does not show.
     flags: usize,
-    row: Row,
+    row: FlagRow,
     /// The row of each flag that a single pass raised while it read the row, ascending.
     flag_rows: Vec<u32>,
     /// The row of each flag that a single pass raised when it resolved fixups.
@@ -32,7 +32,7 @@ pub(super) struct DiagnosticSink<'a> {
     /// Whether fixups are being resolved.
     is_filling_fixups: bool,
     /// The flags that ZASM's listing shows, if there is one.
-    pub(super) listed_flags: Vec<(Code, Span)>,
+    pub(super) listed_flags: Vec<(DiagnosticCode, Span)>,
     /// Whether the first of two passes has found an error that ZASM reports in that pass.
     pub(super) first_pass_error: bool,
     /// Whether a single pass has met something that depends on later definitions.
@@ -43,7 +43,7 @@ pub(super) struct DiagnosticSink<'a> {
 
 /// The error flags of a listing row.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Row {
+pub(super) struct FlagRow {
     number: u32,
     flags: usize,
     /// Whether one of the flags shown is an error.
@@ -72,7 +72,7 @@ impl<'a> DiagnosticSink<'a> {
             errors: 0,
             warnings: 0,
             flags: 0,
-            row: Row::default(),
+            row: FlagRow::default(),
             flag_rows: Vec::new(),
             fixup_flag_rows: Vec::new(),
             is_filling_fixups: false,
@@ -90,7 +90,7 @@ impl<'a> DiagnosticSink<'a> {
 
     #[inline]
     pub(super) fn next_row(&mut self) {
-        self.row = Row { number: self.row.number.wrapping_add(1), ..Row::default() };
+        self.row = FlagRow { number: self.row.number.wrapping_add(1), ..FlagRow::default() };
     }
 
     /// Returns the number of the current row, which fixups remember.
@@ -110,10 +110,10 @@ impl<'a> DiagnosticSink<'a> {
     pub(super) fn add_counted(&mut self, diagnostic: Diagnostic, count: usize) {
         self.before_statement = self.before_statement.or(Some(self.reported()));
         if self.pass == Pass::First {
-            self.first_pass_error |= matches!(diagnostic.code.letter(), Some('I' | 'M'));
+            self.first_pass_error |= matches!(diagnostic.code.error_flag(), Some('I' | 'M'));
             return;
         }
-        if diagnostic.code.letter().is_none() {
+        if diagnostic.code.error_flag().is_none() {
             return self.push(diagnostic);
         }
         if self.pass == Pass::Single && !self.record_flags(diagnostic.code, count) {
@@ -135,13 +135,13 @@ impl<'a> DiagnosticSink<'a> {
             self.row.overflowed = true;
             let message =
                 format!("{} as well; this row has two error flags already", diagnostic.message);
-            self.push(Diagnostic { code: Code::More, message, ..diagnostic });
+            self.push(Diagnostic { code: DiagnosticCode::MoreErrors, message, ..diagnostic });
         }
     }
 
     /// Records flags of a single pass. Returns `false` if only two passes raise them correctly.
-    fn record_flags(&mut self, code: Code, count: usize) -> bool {
-        let is_early = code == Code::Undefined && !self.is_filling_fixups;
+    fn record_flags(&mut self, code: DiagnosticCode, count: usize) -> bool {
+        let is_early = code == DiagnosticCode::Undefined && !self.is_filling_fixups;
         let needs_two =
             !self.options.single_pass_diagnostics || code.needs_two_passes() || is_early;
         let rows =
@@ -151,18 +151,18 @@ impl<'a> DiagnosticSink<'a> {
     }
 
     /// Begins resolving fixups. Returns the current row, for [`end_fixups`](Self::end_fixups).
-    pub(super) fn begin_fixups(&mut self) -> Row {
+    pub(super) fn begin_fixups(&mut self) -> FlagRow {
         self.is_filling_fixups = true;
         self.row
     }
 
     pub(super) fn set_row(&mut self, number: u32) {
-        self.row = Row { number, ..Row::default() };
+        self.row = FlagRow { number, ..FlagRow::default() };
     }
 
     /// Ends resolving fixups. Two passes would have raised these flags while reading the rows, so
     /// two passes are requested if that changes which flags are shown.
-    pub(super) fn end_fixups(&mut self, row: Row) {
+    pub(super) fn end_fixups(&mut self, row: FlagRow) {
         self.is_filling_fixups = false;
         self.row = row;
         let rows = || self.fixup_flag_rows.chunk_by(|one, other| one == other);
@@ -174,7 +174,7 @@ impl<'a> DiagnosticSink<'a> {
             is_crowded || is_mixed || (is_cut && !self.fixup_flag_rows.is_empty());
     }
 
-    fn is_error(&self, code: Code) -> bool {
+    fn is_error(&self, code: DiagnosticCode) -> bool {
         self.options.lint_levels.severity(code) == Some(Severity::Error)
     }
 
@@ -193,13 +193,17 @@ impl<'a> DiagnosticSink<'a> {
             self.diagnostics.push(diagnostic);
         } else if self.errors == MAX_ERRORS + 1 {
             let message = format!("more than {MAX_ERRORS} errors; the rest is left out");
-            self.diagnostics.push(Diagnostic::new(Code::TooMany, diagnostic.span, message));
+            self.diagnostics.push(Diagnostic::new(
+                DiagnosticCode::TooMany,
+                diagnostic.span,
+                message,
+            ));
         }
     }
 
     /// Returns `true` if a diagnostic with this code would be stored. If not, callers can skip the
     /// search for suggestions.
-    pub(super) fn accepts(&self, code: Code) -> bool {
+    pub(super) fn accepts(&self, code: DiagnosticCode) -> bool {
         let has_room = match self.options.lint_levels.severity(code) {
             Some(Severity::Error) => self.errors < MAX_ERRORS,
             Some(Severity::Warning) => self.warnings < MAX_WARNINGS,
@@ -232,13 +236,13 @@ impl<'a> DiagnosticSink<'a> {
 
     /// Begins a statement. Returns the row, to [`roll_back`](Self::roll_back) what it reports.
     #[inline]
-    pub(super) fn begin_statement(&mut self) -> Row {
+    pub(super) fn begin_statement(&mut self) -> FlagRow {
         self.before_statement = None;
         self.row
     }
 
     /// Drops what the statement reported, so that it can be read again.
-    pub(super) fn roll_back(&mut self, row: Row) {
+    pub(super) fn roll_back(&mut self, row: FlagRow) {
         self.row = row;
         let Some(before) = self.before_statement.take() else { return };
         self.diagnostics.truncate(before.diagnostics);
@@ -269,7 +273,7 @@ impl<'a> DiagnosticSink<'a> {
     pub(super) fn finish(mut self) -> (Vec<Diagnostic>, usize) {
         // A message about a whole module precedes those about its first byte.
         self.diagnostics.sort_by_key(|found| {
-            let about_module = found.code == Code::Overwrite;
+            let about_module = found.code == DiagnosticCode::Overwrite;
             (found.span.start, !about_module, found.severity == Severity::Warning)
         });
         self.diagnostics.dedup();

@@ -13,7 +13,7 @@ use super::directive_table::{Directive, ObjectFormOption};
 use super::input::InputChange;
 use super::macros::MacroExpander;
 use super::pass::{StatementEnd, StatementResult};
-use crate::diag::Code;
+use crate::diag::DiagnosticCode;
 use crate::source::Span;
 use crate::syntax::Cursor;
 
@@ -87,7 +87,7 @@ impl DirectiveReader<'_, '_> {
 
     fn exit_macro(&mut self, span: Span) -> StatementResult<StatementEnd> {
         if self.asm.input.macro_depth() == 0 {
-            self.asm.error(Code::MacroForm, span, ".EXIT is outside of a macro");
+            self.asm.error(DiagnosticCode::MacroForm, span, ".EXIT is outside of a macro");
             return Ok(StatementEnd::Open);
         }
         self.asm.input.pending_change = Some(InputChange::ExitMacro);

@@ -8,14 +8,14 @@ use super::name_hash::NameId;
 use super::name_table::{BuiltIn, Definition, Operator, SymbolState};
 use super::pass::{Pass, StatementAbort, StatementResult};
 use super::value::{BaseId, Value};
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::listing::ListingDirective;
 use crate::references::ReferenceRole;
 use crate::source::Span;
 use crate::syntax::Cursor;
 use crate::syntax::expr::{BinaryOp, Expr, Fault, Op};
 
-/// The value that ZASM continues with after a closing parenthesis without a partner.
+/// The value that ZASM continues with after an unmatched closing parenthesis.
 const VALUE_AFTER_STRAY_PARENTHESIS: u16 = 0x2731;
 /// The value of the word `.LIST` in an operand.
 const LIST_VALUE: u16 = 0x01FF;
@@ -32,7 +32,7 @@ impl ModuleAssembler<'_> {
 
     fn report_fault(&mut self, fault: Fault, span: Span) {
         self.line_continues |= fault == Fault::OpenLine;
-        // ZASM raises A twice for a closing parenthesis without a partner.
+        // ZASM raises A twice for an unmatched closing parenthesis.
         let count = if fault == Fault::Closing { 2 } else { 1 };
         let number = if fault == Fault::Digit { self.suggest_hexadecimal(span) } else { None };
         let (code, message) = fault_text(fault);
@@ -109,7 +109,7 @@ impl ModuleAssembler<'_> {
     pub(super) fn evaluate_expression(&mut self, expr: &Expr) -> StatementResult<Evaluated> {
         if self.symbols.is_location_counter_assigned && expr.ops.contains(&Op::Here) {
             self.context.error(
-                Code::Doubled,
+                DiagnosticCode::Doubled,
                 expr.span,
                 "the source assigns to the location counter",
             );
@@ -181,7 +181,7 @@ impl ModuleAssembler<'_> {
         let message = "no relocation can express this value";
         let help = "a relocatable value can be added to a constant, and subtracted from another of \
                     the same section";
-        self.context.report(Diagnostic::new(Code::Relocation, span, message).help(help));
+        self.context.report(Diagnostic::new(DiagnosticCode::Relocation, span, message).help(help));
     }
 
     /// Returns the value of an operand, or `None` for a forward reference.
@@ -287,7 +287,7 @@ impl ModuleAssembler<'_> {
             let message = format!("{spelling} does not have its final value here, as in ZASM");
             let help = "two passes are not enough for it: move its definition up";
             let diagnostic =
-                Diagnostic::new(Code::EarlyValue, self.context.symbol_span(at), message);
+                Diagnostic::new(DiagnosticCode::EarlyValue, self.context.symbol_span(at), message);
             self.context.report(diagnostic.help(help));
         }
     }
@@ -351,7 +351,7 @@ impl ModuleAssembler<'_> {
     ) -> StatementResult<SymbolState> {
         self.parse_expression(0, cursor);
         if self.operands[0].ops.is_empty() {
-            self.context.error(Code::Expression, cursor.gap(), "a value is missing");
+            self.context.error(DiagnosticCode::Expression, cursor.gap(), "a value is missing");
         }
         Ok(match self.evaluate(0)? {
             Evaluated::Known(value) => SymbolState::Value(value),
@@ -375,19 +375,24 @@ impl ModuleAssembler<'_> {
 }
 
 /// Returns the code and message for a syntax error in an expression.
-fn fault_text(fault: Fault) -> (Code, &'static str) {
+fn fault_text(fault: Fault) -> (DiagnosticCode, &'static str) {
     match fault {
-        Fault::Missing => (Code::Expression, "a number, symbol or parenthesis is missing here"),
-        Fault::Stray => (Code::Expression, "a number, symbol or parenthesis is expected here"),
-        Fault::Radix => (Code::Expression, "^ is followed by none of B O Q D H"),
-        Fault::Operator => (Code::Expression, "an operator or a comma is missing here"),
+        Fault::Missing => {
+            (DiagnosticCode::Expression, "a number, symbol or parenthesis is missing here")
+        }
+        Fault::Stray => {
+            (DiagnosticCode::Expression, "a number, symbol or parenthesis is expected here")
+        }
+        Fault::Radix => (DiagnosticCode::Expression, "^ is followed by none of B O Q D H"),
+        Fault::Operator => (DiagnosticCode::Expression, "an operator or a comma is missing here"),
         Fault::Parenthesis | Fault::OpenLine => {
-            (Code::Expression, "this parenthesis is not closed")
+            (DiagnosticCode::Expression, "this parenthesis is not closed")
         }
-        Fault::Closing => (Code::Expression, "this parenthesis has no partner"),
-        Fault::Quote => (Code::Quote, "the quote is not closed on this line"),
-        Fault::Digit => {
-            (Code::Digit, "a digit is too large for the radix; only those before it count")
-        }
+        Fault::Closing => (DiagnosticCode::Expression, "this parenthesis is unmatched"),
+        Fault::Quote => (DiagnosticCode::Quote, "the quote is not closed on this line"),
+        Fault::Digit => (
+            DiagnosticCode::Digit,
+            "a digit is too large for the radix; only those before it count",
+        ),
     }
 }

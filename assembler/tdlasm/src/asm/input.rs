@@ -113,7 +113,7 @@ pub(crate) struct InputStack<'a> {
     pub(crate) pending_change: Option<InputChange>,
     /// Whether macro text was inserted into the operands of the current statement.
     pub(crate) has_macro_text: bool,
-    /// The same for the next statement.
+    /// Whether macro text was inserted into the operands of the next statement.
     pub(crate) next_has_macro_text: bool,
     /// Whether the previous statement was an `.EXIT` that left a macro.
     pub(crate) exited: bool,

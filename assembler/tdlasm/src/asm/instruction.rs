@@ -12,7 +12,7 @@ use super::name_table::BuiltIn;
 use super::options::Cpu;
 use super::pass::{StatementAbort, StatementEnd, StatementResult};
 use super::value::Value;
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::isa::{FORMS, Form, Prefix, Register, Slot};
 use crate::source::Span;
 use crate::syntax::expr::{Intern, Op};
@@ -86,7 +86,7 @@ impl InstructionReader<'_, '_> {
             Some(form) => {
                 if self.module.context.options.cpu == Some(Cpu::Z180) && form.traps_on_z180() {
                     let message = format!("a Z180 traps {}", form.pattern());
-                    self.module.report(Diagnostic::new(Code::Z180Trap, span, message));
+                    self.module.report(Diagnostic::new(DiagnosticCode::Z180Trap, span, message));
                 }
                 self.encode(form, &operands);
             }
@@ -97,7 +97,11 @@ impl InstructionReader<'_, '_> {
     }
 
     fn report_intel(&mut self, form: &Form, span: Span) {
-        self.module.error(Code::Intel, span, format!("the 8080 has no {}", form.mnemonic));
+        self.module.error(
+            DiagnosticCode::Intel,
+            span,
+            format!("the 8080 has no {}", form.mnemonic),
+        );
     }
 
     /// Reads the operands, whose number is the same in all forms.
@@ -123,7 +127,7 @@ impl InstructionReader<'_, '_> {
             Slot::None => return Ok(()),
             Slot::Byte | Slot::Word => self.second_immediate(span, cursor)?,
             _ if form.slots[0] == Slot::Bit => self.bit_register(form, span, cursor)?,
-            _ => match self.comma(Code::Operand, form, span, cursor) {
+            _ => match self.comma(DiagnosticCode::Operand, form, span, cursor) {
                 true => self.byte_register(1, true, form, span, cursor)?,
                 false => Operand::missing_register(span),
             },
@@ -146,15 +150,19 @@ impl InstructionReader<'_, '_> {
     ) -> StatementResult<Operand> {
         if self.at_end(cursor) {
             if after_comma || self.input.has_macro_text {
-                self.module.error(Code::Operand, cursor.gap(), "an operand is missing here");
+                self.module.error(
+                    DiagnosticCode::Operand,
+                    cursor.gap(),
+                    "an operand is missing here",
+                );
             }
             // A macro without text is no operand, but does not count as missing.
             if self.input.has_macro_text {
                 let value = Some(Evaluated::Known(Value::default()));
                 return Ok(Operand { value, span, ..Operand::none() });
             }
-            let message = "an operand is missing, and so is its field in the code";
-            self.module.error(Code::Short, span, message);
+            let message = "missing operand; its bytes are not written";
+            self.module.error(DiagnosticCode::MissingOperand, span, message);
             return Ok(Operand::none());
         }
         self.module.parse_expression(which, cursor);
@@ -175,9 +183,9 @@ impl InstructionReader<'_, '_> {
         cursor.skip_blanks();
         if self.at_end(cursor) {
             self.module.error(
-                Code::Short,
+                DiagnosticCode::MissingOperand,
                 span,
-                "an operand is missing, and so is its field in the code",
+                "missing operand; its bytes are not written",
             );
             return Ok(Operand::none());
         }
@@ -188,7 +196,13 @@ impl InstructionReader<'_, '_> {
     }
 
     /// Skips the comma between the operands.
-    fn comma(&mut self, code: Code, form: &Form, span: Span, cursor: &mut Cursor<'_>) -> bool {
+    fn comma(
+        &mut self,
+        code: DiagnosticCode,
+        form: &Form,
+        span: Span,
+        cursor: &mut Cursor<'_>,
+    ) -> bool {
         if self.at_end(cursor) {
             self.missing_operand(code, form, span);
             return false;
@@ -201,7 +215,7 @@ impl InstructionReader<'_, '_> {
         if cursor.eat(b',') {
             return true;
         }
-        self.module.error(Code::Operand, cursor.gap(), "a comma is missing here");
+        self.module.error(DiagnosticCode::Operand, cursor.gap(), "a comma is missing here");
         let line = cursor.rest();
         let length = line.iter().position(|byte| matches!(byte, b'\n' | b'\r' | b';'));
         let length = length.unwrap_or(line.len());
@@ -210,7 +224,7 @@ impl InstructionReader<'_, '_> {
         found.is_some()
     }
 
-    fn missing_operand(&mut self, code: Code, form: &Form, span: Span) {
+    fn missing_operand(&mut self, code: DiagnosticCode, form: &Form, span: Span) {
         let wanted = form.arity();
         let plural = if wanted == 1 { "" } else { "s" };
         let message = format!("{} needs {wanted} operand{plural}", form.mnemonic);
@@ -228,7 +242,7 @@ impl InstructionReader<'_, '_> {
         cursor: &mut Cursor<'_>,
     ) -> StatementResult<Operand> {
         if self.at_end(cursor) {
-            self.missing_operand(Code::Operand, form, span);
+            self.missing_operand(DiagnosticCode::Operand, form, span);
             return Ok(Operand::missing_register(span));
         }
         if let Some((register, span)) = self.plain_register(cursor) {
@@ -273,11 +287,11 @@ impl InstructionReader<'_, '_> {
     fn register_number(&mut self, value: Value, form: &Form, word: Span, span: Span) -> u16 {
         if !value.is_absolute() {
             let message = "a register is expected here, but this value is relocatable";
-            self.module.error(Code::Relocation, span, message);
+            self.module.error(DiagnosticCode::Relocation, span, message);
         } else if value.number > 7 {
             let message = format!("{:04X}H is not the number of a register", value.number);
             let help = format!("its forms are {}", patterns(form.mnemonic));
-            let diagnostic = Diagnostic::new(Code::NoRegister, span, message).help(help);
+            let diagnostic = Diagnostic::new(DiagnosticCode::NoRegister, span, message).help(help);
             let diagnostic = self.suggest_form(diagnostic, word, span, false);
             self.module.report(diagnostic);
         }
@@ -295,7 +309,7 @@ impl InstructionReader<'_, '_> {
         let name = register.name();
         let message = format!("{} takes {name} for the register H here", form.mnemonic);
         let help = format!("the byte at an index register has its displacement: 0({name})");
-        let diagnostic = Diagnostic::new(Code::IndexAsNumber, expr.span, message);
+        let diagnostic = Diagnostic::new(DiagnosticCode::IndexAsNumber, expr.span, message);
         let span = expr.span;
         self.module.report(diagnostic.help(help).fix(span, format!("0({name})")));
     }
@@ -306,7 +320,11 @@ impl InstructionReader<'_, '_> {
         cursor.advance(1);
         cursor.skip_blanks();
         if self.module.code.only_8080 {
-            self.module.error(Code::Intel, cursor.since(start), "the 8080 has no index registers");
+            self.module.error(
+                DiagnosticCode::Intel,
+                cursor.since(start),
+                "the 8080 has no index registers",
+            );
         }
         let inside = cursor.clone();
         let name = cursor.take(lex::symbol).map(|word| self.module.symbols.names.intern(word));
@@ -323,7 +341,7 @@ impl InstructionReader<'_, '_> {
                     _ => Prefix::None,
                 };
                 let message = "only X or Y can stand in index parentheses";
-                self.module.error(Code::Index, cursor.since(start), message);
+                self.module.error(DiagnosticCode::Index, cursor.since(start), message);
                 // ZASM skips only the parenthesis, so that the rest is left over.
                 *cursor = inside;
                 return inner;
@@ -342,7 +360,7 @@ impl InstructionReader<'_, '_> {
         cursor: &mut Cursor<'_>,
     ) -> StatementResult<Operand> {
         if self.at_end(cursor) {
-            self.missing_operand(Code::Operand, form, span);
+            self.missing_operand(DiagnosticCode::Operand, form, span);
             return Ok(Operand::register(Some(Register::B), span));
         }
         if let Some((register, span)) = self.plain_register(cursor) {
@@ -357,7 +375,7 @@ impl InstructionReader<'_, '_> {
         let span = self.module.operands[0].span;
         if let Some(register) = self.index_pair(form) {
             if self.module.code.only_8080 {
-                self.module.error(Code::Intel, span, "the 8080 has no index registers");
+                self.module.error(DiagnosticCode::Intel, span, "the 8080 has no index registers");
             }
             return Ok(Operand::register(Some(register), span));
         }
@@ -390,9 +408,9 @@ impl InstructionReader<'_, '_> {
     /// Reports a number that is not a register pair's. ZASM continues with the number of the error
     /// in its row, as long as the row shows its flag.
     fn replace_invalid_pair(&mut self, number: u16, form: &Form, span: Span) -> u16 {
-        let message = format!("{number:02X}H is not the number of a register pair here");
+        let message = format!("this instruction does not take register pair {number:02X}H");
         let help = format!("its forms are {}", patterns(form.mnemonic));
-        self.module.report(Diagnostic::new(Code::NoRegister, span, message).help(help));
+        self.module.report(Diagnostic::new(DiagnosticCode::NoRegister, span, message).help(help));
         self.module.context.sink.flags_in_row().map_or(number, |errors| 2 * errors)
     }
 
@@ -402,7 +420,7 @@ impl InstructionReader<'_, '_> {
         let opcode = form.opcode | (number as u8) << 3;
         let message = format!("{} takes B and D; this assembles {opcode:02X}H", form.mnemonic);
         let help = "use M for the byte at H and L";
-        self.module.report(Diagnostic::new(Code::OddPointer, span, message).help(help));
+        self.module.report(Diagnostic::new(DiagnosticCode::OddPointer, span, message).help(help));
         let register = if number == 4 { Register::H } else { Register::Sp };
         Operand::register(Some(register), span)
     }
@@ -426,7 +444,7 @@ impl InstructionReader<'_, '_> {
         cursor: &mut Cursor<'_>,
     ) -> StatementResult<Operand> {
         if self.at_end(cursor) {
-            self.missing_operand(Code::Operand, form, span);
+            self.missing_operand(DiagnosticCode::Operand, form, span);
             return Ok(Operand::none());
         }
         self.module.parse_expression(0, cursor);
@@ -442,11 +460,11 @@ impl InstructionReader<'_, '_> {
         span: Span,
         cursor: &mut Cursor<'_>,
     ) -> StatementResult<Operand> {
-        let found = self.comma(Code::Operand, form, span, cursor);
+        let found = self.comma(DiagnosticCode::Operand, form, span, cursor);
         if found && !self.at_end(cursor) {
             return self.byte_register(1, true, form, span, cursor);
         }
-        self.missing_operand(Code::Operand, form, span);
+        self.missing_operand(DiagnosticCode::Operand, form, span);
         Ok(Operand::register(Some(Register::B), span))
     }
 }

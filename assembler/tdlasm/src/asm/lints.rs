@@ -1,4 +1,4 @@
-//! Lints: statements that ZASM assembles without a message, and that are hardly meant so.
+//! Lints: statements that ZASM assembles without a message, and that are probably mistakes.
 //!
 //! They change neither code nor error flags. A comment `; allow NAME` on the line, or alone on the
 //! line above, hides the lint of that name there.
@@ -8,7 +8,7 @@ use super::instruction::InstructionReader;
 use super::module_assembler::ModuleAssembler;
 use super::name_hash::NameId;
 use super::name_table::BuiltIn;
-use crate::diag::{Code, Diagnostic, Severity, render};
+use crate::diag::{Diagnostic, DiagnosticCode, Severity, render};
 use crate::isa::{FORMS, Form, Prefix, Register, Slot};
 use crate::references::{NameKind, ReferenceRole, References};
 use crate::source::{Origin, SourceMap, Span};
@@ -109,22 +109,22 @@ impl InstructionReader<'_, '_> {
 
     #[cold]
     fn report_unreachable(&mut self, span: Span) {
-        if !self.module.context.sink.accepts(Code::Unreachable) {
+        if !self.module.context.sink.accepts(DiagnosticCode::Unreachable) {
             return;
         }
         let message = "this instruction follows a jump or return and has no label";
         let help = "remove it, or give it the label that a jump names";
-        self.module.report(Diagnostic::new(Code::Unreachable, span, message).help(help));
+        self.module.report(Diagnostic::new(DiagnosticCode::Unreachable, span, message).help(help));
     }
 
     #[cold]
     fn report_unbalanced(&mut self, span: Span) {
-        if !self.module.context.sink.accepts(Code::Unbalanced) {
+        if !self.module.context.sink.accepts(DiagnosticCode::Unbalanced) {
             return;
         }
         let message = "this returns to what PUSH put on the stack, and not to the caller";
         let pushed = self.module.flow.pushed;
-        let diagnostic = Diagnostic::new(Code::Unbalanced, span, message);
+        let diagnostic = Diagnostic::new(DiagnosticCode::Unbalanced, span, message);
         let diagnostic = diagnostic.label(pushed, "no POP takes this off the stack");
         self.module.report(diagnostic.help("add a POP before it, or remove the PUSH"));
     }
@@ -140,7 +140,7 @@ impl InstructionReader<'_, '_> {
         let Some(register) = register else { return };
         let span = expr.span;
         let message = format!("this number is the register {}", register.name());
-        let diagnostic = Diagnostic::new(Code::NumberAsRegister, span, message);
+        let diagnostic = Diagnostic::new(DiagnosticCode::NumberAsRegister, span, message);
         let diagnostic = self.suggest_form(diagnostic, word, span, false);
         self.module.report(diagnostic);
     }
@@ -183,7 +183,7 @@ impl InstructionReader<'_, '_> {
         let (name, value) = (register.name(), register.value());
         let message =
             format!("a value is expected here, and the register {name} is the number {value}");
-        let mut diagnostic = Diagnostic::new(Code::RegisterAsNumber, span, message);
+        let mut diagnostic = Diagnostic::new(DiagnosticCode::RegisterAsNumber, span, message);
         if name.len() == 1 && !matches!(register, Register::X | Register::Y) {
             diagnostic = self.suggest_form(diagnostic, word, span, true);
         }
@@ -209,9 +209,9 @@ impl InstructionReader<'_, '_> {
     fn report_wrong_pair(&mut self, named: Register, used: Register, span: Span) {
         let (named, used) = (named.name(), used.name());
         let message =
-            format!("{named} is no pair of this instruction, which assembles as with {used}");
+            format!("this instruction does not take {named}; it is assembled with {used}");
         let help = format!("write {used} if it is meant");
-        self.module.report(Diagnostic::new(Code::WrongPair, span, message).help(help));
+        self.module.report(Diagnostic::new(DiagnosticCode::WrongPair, span, message).help(help));
     }
 
     /// Returns the register that operand buffer 0 names.
@@ -229,8 +229,9 @@ impl ModuleAssembler<'_> {
     #[cold]
     pub(super) fn lint_symbol_as_operator(&mut self, name: NameId, span: Span, rest: &[u8]) {
         let spelling = self.symbols.names.spelling(name);
-        let message = format!("{spelling} is no operator, and its value is assembled as a word");
-        let diagnostic = Diagnostic::new(Code::SymbolAsOperator, span, message);
+        let message =
+            format!("{spelling} is a symbol, not an instruction; its value is written as a word");
+        let diagnostic = Diagnostic::new(DiagnosticCode::SymbolAsOperator, span, message);
         let diagnostic = match rest.first() {
             Some(b'\n' | b'\r' | b';' | b']') | None => {
                 diagnostic.help(format!("write .WORD {spelling} if a word is meant"))
@@ -253,7 +254,7 @@ impl ModuleAssembler<'_> {
         ahead.skip_blanks();
         if slots[0] == Slot::None && ahead.at_statement_end() {
             let message = format!("the colon makes {mnemonic} a label, and no instruction");
-            let diagnostic = Diagnostic::new(Code::InstructionAsLabel, span, message);
+            let diagnostic = Diagnostic::new(DiagnosticCode::InstructionAsLabel, span, message);
             let colon = Span::new(span.end, cursor.offset());
             self.report(diagnostic.help(format!("did you mean {mnemonic}?")).fix(colon, ""));
         }
@@ -272,7 +273,7 @@ impl ModuleAssembler<'_> {
         let Op::Number(value) = ops[0] else { return };
         let message = format!("this address is decimal: {digits} is {value:04X}H");
         let help = format!("did you mean {digits}H?");
-        let diagnostic = Diagnostic::new(Code::DecimalAddress, span, message).help(help);
+        let diagnostic = Diagnostic::new(DiagnosticCode::DecimalAddress, span, message).help(help);
         self.report(diagnostic.fix(span, format!("{digits}H")));
     }
 }
@@ -291,7 +292,7 @@ pub(super) fn report_unused_labels(assembly: &mut Assembly, severity: Severity) 
             !matches!(assembly.sources.source_at(reference.span.start).origin, Origin::Macro(_));
         if is_label && in_file && !used[reference.name as usize] {
             let message = format!("the label {} is not used", name.spelling);
-            let diagnostic = Diagnostic::new(Code::UnusedLabel, reference.span, message);
+            let diagnostic = Diagnostic::new(DiagnosticCode::UnusedLabel, reference.span, message);
             assembly.diagnostics.push(Diagnostic { severity, ..diagnostic });
         }
     }
@@ -302,7 +303,7 @@ pub(super) fn report_unused_labels(assembly: &mut Assembly, severity: Severity) 
 
 /// Returns `true` if a comment on the line of a lint, or alone on the line above, allows it.
 pub(super) fn is_allowed(diagnostic: &Diagnostic, sources: &SourceMap) -> bool {
-    if diagnostic.code.letter().is_some() {
+    if diagnostic.code.error_flag().is_some() {
         return false;
     }
     let start = render::in_file(diagnostic.span, sources).start;

@@ -13,7 +13,7 @@ use super::macro_definition::{Macro, Parameter, Piece};
 use super::name_hash::NameId;
 use super::pass::{Pass, StatementAbort, StatementEnd, StatementResult};
 use super::statement::UNKNOWN_OPERATOR;
-use crate::diag::Code;
+use crate::diag::DiagnosticCode;
 use crate::references::{self, ReferenceRole};
 use crate::source::{Origin, Span};
 use crate::syntax::expr::Intern;
@@ -41,7 +41,7 @@ impl MacroExpander<'_, '_> {
         cursor.skip_blanks();
         let start = cursor.offset();
         let Some(word) = cursor.take(lex::symbol) else {
-            self.asm.error(Code::Operand, span, "the name of the macro is missing");
+            self.asm.error(DiagnosticCode::Operand, span, "the name of the macro is missing");
             return Ok(StatementEnd::Open);
         };
         let place = cursor.since(start);
@@ -89,7 +89,7 @@ impl MacroExpander<'_, '_> {
             let Some(name) = cursor.take(lex::symbol) else {
                 if cursor.offset() != close {
                     let message = "the name of an argument is missing";
-                    self.asm.error(Code::MacroForm, cursor.here(), message);
+                    self.asm.error(DiagnosticCode::MacroForm, cursor.here(), message);
                 }
                 break;
             };
@@ -104,7 +104,7 @@ impl MacroExpander<'_, '_> {
         }
         if cursor.offset() != close {
             let message = "a comma or a closing bracket is missing";
-            self.asm.error(Code::MacroForm, cursor.here(), message);
+            self.asm.error(DiagnosticCode::MacroForm, cursor.here(), message);
         }
         cursor.move_to(close + 1);
         Some(parameters)
@@ -117,7 +117,11 @@ impl MacroExpander<'_, '_> {
         }
         let text = cursor.rest();
         let Some(end) = closing_parenthesis(text) else {
-            self.asm.error(Code::MacroForm, cursor.here(), "this parenthesis is not closed");
+            self.asm.error(
+                DiagnosticCode::MacroForm,
+                cursor.here(),
+                "this parenthesis is not closed",
+            );
             return Vec::new();
         };
         cursor.advance_lines(end + 1);
@@ -132,14 +136,14 @@ impl MacroExpander<'_, '_> {
         let equals = memchr::memchr(b'=', cursor.rest()).unwrap_or(0);
         let Some(bracket) = memchr::memchr(b'[', &cursor.rest()[equals..]) else {
             let message = "the macro's text in brackets is missing";
-            self.asm.error(Code::Unterminated, before, message);
+            self.asm.error(DiagnosticCode::Unterminated, before, message);
             cursor.advance_lines(cursor.rest().len());
             return None;
         };
         let open = equals + bracket;
         if !only_comments_after_equals(cursor.rest()[..open].trim_ascii()) {
             let message = "the macro's text in brackets is missing here; the next bracket is used";
-            self.asm.error(Code::MacroGap, before, message);
+            self.asm.error(DiagnosticCode::MacroGap, before, message);
         }
         cursor.advance_lines(open);
         if open > line_end {
@@ -278,7 +282,7 @@ impl MacroExpander<'_, '_> {
         self.asm.input.calls += 1;
         if ends_line && is_first && after.peek() == Some(b']') {
             let message = "ZASM marks the bracket after the first call of a macro";
-            self.asm.error(Code::Extra, after.here(), message);
+            self.asm.error(DiagnosticCode::TrailingText, after.here(), message);
         }
         if !ends_line {
             let start = cursor.offset();
@@ -306,11 +310,11 @@ impl MacroExpander<'_, '_> {
         let count: usize = read.iter().map(letters).sum();
         if count > 0 {
             let message = match operator {
-                Some(_) => "four zeros are assembled here: a default after a parameter with %",
-                None => "a parameter with a default or a % comes after one with %",
+                Some(_) => "this call emits four zero bytes: a default follows a parameter with %",
+                None => "a parameter with a default or a % follows one with %",
             };
             self.asm.module.context.error_counted(
-                Code::AfterCreated,
+                DiagnosticCode::AfterCreated,
                 cursor.since(cursor.offset().saturating_sub(1)),
                 message,
                 count,
@@ -351,7 +355,7 @@ impl MacroExpander<'_, '_> {
             let (file, line) = self.asm.module.context.sources.file_line(call.start);
             let message =
                 format!("macros call each other endlessly, here from {}, line {line}", file.name);
-            self.asm.error(Code::MacroLimit, call, message);
+            self.asm.error(DiagnosticCode::MacroLimit, call, message);
             return Err(StatementAbort::Stop);
         }
         let Expansion { text, mut origins, tail, .. } = expansion;
@@ -396,16 +400,16 @@ struct Expansion {
     tail: Option<usize>,
     keeps_origins: bool,
     /// Where each part of the text was written.
-    origins: Vec<references::Piece>,
+    origins: Vec<references::TextOrigin>,
 }
 
 impl Expansion {
-    fn add(&mut self, stretch: &[u8], origin: Option<Span>) {
+    fn add(&mut self, part: &[u8], origin: Option<Span>) {
         if self.keeps_origins {
             let at = self.text.len() as u32;
-            self.origins.push(references::Piece { at, origin });
+            self.origins.push(references::TextOrigin { at, origin });
         }
-        self.text.extend_from_slice(stretch);
+        self.text.extend_from_slice(part);
     }
 }
 

@@ -6,7 +6,7 @@ use super::lints::Flow;
 use super::module_scope::ModuleScope;
 use super::options::Options;
 use super::pass::Pass;
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::source::Span;
 use crate::syntax::expr::Expr;
 
@@ -48,7 +48,7 @@ impl<'a> ModuleAssembler<'a> {
         self.flow.restart();
     }
 
-    pub(super) fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
+    pub(super) fn error(&mut self, code: DiagnosticCode, span: Span, message: impl Into<String>) {
         self.context.error(code, span, message);
     }
 

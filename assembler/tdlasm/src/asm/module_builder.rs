@@ -10,10 +10,10 @@ use super::module_assembler::ModuleAssembler;
 use super::name_hash::NameId;
 use super::name_table::{Definition, Name, SymbolState};
 use super::value::{BaseId, Value};
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::module::{
-    Base, Binding, Lines, Module, Place, Reloc, RelocKind, Run, Section, SectionKind, Symbol,
-    SymbolValue, Target,
+    Base, Binding, Lines, Module, Place, Reloc, RelocKind, Section, SectionKind, SectionRun,
+    Symbol, SymbolValue, Target,
 };
 use crate::source::Span;
 
@@ -89,7 +89,7 @@ impl ModuleAssembler<'_> {
 
     fn warn_overwritten(&mut self) {
         let message = "some addresses are assembled twice; the later bytes count";
-        self.context.report(Diagnostic::new(Code::Overwrite, Span::default(), message));
+        self.context.report(Diagnostic::new(DiagnosticCode::Overwrite, Span::default(), message));
     }
 
     fn name_of_module(&self) -> String {
@@ -182,7 +182,7 @@ fn word_reloc(runs: &[CodeRun], reloc: &WordReloc, target: &dyn Fn(Value) -> Tar
 fn merge(
     runs: &[(u32, &CodeRun)],
     relocs: impl Iterator<Item = (u32, Reloc)>,
-) -> (Vec<Run>, Vec<Reloc>, bool) {
+) -> (Vec<SectionRun>, Vec<Reloc>, bool) {
     let apart = runs.windows(2).all(|pair| pair[0].1.end() <= u32::from(pair[1].1.start));
     let wraps = runs.iter().any(|(_, run)| run.end() > ADDRESSES);
     let is_plain = apart && !wraps;
@@ -265,14 +265,16 @@ fn remaining_pieces<'r>(runs: &[(u32, &'r CodeRun)]) -> (Vec<Piece<'r>>, bool) {
 }
 
 /// Joins ascending pieces that touch.
-fn joined(pieces: &[Piece<'_>]) -> Vec<Run> {
-    let mut joined: Vec<Run> = Vec::with_capacity(pieces.len());
+fn joined(pieces: &[Piece<'_>]) -> Vec<SectionRun> {
+    let mut joined: Vec<SectionRun> = Vec::with_capacity(pieces.len());
     for piece in pieces.iter().filter(|piece| !piece.bytes.is_empty()) {
         match joined.last_mut() {
             Some(last) if usize::from(last.offset) + last.bytes.len() == piece.start as usize => {
                 last.bytes.extend_from_slice(piece.bytes);
             }
-            _ => joined.push(Run { offset: piece.start as u16, bytes: piece.bytes.to_vec() }),
+            _ => {
+                joined.push(SectionRun { offset: piece.start as u16, bytes: piece.bytes.to_vec() })
+            }
         }
     }
     joined

@@ -71,7 +71,7 @@ impl NameHash {
     }
 }
 
-/// Returns the number of slots for so many names; half are empty, to keep searches short.
+/// Returns the number of slots for this number of names; half are empty, to keep searches short.
 fn slots_for(names: usize) -> usize {
     (2 * names.max(SLOTS_PER_CACHE_LINE as usize)).next_power_of_two()
 }

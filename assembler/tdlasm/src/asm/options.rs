@@ -48,8 +48,10 @@ pub struct Options {
     /// Whether to make two passes without trying a single pass first. Faster for programs that need
     /// two passes; the results are the same.
     pub force_two_passes: bool,
-    /// Whether to report most errors from a single pass, as editors need it. In programs that also
-    /// use unusual constructs the code may then differ from ZASM's.
+    /// Whether to report most errors from a single pass, as editors need it: only the diagnostics
+    /// of [`DiagnosticCode::needs_two_passes`](crate::diag::DiagnosticCode::needs_two_passes), and
+    /// undefined symbols whose value is needed at once, then cause two passes. The code of a
+    /// program with other errors may differ from ZASM's.
     pub single_pass_diagnostics: bool,
     /// Translates statements of other dialects, for suggestions in messages.
     pub translate: Option<ForeignTranslator>,

@@ -6,7 +6,7 @@ use super::context::Context;
 use super::deferred::Evaluated;
 use super::input::StatementPlace;
 use super::value::Value;
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::module::LineRow;
 use crate::source::Span;
 
@@ -26,7 +26,7 @@ impl CodeState {
     ) {
         if !value.is_absolute() && !matches!(field, Field::Word | Field::Relative(_)) {
             let message = "a relocatable value does not fit a field of 8 bits";
-            context.error(Code::Relocation, span, message);
+            context.error(DiagnosticCode::Relocation, span, message);
         }
         match field {
             Field::Word if value.is_absolute() => {
@@ -50,7 +50,7 @@ impl CodeState {
         if !matches!(number >> 8, 0 | 0xFF) {
             let message =
                 format!("{number:04X}H does not fit a byte; only {:02X}H is used", number & 0xFF);
-            let mut diagnostic = Diagnostic::new(Code::Truncated, span, message);
+            let mut diagnostic = Diagnostic::new(DiagnosticCode::Truncated, span, message);
             if matches!(context.sources.slice(span), [b'\'' | b'"', ..]) {
                 diagnostic = diagnostic.help("a byte is one character; .ASCII writes texts");
             }
@@ -69,7 +69,7 @@ impl CodeState {
         if (0x80..0x100).contains(&number) {
             let message =
                 format!("the displacement {number} reaches backwards, as {}", number as u8 as i8);
-            context.error(Code::Displacement, span, message);
+            context.error(DiagnosticCode::Displacement, span, message);
         }
         self.set_byte(context, site, number, span);
     }
@@ -79,7 +79,7 @@ impl CodeState {
         let count = usize::from(!matches!(number >> 8, 0 | 0xFF)) + usize::from(number as u8 > 7);
         if count > 0 {
             let message = format!("{number} is not in 0..7; {} is used", number & 7);
-            context.error_counted(Code::Truncated, span, &message, count);
+            context.error_counted(DiagnosticCode::Truncated, span, &message, count);
         }
         *self.output.byte(site, 0) |= (number as u8 & 7) << 3;
     }
@@ -96,7 +96,7 @@ impl CodeState {
             || (!here.is_absolute() && here.base != target.base);
         if apart {
             let message = "a relative jump cannot leave its section; use the absolute jump";
-            context.error(Code::Relocation, span, message);
+            context.error(DiagnosticCode::Relocation, span, message);
         }
         let distance = target.number.wrapping_sub(here.number) as i16;
         let offset = i32::from(distance) - 2;
@@ -106,13 +106,13 @@ impl CodeState {
             let message =
                 format!("the target is {distance} bytes away, but the offset becomes {taken}");
             let help = "ZASM accepts this; the absolute jump has no such limit";
-            context.report(Diagnostic::new(Code::TooFar, span, message).help(help));
+            context.report(Diagnostic::new(DiagnosticCode::TooFar, span, message).help(help));
         } else if i8::try_from(offset).is_err() {
             *self.output.byte(site, 0) = 0xFE;
             let message =
                 format!("the target is {distance} bytes away; a relative jump reaches -126..129");
             let help = "the absolute jump has no such limit";
-            context.report(Diagnostic::new(Code::Range, span, message).help(help));
+            context.report(Diagnostic::new(DiagnosticCode::Range, span, message).help(help));
         }
     }
 

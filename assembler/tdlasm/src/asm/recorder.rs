@@ -3,7 +3,7 @@
 use super::name_hash::NameId;
 use crate::isa::Clocks;
 use crate::listing::{Listing, RelocValue};
-use crate::references::{Piece, ReferenceRole, References};
+use crate::references::{ReferenceRole, References, TextOrigin};
 use crate::source::Span;
 
 #[derive(Debug, Default)]
@@ -15,7 +15,7 @@ pub(super) struct Recorder {
     /// References in the current module. Their names get their final numbers at its end.
     pub(super) unnumbered: Vec<(NameId, Span, ReferenceRole)>,
     /// The pieces of the macro text being expanded; the buffer is reused.
-    pub(super) origins: Vec<Piece>,
+    pub(super) origins: Vec<TextOrigin>,
     /// The number of the current module.
     pub(super) module: u32,
 }

@@ -48,8 +48,8 @@ impl ModuleScope {
             module,
         }));
         let open = std::mem::take(&mut context.recorder.unnumbered).into_iter();
-        let record_reference = |(name, span, role)| Reference { name: first + name, span, role };
-        references.entries.extend(open.map(record_reference));
+        let renumbered = |(name, span, role)| Reference { name: first + name, span, role };
+        references.entries.extend(open.map(renumbered));
     }
 }
 

@@ -9,12 +9,16 @@ use super::name_table::{Definition, SymbolState};
 use super::value::Value;
 
 impl ModuleAssembler<'_> {
-    /// Returns the values of all deferred expressions, in order.
+    /// Returns the values of all deferred expressions, in order. A value is `None` if only two
+    /// passes can give ZASM's value:
     ///
-    /// `None`: only two passes can give ZASM's value, because a symbol is undefined, is a macro, or
-    /// is itself deferred (ZASM's second pass then uses the value that its first pass computed with
-    /// 0 for forward references), or no relocation can express the value. If no fixup uses that
-    /// expression, two passes are made.
+    /// - a symbol is undefined;
+    /// - a symbol is a macro;
+    /// - a symbol is itself deferred: ZASM's second pass uses the value that its first pass
+    ///   computed with 0 for forward references;
+    /// - no relocation can express the value.
+    ///
+    /// Requests two passes for such an expression unless a fixup uses it; the fixup then decides.
     pub(super) fn resolve_deferred(&mut self) -> Vec<Option<Value>> {
         let mut values = Vec::with_capacity(self.code.deferred.expressions.len());
         for at in 0..self.code.deferred.expressions.len() {

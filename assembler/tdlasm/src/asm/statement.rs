@@ -14,7 +14,7 @@ use super::pass::{Pass, StatementAbort, StatementEnd, StatementResult};
 use super::recorder::StatementInfo;
 use super::suggestions::{is_foreign, suggest_label, suggest_operator};
 use super::value::Value;
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::listing::ListedCode;
 use crate::references::ReferenceRole;
 use crate::source::Span;
@@ -114,7 +114,7 @@ impl Assembler<'_> {
     fn fields(&mut self, cursor: &mut Cursor<'_>) -> StatementResult {
         if std::mem::take(&mut self.input.exited) {
             // After `.EXIT` the rest of the calling line is not a statement.
-            self.end_statement(Code::Extra, cursor);
+            self.end_statement(DiagnosticCode::TrailingText, cursor);
             return Ok(());
         }
         loop {
@@ -170,7 +170,7 @@ impl Assembler<'_> {
             format!("byte {byte:02X}H")
         };
         let message = format!("{shown} cannot begin a label, an operator or a comment");
-        self.error(Code::Stray, at, message);
+        self.error(DiagnosticCode::Stray, at, message);
         cursor.advance(1);
     }
 
@@ -198,11 +198,11 @@ impl Assembler<'_> {
             }
             Err(interrupt) => Err(interrupt),
             Ok(StatementEnd::Open) => {
-                self.end_statement(Code::Extra, cursor);
+                self.end_statement(DiagnosticCode::TrailingText, cursor);
                 Ok(())
             }
             Ok(StatementEnd::List) => {
-                self.end_statement(Code::Expression, cursor);
+                self.end_statement(DiagnosticCode::Expression, cursor);
                 Ok(())
             }
             Ok(StatementEnd::Complete) => Ok(()),
@@ -250,7 +250,11 @@ impl Assembler<'_> {
             let fixed_later = self.module.symbols.names[name].definition == Definition::Fixed;
             if export || !fixed_later || !cursor.at_statement_end() {
                 // ZASM does not read the assigned value.
-                self.error(Code::Kept, span, "the symbol keeps its first value");
+                self.error(
+                    DiagnosticCode::AssignmentIgnored,
+                    span,
+                    "the symbol keeps its first value",
+                );
                 cursor.skip_to_line_end();
             }
             return Ok(StatementEnd::Open);
@@ -326,7 +330,7 @@ impl Assembler<'_> {
         let spelling = self.module.symbols.names.spelling(name);
         let message = format!("the source asks for the value of {spelling}: {prompt}");
         let help = format!("give the reply with --answer {spelling}=VALUE");
-        self.report(Diagnostic::new(Code::Unanswered, span, message).help(help));
+        self.report(Diagnostic::new(DiagnosticCode::Unanswered, span, message).help(help));
     }
 
     fn operator(
@@ -398,9 +402,9 @@ impl Assembler<'_> {
         let word =
             String::from_utf8_lossy(shown).into_owned() + if shown == word { "" } else { "..." };
         let message = format!("{word} is not an instruction, directive or macro");
-        let mut diagnostic = Diagnostic::new(Code::Operator, span, message);
+        let mut diagnostic = Diagnostic::new(DiagnosticCode::Operator, span, message);
         let operands = &rest[..memchr::memchr(b';', rest).unwrap_or(rest.len())];
-        let known = match self.module.context.sink.accepts(Code::Operator) {
+        let known = match self.module.context.sink.accepts(DiagnosticCode::Operator) {
             true => suggest_operator(&word, operands, self.module.context.options.translate),
             false => None,
         };

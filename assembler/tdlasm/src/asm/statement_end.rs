@@ -2,14 +2,14 @@
 
 use super::assembler::Assembler;
 use super::brackets::unmatched_bracket;
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::source::Span;
 use crate::syntax::{Cursor, lex};
 
 impl Assembler<'_> {
     /// Checks that only a comment follows, and moves to the next line. A `]` that closes a block is
     /// accepted; anything else is reported with `code` and ignored.
-    pub(super) fn end_statement(&mut self, code: Code, cursor: &mut Cursor<'_>) {
+    pub(super) fn end_statement(&mut self, code: DiagnosticCode, cursor: &mut Cursor<'_>) {
         self.skip_continued_line(cursor);
         cursor.skip_blanks();
         if !cursor.at_statement_end() {
@@ -23,7 +23,7 @@ impl Assembler<'_> {
 
     /// Reports what follows a statement, except for brackets that close blocks.
     #[cold]
-    fn skip_rest(&mut self, code: Code, cursor: &mut Cursor<'_>) {
+    fn skip_rest(&mut self, code: DiagnosticCode, cursor: &mut Cursor<'_>) {
         loop {
             cursor.skip_blanks();
             if cursor.at_statement_end() {
@@ -35,7 +35,7 @@ impl Assembler<'_> {
                 continue;
             }
             let (at, message) = match code {
-                Code::Extra => (cursor.here(), "the rest of the line is ignored"),
+                DiagnosticCode::TrailingText => (cursor.here(), "the rest of the line is ignored"),
                 _ => (cursor.gap(), "a comma or an operator is missing here"),
             };
             self.module.error(code, at, message);
@@ -48,7 +48,7 @@ impl Assembler<'_> {
         self.module.code.wrap_reported = true;
         let at = cursor.since(cursor.offset().saturating_sub(1));
         let message = "the location counter passed FFFFH and continued at 0";
-        self.module.error(Code::Wrap, at, message);
+        self.module.error(DiagnosticCode::Wrap, at, message);
     }
 
     /// Skips the next line if a parenthesis of this one is open: ZASM takes the line end as the
@@ -67,7 +67,7 @@ impl Assembler<'_> {
             let message =
                 "this line is ignored, since the parenthesis in the line above is not closed";
             let at = Span::new(cursor.offset(), cursor.offset());
-            self.module.error(Code::Continued, at, message);
+            self.module.error(DiagnosticCode::Continued, at, message);
             cursor.skip_to_line_end();
         }
     }
@@ -115,9 +115,10 @@ impl Assembler<'_> {
         if let Some(at) = unmatched_bracket(self.module.context.sources.slice(text)) {
             let start = text.start + at as u32;
             let message = "a bracket in a comment or quote counts here and can end the text early";
-            let diagnostic = Diagnostic::new(Code::Bracket, Span::new(start, start + 1), message);
-            self.module
-                .report(diagnostic.help("leave it out, or put its partner into the same comment"));
+            let diagnostic =
+                Diagnostic::new(DiagnosticCode::Bracket, Span::new(start, start + 1), message);
+            let help = "leave it out, or put the matching bracket into the same comment";
+            self.module.report(diagnostic.help(help));
         }
     }
 
@@ -127,7 +128,11 @@ impl Assembler<'_> {
 
     /// Reports a bracket that is not closed, and skips the rest of the text.
     pub(super) fn unclosed(&mut self, cursor: &mut Cursor<'_>) {
-        self.module.error(Code::Unterminated, cursor.here(), "this bracket is not closed");
+        self.module.error(
+            DiagnosticCode::Unterminated,
+            cursor.here(),
+            "this bracket is not closed",
+        );
         cursor.advance_lines(cursor.rest().len());
         // No `.END` can follow, so its absence is not reported.
         self.input.ended = true;
@@ -138,8 +143,8 @@ impl Assembler<'_> {
     pub(super) fn close_block(&mut self, cursor: &mut Cursor<'_>) -> bool {
         if self.input.closes_nothing() {
             let at = cursor.since(cursor.offset().saturating_sub(1));
-            let message = "this bracket has no partner; it is ignored, as in ZASM";
-            self.module.error(Code::Surplus, at, message);
+            let message = "this bracket is unmatched; it is ignored, as in ZASM";
+            self.module.error(DiagnosticCode::Surplus, at, message);
         }
         self.input.close_block();
         let mut ahead = cursor.clone();
@@ -160,7 +165,11 @@ impl Assembler<'_> {
         }
         let start = cursor.here();
         let Some(text) = cursor.take_lines(lex::delimited_text) else {
-            self.module.error(Code::Unterminated, start, "the text that begins here is not closed");
+            self.module.error(
+                DiagnosticCode::Unterminated,
+                start,
+                "the text that begins here is not closed",
+            );
             cursor.skip_to_line_end();
             return String::new();
         };

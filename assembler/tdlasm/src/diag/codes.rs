@@ -13,32 +13,32 @@ macro_rules! codes {
     ($($name:ident $id:literal $group:literal $severity:ident $explain:literal;)*) => {
         /// The kinds of diagnostics. The identifiers are stable.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Code {
+        pub enum DiagnosticCode {
             $(#[doc = $explain] $name,)*
         }
 
-        impl Code {
+        impl DiagnosticCode {
             /// Every code, in the order of the table.
-            pub const ALL: &[Code] = &[$(Code::$name),*];
+            pub const ALL: &[DiagnosticCode] = &[$(DiagnosticCode::$name),*];
 
             /// Returns the stable identifier, such as `U01`.
             pub fn id(self) -> &'static str {
-                match self { $(Code::$name => $id,)* }
+                match self { $(DiagnosticCode::$name => $id,)* }
             }
 
             /// Returns the name in options, such as `range`.
             pub fn group(self) -> &'static str {
-                match self { $(Code::$name => $group,)* }
+                match self { $(DiagnosticCode::$name => $group,)* }
             }
 
             /// Returns the default severity.
             pub fn severity(self) -> Severity {
-                match self { $(Code::$name => Severity::$severity,)* }
+                match self { $(DiagnosticCode::$name => Severity::$severity,)* }
             }
 
             /// Returns an explanation: what the diagnostic means and how to solve it.
             pub fn explain(self) -> &'static str {
-                match self { $(Code::$name => $explain,)* }
+                match self { $(DiagnosticCode::$name => $explain,)* }
             }
         }
     };
@@ -56,8 +56,8 @@ codes! {
         "A string, bracket or macro body is opened and never closed. Brackets are counted in \
         comments and strings as well, so a bracket in a comment can be the culprit.";
     Continued "A03" "continued" Error
-        "A parenthesis is open at the end of the line above. ZASM takes the line end as its \
-        partner, and ignores this line. Close the parenthesis.";
+        "A parenthesis is open at the end of the line above. ZASM takes the line end as the \
+        closing one, and ignores this line. Close the parenthesis.";
     MacroForm "B01" "macro" Error
         "A macro definition has the form `.DEFINE NAME[A,B]=[text]`.";
     MacroLimit "B02" "macro-limit" Error
@@ -78,9 +78,10 @@ codes! {
         "A character cannot begin a label, an operator or a comment. A comment begins with a \
         semicolon.";
     AfterCreated "L02" "after-created" Warning
-        "A macro call has all its arguments, and a parameter with a default or a % comes after \
-        one with %. ZASM marks the call, but assembles it as intended, after four zeros if the \
-        default has a small letter. Put the parameters with % last, with arguments for fewer.";
+        "Put the parameters with % last. ZASM reports an error for a call that gives every \
+        argument if a parameter with a default, or with another %, follows the first %. It \
+        expands the call correctly, but emits four zero bytes before it if the default has a \
+        lower-case letter.";
     Redefined "M01" "redefined" Error
         "A symbol or macro can be defined only once, except by assignments with a single = \
         sign.";
@@ -94,7 +95,7 @@ codes! {
     Truncated "Q01" "truncated" Warning
         "The value does not fit the field, so only its low bits are used. A byte takes -256..255, \
         a bit number and the operand of RST 0..7.";
-    Extra "Q02" "extra" Warning
+    TrailingText "Q02" "extra" Warning
         "There is more on the line than the instruction or directive takes; the rest is ignored.";
     Digit "Q03" "digit" Error
         "The number has a digit that is too large for its radix; only the digits before it \
@@ -102,9 +103,9 @@ codes! {
     Displacement "W01" "displacement" Warning
         "An index displacement is a signed byte, -128..127. A value above 127 is a negative \
         displacement.";
-    Short "Q04" "short" Error
-        "An operand is missing. ZASM leaves its field out of the code, or takes 0.";
-    Kept "Q06" "kept" Warning
+    MissingOperand "Q04" "short" Error
+        "An operand is missing. ZASM does not write its bytes, or uses 0.";
+    AssignmentIgnored "Q06" "kept" Warning
         "The symbol cannot be assigned; it keeps its first value (see M01 or M02 for the \
         reason).";
     Quote "Q07" "quote" Error
@@ -127,7 +128,7 @@ codes! {
         "The location counter passed FFFFH and continued at 0.";
     Overwrite "W05" "overwrite" Warning
         "Bytes are assembled twice to the same address; the later ones count.";
-    More "W06" "more" Error
+    MoreErrors "W06" "more" Error
         "The line has more errors than the two error flags show that ZASM prints in a row. \
         Correct those first.";
     Unanswered "W07" "unanswered" Error
@@ -153,7 +154,7 @@ codes! {
         ".TITLE or .SBTTL without a text uses the next line as its text, so that line is not \
         assembled.";
     Surplus "W16" "surplus" Warning
-        "A closing bracket has no partner. From the second macro call on ZASM ignores it \
+        "A closing bracket is unmatched. From the second macro call on ZASM ignores it \
         without a message; before that it is L01.";
     FileText "W17" "file-text" Warning
         "A source is plain text. Byte order marks and NUL bytes are removed, and bit 7 where a word \
@@ -201,8 +202,8 @@ codes! {
     Range "R02" "range" Error
         "A relative jump reaches from 126 bytes before its own address to 129 bytes after it. Use \
          the absolute jump.";
-    Table "T01" "limit" Error
-        "A limit of the assembler is reached.";
+    SourcesTooLarge "T01" "limit" Error
+        "The sources are larger than 4 GB together.";
     Undefined "U01" "undefined" Error
         "The symbol is not defined. Only the first six characters of a name are significant \
         unless long symbols are on.";
@@ -217,45 +218,45 @@ codes! {
         "There are more errors, which are left out.";
 }
 
-impl Code {
+impl DiagnosticCode {
     /// Returns `true` if options can reduce an error to a warning. They cannot if the program was
     /// not read to its end, or no meaningful code could be assembled.
     pub fn is_demotable(self) -> bool {
         !matches!(
             self,
-            Code::Unterminated
-                | Code::MacroLimit
-                | Code::File
-                | Code::Table
-                | Code::TooMany
-                | Code::Unanswered
+            DiagnosticCode::Unterminated
+                | DiagnosticCode::MacroLimit
+                | DiagnosticCode::File
+                | DiagnosticCode::SourcesTooLarge
+                | DiagnosticCode::TooMany
+                | DiagnosticCode::Unanswered
         )
     }
 
     /// Returns `true` if the diagnostic is hidden unless an option enables it.
     pub fn is_off_by_default(self) -> bool {
-        self == Code::UnusedLabel
+        self == DiagnosticCode::UnusedLabel
     }
 
     /// Returns `true` if only two passes report this as ZASM does: it depends on later definitions.
     pub fn needs_two_passes(self) -> bool {
         matches!(
             self,
-            Code::AfterCreated
-                | Code::Doubled
-                | Code::External
-                | Code::Internal
-                | Code::Kept
-                | Code::MacroLimit
-                | Code::Phase
-                | Code::Redefined
-                | Code::Register
-                | Code::Table
+            DiagnosticCode::AfterCreated
+                | DiagnosticCode::Doubled
+                | DiagnosticCode::External
+                | DiagnosticCode::Internal
+                | DiagnosticCode::AssignmentIgnored
+                | DiagnosticCode::MacroLimit
+                | DiagnosticCode::Phase
+                | DiagnosticCode::Redefined
+                | DiagnosticCode::Register
+                | DiagnosticCode::SourcesTooLarge
         )
     }
 
     /// Returns ZASM's error flag, or `None` for a diagnostic that ZASM lacks.
-    pub fn letter(self) -> Option<char> {
+    pub fn error_flag(self) -> Option<char> {
         self.id().chars().next().filter(|letter| *letter != OURS)
     }
 }
@@ -270,8 +271,11 @@ mod tests {
 
     #[test]
     fn identifiers_and_groups_are_unique() {
-        let ids: HashSet<_> = Code::ALL.iter().map(|code| code.id()).collect();
-        let groups: HashSet<_> = Code::ALL.iter().map(|code| code.group()).collect();
-        assert_eq!((ids.len(), groups.len()), (Code::ALL.len(), Code::ALL.len()));
+        let ids: HashSet<_> = DiagnosticCode::ALL.iter().map(|code| code.id()).collect();
+        let groups: HashSet<_> = DiagnosticCode::ALL.iter().map(|code| code.group()).collect();
+        assert_eq!(
+            (ids.len(), groups.len()),
+            (DiagnosticCode::ALL.len(), DiagnosticCode::ALL.len())
+        );
     }
 }

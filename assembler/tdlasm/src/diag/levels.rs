@@ -1,6 +1,6 @@
 //! Lint levels: which diagnostics are hidden, warnings or errors.
 
-use super::{Code, Severity};
+use super::{DiagnosticCode, Severity};
 
 /// The severities selected by the caller; of two rules about a diagnostic the later applies.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct LintLevels {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct LintRule {
     /// The diagnostic. If `None`, all diagnostics that are warnings by default.
-    code: Option<Code>,
+    code: Option<DiagnosticCode>,
     /// The severity. `None` hides the diagnostic.
     severity: Option<Severity>,
 }
@@ -40,15 +40,15 @@ impl LintLevels {
     /// Returns [`LevelError`] if no diagnostic has that name, or if it is always an error.
     ///
     /// ```
-    /// use tdlasm::diag::{Code, LintLevels, Severity};
+    /// use tdlasm::diag::{DiagnosticCode, LintLevels, Severity};
     ///
     /// let mut levels = LintLevels::default();
     /// levels.add("error")?;
     /// levels.add("no-truncated")?;
     /// levels.add("no-redefined")?;
-    /// assert_eq!(levels.severity(Code::Truncated), None);
-    /// assert_eq!(levels.severity(Code::Wrap), Some(Severity::Error));
-    /// assert_eq!(levels.severity(Code::Redefined), Some(Severity::Warning));
+    /// assert_eq!(levels.severity(DiagnosticCode::Truncated), None);
+    /// assert_eq!(levels.severity(DiagnosticCode::Wrap), Some(Severity::Error));
+    /// assert_eq!(levels.severity(DiagnosticCode::Redefined), Some(Severity::Warning));
     /// # Ok::<(), tdlasm::diag::LevelError>(())
     /// ```
     pub fn add(&mut self, option: &str) -> Result<(), LevelError> {
@@ -88,7 +88,7 @@ impl LintLevels {
     }
 
     /// Returns the severity of a diagnostic, or `None` if it is hidden.
-    pub fn severity(&self, code: Code) -> Option<Severity> {
+    pub fn severity(&self, code: DiagnosticCode) -> Option<Severity> {
         let default = code.severity();
         let concerns = |rule: &&LintRule| match rule.code {
             Some(named) => named == code,
@@ -119,11 +119,11 @@ fn named(option: &str) -> Result<LintRule, LevelError> {
     Ok(LintRule { code: Some(code), severity })
 }
 
-fn message(name: &str) -> Result<Code, LevelError> {
-    let mut all = Code::ALL.iter();
+fn message(name: &str) -> Result<DiagnosticCode, LevelError> {
+    let mut all = DiagnosticCode::ALL.iter();
     let found = all.find(|code| code.group() == name || code.id() == name).copied();
     found.ok_or_else(|| {
-        let names: Vec<&str> = Code::ALL.iter().map(|code| code.group()).collect();
+        let names: Vec<&str> = DiagnosticCode::ALL.iter().map(|code| code.group()).collect();
         LevelError::Unknown(name.to_owned(), names.join(", "))
     })
 }
@@ -136,21 +136,21 @@ mod tests {
     fn the_name_that_begins_with_no_can_be_turned_off() {
         let mut levels = LintLevels::default();
         levels.add("no-end").expect("a warning");
-        assert_eq!(levels.severity(Code::NoEnd), Some(Severity::Warning));
+        assert_eq!(levels.severity(DiagnosticCode::NoEnd), Some(Severity::Warning));
         levels.add("no-no-end").expect("a warning");
-        assert_eq!(levels.severity(Code::NoEnd), None);
+        assert_eq!(levels.severity(DiagnosticCode::NoEnd), None);
     }
 
     #[test]
     fn options_about_all_warnings_leave_errors_alone() {
         let mut levels = LintLevels::default();
         levels.add("none").expect("a valid option");
-        assert_eq!(levels.severity(Code::Undefined), Some(Severity::Error));
+        assert_eq!(levels.severity(DiagnosticCode::Undefined), Some(Severity::Error));
     }
 
     #[test]
     fn every_message_can_be_promoted_and_demoted_or_is_rejected() {
-        for code in Code::ALL {
+        for code in DiagnosticCode::ALL {
             let mut levels = LintLevels::default();
             let demoted = levels.add(&format!("no-{}", code.group()));
             let expected = match code.severity() {

@@ -4,12 +4,12 @@
 use serde_json::{Value, json};
 
 use super::render::in_file;
-use super::{Code, Diagnostic, Severity};
+use super::{Diagnostic, DiagnosticCode, Severity};
 use crate::source::{SourceMap, Span};
 
 /// Formats diagnostics as a SARIF log with one run of the tool `name`. Columns are in bytes.
 pub fn sarif(name: &str, version: &str, diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
-    let rules: Vec<Value> = Code::ALL
+    let rules: Vec<Value> = DiagnosticCode::ALL
         .iter()
         .map(|code| {
             json!({

@@ -125,7 +125,7 @@ pub(super) fn pairs(text: &str) -> Result<Vec<u8>, &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Run;
+    use super::super::ImageRun;
     use super::*;
     use proptest::prelude::*;
 
@@ -170,7 +170,7 @@ mod tests {
         // 02H+80H+3EH+05H = C5H, so 3BH; 01H+80H+01H+05H = 87H, so 79H; with 06H 78H.
         let text = |second: &str| format!(":028000003E053B\n{second}\n:00000001FF\n");
         let (image, _) = parse_intel_hex(&text(":018001000579")).expect("the same byte");
-        assert_eq!(image.runs(), [Run { address: 0x8000, bytes: vec![0x3E, 5] }]);
+        assert_eq!(image.runs(), [ImageRun { address: 0x8000, bytes: vec![0x3E, 5] }]);
         let error = parse_intel_hex(&text(":018001000678")).expect_err("another byte");
         let overlap = "line 2: the byte at 8001H is 06H, but 05H in line 1: two parts of the \
                        program overlap";
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn tdls_form_ends_with_a_record_of_type_00() {
-        let image = Image::new([Run { address: 0x100, bytes: vec![0; 25] }]);
+        let image = Image::new([ImageRun { address: 0x100, bytes: vec![0; 25] }]);
         let text = tdl_hex(&image, Some(0x5A00));
         // Checksums by hand: 18H+01H = 19H; 01H+01H+18H = 1AH; 5AH.
         let zeros = "00".repeat(24);
@@ -193,7 +193,8 @@ mod tests {
         fn what_is_written_is_read_back(runs in prop::collection::vec(
             (any::<u16>(), prop::collection::vec(any::<u8>(), 1..100)), 0..8)) {
             let runs = runs.into_iter().filter(|(at, bytes)| usize::from(*at) + bytes.len() <= 65536);
-            let mut runs: Vec<_> = runs.map(|(address, bytes)| Run { address, bytes }).collect();
+            let mut runs: Vec<_> =
+                runs.map(|(address, bytes)| ImageRun { address, bytes }).collect();
             runs.sort_by_key(|run| run.address);
             let image = Image::new(runs);
             prop_assert_eq!(parse_intel_hex(&intel_hex(&image, Some(7))), Ok((image, Some(7))));

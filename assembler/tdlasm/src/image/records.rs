@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use super::{Image, Run};
+use super::{Image, ImageRun};
 
 /// Error returned by [`parse_intel_hex`](super::parse_intel_hex) and
 /// [`parse_s_records`](super::parse_s_records).
@@ -74,7 +74,7 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 /// The data of the records so far.
 #[derive(Default)]
 pub(super) struct Records {
-    runs: Vec<(usize, Run)>,
+    runs: Vec<(usize, ImageRun)>,
     end: Option<(usize, Option<u16>)>,
 }
 
@@ -99,7 +99,7 @@ impl Records {
         let fits = u64::from(address) + data.len() as u64 <= 0x1_0000;
         let address = u16::try_from(address).ok().filter(|_| fits);
         let address = address.ok_or("data passes address FFFFH")?;
-        self.runs.push((line, Run { address, bytes: data.to_vec() }));
+        self.runs.push((line, ImageRun { address, bytes: data.to_vec() }));
         Ok(())
     }
 
@@ -125,14 +125,14 @@ impl Records {
     }
 }
 
-fn overlap(runs: &[(usize, Run)]) -> bool {
+fn overlap(runs: &[(usize, ImageRun)]) -> bool {
     let mut ranges: Vec<_> = runs.iter().map(|(_, run)| (run.address, run.end())).collect();
     ranges.sort_unstable();
     ranges.windows(2).any(|pair| pair[0].1 > u32::from(pair[1].0))
 }
 
 /// Returns an error for the first byte that contradicts an earlier line.
-fn check_overlaps(runs: &[(usize, Run)]) -> Result<(), HexError> {
+fn check_overlaps(runs: &[(usize, ImageRun)]) -> Result<(), HexError> {
     let mut known: HashMap<u16, (u8, usize)> = HashMap::new();
     for (line, run) in runs {
         for (address, byte) in (run.address..=u16::MAX).zip(&run.bytes) {

@@ -94,7 +94,7 @@ fn parse_record(line: &str) -> Result<(u8, u32, Vec<u8>), &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Run;
+    use super::super::ImageRun;
     use super::*;
     use proptest::prelude::*;
 
@@ -105,7 +105,7 @@ mod tests {
             0x28, 0x5F, 0x24, 0x5F, 0x22, 0x12, 0x22, 0x6A, 0x00, 0x04, 0x24, 0x29, 0x00, 0x08,
             0x23, 0x7C, 0x00, 0x02,
         ];
-        let image = Image::new([Run { address: 0, bytes: bytes.to_vec() }]);
+        let image = Image::new([ImageRun { address: 0, bytes: bytes.to_vec() }]);
         let text = s_records(&image, "HDR", None);
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(lines[0], "S00600004844521B");
@@ -124,7 +124,7 @@ mod tests {
         ] {
             let (image, entry) = parse_s_records(&format!("S0030000FC\r\n{data}\r\n{end}\r\n"))
                 .expect("it is right");
-            assert_eq!(image.runs(), [Run { address: 0x100, bytes: vec![0x3E, 5] }]);
+            assert_eq!(image.runs(), [ImageRun { address: 0x100, bytes: vec![0x3E, 5] }]);
             assert_eq!(entry, end.starts_with("S7").then_some(0x100));
         }
     }
@@ -164,7 +164,7 @@ mod tests {
         #[test]
         fn what_is_written_is_read_back(
             address in 0..0xFF00u16, bytes in prop::collection::vec(any::<u8>(), 1..100)) {
-            let image = Image::new([Run { address, bytes }]);
+            let image = Image::new([ImageRun { address, bytes }]);
             let text = s_records(&image, "x", Some(7));
             prop_assert_eq!(parse_s_records(&text), Ok((image, Some(7))));
         }

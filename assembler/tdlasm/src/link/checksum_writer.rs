@@ -4,7 +4,7 @@ use super::checksum::Checksum;
 use super::error::{Errors, LinkError};
 use super::layout::Layout;
 use super::symbols::SymbolTable;
-use crate::image::{Image, Run};
+use crate::image::{Image, ImageRun};
 
 /// A checksum in an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub(super) fn write(
         let value = rule.kind.of(&bytes);
         let bytes = value.to_le_bytes()[..rule.kind.size() as usize].to_vec();
         let runs = image.runs().iter().cloned();
-        *image = Image::new(runs.chain([Run { address: rule.at, bytes }]));
+        *image = Image::new(runs.chain([ImageRun { address: rule.at, bytes }]));
         written.push(WrittenChecksum { rule: rule.clone(), value });
     }
     written

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::{Errors, LinkError, Site};
 use super::placement::Placement;
-use super::run::OwnedRun;
+use super::run::PlacedRun;
 use super::symbols::{SymbolTable, value_of};
 use crate::module::{Base, Module, Reloc, RelocKind, Section};
 
@@ -20,7 +20,7 @@ pub(super) fn patched_runs(
     placement: &Placement,
     symbols: &SymbolTable,
     errors: &mut Errors,
-) -> Vec<OwnedRun> {
+) -> Vec<PlacedRun> {
     let mut runs = Vec::new();
     let mut undefined = Undefined::default();
     for (number, module) in modules.iter().enumerate() {
@@ -39,7 +39,7 @@ pub(super) fn patched_runs(
                     None => undefined.add(name_of(module, reloc), site),
                 }
             }
-            runs.extend(section.runs.iter().zip(bytes).map(|(run, bytes)| OwnedRun {
+            runs.extend(section.runs.iter().zip(bytes).map(|(run, bytes)| PlacedRun {
                 module: number,
                 address: base.wrapping_add(run.offset),
                 bytes,

@@ -3,7 +3,9 @@
 use std::fmt::Write;
 
 use super::control::Macros;
-use super::rows::{ListingOptions, ListingWriter, Row, end_row, pad, push_hex, push_word, walk};
+use super::rows::{
+    ListingOptions, ListingWriter, SourceRow, end_row, pad, push_hex, push_word, walk,
+};
 use super::statement::{Listing, ListingLine};
 use crate::module::RelocValue;
 use crate::source::SourceMap;
@@ -28,7 +30,7 @@ struct Modern {
 }
 
 impl ListingWriter for Modern {
-    fn row(&mut self, row: &Row<'_>, options: &ListingOptions) {
+    fn row(&mut self, row: &SourceRow<'_>, options: &ListingOptions) {
         let Some(line) = &row.line else {
             self.text.push_str(&" ".repeat(CODE_WIDTH));
             return self.source_line(row, 0);
@@ -101,7 +103,7 @@ impl Modern {
     }
 
     /// Appends line number, macro depth and text.
-    fn source_line(&mut self, row: &Row<'_>, depth: u32) {
+    fn source_line(&mut self, row: &SourceRow<'_>, depth: u32) {
         right(&mut self.text, row.number, 5);
         let start = self.text.len();
         self.text.extend(std::iter::repeat_n('+', depth.min(4) as usize));

@@ -34,7 +34,7 @@ impl Default for ListingOptions {
 }
 
 /// A line of a text, with its statement.
-pub(super) struct Row<'a> {
+pub(super) struct SourceRow<'a> {
     /// The statement. `None` if a conditional skipped the line, or a text continues on it.
     pub(super) line: Option<ListingLine<'a>>,
     pub(super) source: &'a Source,
@@ -42,7 +42,7 @@ pub(super) struct Row<'a> {
     pub(super) number: u32,
 }
 
-impl Row<'_> {
+impl SourceRow<'_> {
     pub(super) fn text(&self) -> &[u8] {
         if self.number == 0 { &[] } else { text_of(self.source, self.number) }
     }
@@ -54,11 +54,11 @@ impl Row<'_> {
 
 /// Formats rows in a listing style.
 pub(super) trait ListingWriter {
-    fn row(&mut self, row: &Row<'_>, options: &ListingOptions);
+    fn row(&mut self, row: &SourceRow<'_>, options: &ListingOptions);
 }
 
 /// Passes all rows of a listing to a writer.
-pub(super) fn walk(listing: &Listing, sources: &SourceMap, layout: &mut impl ListingWriter) {
+pub(super) fn walk(listing: &Listing, sources: &SourceMap, writer: &mut impl ListingWriter) {
     let mut walker = Walker { next: FxHashMap::default(), current: None };
     let mut options = ListingOptions::default();
     let mut saved = Vec::new();
@@ -72,7 +72,7 @@ pub(super) fn walk(listing: &Listing, sources: &SourceMap, layout: &mut impl Lis
         }
         // The line that turns the listing off is shown under the earlier options.
         before.list &= options.list || !line.control;
-        walker.statement(line, sources, &before, layout);
+        walker.statement(line, sources, &before, writer);
     }
 }
 
@@ -108,19 +108,19 @@ impl<'a> Walker<'a> {
         line: ListingLine<'a>,
         sources: &'a SourceMap,
         options: &ListingOptions,
-        layout: &mut impl ListingWriter,
+        writer: &mut impl ListingWriter,
     ) {
         let (source, next) = self.enter(&line, sources);
         let number = line_number(source, line.span.start - source.base, next);
         if !matches!(source.origin, Origin::Macro(_)) && options.list {
             for skipped in next..number {
-                layout.row(&Row { line: None, source, number: skipped }, options);
+                writer.row(&SourceRow { line: None, source, number: skipped }, options);
             }
         }
         self.current = Some((source, number.max(next - 1) + 1));
         if options.list {
             let number = if number < next { 0 } else { number };
-            layout.row(&Row { line: Some(line), source, number }, options);
+            writer.row(&SourceRow { line: Some(line), source, number }, options);
         }
     }
 

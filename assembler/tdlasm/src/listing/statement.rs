@@ -1,7 +1,7 @@
 //! The statements of a listing, with the bytes that they assembled to.
 
 use super::control::ListingControl;
-use crate::diag::Code;
+use crate::diag::DiagnosticCode;
 use crate::isa::Clocks;
 use crate::module::RelocValue;
 use crate::source::Span;
@@ -18,7 +18,7 @@ pub struct Listing {
     /// Where rows with code end within statements.
     pub(crate) breaks: Vec<RowBreak>,
     /// The error flags, all of those with a letter of ZASM.
-    pub(crate) flags: Vec<(Code, Span)>,
+    pub(crate) flags: Vec<(DiagnosticCode, Span)>,
     /// Whether ZASM finds an error in its first pass, whose heading counts as a page.
     pub(crate) first_pass_error: bool,
 }

@@ -118,8 +118,8 @@ impl Module {
         let externals = || assembled.symbols.iter().filter(|symbol| symbol.external);
         let is_area = |base: u32| externals().any(|external| external.value.base == base);
         let module = || self.name.clone();
-        for stretch in &assembled.code {
-            let area = externals().find(|external| external.value.base == stretch.start.base);
+        for chunk in &assembled.code {
+            let area = externals().find(|external| external.value.base == chunk.start.base);
             if let Some(external) = area {
                 let known = self.symbols.iter().find(|symbol| symbol.name == external.name);
                 let place = known.and_then(|symbol| symbol.place.clone());

@@ -5,7 +5,7 @@ use object::{Endianness, elf};
 
 use super::dwarf::debug_sections;
 use super::elf::FLAGS_Z80;
-use crate::image::Run;
+use crate::image::ImageRun;
 use crate::link::Program;
 use crate::module::Binding;
 
@@ -105,7 +105,7 @@ fn load((offset, address, size): (u64, u64, u64)) -> ProgramHeader {
 
 /// Returns the index of the section that contains an address.
 fn section_of(program: &Program, address: u16) -> Option<u32> {
-    let within = |run: &Run| (u32::from(run.address)..run.end()).contains(&u32::from(address));
+    let within = |run: &ImageRun| (u32::from(run.address)..run.end()).contains(&u32::from(address));
     program.image.runs().iter().position(within).map(|at| at as u32 + 1)
 }
 

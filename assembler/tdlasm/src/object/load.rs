@@ -7,7 +7,7 @@ use object::read::elf::{ElfFile, SectionHeader as _};
 use object::{Endianness, Object, ObjectSection, ObjectSegment, ObjectSymbol, SymbolSection};
 
 use super::ObjectError;
-use crate::image::{Image, Run};
+use crate::image::{Image, ImageRun};
 
 /// The contents of an executable.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +71,7 @@ fn image(file: &ElfFile<'_, FileHeader32<Endianness>>) -> Result<Image, ObjectEr
     }
     pieces.retain(|(_, bytes)| !bytes.is_empty());
     pieces.sort_by_key(|(address, _)| *address);
-    let mut runs: Vec<Run> = Vec::new();
+    let mut runs: Vec<ImageRun> = Vec::new();
     for (address, bytes) in pieces {
         let fits = address + bytes.len() as u64 <= 0x1_0000;
         let first = u16::try_from(address).ok().filter(|_| fits);
@@ -79,7 +79,7 @@ fn image(file: &ElfFile<'_, FileHeader32<Endianness>>) -> Result<Image, ObjectEr
         if runs.last().is_some_and(|last| last.end() > first.into()) {
             return Err(ObjectError::Overlap(first));
         }
-        runs.push(Run { address: first, bytes: bytes.to_vec() });
+        runs.push(ImageRun { address: first, bytes: bytes.to_vec() });
     }
     Ok(Image::new(runs))
 }

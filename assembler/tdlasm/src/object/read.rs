@@ -15,7 +15,8 @@ use super::elf::{RELOCATIONS, TDL_SECTION, addend_bias, section_kind};
 use super::tdl::{TdlError, looks_like_tdl, read_tdl};
 use super::tdl_section::{self, SymbolNote, TdlSection, names_check};
 use crate::module::{
-    Base, Binding, Lines, Module, Reloc, Run, Section, SectionKind, Symbol, SymbolValue, Target,
+    Base, Binding, Lines, Module, Reloc, Section, SectionKind, SectionRun, Symbol, SymbolValue,
+    Target,
 };
 
 type Elf<'d> = ElfFile<'d, FileHeader32<Endianness>>;
@@ -205,7 +206,7 @@ fn read_sections(
         let size = u32::try_from(address + found.size()).map_err(|_| damaged())?;
         let relocs = read_relocs(&found, name, offset, numbers)?;
         if kind == SectionKind::Absolute {
-            let run = Run { offset, bytes: data.to_vec() };
+            let run = SectionRun { offset, bytes: data.to_vec() };
             add_absolute(&mut sections, size, run, relocs);
             continue;
         }
@@ -215,7 +216,7 @@ fn read_sections(
         let runs = match notes.and_then(|notes| notes.runs.iter().find(|(one, _)| *one == kind)) {
             Some((_, runs)) => noted_runs(runs, data).ok_or_else(damaged)?,
             None if data.is_empty() => Vec::new(),
-            None => vec![Run { offset: 0, bytes: data.to_vec() }],
+            None => vec![SectionRun { offset: 0, bytes: data.to_vec() }],
         };
         sections.push(Section { kind, size, runs, relocs });
     }
@@ -236,7 +237,7 @@ fn is_loaded<'data>(section: &impl ObjectSection<'data>) -> bool {
 }
 
 /// Adds a run to the absolute section, which comes first.
-fn add_absolute(sections: &mut Vec<Section>, size: u32, run: Run, relocs: Vec<Reloc>) {
+fn add_absolute(sections: &mut Vec<Section>, size: u32, run: SectionRun, relocs: Vec<Reloc>) {
     if sections.first().is_none_or(|first| first.kind != SectionKind::Absolute) {
         let runs = Vec::new();
         let relocs = Vec::new();
@@ -250,7 +251,7 @@ fn add_absolute(sections: &mut Vec<Section>, size: u32, run: Run, relocs: Vec<Re
     absolute.relocs.sort_by_key(|reloc| reloc.offset);
 }
 
-fn noted_runs(noted: &[(u16, u32)], data: &[u8]) -> Option<Vec<Run>> {
+fn noted_runs(noted: &[(u16, u32)], data: &[u8]) -> Option<Vec<SectionRun>> {
     let mut end = 0;
     noted
         .iter()
@@ -259,7 +260,7 @@ fn noted_runs(noted: &[(u16, u32)], data: &[u8]) -> Option<Vec<Run>> {
             let bytes = data.get(start..start.checked_add(*length as usize)?)?;
             let in_order = start >= end;
             end = start + bytes.len();
-            in_order.then(|| Run { offset: *offset, bytes: bytes.to_vec() })
+            in_order.then(|| SectionRun { offset: *offset, bytes: bytes.to_vec() })
         })
         .collect()
 }

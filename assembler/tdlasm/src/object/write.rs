@@ -10,7 +10,7 @@ use super::elf::{FLAGS_Z80, RELOCATIONS, TDL_SECTION, addend_bias, section_name}
 use super::executable::plain_section;
 use super::tdl_section;
 use crate::module::{
-    Base, Binding, Module, ROW_BYTES, Reloc, Run, Section, SectionKind, Symbol, SymbolValue,
+    Base, Binding, Module, ROW_BYTES, Reloc, Section, SectionKind, SectionRun, Symbol, SymbolValue,
 };
 
 /// A section in ELF form.
@@ -112,7 +112,7 @@ fn flatten(section: &Section) -> Vec<Flat<'_>> {
     }]
 }
 
-fn absolute<'m>(section: &'m Section, run: &'m Run) -> Flat<'m> {
+fn absolute<'m>(section: &'m Section, run: &'m SectionRun) -> Flat<'m> {
     let end = u32::from(run.offset) + run.bytes.len() as u32;
     let first = section.relocs.partition_point(|reloc| reloc.offset < run.offset);
     let count = section.relocs[first..].partition_point(|reloc| u32::from(reloc.offset) < end);

@@ -111,7 +111,7 @@ impl<'t> Cursor<'t> {
         Some(found)
     }
 
-    /// Does the same with a parser that reads any number of lines.
+    /// Runs a parser that reads any number of lines. Without a match the cursor does not move.
     pub fn take_lines<T>(&mut self, parser: impl FnOnce(&'t [u8]) -> Parsed<'t, T>) -> Option<T> {
         let (rest, found) = parser(self.rest).ok()?;
         self.advance_lines(self.rest.len() - rest.len());

@@ -12,7 +12,7 @@ pub trait Intern {
     /// Returns the number of `name`; equal names have equal numbers.
     fn intern(&mut self, name: &[u8]) -> u32;
 
-    /// Does the same, given the result of [`lex::packed_symbol`].
+    /// Returns the number of a name that [`lex::packed_symbol`] has read, as [`Self::intern`] does.
     #[inline]
     fn intern_packed(&mut self, (name, _): (&[u8], u32)) -> u32 {
         self.intern(name)
@@ -112,9 +112,9 @@ pub enum Fault {
     Operator,
     /// A parenthesis is not closed.
     Parenthesis,
-    /// A parenthesis is not closed at the end of the line, which ZASM takes as its partner.
+    /// A parenthesis is not closed at the end of the line, which ZASM takes as the closing one.
     OpenLine,
-    /// A closing parenthesis has no partner.
+    /// A closing parenthesis is unmatched.
     Closing,
     /// A quoted constant is not closed on its line.
     Quote,
@@ -171,7 +171,7 @@ impl Expr {
                 return;
             }
         }
-        let end = Reading { expr: self, radix, prefix: None, open: 0, has_started: false }.run(
+        let end = ExprParser { expr: self, radix, prefix: None, open: 0, has_started: false }.run(
             cursor,
             names,
             has_operand.then_some(end),
@@ -273,7 +273,7 @@ fn ends_expression(cursor: &Cursor<'_>) -> bool {
     matches!(cursor.peek(), None | Some(b'\n' | b'\r' | b',' | b';'))
 }
 
-struct Reading<'e> {
+struct ExprParser<'e> {
     expr: &'e mut Expr,
     radix: u8,
     prefix: Option<u8>,
@@ -282,7 +282,7 @@ struct Reading<'e> {
     has_started: bool,
 }
 
-impl Reading<'_> {
+impl ExprParser<'_> {
     /// Returns the offset after the expression, before the blanks that follow it. If the first
     /// operand has been read, `first_end` is the offset after it.
     fn run(
@@ -314,7 +314,7 @@ impl Reading<'_> {
     }
 
     /// Reads the operator after an operand, and the parentheses closed before it. Where a
-    /// parenthesis should be closed, ZASM takes the next character as its partner.
+    /// parenthesis should be closed, ZASM takes the next character as the closing one.
     #[inline]
     fn operator(&mut self, cursor: &mut Cursor<'_>, end: &mut u32) -> bool {
         loop {

@@ -18,7 +18,7 @@ fn checksum_rule(kind: &str, from: u16, to: u16, at: u16) -> String {
 }
 
 fn module(bytes: &[u8]) -> Module {
-    let runs = vec![Run { offset: 0, bytes: bytes.to_vec() }];
+    let runs = vec![SectionRun { offset: 0, bytes: bytes.to_vec() }];
     let kind = SectionKind::Prog;
     let size = bytes.len() as u32;
     let sections = vec![Section { kind, size, runs, relocs: vec![] }];

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 
 use tdlasm::archive::{pull, read_library};
-use tdlasm::image::{Image, Run, intel_hex, parse_intel_hex, s_records, tdl_hex};
+use tdlasm::image::{Image, ImageRun, intel_hex, parse_intel_hex, s_records, tdl_hex};
 use tdlasm::link::{Layout, LayoutError, link};
 use tdlasm::module::{Module, ObjectForm};
 use tdlasm::object::{read_executable, read_modules, write_object, write_tdl};
@@ -145,7 +145,7 @@ fn objects_and_libraries_are_read_or_refused_and_what_is_read_is_linked_or_refus
 
 #[test]
 fn images_in_text_are_read_or_refused() {
-    let run = |address, count: u8| Run { address, bytes: (0..count).collect() };
+    let run = |address, count: u8| ImageRun { address, bytes: (0..count).collect() };
     let image = Image::new([run(0x8000, 60), run(0xFFF0, 16)]);
     let files =
         [intel_hex(&image, Some(0x8000)), tdl_hex(&image, None), s_records(&image, "a", None)];

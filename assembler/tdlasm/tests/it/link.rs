@@ -31,7 +31,7 @@ const LAYOUT: &str = r#"
 "#;
 
 fn section(kind: SectionKind, bytes: &[u8], relocs: Vec<Reloc>) -> Section {
-    let runs = vec![Run { offset: 0, bytes: bytes.to_vec() }];
+    let runs = vec![SectionRun { offset: 0, bytes: bytes.to_vec() }];
     Section { kind, size: bytes.len() as u32, runs, relocs }
 }
 

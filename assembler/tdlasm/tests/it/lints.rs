@@ -2,23 +2,23 @@
 
 use std::io::Read;
 
-use tdlasm::diag::Code;
+use tdlasm::diag::DiagnosticCode;
 use tdlasm::source::MemoryLoader;
 use tdlasm::{Cpu, Options, asm};
 
 use crate::opcode_table::{VALUES, rows, source};
 
 const PROGRAMS: &[u8] = include_bytes!("../data/oracle/programs.jsonl.gz");
-const LINTS: [Code; 9] = [
-    Code::NumberAsRegister,
-    Code::RegisterAsNumber,
-    Code::WrongPair,
-    Code::SymbolAsOperator,
-    Code::InstructionAsLabel,
-    Code::SameSix,
-    Code::DecimalAddress,
-    Code::Unreachable,
-    Code::Unbalanced,
+const LINTS: [DiagnosticCode; 9] = [
+    DiagnosticCode::NumberAsRegister,
+    DiagnosticCode::RegisterAsNumber,
+    DiagnosticCode::WrongPair,
+    DiagnosticCode::SymbolAsOperator,
+    DiagnosticCode::InstructionAsLabel,
+    DiagnosticCode::SameSix,
+    DiagnosticCode::DecimalAddress,
+    DiagnosticCode::Unreachable,
+    DiagnosticCode::Unbalanced,
 ];
 
 #[test]
@@ -49,8 +49,9 @@ fn only_what_a_z180_traps_is_reported_and_the_code_is_the_same() {
             asm::run(&loader, &["p.asm".into()], &Options { cpu, ..Options::default() })
         };
         let [z180, z80] = [Some(Cpu::Z180), Some(Cpu::Z80)].map(assembled);
-        let codes: Vec<Code> = z180.diagnostics.iter().map(|one| one.code).collect();
-        let expected: &[Code] = if row[2] == "ED 71" { &[Code::Z180Trap] } else { &[] };
+        let codes: Vec<DiagnosticCode> = z180.diagnostics.iter().map(|one| one.code).collect();
+        let expected: &[DiagnosticCode] =
+            if row[2] == "ED 71" { &[DiagnosticCode::Z180Trap] } else { &[] };
         assert_eq!(codes, expected, "{text}");
         assert_eq!(z80.diagnostics, assembled(None).diagnostics, "{text}");
         assert_eq!(z80.diagnostics, [], "{text}");

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use tdlasm::image::{Image, Run};
+use tdlasm::image::{Image, ImageRun};
 use tdlasm::link::{Layout, link};
 use tdlasm::listing::{Listing, Style, render, straight_path};
 use tdlasm::source::MemoryLoader;
@@ -143,7 +143,7 @@ fn listed_image(listing: &Listing) -> Image {
     Image::new(
         listing
             .lines()
-            .map(|line| Run { address: line.address.number, bytes: line.bytes.to_vec() }),
+            .map(|line| ImageRun { address: line.address.number, bytes: line.bytes.to_vec() }),
     )
 }
 

@@ -6,7 +6,7 @@ use std::io::Read;
 
 use tdlasm::Options;
 use tdlasm::asm::{Assembly, run};
-use tdlasm::diag::{Code, render};
+use tdlasm::diag::{DiagnosticCode, render};
 use tdlasm::source::MemoryLoader;
 
 use crate::corrupted_input::for_each_corrupted;
@@ -132,7 +132,7 @@ fn a_second_pass_hides_no_message() {
     let empty = "\t.ASCII\n\t.END\n";
     let count = |text: &str| {
         let found = assembled(text, false, false).diagnostics;
-        found.iter().filter(|one| one.code == Code::Empty).count()
+        found.iter().filter(|one| one.code == DiagnosticCode::Empty).count()
     };
     for before in ["", "A1=5\n\t.SYN A1,.\n", "A1=5\nA1==5\n"] {
         assert_eq!(count(&format!("{before}{empty}")), 1, "{before}");

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use tdlasm::disasm::disassemble;
-use tdlasm::image::{Image, Run};
+use tdlasm::image::{Image, ImageRun};
 use tdlasm::link::{Layout, link};
 use tdlasm::source::MemoryLoader;
 use tdlasm::{Options, assemble};
@@ -15,7 +15,7 @@ fn assembled(source: &str) -> Image {
     link(&assembly.modules, &Layout::default()).expect("an absolute program").image
 }
 
-fn check(runs: Vec<Run>) {
+fn check(runs: Vec<ImageRun>) {
     let image = Image::new(runs);
     assert_eq!(assembled(&disassemble(&image, &[])), image);
 }
@@ -23,7 +23,7 @@ fn check(runs: Vec<Run>) {
 proptest! {
     #[test]
     fn any_bytes_come_back(bytes in prop::collection::vec(any::<u8>(), 1..200), address in 0u16..0xFF00) {
-        check(vec![Run { address, bytes }]);
+        check(vec![ImageRun { address, bytes }]);
     }
 
     #[test]
@@ -31,15 +31,15 @@ proptest! {
         tails in prop::collection::vec((prop::sample::select(vec![0xCBu8, 0xDD, 0xED, 0xFD]), any::<[u8; 3]>()), 1..40),
     ) {
         let bytes = tails.into_iter().flat_map(|(prefix, tail)| [prefix, tail[0], tail[1], tail[2]]).collect();
-        check(vec![Run { address: 0x100, bytes }]);
+        check(vec![ImageRun { address: 0x100, bytes }]);
     }
 }
 
 #[test]
 fn several_runs_and_names_come_back() {
     let image = Image::new([
-        Run { address: 0x100, bytes: vec![0xC3, 0x00, 0x02, 0x21, 0x34, 0x12] },
-        Run { address: 0x200, bytes: vec![0x18, 0xFE, 0xDD] },
+        ImageRun { address: 0x100, bytes: vec![0xC3, 0x00, 0x02, 0x21, 0x34, 0x12] },
+        ImageRun { address: 0x200, bytes: vec![0x18, 0xFE, 0xDD] },
     ]);
     let names = [(0x200, "ENTRY".to_owned()), (0x1234, "BUFFER".to_owned())];
     let source = disassemble(&image, &names);
@@ -49,7 +49,8 @@ fn several_runs_and_names_come_back() {
 
 #[test]
 fn names_that_would_not_assemble_are_left_out() {
-    let image = Image::new([Run { address: 0x100, bytes: vec![0xC3, 0x03, 0x01, 0x18, 0xFB] }]);
+    let image =
+        Image::new([ImageRun { address: 0x100, bytes: vec![0xC3, 0x03, 0x01, 0x18, 0xFB] }]);
     let given = ["_START", "A", "MOV", "..L", "9TO5", "L0103", "LABELS1", "LABELS2", ""];
     for name in given {
         let names = [(0x100, name.to_owned()), (0x103, "LABELS3".to_owned())];
@@ -63,7 +64,7 @@ proptest! {
         bytes in prop::collection::vec(any::<u8>(), 1..60),
         names in prop::collection::vec((0u16..80, "[A-Z.$%_0-9]{0,8}"), 0..20),
     ) {
-        let image = Image::new([Run { address: 8, bytes }]);
+        let image = Image::new([ImageRun { address: 8, bytes }]);
         prop_assert_eq!(assembled(&disassemble(&image, &names)), image);
     }
 }

@@ -98,7 +98,7 @@ fn the_records_counted_by_hand_are_the_module() {
     let section = Section {
         kind: SectionKind::Prog,
         size: 8,
-        runs: vec![Run { offset: 0, bytes: vec![0x21, 0, 0, 0xCD, 0, 0, 0xC9, 1] }],
+        runs: vec![SectionRun { offset: 0, bytes: vec![0x21, 0, 0, 0xCD, 0, 0, 0xC9, 1] }],
         relocs: vec![word(1, prog, 7), word(4, Base::Symbol(0), 0)],
     };
     assert_eq!((module.name.as_str(), &module.sections[..]), ("DEMO", &[section][..]));
@@ -277,7 +277,7 @@ fn records_of_pasm_are_read() {
     let file = [name, program, bases, code, ";0000000000"].join("\r\n");
     let module = read_tdl(file.as_bytes(), "X").expect("an object").remove(0);
     let section = &module.sections[0];
-    assert_eq!(section.runs, [Run { offset: 0, bytes: vec![0x3E, 0, 0xC7] }]);
+    assert_eq!(section.runs, [SectionRun { offset: 0, bytes: vec![0x3E, 0, 0xC7] }]);
     let target = Target { base: Base::Symbol(0), addend: 1 };
     assert_eq!(section.relocs, [Reloc { offset: 1, kind: RelocKind::Low, target }]);
 }
@@ -319,7 +319,7 @@ fn later_code_takes_the_place_of_earlier_code_and_its_fields() {
     // A word of .PROG. at 0, then a byte on its second half.
     let text = "!A     1F\r\n;0300000180050077\r\n;020001010007F5\r\n;0000000000";
     let module = read_tdl(text.as_bytes(), "X").expect("an object").remove(0);
-    assert_eq!(module.sections[0].runs, [Run { offset: 0, bytes: vec![0, 7] }]);
+    assert_eq!(module.sections[0].runs, [SectionRun { offset: 0, bytes: vec![0, 7] }]);
     assert_eq!(module.sections[0].relocs, []);
 }
 
@@ -433,7 +433,7 @@ fn build(kind: SectionKind, pieces: &[Piece], start: u16) -> Option<Section> {
             section.relocs.push(Reloc { offset: at, kind: RelocKind::Word, target });
         }
         if !std::mem::replace(&mut open, true) {
-            section.runs.push(Run { offset: at, bytes: Vec::new() });
+            section.runs.push(SectionRun { offset: at, bytes: Vec::new() });
         }
         at += bytes.len() as u16;
         section.runs.last_mut()?.bytes.extend(bytes);

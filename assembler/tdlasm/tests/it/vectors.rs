@@ -43,7 +43,7 @@ fn expected(result: &str) -> BTreeMap<u16, u8> {
 }
 
 fn letters(outcome: &Assembly) -> String {
-    outcome.diagnostics.iter().filter_map(|one| one.code.letter()).collect()
+    outcome.diagnostics.iter().filter_map(|one| one.code.error_flag()).collect()
 }
 
 fn check(kind: &str, source: &str, result: &str, wanted: &str) -> Result<(), String> {

@@ -18,7 +18,7 @@ const CODES: [(u8, ErrorCode, &[&str]); 12] = [
     (8, ErrorCode::Chip, &["8123h", "flash chip"]),
     (9, ErrorCode::Protected, &["sector 33059", "boot"]),
     (10, ErrorCode::Timeout, &["sector 33059", "not erased"]),
-    (11, ErrorCode::Verify, &["8123h", "another check"]),
+    (11, ErrorCode::Verify, &["8123h", "CRC mismatch"]),
     (99, ErrorCode::Unknown(99), &["code 99", "8123h"]),
 ];
 

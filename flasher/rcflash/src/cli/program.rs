@@ -10,7 +10,7 @@ use firmware::build::{BuildError, build};
 use firmware::profile::BoardProfile;
 use firmware_wire::flash_program;
 use rcflash_link::flash::{FlashError, FlashImage, SECTOR};
-use tdlasm::image::{Image, Run};
+use tdlasm::image::{Image, ImageRun};
 
 use super::EvaluatorArgs;
 use super::program_file::{ProgramFile, read_file};
@@ -80,7 +80,7 @@ impl ProgramArgs {
                 let image = self.evaluator.build(profile, kind)?;
                 let entry = image.address;
                 let build_id = Some(image.build);
-                let image = Image::new([Run { address: entry, bytes: image.bytes }]);
+                let image = Image::new([ImageRun { address: entry, bytes: image.bytes }]);
                 Ok(Program { name: BUILT_IN.to_owned(), image, entry, build_id })
             }
         }
@@ -128,7 +128,7 @@ pub(super) fn read_program(path: &Path, address: Option<u32>) -> Result<Program,
             };
             let fits = address as usize + bytes.len() <= 0x1_0000;
             let address = u16::try_from(address).ok().filter(|_| fits).ok_or_else(passes)?;
-            (Image::new([Run { address, bytes }]), address)
+            (Image::new([ImageRun { address, bytes }]), address)
         }
         ProgramFile::Image(..) if address.is_some() => return Err(address_conflict(path)),
         ProgramFile::Image(image, entry) => (image, entry),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tdlasm::image::{Image, Run, intel_hex};
+use tdlasm::image::{Image, ImageRun, intel_hex};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
@@ -92,7 +92,7 @@ fn hex(first: u32, bytes: &[u8]) -> String {
         if is_large {
             text.push_str(&upper_address(((address >> 16) & 0xFFFF) as u16));
         }
-        let run = Run { address: (address & 0xFFFF) as u16, bytes: part.to_vec() };
+        let run = ImageRun { address: (address & 0xFFFF) as u16, bytes: part.to_vec() };
         let records = intel_hex(&Image::new([run]), None);
         text.push_str(records.strip_suffix(END).unwrap_or(&records));
         let taken = u32::try_from(part.len()).expect("at most 64 KiB");

@@ -60,19 +60,19 @@ impl<'a> SquareExchange<'a> {
     /// Returns the smallest sets of modern rules that each give Sargon the modern result.
     pub fn minimal_rule_changes(&self) -> Vec<Vec<Rule>> {
         let wanted = self.by_board(Rules::MODERN);
-        let mut minimal_rule_changes: Vec<Vec<Rule>> = Vec::new();
+        let mut smallest: Vec<Vec<Rule>> = Vec::new();
         for rules in Rules::all() {
             let chosen = rules.modern_rules();
             // `Rules::all` yields small sets first. Sets larger than the first that explains the
             // difference would contain unnecessary rules.
-            if minimal_rule_changes.first().is_some_and(|first| first.len() < chosen.len()) {
+            if smallest.first().is_some_and(|first| first.len() < chosen.len()) {
                 break;
             }
             if self.loss(rules) == Some(wanted) {
-                minimal_rule_changes.push(chosen);
+                smallest.push(chosen);
             }
         }
-        minimal_rule_changes
+        smallest
     }
 
     fn by_array(&self, rules: Rules) -> i32 {

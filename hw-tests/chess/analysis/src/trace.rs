@@ -115,9 +115,9 @@ pub fn exchange_steps(stake: u8, attackers: &[u8], defenders: &[u8]) -> Vec<Exch
 pub fn capturing_pieces(steps: &[ExchangeStep]) -> Vec<usize> {
     let (mut own, mut others) = (1, 1);
     let (mut taker, mut guard) = (0, 0);
-    let mut capturing_pieces = Vec::new();
+    let mut pieces = Vec::new();
     for step in steps {
-        capturing_pieces.push(taker);
+        pieces.push(taker);
         if step.action == StepAction::Takes {
             taker = guard;
             (own, others) = (others, own);
@@ -128,7 +128,7 @@ pub fn capturing_pieces(steps: &[ExchangeStep]) -> Vec<usize> {
         guard = others;
         others += 1;
     }
-    capturing_pieces
+    pieces
 }
 
 /// Returns the kinds of a side's pieces in the array's order of capture. A value of 3 is a
@@ -138,9 +138,8 @@ pub fn capturer_kinds(array: &AttackersArray, colour: Colour) -> Vec<PieceKind> 
     let bytes = array.to_bytes();
     let section = if colour == Colour::White { &bytes[1..7] } else { &bytes[8..] };
     let entries = section.iter().zip(PieceKind::ALL);
-    let capturer_kinds =
-        entries.flat_map(|(byte, slot)| [byte & 15, byte >> 4].map(|v| kind(v, slot)));
-    capturer_kinds.flatten().take(usize::from(array.count(colour))).collect()
+    let kinds = entries.flat_map(|(byte, slot)| [byte & 15, byte >> 4].map(|v| kind(v, slot)));
+    kinds.flatten().take(usize::from(array.count(colour))).collect()
 }
 
 /// Returns the array with other values in place of Sargon's, by the kind of each piece.

@@ -93,11 +93,11 @@ pub(super) fn compare(args: &CompareArgs) -> CommandResult {
     }
     let mut positions = args.positions.open_as(args.form)?;
     let parse = if args.threshold { parse_boolean } else { parse_value };
-    let mut peer = ExternalEngine::start(&args.command, Duration::from_secs(args.timeout), parse)
+    let mut engine = ExternalEngine::start(&args.command, Duration::from_secs(args.timeout), parse)
         .map_err(|error| CommandError::new(ENVIRONMENT, error))?;
     let mut counts = ComparisonCounts::default();
-    let asked = positions
-        .for_each(|_| (), |named, (), _| compare_moves(args, named, &mut peer, &mut counts));
+    let compared = positions
+        .for_each(|_| (), |named, (), _| compare_moves(args, named, &mut engine, &mut counts));
     // The values received before a failure are printed, too.
     if !args.form.epd {
         print_totals(args.form.json, &counts, summary)?;
@@ -105,11 +105,11 @@ pub(super) fn compare(args: &CompareArgs) -> CommandResult {
     if let Some(hint) = counts.factor.hint(args.by, args.values) {
         text::eprint_message(hint);
     }
-    for note in peer.notes() {
+    for note in engine.notes() {
         text::eprint_message(note);
     }
-    asked?;
-    peer.finish().map_err(|error| CommandError::new(ENVIRONMENT, error))?;
+    compared?;
+    engine.finish().map_err(|error| CommandError::new(ENVIRONMENT, error))?;
     positions.finish(match counts.differing(args.by) {
         0 => Ok(0),
         differ => {
@@ -125,27 +125,27 @@ pub(super) fn compare(args: &CompareArgs) -> CommandResult {
 fn compare_moves(
     args: &CompareArgs,
     named: &NamedPosition,
-    peer: &mut ExternalEngine,
+    engine: &mut ExternalEngine,
     counts: &mut ComparisonCounts,
 ) -> Result<(), CommandError> {
     let position = &named.entry.position;
     let moves = if args.captures { position.legal_captures() } else { position.legal_moves() };
     for m in moves {
         let ours = move_values(position, m, args.values);
-        let theirs = evaluate(args, named, m, ours.by(args.by), peer).map_err(|error| {
+        let theirs = evaluate(args, named, m, ours.by(args.by), engine).map_err(|error| {
             let played = position.uci(m);
             CommandError::new(ENVIRONMENT, format!("{error}, at {} {played}", named.fen))
         })?;
-        let asked = MoveComparison::of(args.values, named, m, theirs, ours);
-        let differs = counts.add(&asked, args.by);
+        let comparison = MoveComparison::of(args.values, named, m, theirs, ours);
+        let differs = counts.add(&comparison, args.by);
         if args.form.json {
-            print(&json_line(&asked)?)?;
+            print(&json_line(&comparison)?)?;
         } else if args.form.epd {
             let theirs = theirs.map_or_else(|| "none".to_owned(), |value| value.to_string());
             let comments = [format!("theirs={theirs}"), format!("see={}", ours.by(args.by))];
             print(&named.epd(Some(m), &comments))?;
         } else if differs && (args.list || counts.differing(args.by) <= DEFAULT_ROWS) {
-            print(&row(&asked))?;
+            print(&row(&comparison))?;
         }
     }
     Ok(())
@@ -158,9 +158,9 @@ fn evaluate(
     named: &NamedPosition,
     m: Move,
     ours: i32,
-    peer: &mut ExternalEngine,
+    engine: &mut ExternalEngine,
 ) -> Result<Option<i64>, ExternalEngineError> {
-    let mut ask = |threshold| peer.evaluate(&request_line(args, named, m, threshold));
+    let mut ask = |threshold| engine.evaluate(&request_line(args, named, m, threshold));
     if !args.threshold {
         return ask(None);
     }

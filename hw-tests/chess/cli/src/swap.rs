@@ -130,7 +130,8 @@ fn evaluate(args: &SwapArgs, positions: &mut PositionStream) -> CommandResult {
     positions.for_each(evaluate, |named, text, output| {
         if args.moves.is_empty() && named.entry.suite.is_some() {
             let SourceLocation { file, line } = &named.place;
-            let problem = "a suite begins after many positions alone; give it as a file of its own";
+            let problem =
+                "stated values begin after the first 4 MiB; put the suite in its own file";
             let message = format!("{}:{line}: {problem}", escape_controls(file));
             return Err(CommandError::new(ENVIRONMENT, message));
         }

@@ -56,9 +56,9 @@ impl Position {
         let mut legal = self.pseudo_legal_captures(None);
         let mut illegal = Vec::new();
         legal.retain(|m| {
-            let fault = self.fault(*m);
-            illegal.extend(fault.map(|fault| (*m, fault)));
-            fault.is_none()
+            let reason = self.illegal_reason(*m);
+            illegal.extend(reason.map(|reason| (*m, reason)));
+            reason.is_none()
         });
         (legal, illegal)
     }
@@ -179,11 +179,11 @@ impl Position {
     }
 
     /// Returns the reason why a move that follows the rules of its piece is not legal.
-    fn fault(&self, m: Move) -> Option<IllegalReason> {
+    fn illegal_reason(&self, m: Move) -> Option<IllegalReason> {
         if self.keeps_king_safe(m) {
             return None;
         }
-        let fault = if self.pieces.kind(Piece::King).has(m.from) {
+        Some(if self.pieces.kind(Piece::King).has(m.from) {
             IllegalReason::King
         } else if self.is_check() {
             IllegalReason::Check
@@ -191,8 +191,7 @@ impl Position {
             IllegalReason::EnPassant
         } else {
             IllegalReason::Pin
-        };
-        Some(fault)
+        })
     }
 
     /// Returns the pseudo-legal moves from and to some squares without castling: by the rules of

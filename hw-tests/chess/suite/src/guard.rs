@@ -19,7 +19,7 @@ const LEAF_ROUTINES: [&str; 4] = ["NEWLST", "NEXTAD", "ATKSAV", "PNCK"];
 /// Routines of the application that POINTS calls for each square.
 const CALLBACKS: [&str; 2] = ["ADDREC", "FOLD"];
 /// The routine that reports the program counter of what the interrupt service has interrupted.
-const PC_REPORT: &str = "PLACE";
+const PC_REPORT: &str = "PCRPT";
 /// Bytes below STACK that the evaluator may use: 256 (`sargon-src/README.md`), less what the
 /// interrupt service takes, 10 bytes (`acia.asm`) and its return address.
 const STACK_BYTES: u16 = 256 - 12;

@@ -247,7 +247,11 @@ fn what_is_wrong_with_a_file_is_located_and_has_its_exit_code() {
             "no module defines NOBODY",
         ),
         (&[("nextad.asm", " .INSERT nowhere.asm\n")], 1, "nextad.asm:1:"),
-        (&[("readme.txt", "")], 4, "holds none of xchng.asm, nextad.asm"),
+        (
+            &[("readme.txt", "")],
+            4,
+            "contains no override file; expected at least one of xchng.asm, nextad.asm",
+        ),
     ];
     for (files, code, message) in cases {
         let mine = folder(files);
@@ -291,7 +295,7 @@ fn a_file_that_nothing_uses_is_named_and_one_that_is_inserted_is_not() {
     let misspelt = folder(&[("xchng.asm", XCHNG), ("nxtad.asm", ALL[1].1)]);
     let (code, shown, messages) = run_with(misspelt.path(), &["--filter", "byte.figure4"]);
     assert_eq!(code, Some(3), "{shown}{messages}");
-    assert!(messages.contains("nxtad.asm is not used"), "{messages}");
+    assert!(messages.contains("nxtad.asm: unknown file name"), "{messages}");
     let parts = XCHNG.replacen(".INSERT sargon.asm", ".INSERT mine.inc", 1);
     assert_ne!(parts, XCHNG);
     let inserted = [

@@ -62,7 +62,7 @@ fn a_users_program_is_placed_by_its_addresses_and_started() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = folder.path().join("own.hex");
     // At 9000h: LD A,'!'; OUT (81h),A; JR $. The chip is set up already; one character goes out.
-    let image = tdlasm::image::Image::new([tdlasm::image::Run {
+    let image = tdlasm::image::Image::new([tdlasm::image::ImageRun {
         address: 0x9000,
         bytes: vec![0x3E, b'!', 0xD3, 0x81, 0x18, 0xFE],
     }]);

@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use board_debugger::{
-    Breakpoint, Condition, Debugger, ExecCommand, HaltReason, LoadedProgram, open_program,
+    BoundExpression, Breakpoint, Debugger, ExecCommand, HaltReason, LoadedProgram, open_program,
 };
 use firmware::code_map::MappedProgram;
 use firmware::profile::BoardProfile;
-use tdlasm::image::{Image, Run};
+use tdlasm::image::{Image, ImageRun};
 
 /// Instructions before the first reverse command.
 const STEPS: u64 = 10_100_000;
@@ -17,7 +17,7 @@ const PROGRAM: [u8; 13] =
     [0x00, 0x75, 0x23, 0xCB, 0xFC, 0xCB, 0xF4, 0xED, 0x43, 0x00, 0x90, 0x18, 0xF4];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let run = Run { address: 0x8000, bytes: PROGRAM.into() };
+    let run = ImageRun { address: 0x8000, bytes: PROGRAM.into() };
     let known = MappedProgram { image: Image::new([run]), ..MappedProgram::default() };
     let profile = BoardProfile::named("rc2014-classic")?;
     let mut debugger = open_program(&profile, LoadedProgram::new(known, 0x8000))?;
@@ -27,16 +27,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let began = Instant::now();
         let halt = debugger.run(ExecCommand::ReverseSteps(steps), &mut |_| false);
         println!("back {steps}: {:.1?}", began.elapsed());
-        assert_eq!(halt, HaltReason::Step);
+        assert_eq!(halt, HaltReason::Completed);
         self::forward(&mut debugger, steps);
     }
-    let first = Condition::parse("PC == 8000H", debugger.code())?;
+    let first = BoundExpression::parse("PC == 8000H", debugger.code())?;
     debugger.stops.add_breakpoint(Breakpoint { condition: Some(first), ..Breakpoint::at(0x8000) });
     let began = Instant::now();
     let halt = debugger.run(ExecCommand::ReverseContinue, &mut |_| false);
     assert_eq!(halt, HaltReason::Breakpoint);
-    println!("goback over all: {:.2?}", began.elapsed());
-    let last = Condition::parse("HL == 0", debugger.code())?;
+    println!("rrun over all: {:.2?}", began.elapsed());
+    let last = BoundExpression::parse("HL == 0", debugger.code())?;
     debugger.stops.clear();
     debugger.stops.add_breakpoint(Breakpoint { condition: Some(last), ..Breakpoint::at(0x8001) });
     let forward = self::forward(&mut debugger, STEPS);

@@ -22,8 +22,20 @@ pub(super) use stop::parse_watch;
 const SCRIPT_ROWS: usize = 12;
 /// The commands that run the board.
 const RUNNING_COMMANDS: [&str; 14] = [
-    "step", "over", "next", "into", "out", "run", "until", "to", "back", "lineback", "goback",
-    "backto", "who", "restart",
+    "step",
+    "over",
+    "next",
+    "into",
+    "out",
+    "run",
+    "until",
+    "to",
+    "back",
+    "rnext",
+    "rrun",
+    "rto",
+    "lastchange",
+    "restart",
 ];
 /// Maximum repeat count of a step command.
 const MAX_REPEATED_STEPS: u32 = 10_000_000;
@@ -55,9 +67,9 @@ pub enum Pane {
     /// The open calls.
     Calls,
     /// The attackers array and the registers by the article's names.
-    Array,
+    Attackers,
     /// The position that the evaluator examines.
-    Board,
+    Position,
     /// The breakpoints, the watchpoints and the expressions shown at each halt.
     Stops,
     /// The expressions shown at each halt, with their values.
@@ -74,8 +86,8 @@ impl Pane {
         let name = match self {
             Self::Memory(at) => return Some(format!("memory {at:04X}H")),
             Self::Calls => "calls",
-            Self::Array => "array",
-            Self::Board => "board",
+            Self::Attackers => "attackers",
+            Self::Position => "position",
             Self::Stops => "stops",
             Self::Displays => "display",
             Self::Console => "console",
@@ -92,8 +104,8 @@ impl Pane {
             Self::Memory(at) => render::memory(debugger, *at, rows, render::ROW),
             Self::Registers => render::registers(debugger),
             Self::Calls => render::calls(debugger),
-            Self::Array => [render::array(debugger), render::roles(debugger)].concat(),
-            Self::Board => render::position_lines(debugger),
+            Self::Attackers => [render::array(debugger), render::roles(debugger)].concat(),
+            Self::Position => render::position_lines(debugger),
             Self::Stops => render::stops(debugger),
             Self::Displays => print::displays(debugger),
             Self::Console => render::console(debugger),
@@ -125,17 +137,17 @@ pub fn execute(
 /// Returns `true` for a command line that runs the board, or puts it elsewhere.
 pub fn runs_board(line: &str) -> bool {
     let name = line.split_whitespace().next().unwrap_or_default();
-    let command = COMMANDS.iter().find(|one| one.name == name || one.short == name);
-    command.is_some_and(|one| RUNNING_COMMANDS.contains(&one.name))
+    let command = COMMANDS.iter().find(|command| command.name == name || command.short == name);
+    command.is_some_and(|command| RUNNING_COMMANDS.contains(&command.name))
 }
 
 /// Runs the board, and the commands of a breakpoint that halts it; see [`execute`].
 pub fn run(
     debugger: &mut Debugger,
-    motion: ExecCommand,
+    command: ExecCommand,
     should_stop: ShouldStop<'_>,
 ) -> HaltReason {
-    let halt = debugger.run(motion, &mut *should_stop);
+    let halt = debugger.run(command, &mut *should_stop);
     run_breakpoint_commands(debugger, halt, should_stop)
 }
 
@@ -148,7 +160,7 @@ fn run_breakpoint_commands(
 ) -> HaltReason {
     while halt == HaltReason::Breakpoint {
         let Some(commands) = debugger.commands_at_pc() else { break };
-        halt = HaltReason::Step;
+        halt = HaltReason::Completed;
         for command in commands.split(';') {
             match execute_one(debugger, command, &mut *should_stop) {
                 Ok(CommandOutcome::Halted(next)) => {
@@ -162,7 +174,7 @@ fn run_breakpoint_commands(
                 Err(problem) => debugger.stops.log(format!("{}: {problem}", command.trim())),
             }
         }
-        if halt == HaltReason::Step {
+        if halt == HaltReason::Completed {
             return HaltReason::Breakpoint;
         }
         if (should_stop)(debugger) {
@@ -187,7 +199,7 @@ fn execute_one(
     if name.is_empty() || name.starts_with(';') {
         return Ok(CommandOutcome::Output(String::new()));
     }
-    let command = COMMANDS.iter().find(|one| one.name == name || one.short == name);
+    let command = COMMANDS.iter().find(|command| command.name == name || command.short == name);
     let command =
         command.ok_or_else(|| format!("unknown command '{name}'; ? lists all commands"))?;
     match command.name {
@@ -216,8 +228,8 @@ fn execute_one(
             Ok(CommandOutcome::Halted(HaltReason::HistoryStart))
         }
         name => match parse_exec_command(debugger, name, rest)? {
-            Some((motion, times)) => {
-                Ok(CommandOutcome::Halted(run_repeatedly(debugger, motion, times, should_stop)))
+            Some((command, times)) => {
+                Ok(CommandOutcome::Halted(run_repeatedly(debugger, command, times, should_stop)))
             }
             None => parse_pane(debugger, name, rest).map(CommandOutcome::Show),
         },
@@ -230,21 +242,21 @@ fn parse_exec_command(
     name: &str,
     rest: &str,
 ) -> Result<Option<(ExecCommand, u32)>, String> {
-    let motion = match name {
+    let command = match name {
         "step" => ExecCommand::Step,
         "over" => ExecCommand::StepOver,
         "next" => ExecCommand::StepLine,
         "into" => ExecCommand::StepLineInto,
         "back" => ExecCommand::ReverseStep,
-        "lineback" => ExecCommand::ReverseStepLine,
+        "rnext" => ExecCommand::ReverseStepLine,
         "out" => return Ok(Some((ExecCommand::StepOut, 1))),
         "run" => return Ok(Some((ExecCommand::Continue, 1))),
-        "goback" => return Ok(Some((ExecCommand::ReverseContinue, 1))),
+        "rrun" => return Ok(Some((ExecCommand::ReverseContinue, 1))),
         "to" => return Ok(Some((ExecCommand::RunTo(instruction_address(debugger, rest)?), 1))),
-        "backto" => {
+        "rto" => {
             return Ok(Some((ExecCommand::ReverseTo(instruction_address(debugger, rest)?), 1)));
         }
-        "who" => {
+        "lastchange" => {
             return Ok(Some((
                 ExecCommand::ReverseToChange(location::resolve_address(debugger, rest)?),
                 1,
@@ -255,23 +267,23 @@ fn parse_exec_command(
     let times = if rest.is_empty() { Some(1) } else { rest.parse().ok() };
     let times = times.filter(|times| (1..=MAX_REPEATED_STEPS).contains(times));
     let wrong = || format!("invalid number of steps '{rest}': expected 1 to {MAX_REPEATED_STEPS}");
-    Ok(Some((motion, times.ok_or_else(wrong)?)))
+    Ok(Some((command, times.ok_or_else(wrong)?)))
 }
 
 /// Repeats a command until the board halts for another reason than a completed step.
 fn run_repeatedly(
     debugger: &mut Debugger,
-    motion: ExecCommand,
+    command: ExecCommand,
     times: u32,
     should_stop: ShouldStop<'_>,
 ) -> HaltReason {
-    if motion == ExecCommand::ReverseStep {
+    if command == ExecCommand::ReverseStep {
         return debugger.run(ExecCommand::ReverseSteps(times.into()), should_stop);
     }
-    let mut halt = HaltReason::Step;
+    let mut halt = HaltReason::Completed;
     for _ in 0..times {
-        halt = debugger.run(motion, should_stop);
-        if halt != HaltReason::Step {
+        halt = debugger.run(command, should_stop);
+        if halt != HaltReason::Completed {
             break;
         }
     }
@@ -310,8 +322,8 @@ fn parse_pane(debugger: &Debugger, name: &str, rest: &str) -> Result<Pane, Strin
         "memory" => Pane::Memory(location::resolve_address(debugger, rest)?),
         "registers" => Pane::Registers,
         "calls" => Pane::Calls,
-        "array" => Pane::Array,
-        "board" => Pane::Board,
+        "attackers" => Pane::Attackers,
+        "position" => Pane::Position,
         "stops" => Pane::Stops,
         "console" => Pane::Console,
         _ => Pane::Help,

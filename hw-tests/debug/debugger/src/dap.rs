@@ -61,9 +61,9 @@ pub fn serve(
     output: &mut dyn Write,
     launch: Launch<'_>,
 ) -> io::Result<()> {
-    let line = Output { request_reader: RequestReader::new(input), output, seq: 0, printed: 0 };
+    let client = Output { request_reader: RequestReader::new(input), output, seq: 0, printed: 0 };
     let mut adapter = Adapter {
-        line,
+        client,
         launch,
         launched: LaunchArguments::default(),
         session: None,
@@ -71,7 +71,7 @@ pub fn serve(
         breakpoints: ClientBreakpoints::default(),
         has_stopped_before: false,
     };
-    while let Some(request) = adapter.line.request_reader.next()? {
+    while let Some(request) = adapter.client.request_reader.next()? {
         if !adapter.serve(&request)? {
             break;
         }
@@ -81,7 +81,7 @@ pub fn serve(
 
 /// The state of a session.
 struct Adapter<'a> {
-    line: Output<'a>,
+    client: Output<'a>,
     launch: Launch<'a>,
     /// The arguments of the last launch, for `restart`.
     launched: LaunchArguments,
@@ -100,41 +100,41 @@ impl Adapter<'_> {
                 let checked = request.arguments().and_then(|client: ClientFormat| client.check());
                 let answer =
                     checked.map(|()| CAPABILITIES.map(|name| (name, true)).into_iter().collect());
-                self.line.respond(request, answer)?;
+                self.client.respond(request, answer)?;
             }
             "launch" | "attach" => self.start(request)?,
             "restart" => self.restart(request)?,
             "exceptionInfo" => {
                 let answer = self.exception_info();
-                self.line.respond(request, answer)?;
+                self.client.respond(request, answer)?;
             }
             "configurationDone" => {
                 let answer = self.session.as_ref().map(|_| Value::Null).ok_or_else(not_launched);
                 let is_launched = answer.is_ok();
-                self.line.respond(request, answer)?;
+                self.client.respond(request, answer)?;
                 if is_launched {
                     self.first_stop()?;
                 }
             }
             "disconnect" => {
-                self.line.respond(request, Ok(Value::Null))?;
+                self.client.respond(request, Ok(Value::Null))?;
                 return Ok(false);
             }
             "terminate" => {
                 let ended = self.session.take();
-                self.line.respond(request, Ok(Value::Null))?;
+                self.client.respond(request, Ok(Value::Null))?;
                 // A client may answer the event with the same request.
                 if ended.is_some() {
-                    self.line.event("terminated", Value::Null)?;
+                    self.client.event("terminated", Value::Null)?;
                 }
             }
             "evaluate" => self.evaluate(request)?,
             "goto" => self.go_to(request)?,
             command => match exec_command(command, request) {
-                Some(motion) => self.resume(request, motion)?,
+                Some(command) => self.resume(request, command)?,
                 None => {
                     let answer = self.handle_query(request);
-                    self.line.respond(request, answer)?;
+                    self.client.respond(request, answer)?;
                 }
             },
         }

@@ -7,10 +7,10 @@ use firmware::code_map::CodeMap;
 
 use super::calls::{CallStack, OpenCall};
 use super::exec::HaltReason;
-use super::history::{History, Snapshot, StepCounts};
-use super::stops::{StepAccesses, StopPoints, WatchHit};
+use super::history::{History, ReverseStepCounts, Snapshot};
+use super::stops::{StepTrace, StopPoints, WatchHit};
 use super::target::Target;
-use super::touched::Touched;
+use super::touched::StepAddresses;
 
 /// A callback that is polled while the board runs; returning `true` stops it. It may inspect the
 /// debugger, set breakpoints and send bytes.
@@ -27,23 +27,25 @@ pub struct Debugger {
     pub stops: StopPoints,
     pub(super) history: History,
     pub(super) step_count: u64,
-    pub(super) counts: StepCounts,
+    pub(super) counts: ReverseStepCounts,
     /// Steps that reverse commands have replayed.
     pub(super) replayed_steps: u64,
-    /// The longest output since the start of the history, which snapshots have a part of.
+    /// All output since the start of the history, also of steps after the present; a snapshot
+    /// stores only its length.
     pub(super) recorded_output: Vec<u8>,
     pub(super) calls: CallStack,
-    /// The return address of the current interrupt service, whose breakpoint was checked before.
+    /// The PC to which the current interrupt service returns; a breakpoint there is already
+    /// counted.
     pub(super) interrupted_pc: Option<u16>,
-    /// Whether the breakpoint at PC was checked before an interrupt.
+    /// Whether the breakpoint at PC was counted before an interrupt, and is not counted again.
     pub(super) breakpoint_already_hit: bool,
     /// The number of recorded inputs that the board has received since the start of its history.
     pub(super) inputs_delivered: usize,
     pub(super) accesses: RefCell<Vec<BusAccess>>,
     /// The registers before the last step, for watchpoints on registers.
     pub(super) registers_before: Registers,
-    /// The memory that the last step accessed; `None` after other commands.
-    pub(super) touched: Option<Touched>,
+    /// The memory that the last step read and wrote; `None` after other commands.
+    pub(super) step_addresses: Option<StepAddresses>,
     /// `true` during a reverse search, while the state is not to be shown.
     pub(super) in_reverse_search: bool,
     origin: Option<Snapshot>,
@@ -62,7 +64,7 @@ impl Debugger {
             stops: StopPoints::default(),
             history: History::new(),
             step_count: 0,
-            counts: StepCounts::default(),
+            counts: ReverseStepCounts::default(),
             replayed_steps: 0,
             recorded_output: Vec::new(),
             calls: CallStack::default(),
@@ -71,7 +73,7 @@ impl Debugger {
             inputs_delivered: 0,
             accesses: RefCell::new(Vec::new()),
             registers_before: Registers::default(),
-            touched: None,
+            step_addresses: None,
             in_reverse_search: false,
             origin: None,
             reload: None,
@@ -136,8 +138,8 @@ impl Debugger {
     /// # Errors
     /// Returns the reason if not: a target has none.
     pub fn can_set_watchpoint(&self) -> Result<(), String> {
-        let problem = "the debug kernel does not support watchpoints; `who` finds the last change \
-                       of a byte on the simulated twin";
+        let problem = "the debug kernel does not support watchpoints; `lastchange` finds the \
+                       last change of a byte on the simulated twin";
         self.live_target().map_or(Ok(()), |_| Err(problem.to_owned()))
     }
 
@@ -317,15 +319,15 @@ impl Debugger {
     }
 
     /// Returns the reason to halt after a step, if there is one. Counts the hit of a breakpoint.
-    pub(super) fn halt_reason(&mut self, turn: StepOutcome) -> Option<HaltReason> {
-        if turn != StepOutcome::Executed {
+    pub(super) fn halt_reason(&mut self, outcome: StepOutcome) -> Option<HaltReason> {
+        if outcome != StepOutcome::Executed {
             return None;
         }
         if self.stops.is_empty() {
             return None;
         }
         let hit = self.with_stops(|debugger, stops| {
-            stops.record_watch_hit(&debugger.step_accesses(), &|at| debugger.peek(at))
+            stops.record_watch_hit(&debugger.step_trace(), &|at| debugger.peek(at))
         });
         if let Some(hit) = hit {
             return Some(HaltReason::Watchpoint(hit));
@@ -343,8 +345,8 @@ impl Debugger {
     /// The commands of the breakpoint at PC, separated by `;`.
     pub(super) fn commands_at_pc(&self) -> Option<String> {
         let pc = self.registers().pc;
-        let mut here = self.stops.breakpoints().filter(|(_, one)| one.address == pc);
-        here.find_map(|(_, one)| one.commands.clone())
+        let mut here = self.stops.breakpoints().filter(|(_, breakpoint)| breakpoint.address == pc);
+        here.find_map(|(_, breakpoint)| breakpoint.commands.clone())
     }
 
     /// Lends the breakpoints and watchpoints, to be changed while the debugger is read.
@@ -357,12 +359,12 @@ impl Debugger {
 
     /// The watchpoint that the last step accessed, whatever its hit count.
     pub(super) fn watch_hit(&self) -> Option<WatchHit> {
-        self.stops.watch_hit(&self.step_accesses(), &|at| self.peek(at))
+        self.stops.watch_hit(&self.step_trace(), &|at| self.peek(at))
     }
 
-    fn step_accesses(&self) -> StepAccesses<'_> {
+    fn step_trace(&self) -> StepTrace<'_> {
         let after = self.registers();
-        StepAccesses { accesses: self.accesses.borrow(), before: self.registers_before, after }
+        StepTrace { accesses: self.accesses.borrow(), before: self.registers_before, after }
     }
 
     /// The length of the instruction at an address, in bytes; 1 if there is none.

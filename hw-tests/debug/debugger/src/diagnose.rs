@@ -71,26 +71,28 @@ pub enum FirstFault {
 impl FirstFault {
     /// Returns a message for the user.
     pub fn message(&self) -> String {
-        let of = |square: &Option<Square>| square.map(|one| format!("{one}: ")).unwrap_or_default();
+        let prefix = |square: &Option<Square>| {
+            square.map(|square| format!("{square}: ")).unwrap_or_default()
+        };
         match self {
             Self::NoFault => "the board's residues match the reference".to_owned(),
             Self::Array { square, side, board, host } => format!(
                 "{}{side}'s section of the attackers array is {board}, not {host}",
-                of(square)
+                prefix(square)
             ),
             Self::Booking { square, number, board, host: Some(host) } => {
                 format!(
                     "{}booking {number} leaves a residue of {board:+}, not {host:+}",
-                    of(square)
+                    prefix(square)
                 )
             }
             Self::Booking { square, number, board, host: None } => format!(
                 "{}booking {number}, which the reference does not have, leaves a residue of \
                  {board:+}",
-                of(square)
+                prefix(square)
             ),
             Self::Residue { square, board, host } => {
-                format!("{}XCHNG returns a residue of {board:+}, not {host:+}", of(square))
+                format!("{}XCHNG returns a residue of {board:+}, not {host:+}", prefix(square))
             }
             Self::Stuck(text) => text.clone(),
         }
@@ -122,9 +124,9 @@ pub fn diagnose(
             let verdicts = evaluate_as(position, behaviour).squares;
             let expected: Vec<ExpectedCall> = verdicts
                 .into_iter()
-                .map(|one| {
-                    let square = Some(one.square);
-                    ExpectedCall { square, array: Some(one.array), outcome: one.outcome }
+                .map(|verdict| {
+                    let square = Some(verdict.square);
+                    ExpectedCall { square, array: Some(verdict.array), outcome: verdict.outcome }
                 })
                 .collect();
             (Request::Position { squares: encode::squares(position) }, expected)
@@ -183,14 +185,16 @@ impl FaultSearch {
                 Err(outcome) => return self.stuck(outcome),
             }
             let square = self.square();
-            let wanted =
-                expected.iter().position(|one| one.square.is_none() || one.square == square);
-            let Some(wanted) = wanted.map(|at| expected.swap_remove(at)) else {
-                let place = square.map_or("no square".to_owned(), |square| square.to_string());
-                return FirstFault::Stuck(format!("XCHNG was called for {place}, which is empty"));
+            let index =
+                expected.iter().position(|call| call.square.is_none() || call.square == square);
+            let Some(index) = index else {
+                let problem = square.map_or("with an invalid square in M3".to_owned(), |square| {
+                    format!("for {square}, which is empty")
+                });
+                return FirstFault::Stuck(format!("XCHNG was called {problem}"));
             };
-            let fault =
-                self.check_array(&wanted).or_else(|| self.check_exchange(&wanted, should_stop));
+            let call = expected.swap_remove(index);
+            let fault = self.check_array(&call).or_else(|| self.check_exchange(&call, should_stop));
             if let Some(fault) = fault {
                 return fault;
             }
@@ -200,7 +204,7 @@ impl FaultSearch {
 
     fn missing_calls_message(&self, expected: &[ExpectedCall]) -> String {
         let squares: Vec<String> =
-            expected.iter().filter_map(|one| Some(one.square?.to_string())).collect();
+            expected.iter().filter_map(|call| Some(call.square?.to_string())).collect();
         format!("the board finished without calling XCHNG for {}", squares.join(", "))
     }
 
@@ -243,7 +247,8 @@ impl FaultSearch {
         should_stop: ShouldStop<'_>,
     ) -> Option<FirstFault> {
         let square = wanted.square;
-        let host: Vec<i8> = wanted.outcome.bookings.iter().map(|one| one.residue as i8).collect();
+        let host: Vec<i8> =
+            wanted.outcome.bookings.iter().map(|booking| booking.residue as i8).collect();
         let end = self.debugger.clock() + (self.within * self.debugger.clock_hz() as f64) as u64;
         let mut number = 0;
         loop {
@@ -261,7 +266,7 @@ impl FaultSearch {
                         return Some(FirstFault::Booking { square, number, board, host: expected });
                     }
                 }
-                HaltReason::Step => {
+                HaltReason::Completed => {
                     let host = wanted.outcome.residue as i8;
                     return (board != host).then_some(FirstFault::Residue { square, board, host });
                 }

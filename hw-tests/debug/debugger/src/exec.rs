@@ -6,7 +6,7 @@ use super::stops::WatchHit;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HaltReason {
     /// The command has completed.
-    Step,
+    Completed,
     /// PC is at a breakpoint.
     Breakpoint,
     /// The last instruction accessed a watchpoint; after a reverse command, the next one will.

@@ -1,4 +1,4 @@
-//! Conditions of breakpoints, such as `E == 3 && [M3] == 41H`, and messages with values.
+//! Expressions for conditions and displays, such as `E == 3 && [M3] == 41H`, and log messages.
 
 use firmware::code_map::CodeMap;
 use z80_core::{Expression, ExpressionError, Name, Registers, Values, register_value};
@@ -8,14 +8,14 @@ use z80_core::{Expression, ExpressionError, Name, Registers, Values, register_va
 /// The syntax is that of [`Expression`]. Names are registers (`A`, `HL`, `B'`), flags (`FZ`) or
 /// labels, whose value is their address. All values have 16 bits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Condition(Expression);
+pub struct BoundExpression(Expression);
 
-struct Moment<'m> {
+struct EvalContext<'m> {
     registers: &'m Registers,
     read: &'m dyn Fn(u16) -> u8,
 }
 
-impl Values for Moment<'_> {
+impl Values for EvalContext<'_> {
     fn value(&self, name: &str) -> i64 {
         register_value(self.registers, name).unwrap_or(0).into()
     }
@@ -29,8 +29,8 @@ impl Values for Moment<'_> {
     }
 }
 
-impl Condition {
-    /// Parses a condition; labels are resolved now.
+impl BoundExpression {
+    /// Parses an expression; labels are resolved now.
     ///
     /// # Errors
     /// Returns `ExpressionError` if the syntax is invalid or a name unknown.
@@ -38,7 +38,7 @@ impl Condition {
         Self::parse_at(text, code, None)
     }
 
-    /// Parses a condition; a local label `..L` is that of the routine at an address.
+    /// Parses an expression; a local label `..L` is that of the routine at an address.
     ///
     /// # Errors
     /// Returns `ExpressionError` if the syntax is invalid or a name unknown.
@@ -61,17 +61,17 @@ impl Condition {
         })
     }
 
-    /// Evaluates the condition; it holds if the value is not 0.
+    /// Evaluates the expression; as a condition it holds if the value is not 0.
     pub fn value(&self, registers: &Registers, read: &dyn Fn(u16) -> u8) -> u16 {
         self.signed_value(registers, read) as u16
     }
 
-    /// Evaluates the condition; negative only if its value is that of `sb` or `sw`.
+    /// Evaluates the expression; negative only if its value is that of `sb` or `sw`.
     pub(super) fn signed_value(&self, registers: &Registers, read: &dyn Fn(u16) -> u8) -> i64 {
-        self.0.value(&Moment { registers, read })
+        self.0.value(&EvalContext { registers, read })
     }
 
-    /// Returns the address and the width in bytes of a condition `[x]` or `{x}`.
+    /// Returns the address and the width in bytes of an expression `[x]` or `{x}`.
     pub(super) fn memory_operand(&self) -> Option<(Self, u16)> {
         self.0.memory_operand().map(|(address, width)| (Self(address), width))
     }
@@ -79,7 +79,7 @@ impl Condition {
 
 /// A message with values: `sum {HL} of {[COUNT]}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LogMessage(Vec<(String, Option<Condition>)>);
+pub struct LogMessage(Vec<(String, Option<BoundExpression>)>);
 
 impl LogMessage {
     /// Parses a message; expressions are within braces, which may contain braces.
@@ -97,7 +97,10 @@ impl LogMessage {
             });
             let unclosed = || ExpressionError::Unclosed('}', String::new());
             let end = end.ok_or_else(unclosed)?;
-            parts.push((before.to_owned(), Some(Condition::parse_at(&after[..end], code, at)?)));
+            parts.push((
+                before.to_owned(),
+                Some(BoundExpression::parse_at(&after[..end], code, at)?),
+            ));
             rest = &after[end + 1..];
         }
         parts.push((rest.to_owned(), None));
@@ -106,9 +109,10 @@ impl LogMessage {
 
     /// Returns the message with the values in hexadecimal and decimal.
     pub(super) fn format(&self, registers: &Registers, read: &dyn Fn(u16) -> u8) -> String {
-        let value = |one: &Condition| format_signed(one.signed_value(registers, read));
-        let part = |(text, one): &(String, Option<Condition>)| {
-            text.clone() + &one.as_ref().map(value).unwrap_or_default()
+        let value =
+            |expression: &BoundExpression| format_signed(expression.signed_value(registers, read));
+        let part = |(text, expression): &(String, Option<BoundExpression>)| {
+            text.clone() + &expression.as_ref().map(value).unwrap_or_default()
         };
         self.0.iter().map(part).collect()
     }

@@ -108,7 +108,7 @@ impl Session<'_, '_> {
     }
 
     fn run(&mut self, text: &str) -> String {
-        let motion = match text {
+        let command = match text {
             "c" => ExecCommand::Continue,
             "s" => ExecCommand::Step,
             "bs" => ExecCommand::ReverseStep,
@@ -116,7 +116,7 @@ impl Session<'_, '_> {
             _ => return String::new(),
         };
         let Self { debugger, client, .. } = self;
-        let halt = debugger.run(motion, &mut |_| client.is_interrupted());
+        let halt = debugger.run(command, &mut |_| client.is_interrupted());
         self.halt_text(halt)
     }
 
@@ -126,7 +126,7 @@ impl Session<'_, '_> {
             HaltReason::HistoryStart => "T05replaylog:begin;".to_owned(),
             HaltReason::Paused => "S02".to_owned(),
             HaltReason::TwinCaughtUp => "T05replaylog:end;".to_owned(),
-            HaltReason::Step
+            HaltReason::Completed
             | HaltReason::Breakpoint
             | HaltReason::NeverChanged(_)
             | HaltReason::Idle

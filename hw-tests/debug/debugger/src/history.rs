@@ -21,7 +21,7 @@ pub(super) struct Snapshot {
     pub(super) board: BoardModel<QueueLine>,
     /// The length of the board's output.
     pub(super) output_bytes: usize,
-    pub(super) counts: StepCounts,
+    pub(super) counts: ReverseStepCounts,
     pub(super) calls: CallStack,
     pub(super) interrupted_pc: Option<u16>,
     pub(super) breakpoint_already_hit: bool,
@@ -29,22 +29,23 @@ pub(super) struct Snapshot {
     pub(super) inputs_delivered: usize,
 }
 
-/// How many of the steps so far a reverse step stops at.
+/// The numbers of steps so far that a reverse step can stop at: those outside of interrupt
+/// services, and all.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct StepCounts {
+pub(super) struct ReverseStepCounts {
     outside_services: u64,
     all: u64,
 }
 
-impl StepCounts {
-    /// Counts an executed step, which began within an interrupt service or not.
+impl ReverseStepCounts {
+    /// Counts an executed step; `in_service` if it began within an interrupt service.
     pub(super) fn count(&mut self, in_service: bool) {
         self.all += 1;
         self.outside_services += u64::from(!in_service);
     }
 
-    /// Returns the number of steps that count for a reverse step that begins within an interrupt
-    /// service or not.
+    /// Returns the number of steps to compare for a reverse step: all steps if it begins within an
+    /// interrupt service, else those outside of services.
     pub(super) fn get(self, in_service: bool) -> u64 {
         if in_service { self.all } else { self.outside_services }
     }
@@ -106,9 +107,10 @@ impl History {
         self.snapshots.get(after.checked_sub(1)?)
     }
 
-    /// The last snapshot with at most `count` steps of a kind; see [`StepCounts::get`].
+    /// The last snapshot with at most `count` steps of a kind; see [`ReverseStepCounts::get`].
     pub(super) fn snapshot_with(&self, count: u64, in_service: bool) -> Option<&Snapshot> {
-        let after = self.snapshots.partition_point(|one| one.counts.get(in_service) <= count);
+        let after =
+            self.snapshots.partition_point(|snapshot| snapshot.counts.get(in_service) <= count);
         self.snapshots.get(after.checked_sub(1)?)
     }
 

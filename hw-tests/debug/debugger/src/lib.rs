@@ -13,14 +13,14 @@
 //! use firmware::profile::BoardProfile;
 //!
 //! // `INR A` twice, at 8000H.
-//! let mut known = MappedProgram::default();
-//! known.image = tdlasm::image::parse_intel_hex(":028000003C3C06\n:00000001FF\n")?.0;
+//! let mut mapped = MappedProgram::default();
+//! mapped.image = tdlasm::image::parse_intel_hex(":028000003C3C06\n:00000001FF\n")?.0;
 //! let profile = BoardProfile::named("rc2014-classic")?;
-//! let mut debugger: Debugger = open_program(&profile, LoadedProgram::new(known, 0x8000))?;
+//! let mut debugger: Debugger = open_program(&profile, LoadedProgram::new(mapped, 0x8000))?;
 //!
-//! assert_eq!(debugger.run(ExecCommand::Step, &mut |_| false), HaltReason::Step);
+//! assert_eq!(debugger.run(ExecCommand::Step, &mut |_| false), HaltReason::Completed);
 //! assert_eq!(debugger.registers().pc, 0x8001);
-//! assert_eq!(debugger.run(ExecCommand::ReverseStep, &mut |_| false), HaltReason::Step);
+//! assert_eq!(debugger.run(ExecCommand::ReverseStep, &mut |_| false), HaltReason::Completed);
 //! assert_eq!(debugger.registers().pc, 0x8000);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -55,7 +55,7 @@ pub use calls::OpenCall;
 pub use debugger::{Debugger, Reload, ShouldStop};
 pub use diagnose::{Diagnosis, FirstFault, diagnose};
 pub use exec::{ExecCommand, HaltReason};
-pub use expression::Condition;
+pub use expression::BoundExpression;
 pub use machine::Machine;
 pub use program::{LoadedProgram, ProgramError, ProgramFile, ram_layout};
 pub use registers::{RegisterRole, xchng_register_roles};

@@ -4,7 +4,7 @@
 use firmware::code_map::CodeMap;
 
 use super::debugger::Debugger;
-use super::expression::Condition;
+use super::expression::BoundExpression;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Location {
@@ -40,8 +40,8 @@ pub(super) fn resolve_address(debugger: &Debugger, text: &str) -> Result<u16, St
 }
 
 /// Parses an expression; local labels are those of the routine at PC.
-pub(super) fn parse(debugger: &Debugger, text: &str) -> Result<Condition, String> {
-    Condition::parse_at(text, debugger.code(), Some(debugger.registers().pc))
+pub(super) fn parse(debugger: &Debugger, text: &str) -> Result<BoundExpression, String> {
+    BoundExpression::parse_at(text, debugger.code(), Some(debugger.registers().pc))
         .map_err(|error| error.to_string())
 }
 

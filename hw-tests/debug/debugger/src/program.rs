@@ -93,7 +93,7 @@ pub enum ProgramError {
 
 /// A program that was loaded from a file.
 pub struct LoadedProgram {
-    pub(super) known: MappedProgram,
+    pub(super) mapped: MappedProgram,
     /// The entry address.
     pub entry: u16,
     /// The assembler's warnings, as text.
@@ -102,8 +102,8 @@ pub struct LoadedProgram {
 
 impl LoadedProgram {
     /// Creates a program that the caller has linked.
-    pub fn new(known: MappedProgram, entry: u16) -> Self {
-        Self { known, entry, warnings: String::new() }
+    pub fn new(mapped: MappedProgram, entry: u16) -> Self {
+        Self { mapped, entry, warnings: String::new() }
     }
 }
 
@@ -114,9 +114,10 @@ impl ProgramFile {
     /// Returns `ProgramError` if a file can't be read or is invalid.
     pub fn load(&self, profile: &BoardProfile) -> Result<LoadedProgram, ProgramError> {
         let ending = self.path.extension().unwrap_or_default().to_string_lossy();
-        let is_one_of = |known: &[&str]| known.iter().any(|one| ending.eq_ignore_ascii_case(one));
+        let is_one_of =
+            |extensions: &[&str]| extensions.iter().any(|other| ending.eq_ignore_ascii_case(other));
         let mut warnings = String::new();
-        let (known, entry) = if is_one_of(&SOURCE_EXTENSIONS) {
+        let (mapped, entry) = if is_one_of(&SOURCE_EXTENSIONS) {
             self.assemble(profile, &mut warnings)?
         } else if is_one_of(&ELF_EXTENSIONS) {
             self.read_elf(&mut warnings)?
@@ -126,16 +127,16 @@ impl ProgramFile {
             return Err(ProgramError::UnknownFileType(self.path.clone()));
         };
         let empty = || ProgramError::Empty(self.path.clone());
-        let (first, _) = known.image.bounds().ok_or_else(empty)?;
-        let entry = self.chosen_entry(&known)?.or(entry).unwrap_or(first);
-        Ok(LoadedProgram { known, entry, warnings })
+        let (first, _) = mapped.image.bounds().ok_or_else(empty)?;
+        let entry = self.chosen_entry(&mapped)?.or(entry).unwrap_or(first);
+        Ok(LoadedProgram { mapped, entry, warnings })
     }
 
-    fn chosen_entry(&self, known: &MappedProgram) -> Result<Option<u16>, ProgramError> {
+    fn chosen_entry(&self, mapped: &MappedProgram) -> Result<Option<u16>, ProgramError> {
         let Some(text) = &self.entry else { return Ok(None) };
         let value = match parse_number(text) {
             Some(number) => Some(number),
-            None => known.symbols.find(text)?,
+            None => mapped.symbols.find(text)?,
         };
         value.map(Some).ok_or_else(|| ProgramError::NoEntry(text.clone()))
     }
@@ -200,10 +201,10 @@ impl ProgramFile {
         let elf =
             read_executable(&bytes).map_err(|error| ProgramError::Elf(self.path.clone(), error))?;
         let lines = dwarf::read_lines(&bytes);
-        let mut known = MappedProgram { image: elf.image, lines, ..MappedProgram::default() };
-        known.add_symbols(elf.symbols);
-        self.add_symbol_file(&mut known, warnings)?;
-        Ok((known, elf.entry))
+        let mut mapped = MappedProgram { image: elf.image, lines, ..MappedProgram::default() };
+        mapped.add_symbols(elf.symbols);
+        self.add_symbol_file(&mut mapped, warnings)?;
+        Ok((mapped, elf.entry))
     }
 
     fn read_hex(
@@ -213,16 +214,16 @@ impl ProgramFile {
         let text = String::from_utf8_lossy(&read(&self.path)?).into_owned();
         let (image, entry) =
             parse_intel_hex(&text).map_err(|error| ProgramError::Hex(self.path.clone(), error))?;
-        let mut known = MappedProgram { image, ..MappedProgram::default() };
-        self.add_symbol_file(&mut known, warnings)?;
-        Ok((known, entry))
+        let mut mapped = MappedProgram { image, ..MappedProgram::default() };
+        self.add_symbol_file(&mut mapped, warnings)?;
+        Ok((mapped, entry))
     }
 
     /// Adds what the symbol file describes; by default those beside the program. A file beside it
     /// may be another tool's, and is then left out with a warning.
     fn add_symbol_file(
         &self,
-        known: &mut MappedProgram,
+        mapped: &mut MappedProgram,
         warnings: &mut String,
     ) -> Result<(), ProgramError> {
         let parse = |path: &Path| {
@@ -230,14 +231,14 @@ impl ProgramFile {
             Ok::<_, ProgramError>(SymbolFile::parse(path, &text)?)
         };
         if let Some(path) = &self.symbols {
-            known.add_symbol_file(parse(path)?);
+            mapped.add_symbol_file(parse(path)?);
             return Ok(());
         }
-        let beside = DEBUG_EXTENSIONS.iter().map(|one| self.path.with_extension(one));
+        let beside = DEBUG_EXTENSIONS.iter().map(|extension| self.path.with_extension(extension));
         for path in beside.filter(|path| path.is_file()) {
             match parse(&path) {
                 Ok(file) => {
-                    known.add_symbol_file(file);
+                    mapped.add_symbol_file(file);
                     return Ok(());
                 }
                 Err(error) => *warnings += &format!("warning: not used: {error}\n"),

@@ -21,26 +21,26 @@ impl Debugger {
             self.inputs_delivered += 1;
         }
         let was_served = self.board.in_service();
-        let turn = match self.stops.has_watchpoints() || self.touched.is_some() {
+        let outcome = match self.stops.has_watchpoints() || self.step_addresses.is_some() {
             true => self.board.step_recorded(&self.accesses),
             false => self.board.advance(),
         };
         // The steps of an idle board are not counted: otherwise a replay would deliver later input
         // at a different step.
-        if turn != StepOutcome::Idle {
+        if outcome != StepOutcome::Idle {
             self.step_count += 1;
         }
         self.registers_before = registers;
-        if let Some(touched) = &mut self.touched {
-            touched.record(&self.accesses.borrow(), registers.pc);
+        if let Some(step_addresses) = &mut self.step_addresses {
+            step_addresses.record(&self.accesses.borrow(), registers.pc);
         }
-        if turn == StepOutcome::Executed {
+        if outcome == StepOutcome::Executed {
             if !self.breakpoint_already_hit {
                 self.counts.count(was_served);
             }
             self.record_call(&registers, opcode, was_served);
         }
-        turn
+        outcome
     }
 
     fn record_call(&mut self, before: &Registers, opcode: u8, was_served: bool) {

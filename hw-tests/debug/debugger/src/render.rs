@@ -60,7 +60,7 @@ pub fn describe_halt(debugger: &Debugger, halt: HaltReason) -> String {
 
 fn reason(debugger: &Debugger, halt: HaltReason) -> String {
     match halt {
-        HaltReason::Step => String::new(),
+        HaltReason::Completed => String::new(),
         HaltReason::Breakpoint => "at a breakpoint".to_owned(),
         HaltReason::Watchpoint(hit) if hit.id == 0 => describe_access(debugger, hit.trigger),
         HaltReason::Watchpoint(hit) => {
@@ -236,7 +236,7 @@ pub(super) fn source(debugger: &Debugger, file: &str, first: usize, rows: usize)
     let code = debugger.code();
     let running = debugger.line().filter(|(name, _)| *name == file).map(|(_, line)| line as usize);
     let stops: Vec<usize> = (debugger.stops.breakpoints())
-        .filter_map(|(_, one)| code.line_at(one.address))
+        .filter_map(|(_, breakpoint)| code.line_at(breakpoint.address))
         .filter(|line| &*line.place.file == file)
         .map(|line| line.place.line as usize)
         .collect();
@@ -304,17 +304,17 @@ pub(super) fn stack(debugger: &Debugger, rows: usize) -> Vec<String> {
 /// The breakpoints and watchpoints, with their numbers.
 pub(super) fn stops(debugger: &Debugger) -> Vec<String> {
     let code = debugger.code();
-    let breaks = debugger.stops.breakpoints().map(|(id, one)| {
-        let condition = if one.condition.is_some() { ", on a condition" } else { "" };
-        let hits = match one.hits {
+    let breaks = debugger.stops.breakpoints().map(|(id, breakpoint)| {
+        let condition = if breakpoint.condition.is_some() { ", on a condition" } else { "" };
+        let hits = match breakpoint.hits {
             HitCondition::Every => String::new(),
             HitCondition::From(number) => format!(", from hit {number} on"),
             HitCondition::Only(number) => format!(", hit {number} only"),
             HitCondition::EveryNth(number) => format!(", every {number} hits"),
         };
-        let count = one.hit_count;
-        let place = code.describe_address(one.address);
-        let kind = if one.log.is_some() { "log" } else { "break" };
+        let count = breakpoint.hit_count;
+        let place = code.describe_address(breakpoint.address);
+        let kind = if breakpoint.log.is_some() { "log" } else { "break" };
         format!("{id}: {kind} at {place}{condition}{hits}; {count} hits so far")
     });
     let watches = (debugger.stops.watchpoints())

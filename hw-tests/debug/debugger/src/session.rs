@@ -16,7 +16,7 @@ use tdlasm::link::Program;
 
 use super::debugger::{Debugger, ShouldStop};
 use super::exec::{ExecCommand, HaltReason};
-use super::expression::Condition;
+use super::expression::BoundExpression;
 use super::machine::Machine;
 use super::program::{LoadedProgram, ProgramError};
 use super::stops::Breakpoint;
@@ -110,7 +110,8 @@ pub fn run_to_exchange(
     let code = debugger.code();
     let xchng = code.symbol("XCHNG").ok_or(SessionError::NoLabel("XCHNG"))?;
     let condition = format!("[M3] == {}", encode::square(square));
-    let condition = Condition::parse(&condition, code).map_err(|_| SessionError::NoLabel("M3"))?;
+    let condition =
+        BoundExpression::parse(&condition, code).map_err(|_| SessionError::NoLabel("M3"))?;
     let id = debugger
         .stops
         .add_breakpoint(Breakpoint { condition: Some(condition), ..Breakpoint::at(xchng) });
@@ -167,8 +168,8 @@ pub fn board_with_program(
     profile: &BoardProfile,
     program: LoadedProgram,
 ) -> Result<(BoardModel<QueueLine>, CodeMap), ProgramError> {
-    let LoadedProgram { known, entry, .. } = program;
-    let image = known.image.clone();
+    let LoadedProgram { mapped, entry, .. } = program;
+    let image = mapped.image.clone();
     if profile.ram.addresses().contains(&entry) {
         let evaluator = Evaluator::default();
         let mut machine = Machine::new(profile, ProgramKind::Application, &evaluator)?;
@@ -177,14 +178,14 @@ pub fn board_with_program(
         // Only now: the program may overwrite the monitor's work area.
         load_image(&mut machine.board, &image);
         let monitor = monitor_map(&machine.monitor.program);
-        return Ok((machine.board, CodeMap::from_programs([known, monitor])));
+        return Ok((machine.board, CodeMap::from_programs([mapped, monitor])));
     }
     let monitor = build(profile, ProgramKind::Monitor)?;
     let rom = rom_contents(&image, profile, monitor.bytes.len());
     let mut board = BoardModel::new(board_spec(profile), &rom, QueueLine::default());
     load_image(&mut board, &image);
     board.set_registers(&Registers { pc: entry, ..board.registers() });
-    Ok((board, CodeMap::from_programs([known])))
+    Ok((board, CodeMap::from_programs([mapped])))
 }
 
 /// Maps the monitor, whose labels are marked as not the program's.

@@ -9,7 +9,7 @@ use board_simulator::{Registers, StepOutcome};
 
 use super::debugger::{Debugger, ShouldStop};
 use super::exec::{ExecCommand, HaltReason};
-use super::expression::Condition;
+use super::expression::BoundExpression;
 use z80_core::{is_call, is_return};
 
 /// Steps between two polls of the caller: well below a millisecond.
@@ -28,7 +28,7 @@ impl Debugger {
             }
         }
         // Recording is slow, and a run accesses everything.
-        self.touched = command.is_step().then(Default::default);
+        self.step_addresses = command.is_step().then(Default::default);
         let halt = self.run_simulated(command, should_stop);
         self.switch_from_twin(halt)
     }
@@ -59,7 +59,7 @@ impl Debugger {
     /// Returns a message on a target, which would have to be halted at each instruction.
     pub fn run_until(
         &mut self,
-        condition: &Condition,
+        condition: &BoundExpression,
         should_stop: ShouldStop<'_>,
     ) -> Result<HaltReason, String> {
         if self.live_target().is_some() {
@@ -71,7 +71,7 @@ impl Debugger {
         Ok(self.switch_from_twin(halt))
     }
 
-    fn is_true(&self, condition: &Condition) -> bool {
+    fn is_true(&self, condition: &BoundExpression) -> bool {
         condition.value(&self.registers(), &|at| self.peek(at)) != 0
     }
 
@@ -115,18 +115,20 @@ impl Stepper<'_, '_> {
         // in one. Breakpoints in it still halt: `halt_reason` is checked first.
         let in_service = self.debugger.board.in_service();
         loop {
-            let Some(turn) = self.next_step() else { return HaltReason::Paused };
-            if turn == StepOutcome::Idle {
+            let Some(outcome) = self.next_step() else { return HaltReason::Paused };
+            if outcome == StepOutcome::Idle {
                 return HaltReason::Idle;
             }
-            if let Some(halt) = self.debugger.halt_reason(turn) {
+            if let Some(halt) = self.debugger.halt_reason(outcome) {
                 return halt;
             }
             let is_served = !in_service && self.debugger.board.in_service();
             // After a service the interrupted instruction has yet to run: it is the step.
-            if turn == StepOutcome::Executed && !is_served && !self.debugger.breakpoint_already_hit
+            if outcome == StepOutcome::Executed
+                && !is_served
+                && !self.debugger.breakpoint_already_hit
             {
-                return HaltReason::Step;
+                return HaltReason::Completed;
             }
         }
     }
@@ -142,7 +144,7 @@ impl Stepper<'_, '_> {
         let entered = calls && now.sp == sp.wrapping_sub(2);
         // LDIR and other repeating instructions leave PC unchanged until they are complete.
         let repeats = now.pc == pc && self.is_repeated(pc);
-        if halt != HaltReason::Step || !(entered || repeats) {
+        if halt != HaltReason::Completed || !(entered || repeats) {
             return halt;
         }
         // A routine that drops its return address does not return to the next instruction.
@@ -173,12 +175,12 @@ impl Stepper<'_, '_> {
         let began = self.line();
         loop {
             let halt = if into { self.step() } else { self.step_over() };
-            if halt != HaltReason::Step {
+            if halt != HaltReason::Completed {
                 return halt;
             }
             let line = self.line();
             if line.is_some() && (line != began || self.debugger.at_line_start()) {
-                return HaltReason::Step;
+                return HaltReason::Completed;
             }
         }
     }
@@ -193,7 +195,7 @@ impl Stepper<'_, '_> {
         })
     }
 
-    fn until_true(&mut self, condition: &Condition) -> HaltReason {
+    fn until_true(&mut self, condition: &BoundExpression) -> HaltReason {
         self.until(|debugger, _| debugger.is_true(condition))
     }
 
@@ -202,16 +204,16 @@ impl Stepper<'_, '_> {
         let in_service = self.debugger.board.in_service();
         loop {
             let opcode = self.debugger.peek(self.debugger.registers().pc);
-            let Some(turn) = self.next_step() else { return HaltReason::Paused };
-            if turn == StepOutcome::Idle {
+            let Some(outcome) = self.next_step() else { return HaltReason::Paused };
+            if outcome == StepOutcome::Idle {
                 return HaltReason::Idle;
             }
-            if let Some(halt) = self.debugger.halt_reason(turn) {
+            if let Some(halt) = self.debugger.halt_reason(outcome) {
                 return halt;
             }
             let is_served = !in_service && self.debugger.board.in_service();
-            if turn == StepOutcome::Executed && !is_served && done(self.debugger, opcode) {
-                return HaltReason::Step;
+            if outcome == StepOutcome::Executed && !is_served && done(self.debugger, opcode) {
+                return HaltReason::Completed;
             }
         }
     }
@@ -219,7 +221,7 @@ impl Stepper<'_, '_> {
     fn go_to_step(&mut self, step: u64) -> HaltReason {
         if step < self.debugger.step_count {
             let is_recorded = self.debugger.history.start().is_some_and(|start| start <= step);
-            let halt = if is_recorded { HaltReason::Step } else { HaltReason::HistoryStart };
+            let halt = if is_recorded { HaltReason::Completed } else { HaltReason::HistoryStart };
             return self.finish_reverse(is_recorded.then_some(step), halt);
         }
         while self.debugger.step_count < step {
@@ -229,6 +231,6 @@ impl Stepper<'_, '_> {
                 Some(_) => {}
             }
         }
-        HaltReason::Step
+        HaltReason::Completed
     }
 }

@@ -3,7 +3,7 @@
 use std::cell::Ref;
 use std::collections::BTreeMap;
 
-use super::expression::{Condition, LogMessage};
+use super::expression::{BoundExpression, LogMessage};
 use board_simulator::{AccessKind, BusAccess, Registers};
 use z80_core::{FLAGS, canonical_register_name, register_value};
 
@@ -50,7 +50,7 @@ impl HitCondition {
         match self {
             Self::Every => true,
             Self::From(first) => hit >= first,
-            Self::Only(one) => hit == one,
+            Self::Only(number) => hit == number,
             Self::EveryNth(step) => hit.is_multiple_of(step.max(1)),
         }
     }
@@ -62,7 +62,7 @@ pub struct Breakpoint {
     /// The address before whose instruction the board halts.
     pub address: u16,
     /// The condition for a hit to count.
-    pub condition: Option<Condition>,
+    pub condition: Option<BoundExpression>,
     /// Which hits halt the board.
     pub hits: HitCondition,
     /// Hits whose condition held, since the breakpoint was set or the board was restarted.
@@ -88,7 +88,8 @@ impl Breakpoint {
 
     fn holds(&self, registers: &Registers, read: &dyn Fn(u16) -> u8) -> bool {
         let condition = self.condition.as_ref();
-        self.address == registers.pc && condition.is_none_or(|one| one.value(registers, read) != 0)
+        self.address == registers.pc
+            && condition.is_none_or(|condition| condition.value(registers, read) != 0)
     }
 }
 
@@ -172,8 +173,8 @@ pub enum WatchTrigger {
     },
 }
 
-/// The bus cycles and registers of one instruction, for watchpoints.
-pub(super) struct StepAccesses<'a> {
+/// The bus cycles of one instruction and the registers before and after it, for watchpoints.
+pub(super) struct StepTrace<'a> {
     pub(super) accesses: Ref<'a, Vec<BusAccess>>,
     pub(super) before: Registers,
     pub(super) after: Registers,
@@ -183,7 +184,7 @@ pub(super) struct StepAccesses<'a> {
 #[derive(Debug, Clone)]
 struct WatchEntry {
     watch: Watchpoint,
-    condition: Option<Condition>,
+    condition: Option<BoundExpression>,
     hits: HitCondition,
     hit_count: u32,
 }
@@ -194,17 +195,18 @@ pub struct StopPoints {
     breaks: BTreeMap<BreakpointId, Breakpoint>,
     watches: BTreeMap<WatchpointId, WatchEntry>,
     displays: BTreeMap<u32, String>,
-    /// What follows the location in the commands that set breakpoints and watchpoints.
-    rules: BTreeMap<u32, String>,
+    /// `if X`, `hits N`, `log TEXT` and `do COMMANDS` of each `break` and `watch` command,
+    /// verbatim, for saved sessions.
+    command_suffixes: BTreeMap<u32, String>,
     next: u32,
     logged: Vec<String>,
 }
 
 impl StopPoints {
     /// Adds a breakpoint.
-    pub fn add_breakpoint(&mut self, one: Breakpoint) -> BreakpointId {
+    pub fn add_breakpoint(&mut self, breakpoint: Breakpoint) -> BreakpointId {
         self.next += 1;
-        self.breaks.insert(self.next, one);
+        self.breaks.insert(self.next, breakpoint);
         self.next
     }
 
@@ -215,17 +217,17 @@ impl StopPoints {
 
     /// Removes the breakpoints at an address.
     pub fn remove_breakpoints_at(&mut self, address: u16) {
-        self.breaks.retain(|_, one| one.address != address);
+        self.breaks.retain(|_, breakpoint| breakpoint.address != address);
     }
 
     /// Returns `true` if there is a breakpoint at an address.
     pub fn has_breakpoint(&self, address: u16) -> bool {
-        self.breaks.values().any(|one| one.address == address)
+        self.breaks.values().any(|breakpoint| breakpoint.address == address)
     }
 
     /// The breakpoints, in the order in which they were set.
     pub fn breakpoints(&self) -> impl Iterator<Item = (BreakpointId, &Breakpoint)> {
-        self.breaks.iter().map(|(id, one)| (*id, one))
+        self.breaks.iter().map(|(id, breakpoint)| (*id, breakpoint))
     }
 
     /// Adds a watchpoint.
@@ -237,7 +239,7 @@ impl StopPoints {
     pub fn add_watchpoint_if(
         &mut self,
         watch: Watchpoint,
-        condition: Option<Condition>,
+        condition: Option<BoundExpression>,
         hits: HitCondition,
     ) -> WatchpointId {
         self.next += 1;
@@ -245,15 +247,15 @@ impl StopPoints {
         self.next
     }
 
-    /// Stores what follows the location in the command that set a breakpoint or watchpoint.
-    pub(super) fn set_rules(&mut self, id: u32, rules: &str) {
-        self.rules.insert(id, rules.trim().to_owned());
+    /// Stores the text after the location in the command that set a breakpoint or watchpoint.
+    pub(super) fn set_command_suffix(&mut self, id: u32, suffix: &str) {
+        self.command_suffixes.insert(id, suffix.trim().to_owned());
     }
 
-    /// Returns what follows the location, with a space before it if there is something.
-    pub(super) fn rules(&self, id: u32) -> String {
-        let rules = self.rules.get(&id).filter(|rules| !rules.is_empty());
-        rules.map(|rules| format!(" {rules}")).unwrap_or_default()
+    /// Returns the text after the location with a space before it, or an empty string.
+    pub(super) fn command_suffix(&self, id: u32) -> String {
+        let suffix = self.command_suffixes.get(&id).filter(|suffix| !suffix.is_empty());
+        suffix.map(|suffix| format!(" {suffix}")).unwrap_or_default()
     }
 
     /// Adds an expression to be shown at each halt; returns its number.
@@ -297,12 +299,12 @@ impl StopPoints {
 
     /// Removes all watchpoints equal to this one.
     pub fn remove_matching_watchpoints(&mut self, watch: &Watchpoint) {
-        self.watches.retain(|_, one| one.watch != *watch);
+        self.watches.retain(|_, entry| entry.watch != *watch);
     }
 
     /// The watchpoints, in the order in which they were set.
     pub fn watchpoints(&self) -> impl Iterator<Item = (WatchpointId, &Watchpoint)> {
-        self.watches.iter().map(|(id, one)| (*id, &one.watch))
+        self.watches.iter().map(|(id, entry)| (*id, &entry.watch))
     }
 
     /// Removes all breakpoints, watchpoints and displayed expressions.
@@ -314,8 +316,8 @@ impl StopPoints {
 
     /// Resets all hit counts to 0.
     pub(super) fn reset_hit_counts(&mut self) {
-        self.breaks.values_mut().for_each(|one| one.hit_count = 0);
-        self.watches.values_mut().for_each(|one| one.hit_count = 0);
+        self.breaks.values_mut().for_each(|breakpoint| breakpoint.hit_count = 0);
+        self.watches.values_mut().for_each(|entry| entry.hit_count = 0);
     }
 
     /// Counts a hit of each breakpoint at PC, and logs their messages; returns `true` if one of
@@ -326,10 +328,12 @@ impl StopPoints {
         read: &dyn Fn(u16) -> u8,
     ) -> bool {
         let mut stops = false;
-        for one in self.breaks.values_mut().filter(|one| one.holds(registers, read)) {
-            one.hit_count = one.hit_count.saturating_add(1);
-            let is_hit = one.hits.matches(one.hit_count);
-            match &one.log {
+        for breakpoint in
+            self.breaks.values_mut().filter(|breakpoint| breakpoint.holds(registers, read))
+        {
+            breakpoint.hit_count = breakpoint.hit_count.saturating_add(1);
+            let is_hit = breakpoint.hits.matches(breakpoint.hit_count);
+            match &breakpoint.log {
                 Some(message) if is_hit => self.logged.push(message.format(registers, read)),
                 Some(_) => {}
                 None => stops |= is_hit,
@@ -340,31 +344,37 @@ impl StopPoints {
 
     /// Returns `true` if a breakpoint's condition holds at PC. Does not count a hit: in a reverse
     /// search the number of the hit is unknown.
-    pub(super) fn holds(&self, registers: &Registers, read: &dyn Fn(u16) -> u8) -> bool {
-        self.breaks.values().any(|one| one.log.is_none() && one.holds(registers, read))
+    pub(super) fn any_breakpoint_holds(
+        &self,
+        registers: &Registers,
+        read: &dyn Fn(u16) -> u8,
+    ) -> bool {
+        self.breaks
+            .values()
+            .any(|breakpoint| breakpoint.log.is_none() && breakpoint.holds(registers, read))
     }
 
     /// The first watchpoint that the step accessed and whose condition holds, whatever its hits.
     pub(super) fn watch_hit(
         &self,
-        seen: &StepAccesses<'_>,
+        step: &StepTrace<'_>,
         read: &dyn Fn(u16) -> u8,
     ) -> Option<WatchHit> {
-        self.watches.iter().find_map(|(id, one)| one.hit(*id, seen, read))
+        self.watches.iter().find_map(|(id, entry)| entry.hit(*id, step, read))
     }
 
     /// Counts the hits of the watchpoints that the step accessed; returns the first that halts the
     /// board.
     pub(super) fn record_watch_hit(
         &mut self,
-        seen: &StepAccesses<'_>,
+        step: &StepTrace<'_>,
         read: &dyn Fn(u16) -> u8,
     ) -> Option<WatchHit> {
         let mut halting = None;
-        for (id, one) in &mut self.watches {
-            let Some(hit) = one.hit(*id, seen, read) else { continue };
-            one.hit_count = one.hit_count.saturating_add(1);
-            halting = halting.or(one.hits.matches(one.hit_count).then_some(hit));
+        for (id, entry) in &mut self.watches {
+            let Some(hit) = entry.hit(*id, step, read) else { continue };
+            entry.hit_count = entry.hit_count.saturating_add(1);
+            halting = halting.or(entry.hits.matches(entry.hit_count).then_some(hit));
         }
         halting
     }
@@ -374,23 +384,24 @@ impl WatchEntry {
     fn hit(
         &self,
         id: WatchpointId,
-        seen: &StepAccesses<'_>,
+        step: &StepTrace<'_>,
         read: &dyn Fn(u16) -> u8,
     ) -> Option<WatchHit> {
         let trigger = match self.watch.target {
-            WatchTarget::Register(name) => register_change(name, seen)?,
+            WatchTarget::Register(name) => register_change(name, step)?,
             _ => {
-                let access = seen.accesses.iter().find(|access| self.watch.matches(access))?;
+                let access = step.accesses.iter().find(|access| self.watch.matches(access))?;
                 WatchTrigger::Access(*access)
             }
         };
-        let holds = self.condition.as_ref().is_none_or(|one| one.value(&seen.after, read) != 0);
+        let holds =
+            self.condition.as_ref().is_none_or(|condition| condition.value(&step.after, read) != 0);
         holds.then_some(WatchHit { id, trigger })
     }
 }
 
-fn register_change(name: &'static str, seen: &StepAccesses<'_>) -> Option<WatchTrigger> {
-    let before = register_value(&seen.before, name)?;
-    let after = register_value(&seen.after, name)?;
+fn register_change(name: &'static str, step: &StepTrace<'_>) -> Option<WatchTrigger> {
+    let before = register_value(&step.before, name)?;
+    let after = register_value(&step.after, name)?;
     (before != after).then_some(WatchTrigger::Register { name, before, after })
 }

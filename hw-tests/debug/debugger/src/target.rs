@@ -27,11 +27,21 @@ const KERNEL_START: u16 = 0xF000;
 /// to `stop_address`, where the program halts (`firmware/z80/place.asm`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BreakInSymbols {
-    /// `PLACE`: the address at which the program halts.
+    /// `PCRPT`: the address at which the program halts.
     pub(super) stop_address: u16,
-    /// `FOUND`: the word with the PC of the interrupted program.
+    /// `PCSAVE`: the word with the PC of the interrupted program.
     pub(super) saved_pc: u16,
+    /// `PCREQ`: the byte that is not 0 until the host has read the PC.
     pub(super) requested: u16,
+}
+
+/// What halted a program on a target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum HaltCause {
+    /// An instruction: a breakpoint, or a restart of the program itself.
+    Instruction,
+    /// Zeros on the line, through the program's interrupt service.
+    Zeros,
 }
 
 pub(super) struct Target {
@@ -213,23 +223,22 @@ impl Target {
         *self.last_error.borrow_mut() = Some(problem.into());
     }
 
-    /// Returns `true` if zeros on the line halted the program, and sets PC to where they
+    /// Returns what halted the program; if it was zeros on the line, sets PC to where they
     /// interrupted it.
-    pub(super) fn was_interrupted(&mut self) -> Result<bool, KernelError> {
-        let Some(BreakInSymbols { stop_address: hold, saved_pc, requested }) =
-            self.program.break_in
+    pub(super) fn resolve_break_in(&mut self) -> Result<HaltCause, KernelError> {
+        let Some(BreakInSymbols { stop_address, saved_pc, requested }) = self.program.break_in
         else {
-            return Ok(false);
+            return Ok(HaltCause::Instruction);
         };
-        if self.stopped.reason != StopReason::Restart || self.registers().pc != hold {
-            return Ok(false);
+        if self.stopped.reason != StopReason::Restart || self.registers().pc != stop_address {
+            return Ok(HaltCause::Instruction);
         }
         let kernel = self.kernel.get_mut();
         let at = kernel.read(saved_pc, 2)?;
         kernel.write(requested, &[0])?;
         self.stopped.registers[1] = u16::from_le_bytes([at[0], at[1]]);
         kernel.set_registers(&self.stopped)?;
-        Ok(true)
+        Ok(HaltCause::Zeros)
     }
 }
 

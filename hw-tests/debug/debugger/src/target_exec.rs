@@ -10,7 +10,7 @@ use firmware_wire::{MAX_BREAKPOINTS, StoppedState};
 
 use super::debugger::{Debugger, ShouldStop};
 use super::exec::{ExecCommand, HaltReason};
-use super::target::{KernelError, TwinEvent, not_writable};
+use super::target::{HaltCause, KernelError, TwinEvent, not_writable};
 use predict_next::{NextState, predict_next};
 use z80_core::is_call;
 
@@ -65,7 +65,7 @@ impl TargetStepper<'_, '_> {
     }
 
     fn breakpoints(&self) -> Vec<u16> {
-        self.debugger.stops.breakpoints().map(|(_, one)| one.address).collect()
+        self.debugger.stops.breakpoints().map(|(_, breakpoint)| breakpoint.address).collect()
     }
 
     /// Predicts the state after the instruction at PC. An RST 6 of the program itself is skipped.
@@ -87,7 +87,7 @@ impl TargetStepper<'_, '_> {
         Ok(if is_break && self.debugger.is_stopped_by_breakpoint() {
             HaltReason::Breakpoint
         } else {
-            HaltReason::Step
+            HaltReason::Completed
         })
     }
 
@@ -146,7 +146,7 @@ impl TargetStepper<'_, '_> {
                 return Ok(HaltReason::Breakpoint);
             }
             if to == Some(now.pc) && done(&now) {
-                return Ok(HaltReason::Step);
+                return Ok(HaltReason::Completed);
             }
             if self.debugger.peek(now.pc) == RST_6 && !is_break {
                 return Ok(HaltReason::Breakpoint);
@@ -178,12 +178,12 @@ impl TargetStepper<'_, '_> {
         let began = line(self.debugger);
         loop {
             let halt = if into { self.step()? } else { self.step_over()? };
-            if halt != HaltReason::Step {
+            if halt != HaltReason::Completed {
                 return Ok(halt);
             }
             let now = line(self.debugger);
             if now.is_some() && (now != began || self.debugger.at_line_start()) {
-                return Ok(HaltReason::Step);
+                return Ok(HaltReason::Completed);
             }
             if (self.should_stop)(self.debugger) {
                 return Err(HaltReason::Paused);
@@ -196,10 +196,12 @@ impl TargetStepper<'_, '_> {
         loop {
             self.resume(addresses)?;
             loop {
-                match self.wait(STOP_POLL_INTERVAL)? {
-                    Some(state) if self.record_halt(state)? => break, // zeros from a line fault
-                    Some(_) => return Ok(()),
-                    None => {}
+                if let Some(state) = self.wait(STOP_POLL_INTERVAL)? {
+                    match self.record_halt(state)? {
+                        HaltCause::Instruction => return Ok(()),
+                        // Nobody sent them: a line fault.
+                        HaltCause::Zeros => break,
+                    }
                 }
                 if (self.should_stop)(self.debugger) {
                     return self.break_in();
@@ -247,14 +249,14 @@ impl TargetStepper<'_, '_> {
         state.map_err(|error| self.fail(error.to_string()))
     }
 
-    /// Records the state of the halted program; returns `true` if zeros on the line halted it.
-    fn record_halt(&mut self, state: StoppedState) -> ExecResult<bool> {
+    /// Records the state of the halted program, and returns what halted it.
+    fn record_halt(&mut self, state: StoppedState) -> ExecResult<HaltCause> {
         let Some(target) = &mut self.debugger.target else { return Err(HaltReason::TargetError) };
         target.record_halt(state);
-        let interrupted = target.was_interrupted();
+        let cause = target.resolve_break_in();
         let registers = target.registers();
         target.twin.events.push(TwinEvent::Halted(registers));
-        interrupted.map_err(|error| self.fail(error.to_string()))
+        cause.map_err(|error| self.fail(error.to_string()))
     }
 
     /// Halts the program with zeros on the line.

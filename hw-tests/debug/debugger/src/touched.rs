@@ -1,4 +1,4 @@
-//! The bytes of memory that a step has read and written.
+//! The addresses of memory that a step has read and written.
 
 use std::collections::HashSet;
 
@@ -9,12 +9,12 @@ const MAX_INSTRUCTION_BYTES: u16 = 4;
 
 /// The addresses of data that a step has read and written.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Touched {
+pub(super) struct StepAddresses {
     pub(super) reads: HashSet<u16>,
     pub(super) writes: HashSet<u16>,
 }
 
-impl Touched {
+impl StepAddresses {
     /// Adds the accesses of the instruction at `pc`, without those that fetched it.
     pub(super) fn record(&mut self, accesses: &[BusAccess], pc: u16) {
         for access in accesses {

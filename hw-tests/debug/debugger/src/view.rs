@@ -118,7 +118,7 @@ impl View {
     /// Sends bytes to the board.
     pub fn send(&mut self, bytes: &[u8]) {
         if !bytes.is_empty() && self.debugger.send(bytes).is_err() {
-            self.status = "the board does not accept input now".to_owned();
+            self.status = "no input while a past state is shown; press c to return".to_owned();
         }
     }
 
@@ -207,7 +207,7 @@ impl View {
     }
 
     fn action_for_char(&mut self, key: char) -> KeyAction {
-        let motion = match key {
+        let command = match key {
             's' => ExecCommand::Step,
             'S' => ExecCommand::ReverseStep,
             'v' => ExecCommand::StepOver,
@@ -242,7 +242,7 @@ impl View {
                 return KeyAction::Nothing;
             }
         };
-        KeyAction::Move(motion)
+        KeyAction::Move(command)
     }
 
     /// Handles keys other than characters.
@@ -275,8 +275,8 @@ impl View {
         match action {
             KeyAction::Nothing => {}
             KeyAction::Quit => return false,
-            KeyAction::Move(motion) => {
-                let halt = commands::run(&mut self.debugger, *motion, should_stop);
+            KeyAction::Move(command) => {
+                let halt = commands::run(&mut self.debugger, *command, should_stop);
                 self.show_halt(halt);
             }
             KeyAction::Command(line) => match execute(&mut self.debugger, line, should_stop) {

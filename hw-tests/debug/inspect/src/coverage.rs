@@ -79,13 +79,13 @@ fn run_program(
     args: &CoverageArgs,
     profiles: &[BoardProfile],
 ) -> Result<Option<CoverageWorkload>, CommandError> {
-    let mut workout = CoverageWorkload { coverage: Coverage::default(), code: Vec::new() };
+    let mut workload = CoverageWorkload { coverage: Coverage::default(), code: Vec::new() };
     for profile in profiles {
-        let Some((meter, code)) = args.workload.run(profile)? else { return Ok(None) };
-        workout.coverage.add(&meter, &code);
-        workout.code.push(code);
+        let Some((counter, code)) = args.workload.run(profile)? else { return Ok(None) };
+        workload.coverage.add(&counter, &code);
+        workload.code.push(code);
     }
-    Ok(Some(workout))
+    Ok(Some(workload))
 }
 
 /// Writes a tracefile and, in a folder beside it, the sources that are embedded in the program: a

@@ -18,7 +18,7 @@ use cli_support::files::read_input as read;
 use cli_support::interrupt::install_handler;
 use cli_support::output::print;
 use saved::SavedSession;
-use terminal::{ConsoleSink, show};
+use terminal::{ConsoleLine, show};
 
 /// Size of the screen that is printed if standard output is not a terminal.
 const SCREEN_COLUMNS: u16 = 110;
@@ -37,7 +37,7 @@ pub(super) struct DebugArgs {
     /// Connect the board's serial line to a pane, or to a pseudo-terminal for another program
     #[arg(long, value_name = "WHERE", default_value = "pane", conflicts_with = "script")]
     console: ConsoleTarget,
-    /// Begin without the breakpoints, displays and pane of the program's last session on a terminal
+    /// Ignore the saved session of this program: its breakpoints, displays and pane
     #[arg(long)]
     fresh: bool,
 }
@@ -82,8 +82,8 @@ pub(super) fn debug(args: &DebugArgs) -> CommandResult {
         saved.restore(&mut view);
     }
     let console = match args.console {
-        ConsoleTarget::Pane => ConsoleSink::pane(),
-        ConsoleTarget::Pty => ConsoleSink::pseudo_terminal().map_err(failed)?,
+        ConsoleTarget::Pane => ConsoleLine::pane(),
+        ConsoleTarget::Pty => ConsoleLine::pseudo_terminal().map_err(failed)?,
     };
     let outcome = open_with(&mut view, console, &stop);
     if let Some(Err(error)) = saved.map(|saved| saved.save(&view)) {
@@ -94,10 +94,10 @@ pub(super) fn debug(args: &DebugArgs) -> CommandResult {
 
 /// Runs a debugger on the terminal until the user quits.
 pub(super) fn open(mut view: View, stop: &AtomicBool) -> CommandResult {
-    open_with(&mut view, ConsoleSink::pane(), stop)
+    open_with(&mut view, ConsoleLine::pane(), stop)
 }
 
-fn open_with(view: &mut View, mut console: ConsoleSink, stop: &AtomicBool) -> CommandResult {
+fn open_with(view: &mut View, mut console: ConsoleLine, stop: &AtomicBool) -> CommandResult {
     let mut terminal = ratatui::try_init().map_err(failed)?;
     let outcome = show(&mut terminal, view, &mut console, stop);
     let restored = ratatui::try_restore();

@@ -112,7 +112,7 @@ Examples:
     /// Run the debug adapter (DAP) on standard input and output
     #[command(after_help = "\
 Arguments of `launch`: fen and square, or program; and board, behaviour, sargonDir and others, \
-like the options of the other commands (docs/DEBUGGING.md).
+like the options of the other commands (docs/DEBUG-EDITORS.md).
 
 Example:
   hw-inspect dap                                          started by VS Code, Neovim or Emacs")]

@@ -83,17 +83,17 @@ pub(super) fn profile(args: &ProfileArgs) -> CommandResult {
         return compare(args, &profile, against);
     }
     let mut positions = None;
-    let Measured { meter, code, title } = match args.workload.run(&profile)? {
-        Some((meter, code)) => {
+    let Measured { counter, code, title } = match args.workload.run(&profile)? {
+        Some((counter, code)) => {
             let title = format!("{} on {}", args.workload.name(), profile.name);
-            Measured { meter, code, title }
+            Measured { counter, code, title }
         }
         None => {
             let positions = positions.insert(args.positions.open(false)?);
-            let mut bench = BehaviourProfiler::new(&profile, args.behaviour)?;
-            positions.for_each(|_| (), |named, (), _| bench.examine(named))?;
+            let mut profiler = BehaviourProfiler::new(&profile, args.behaviour)?;
+            positions.for_each(|_| (), |named, (), _| profiler.examine(named))?;
             let title = format!("{} positions on {}", positions.count(), profile.name);
-            Measured { meter: bench.meter, code: bench.code, title }
+            Measured { counter: profiler.counter, code: profiler.code, title }
         }
     };
     for file in &args.annotate {
@@ -101,17 +101,17 @@ pub(super) fn profile(args: &ProfileArgs) -> CommandResult {
     }
     let title = format!("{title}, T-states");
     if let Some(file) = &args.flame {
-        write_output(file, flame_graph_svg(meter.calls(), &code, &title).as_bytes())?;
+        write_output(file, flame_graph_svg(counter.calls(), &code, &title).as_bytes())?;
     }
     if let Some(file) = &args.speedscope {
-        write_output(file, json_line(&to_speedscope(&meter, &code, &title))?.as_bytes())?;
+        write_output(file, json_line(&to_speedscope(&counter, &code, &title))?.as_bytes())?;
     }
     if let Some(file) = &args.callgrind {
         let mut profile = CallgrindProfile::default();
-        profile.add(&meter, &code);
+        profile.add(&counter, &code);
         write_output(file, profile.to_text(&title).as_bytes())?;
     }
-    print(&report(args, &meter, &code)?)?;
+    print(&report(args, &counter, &code)?)?;
     positions.map_or(Ok(0), |positions| positions.finish(Ok(0)))
 }
 
@@ -127,7 +127,7 @@ fn sample(args: &ProfileArgs, profile: &BoardProfile) -> CommandResult {
 }
 
 struct Measured {
-    meter: StepCounter,
+    counter: StepCounter,
     code: CodeMap,
     title: String,
 }
@@ -159,7 +159,7 @@ fn compare(args: &ProfileArgs, profile: &BoardProfile, against: Behaviour) -> Co
 /// Profiles the evaluator with one behaviour over positions.
 struct BehaviourProfiler {
     machine: Machine,
-    meter: StepCounter,
+    counter: StepCounter,
     code: CodeMap,
 }
 
@@ -168,13 +168,13 @@ impl BehaviourProfiler {
         let evaluator = Evaluator { behaviour, own: None };
         let machine = Machine::with_application(profile, &evaluator)?;
         let code = machine.code();
-        Ok(Self { machine, meter: StepCounter::new(&code), code })
+        Ok(Self { machine, counter: StepCounter::new(&code), code })
     }
 
     fn examine(&mut self, named: &NamedPosition) -> Result<(), CommandError> {
-        let Self { machine, meter, .. } = self;
+        let Self { machine, counter, .. } = self;
         machine.send(&Request::Position { squares: encode::squares(&named.position()) });
-        if meter.run(&mut machine.board, MAX_POSITION_T_STATES)
+        if counter.run(&mut machine.board, MAX_POSITION_T_STATES)
             && !machine.take_replies().is_empty()
         {
             return Ok(());
@@ -183,18 +183,22 @@ impl BehaviourProfiler {
     }
 
     fn routines(&self) -> Vec<RoutineTime> {
-        routine_times(&self.meter, &self.code)
+        routine_times(&self.counter, &self.code)
     }
 }
 
-fn report(args: &ProfileArgs, meter: &StepCounter, code: &CodeMap) -> Result<String, CommandError> {
-    let routines = routine_times(meter, code);
-    let lines = line_times(meter, code);
+fn report(
+    args: &ProfileArgs,
+    counter: &StepCounter,
+    code: &CodeMap,
+) -> Result<String, CommandError> {
+    let routines = routine_times(counter, code);
+    let lines = line_times(counter, code);
     if args.json {
         return json_line(&json!({ "routines": routines, "lines": lines }));
     }
     if !args.annotate.is_empty() {
-        let annotated = |file| Ok(annotated_source(find_file(code, file)?, meter, code));
+        let annotated = |file| Ok(annotated_source(find_file(code, file)?, counter, code));
         let files: Result<Vec<String>, CommandError> =
             args.annotate.iter().map(String::as_str).map(annotated).collect();
         return Ok(files?.join("\n"));

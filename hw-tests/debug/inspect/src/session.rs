@@ -27,7 +27,7 @@ pub(super) struct SessionArgs {
     /// A square of the position, such as e4: the board stops at its call of XCHNG; or a case of the
     /// test file: it stops at its first call that fails, or else its last one
     #[arg(value_name = "SQUARE|CASE")]
-    place: Option<String>,
+    square_or_case: Option<String>,
     /// The board's profile; the default is that of the rig file, or rc2014-classic
     #[arg(long, value_name = "PROFILE")]
     board: Option<String>,
@@ -110,9 +110,9 @@ impl SessionArgs {
     pub(super) fn start(&self, stop: &AtomicBool) -> Result<StartedSession, CommandError> {
         let board = self.board.as_deref();
         if is_test_file(&self.target) {
-            return open_case(&self.line, board, &self.target, self.place.as_deref());
+            return open_case(&self.line, board, &self.target, self.square_or_case.as_deref());
         }
-        let Some(square) = &self.place else { return self.program() };
+        let Some(square) = &self.square_or_case else { return self.program() };
         let square = parse_square(square).map_err(|problem| CommandError::new(USAGE, problem))?;
         let evaluator = Evaluator { behaviour: self.behaviour, own: self.sargon_dir.clone() };
         let position = position(&self.target)?;
@@ -130,7 +130,8 @@ impl SessionArgs {
 
     /// Returns the program's file; `None` for a position or a case.
     pub(super) fn program_path(&self) -> Option<&Path> {
-        (self.place.is_none() && !is_test_file(&self.target)).then(|| Path::new(&self.target))
+        (self.square_or_case.is_none() && !is_test_file(&self.target))
+            .then(|| Path::new(&self.target))
     }
 
     /// Returns how to load the program on the simulated board again; `None` for other sessions.
@@ -196,10 +197,10 @@ impl ExchangeTarget {
     /// Starts a session at the call, on a board on a serial line.
     pub(super) fn on_board(
         &self,
-        reached: TargetConnection,
+        connection: TargetConnection,
         should_stop: ShouldStop<'_>,
     ) -> Result<StartedSession, CommandError> {
-        let TargetConnection { profile, kernel } = reached;
+        let TargetConnection { profile, kernel } = connection;
         let Self { evaluator, position, square, within } = self;
         let debugger =
             open_position_on_target(&profile, evaluator, position, kernel, &mut *should_stop);
@@ -212,10 +213,10 @@ impl ExchangeTarget {
 impl StartedSession {
     /// Starts a session at the first instruction of a user's program, on a board on a serial line.
     pub(super) fn open_program_on_target(
-        reached: TargetConnection,
+        connection: TargetConnection,
         program: LoadedProgram,
     ) -> Result<Self, CommandError> {
-        let TargetConnection { profile, kernel } = reached;
+        let TargetConnection { profile, kernel } = connection;
         let debugger = open_program_on_target(&profile, program, kernel);
         Ok(Self::program(debugger.map_err(target_error)?))
     }

@@ -68,7 +68,7 @@ pub(super) fn run(args: &WhyArgs) -> CommandResult {
 /// Describes the location of the fault, for output without a terminal.
 fn location(debugger: &Debugger) -> String {
     let at = debugger.registers().pc;
-    let panes = [Pane::Calls, Pane::Code(at), Pane::Array];
+    let panes = [Pane::Calls, Pane::Code(at), Pane::Attackers];
     let lines = panes.iter().flat_map(|pane| {
         let lines = pane.lines(debugger, PRINTED_ROWS);
         lines.into_iter().take(PRINTED_ROWS).map(|line| format!("  {line}\n"))

@@ -47,10 +47,10 @@ impl Workload {
         let Some(program) = self.load(profile)? else { return Ok(None) };
         let (mut board, code) = board_with_program(profile, program).map_err(program_error)?;
         board.line_mut().to_board.extend(self.send.iter().flatten());
-        let mut meter = StepCounter::new(&code);
+        let mut counter = StepCounter::new(&code);
         let t_states = self.run * profile.clock_hz as f64;
-        meter.run(&mut board, t_states as u64);
-        Ok(Some((meter, code)))
+        counter.run(&mut board, t_states as u64);
+        Ok(Some((counter, code)))
     }
 
     pub(super) fn load(

@@ -144,7 +144,7 @@ impl<L: SerialLine> BoardModel<L> {
             next_event: 0,
             interrupt: false,
             is_reset_held: false,
-            service: None,
+            sp_before_interrupt: None,
             service_time: 0,
             halted_time: 0,
             device_served: false,
@@ -259,7 +259,7 @@ impl<L: SerialLine> BoardModel<L> {
 
     /// Returns `true` while an interrupt is handled.
     pub fn in_service(&self) -> bool {
-        self.hardware.service.is_some()
+        self.hardware.sp_before_interrupt.is_some()
     }
 
     /// Returns the processor's registers.

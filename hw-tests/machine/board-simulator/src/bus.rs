@@ -6,7 +6,7 @@ use super::clock::Clock;
 use super::ctc::Ctc;
 use super::memory::{FLOATING_BYTE, Memory, RomChip};
 use super::uart::Uart;
-use z80_core::{Bus, Signal};
+use z80_core::{Bus, CpuEvent};
 
 /// Memory and devices of a board.
 #[derive(Clone)]
@@ -208,8 +208,8 @@ impl Bus for RecordingBus<'_> {
         self.bus.output(port, self.record(AccessKind::Out, port, value));
     }
 
-    fn signal(&mut self, signal: Signal) {
-        self.bus.signal(signal);
+    fn on_event(&mut self, event: CpuEvent) {
+        self.bus.on_event(event);
     }
 }
 
@@ -254,17 +254,17 @@ impl Bus for BoardBus {
             self.memory.output(port as u8, value);
         }
     }
-    fn signal(&mut self, signal: Signal) {
-        match signal {
-            // It delays what the devices do next, and causes nothing.
-            Signal::Disabled => return,
-            Signal::Returned => self.reti_executed.set(true),
-            Signal::Trapped { third } => {
+    fn on_event(&mut self, event: CpuEvent) {
+        match event {
+            // DI cannot make a device act earlier.
+            CpuEvent::Disabled => return,
+            CpuEvent::Returned => self.reti_executed.set(true),
+            CpuEvent::Trapped { third } => {
                 if let Some(devices) = self.uart.get_mut().z180() {
                     devices.trap(third);
                 }
             }
-            Signal::Enabled | Signal::Halted => {}
+            CpuEvent::Enabled | CpuEvent::Halted => {}
         }
         self.clock.stop();
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::bus::BoardBus;
 use super::violation::{Violation, ViolationKind};
-use z80_core::{Bus, Cpu, Signal};
+use z80_core::{Bus, Cpu, CpuEvent};
 
 /// Violations kept until they are taken; later ones are discarded, since the first is the cause.
 const MAX_VIOLATIONS: usize = 256;
@@ -472,17 +472,17 @@ impl Bus for GuardedBus<'_> {
         self.bus.output(port, value);
     }
 
-    fn signal(&mut self, signal: Signal) {
+    fn on_event(&mut self, event: CpuEvent) {
         let now = self.bus.clock.now();
-        match signal {
-            Signal::Halted => self.note(ViolationKind::Halt),
-            Signal::Disabled => {
+        match event {
+            CpuEvent::Halted => self.note(ViolationKind::Halt),
+            CpuEvent::Disabled => {
                 self.seen.disabled_at.set(Some(now));
                 self.bus.clock.stop();
             }
-            Signal::Enabled => self.seen.enabled_at.set(Some(now)),
-            Signal::Returned | Signal::Trapped { .. } => {}
+            CpuEvent::Enabled => self.seen.enabled_at.set(Some(now)),
+            CpuEvent::Returned | CpuEvent::Trapped { .. } => {}
         }
-        self.bus.signal(signal);
+        self.bus.on_event(event);
     }
 }

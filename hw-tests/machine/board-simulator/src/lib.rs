@@ -72,5 +72,5 @@ pub use spec::board_spec;
 pub use sst39sf::{SECTOR_BYTES, Sst39sf, SstModel};
 pub use uart::UartModel;
 pub use violation::{Violation, ViolationKind};
-pub use z80_core::{Bus, Cpu, Registers, Signal};
+pub use z80_core::{Bus, Cpu, CpuEvent, Registers};
 pub use z180::{Z180Devices, Z180Revision};

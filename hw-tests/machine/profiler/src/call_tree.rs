@@ -16,7 +16,8 @@ pub struct CallTree {
 #[derive(Debug, Clone, Copy)]
 struct OpenFrame {
     node: usize,
-    inside: u16,
+    /// The stack pointer after the return address was pushed; above it the routine has returned.
+    return_sp: u16,
 }
 
 /// All entries of a routine by the same chain of routines.
@@ -69,8 +70,8 @@ impl CallTree {
     /// Records that another routine was entered without a call, by a jump or by falling through. A
     /// routine that is open in the same call continues; a new one returns with its caller.
     pub(crate) fn continue_in(&mut self, routine: u16, site: u16, at_beginning: bool) {
-        let inside = self.open.last().map_or(BOTTOM, |open| open.inside);
-        let mut same_call = self.open.iter().rev().take_while(|open| open.inside == inside);
+        let return_sp = self.open.last().map_or(BOTTOM, |open| open.return_sp);
+        let mut same_call = self.open.iter().rev().take_while(|open| open.return_sp == return_sp);
         let back = same_call.position(|open| self.nodes[open.node].routine == routine);
         match back {
             // Otherwise two routines that jump to each other would nest without end.
@@ -80,14 +81,14 @@ impl CallTree {
                 self.nodes[node].calls += u64::from(at_beginning);
             }
             None => {
-                self.push(routine, site, inside);
+                self.push(routine, site, return_sp);
                 let node = self.current();
                 self.nodes[node].calls -= u64::from(!at_beginning);
             }
         }
     }
 
-    fn push(&mut self, routine: u16, site: u16, inside: u16) {
+    fn push(&mut self, routine: u16, site: u16, return_sp: u16) {
         let caller = self.current();
         let callees = &self.nodes[caller].callees;
         let known = callees.iter().copied().find(|at| self.nodes[*at].routine == routine);
@@ -97,12 +98,12 @@ impl CallTree {
             self.nodes[caller].callees.push(node);
         }
         self.nodes[node].calls += 1;
-        self.open.push(OpenFrame { node, inside });
+        self.open.push(OpenFrame { node, return_sp });
     }
 
     /// Closes the calls whose return address was popped from the stack.
     pub(crate) fn close_above(&mut self, sp: u16) {
-        while self.open.pop_if(|open| sp > open.inside).is_some() {}
+        while self.open.pop_if(|open| sp > open.return_sp).is_some() {}
     }
 
     /// Closes all calls.

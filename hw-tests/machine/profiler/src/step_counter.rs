@@ -23,7 +23,7 @@ pub struct InstructionCount {
 pub struct StepCounter {
     counts: Vec<InstructionCount>,
     lengths: Vec<u8>,
-    regions: RoutineMap,
+    routines: RoutineMap,
     call_tree: CallTree,
     /// The address of the last instruction that ran.
     last: u16,
@@ -50,7 +50,7 @@ impl StepCounter {
         Self {
             counts: vec![InstructionCount::default(); 0x1_0000],
             lengths: vec![0; 0x1_0000],
-            regions: RoutineMap::new(code, entries),
+            routines: RoutineMap::new(code, entries),
             call_tree: CallTree::default(),
             last: 0,
             next: Instruction::default(),
@@ -74,26 +74,26 @@ impl StepCounter {
         let before = board.registers();
         let clock = board.clock();
         self.start_step(&before, |address| board.bus().peek(address));
-        let turn = board.advance();
-        if turn != StepOutcome::Executed {
-            return turn;
+        let outcome = board.advance();
+        if outcome != StepOutcome::Executed {
+            return outcome;
         }
         let t_states = board.clock() - clock;
         let after = board.registers();
         if board.accepted_interrupt() {
             self.call_tree.enter(after.pc, before.pc, after.sp);
             self.call_tree.add_t_states(t_states);
-            return turn;
+            return outcome;
         }
         self.end_step(&after, t_states);
-        turn
+        outcome
     }
 
     /// Starts a call from outside of the program: `registers` are those at the routine's first
     /// instruction, after the return address was pushed.
     pub fn start_call(&mut self, registers: &Registers) {
         self.call_tree.close_all();
-        let routine = self.regions.owner(registers.pc).unwrap_or(registers.pc);
+        let routine = self.routines.owner(registers.pc).unwrap_or(registers.pc);
         self.call_tree.enter(routine, registers.pc, registers.sp);
     }
 
@@ -123,7 +123,7 @@ impl StepCounter {
         self.call_tree.add_t_states(t_states);
         self.call_tree.close_above(registers.sp);
         if is_call(opcode) && registers.sp == sp.wrapping_sub(2) {
-            let routine = self.regions.owner(registers.pc).unwrap_or(registers.pc);
+            let routine = self.routines.owner(registers.pc).unwrap_or(registers.pc);
             self.call_tree.enter(routine, pc, registers.sp);
         }
     }
@@ -131,7 +131,7 @@ impl StepCounter {
     /// Updates the current routine. If no call led to PC, the previous routine has jumped there or
     /// fallen through, or a routine that a test replaces has returned.
     fn follow_routine(&mut self, registers: &Registers) {
-        let Some(owner) = self.regions.owner(registers.pc) else { return };
+        let Some(owner) = self.routines.owner(registers.pc) else { return };
         self.call_tree.close_above(registers.sp);
         if self.call_tree.running() != Some(owner) {
             self.call_tree.continue_in(owner, self.last, registers.pc == owner);
@@ -140,7 +140,7 @@ impl StepCounter {
 
     /// Returns the routines of the programs.
     pub fn routines(&self) -> &RoutineMap {
-        &self.regions
+        &self.routines
     }
 
     /// Returns the counts of the instruction at an address.

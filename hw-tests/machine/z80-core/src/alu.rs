@@ -167,9 +167,9 @@ impl Cpu {
     /// SCF and CCF. Y and X are those of A, and stay set in F if the instruction before left F
     /// alone.
     #[inline(always)]
-    pub(crate) fn set_carry(&mut self, before: u8, half_and_carry: u8) {
+    pub(crate) fn set_carry(&mut self, last_q: u8, half_and_carry: u8) {
         let f = self.f();
-        let undocumented = (before ^ f | self.a()) & YX;
+        let undocumented = (last_q ^ f | self.a()) & YX;
         self.set_flags(f & (S | Z | PV) | undocumented | half_and_carry);
     }
 

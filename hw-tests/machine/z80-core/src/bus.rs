@@ -1,7 +1,7 @@
-//! The surroundings of the processor.
+//! Memory, ports and devices, as the processor reaches them.
 
-/// The surroundings of the processor. Reading takes `&self`: a device whose state changes when read
-/// keeps that state in a cell.
+/// Memory, ports and devices around the processor. Reading takes `&self`: a device whose state
+/// changes when read keeps that state in a cell.
 pub trait Bus {
     /// A byte of memory.
     fn read(&self, address: u16) -> u8;
@@ -12,12 +12,12 @@ pub trait Bus {
     /// Writes a port.
     fn output(&mut self, port: u16, value: u8);
     /// Called for an instruction that may change what the devices do next.
-    fn signal(&mut self, _signal: Signal) {}
+    fn on_event(&mut self, _event: CpuEvent) {}
 }
 
-/// An instruction that concerns the surroundings.
+/// An instruction that devices outside of the processor depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Signal {
+pub enum CpuEvent {
     /// HALT: the processor waits from now on. It comes as often as HALT repeats.
     Halted,
     /// RETI: Zilog's devices detect the end of an interrupt handler by it.

@@ -15,14 +15,14 @@ const MODE_1_ADDRESS: u16 = 0x0038;
 /// Address of the service of a non-maskable interrupt.
 const NMI_ADDRESS: u16 = 0x0066;
 
-/// The kinds of instructions that matter to an interrupt right after them.
+/// What the last instruction means for an interrupt right after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LastInstruction {
-    /// It finds nothing special.
+    /// No effect on the acceptance of an interrupt.
     Other,
-    /// EI, or a prefix: it has to wait.
-    Shield,
-    /// LD A,I or LD A,R: it clears P/V (UM0080).
+    /// EI, or a prefix: the interrupt is accepted after the next instruction.
+    DelaysInterrupt,
+    /// LD A,I or LD A,R: accepting an interrupt clears P/V (UM0080).
     ReadIff2,
 }
 
@@ -45,8 +45,8 @@ pub struct Cpu {
     pub(crate) iff2: bool,
     pub(crate) mode: u8,
     pub(crate) halted: bool,
-    /// F, if the last instruction wrote it, else 0.
-    pub(crate) written: u8,
+    /// Q: F if the last instruction wrote it, else 0. Bits 3 and 5 after SCF and CCF depend on it.
+    pub(crate) q: u8,
     pub(crate) last: LastInstruction,
     accepted: bool,
     pub(crate) is_z180: bool,
@@ -75,7 +75,7 @@ impl Cpu {
             iff2: false,
             mode: 0,
             halted: false,
-            written: 0,
+            q: 0,
             last: LastInstruction::Other,
             accepted: false,
             is_z180: false,
@@ -97,9 +97,9 @@ impl Cpu {
     }
 
     /// Runs one instruction, or the acceptance of an interrupt, and returns its T-states.
-    /// `interrupt` is the level of /INT: the byte on the bus during the acknowledge cycle while a
-    /// device asks. On a Z180 it is the request of an on-chip device, with the low byte of the
-    /// address of its vector (register IL with the device's code).
+    /// `interrupt` is `Some(byte)` while a device holds /INT low, with the byte that it puts on the
+    /// bus in the acknowledge cycle. On a Z180 it is the request of an on-chip device, with the low
+    /// byte of the address of its vector (register IL with the device's code).
     #[inline]
     pub fn step<B: Bus>(&mut self, bus: &mut B, interrupt: Option<u8>) -> u32 {
         self.accepted = interrupt.is_some() && self.accepts_interrupt();
@@ -143,7 +143,7 @@ impl Cpu {
 
     /// Accepts a non-maskable interrupt and returns its T-states.
     pub fn non_maskable_interrupt<B: Bus>(&mut self, bus: &mut B) -> u32 {
-        self.leave();
+        self.begin_acknowledge();
         self.iff1 = false;
         self.push_pc(bus, NMI_ADDRESS);
         11
@@ -165,7 +165,7 @@ impl Cpu {
     #[inline]
     #[must_use]
     pub fn accepts_interrupt(&self) -> bool {
-        self.iff1 && self.last != LastInstruction::Shield
+        self.iff1 && self.last != LastInstruction::DelaysInterrupt
     }
 
     /// Sets both interrupt flip-flops, and the interrupt mode, 0 to 2.
@@ -183,7 +183,7 @@ impl Cpu {
         let halt = if self.is_z180 { Z180_HALT_T_STATES } else { HALT_T_STATES };
         let instructions = t_states.div_ceil(halt);
         self.refresh = self.refresh.wrapping_add(instructions as u8);
-        (self.written, self.last, self.accepted) = (0, LastInstruction::Other, false);
+        (self.q, self.last, self.accepted) = (0, LastInstruction::Other, false);
         instructions * halt
     }
 
@@ -256,7 +256,7 @@ impl Cpu {
         if self.last == LastInstruction::ReadIff2 && !self.is_z180 {
             self.file.set(F, self.f() & !PV);
         }
-        self.leave();
+        self.begin_acknowledge();
         (self.iff1, self.iff2) = (false, false);
         match self.mode {
             _ if self.is_z180 => self.vector_z180(bus, vector),
@@ -276,12 +276,12 @@ impl Cpu {
     }
 
     /// Leaves HALT and begins an acknowledge cycle.
-    fn leave(&mut self) {
+    fn begin_acknowledge(&mut self) {
         self.refresh = self.refresh.wrapping_add(1);
         self.pc = self.pc.wrapping_add(u16::from(self.halted));
         self.halted = false;
         self.last = LastInstruction::Other;
-        self.written = 0;
+        self.q = 0;
     }
 
     #[inline(always)]
@@ -360,7 +360,7 @@ impl Cpu {
     #[inline(always)]
     pub(crate) fn set_flags(&mut self, value: u8) {
         self.file.set(F, value);
-        self.written = value;
+        self.q = value;
     }
 
     pub(crate) fn r(&self) -> u8 {

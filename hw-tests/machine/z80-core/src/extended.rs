@@ -1,6 +1,6 @@
 //! Instructions behind ED.
 
-use crate::bus::{Bus, Signal};
+use crate::bus::{Bus, CpuEvent};
 use crate::cpu::{Cpu, LastInstruction};
 use crate::flags::{C, PV, sz, szp, when};
 use crate::registers::{BC, F, HL};
@@ -96,7 +96,7 @@ impl Cpu {
     fn return_from_service<B: Bus>(&mut self, bus: &mut B, number: u8) -> u32 {
         self.iff1 = self.iff2;
         let time = self.ret(bus);
-        bus.signal(if number == 1 { Signal::Returned } else { Signal::Enabled });
+        bus.on_event(if number == 1 { CpuEvent::Returned } else { CpuEvent::Enabled });
         4 + time
     }
 

@@ -56,7 +56,7 @@ mod registers;
 mod unprefixed;
 mod z180;
 
-pub use bus::{Bus, Signal};
+pub use bus::{Bus, CpuEvent};
 pub use cpu::Cpu;
 pub use expression::{Expression, ExpressionError, Name, Values, parse_number};
 pub use names::{

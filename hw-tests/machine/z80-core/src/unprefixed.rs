@@ -1,6 +1,6 @@
 //! Instructions without prefix, and with DD or FD, which replace HL by IX or IY.
 
-use crate::bus::{Bus, Signal};
+use crate::bus::{Bus, CpuEvent};
 use crate::cpu::{Cpu, LastInstruction};
 use crate::flags::{C, H, PV, S, Z};
 use crate::registers::{A, B, BC, DE, F, H as REGISTER_H, HL, IX, IY, L};
@@ -18,7 +18,7 @@ impl Cpu {
     #[rustfmt::skip]
     pub(crate) fn execute<B: Bus, const X: usize>(&mut self, bus: &mut B, opcode: u8) -> u32 {
         let (number, place) = (opcode >> 3 & 7, usize::from(opcode & 7));
-        let before = std::mem::take(&mut self.written);
+        let last_q = std::mem::take(&mut self.q);
         match opcode {
             0x00 => 4,
             0x08 => { self.file.swap(&mut self.alt, F, A); 4 }
@@ -81,8 +81,8 @@ impl Cpu {
             0x1F => { let a = self.a(); self.rotate_a(a >> 1 | self.carry() << 7, a & 1); 4 }
             0x27 => { self.decimal_adjust(); 4 }
             0x2F => { self.complement(); 4 }
-            0x37 => { self.set_carry(before, C); 4 }
-            0x3F => { let c = self.carry(); self.set_carry(before, if c == 0 { C } else { H }); 4 }
+            0x37 => { self.set_carry(last_q, C); 4 }
+            0x3F => { let c = self.carry(); self.set_carry(last_q, if c == 0 { C } else { H }); 4 }
 
             0x76 => self.halt(bus),
             0x46 | 0x4E | 0x56 | 0x5E | 0x66 | 0x6E | 0x7E => {
@@ -159,20 +159,20 @@ impl Cpu {
 
             0xCB if X == HL => self.bits(bus),
             0xCB => { let address = self.address::<B, X>(bus); self.indexed_bits(bus, address) }
-            0xDD => self.indexed::<B, IX>(bus, before),
+            0xDD => self.indexed::<B, IX>(bus, last_q),
             0xED => self.extended(bus),
-            0xFD => self.indexed::<B, IY>(bus, before),
+            0xFD => self.indexed::<B, IY>(bus, last_q),
         }
     }
 
     /// The instruction behind DD or FD.
     #[inline(never)]
-    fn indexed<B: Bus, const X: usize>(&mut self, bus: &mut B, before: u8) -> u32 {
+    fn indexed<B: Bus, const X: usize>(&mut self, bus: &mut B, last_q: u8) -> u32 {
         let opcode = self.fetch(bus);
-        self.written = before;
+        self.q = last_q;
         if matches!(opcode, 0xDD | 0xED | 0xFD) {
             self.unfetch();
-            self.last = LastInstruction::Shield;
+            self.last = LastInstruction::DelaysInterrupt;
             return 4;
         }
         4 + self.execute::<B, X>(bus, opcode)
@@ -347,14 +347,14 @@ impl Cpu {
     pub(crate) fn halt<B: Bus>(&mut self, bus: &mut B) -> u32 {
         self.halted = true;
         self.pc = self.pc.wrapping_sub(1);
-        bus.signal(Signal::Halted);
+        bus.on_event(CpuEvent::Halted);
         4
     }
 
     #[inline(always)]
     fn disable<B: Bus>(&mut self, bus: &mut B) -> u32 {
         (self.iff1, self.iff2) = (false, false);
-        bus.signal(Signal::Disabled);
+        bus.on_event(CpuEvent::Disabled);
         4
     }
 
@@ -362,8 +362,8 @@ impl Cpu {
     #[inline(always)]
     fn enable<B: Bus>(&mut self, bus: &mut B) -> u32 {
         (self.iff1, self.iff2) = (true, true);
-        self.last = LastInstruction::Shield;
-        bus.signal(Signal::Enabled);
+        self.last = LastInstruction::DelaysInterrupt;
+        bus.on_event(CpuEvent::Enabled);
         4
     }
 }

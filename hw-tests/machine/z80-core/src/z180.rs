@@ -2,7 +2,7 @@
 //! instructions, and TRAP, which undefined opcodes cause. Bits 3 and 5 of F are as on the Z80,
 //! though the chip's are undefined.
 
-use crate::bus::{Bus, Signal};
+use crate::bus::{Bus, CpuEvent};
 use crate::cpu::{Cpu, LastInstruction};
 use crate::flags::{H, N, szp};
 use crate::registers::{B, BC, C, HL, IX, IY};
@@ -25,7 +25,7 @@ impl Cpu {
                 if matches!(opcode, 0x30..=0x37) {
                     return self.trap(bus, false);
                 }
-                self.written = 0;
+                self.q = 0;
                 self.bits_by(bus, opcode);
                 bit_time(opcode)
             }
@@ -53,8 +53,8 @@ impl Cpu {
         let (back, fetches) = if third { (2, 4) } else { (1, 2) };
         self.push(bus, self.pc.wrapping_sub(back));
         self.pc = 0;
-        self.written = 0;
-        bus.signal(Signal::Trapped { third });
+        self.q = 0;
+        bus.on_event(CpuEvent::Trapped { third });
         fetches * FETCH + 6 + WORD
     }
 
@@ -66,7 +66,7 @@ impl Cpu {
             if opcode & 7 != MEMORY || opcode == 0x36 {
                 return self.trap(bus, true);
             }
-            self.written = 0;
+            self.q = 0;
             self.indexed_bits_by(bus, address, opcode);
             return if opcode >> 6 == 1 { 15 } else { 19 };
         }
@@ -82,7 +82,7 @@ impl Cpu {
     fn extended_z180<B: Bus>(&mut self, bus: &mut B) -> u32 {
         let opcode = self.fetch(bus);
         let number = opcode >> 3 & 7;
-        self.written = 0;
+        self.q = 0;
         let time = match opcode {
             0x31 | 0x71 => return self.trap(bus, false),
             0x00..=0x3F => return self.on_chip_or_test(bus, opcode),

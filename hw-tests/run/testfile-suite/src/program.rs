@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use cli_support::text::Escape;
 use firmware::code_map::{CodeMap, MappedProgram};
 use firmware::symbol_file::SymbolFile;
-use tdlasm::image::{Image, Run, parse_intel_hex};
+use tdlasm::image::{Image, ImageRun, parse_intel_hex};
 use tdlasm::link::{Layout, link};
 use tdlasm::module::Module;
 use tdlasm::object::read_modules;
@@ -143,7 +143,7 @@ impl ProgramFiles {
             all_code.extend(code(&module));
             let console = MappedProgram::from(&module);
             let runs = known.image.runs().iter().chain(console.image.runs()).cloned();
-            known.image = Image::new(runs.collect::<Vec<Run>>());
+            known.image = Image::new(runs.collect::<Vec<ImageRun>>());
             known.lines.extend(console.lines);
             known.lines.sort_by_key(|line| line.address);
             known.symbols.replace_with(console.symbols);

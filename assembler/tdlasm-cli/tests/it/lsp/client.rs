@@ -246,15 +246,15 @@ impl Client {
     }
 
     /// Replaces a range of a document by an incremental change.
-    pub(crate) fn splice(&mut self, uri: &str, stretch: Range<usize>, new: &str) {
+    pub(crate) fn splice(&mut self, uri: &str, range: Range<usize>, new: &str) {
         let (text, version) = self.documents.get_mut(uri).expect("an open document");
-        let range = json!({
-            "start": position(text, stretch.start), "end": position(text, stretch.end),
+        let positions = json!({
+            "start": position(text, range.start), "end": position(text, range.end),
         });
-        text.replace_range(stretch, new);
+        text.replace_range(range, new);
         *version += 1;
         let document = json!({ "uri": uri, "version": version });
-        let changes = json!([{ "range": range, "text": new }]);
+        let changes = json!([{ "range": positions, "text": new }]);
         self.notify(
             "textDocument/didChange",
             json!({ "textDocument": document, "contentChanges": changes }),

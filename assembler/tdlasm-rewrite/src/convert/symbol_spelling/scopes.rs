@@ -35,15 +35,15 @@ pub(in super::super) struct Scopes {
 impl Scopes {
     /// Returns the scopes of a TDL source, in which a local symbol begins with two periods. Those
     /// with a single definition count as global.
-    pub(super) fn of_tdl(program: &Program<'_>, facts: &SourceScan) -> Self {
+    pub(super) fn of_tdl(program: &Program<'_>, scan: &SourceScan) -> Self {
         let mut definitions: FxHashMap<Vec<u8>, Scope> = FxHashMap::default();
         let mut several = FxHashSet::default();
         let is_local = |name: &[u8], _: &[u8]| name.starts_with(b"..");
-        let key = |name: &[u8]| facts.significant_part(name);
+        let key = |name: &[u8]| scan.significant_part(name);
         let mut scopes = Self::found(program, is_local, key);
         walk(program, &scopes, |name, _, scope, role| {
             if name.starts_with(b"..") && role != Role::Use {
-                let name = facts.significant_part(name);
+                let name = scan.significant_part(name);
                 if *definitions.entry(name.clone()).or_insert(scope) != scope {
                     several.insert(name);
                 }

@@ -10,9 +10,9 @@ use super::super::mnemonics;
 use super::super::program::{
     Body, CURRENT_ADDRESS_IN_LIST, ConvertResult, Item, Spaced, Unconverted,
 };
-use super::Reading;
+use super::StatementParser;
 
-impl<'t> Reading<'t, '_> {
+impl<'t> StatementParser<'t, '_> {
     /// A list of expressions.
     pub(super) fn words(&mut self) -> ConvertResult<Body<'t>> {
         let mut list = Vec::new();
@@ -100,7 +100,7 @@ impl<'t> Reading<'t, '_> {
         if name.is_empty() || name.contains(&b'"') {
             return Unconverted::fail(at, "this is not a file name that all assemblers accept");
         }
-        if self.facts.inserted_radix {
+        if self.scan.inserted_radix {
             self.mode.radix = None;
         }
         Ok(Body::Insert(name))

@@ -6,9 +6,9 @@ use tdlasm::syntax::lex;
 use super::super::expr::Node;
 use super::super::program::{Body, ConvertResult, Operand, Spaced, Unconverted};
 use super::super::{mnemonics, tdl_expr};
-use super::Reading;
+use super::StatementParser;
 
-impl<'t> Reading<'t, '_> {
+impl<'t> StatementParser<'t, '_> {
     pub(super) fn instruction(&mut self, forms: &'static [Form]) -> ConvertResult<Body<'t>> {
         let at = self.here();
         let mut operands = Vec::new();

@@ -11,9 +11,9 @@ use super::super::program::{
 };
 use super::super::source_scan::file_name;
 use super::super::zilog_expr::{self, is_plain};
-use super::Reading;
+use super::StatementParser;
 
-impl<'t> Reading<'t, '_> {
+impl<'t> StatementParser<'t, '_> {
     pub(super) fn directive(&mut self, word: &[u8], at: usize) -> ConvertResult<Body<'t>> {
         match word.to_ascii_uppercase().as_slice() {
             b"DB" | b"DEFB" | b"DEFM" => self.bytes(),
@@ -71,8 +71,8 @@ impl<'t> Reading<'t, '_> {
     }
 
     fn symbols(&mut self) -> ConvertResult<Vec<Spaced<'t, &'t [u8]>>> {
-        let symbol = |reading: &mut Self| match reading.word() {
-            (b"", stretch) => Unconverted::fail(stretch.start, "a symbol is missing"),
+        let symbol = |parser: &mut Self| match parser.word() {
+            (b"", range) => Unconverted::fail(range.start, "a symbol is missing"),
             (word, _) => Ok(word),
         };
         self.list(symbol, |_| false)
@@ -111,7 +111,7 @@ impl<'t> Reading<'t, '_> {
         if name.is_empty() || name.iter().any(|byte| matches!(byte, b'"' | b'\'')) {
             return Unconverted::fail(at, "this is not a file name");
         }
-        if self.facts.inserted_radix {
+        if self.scan.inserted_radix {
             self.mode.radix = None;
         }
         Ok(Body::Insert(name))

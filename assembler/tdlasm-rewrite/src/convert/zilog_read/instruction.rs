@@ -7,7 +7,7 @@ use tdlasm::syntax::lex;
 use super::super::expr::{Node, Unary};
 use super::super::mnemonics;
 use super::super::program::{Body, ConvertResult, Operand, Spaced, Unconverted};
-use super::Reading;
+use super::StatementParser;
 
 #[derive(Debug, Clone)]
 enum Given<'t> {
@@ -21,7 +21,7 @@ enum Given<'t> {
     Value(Node<'t>),
 }
 
-impl<'t> Reading<'t, '_> {
+impl<'t> StatementParser<'t, '_> {
     pub(super) fn instruction(
         &mut self,
         word: &[u8],

@@ -39,15 +39,15 @@ fn sources() -> Vec<(String, String)> {
 fn plain(module: &SourceOrderModule) -> Option<(Vec<u8>, u16)> {
     let first = module.code.first()?.start;
     let mut bytes = Vec::new();
-    for stretch in &module.code {
-        let offset = stretch.start.number.checked_sub(first.number)?;
-        if stretch.start.base != first.base || usize::from(offset) < bytes.len() {
+    for chunk in &module.code {
+        let offset = chunk.start.number.checked_sub(first.number)?;
+        if chunk.start.base != first.base || usize::from(offset) < bytes.len() {
             return None;
         }
         bytes.resize(usize::from(offset), 0);
         let at = bytes.len();
-        bytes.extend_from_slice(&stretch.bytes);
-        for (word, value) in &stretch.words {
+        bytes.extend_from_slice(&chunk.bytes);
+        for (word, value) in &chunk.words {
             if value.base != first.base && value.base != 0 {
                 return None;
             }

@@ -5,7 +5,7 @@ use super::super::directive_table::TextTerminator;
 use super::super::pass::{StatementEnd, StatementResult};
 use super::reader::DirectiveReader;
 use crate::calendar::civil_date;
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::listing::{BYTES_A_ROW, WORDS_A_ROW};
 use crate::source::Span;
 use crate::syntax::lex::RADIX40;
@@ -23,13 +23,17 @@ impl DirectiveReader<'_, '_> {
         let before = self.asm.module.code.output.checkpoint();
         let a_row = if field == Field::Word { 2 * WORDS_A_ROW } else { BYTES_A_ROW };
         if cursor.at_statement_end() && !self.asm.input.has_macro_text {
-            self.asm.error(Code::Short, span, "a value is missing, so nothing is assembled");
+            self.asm.error(
+                DiagnosticCode::MissingOperand,
+                span,
+                "a value is missing, so nothing is assembled",
+            );
             return Ok(StatementEnd::Open);
         }
         loop {
             self.asm.module.parse_expression(0, cursor);
             if self.asm.module.operands[0].ops.is_empty() {
-                self.asm.error(Code::Expression, cursor.gap(), "a value is missing");
+                self.asm.error(DiagnosticCode::Expression, cursor.gap(), "a value is missing");
                 if self.asm.input.has_macro_text && cursor.at_statement_end() {
                     // After a macro without text ZASM still writes a value.
                     self.asm.module.code.output.write_short([0; 4], field.size());
@@ -93,7 +97,11 @@ impl DirectiveReader<'_, '_> {
         }
         let Some((first, count)) = self.asm.module.code.output.written_since(before) else {
             if !lost && !self.asm.module.context.sink.has_flags_since(flags_before) {
-                self.asm.error(Code::Empty, span, "the text is empty, so nothing is assembled");
+                self.asm.error(
+                    DiagnosticCode::Empty,
+                    span,
+                    "the text is empty, so nothing is assembled",
+                );
             }
             return Ok(StatementEnd::Open);
         };
@@ -124,7 +132,7 @@ impl DirectiveReader<'_, '_> {
             _ => "the last byte of this text and its end are lost, as in ZASM",
         };
         let help = "put the ] that closes the block on a line of its own";
-        self.asm.report(Diagnostic::new(Code::LostByte, span, message).help(help));
+        self.asm.report(Diagnostic::new(DiagnosticCode::LostByte, span, message).help(help));
     }
 
     /// Writes a delimited text, after `so_far` bytes of the same statement.
@@ -138,7 +146,7 @@ impl DirectiveReader<'_, '_> {
             }
             None => {
                 self.asm.error(
-                    Code::Unterminated,
+                    DiagnosticCode::Unterminated,
                     start,
                     "the text that begins here is not closed",
                 );
@@ -159,7 +167,7 @@ impl DirectiveReader<'_, '_> {
         cursor.advance(1);
         self.asm.module.parse_expression(0, cursor);
         if self.asm.module.operands[0].ops.is_empty() {
-            self.asm.error(Code::Expression, cursor.gap(), "a value is missing");
+            self.asm.error(DiagnosticCode::Expression, cursor.gap(), "a value is missing");
         } else {
             let written = self.asm.module.code.output.count_since(first);
             let previous = written.saturating_sub(1);
@@ -171,7 +179,7 @@ impl DirectiveReader<'_, '_> {
             self.asm.module.code.output.roll_back(before);
             // The second of two passes also reports errors in the value.
             self.asm.module.context.sink.needs_two_passes = true;
-            self.asm.error(Code::Expression, open, "this bracket is not closed");
+            self.asm.error(DiagnosticCode::Expression, open, "this bracket is not closed");
         }
         Ok(closed)
     }
@@ -196,14 +204,14 @@ impl DirectiveReader<'_, '_> {
     ) -> StatementResult<StatementEnd> {
         cursor.skip_blanks();
         if cursor.at_statement_end() {
-            self.asm.error(Code::Short, span, "a symbol is missing");
+            self.asm.error(DiagnosticCode::MissingOperand, span, "a symbol is missing");
             return Ok(StatementEnd::Open);
         }
         let before = self.asm.module.code.output.checkpoint();
         loop {
             cursor.skip_blanks();
             let Some(word) = cursor.take(lex::symbol) else {
-                self.asm.error(Code::Operand, span, "a symbol is missing");
+                self.asm.error(DiagnosticCode::Operand, span, "a symbol is missing");
                 return Ok(StatementEnd::Open);
             };
             let code = |at: usize| {
@@ -239,7 +247,7 @@ impl DirectiveReader<'_, '_> {
         if cursor.rest()[at] != b',' {
             return false;
         }
-        self.asm.error(Code::Expression, cursor.gap(), "a comma is missing here");
+        self.asm.error(DiagnosticCode::Expression, cursor.gap(), "a comma is missing here");
         cursor.advance(at + 1);
         true
     }

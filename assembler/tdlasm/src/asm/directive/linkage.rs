@@ -6,7 +6,7 @@ use super::super::name_table::{BuiltIn, Definition, Entry, SymbolState};
 use super::super::pass::{Pass, StatementEnd, StatementResult};
 use super::super::value::{BaseId, Value};
 use super::reader::DirectiveReader;
-use crate::diag::Code;
+use crate::diag::DiagnosticCode;
 use crate::references::ReferenceRole;
 use crate::source::Span;
 use crate::syntax::expr::Intern;
@@ -22,7 +22,7 @@ impl DirectiveReader<'_, '_> {
     ) -> StatementResult<StatementEnd> {
         cursor.skip_blanks();
         if cursor.at_statement_end() {
-            self.asm.error(Code::Short, span, "a symbol is missing");
+            self.asm.error(DiagnosticCode::MissingOperand, span, "a symbol is missing");
             return Ok(StatementEnd::Open);
         }
         loop {
@@ -62,7 +62,12 @@ impl DirectiveReader<'_, '_> {
         let Some(word) = cursor.take(lex::symbol) else {
             let message = "a symbol is missing";
             let count = if cursor.at_statement_end() { count } else { 1 };
-            self.asm.module.context.error_counted(Code::Operand, cursor.gap(), message, count);
+            self.asm.module.context.error_counted(
+                DiagnosticCode::Operand,
+                cursor.gap(),
+                message,
+                count,
+            );
             return None;
         };
         Some((self.asm.module.symbols.names.intern(word), cursor.since(start)))
@@ -117,7 +122,12 @@ impl DirectiveReader<'_, '_> {
         let length = length.unwrap_or(line.len());
         let found = memchr::memchr(b',', &line[..length]);
         let count = if found.is_some() { 1 } else { 2 };
-        self.asm.module.context.error_counted(Code::Operand, cursor.here(), message, count);
+        self.asm.module.context.error_counted(
+            DiagnosticCode::Operand,
+            cursor.here(),
+            message,
+            count,
+        );
         cursor.advance(found.map_or(length, |at| at + 1));
         found.is_some()
     }

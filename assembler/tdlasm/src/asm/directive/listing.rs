@@ -4,7 +4,7 @@ use super::super::directive_table::Directive;
 use super::super::name_table::Operator;
 use super::super::pass::{StatementEnd, StatementResult};
 use super::reader::DirectiveReader;
-use crate::diag::Code;
+use crate::diag::DiagnosticCode;
 use crate::listing::{ListingControl, ListingDirective};
 use crate::syntax::expr::Intern;
 use crate::syntax::{Cursor, lex};
@@ -56,14 +56,18 @@ impl DirectiveReader<'_, '_> {
             text.push(byte);
             if text.len() > TITLE_ROOM {
                 let message = "a title has room for 78 characters";
-                self.asm.error(Code::Heading, cursor.since(at), message);
+                self.asm.error(DiagnosticCode::Heading, cursor.since(at), message);
             }
             if text.len() == TITLE_KEPT {
                 cursor.skip_to_line_end();
                 return String::from_utf8_lossy(&text).into_owned();
             }
         }
-        self.asm.error(Code::Unterminated, start, "the text that begins here is not closed");
+        self.asm.error(
+            DiagnosticCode::Unterminated,
+            start,
+            "the text that begins here is not closed",
+        );
         String::new()
     }
 
@@ -76,7 +80,7 @@ impl DirectiveReader<'_, '_> {
         if !line.trim_ascii().is_empty() {
             let message = "this line is used as the title, since the line above has none";
             self.asm.error(
-                Code::LostLine,
+                DiagnosticCode::LostLine,
                 cursor.since(cursor.offset() - line.len() as u32),
                 message,
             );

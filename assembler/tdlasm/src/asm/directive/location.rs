@@ -4,7 +4,7 @@ use super::super::directive_table::Directive;
 use super::super::input::InputChange;
 use super::super::pass::{StatementAbort, StatementEnd, StatementResult};
 use super::reader::DirectiveReader;
-use crate::diag::Code;
+use crate::diag::DiagnosticCode;
 use crate::listing::ListingControl;
 use crate::source::{Origin, Span};
 use crate::syntax::{Cursor, lex};
@@ -21,7 +21,7 @@ impl DirectiveReader<'_, '_> {
         self.asm.module.code.output.record_high_water();
         self.asm.module.parse_expression(0, cursor);
         if self.asm.module.operands[0].ops.is_empty() {
-            self.asm.error(Code::Operand, span, "a location is missing; 0 is used");
+            self.asm.error(DiagnosticCode::Operand, span, "a location is missing; 0 is used");
         }
         let value = self.asm.module.evaluate_now(0)?;
         self.asm.module.context.recorder.line.value = Some(value.reloc_value());
@@ -39,12 +39,12 @@ impl DirectiveReader<'_, '_> {
     ) -> StatementResult<StatementEnd> {
         self.asm.module.parse_expression(0, cursor);
         if self.asm.module.operands[0].ops.is_empty() {
-            self.asm.error(Code::Short, span, "a size is missing; 0 is used");
+            self.asm.error(DiagnosticCode::MissingOperand, span, "a size is missing; 0 is used");
         }
         let value = self.asm.module.evaluate_now(0)?;
         if !value.is_absolute() {
             let message = "a size must be a constant, but this value is relocatable";
-            self.asm.error(Code::Relocation, self.asm.module.operands[0].span, message);
+            self.asm.error(DiagnosticCode::Relocation, self.asm.module.operands[0].span, message);
         }
         // ZASM reserves nothing for a relocatable size.
         let count = if value.is_absolute() { value.number } else { 0 };
@@ -53,11 +53,11 @@ impl DirectiveReader<'_, '_> {
         let size = u32::from(count) * u32::from(unit);
         if size > 0xFFFF {
             let message = "the size is more than 65535 bytes, taken modulo 65536";
-            self.asm.error(Code::Size, self.asm.module.operands[0].span, message);
+            self.asm.error(DiagnosticCode::Size, self.asm.module.operands[0].span, message);
         }
         if self.asm.module.code.output.reserve(size as u16) {
             let message = "the location counter passes FFFFH here; a negative size moves it back";
-            self.asm.error(Code::Size, self.asm.module.operands[0].span, message);
+            self.asm.error(DiagnosticCode::Size, self.asm.module.operands[0].span, message);
         }
         Ok(StatementEnd::Open)
     }
@@ -70,15 +70,15 @@ impl DirectiveReader<'_, '_> {
     ) -> StatementResult<StatementEnd> {
         cursor.skip_blanks();
         if cursor.at_statement_end() {
-            self.asm.error(Code::Short, span, "a radix is missing");
+            self.asm.error(DiagnosticCode::MissingOperand, span, "a radix is missing");
             return Ok(StatementEnd::Open);
         }
         let start = cursor.offset();
         let message = "a radix is 2, 8, 10 or 16";
         match cursor.take(|rest| lex::number(rest, 10)).map(|number| number.value) {
             Some(radix @ (2 | 8 | 10 | 16)) => self.asm.module.radix = radix as u8,
-            Some(_) => self.asm.error(Code::Operand, cursor.since(start), message),
-            None => self.asm.error(Code::Operand, cursor.here(), message),
+            Some(_) => self.asm.error(DiagnosticCode::Operand, cursor.since(start), message),
+            None => self.asm.error(DiagnosticCode::Operand, cursor.here(), message),
         }
         Ok(StatementEnd::Open)
     }
@@ -96,7 +96,7 @@ impl DirectiveReader<'_, '_> {
             self.asm.module.code.start_address = Some((evaluated, span));
             self.asm.module.context.recorder.line.start = true;
         }
-        self.asm.end_statement(Code::Extra, cursor);
+        self.asm.end_statement(DiagnosticCode::TrailingText, cursor);
         if directive == Directive::ProgramEnd {
             self.next_module()?;
         } else {
@@ -119,9 +119,9 @@ impl DirectiveReader<'_, '_> {
         let at = Span::new(cursor.offset(), cursor.offset() + name.len() as u32);
         cursor.advance(length);
         if name.is_empty() {
-            self.asm.error(Code::File, span, "the name of the file is missing");
+            self.asm.error(DiagnosticCode::File, span, "the name of the file is missing");
         } else if self.asm.input.insert_depth() >= MAX_INSERT_DEPTH {
-            self.asm.error(Code::File, at, "files are nested too deep");
+            self.asm.error(DiagnosticCode::File, at, "files are nested too deep");
         } else {
             self.insert_named(&name, at);
         }
@@ -131,12 +131,12 @@ impl DirectiveReader<'_, '_> {
     fn insert_named(&mut self, name: &str, at: Span) {
         let Some(path) = self.asm.input.find_insert(&self.asm.module.context.sources, name) else {
             let message = format!("cannot find {name}, nor {name}.ASM");
-            let diagnostic = crate::diag::Diagnostic::new(Code::File, at, message);
+            let diagnostic = crate::diag::Diagnostic::new(DiagnosticCode::File, at, message);
             return self.asm.report(diagnostic.help("-I FOLDER adds a folder to search"));
         };
         let shown = path.display().to_string();
         if self.asm.input.is_open(&self.asm.module.context.sources, &shown) {
-            return self.asm.error(Code::File, at, format!("{name} includes itself"));
+            return self.asm.error(DiagnosticCode::File, at, format!("{name} includes itself"));
         }
         let frame = self.asm.open_file(&path, Origin::Insert(at), at);
         self.asm.input.pending_change = frame.map(InputChange::Into);
@@ -167,11 +167,17 @@ impl DirectiveReader<'_, '_> {
                 self.asm.module.symbols.module_name = Some(name);
             }
             None if cursor.at_statement_end() => {
-                self.asm.error(Code::Short, span, "the name of the module is missing");
+                self.asm.error(
+                    DiagnosticCode::MissingOperand,
+                    span,
+                    "the name of the module is missing",
+                );
             }
-            None => {
-                self.asm.error(Code::Operand, cursor.here(), "a name cannot begin with a digit")
-            }
+            None => self.asm.error(
+                DiagnosticCode::Operand,
+                cursor.here(),
+                "a name cannot begin with a digit",
+            ),
         }
         Ok(StatementEnd::Open)
     }

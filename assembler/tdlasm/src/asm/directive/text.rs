@@ -2,7 +2,7 @@
 
 use super::super::pass::{Pass, StatementEnd, StatementResult};
 use super::reader::DirectiveReader;
-use crate::diag::Code;
+use crate::diag::DiagnosticCode;
 use crate::source::Span;
 use crate::syntax::Cursor;
 
@@ -32,7 +32,7 @@ impl DirectiveReader<'_, '_> {
     ) -> StatementResult<StatementEnd> {
         let text = self.asm.text(cursor);
         let message = if text.is_empty() { "the source reports an error".into() } else { text };
-        self.asm.error(Code::User, span, message);
+        self.asm.error(DiagnosticCode::User, span, message);
         Ok(StatementEnd::Open)
     }
 }

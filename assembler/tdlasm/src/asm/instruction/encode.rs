@@ -2,7 +2,7 @@
 
 use super::super::code_buffer::Field;
 use super::{InstructionReader, Operand};
-use crate::diag::Code;
+use crate::diag::DiagnosticCode;
 use crate::isa::{Form, Prefix, Register, Slot};
 use crate::source::Span;
 
@@ -54,7 +54,7 @@ impl InstructionReader<'_, '_> {
             self.emit_field(last, Field::Displacement);
         }
         let message = format!("{} does not take these operands together", form.mnemonic);
-        self.module.error(Code::Operand, span, message);
+        self.module.error(DiagnosticCode::Operand, span, message);
         let both = first.index.is_some() && second.index.is_some();
         let bits = match both {
             true => 0x06 | self.module.context.sink.shown_flags_in_row() as u8,

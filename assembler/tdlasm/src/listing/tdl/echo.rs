@@ -7,7 +7,7 @@ use super::super::rows::{ListingOptions, apply};
 use super::super::statement::{Listing, ListingLine, RowBreak};
 use super::marks::Marks;
 use super::page::Pages;
-use super::row::Row;
+use super::row::PrintedRow;
 use super::{code, symbols};
 use crate::module::{Module, RelocValue, SourceOrderModule};
 use crate::source::{Origin, Source, SourceMap};
@@ -42,14 +42,14 @@ pub(super) struct Echo<'a> {
     shown_rest: u32,
     /// The number of open macro texts.
     depth: u32,
-    row: Row,
+    row: PrintedRow,
     /// Under `.SALL`: the row of the outermost call, until its line ends or a row has an error.
-    call: Option<Row>,
+    call: Option<PrintedRow>,
     errors: usize,
 }
 
-/// A statement, and the positions around its code.
-struct Piece<'l> {
+/// A statement of the source, and where its text ends.
+struct EchoedStatement<'l> {
     line: ListingLine<'l>,
     /// The end of the statement's own text. The text of a block or macro follows.
     end: u32,
@@ -85,7 +85,7 @@ impl<'a> Echo<'a> {
             open: Vec::new(),
             shown_rest: 0,
             depth: 0,
-            row: Row::default(),
+            row: PrintedRow::default(),
             call: None,
             errors: 0,
         }
@@ -108,11 +108,11 @@ impl<'a> Echo<'a> {
             while let Some((_, control)) = controls.next_if(|(place, _)| *place as usize <= at) {
                 self.control(control);
             }
-            let mut piece = self.piece(line, lines.peek().map(|(_, next)| next));
+            let mut statement = self.echoed_statement(line, lines.peek().map(|(_, next)| next));
             while let Some(found) = breaks.next_if(|found| found.statement as usize <= at) {
-                piece.breaks.push(*found);
+                statement.breaks.push(*found);
             }
-            self.statement(&piece);
+            self.echo_statement(&statement);
         }
         self.end_module(module);
         self.pages.finish()
@@ -270,7 +270,11 @@ impl<'a> Echo<'a> {
     }
 
     /// Returns the statement with the end of its own text.
-    fn piece<'l>(&self, line: ListingLine<'l>, next: Option<&ListingLine<'_>>) -> Piece<'l> {
+    fn echoed_statement<'l>(
+        &self,
+        line: ListingLine<'l>,
+        next: Option<&ListingLine<'_>>,
+    ) -> EchoedStatement<'l> {
         let span = line.span;
         let mut end = span.end;
         let mut marks_end = span.end.max(span.start + 1);
@@ -295,7 +299,7 @@ impl<'a> Echo<'a> {
         if calls {
             end = self.text_end(end);
         }
-        Piece { line, end, marks_end, calls, rest, breaks: Vec::new() }
+        EchoedStatement { line, end, marks_end, calls, rest, breaks: Vec::new() }
     }
 
     /// Returns the end of a call's text, which includes a comment after it on its line, and how
@@ -319,14 +323,14 @@ impl<'a> Echo<'a> {
 
     /// Prints a statement with its question marks. Its code goes to the row on which it ends, but
     /// the bytes of a text go to the rows of its lines.
-    fn statement(&mut self, piece: &Piece<'_>) {
-        let line = &piece.line;
-        self.shown_rest = piece.rest;
-        let last = if piece.calls { piece.end } else { self.text_end(piece.end) };
-        let mut breaks = piece.breaks.iter().peekable();
+    fn echo_statement(&mut self, statement: &EchoedStatement<'_>) {
+        let line = &statement.line;
+        self.shown_rest = statement.rest;
+        let last = if statement.calls { statement.end } else { self.text_end(statement.end) };
+        let mut breaks = statement.breaks.iter().peekable();
         let mut from = 0;
         let mut coded = false;
-        for mark in self.marks.within(line.span.start, piece.marks_end) {
+        for mark in self.marks.within(line.span.start, statement.marks_end) {
             while let Some(found) = breaks.next_if(|found| found.offset < mark.place) {
                 from = self.row_break(found, line, from);
             }
@@ -353,7 +357,7 @@ impl<'a> Echo<'a> {
         }
         // Earlier lines of a title are listed, since the directive is recognised only at its end.
         self.row.control |= line.control;
-        self.echo_to(piece.end);
+        self.echo_to(statement.end);
     }
 
     /// Ends a row of code within a statement. Returns the first byte of the next row.
@@ -434,13 +438,13 @@ impl<'a> Echo<'a> {
         }
     }
 
-    fn print(&mut self, row: &Row) {
+    fn print(&mut self, row: &PrintedRow) {
         if row.has_error() || self.is_wanted(row) {
             row.lines().iter().for_each(|line| self.pages.row(line));
         }
     }
 
-    fn is_wanted(&self, row: &Row) -> bool {
+    fn is_wanted(&self, row: &PrintedRow) -> bool {
         if !self.options.list || (row.control && !self.options.controls) {
             return false;
         }

@@ -1,6 +1,6 @@
 //! Error flags, and the positions of their question marks.
 
-use crate::diag::Code;
+use crate::diag::DiagnosticCode;
 use crate::source::{SourceMap, Span};
 
 /// A diagnostic as the listing shows it.
@@ -23,7 +23,7 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    pub(super) fn new(flags: &[(Code, Span)], sources: &SourceMap) -> Self {
+    pub(super) fn new(flags: &[(DiagnosticCode, Span)], sources: &SourceMap) -> Self {
         let found = flags.iter().enumerate();
         let found = found.filter_map(|(order, (code, span))| mark(order, *code, *span, sources));
         let mut marks: Vec<Mark> = found.collect();
@@ -52,8 +52,8 @@ fn pair_up(marks: &mut [Mark]) {
     }
 }
 
-fn mark(order: usize, code: Code, span: Span, sources: &SourceMap) -> Option<Mark> {
-    let letter = code.letter()?;
+fn mark(order: usize, code: DiagnosticCode, span: Span, sources: &SourceMap) -> Option<Mark> {
+    let letter = code.error_flag()?;
     let rest = |at: u32| {
         let source = sources.source_at(at);
         let offset = (at.saturating_sub(source.base) as usize).min(source.text.len());
@@ -66,9 +66,12 @@ fn mark(order: usize, code: Code, span: Span, sources: &SourceMap) -> Option<Mar
     let end = span.end;
     let place = match code {
         // Found before the character is taken.
-        Code::Extra | Code::Stray => span.start,
+        DiagnosticCode::TrailingText | DiagnosticCode::Stray => span.start,
         // Found while the digits are read.
-        Code::Digit | Code::Heading | Code::MacroForm | Code::Continued => end,
+        DiagnosticCode::Digit
+        | DiagnosticCode::Heading
+        | DiagnosticCode::MacroForm
+        | DiagnosticCode::Continued => end,
         // Found before the register in the parentheses is taken.
         _ if letter == 'X' => {
             let end = end.saturating_sub(span.start) as usize;
@@ -76,13 +79,15 @@ fn mark(order: usize, code: Code, span: Span, sources: &SourceMap) -> Option<Mar
             let open = text.iter().take(end).position(|byte| *byte == b'(');
             open.map_or(span.end, |open| span.start + open as u32 + 1)
         }
-        Code::Redefined | Code::Kept => definition_end(span.end, rest(span.end)),
+        DiagnosticCode::Redefined | DiagnosticCode::AssignmentIgnored => {
+            definition_end(span.end, rest(span.end))
+        }
         // Found after the first of two colons.
-        Code::Internal => after(end, is_blank) + 1,
+        DiagnosticCode::Internal => after(end, is_blank) + 1,
         // Found when what follows the operand has been looked for.
         _ => after(end, is_blank),
     };
-    let before_row = code == Code::Continued;
+    let before_row = code == DiagnosticCode::Continued;
     Some(Mark { order, start: span.start, place, letter, before_row })
 }
 

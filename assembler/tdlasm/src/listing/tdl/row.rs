@@ -16,7 +16,7 @@ const TAB: usize = 8;
 const LETTERS: usize = 2;
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Row {
+pub(super) struct PrintedRow {
     /// The text from the marker on.
     text: Vec<u8>,
     /// Whether the marker has been added.
@@ -34,7 +34,7 @@ pub(super) struct Row {
     pub(super) control: bool,
 }
 
-impl Row {
+impl PrintedRow {
     pub(super) fn start(&mut self, marker: u8, depth: u32) {
         if !self.started {
             self.text.push(marker);

@@ -8,8 +8,8 @@ use super::error::TdlProblem;
 use super::record::{Entry, Name, Record, text};
 use super::stream::{Item, items};
 use crate::module::{
-    Base, Binding, Lines, Module, Reloc, RelocKind, Run, Section, SectionKind, Symbol, SymbolValue,
-    Target,
+    Base, Binding, Lines, Module, Reloc, RelocKind, Section, SectionKind, SectionRun, Symbol,
+    SymbolValue, Target,
 };
 
 type TdlResult<T = ()> = Result<T, TdlProblem>;
@@ -279,7 +279,7 @@ impl Content {
     }
 
     fn section(self, kind: SectionKind) -> Section {
-        let mut runs: Vec<Run> = Vec::new();
+        let mut runs: Vec<SectionRun> = Vec::new();
         for (offset, byte) in self.bytes {
             match runs.last_mut() {
                 Some(last)
@@ -287,7 +287,7 @@ impl Content {
                 {
                     last.bytes.push(byte);
                 }
-                _ => runs.push(Run { offset, bytes: vec![byte] }),
+                _ => runs.push(SectionRun { offset, bytes: vec![byte] }),
             }
         }
         Section { kind, size: self.size, runs, relocs: self.relocs.into_values().collect() }

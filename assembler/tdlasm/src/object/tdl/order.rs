@@ -3,7 +3,7 @@
 use super::base::{FIRST_EXTERNAL, base_of};
 use super::error::{TdlWriteError, WriteResult};
 use crate::module::{
-    Base, Binding, CodeChunk, Module, Reloc, RelocKind, RelocValue, Run, Section,
+    Base, Binding, CodeChunk, Module, Reloc, RelocKind, RelocValue, Section, SectionRun,
     SourceOrderModule, Symbol, SymbolValue, TableSymbol, Target,
 };
 
@@ -141,7 +141,7 @@ impl Order<'_> {
 }
 
 /// Returns the address after the last byte of a run.
-fn end_of(run: &Run) -> u32 {
+fn end_of(run: &SectionRun) -> u32 {
     u32::from(run.offset) + run.bytes.len() as u32
 }
 

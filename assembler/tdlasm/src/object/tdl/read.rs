@@ -2,7 +2,7 @@
 
 use super::error::TdlProblem;
 use super::module_builder::ModuleBuilder;
-use super::record::{Form, Input};
+use super::record::{Encoding, Input};
 use crate::module::Module;
 
 /// Error returned by [`read_tdl`].
@@ -32,7 +32,7 @@ pub(crate) fn looks_like_tdl(data: &[u8]) -> bool {
 /// Returns [`TdlError`] for the first record that is damaged, contradicts another, or contains what
 /// a module cannot.
 pub fn read_tdl(data: &[u8], name: &str) -> Result<Vec<Module>, TdlError> {
-    let mut input = Input::new(data, form(data));
+    let mut input = Input::new(data, encoding(data));
     let mut builder = ModuleBuilder::new(name);
     let mut record = 1;
     while input.find_record() {
@@ -46,15 +46,15 @@ pub fn read_tdl(data: &[u8], name: &str) -> Result<Vec<Module>, TdlError> {
     builder.finish().map_err(|problem| TdlError { record, offset, problem })
 }
 
-/// Returns the form of a file: digits if it begins with a line end, or with a record in digits,
+/// Returns the encoding of a file: digits if it begins with a line end, or with a record in digits,
 /// whether its checksum is right or wrong.
-fn form(data: &[u8]) -> Form {
-    let mut input = Input::new(data, Form::Hex);
+fn encoding(data: &[u8]) -> Encoding {
+    let mut input = Input::new(data, Encoding::Hex);
     let line_end = matches!(data.first(), Some(b'\r' | b'\n'));
     let in_digits = |read| matches!(read, Ok(_) | Err(TdlProblem::Checksum { .. }));
     if line_end || (input.find_record() && in_digits(input.record())) {
-        Form::Hex
+        Encoding::Hex
     } else {
-        Form::Binary
+        Encoding::Binary
     }
 }

@@ -5,9 +5,9 @@
 use super::error::TdlProblem;
 use crate::syntax::lex::is_symbol;
 
-/// The form of the fields of records.
+/// How the fields of records are encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum Encoding {
     /// `.PHEX`.
     Hex,
     /// `.PBIN`.
@@ -56,15 +56,15 @@ pub(super) struct Input<'d> {
     data: &'d [u8],
     /// The offset of the next byte.
     pub(super) at: usize,
-    form: Form,
+    encoding: Encoding,
     sum: u8,
 }
 
 type Read<T> = Result<T, TdlProblem>;
 
 impl<'d> Input<'d> {
-    pub(super) fn new(data: &'d [u8], form: Form) -> Self {
-        Self { data, at: 0, form, sum: 0 }
+    pub(super) fn new(data: &'d [u8], encoding: Encoding) -> Self {
+        Self { data, at: 0, encoding, sum: 0 }
     }
 
     /// Moves to the next record. Returns `false` at the end, which is marked by 1AH on CP/M, where
@@ -158,9 +158,9 @@ impl<'d> Input<'d> {
     }
 
     fn byte(&mut self) -> Read<u8> {
-        let byte = match self.form {
-            Form::Binary => self.take()?,
-            Form::Hex => self.digit()? << 4 | self.digit()?,
+        let byte = match self.encoding {
+            Encoding::Binary => self.take()?,
+            Encoding::Hex => self.digit()? << 4 | self.digit()?,
         };
         self.sum = self.sum.wrapping_add(byte);
         Ok(byte)
@@ -184,14 +184,14 @@ impl<'d> Input<'d> {
 }
 
 pub(super) struct Output {
-    form: Form,
+    encoding: Encoding,
     pub(super) bytes: Vec<u8>,
     sum: u8,
 }
 
 impl Output {
-    pub(super) fn new(form: Form) -> Self {
-        Self { form, bytes: Vec::new(), sum: 0 }
+    pub(super) fn new(encoding: Encoding) -> Self {
+        Self { encoding, bytes: Vec::new(), sum: 0 }
     }
 
     /// Writes a record. Lists have at most 255 elements and streams at most 255 bytes.
@@ -220,7 +220,7 @@ impl Output {
     }
 
     fn begin(&mut self, kind: u8) -> &mut Self {
-        if self.form == Form::Hex {
+        if self.encoding == Encoding::Hex {
             self.bytes.extend_from_slice(b"\r\n");
         }
         self.bytes.push(kind);
@@ -258,9 +258,9 @@ impl Output {
     }
 
     fn byte(&mut self, byte: u8) {
-        match self.form {
-            Form::Binary => self.bytes.push(byte),
-            Form::Hex => self.bytes.extend_from_slice(format!("{byte:02X}").as_bytes()),
+        match self.encoding {
+            Encoding::Binary => self.bytes.push(byte),
+            Encoding::Hex => self.bytes.extend_from_slice(format!("{byte:02X}").as_bytes()),
         }
         self.sum = self.sum.wrapping_add(byte);
     }

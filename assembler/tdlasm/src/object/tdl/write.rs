@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::base::{FIRST_EXTERNAL, base_of};
 use super::error::{TdlWriteError, WriteResult};
 use super::order::by_address;
-use super::record::{Entry, Form, Name, Output, Record};
+use super::record::{Encoding, Entry, Name, Output, Record};
 use super::stream::Stream;
 use crate::module::{
     CodeChunk, Module, ObjectForm, RelocValue, SectionKind, SourceOrderModule, TableSymbol,
@@ -40,8 +40,8 @@ const UNNAMED: &Name = b".MAIN.";
 ///
 /// Returns [`TdlWriteError`] for the first item that the format cannot express.
 pub fn write_tdl(modules: &[Module], form: ObjectForm) -> Result<Vec<u8>, TdlWriteError> {
-    let records_form = if form.binary { Form::Binary } else { Form::Hex };
-    let mut output = Output::new(records_form);
+    let encoding = if form.binary { Encoding::Binary } else { Encoding::Hex };
+    let mut output = Output::new(encoding);
     for module in modules {
         let order = match &module.source_order {
             Some(assembled) => Cow::Borrowed(&**assembled),

@@ -12,10 +12,10 @@ pub(crate) type Cells = BTreeMap<(u32, u16), String>;
 /// The code of a module; in HEX files relocatable words are plain bytes.
 pub(crate) fn code_of(module: &SourceOrderModule, hex: bool) -> Cells {
     let mut cells = Cells::new();
-    for stretch in &module.code {
-        let words: BTreeMap<u32, _> = stretch.words.iter().copied().collect();
-        for (at, byte) in (0u32..).zip(&stretch.bytes) {
-            let place = (stretch.start.base, stretch.start.number.wrapping_add(at as u16));
+    for chunk in &module.code {
+        let words: BTreeMap<u32, _> = chunk.words.iter().copied().collect();
+        for (at, byte) in (0u32..).zip(&chunk.bytes) {
+            let place = (chunk.start.base, chunk.start.number.wrapping_add(at as u16));
             let first = words.get(&at);
             let second = at.checked_sub(1).and_then(|before| words.get(&before));
             match (first, second) {

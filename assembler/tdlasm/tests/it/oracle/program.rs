@@ -116,7 +116,7 @@ impl Program {
     fn our_letters(&self) -> Letters {
         let mut letters = Letters::new();
         for message in &self.ours.diagnostics {
-            if let Some(letter) = message.code.letter() {
+            if let Some(letter) = message.code.error_flag() {
                 let (_, line) = self.ours.sources.file_line(message.span.start);
                 letters.entry(line).or_default().insert(letter);
             }

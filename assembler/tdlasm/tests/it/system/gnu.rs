@@ -239,7 +239,7 @@ fn fields() -> Module {
         target: Target { base: Base::Symbol((offset >= 4).into()), addend: 1 },
     };
     let fields = [(0, Abs8), (1, Disp8), (4, Rel8), (5, Word), (7, Low), (8, High)];
-    let runs = vec![Run { offset: 0, bytes: vec![0; 9] }];
+    let runs = vec![SectionRun { offset: 0, bytes: vec![0; 9] }];
     let relocs = fields.map(field).to_vec();
     let symbol = |name: &str| Symbol {
         name: name.into(),

@@ -45,26 +45,26 @@ pub(super) struct ComparisonCounts {
 
 impl ComparisonCounts {
     /// Counts a move; `true` if the command differs from the definition.
-    pub(super) fn add(&mut self, asked: &MoveComparison<'_>, by: SeeDefinition) -> bool {
+    pub(super) fn add(&mut self, comparison: &MoveComparison<'_>, by: SeeDefinition) -> bool {
         self.asked += 1;
-        let Some(theirs) = asked.theirs else {
+        let Some(theirs) = comparison.theirs else {
             self.declined += 1;
             return false;
         };
-        let ValuesByDefinition { swap, swap_promo, swap_pins, legal } = asked.ours;
+        let ValuesByDefinition { swap, swap_promo, swap_pins, legal } = comparison.ours;
         self.swap.add(theirs, swap);
         self.swap_promo.add(theirs, swap_promo);
         self.swap_pins.add(theirs, swap_pins);
         for (tally, ours) in [
             (&mut self.legal, legal),
-            (&mut self.minimax, asked.minimax),
-            (&mut self.sargon, asked.sargon),
+            (&mut self.minimax, comparison.minimax),
+            (&mut self.sargon, comparison.sargon),
         ] {
             if let Some(ours) = ours {
                 tally.add(theirs, ours);
             }
         }
-        let ours = i64::from(asked.ours.by(by));
+        let ours = i64::from(comparison.ours.by(by));
         self.factor.add(theirs, ours);
         theirs != ours
     }
@@ -82,17 +82,17 @@ impl ComparisonCounts {
 }
 
 /// A move whose value differs.
-pub(super) fn row(asked: &MoveComparison<'_>) -> String {
+pub(super) fn row(comparison: &MoveComparison<'_>) -> String {
     let shown = |value: Option<i32>| value.map_or_else(|| "-".to_owned(), |v| v.to_string());
-    let ValuesByDefinition { swap, swap_promo, swap_pins, legal } = asked.ours;
-    let theirs = asked.theirs.map_or_else(|| "-".to_owned(), |value| value.to_string());
-    let minimax = shown(asked.minimax);
-    let sargon = shown(asked.sargon);
+    let ValuesByDefinition { swap, swap_promo, swap_pins, legal } = comparison.ours;
+    let theirs = comparison.theirs.map_or_else(|| "-".to_owned(), |value| value.to_string());
+    let minimax = shown(comparison.minimax);
+    let sargon = shown(comparison.sargon);
     let legal = shown(legal);
     format!(
         "{} {}\n  theirs {theirs}  swap {swap}  swap_promo {swap_promo}  \
          swap_pins {swap_pins}  legal {legal}  minimax {minimax}  sargon {sargon}\n",
-        asked.fen, asked.san
+        comparison.fen, comparison.san
     )
 }
 

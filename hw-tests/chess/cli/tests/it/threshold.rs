@@ -40,8 +40,8 @@ mod system {
         let code = page.split("```cpp\n").nth(1).and_then(|rest| rest.split("```").next());
         let folder = tempfile::tempdir().expect("a scratch folder");
         let [source, engine] = ["engine.cpp", "engine"].map(|name| folder.path().join(name));
-        let text_of = ENGINE.join(code.expect("a block of C++"));
-        std::fs::write(&source, text_of).expect("a file");
+        let program = ENGINE.join(code.expect("a block of C++"));
+        std::fs::write(&source, program).expect("a file");
         let mut compiler = Command::new("c++");
         compiler.args(["-std=c++17", "-Wall", "-Werror", "-o"]).args([&engine, &source]);
         let compiled = compiler.output().expect("c++ is installed");

@@ -87,16 +87,16 @@ pub(crate) fn move_values_with(
     values: PieceValues,
     pins: &Pins,
 ) -> ValuesByDefinition {
-    let opening = ExchangeStart::after_move(position, m, values);
-    if opening.recapturers().is_empty() {
-        let swap = opening.won;
+    let exchange = ExchangeStart::after_move(position, m, values);
+    if exchange.recapturers().is_empty() {
+        let swap = exchange.initial_gain;
         return ValuesByDefinition { swap, swap_promo: swap, swap_pins: swap, legal: Some(swap) };
     }
-    let swap = opening.swap_value(false);
-    let swap_promo = if opening.is_on_last_rank() { opening.swap_value(true) } else { swap };
-    let without = opening.without_pinned(pins);
+    let swap = exchange.swap_value(false);
+    let swap_promo = if exchange.is_on_last_rank() { exchange.swap_value(true) } else { swap };
+    let without = exchange.without_pinned(pins);
     let swap_pins = if without.absent.is_empty() { swap } else { without.swap_value(false) };
-    ValuesByDefinition { swap, swap_promo, swap_pins, legal: opening.legal_minimax() }
+    ValuesByDefinition { swap, swap_promo, swap_pins, legal: exchange.legal_minimax() }
 }
 
 /// Evaluates a legal move by one definition, as [`ValuesByDefinition::by`].
@@ -106,11 +106,11 @@ pub fn move_value(
     values: PieceValues,
     definition: SeeDefinition,
 ) -> i32 {
-    let opening = ExchangeStart::after_move(position, m, values);
+    let exchange = ExchangeStart::after_move(position, m, values);
     match definition {
-        SeeDefinition::Swap => opening.swap_value(false),
-        SeeDefinition::SwapPromo => opening.swap_value(true),
-        SeeDefinition::SwapPins => opening.without_pinned(&Pins::of(position)).swap_value(false),
-        SeeDefinition::Legal => opening.legal_value(),
+        SeeDefinition::Swap => exchange.swap_value(false),
+        SeeDefinition::SwapPromo => exchange.swap_value(true),
+        SeeDefinition::SwapPins => exchange.without_pinned(&Pins::of(position)).swap_value(false),
+        SeeDefinition::Legal => exchange.legal_value(),
     }
 }

@@ -9,12 +9,13 @@ use cozy_chess::get_line_rays;
 pub struct ExchangeStart {
     pub(crate) values: PieceValues,
     /// The gain of the move itself: the piece taken, and that of a promotion.
-    pub(crate) won: i32,
+    pub(crate) initial_gain: i32,
     /// The pieces after the move.
     pub(crate) pieces: Pieces,
     /// The square of the exchange; `None` after castling, which allows no recapture.
     pub(crate) square: Option<Square>,
-    pub(crate) stands: Piece,
+    /// The piece on the square after the move.
+    pub(crate) occupant: Piece,
     pub(crate) recapturing_side: Color,
     /// The pieces that do not capture.
     pub(crate) absent: BitBoard,
@@ -43,7 +44,7 @@ impl ExchangeStart {
     pub fn after_move(position: &Position, m: Move, values: PieceValues) -> Self {
         let side = position.to_move();
         let mover = position.pieces().kind_on(m.from).unwrap_or(Piece::Pawn);
-        let stands = m.promotion.unwrap_or(mover);
+        let occupant = m.promotion.unwrap_or(mover);
         let castles = position.castling(m).is_some();
         let pieces = if castles {
             *position.play(m).pieces()
@@ -51,15 +52,15 @@ impl ExchangeStart {
             let mut pieces = *position.pieces();
             pieces.remove(m.from);
             position.taken(m).into_iter().for_each(|taken| pieces.remove(taken));
-            pieces.place(m.to, side, stands);
+            pieces.place(m.to, side, occupant);
             pieces
         };
         Self {
             values,
-            won: gain_of(position, m, values),
+            initial_gain: gain_of(position, m, values),
             pieces,
             square: (!castles).then_some(m.to),
-            stands,
+            occupant,
             recapturing_side: !side,
             absent: BitBoard::EMPTY,
         }

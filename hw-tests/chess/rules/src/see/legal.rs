@@ -25,13 +25,13 @@ impl ExchangeStart {
     /// Evaluates as [`ExchangeStart::legal_minimax`] with a given limit.
     pub fn legal_minimax_with_limit(&self, limit: usize) -> Option<i32> {
         let Some(square) = self.square.filter(|_| !self.recapturers().is_empty()) else {
-            return Some(self.won);
+            return Some(self.initial_gain);
         };
         let kinds = self.values.kinds_by_value();
         let mut search =
             Search { values: self.values, kinds, square, known: FxHashMap::default(), limit };
-        let lost = search.gain(&self.pieces, self.stands, self.recapturing_side)?;
-        Some(self.won - lost)
+        let lost = search.gain(&self.pieces, self.occupant, self.recapturing_side)?;
+        Some(self.initial_gain - lost)
     }
 }
 
@@ -57,23 +57,23 @@ struct Search {
 
 impl Search {
     /// Returns the gain of `side` on the square, 0 if it does best to stop. `None` at the limit.
-    fn gain(&mut self, pieces: &Pieces, stands: Piece, side: Color) -> Option<i32> {
+    fn gain(&mut self, pieces: &Pieces, occupant: Piece, side: Color) -> Option<i32> {
         let both = pieces.attackers(self.square, pieces.occupied());
         let attackers = both & pieces.side(side);
         if attackers.is_empty() {
             return Some(0);
         }
         if both.len() <= FEW_CAPTURERS {
-            return self.best(pieces, stands, side, attackers);
+            return self.best(pieces, occupant, side, attackers);
         }
-        let state = (pieces.occupied(), stands);
+        let state = (pieces.occupied(), occupant);
         if let Some(gain) = self.known.get(&state) {
             return Some(*gain);
         }
         if self.known.len() >= self.limit {
             return None;
         }
-        let gain = self.best(pieces, stands, side, attackers)?;
+        let gain = self.best(pieces, occupant, side, attackers)?;
         self.known.insert(state, gain);
         Some(gain)
     }
@@ -81,14 +81,14 @@ impl Search {
     fn best(
         &mut self,
         pieces: &Pieces,
-        stands: Piece,
+        occupant: Piece,
         side: Color,
         attackers: BitBoard,
     ) -> Option<i32> {
         let mut best = 0;
         for kind in self.kinds {
             let becomes = self.becomes(kind);
-            let wins = self.values.of(stands) + self.values.of(becomes) - self.values.of(kind);
+            let wins = self.values.of(occupant) + self.values.of(becomes) - self.values.of(kind);
             for from in attackers & pieces.kind(kind) {
                 // No reply can make the capture worth more than its immediate gain.
                 if best >= wins {

@@ -59,10 +59,10 @@ impl<'a> RemainingCapturers<'a> {
         }
         // This uncovers the pieces behind the capturer, of either side.
         self.occupied = after;
-        Some(self.taker(from, kind))
+        Some(self.capturer(from, kind))
     }
 
-    fn taker(&self, from: Square, kind: Piece) -> NextCapturer {
+    fn capturer(&self, from: Square, kind: Piece) -> NextCapturer {
         if self.promotes && kind == Piece::Pawn {
             let promotion = self.values.of(Piece::Queen) - self.values.of(Piece::Pawn);
             return NextCapturer { from, becomes: Piece::Queen, promotion };
@@ -83,8 +83,8 @@ impl<'a> RemainingCapturers<'a> {
 /// # Ok::<(), chess_rules::FenError>(())
 /// ```
 pub fn pseudo_legal_gain(pieces: &Pieces, square: Square, side: Color, values: PieceValues) -> i32 {
-    let Some((_, stands)) = pieces.on(square) else { return 0 };
-    gain(&mut RemainingCapturers::new(pieces, square, values, false), side, values.of(stands))
+    let Some((_, occupant)) = pieces.on(square) else { return 0 };
+    gain(&mut RemainingCapturers::new(pieces, square, values, false), side, values.of(occupant))
 }
 
 /// Computes the gain of a forced capture from one square to another, with optional recaptures;
@@ -104,8 +104,8 @@ pub fn pseudo_legal_value(
 }
 
 /// The recursion: the better of stopping and of capturing the piece at stake.
-pub(crate) fn gain(takers: &mut RemainingCapturers<'_>, side: Color, stake: i32) -> i32 {
-    let Some(taker) = takers.next(side) else { return 0 };
-    let risked = takers.values.of(taker.becomes);
-    (stake + taker.promotion - gain(takers, !side, risked)).max(0)
+pub(crate) fn gain(capturers: &mut RemainingCapturers<'_>, side: Color, stake: i32) -> i32 {
+    let Some(capturer) = capturers.next(side) else { return 0 };
+    let risked = capturers.values.of(capturer.becomes);
+    (stake + capturer.promotion - gain(capturers, !side, risked)).max(0)
 }

@@ -8,7 +8,7 @@ use crate::see::pseudo_legal::{NextCapturer, RemainingCapturers, gain};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SwapList {
     /// Gains in the order of captures, each seen from the side that captures; all but the first
-    /// are stored as if the capturer were taken in turn.
+    /// assume that the next recapture happens.
     pub gains: Vec<i32>,
     /// The gains after folding, without the last, never realised one; the first is the move's.
     pub folded: Vec<i32>,
@@ -30,21 +30,21 @@ impl ExchangeStart {
     /// the result may be too high: a pawn that captures a guarded bishop is evaluated as the whole
     /// bishop, since the loss of the pawn is not considered.
     pub fn list(&self, promotes: bool, prune: bool) -> SwapList {
-        let mut gains = vec![self.won];
+        let mut gains = vec![self.initial_gain];
         let mut side = self.recapturing_side;
-        let mut stands = self.values.of(self.stands);
-        let mut takers = self.takers(promotes);
+        let mut stake = self.values.of(self.occupant);
+        let mut capturers = self.remaining_capturers(promotes);
         loop {
             let before = gains[gains.len() - 1];
-            let next = self.square.and_then(|_| takers.as_mut()?.next(side));
-            let promotion = next.map_or(0, |taker| taker.promotion);
-            let gain = stands + promotion - before;
+            let next = self.square.and_then(|_| capturers.as_mut()?.next(side));
+            let promotion = next.map_or(0, |capturer| capturer.promotion);
+            let gain = stake + promotion - before;
             gains.push(gain);
             if prune && gain < 0 && before > 0 {
                 break;
             }
-            let Some(taker) = next else { break };
-            stands = self.values.of(taker.becomes);
+            let Some(capturer) = next else { break };
+            stake = self.values.of(capturer.becomes);
             side = !side;
         }
         let folded = fold(&gains);
@@ -53,53 +53,55 @@ impl ExchangeStart {
 
     /// Returns the value of [`Self::list`] without pruning, and allocates no list.
     pub fn swap_value(&self, promotes: bool) -> i32 {
-        let stake = self.values.of(self.stands);
-        let takers = self.takers(promotes);
-        self.won - takers.map_or(0, |mut takers| gain(&mut takers, self.recapturing_side, stake))
+        let stake = self.values.of(self.occupant);
+        let capturers = self.remaining_capturers(promotes);
+        self.initial_gain
+            - capturers
+                .map_or(0, |mut capturers| gain(&mut capturers, self.recapturing_side, stake))
     }
 
     /// Returns `true` if the move gains at least `threshold`, as move ordering needs. This requires
     /// no list, and mostly only a part of the exchange.
     pub fn see_ge(&self, threshold: i32, promotes: bool) -> bool {
         // The margin of the mover above the threshold if the exchange ends here.
-        let mut balance = self.won - threshold;
+        let mut balance = self.initial_gain - threshold;
         if balance < 0 {
             return false;
         }
-        let Some(mut takers) = self.takers(promotes) else { return true };
+        let Some(mut capturers) = self.remaining_capturers(promotes) else { return true };
         let mut side = self.recapturing_side;
-        let mut stands = self.values.of(self.stands);
+        let mut stake = self.values.of(self.occupant);
         let mut is_content = true;
         loop {
-            let next: Option<NextCapturer> = takers.next(side);
-            let Some(taker) = next else { return is_content };
-            let taken = stands + taker.promotion;
+            let next: Option<NextCapturer> = capturers.next(side);
+            let Some(capturer) = next else { return is_content };
+            let taken = stake + capturer.promotion;
             balance += if is_content { -taken } else { taken };
             // A side whose capture can't change the result does not capture.
             if (balance >= 0) == is_content {
                 return is_content;
             }
-            stands = self.values.of(taker.becomes);
+            stake = self.values.of(capturer.becomes);
             side = !side;
             is_content = !is_content;
         }
     }
 
     /// Returns the pieces that may recapture; `None` after castling.
-    fn takers(&self, promotes: bool) -> Option<RemainingCapturers<'_>> {
+    fn remaining_capturers(&self, promotes: bool) -> Option<RemainingCapturers<'_>> {
         let square = self.square?;
-        let takers = RemainingCapturers::new(&self.pieces, square, self.values, promotes);
-        Some(takers.without(self.absent))
+        let capturers = RemainingCapturers::new(&self.pieces, square, self.values, promotes);
+        Some(capturers.without(self.absent))
     }
 
-    /// Returns the pseudo-legal recapturers in order, sides alternating.
-    pub fn recaptures(&self, promotes: bool) -> impl Iterator<Item = (Color, NextCapturer)> {
-        let mut takers = self.takers(promotes);
+    /// Returns the pseudo-legal capturers after the move in order, sides alternating.
+    pub fn capturers(&self, promotes: bool) -> impl Iterator<Item = (Color, NextCapturer)> {
+        let mut capturers = self.remaining_capturers(promotes);
         let mut side = self.recapturing_side;
         std::iter::from_fn(move || {
-            let taker = takers.as_mut()?.next(side)?;
+            let capturer = capturers.as_mut()?.next(side)?;
             side = !side;
-            Some((!side, taker))
+            Some((!side, capturer))
         })
     }
 }

@@ -57,7 +57,7 @@ fn wrong_application(points: u8) -> Vec<u8> {
     bytes
 }
 
-/// A board whose line fails permanently after so many reads.
+/// A board whose line fails permanently after the reads that are `left`.
 struct Unplugged {
     board: Box<dyn Board>,
     left: Arc<AtomicU64>,
@@ -129,7 +129,7 @@ fn prepare(plan: &BoardConfig) -> Result<LiveBoard, SetupError> {
     })
 }
 
-/// A board that is unplugged after so many reads.
+/// A board that is unplugged after a number of reads.
 fn unplugged(name: &str, reads: u32) -> FleetBoard {
     let mut member = member(name, None);
     if let Ok(plan) = &mut member.plan {
@@ -146,7 +146,7 @@ fn run(members: &[FleetBoard], settings: Settings) -> (Result<FinishedRun, Comma
     run_prepared(members, settings, &prepare)
 }
 
-/// A run on a good board and on one that is unplugged after so many reads. The good one is prepared
+/// A run on a good board and on one that is unplugged after `reads` reads. The good one is prepared
 /// only after that, so that it does not run all cases first.
 fn run_with_a_loss(
     reads: u32,
@@ -198,7 +198,7 @@ impl<T: campaign::Session, F: Fn(usize) -> bool> Observer<T> for StoppingObserve
     }
 }
 
-/// A run by this clock, which is stopped by the flag or after so many verdicts.
+/// A run by this clock, which is stopped by the flag or after a number of verdicts.
 fn run_observed(
     members: &[FleetBoard],
     (settings, cases): Settings,

@@ -72,7 +72,7 @@ fn a_run_without_results_leaves_its_reason_unless_there_is_an_earlier_report() {
 /// The most cases of which the page has all (docs/REPORTS.md).
 const MAX_CASES_DRAWN: usize = 10_000;
 
-/// The results of so many cases, made when they are read.
+/// The results of a number of cases, made when they are read.
 struct Generated(ManyResults, usize);
 
 impl CaseResults<SargonSuite> for Generated {
@@ -81,7 +81,7 @@ impl CaseResults<SargonSuite> for Generated {
     }
 }
 
-/// Writes the report of so many cases and returns the data of the page.
+/// Writes the report of `count` cases and returns the data of the page.
 fn written(disk: &SimulatedDisk, folder: &Path, count: usize) -> Result<Value, WriteError> {
     let mut cases = Generated(ManyResults::with_squares(1), count);
     let mut report = report();

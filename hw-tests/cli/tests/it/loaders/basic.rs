@@ -2,7 +2,7 @@
 
 use monitor_standins::{Basic, FaultOptions, MonitorModel, MonitorOptions};
 use rcflash_monitors::LoadRequest;
-use tdlasm::image::{Image, Run};
+use tdlasm::image::{Image, ImageRun};
 
 use super::bench::{Bench, faults};
 use super::virtual_bench::VirtualBench;
@@ -99,7 +99,7 @@ fn a_loader_left_running_is_returned_to_basic() {
 
 #[test]
 fn programs_on_basics_own_memory_and_other_basics_are_refused() {
-    let image = |address| Image::new([Run { address, bytes: vec![0; 16] }]);
+    let image = |address| Image::new([ImageRun { address, bytes: vec![0; 16] }]);
     let low = VirtualBench::with(basic(), MonitorOptions::default(), image(0x8000));
     low.write("basic").assert_ends(3, &["only 8400h-FEFFh is free while BASIC runs"]);
     let high = VirtualBench::with(basic(), MonitorOptions::default(), image(0xFEE0));

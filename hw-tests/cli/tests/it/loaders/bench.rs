@@ -4,7 +4,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use monitor_standins::{FaultOptions, MonitorModel, MonitorOptions, MonitorServer};
-use tdlasm::image::{Image, Run, intel_hex};
+use tdlasm::image::{Image, ImageRun, intel_hex};
 
 use crate::loaders::programs;
 
@@ -25,7 +25,7 @@ impl Bench {
     pub(crate) fn new(peer: Box<dyn MonitorModel>, options: MonitorOptions) -> Self {
         let mut bytes: Vec<u8> = (0..700u32).map(|i| (i * 7 + i / 256) as u8).collect();
         bytes[0] = 0xC9;
-        Self::with(peer, options, Image::new([Run { address: 0x9000, bytes }]))
+        Self::with(peer, options, Image::new([ImageRun { address: 0x9000, bytes }]))
     }
 
     pub(crate) fn with(peer: Box<dyn MonitorModel>, options: MonitorOptions, image: Image) -> Self {
@@ -67,7 +67,7 @@ impl Bench {
     /// Returns `true` if the whole program is in the emulator's memory.
     pub(crate) fn has_loaded(&self) -> bool {
         let there =
-            |run: &Run| self.server.memory(run.address, run.bytes.len() as u16) == run.bytes;
+            |run: &ImageRun| self.server.memory(run.address, run.bytes.len() as u16) == run.bytes;
         self.image.runs().iter().all(there)
     }
 }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use monitor_standins::{Memory, MonitorModel, MonitorOptions, ReceiverSpec, Romwbw, Scm};
-use tdlasm::image::{Image, Run};
+use tdlasm::image::{Image, ImageRun};
 
 use super::virtual_bench::VirtualBench;
 
@@ -49,7 +49,7 @@ impl MonitorModel for CorruptingMonitor {
 #[track_caller]
 fn is_named(via: &str, peer: Box<dyn MonitorModel>, received: &str) {
     let bytes = (0x10..0x38).collect();
-    let image = Image::new([Run { address: 0x9000, bytes }]);
+    let image = Image::new([ImageRun { address: 0x9000, bytes }]);
     let bench = VirtualBench::with(
         Box::new(CorruptingMonitor { peer, passed: 0 }),
         MonitorOptions::default(),

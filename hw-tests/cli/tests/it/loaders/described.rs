@@ -9,7 +9,7 @@ use monitor_standins::{
     XmodemReceiver,
 };
 use rcflash_monitors::{HostMonitor, HostedProgram, LoadRequest, MonitorDescription, StockMonitor};
-use tdlasm::image::{Image, Run, parse_s_records};
+use tdlasm::image::{Image, ImageRun, parse_s_records};
 
 use super::bench::{Bench, CommandOutput, faults};
 use super::states::{TABLE, lines};
@@ -108,7 +108,7 @@ fn lost_changed_and_doubled_characters_are_sent_again() {
 fn a_described_romwbw_executes_nothing_but_whole_commands() {
     // As commands, `B` boots, `F` fills memory, `D` and `C` dump and copy it.
     let bytes: Vec<u8> = (0..1500).map(|i| [0xBF, 0xFD, 0xDB, 0xCB][i % 4]).collect();
-    let image = Image::new([Run { address: 0x9000, bytes }]);
+    let image = Image::new([ImageRun { address: 0x9000, bytes }]);
     for seed in 1..=2 {
         let faults = FaultOptions {
             loss_odds: Some(100),
@@ -297,7 +297,7 @@ fn a_monitor_that_reports_each_record_as_bad_ends_the_load() {
 
 #[test]
 fn a_program_outside_the_described_memory_is_refused() {
-    let image = Image::new([Run { address: 0x7FFF, bytes: vec![0, 0] }]);
+    let image = Image::new([ImageRun { address: 0x7FFF, bytes: vec![0, 0] }]);
     let bench = VirtualBench::with(Box::<Scm>::default(), MonitorOptions::default(), image);
     let outcome = bench.load_by(&described(scm()), &bench.request());
     outcome.assert_ends(3, &["needs 7FFFh-8000h, but memory = 8000h-FBFFh in the description"]);

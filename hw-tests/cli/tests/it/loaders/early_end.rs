@@ -11,7 +11,7 @@ use cli_support::text::is_unsafe_for_terminals;
 use monitor_standins::{Cpm, EarlyEnd, MonitorLine, MonitorOptions};
 use rcflash_monitors::{FileTransfer, LoaderError, MonitorSession, transfer_file};
 use rcflash_transport::Transport;
-use tdlasm::image::{Image, Run};
+use tdlasm::image::{Image, ImageRun};
 
 use super::virtual_bench::{BAUD, EventLines, VirtualBench, file_transfer};
 
@@ -31,7 +31,7 @@ fn file() -> Vec<u8> {
 }
 
 fn bench(peer: Cpm, options: MonitorOptions) -> VirtualBench {
-    let image = Image::new([Run { address: 0x0100, bytes: file() }]);
+    let image = Image::new([ImageRun { address: 0x0100, bytes: file() }]);
     // This host reads each character as soon as it has arrived, so that it replies at once.
     VirtualBench { line: MonitorLine::new(Box::new(peer), options), image }
 }

@@ -8,7 +8,7 @@ use board_simulator::UsbPacketing;
 use monitor_standins::{Cpm, FaultOptions, MonitorOptions, MonitorServer};
 
 use rcflash_monitors::FileTransfer;
-use tdlasm::image::{Image, Run};
+use tdlasm::image::{Image, ImageRun};
 
 use crate::loaders::programs;
 
@@ -94,7 +94,7 @@ fn a_pair_of_programs_and_a_longer_name_take_the_place_of_xm() {
 #[test]
 fn long_blocks_are_sent_to_a_receiver_that_accepts_them() {
     let bytes: Vec<u8> = (0..5000u32).map(|i| (i * 7 + i / 256) as u8).collect();
-    let image = Image::new([Run { address: 0x0100, bytes }]);
+    let image = Image::new([ImageRun { address: 0x0100, bytes }]);
     let times = [Cpm::quick(), Cpm::quick().with_checksums_only()].map(|peer| {
         let options = MonitorOptions { packets: UsbPacketing::Usb, ..MonitorOptions::default() };
         let bench = VirtualBench::with(Box::new(peer), options, image.clone());

@@ -12,7 +12,7 @@ use rcflash_monitors::{
     LoaderError, MonitorSession, Pace, StockMonitor, load_hex, transfer_file,
 };
 use rcflash_transport::{Capabilities, Transport};
-use tdlasm::image::{Image, Run};
+use tdlasm::image::{Image, ImageRun};
 
 /// A line to a monitor, on which nothing goes out as long as CTS is obeyed.
 struct UnwiredLine {
@@ -105,7 +105,7 @@ fn talk(peer: Box<dyn MonitorModel>, keeps: bool) -> MonitorSession {
 
 /// Loads a few bytes into the Small Computer Monitor.
 fn load(flow: FlowControlMode, keeps: bool) -> (Result<(), LoaderError>, Vec<LoadEvent>) {
-    let image = Image::new([Run { address: 0x8000, bytes: vec![1, 2, 3] }]);
+    let image = Image::new([ImageRun { address: 0x8000, bytes: vec![1, 2, 3] }]);
     let order =
         LoadRequest { image: &image, entry: None, verify: true, pace: None, flow_control: flow };
     let mut notes = RecordingObserver::default();
@@ -156,7 +156,7 @@ fn a_file_goes_to_cpm_without_flow_control_too() {
 #[test]
 fn progress_is_reported_to_the_end() {
     let bytes: Vec<u8> = (0..3000_u32).map(|at| (at * 7 + at / 256) as u8).collect();
-    let image = Image::new([Run { address: 0x9000, bytes }]);
+    let image = Image::new([ImageRun { address: 0x9000, bytes }]);
     let order = LoadRequest {
         image: &image,
         entry: None,

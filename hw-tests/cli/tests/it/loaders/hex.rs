@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use monitor_standins::{FaultOptions, MonitorModel, MonitorOptions, MonitorServer, Romwbw, Scm};
 use rcflash_monitors::{LoadRequest, Pace};
-use tdlasm::image::{Image, Run};
+use tdlasm::image::{Image, ImageRun};
 
 use crate::loaders::programs;
 
@@ -89,7 +89,7 @@ fn without_flow_control_romwbw_loses_a_burst_and_gets_pieces() {
 fn romwbw_executes_nothing_but_whole_commands_however_much_is_lost() {
     // As commands, `B` boots, `F` fills memory, `D` and `C` dump and copy it.
     let bytes: Vec<u8> = (0..1500).map(|i| [0xBF, 0xFD, 0xDB, 0xCB][i % 4]).collect();
-    let image = Image::new([Run { address: 0x9000, bytes }]);
+    let image = Image::new([ImageRun { address: 0x9000, bytes }]);
     for (pace, loss_odds) in [(Some(Pace::FULL), None), (None, Some(40)), (None, Some(150))] {
         let first_fault_after = AFTER_TRIAL;
         let faults = FaultOptions {
@@ -112,7 +112,7 @@ fn romwbw_executes_nothing_but_whole_commands_however_much_is_lost() {
 #[test]
 fn without_flow_control_romwbw_gets_900_bytes_a_second() {
     let bytes: Vec<u8> = (0..9000u32).map(|i| (i * 7 + i / 256) as u8).collect();
-    let image = Image::new([Run { address: 0x9000, bytes }]);
+    let image = Image::new([ImageRun { address: 0x9000, bytes }]);
     let options = MonitorOptions { host_obeys_rts: false, ..MonitorOptions::default() };
     let bench = VirtualBench::with(romwbw(), options, image);
     let request = LoadRequest { verify: false, entry: None, ..bench.request() };
@@ -295,7 +295,7 @@ fn after_rcflash_was_killed_romwbw_takes_the_next_load() {
 
 #[test]
 fn programs_that_do_not_fit_and_options_that_do_not_apply_are_refused() {
-    let low = Image::new([Run { address: 0x7FFF, bytes: vec![0, 0] }]);
+    let low = Image::new([ImageRun { address: 0x7FFF, bytes: vec![0, 0] }]);
     let bench = Bench::with(scm(), MonitorOptions::default(), low);
     bench.write("scm", &[]).assert_ends(
         3,
@@ -312,7 +312,7 @@ fn programs_that_do_not_fit_and_options_that_do_not_apply_are_refused() {
 #[test]
 fn a_slow_monitor_without_a_buffer_gets_a_pause_after_each_character() {
     let bytes = (0..100).map(|i| i * 2 + 1).collect();
-    let image = Image::new([Run { address: 0x8000, bytes }]);
+    let image = Image::new([ImageRun { address: 0x8000, bytes }]);
     let slow = Box::new(Scm::with_load_character_time(Duration::from_micros(500)));
     let bench = VirtualBench::with(slow, MonitorOptions::default(), image);
     let words = ["at full speed, ", "continuing with 2 ms after each character"];

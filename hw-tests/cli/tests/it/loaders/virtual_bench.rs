@@ -11,7 +11,7 @@ use rcflash_monitors::{
     CpmName, FileTransfer, FlowControlMode, LoadEvent, LoadObserver, LoadRequest, LoadStage,
     LoaderError, MonitorSession, Pace, StockMonitor, load_hex, transfer_file,
 };
-use tdlasm::image::{Image, Run};
+use tdlasm::image::{Image, ImageRun};
 
 pub(crate) const BAUD: u32 = 115_200;
 /// The address of the program.
@@ -56,7 +56,7 @@ impl VirtualBench {
     pub(crate) fn new(peer: Box<dyn MonitorModel>, options: MonitorOptions) -> Self {
         let mut bytes: Vec<u8> = (0..700u32).map(|i| (i * 7 + i / 256) as u8).collect();
         bytes[..PROGRAM.len()].copy_from_slice(&PROGRAM);
-        Self::with(peer, options, Image::new([Run { address: ADDRESS, bytes }]))
+        Self::with(peer, options, Image::new([ImageRun { address: ADDRESS, bytes }]))
     }
 
     pub(crate) fn with(peer: Box<dyn MonitorModel>, options: MonitorOptions, image: Image) -> Self {
@@ -110,7 +110,8 @@ impl VirtualBench {
 
     /// Returns `true` if the whole program is in the monitor's memory, or a file on its disk.
     pub(crate) fn has_loaded(&self) -> bool {
-        let there = |run: &Run| self.line.memory(run.address, run.bytes.len() as u16) == run.bytes;
+        let there =
+            |run: &ImageRun| self.line.memory(run.address, run.bytes.len() as u16) == run.bytes;
         self.image.runs().iter().all(there) || self.has_file("PROG.COM")
     }
 

@@ -11,7 +11,7 @@ use rcflash_monitors::{
     HostMonitor, HostedProgram, LoaderError, MonitorSession, ProbedPeer, probe,
 };
 use rcflash_transport::Transport;
-use tdlasm::image::{Image, Run};
+use tdlasm::image::{Image, ImageRun};
 
 use super::states::{ExpectedResult, Row, TABLE, lines};
 use super::virtual_bench::{BAUD, EventLines, LoadOutcome, VirtualBench};
@@ -163,7 +163,7 @@ fn a_program_is_loaded_read_back_and_started_in_every_state() {
 
 /// A program that leaves for the monitor at once: JP 0000h.
 pub(crate) fn returning_program() -> Image {
-    Image::new([Run { address: 0x9000, bytes: vec![0xC3, 0x00, 0x00] }])
+    Image::new([ImageRun { address: 0x9000, bytes: vec![0xC3, 0x00, 0x00] }])
 }
 
 #[test]

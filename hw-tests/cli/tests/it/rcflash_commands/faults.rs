@@ -17,7 +17,7 @@ use monitor_standins::{
     Basic, Cpm, FaultOptions, MonitorModel, MonitorOptions, MonitorServer, Romwbw, Scm,
 };
 use rustix::process::{Pid, Signal, kill_process};
-use tdlasm::image::{Image, Run, intel_hex};
+use tdlasm::image::{Image, ImageRun, intel_hex};
 
 use crate::cable::Cable;
 use crate::rcflash_commands::bench::{Bench, Folder, RunEnd, program};
@@ -190,12 +190,12 @@ fn scene(row: &Row) -> FaultScene {
 fn files() -> Folder {
     let folder = Folder::new();
     let bytes: Vec<u8> = (0..700_u32).map(|at| (at * 7 + at / 256) as u8).collect();
-    let image = Image::new([Run { address: PROGRAM, bytes: bytes.clone() }]);
+    let image = Image::new([ImageRun { address: PROGRAM, bytes: bytes.clone() }]);
     folder.file("prog.hex", intel_hex(&image, None));
     folder.file("prog.com", &bytes);
     folder.file("prog.bin", &bytes);
     folder.file("broken.hex", ":0100000000FE\n");
-    let low = Image::new([Run { address: 0x1000, bytes }]);
+    let low = Image::new([ImageRun { address: 0x1000, bytes }]);
     folder.file("low.hex", intel_hex(&low, None));
     symlink("/dev/full", folder.path("full.bin")).expect("a link");
     folder.file("kept.bin", "read-only");

@@ -33,13 +33,13 @@ pub const COMMANDS: [CommandHelp; 33] = [
     command("to", "t", "PLACE", "run to a location"),
     command("until", "U", "X", "run until an expression is not 0"),
     command("back", "S", "[N]", "back one instruction, or N"),
-    command("lineback", "N", "[N]", "back to the line before"),
-    command("goback", "C", "", "back to a breakpoint or watchpoint"),
-    command("backto", "T", "PLACE", "back to the last visit of a location"),
-    command("who", "W", "ADDRESS", "back to the last change of a byte"),
+    command("rnext", "N", "[N]", "back to the line before"),
+    command("rrun", "C", "", "back to a breakpoint or watchpoint"),
+    command("rto", "T", "PLACE", "back to the last visit of a location"),
+    command("lastchange", "W", "ADDRESS", "back to the last change of a byte"),
     command("restart", "R", "", "back to the start of the session"),
-    command("break", "b", "PLACE [if X] [hits N]", "stop; log TEXT {X}, do COMMAND; COMMAND"),
-    command("watch", "w", "ADDRESS[,N] [r|w|rw]", "stop at an access; port P, HL; if X"),
+    command("break", "b", "PLACE [if X] [hits N]", "stop, or log TEXT {X}, or do COMMANDS"),
+    command("watch", "w", "ADDRESS[,N] [r|w|rw]", "stop when memory, port P or HL is accessed"),
     command("delete", "d", "NUMBER|PLACE|all", "delete breakpoints and watchpoints"),
     command("stops", "B", "", "breakpoints and watchpoints"),
     command("print", "p", "X", "value: HL+1, {SP}, [SP;8], HL.s, sb(A)"),
@@ -51,8 +51,8 @@ pub const COMMANDS: [CommandHelp; 33] = [
     command("code", "u", "[PLACE]", "instructions"),
     command("memory", "m", "[ADDRESS]", "bytes"),
     command("calls", "k", "", "open calls"),
-    command("array", "a", "", "attackers array and Table 2"),
-    command("board", "x", "", "position under examination"),
+    command("attackers", "a", "", "the evaluator's attackers (BYTE, Table 2)"),
+    command("position", "x", "", "position under examination"),
     command("console", "O", "", "output of the board"),
     command("find", "/", "TEXT", "text in the source"),
     command("help", "?", "[COMMAND]", "this list, or one command"),
@@ -60,9 +60,9 @@ pub const COMMANDS: [CommandHelp; 33] = [
 ];
 
 pub(super) fn lines() -> Vec<String> {
-    let line = |one: &CommandHelp| {
-        let call = format!("{} {}", one.name, one.arguments);
-        format!("{:<3}{:<28}{}", one.short, call.trim_end(), one.text)
+    let line = |command: &CommandHelp| {
+        let call = format!("{} {}", command.name, command.arguments);
+        format!("{:<3}{:<28}{}", command.short, call.trim_end(), command.text)
     };
     COMMANDS.iter().map(line).collect()
 }
@@ -75,7 +75,7 @@ pub fn command_help(name: &str) -> Result<String, String> {
     if name.is_empty() {
         return Ok(lines().join("\n"));
     }
-    let found = COMMANDS.iter().position(|one| one.name == name || one.short == name);
+    let found = COMMANDS.iter().position(|command| command.name == name || command.short == name);
     let found = found.ok_or_else(|| format!("unknown command '{name}'; ? lists all commands"))?;
     Ok(lines().swap_remove(found))
 }

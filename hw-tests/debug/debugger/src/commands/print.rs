@@ -1,7 +1,7 @@
 //! Values of expressions: numbers, arrays and texts.
 
 use crate::debugger::Debugger;
-use crate::expression::{Condition, format_signed};
+use crate::expression::{BoundExpression, format_signed};
 use crate::{location, render};
 
 /// Maximum length of a text, in bytes.
@@ -83,8 +83,10 @@ pub(super) fn display(debugger: &mut Debugger, text: &str) -> Result<String, Str
 pub(super) fn displays(debugger: &Debugger) -> Vec<String> {
     let value = |(id, text): (u32, &str)| {
         // A plain value is shown shortly, with the expression before it.
-        let short = Condition::parse(text, debugger.code())
-            .map(|one| one.signed_value(&debugger.registers(), &|at| debugger.peek(at)))
+        let short = BoundExpression::parse(text, debugger.code())
+            .map(|expression| {
+                expression.signed_value(&debugger.registers(), &|at| debugger.peek(at))
+            })
             .map(format_signed);
         let value = short.or_else(|_| evaluate(debugger, text)).unwrap_or_else(|error| error);
         format!("{id}: {text} = {value}")

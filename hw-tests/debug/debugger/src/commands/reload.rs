@@ -77,9 +77,9 @@ impl Debugger {
 
     /// Returns the commands that set all stops, in order; those without a place are left out.
     fn stop_commands(&self, place: impl Fn(u16) -> Option<String>) -> Vec<String> {
-        let rules = |id| self.stops.rules(id);
-        let breaks = self.stops.breakpoints().filter_map(|(id, one)| {
-            Some((id, format!("break {}{}", place(one.address)?, rules(id))))
+        let suffix = |id| self.stops.command_suffix(id);
+        let breaks = self.stops.breakpoints().filter_map(|(id, breakpoint)| {
+            Some((id, format!("break {}{}", place(breakpoint.address)?, suffix(id))))
         });
         let watches = self.stops.watchpoints().filter_map(|(id, watch)| {
             let what = match watch.target {
@@ -92,7 +92,7 @@ impl Debugger {
                 (true, false) => " r",
                 _ => "",
             };
-            Some((id, format!("watch {what}{access}{}", rules(id))))
+            Some((id, format!("watch {what}{access}{}", suffix(id))))
         });
         let displays = self.stops.displays().map(|(id, text)| (id, format!("display {text}")));
         let mut all: Vec<(u32, String)> = breaks.chain(watches).chain(displays).collect();

@@ -1,7 +1,7 @@
 //! Commands for breakpoints and watchpoints.
 
 use crate::debugger::Debugger;
-use crate::expression::{Condition, LogMessage};
+use crate::expression::{BoundExpression, LogMessage};
 use crate::location::{self, Location};
 use crate::render;
 use crate::stops::{Breakpoint, HitCondition, WatchTarget, Watchpoint};
@@ -21,16 +21,16 @@ pub(super) fn set_break(debugger: &mut Debugger, text: &str) -> Result<String, S
     };
     addresses.iter().try_for_each(|at| debugger.can_set_breakpoint(*at))?;
     let (code, at) = (debugger.code(), addresses.first().copied());
-    let parse = |text| Condition::parse_at(text, code, at).map_err(|error| error.to_string());
+    let parse = |text| BoundExpression::parse_at(text, code, at).map_err(|error| error.to_string());
     let condition = condition.map(parse).transpose()?;
     let parse = |text| LogMessage::parse(text, code, at).map_err(|error| error.to_string());
     let log = log.map(parse).transpose()?;
     let commands = commands.map(str::to_owned);
     let mut messages: Vec<String> = adjusted.into_iter().collect();
-    let rules = Breakpoint { condition, hits, log, commands, ..Breakpoint::at(0) };
+    let template = Breakpoint { condition, hits, log, commands, ..Breakpoint::at(0) };
     for address in addresses {
-        let id = debugger.stops.add_breakpoint(Breakpoint { address, ..rules.clone() });
-        debugger.stops.set_rules(id, whole.strip_prefix(place).unwrap_or_default());
+        let id = debugger.stops.add_breakpoint(Breakpoint { address, ..template.clone() });
+        debugger.stops.set_command_suffix(id, whole.strip_prefix(place).unwrap_or_default());
         messages.push(format!("breakpoint {id} at {}", debugger.code().describe_address(address)));
     }
     Ok(messages.join("; "))
@@ -54,11 +54,11 @@ pub(super) fn set_watch(debugger: &mut Debugger, text: &str) -> Result<String, S
     let (text, hits) = split_at_word(text, "hits");
     let (text, condition) = split_at_word(text, "if");
     let watch = parse_watch(debugger, text)?;
-    let rules = whole.strip_prefix(text).unwrap_or_default();
+    let suffix = whole.strip_prefix(text).unwrap_or_default();
     let hits = hits.map_or(Ok(HitCondition::Every), HitCondition::parse)?;
     let condition = condition.map(|text| location::parse(debugger, text)).transpose()?;
     let id = debugger.stops.add_watchpoint_if(watch, condition, hits);
-    debugger.stops.set_rules(id, rules);
+    debugger.stops.set_command_suffix(id, suffix);
     Ok(format!("watchpoint {id}: {}", render::watched(debugger, &watch)))
 }
 
@@ -78,7 +78,8 @@ pub(crate) fn parse_watch(debugger: &Debugger, text: &str) -> Result<Watchpoint,
     }
     let port = what.strip_prefix("port ");
     let (first, count) = split_count(port.unwrap_or(what))?;
-    let operand = location::parse(debugger, first).ok().and_then(|one| one.memory_operand());
+    let operand =
+        location::parse(debugger, first).ok().and_then(|expression| expression.memory_operand());
     let (first, width) = match operand.filter(|_| port.is_none()) {
         Some((at, width)) => (at.value(&debugger.registers(), &|at| debugger.peek(at)), width),
         None => (location::resolve_address(debugger, first)?, 1),

@@ -12,7 +12,7 @@ use crate::commands::parse_watch;
 use crate::expression::LogMessage;
 use crate::location::{self, Location};
 use crate::{
-    Breakpoint, BreakpointId, Condition, Debugger, HaltReason, HitCondition, Watchpoint,
+    BoundExpression, Breakpoint, BreakpointId, Debugger, HaltReason, HitCondition, Watchpoint,
     WatchpointId,
 };
 
@@ -36,7 +36,7 @@ enum Kind {
 /// The parsed conditions of a breakpoint.
 #[derive(Clone)]
 struct BreakpointRules {
-    condition: Option<Condition>,
+    condition: Option<BoundExpression>,
     hits: HitCondition,
     log: Option<LogMessage>,
 }
@@ -45,16 +45,16 @@ impl BreakpointRules {
     /// Parses the rules of a breakpoint at an address, or of a watchpoint.
     fn of(
         debugger: &Debugger,
-        wanted: &RequestedBreakpoint,
+        requested: &RequestedBreakpoint,
         at: Option<u16>,
     ) -> Result<Self, String> {
         let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
-        let parse = |text: String| Condition::parse_at(&text, debugger.code(), at);
-        let condition = given(&wanted.condition).map(parse).transpose();
+        let parse = |text: String| BoundExpression::parse_at(&text, debugger.code(), at);
+        let condition = given(&requested.condition).map(parse).transpose();
         let hits =
-            given(&wanted.hit_condition).map(|text| HitCondition::parse(&text)).transpose()?;
+            given(&requested.hit_condition).map(|text| HitCondition::parse(&text)).transpose()?;
         let parse = |text: String| LogMessage::parse(&text, debugger.code(), at);
-        let log = given(&wanted.log_message).map(parse).transpose();
+        let log = given(&requested.log_message).map(parse).transpose();
         Ok(Self {
             condition: condition.map_err(|error| error.to_string())?,
             hits: hits.unwrap_or_default(),
@@ -67,15 +67,16 @@ impl ClientBreakpoints {
     pub(super) fn set_lines(
         &mut self,
         debugger: &mut Debugger,
-        wanted: &SetBreakpointsArguments,
+        arguments: &SetBreakpointsArguments,
     ) -> ResponseBody {
-        let file = source_name(debugger, &wanted.source).ok_or("no source given")?;
+        let file = source_name(debugger, &arguments.source).ok_or("no source given")?;
         // Two paths of one file share its breakpoints.
         let file = debugger.code().find_file(&file).map_or(file.clone(), str::to_owned);
         self.clear(debugger, &Kind::Lines(file.clone()));
-        let mut set =
-            |one| self.set_line(debugger, &file, one).unwrap_or_else(BreakpointStatus::refused);
-        let answers: Vec<BreakpointStatus> = wanted.breakpoints.iter().map(&mut set).collect();
+        let mut set = |requested| {
+            self.set_line(debugger, &file, requested).unwrap_or_else(BreakpointStatus::refused)
+        };
+        let answers: Vec<BreakpointStatus> = arguments.breakpoints.iter().map(&mut set).collect();
         Ok(json!({ "breakpoints": to_body(&answers)? }))
     }
 
@@ -83,11 +84,11 @@ impl ClientBreakpoints {
         &mut self,
         debugger: &mut Debugger,
         file: &str,
-        wanted: &RequestedBreakpoint,
+        requested: &RequestedBreakpoint,
     ) -> Result<BreakpointStatus, String> {
-        let line = wanted.line.unwrap_or(0).max(1);
+        let line = requested.line.unwrap_or(0).max(1);
         let Location { addresses, adjusted } = location::resolve_line(debugger, file, line)?;
-        let rules = BreakpointRules::of(debugger, wanted, addresses.first().copied())?;
+        let rules = BreakpointRules::of(debugger, requested, addresses.first().copied())?;
         addresses.iter().try_for_each(|at| debugger.can_set_breakpoint(*at))?;
         let id = self.set(debugger, Kind::Lines(file.to_owned()), &addresses, &rules);
         let first = addresses.first().copied();
@@ -107,33 +108,34 @@ impl ClientBreakpoints {
     pub(super) fn set_functions(
         &mut self,
         debugger: &mut Debugger,
-        wanted: &SetBreakpointsArguments,
+        arguments: &SetBreakpointsArguments,
     ) -> ResponseBody {
-        self.set_named(debugger, wanted, &Kind::Functions, |one| one.name.as_deref())
+        self.set_named(debugger, arguments, &Kind::Functions, |requested| requested.name.as_deref())
     }
 
     pub(super) fn set_instructions(
         &mut self,
         debugger: &mut Debugger,
-        wanted: &SetBreakpointsArguments,
+        arguments: &SetBreakpointsArguments,
     ) -> ResponseBody {
-        self.set_named(debugger, wanted, &Kind::Instructions, |one| {
-            one.instruction_reference.as_deref()
+        self.set_named(debugger, arguments, &Kind::Instructions, |requested| {
+            requested.instruction_reference.as_deref()
         })
     }
 
     fn set_named(
         &mut self,
         debugger: &mut Debugger,
-        wanted: &SetBreakpointsArguments,
+        arguments: &SetBreakpointsArguments,
         kind: &Kind,
         name: fn(&RequestedBreakpoint) -> Option<&str>,
     ) -> ResponseBody {
         self.clear(debugger, kind);
         let mut answers = Vec::new();
-        for one in &wanted.breakpoints {
-            let set = self.set_at(debugger, kind, name(one).unwrap_or_default(), one);
-            answers.push(set.unwrap_or_else(BreakpointStatus::refused));
+        for requested in &arguments.breakpoints {
+            let name = name(requested).unwrap_or_default();
+            let status = self.set_at(debugger, kind, name, requested);
+            answers.push(status.unwrap_or_else(BreakpointStatus::refused));
         }
         Ok(json!({ "breakpoints": to_body(&answers)? }))
     }
@@ -143,18 +145,18 @@ impl ClientBreakpoints {
         debugger: &mut Debugger,
         kind: &Kind,
         name: &str,
-        wanted: &RequestedBreakpoint,
+        requested: &RequestedBreakpoint,
     ) -> Result<BreakpointStatus, String> {
-        let at = location::resolve_address(debugger, name)?.wrapping_add(wanted.offset as u16);
-        let rules = BreakpointRules::of(debugger, wanted, Some(at))?;
+        let at = location::resolve_address(debugger, name)?.wrapping_add(requested.offset as u16);
+        let rules = BreakpointRules::of(debugger, requested, Some(at))?;
         debugger.can_set_breakpoint(at)?;
         let id = self.set(debugger, kind.clone(), &[at], &rules);
-        let made = debugger.code().line_at(at);
+        let line = debugger.code().line_at(at);
         Ok(BreakpointStatus {
             id,
             verified: true,
-            source: made.map(|line| source_of(debugger, &line.place.file)),
-            line: made.map(|line| line.place.line),
+            source: line.map(|line| source_of(debugger, &line.place.file)),
+            line: line.map(|line| line.place.line),
             instruction_reference: Some(memory_reference(at)),
             ..BreakpointStatus::default()
         })
@@ -163,25 +165,27 @@ impl ClientBreakpoints {
     pub(super) fn set_data(
         &mut self,
         debugger: &mut Debugger,
-        wanted: &SetBreakpointsArguments,
+        arguments: &SetBreakpointsArguments,
     ) -> ResponseBody {
         for id in std::mem::take(&mut self.watches) {
             debugger.stops.remove_watchpoint(id);
         }
-        let mut set = |one| self.watch(debugger, one).unwrap_or_else(BreakpointStatus::refused);
-        let answers: Vec<BreakpointStatus> = wanted.breakpoints.iter().map(&mut set).collect();
+        let mut set =
+            |requested| self.watch(debugger, requested).unwrap_or_else(BreakpointStatus::refused);
+        let answers: Vec<BreakpointStatus> = arguments.breakpoints.iter().map(&mut set).collect();
         Ok(json!({ "breakpoints": to_body(&answers)? }))
     }
 
     fn watch(
         &mut self,
         debugger: &mut Debugger,
-        wanted: &RequestedBreakpoint,
+        requested: &RequestedBreakpoint,
     ) -> Result<BreakpointStatus, String> {
-        let BreakpointRules { condition, hits, .. } = BreakpointRules::of(debugger, wanted, None)?;
+        let BreakpointRules { condition, hits, .. } =
+            BreakpointRules::of(debugger, requested, None)?;
         debugger.can_set_watchpoint()?;
-        let watch = parse_watch(debugger, wanted.data_id.as_deref().unwrap_or_default())?;
-        let kind = wanted.access_type.as_deref().unwrap_or("write");
+        let watch = parse_watch(debugger, requested.data_id.as_deref().unwrap_or_default())?;
+        let kind = requested.access_type.as_deref().unwrap_or("write");
         let reads = kind != "write";
         let writes = kind != "read";
         let watch = Watchpoint { reads, writes, ..watch };
@@ -193,16 +197,16 @@ impl ClientBreakpoints {
     /// Handles `breakpointLocations`: the lines of a range that have instructions.
     pub(super) fn locations(
         debugger: &Debugger,
-        wanted: &BreakpointLocationsArguments,
+        arguments: &BreakpointLocationsArguments,
     ) -> ResponseBody {
-        let file = source_name(debugger, &wanted.source).ok_or("no source given")?;
-        let most = wanted.line.saturating_add(MAX_LOCATION_LINES);
-        let last = wanted.end_line.unwrap_or(wanted.line).min(most);
+        let file = source_name(debugger, &arguments.source).ok_or("no source given")?;
+        let most = arguments.line.saturating_add(MAX_LOCATION_LINES);
+        let last = arguments.end_line.unwrap_or(arguments.line).min(most);
         let code = debugger.code();
         let file = code.find_file(&file).map_err(|error| error.to_string())?;
         let has_code =
             |line: &u32| code.breakpoint_line(file, *line).is_some_and(|(at, _)| at == *line);
-        let lines = (wanted.line..=last).filter(has_code);
+        let lines = (arguments.line..=last).filter(has_code);
         let lines: Vec<Value> = lines.map(|line| json!({ "line": line })).collect();
         Ok(json!({ "breakpoints": lines }))
     }
@@ -225,8 +229,8 @@ impl ClientBreakpoints {
         let mut first = None;
         for at in addresses {
             let BreakpointRules { condition, hits, log } = rules.clone();
-            let one = Breakpoint { condition, hits, log, ..Breakpoint::at(*at) };
-            let id = debugger.stops.add_breakpoint(one);
+            let breakpoint = Breakpoint { condition, hits, log, ..Breakpoint::at(*at) };
+            let id = debugger.stops.add_breakpoint(breakpoint);
             ids.push(id);
             first = first.or(Some(id));
         }
@@ -260,5 +264,6 @@ pub(super) fn hit_ids(debugger: &Debugger, halt: HaltReason) -> Vec<u32> {
 
 fn breakpoints_at_pc(debugger: &Debugger) -> Vec<BreakpointId> {
     let pc = debugger.registers().pc;
-    debugger.stops.breakpoints().filter(|(_, one)| one.address == pc).map(|(id, _)| id).collect()
+    let at_pc = debugger.stops.breakpoints().filter(|(_, breakpoint)| breakpoint.address == pc);
+    at_pc.map(|(id, _)| id).collect()
 }

@@ -15,7 +15,7 @@ impl Adapter<'_> {
     pub(super) fn start(&mut self, request: &Request) -> io::Result<()> {
         match request.arguments() {
             Ok(arguments) => self.launch(request, arguments),
-            Err(message) => self.line.respond(request, Err(message)),
+            Err(message) => self.client.respond(request, Err(message)),
         }
     }
 
@@ -24,30 +24,30 @@ impl Adapter<'_> {
     /// serial line is restarted with the same program.
     pub(super) fn restart(&mut self, request: &Request) -> io::Result<()> {
         let Some(session) = &mut self.session else {
-            return self.line.respond(request, Err(not_launched()));
+            return self.client.respond(request, Err(not_launched()));
         };
         if session.debugger.has_target() {
             session.debugger.restart();
-            self.line.respond(request, Ok(Value::Null))?;
+            self.client.respond(request, Ok(Value::Null))?;
             return self.stopped(HaltReason::HistoryStart);
         }
         match request.arguments::<RestartArguments>() {
-            Ok(wanted) => {
-                let arguments = wanted.arguments.unwrap_or_else(|| self.launched.clone());
+            Ok(restart) => {
+                let arguments = restart.arguments.unwrap_or_else(|| self.launched.clone());
                 self.launch(request, arguments)
             }
-            Err(message) => self.line.respond(request, Err(message)),
+            Err(message) => self.client.respond(request, Err(message)),
         }
     }
 
     /// Runs the board to its entry point; the client can cancel that.
     fn launch(&mut self, request: &Request, arguments: LaunchArguments) -> io::Result<()> {
-        let inbox = &mut self.line.request_reader;
+        let inbox = &mut self.client.request_reader;
         let unknown = arguments.unknown_keys().join(", ");
         let launched = (self.launch)(&arguments, &mut |_| inbox.wants_stop());
         if !unknown.is_empty() {
             let text = format!("unknown keys of the launch configuration: {unknown}\n");
-            self.line.show("important", &text)?;
+            self.client.show("important", &text)?;
         }
         match launched {
             Ok(session) => {
@@ -55,11 +55,11 @@ impl Adapter<'_> {
                 self.launched = arguments;
                 self.breakpoints = ClientBreakpoints::default();
                 self.has_stopped_before = false;
-                self.line.printed = 0;
-                self.line.respond(request, Ok(Value::Null))?;
-                self.line.event("initialized", Value::Null)
+                self.client.printed = 0;
+                self.client.respond(request, Ok(Value::Null))?;
+                self.client.event("initialized", Value::Null)
             }
-            Err(message) => self.line.respond(request, Err(message)),
+            Err(message) => self.client.respond(request, Err(message)),
         }
     }
 
@@ -77,7 +77,7 @@ impl Adapter<'_> {
         match session.message.take() {
             None => self.stopped(HaltReason::HistoryStart),
             Some(message) => {
-                self.line.show("important", &format!("{message}\n"))?;
+                self.client.show("important", &format!("{message}\n"))?;
                 self.stopped_with("pause", message, Vec::new())
             }
         }

@@ -13,12 +13,12 @@ use crate::{Debugger, location};
 /// Maximum number of instructions in a response: memory has no more.
 const MAX_INSTRUCTIONS: usize = 0x1_0000;
 
-pub(super) fn read(debugger: &Debugger, wanted: &MemoryArguments) -> ResponseBody {
-    let at = address(debugger, wanted)?;
+pub(super) fn read(debugger: &Debugger, arguments: &MemoryArguments) -> ResponseBody {
+    let at = address(debugger, arguments)?;
     let left = 0x1_0000 - usize::from(at);
-    let count = wanted.count.min(left);
+    let count = arguments.count.min(left);
     let data = base64::encode(&debugger.dump(at, count));
-    let unreadable = wanted.count - count;
+    let unreadable = arguments.count - count;
     let address = memory_reference(at);
     if unreadable > 0 {
         return Ok(json!({ "address": address, "data": data, "unreadableBytes": unreadable }));
@@ -26,9 +26,9 @@ pub(super) fn read(debugger: &Debugger, wanted: &MemoryArguments) -> ResponseBod
     Ok(json!({ "address": address, "data": data }))
 }
 
-pub(super) fn write(debugger: &mut Debugger, wanted: &MemoryArguments) -> ResponseBody {
-    let at = address(debugger, wanted)?;
-    let data = base64::decode(&wanted.data).ok_or("invalid base64 data")?;
+pub(super) fn write(debugger: &mut Debugger, arguments: &MemoryArguments) -> ResponseBody {
+    let at = address(debugger, arguments)?;
+    let data = base64::decode(&arguments.data).ok_or("invalid base64 data")?;
     if usize::from(at) + data.len() > 0x1_0000 {
         return Err(format!("{} bytes from {at:04X}H extend beyond FFFFH", data.len()));
     }
@@ -37,8 +37,8 @@ pub(super) fn write(debugger: &mut Debugger, wanted: &MemoryArguments) -> Respon
     Ok(json!({ "bytesWritten": data.len() }))
 }
 
-fn address(debugger: &Debugger, wanted: &MemoryArguments) -> Result<u16, String> {
-    moved(debugger, &wanted.memory_reference, wanted.offset)
+fn address(debugger: &Debugger, arguments: &MemoryArguments) -> Result<u16, String> {
+    moved(debugger, &arguments.memory_reference, arguments.offset)
 }
 
 fn moved(debugger: &Debugger, base: &str, offset: i64) -> Result<u16, String> {
@@ -48,14 +48,15 @@ fn moved(debugger: &Debugger, base: &str, offset: i64) -> Result<u16, String> {
 }
 
 /// Disassembles the requested number of instructions around an address; pads where memory ends.
-pub(super) fn disassembly(debugger: &Debugger, wanted: &DisassembleArguments) -> ResponseBody {
-    let count = wanted.instruction_count;
+pub(super) fn disassembly(debugger: &Debugger, arguments: &DisassembleArguments) -> ResponseBody {
+    let count = arguments.instruction_count;
     if count > MAX_INSTRUCTIONS {
         return Err(format!("too many instructions: {count}, maximum {MAX_INSTRUCTIONS}"));
     }
-    let at = moved(debugger, &wanted.memory_reference, wanted.offset)?;
-    let distance = usize::try_from(wanted.instruction_offset.unsigned_abs()).unwrap_or(usize::MAX);
-    let places: Vec<Option<u16>> = if wanted.instruction_offset < 0 {
+    let at = moved(debugger, &arguments.memory_reference, arguments.offset)?;
+    let distance =
+        usize::try_from(arguments.instruction_offset.unsigned_abs()).unwrap_or(usize::MAX);
+    let places: Vec<Option<u16>> = if arguments.instruction_offset < 0 {
         let mut before: Vec<u16> =
             successors(at, |at| instruction_before(debugger, *at)).skip(1).take(distance).collect();
         before.reverse();

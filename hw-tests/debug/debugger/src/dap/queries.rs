@@ -65,9 +65,9 @@ pub(super) fn evaluate(debugger: &Debugger, expression: &str) -> ResponseBody {
 }
 
 /// Assigns to a register, a flag, `[x]` or `{x}`.
-fn set_expression(debugger: &mut Debugger, wanted: &SetExpressionArguments) -> ResponseBody {
+fn set_expression(debugger: &mut Debugger, arguments: &SetExpressionArguments) -> ResponseBody {
     debugger.can_modify()?;
-    let SetExpressionArguments { expression, value } = wanted;
+    let SetExpressionArguments { expression, value } = arguments;
     let value = variables::parse_typed_value(debugger, value)?;
     commands::set(debugger, &format!("{expression} = {value}"))?;
     let value = location::evaluate(debugger, expression)?;
@@ -75,9 +75,9 @@ fn set_expression(debugger: &mut Debugger, wanted: &SetExpressionArguments) -> R
 }
 
 /// Completes a name before the cursor: a label or a register, or a command at the start.
-fn completions(debugger: &Debugger, wanted: &CompletionsArguments) -> ResponseBody {
+fn completions(debugger: &Debugger, arguments: &CompletionsArguments) -> ResponseBody {
     let units: Vec<u16> =
-        wanted.text.encode_utf16().take(wanted.column.saturating_sub(1)).collect();
+        arguments.text.encode_utf16().take(arguments.column.saturating_sub(1)).collect();
     let text = String::from_utf16_lossy(&units);
     let is_name = |c: char| c.is_ascii_alphanumeric() || ".$%'_".contains(c);
     let typed = text.rsplit(|c| !is_name(c)).next().unwrap_or_default();
@@ -88,7 +88,7 @@ fn completions(debugger: &Debugger, wanted: &CompletionsArguments) -> ResponseBo
     let labels = debugger.code().labels().map(|(_, label)| (label.name.as_str(), "function"));
     let registers = REGISTER_NAMES.iter().chain(FLAGS.iter().map(|(flag, _)| flag));
     let registers = registers.map(|name| (*name, "variable"));
-    let commands = commands::COMMANDS.iter().map(|one| (one.name, "keyword"));
+    let commands = commands::COMMANDS.iter().map(|command| (command.name, "keyword"));
     let commands = commands.filter(|_| before.trim().is_empty());
     let all = commands.chain(registers).chain(labels);
     let known = all.filter(|(name, _)| name.to_ascii_uppercase().starts_with(&typed));
@@ -107,11 +107,11 @@ fn loaded_sources(debugger: &Debugger) -> ResponseBody {
 }
 
 /// Lists the instructions of a line, to which PC can be set; their ids are the addresses.
-fn goto_targets(debugger: &Debugger, wanted: &GotoTargetsArguments) -> ResponseBody {
-    let file = source_name(debugger, &wanted.source).ok_or("no source given")?;
-    let found = location::resolve_line(debugger, &file, wanted.line)?;
+fn goto_targets(debugger: &Debugger, arguments: &GotoTargetsArguments) -> ResponseBody {
+    let file = source_name(debugger, &arguments.source).ok_or("no source given")?;
+    let found = location::resolve_line(debugger, &file, arguments.line)?;
     let target = |at: &u16| {
-        let line = debugger.code().line_at(*at).map_or(wanted.line, |line| line.place.line);
+        let line = debugger.code().line_at(*at).map_or(arguments.line, |line| line.place.line);
         json!({
             "id": at, "label": debugger.code().address_name(*at), "line": line,
             "instructionPointerReference": memory_reference(*at)
@@ -122,14 +122,14 @@ fn goto_targets(debugger: &Debugger, wanted: &GotoTargetsArguments) -> ResponseB
 }
 
 /// Lists the frames of PC and of the open calls.
-fn stack(debugger: &Debugger, wanted: &StackTraceArguments) -> ResponseBody {
+fn stack(debugger: &Debugger, arguments: &StackTraceArguments) -> ResponseBody {
     let here = (debugger.registers().pc, true);
     let callers = debugger.calls();
     let callers = callers.iter().map(|call| (call.site, call.was_seen));
     let all: Vec<(u16, bool)> = [here].into_iter().chain(callers).collect();
     // 0 means all levels.
-    let most = if wanted.levels == 0 { all.len() } else { wanted.levels };
-    let chosen = all.iter().enumerate().skip(wanted.start_frame).take(most);
+    let most = if arguments.levels == 0 { all.len() } else { arguments.levels };
+    let chosen = all.iter().enumerate().skip(arguments.start_frame).take(most);
     let frames: Vec<StackFrame> =
         chosen.map(|(id, (at, was_seen))| frame(debugger, id, *at, *was_seen)).collect();
     Ok(json!({ "stackFrames": to_body(&frames)?, "totalFrames": all.len() }))
@@ -149,10 +149,10 @@ fn frame(debugger: &Debugger, id: usize, at: u16, was_seen: bool) -> StackFrame 
     }
 }
 
-fn source(debugger: &Debugger, wanted: &SourceArguments) -> ResponseBody {
-    let mut source = wanted.source.clone();
+fn source(debugger: &Debugger, arguments: &SourceArguments) -> ResponseBody {
+    let mut source = arguments.source.clone();
     let given = source.source_reference.filter(|number| *number > 0);
-    source.source_reference = given.or(wanted.source_reference);
+    source.source_reference = given.or(arguments.source_reference);
     let name = source_name(debugger, &source).ok_or("unknown source")?;
     let code = debugger.code();
     let file = code.find_file(&name).map_err(|error| error.to_string())?;

@@ -42,7 +42,7 @@ pub(super) fn source_of(debugger: &Debugger, file: &str) -> Source {
         let path = Some(path.display().to_string());
         return Source { name: Some(name), path, source_reference: None };
     }
-    let number = debugger.code().files().iter().position(|one| *one == file);
+    let number = debugger.code().files().iter().position(|other| *other == file);
     let source_reference = number.map(|number| number as u64 + 1);
     // Clients show the path, and request the text by the number.
     Source { name: Some(name), path: Some(file.to_owned()), source_reference }

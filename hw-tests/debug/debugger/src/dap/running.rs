@@ -15,26 +15,28 @@ use crate::{Debugger, ExecCommand, HaltReason, render};
 
 impl Adapter<'_> {
     /// Responds that the board runs, runs it, and reports why it stopped.
-    pub(super) fn resume(&mut self, request: &Request, motion: ExecCommand) -> io::Result<()> {
+    pub(super) fn resume(&mut self, request: &Request, command: ExecCommand) -> io::Result<()> {
         if self.session.is_none() {
-            return self.line.respond(request, Err(not_launched()));
+            return self.client.respond(request, Err(not_launched()));
         }
         let all = serde_json::json!({ "allThreadsContinued": true });
-        let is_continue = matches!(motion, ExecCommand::Continue | ExecCommand::ReverseContinue);
-        self.line.respond(request, Ok(if is_continue { all } else { Value::Null }))?;
-        self.run(motion)
+        let is_continue = matches!(command, ExecCommand::Continue | ExecCommand::ReverseContinue);
+        self.client.respond(request, Ok(if is_continue { all } else { Value::Null }))?;
+        self.run(command)
     }
 
-    pub(super) fn run(&mut self, motion: ExecCommand) -> io::Result<()> {
-        let Self { line, session, breakpoints: marks, .. } = self;
+    pub(super) fn run(&mut self, command: ExecCommand) -> io::Result<()> {
+        let Self { client, session, breakpoints, .. } = self;
         let Some(session) = session else { return Ok(()) };
         let mut failure = None;
         let has_console = session.has_console;
-        let halt = commands::run(&mut session.debugger, motion, &mut |debugger| {
-            handle_while_running(line, marks, debugger, has_console).unwrap_or_else(|error| {
-                failure = Some(error);
-                true
-            })
+        let halt = commands::run(&mut session.debugger, command, &mut |debugger| {
+            handle_while_running(client, breakpoints, debugger, has_console).unwrap_or_else(
+                |error| {
+                    failure = Some(error);
+                    true
+                },
+            )
         });
         failure.map_or(Ok(()), Err)?;
         self.stopped(halt)
@@ -42,27 +44,29 @@ impl Adapter<'_> {
 
     /// Handles `evaluate`: an expression; in the console also a command, which may run the board.
     pub(super) fn evaluate(&mut self, request: &Request) -> io::Result<()> {
-        let Self { line, session, breakpoints: marks, .. } = self;
-        let Some(session) = session else { return line.respond(request, Err(not_launched())) };
-        let wanted: EvaluateArguments = match request.arguments() {
-            Ok(wanted) => wanted,
-            Err(message) => return line.respond(request, Err(message)),
+        let Self { client, session, breakpoints, .. } = self;
+        let Some(session) = session else { return client.respond(request, Err(not_launched())) };
+        let arguments: EvaluateArguments = match request.arguments() {
+            Ok(arguments) => arguments,
+            Err(message) => return client.respond(request, Err(message)),
         };
-        let is_console = wanted.context.as_deref() == Some("repl");
-        let value = queries::evaluate(&session.debugger, &wanted.expression);
+        let is_console = arguments.context.as_deref() == Some("repl");
+        let value = queries::evaluate(&session.debugger, &arguments.expression);
         // An expression takes precedence over a command: `C` is the register more often than the
         // abbreviation.
         if value.is_ok() || !is_console {
-            return line.respond(request, value);
+            return client.respond(request, value);
         }
         let has_console = session.has_console;
         let mut failure = None;
         let outcome =
-            commands::execute(&mut session.debugger, &wanted.expression, &mut |debugger| {
-                handle_while_running(line, marks, debugger, has_console).unwrap_or_else(|error| {
-                    failure = Some(error);
-                    true
-                })
+            commands::execute(&mut session.debugger, &arguments.expression, &mut |debugger| {
+                handle_while_running(client, breakpoints, debugger, has_console).unwrap_or_else(
+                    |error| {
+                        failure = Some(error);
+                        true
+                    },
+                )
             });
         failure.map_or(Ok(()), Err)?;
         let output =
@@ -70,12 +74,12 @@ impl Adapter<'_> {
         let output = output.map_err(Clone::clone);
         let answer =
             output.map(|text| serde_json::json!({ "result": text, "variablesReference": 0 }));
-        self.line.respond(request, answer)?;
+        self.client.respond(request, answer)?;
         match outcome {
             Ok(CommandOutcome::Halted(halt)) => self.stopped(halt),
             Ok(CommandOutcome::Output(_)) => {
                 let areas = serde_json::json!({ "areas": ["variables", "stacks"] });
-                self.line.event("invalidated", areas)
+                self.client.event("invalidated", areas)
             }
             _ => Ok(()),
         }
@@ -91,20 +95,20 @@ impl Adapter<'_> {
             Ok(Value::Null)
         });
         let is_moved = moved.is_ok();
-        self.line.respond(request, moved)?;
+        self.client.respond(request, moved)?;
         if is_moved { self.stopped_with("goto", String::new(), Vec::new()) } else { Ok(()) }
     }
 
     pub(super) fn stopped(&mut self, halt: HaltReason) -> io::Result<()> {
         let Some(session) = &mut self.session else { return Ok(()) };
-        self.line.log(&mut session.debugger)?;
+        self.client.log(&mut session.debugger)?;
         if session.has_console {
-            self.line.print(session.debugger.output())?;
+            self.client.print(session.debugger.output())?;
         }
         let exception = exception_id(&session.debugger, halt);
         let reason = match halt {
             _ if exception.is_some() => "exception",
-            HaltReason::Step => "step",
+            HaltReason::Completed => "step",
             HaltReason::Breakpoint => self.breakpoints.reason(&session.debugger),
             HaltReason::Watchpoint(_) => "data breakpoint",
             HaltReason::Idle
@@ -150,7 +154,7 @@ impl Adapter<'_> {
             text,
             hit_breakpoint_ids,
         };
-        self.line.event("stopped", to_body(&stopped).unwrap_or_default())
+        self.client.event("stopped", to_body(&stopped).unwrap_or_default())
     }
 }
 
@@ -165,43 +169,43 @@ fn exception_id(debugger: &Debugger, halt: HaltReason) -> Option<&'static str> {
 
 /// Handles the requests that arrive while the board runs; returns `true` if it must stop.
 fn handle_while_running(
-    line: &mut Output<'_>,
+    client: &mut Output<'_>,
     breakpoints: &mut ClientBreakpoints,
     debugger: &mut Debugger,
     has_console: bool,
 ) -> io::Result<bool> {
-    line.log(debugger)?;
+    client.log(debugger)?;
     if has_console && !debugger.in_reverse_search {
-        line.print(debugger.output())?;
+        client.print(debugger.output())?;
     }
-    while let Some(request) = line.request_reader.try_next() {
+    while let Some(request) = client.request_reader.try_next() {
         let request = match request {
             Ok(Some(request)) => request,
             // The end of the stream or an error: the main loop handles it.
             other => {
-                line.request_reader.put_back(other);
+                client.request_reader.put_back(other);
                 return Ok(true);
             }
         };
         match request.command.as_str() {
             "disconnect" | "terminate" | "restart" => {
-                line.request_reader.put_back(Ok(Some(request)));
+                client.request_reader.put_back(Ok(Some(request)));
                 return Ok(true);
             }
             "pause" => {
-                line.respond(&request, Ok(Value::Null))?;
+                client.respond(&request, Ok(Value::Null))?;
                 return Ok(true);
             }
             command if exec_command(command, &request).is_some() => {
-                line.respond(&request, Err("the board is already running".to_owned()))?;
+                client.respond(&request, Err("the board is already running".to_owned()))?;
             }
             "setVariable" | "setExpression" | "writeMemory" | "evaluate" | "goto"
             | "exceptionInfo" => {
-                line.respond(&request, Err("the board is running; pause it first".to_owned()))?;
+                client.respond(&request, Err("the board is running; pause it first".to_owned()))?;
             }
             _ => {
                 let answer = queries::handle(debugger, breakpoints, &request);
-                line.respond(&request, answer)?;
+                client.respond(&request, answer)?;
             }
         }
     }

@@ -1,4 +1,5 @@
-//! Variables: registers, flags, register roles (Table 2), the attackers array and the board.
+//! Variables: registers, flags, register roles (Table 2), the attackers array, the machine's time
+//! and the evaluator's position.
 
 use serde_json::{Value, json};
 
@@ -22,7 +23,8 @@ const REGISTER_SCOPE: u64 = 1;
 const FLAG_SCOPE: u64 = 2;
 const ROLE_SCOPE: u64 = 3;
 const ARRAY_SCOPE: u64 = 4;
-const BOARD_SCOPE: u64 = 5;
+const MACHINE_SCOPE: u64 = 5;
+const POSITION_SCOPE: u64 = 6;
 /// The names of the bytes in a section of the attackers array.
 const SECTION_BYTE_NAMES: [&str; 7] =
     ["count", "pawns", "knights", "bishops", "rooks", "queens", "kings"];
@@ -35,7 +37,8 @@ pub(super) fn scopes(debugger: &Debugger) -> Value {
         ("Flags", FLAG_SCOPE, true),
         ("Table 2", ROLE_SCOPE, has_array),
         ("Attackers array", ARRAY_SCOPE, has_array),
-        ("Board", BOARD_SCOPE, true),
+        ("Position", POSITION_SCOPE, debugger.code().symbol("BOARDA").is_some()),
+        ("Machine", MACHINE_SCOPE, true),
     ];
     let scope = |(name, reference, _): (&str, u64, bool)| {
         json!({
@@ -47,10 +50,10 @@ pub(super) fn scopes(debugger: &Debugger) -> Value {
     json!({ "scopes": scopes })
 }
 
-pub(super) fn list(debugger: &Debugger, wanted: &VariablesArguments) -> ResponseBody {
-    let all = scope_variables(debugger, wanted.variables_reference)?;
-    let most = if wanted.count == 0 { all.len() } else { wanted.count };
-    let chosen: Vec<Variable> = all.into_iter().skip(wanted.start).take(most).collect();
+pub(super) fn list(debugger: &Debugger, arguments: &VariablesArguments) -> ResponseBody {
+    let all = scope_variables(debugger, arguments.variables_reference)?;
+    let most = if arguments.count == 0 { all.len() } else { arguments.count };
+    let chosen: Vec<Variable> = all.into_iter().skip(arguments.start).take(most).collect();
     Ok(json!({ "variables": to_body(&chosen)? }))
 }
 
@@ -65,7 +68,8 @@ fn scope_variables(debugger: &Debugger, scope: u64) -> Result<Vec<Variable>, Str
         FLAG_SCOPE => FLAGS.iter().map(|(name, _)| named(name)).collect(),
         ROLE_SCOPE => roles(debugger),
         ARRAY_SCOPE => array(debugger),
-        BOARD_SCOPE => board(debugger),
+        POSITION_SCOPE => position(debugger),
+        MACHINE_SCOPE => machine(debugger),
         _ => return Err("unknown scope".to_owned()),
     })
 }
@@ -124,7 +128,7 @@ fn array_bytes() -> Vec<String> {
 
 /// The address of a byte of the array by name.
 fn array_byte(debugger: &Debugger, name: &str) -> Option<u16> {
-    let offset = array_bytes().iter().position(|one| one == name)?;
+    let offset = array_bytes().iter().position(|other| other == name)?;
     Some(debugger.code().symbol("ATKLST")?.wrapping_add(offset as u16))
 }
 
@@ -134,35 +138,40 @@ fn register_of(debugger: &Debugger, meaning: &str) -> Option<String> {
     roles.find(|role| role.meaning == meaning).map(|role| role.register)
 }
 
-fn board(debugger: &Debugger) -> Vec<Variable> {
-    let place = debugger.code().describe_address(debugger.registers().pc);
-    let mut all = vec![
+fn machine(debugger: &Debugger) -> Vec<Variable> {
+    let location = debugger.code().describe_address(debugger.registers().pc);
+    vec![
         read_only("T-states", debugger.clock().to_string()),
         read_only("instructions since the start", debugger.step_count().to_string()),
-        read_only("at", place),
-    ];
-    // The row after the eight ranks names the files.
-    all.extend(position_lines(debugger).iter().take(8).map(|row| {
-        let (rank, squares) = row.split_at(1);
-        read_only(&format!("rank {rank}"), squares.to_owned())
-    }));
-    all
+        read_only("location", location),
+    ]
 }
 
-pub(super) fn set(debugger: &mut Debugger, wanted: &SetVariableArguments) -> ResponseBody {
-    let none = || format!("{} can't be set", wanted.name);
+/// The ranks of the evaluator's position.
+fn position(debugger: &Debugger) -> Vec<Variable> {
+    // The row after the eight ranks names the files.
+    let ranks = position_lines(debugger).into_iter().take(8);
+    let rank = |row: String| {
+        let (rank, squares) = row.split_at(1);
+        read_only(&format!("rank {rank}"), squares.to_owned())
+    };
+    ranks.map(rank).collect()
+}
+
+pub(super) fn set(debugger: &mut Debugger, arguments: &SetVariableArguments) -> ResponseBody {
+    let none = || format!("{} can't be set", arguments.name);
     debugger.can_modify()?;
-    let number = parse_typed_value(debugger, &wanted.value)?;
-    let name = match wanted.variables_reference {
-        ROLE_SCOPE => register_of(debugger, &wanted.name).ok_or_else(none)?,
+    let number = parse_typed_value(debugger, &arguments.value)?;
+    let name = match arguments.variables_reference {
+        ROLE_SCOPE => register_of(debugger, &arguments.name).ok_or_else(none)?,
         ARRAY_SCOPE => {
-            let at = array_byte(debugger, &wanted.name).ok_or_else(none)?;
+            let at = array_byte(debugger, &arguments.name).ok_or_else(none)?;
             let byte = u8::try_from(number);
             let byte = byte.map_err(|_| format!("{number} does not fit a byte"))?;
             debugger.poke(at, &[byte]);
             return Ok(json!({ "value": format_number(number) }));
         }
-        REGISTER_SCOPE | FLAG_SCOPE => wanted.name.clone(),
+        REGISTER_SCOPE | FLAG_SCOPE => arguments.name.clone(),
         _ => return Err(none()),
     };
     // A negative number in a register of eight bits means its low byte.
@@ -193,19 +202,22 @@ pub(super) fn parse_typed_value(debugger: &Debugger, text: &str) -> Result<u16, 
 
 /// Handles `dataBreakpointInfo`: for a variable, an address range, or any argument of the command
 /// `watch`, such as a label or a port.
-pub(super) fn data_info(debugger: &Debugger, wanted: &DataBreakpointInfoArguments) -> ResponseBody {
+pub(super) fn data_info(
+    debugger: &Debugger,
+    arguments: &DataBreakpointInfoArguments,
+) -> ResponseBody {
     if let Err(description) = debugger.can_set_watchpoint() {
         return Ok(json!({ "dataId": null, "description": description }));
     }
-    let bytes = wanted.bytes.unwrap_or(1).max(1);
-    let text = match wanted.variables_reference {
-        _ if wanted.as_address => Some(format!("{},{bytes}", wanted.name)),
-        Some(ROLE_SCOPE) => register_of(debugger, &wanted.name),
-        Some(ARRAY_SCOPE) => array_byte(debugger, &wanted.name).map(memory_reference),
-        Some(BOARD_SCOPE) => None,
-        _ => Some(wanted.name.clone()),
+    let bytes = arguments.bytes.unwrap_or(1).max(1);
+    let text = match arguments.variables_reference {
+        _ if arguments.as_address => Some(format!("{},{bytes}", arguments.name)),
+        Some(ROLE_SCOPE) => register_of(debugger, &arguments.name),
+        Some(ARRAY_SCOPE) => array_byte(debugger, &arguments.name).map(memory_reference),
+        Some(POSITION_SCOPE | MACHINE_SCOPE) => None,
+        _ => Some(arguments.name.clone()),
     };
-    let cannot = || format!("{} can't be watched", wanted.name);
+    let cannot = || format!("{} can't be watched", arguments.name);
     let watch = match text.ok_or_else(cannot).and_then(|text| parse_watch(debugger, &text)) {
         Ok(watch) => watch,
         Err(description) => return Ok(json!({ "dataId": null, "description": description })),

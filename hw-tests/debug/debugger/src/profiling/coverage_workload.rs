@@ -51,25 +51,26 @@ impl CoverageWorkload {
         for profile in profiles {
             for behaviour in Behaviour::ALL {
                 let evaluator = Evaluator { behaviour, own: None };
-                let mut one = MeasuredBoard::new(profile, ProgramKind::Application, &evaluator)?;
-                one.exercise_monitor();
-                one.exercise_application(cases);
-                all.add(one);
+                let mut session =
+                    MeasuredBoard::new(profile, ProgramKind::Application, &evaluator)?;
+                session.exercise_monitor();
+                session.exercise_application(cases);
+                all.add(session);
             }
-            for mut one in rts_sessions(profile)? {
-                one.overflow_receive_buffer();
-                all.add(one);
+            for mut session in rts_sessions(profile)? {
+                session.overflow_receive_buffer();
+                all.add(session);
             }
-            session_without_low_ram(profile)?.into_iter().for_each(|one| all.add(one));
+            session_without_low_ram(profile)?.into_iter().for_each(|session| all.add(session));
             if profile.chip.writable {
-                for mut one in flash_sessions(profile)? {
-                    one.start_from_flash();
-                    all.add(one);
+                for mut session in flash_sessions(profile)? {
+                    session.start_from_flash();
+                    all.add(session);
                 }
-                let mut one =
+                let mut session =
                     MeasuredBoard::new(profile, ProgramKind::Application, &Evaluator::default())?;
-                one.exercise_flash();
-                all.add(one);
+                session.exercise_flash();
+                all.add(session);
             }
         }
         Ok(all)
@@ -78,8 +79,9 @@ impl CoverageWorkload {
     fn add(&mut self, mut session: MeasuredBoard) {
         // The flash commands run from RAM, to which the monitor copies them.
         let symbols = &session.machine.monitor.program.symbols;
-        let in_module =
-            |name| symbols.iter().find(|one| one.module == Some("FLCMD") && one.name == name);
+        let in_module = |name| {
+            symbols.iter().find(|symbol| symbol.module == Some("FLCMD") && symbol.name == name)
+        };
         let label = |name| in_module(name).map(|symbol| symbol.value);
         if let (Some(from), Some(to), Some(size)) = (label("CODE"), label("HERE"), label("LENGTH"))
         {

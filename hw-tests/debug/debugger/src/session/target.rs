@@ -30,13 +30,13 @@ pub fn open_program_on_target(
     program: LoadedProgram,
     kernel: Box<dyn DebugKernel>,
 ) -> Result<Debugger, TargetError> {
-    let LoadedProgram { known, entry, .. } = program;
+    let LoadedProgram { mapped, entry, .. } = program;
     let monitor = monitor_map(&build(profile, ProgramKind::Monitor)?.program);
-    let image = known.image.clone();
-    // Only the program's own symbols: the monitor has a PLACE, too, which can't halt a program.
+    let image = mapped.image.clone();
+    // Only the program's own symbols: the monitor has a PCRPT, too, which can't halt a program.
     let program =
-        TargetProgram::new(profile, image, entry, &CodeMap::from_programs([known.clone()]))?;
-    attach(profile, kernel, program, CodeMap::from_programs([known, monitor]))
+        TargetProgram::new(profile, image, entry, &CodeMap::from_programs([mapped.clone()]))?;
+    attach(profile, kernel, program, CodeMap::from_programs([mapped, monitor]))
 }
 
 /// Opens the application on a target, about to receive a POSITION request.

@@ -19,7 +19,8 @@ impl Stepper<'_, '_> {
         }
         let target = target.unwrap_or_default();
         self.debugger.in_reverse_search = true;
-        // The state before the step that counts, after waits and services that don't.
+        // The first state with the wanted count. The target is this state or a later one: waits and
+        // interrupt services in between are not counted.
         let mut candidate = None;
         let halt = loop {
             let is_candidate = self.debugger.counts.get(in_service) == target;
@@ -33,7 +34,7 @@ impl Stepper<'_, '_> {
             if self.debugger.counts.get(in_service) > target {
                 candidate.iter().for_each(|candidate| self.debugger.restore(candidate));
                 self.replay_to(at);
-                break HaltReason::Step;
+                break HaltReason::Completed;
             }
         };
         self.debugger.in_reverse_search = false;
@@ -50,7 +51,7 @@ impl Stepper<'_, '_> {
                 line.is_some_and(|line| line.address == before.pc)
             };
             let is_found = !is_served && !before.breakpoint_already_hit && is_start();
-            is_found.then_some(HaltReason::Step)
+            is_found.then_some(HaltReason::Completed)
         })
     }
 
@@ -66,7 +67,7 @@ impl Stepper<'_, '_> {
         self.debugger.stops.add_breakpoint(Breakpoint::at(address));
         let halt = self.go_back();
         self.debugger.stops = stops;
-        if halt == HaltReason::Breakpoint { HaltReason::Step } else { halt }
+        if halt == HaltReason::Breakpoint { HaltReason::Completed } else { halt }
     }
 
     pub(super) fn go_back_to_change(&mut self, address: u16) -> HaltReason {
@@ -117,7 +118,7 @@ impl Stepper<'_, '_> {
             };
             match self.search_segment(end, &found) {
                 Err(Interrupted) => break self.finish_reverse(Some(now), HaltReason::Paused),
-                Ok(Some((turn, halt))) => break self.finish_reverse(Some(turn), halt),
+                Ok(Some((step, halt))) => break self.finish_reverse(Some(step), halt),
                 Ok(None) => end = begin,
             }
         };
@@ -135,15 +136,15 @@ impl Stepper<'_, '_> {
         while self.debugger.step_count < end {
             let at = self.debugger.step_count;
             let before = PreStepState::new(self.debugger);
-            let turn = self.replay_step().ok_or(Interrupted)?;
+            let outcome = self.replay_step().ok_or(Interrupted)?;
             // A waiting processor repeats steps at the same PC; only the first is a hit.
             let halt =
-                if turn == StepOutcome::Executed { found(self.debugger, &before) } else { None };
+                if outcome == StepOutcome::Executed { found(self.debugger, &before) } else { None };
             if let Some(halt) = halt {
                 last = Some((at, halt));
             }
             // Idle: the board waited here for input that was sent later.
-            if turn == StepOutcome::Idle {
+            if outcome == StepOutcome::Idle {
                 break;
             }
         }
@@ -191,7 +192,7 @@ struct PreStepState {
 impl PreStepState {
     fn new(debugger: &Debugger) -> Self {
         let registers = debugger.registers();
-        let holds = debugger.stops.holds(&registers, &|at| debugger.peek(at));
+        let holds = debugger.stops.any_breakpoint_holds(&registers, &|at| debugger.peek(at));
         let breakpoint_already_hit = debugger.breakpoint_already_hit;
         Self {
             pc: registers.pc,

@@ -66,9 +66,13 @@ impl TargetProgram {
             }
         }
         let break_in = || {
-            let [hold, saved_pc, requested] =
-                ["PLACE", "FOUND", "ASKED"].map(|name| code.symbol(name));
-            Some(BreakInSymbols { stop_address: hold?, saved_pc: saved_pc?, requested: requested? })
+            let [stop_address, saved_pc, requested] =
+                ["PCRPT", "PCSAVE", "PCREQ"].map(|name| code.symbol(name));
+            Some(BreakInSymbols {
+                stop_address: stop_address?,
+                saved_pc: saved_pc?,
+                requested: requested?,
+            })
         };
         let kernel = build(profile, ProgramKind::Kernel)?;
         let ram = profile.ram.start..KERNEL_START;

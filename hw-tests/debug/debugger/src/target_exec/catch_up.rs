@@ -12,8 +12,8 @@ const MAX_CATCH_UP_T_STATES: u64 = 442_368_000;
 /// Steps between two polls of the caller.
 const STOP_CHECK_STEPS: u64 = 2_048;
 
-const TWIN_DIVERGED: &str = "the twin diverged from the board; it has the board's memory and \
-                             registers now, and its history starts here";
+const TWIN_DIVERGED: &str = "the simulation and the board differ; going back is possible only to \
+                             this point";
 
 enum CatchUpError {
     Stopped,
@@ -118,8 +118,8 @@ impl Debugger {
             if steps % STOP_CHECK_STEPS == 0 && (should_stop)(self) {
                 return Err(CatchUpError::Stopped);
             }
-            let turn = self.step_recorded();
-            if turn == StepOutcome::Idle {
+            let outcome = self.step_recorded();
+            if outcome == StepOutcome::Idle {
                 // In HALT. The target was halted at the instruction after it.
                 let woken = Registers { pc: now.pc.wrapping_add(1), ..now };
                 return if is_same(&woken, to) { Ok(()) } else { Err(CatchUpError::Diverged) };
@@ -145,6 +145,6 @@ impl Debugger {
 }
 
 /// Compares registers except R, which counts instructions.
-fn is_same(one: &Registers, other: &Registers) -> bool {
-    *one == Registers { r: one.r, ..*other }
+fn is_same(registers: &Registers, other: &Registers) -> bool {
+    *registers == Registers { r: registers.r, ..*other }
 }

@@ -28,8 +28,8 @@ impl View {
             Pane::Stops,
             Pane::Displays,
             Pane::Console,
-            Pane::Board,
-            Pane::Array,
+            Pane::Position,
+            Pane::Attackers,
         ]
     }
 

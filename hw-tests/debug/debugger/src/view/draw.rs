@@ -83,10 +83,14 @@ impl View {
     fn draw_pane(&self, frame: &mut Frame<'_>, area: Rect, pane: &Pane, lines: Vec<String>) {
         let title = pane_title(pane);
         let is_memory = matches!(pane, Pane::Memory(_));
-        let Some(touched) = self.debugger.touched.as_ref().filter(|_| is_memory) else {
+        let Some(step_addresses) = self.debugger.step_addresses.as_ref().filter(|_| is_memory)
+        else {
             return draw_panel(frame, area, title, lines);
         };
-        let style = |at: u16| match (touched.writes.contains(&at), touched.reads.contains(&at)) {
+        let style = |at: u16| match (
+            step_addresses.writes.contains(&at),
+            step_addresses.reads.contains(&at),
+        ) {
             (true, _) => Style::new().fg(Color::Red).add_modifier(Modifier::BOLD),
             (_, true) => Style::new().fg(Color::Green),
             _ => Style::new(),
@@ -201,8 +205,8 @@ fn pane_title(pane: &Pane) -> &'static str {
         Pane::Memory(_) => "Memory",
         Pane::Registers => "Registers",
         Pane::Calls => "Calls",
-        Pane::Array => "Attackers, Table 2",
-        Pane::Board => "Position",
+        Pane::Attackers => "Attackers, Table 2",
+        Pane::Position => "Position",
         Pane::Stops => "Breakpoints",
         Pane::Displays => "Expressions",
         Pane::Console => "Console: c runs, keys go to the board",

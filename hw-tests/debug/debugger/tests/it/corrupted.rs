@@ -50,7 +50,7 @@ const LINES: [&str; 20] = [
     "display A.b",
     "step 2",
     "to LOOP..L",
-    "who TABLE",
+    "lastchange TABLE",
     "break program.asm:5 if A == 1 hits >= 2 log at {HL}",
     "break COUNT do print A; step",
     "watch TABLE,2 rw if A == 1",

@@ -38,7 +38,7 @@ const SHARED: [(&str, &str); 10] = [
     ("PUTC", RING),
     ("MISSED", PLACE),
     ("ZEROS", PLACE),
-    ("PLACE", PLACE),
+    ("PCRPT", PLACE),
     ("SENDFM", FRAME),
 ];
 /// T-states of a round of traffic; a character takes 640.
@@ -165,7 +165,7 @@ impl Bench {
         {
             let clock = self.clock(in_service);
             let call = Call { contract, entry: now, clock, lowest: now.sp, in_service };
-            if self.contracts[contract].name == "PLACE" {
+            if self.contracts[contract].name == "PCRPT" {
                 self.place(call);
             } else {
                 self.calls.push(call);
@@ -173,7 +173,7 @@ impl Bench {
         }
     }
 
-    /// Runs PLACE, to which the interrupt service returns instead of the program; its T-states and
+    /// Runs PCRPT, to which the interrupt service returns instead of the program; its T-states and
     /// stack do not count for the interrupted routine.
     fn place(&mut self, call: Call) {
         let mut outer = std::mem::replace(&mut self.calls, vec![call]);
@@ -187,7 +187,7 @@ impl Bench {
             }
             self.record_step();
         }
-        let call = self.calls.pop().expect("PLACE itself");
+        let call = self.calls.pop().expect("PCRPT itself");
         self.finish(&call, &self.board.registers());
         let took = self.clock(false) - began;
         for call in outer.iter_mut().filter(|call| !call.in_service) {

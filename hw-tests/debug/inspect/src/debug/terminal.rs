@@ -33,7 +33,7 @@ const END_POLL_INTERVAL: Duration = Duration::from_millis(250);
 pub(super) fn show(
     terminal: &mut DefaultTerminal,
     view: &mut View,
-    console: &mut ConsoleSink,
+    console: &mut ConsoleLine,
     stop: &AtomicBool,
 ) -> io::Result<u8> {
     loop {
@@ -49,9 +49,11 @@ pub(super) fn show(
             return Ok(INTERRUPTED);
         }
         let goes_on = match view.handle_key(key.code) {
-            KeyAction::Move(ExecCommand::Continue) => run_on(terminal, view, console, stop)?,
+            KeyAction::Move(ExecCommand::Continue) => {
+                continue_in_slices(terminal, view, console, stop)?
+            }
             KeyAction::Command(line) if ["c", "run"].contains(&line.trim()) => {
-                run_on(terminal, view, console, stop)?
+                continue_in_slices(terminal, view, console, stop)?
             }
             action => perform_action(terminal, view, &action, stop)?,
         };
@@ -109,30 +111,30 @@ fn perform_action(
     stop: &AtomicBool,
 ) -> io::Result<bool> {
     let size = terminal.size()?;
-    let mut watcher = Watcher::new(Some((size.width, size.height)), stop);
-    let continues = view.execute(action, &mut |_| watcher.should_stop());
-    if watcher.has_written_status {
-        watcher.write_status("");
+    let mut poller = KeyPoller::new(Some((size.width, size.height)), stop);
+    let continues = view.execute(action, &mut |_| poller.should_stop());
+    if poller.has_written_status {
+        poller.write_status("");
         // The status row was written without the terminal's buffer, so the screen is redrawn.
         terminal.draw(|frame| frame.render_widget(Clear, frame.area()))?;
     }
-    Ok(continues && !watcher.quits)
+    Ok(continues && !poller.quits)
 }
 
 /// Runs the board in slices, redraws after each. Returns `true` unless the session ends.
-fn run_on(
+fn continue_in_slices(
     terminal: &mut DefaultTerminal,
     view: &mut View,
-    console: &mut ConsoleSink,
+    console: &mut ConsoleLine,
     stop: &AtomicBool,
 ) -> io::Result<bool> {
     loop {
         let began = Instant::now();
-        let mut watcher = Watcher::new(None, stop);
-        watcher.takes_text = view.shows_console();
+        let mut poller = KeyPoller::new(None, stop);
+        poller.takes_text = view.shows_console();
         let halt = view.continue_running(&mut |debugger| {
             console.pump(debugger);
-            watcher.should_stop() || !watcher.keys.is_empty() || began.elapsed() >= REFRESH_INTERVAL
+            poller.should_stop() || !poller.keys.is_empty() || began.elapsed() >= REFRESH_INTERVAL
         });
         let mut is_idle = false;
         if let Some(halt) = halt {
@@ -144,28 +146,28 @@ fn run_on(
                 return Ok(true);
             }
         }
-        view.send(&std::mem::take(&mut watcher.text));
+        view.send(&std::mem::take(&mut poller.text));
         view.with_debugger(|debugger| console.pump(debugger));
         terminal.draw(|frame| view.draw(frame))?;
         if is_idle && !has_event(REFRESH_INTERVAL, stop)? && !has_ended(stop) {
             continue;
         }
-        watcher.poll_keys();
-        view.send(&std::mem::take(&mut watcher.text));
-        for key in std::mem::take(&mut watcher.keys) {
+        poller.poll_keys();
+        view.send(&std::mem::take(&mut poller.text));
+        for key in std::mem::take(&mut poller.keys) {
             let stops = key == KeyCode::Esc && !view.has_prompt();
-            watcher.quits |= !stops && !view.handle_running_key(key);
-            watcher.has_stopped |= stops || watcher.quits;
+            poller.quits |= !stops && !view.handle_running_key(key);
+            poller.has_stopped |= stops || poller.quits;
         }
-        if watcher.has_stopped {
+        if poller.has_stopped {
             view.show_halt(board_debugger::HaltReason::Paused);
-            return Ok(!watcher.quits);
+            return Ok(!poller.quits);
         }
     }
 }
 
 /// Polls keys while the board runs.
-struct Watcher<'a> {
+struct KeyPoller<'a> {
     stop: &'a AtomicBool,
     began: Instant,
     last_poll: Instant,
@@ -183,7 +185,7 @@ struct Watcher<'a> {
     refuses_command: bool,
 }
 
-impl<'a> Watcher<'a> {
+impl<'a> KeyPoller<'a> {
     fn new(size: Option<(u16, u16)>, stop: &'a AtomicBool) -> Self {
         let now = Instant::now();
         Self {
@@ -282,14 +284,14 @@ fn key_bytes(key: KeyCode) -> Vec<u8> {
 }
 
 /// The far end of the board's line.
-pub(super) struct ConsoleSink {
+pub(super) struct ConsoleLine {
     line: Option<PtyLine>,
     /// The number of bytes of the board's output that were forwarded.
     passed: usize,
 }
 
-impl ConsoleSink {
-    /// Only the pane of the debugger.
+impl ConsoleLine {
+    /// No line: output is shown only in the debugger's pane.
     pub(super) fn pane() -> Self {
         Self { line: None, passed: 0 }
     }

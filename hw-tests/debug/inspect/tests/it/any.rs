@@ -101,8 +101,8 @@ fn source_is_assembled_and_stepped_by_line_label_condition_and_count() {
     let out = bench.script(
         &bench.path("prog.asm"),
         "registers\nbreak ONE hits 2\nrun\ncalls\nout\nbreak :22\nrun\nprint [COUNT]\nback 3\n\
-         watch COUNT\ndelete all\nwho COUNT\nprint [COUNT]\nto ECHO\nstep 900\nconsole\nsend \
-         hello\\r\nwatch port 81H w\nrun\n",
+         watch COUNT\ndelete all\nlastchange COUNT\nprint [COUNT]\nto ECHO\nstep 900\nconsole\n\
+         send hello\\r\nwatch port 81H w\nrun\n",
         &[],
     );
     let lines: Vec<&str> = out.lines().collect();
@@ -171,7 +171,7 @@ fn sdcc_and_sjasmplus_bring_their_lines_and_labels() {
     let bench = Bench::new();
     // LD A,5; CALL 8007H; JR 8005H; INC A; RET.
     let bytes = [0x3E, 0x05, 0xCD, 0x07, 0x80, 0x18, 0xFE, 0x3C, 0xC9];
-    let run = tdlasm::image::Run { address: 0x8000, bytes: bytes.into() };
+    let run = tdlasm::image::ImageRun { address: 0x8000, bytes: bytes.into() };
     let image = tdlasm::image::Image::new([run]);
     let hex = tdlasm::image::intel_hex(&image, None);
     for name in ["c.ihx", "jas.hex"] {

@@ -18,8 +18,8 @@ use crate::stuck::folder;
 
 /// A session with all kinds of commands that a real board supports.
 const SESSION: &str = "registers\ncode\nstep 3\nover 2\nbreak NEXTAD if E == 0 hits 2\nrun\nregisters\n\
-                       step\nprint [M3]\narray\nset HL = 1234H\nprint HL\nmemory ATKLST\ndelete all\n\
-                       out\nto NEXTAD\nnext 4\nset [M4] = 77H\nprint [M4]\n";
+                       step\nprint [M3]\nattackers\nset HL = 1234H\nprint HL\nmemory ATKLST\n\
+                       delete all\nout\nto NEXTAD\nnext 4\nset [M4] = 77H\nprint [M4]\n";
 /// A program that counts in a loop and ignores its input.
 const LOOP: &str =
     "START::\tLXI SP,0EF00H\n\tMVI B,0\nLOOP:\tINR B\n\tNOP\n\tJMPR LOOP\n\t.END START\n";
@@ -115,7 +115,8 @@ fn unsupported_commands_on_a_board_are_refused_with_the_reason() {
 
 #[test]
 fn stepping_back_uses_a_reported_twin_and_stepping_forward_returns_to_the_board() {
-    let forward = "step 5\nregisters\nback 2\nregisters\nback 3\nwho M3\nrun\nregisters\nstep\n";
+    let forward =
+        "step 5\nregisters\nback 2\nregisters\nback 3\nlastchange M3\nrun\nregisters\nstep\n";
     let simulated = session("step 3\nregisters\n", &[]).1;
     let (code, printed, problem) = session(forward, &["--kernel"]);
     assert_eq!((code, problem.as_str()), (Some(0), ""), "{printed}");

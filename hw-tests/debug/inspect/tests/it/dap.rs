@@ -170,6 +170,13 @@ fn a_client_stops_in_xchng_reads_table_2_and_steps_back_to_atksav() {
         (&json!("XCHNG"), &json!("xchng.asm"))
     );
     assert!(frames.len() > 1, "it was called: {frames:?}");
+    let scopes = client.ask("scopes", json!({ "frameId": 0 }))["scopes"].clone();
+    let names: Vec<_> = scopes.as_array().expect("scopes").iter().map(|one| &one["name"]).collect();
+    let expected = ["Registers", "Flags", "Table 2", "Attackers array", "Position", "Machine"];
+    assert_eq!(names, expected);
+    let position = json!({ "variablesReference": scopes[4]["variablesReference"] });
+    let ranks = client.ask("variables", position)["variables"].clone();
+    assert_eq!((ranks.as_array().map(Vec::len), &ranks[0]["name"]), (Some(8), &json!("rank 8")));
     let square = Square::named("e5").expect("a square");
     let (_, verdicts) = evaluate(&parse_fen(FIGURE_1).expect("a position"));
     let verdict = verdicts.iter().find(|one| one.square == square).expect("e5");

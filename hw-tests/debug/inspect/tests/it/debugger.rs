@@ -1,9 +1,9 @@
 //! The debugger: motions forward and back, stops, and the registers by the article's names.
 
 use board_debugger::{
-    Breakpoint, Condition, Debugger, EntryOutcome, ExecCommand, FLAGS, HaltReason, HitCondition,
-    REGISTER_NAMES, WatchHit, WatchTarget, WatchTrigger, Watchpoint, open_at_exchange,
-    register_value, set_register, xchng_register_roles,
+    BoundExpression, Breakpoint, Debugger, EntryOutcome, ExecCommand, FLAGS, HaltReason,
+    HitCondition, REGISTER_NAMES, WatchHit, WatchTarget, WatchTrigger, Watchpoint,
+    open_at_exchange, register_value, set_register, xchng_register_roles,
 };
 use board_simulator::{AccessKind, BusAccess, Registers};
 use firmware::code_map::CodeMap;
@@ -67,12 +67,12 @@ fn steps_back_go_where_steps_came_from() {
     let mut debugger = corrected();
     let mut past = vec![(debugger.step_count(), debugger.clock(), debugger.registers())];
     for _ in 0..3000 {
-        assert_eq!(run(&mut debugger, ExecCommand::Step), HaltReason::Step);
+        assert_eq!(run(&mut debugger, ExecCommand::Step), HaltReason::Completed);
         past.push((debugger.step_count(), debugger.clock(), debugger.registers()));
     }
     let memory = debugger.dump(0x8000, 0x8000);
     for moment in past.iter().rev().skip(1).take(300) {
-        assert_eq!(run(&mut debugger, ExecCommand::ReverseStep), HaltReason::Step);
+        assert_eq!(run(&mut debugger, ExecCommand::ReverseStep), HaltReason::Completed);
         assert_eq!((debugger.step_count(), debugger.clock(), debugger.registers()), *moment);
     }
     for _ in 0..300 {
@@ -104,7 +104,7 @@ fn conditions_select_passages_forward_and_back() {
     assert_eq!(run(&mut debugger, ExecCommand::ReverseContinue), HaltReason::HistoryStart);
     debugger.stops.remove_breakpoints_at(xchng);
     let last = format!("[M3] == {} && HL != 0", squares[squares.len() - 1]);
-    let condition = Condition::parse(&last, debugger.code()).expect("a condition");
+    let condition = BoundExpression::parse(&last, debugger.code()).expect("a condition");
     debugger
         .stops
         .add_breakpoint(Breakpoint { condition: Some(condition), ..Breakpoint::at(xchng) });
@@ -152,17 +152,17 @@ fn steps_go_over_calls_out_of_routines_and_by_lines() {
     let caller = u16::from_le_bytes([debugger.peek(sp), debugger.peek(sp + 1)]);
     let before = debugger.code().line_at(attack).map(|line| line.place.line);
     for _ in 0..6 {
-        assert_eq!(run(&mut debugger, ExecCommand::StepLine), HaltReason::Step);
+        assert_eq!(run(&mut debugger, ExecCommand::StepLine), HaltReason::Completed);
         let registers = debugger.registers();
         assert!(registers.sp >= sp - 4, "not inside of a call");
         let line = debugger.code().line_at(registers.pc).expect("a line");
         assert!(&*line.place.file == "firmware:/attack.asm" && Some(line.place.line) != before);
     }
     let here = debugger.registers();
-    assert_eq!(run(&mut debugger, ExecCommand::StepLine), HaltReason::Step);
-    assert_eq!(run(&mut debugger, ExecCommand::ReverseStepLine), HaltReason::Step);
+    assert_eq!(run(&mut debugger, ExecCommand::StepLine), HaltReason::Completed);
+    assert_eq!(run(&mut debugger, ExecCommand::ReverseStepLine), HaltReason::Completed);
     assert_eq!(debugger.registers().sp, here.sp);
-    assert_eq!(run(&mut debugger, ExecCommand::StepOut), HaltReason::Step);
+    assert_eq!(run(&mut debugger, ExecCommand::StepOut), HaltReason::Completed);
     let registers = debugger.registers();
     assert_eq!((registers.pc, registers.sp), (caller, sp + 2));
 }
@@ -209,10 +209,10 @@ fn a_manual_change_discards_the_recorded_past() {
             run(&mut debugger, ExecCommand::ReverseStep),
             run(&mut debugger, ExecCommand::ReverseStep)
         ),
-        (HaltReason::Step, HaltReason::HistoryStart)
+        (HaltReason::Completed, HaltReason::HistoryStart)
     );
     assert_eq!(debugger.dump(array, 14), [0; 14]);
-    assert_eq!(run(&mut debugger, ExecCommand::StepOut), HaltReason::Step);
+    assert_eq!(run(&mut debugger, ExecCommand::StepOut), HaltReason::Completed);
     let residue = register_value(&debugger.registers(), "E").expect("E");
     assert_eq!(residue, 0, "no attackers");
 }
@@ -233,11 +233,12 @@ fn conditions_are_parsed_with_their_precedence() {
         ("HL >= 8003H && HL != 8003H", 0),
         ("0FFH", 255),
     ] {
-        let condition = Condition::parse(text, &code).unwrap_or_else(|error| panic!("{error}"));
+        let condition =
+            BoundExpression::parse(text, &code).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(condition.value(&registers, &read), expected, "{text}");
     }
     for text in ["", "A ==", "NOSUCH == 1", "[HL", "A = 1", "99999", &"(".repeat(100)] {
-        assert!(Condition::parse(text, &code).is_err(), "{text}");
+        assert!(BoundExpression::parse(text, &code).is_err(), "{text}");
     }
 }
 
@@ -347,11 +348,11 @@ fn sent_input_is_part_of_the_recorded_past() {
     assert_eq!(run(&mut debugger, ExecCommand::Continue), HaltReason::Idle);
     let all = debugger.output().to_vec();
     assert!(all.len() > answered + 10, "it has identified itself");
-    let turn = debugger.step_count();
+    let step = debugger.step_count();
     for _ in 0..50 {
         run(&mut debugger, ExecCommand::ReverseStep);
     }
-    assert!(debugger.step_count() < turn);
+    assert!(debugger.step_count() < step);
     assert_eq!(run(&mut debugger, ExecCommand::Continue), HaltReason::Idle);
-    assert_eq!((debugger.step_count(), debugger.output()), (turn, &all[..]), "the same again");
+    assert_eq!((debugger.step_count(), debugger.output()), (step, &all[..]), "the same again");
 }

@@ -66,7 +66,7 @@ fn watched_flags_and_bytes_halt_the_board_where_they_change() {
 
 #[test]
 fn who_reports_that_nothing_wrote_a_byte_and_stays() {
-    let out = run("to ECHO\nwho 9000H\nprint PC\n");
+    let out = run("to ECHO\nlastchange 9000H\nprint PC\n");
     assert!(line(&out, "nothing changed 9000H").starts_with("8014H, ECHO"), "{out}");
     line(&out, "8014H = 32788");
 }

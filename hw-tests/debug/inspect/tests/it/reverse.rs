@@ -27,7 +27,7 @@ fn run_for(debugger: &mut Debugger, steps: u64) {
         debugger.run(ExecCommand::Continue, &mut |debugger| debugger.step_count() + 2_048 >= end);
     }
     while debugger.step_count() < end {
-        assert_eq!(run(debugger, ExecCommand::Step), HaltReason::Step);
+        assert_eq!(run(debugger, ExecCommand::Step), HaltReason::Completed);
     }
 }
 
@@ -38,7 +38,7 @@ fn any_number_of_steps_back_replays_one_gap_between_snapshots() {
     for steps in [1, 2, 1_000, 99_999, 400_000] {
         let (count, registers) = (debugger.step_count(), debugger.registers());
         let replayed = debugger.replayed_steps();
-        assert_eq!(run(&mut debugger, ExecCommand::ReverseSteps(steps)), HaltReason::Step);
+        assert_eq!(run(&mut debugger, ExecCommand::ReverseSteps(steps)), HaltReason::Completed);
         assert_eq!(debugger.step_count(), count - steps);
         let replayed = debugger.replayed_steps() - replayed;
         assert!(replayed <= MAX_GAP, "{replayed} instructions for {steps} steps");
@@ -59,7 +59,7 @@ fn a_step_of_the_history_is_reached_from_before_and_after_it_past_breakpoints() 
     run_for(&mut debugger, 600_000);
     debugger.stops.add_breakpoint(Breakpoint::at(debugger.registers().pc));
     for step in [100_000, 3, 599_999, 600_000, 600_100, 0] {
-        assert_eq!(run(&mut debugger, ExecCommand::GoToStep(step)), HaltReason::Step);
+        assert_eq!(run(&mut debugger, ExecCommand::GoToStep(step)), HaltReason::Completed);
         assert_eq!(debugger.step_count(), step);
         // Two instructions for each count.
         let counted = debugger.registers().hl.wrapping_sub(first);
@@ -76,7 +76,7 @@ fn a_breakpoint_in_the_past_is_found_with_one_replay_of_the_way_to_it() {
     // INX H has run once at the first step, so HL was 1 at its second visit only.
     let hl = debugger.registers().hl.wrapping_sub(150_000u32 as u16);
     let condition = format!("HL == {hl} && PC == 8000H");
-    let condition = board_debugger::Condition::parse(&condition, debugger.code());
+    let condition = board_debugger::BoundExpression::parse(&condition, debugger.code());
     debugger.stops.add_breakpoint(board_debugger::Breakpoint {
         condition: Some(condition.expect("it is valid")),
         ..board_debugger::Breakpoint::at(0x8000)

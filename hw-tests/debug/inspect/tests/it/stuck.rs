@@ -73,7 +73,7 @@ fn every_motion_of_a_hanging_program_can_be_stopped() {
             });
             // A line that jumps to itself is left and entered again in each round.
             let expected = match motion {
-                ExecCommand::StepLine | ExecCommand::StepLineInto => HaltReason::Step,
+                ExecCommand::StepLine | ExecCommand::StepLineInto => HaltReason::Completed,
                 _ => HaltReason::Paused,
             };
             assert_eq!(halt, expected, "{motion:?}");
@@ -83,12 +83,12 @@ fn every_motion_of_a_hanging_program_can_be_stopped() {
             ExecCommand::ReverseTo(0x1234),
             ExecCommand::ReverseToChange(0x1234),
         ] {
-            let turn = debugger.step_count();
+            let step = debugger.step_count();
             let halt = debugger.run(motion, &mut |_| true);
             assert_eq!(halt, HaltReason::Paused, "{motion:?}");
-            assert_eq!(debugger.step_count(), turn, "it stands where it came from");
+            assert_eq!(debugger.step_count(), step, "it stands where it came from");
         }
-        assert_eq!(debugger.run(ExecCommand::ReverseStep, &mut |_| false), HaltReason::Step);
+        assert_eq!(debugger.run(ExecCommand::ReverseStep, &mut |_| false), HaltReason::Completed);
     });
 }
 
@@ -112,7 +112,7 @@ fn stepping_over_a_call_that_never_returns_can_be_stopped() {
             });
             match motion {
                 // The first one entered the call; its next line is the jump to itself.
-                ExecCommand::StepLine => assert_eq!(halt, HaltReason::Step),
+                ExecCommand::StepLine => assert_eq!(halt, HaltReason::Completed),
                 _ => assert_eq!(halt, HaltReason::Paused, "{motion:?}"),
             }
             assert_eq!(debugger.code().address_name(debugger.registers().pc), "HANG");

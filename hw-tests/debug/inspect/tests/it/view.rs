@@ -119,7 +119,7 @@ fn commands_are_typed_and_errors_are_shown() {
 #[test]
 fn eighty_columns_and_24_rows_hold_what_is_needed() {
     let mut view = view();
-    for keys in ["", "nnnnnnnn", ":calls\n", ":memory ATKLST\n", ":board\n", "?"] {
+    for keys in ["", "nnnnnnnn", ":calls\n", ":memory ATKLST\n", ":position\n", "?"] {
         press(&mut view, keys);
         let text = view.render_text(80, 24);
         let rows: Vec<&str> = text.lines().collect();

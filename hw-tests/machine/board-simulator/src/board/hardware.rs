@@ -29,7 +29,7 @@ pub(super) struct Hardware {
     /// Whether a device is in service, until RETI.
     pub(super) device_served: bool,
     /// The stack pointer before the interrupt that is being handled.
-    pub(super) service: Option<u16>,
+    pub(super) sp_before_interrupt: Option<u16>,
     pub(super) service_time: u64,
     pub(super) halted_time: u64,
     pub(super) probe: Option<Probe>,
@@ -41,7 +41,7 @@ impl Hardware {
         self.cpu.reset();
         self.bus.reset();
         self.interrupt = false;
-        self.service = None;
+        self.sp_before_interrupt = None;
         self.device_served = false;
         if let Some(guard) = &mut self.guard {
             guard.reset();
@@ -76,15 +76,15 @@ impl Hardware {
         self.observe_probe();
         let start = self.clock;
         self.bus.begin(start, end);
-        if self.service.is_none()
+        if self.sp_before_interrupt.is_none()
             && let Some(guard) = self.guard.take()
         {
             self.guard = Some(self.run_with(guard));
             self.clock = self.bus.clock.now();
             return self.update_devices(self.cpu.sp(), false, self.clock - start);
         }
-        let probe = self.probe.as_ref().filter(|_| self.service.is_none());
-        let ends = probe.map_or(self.service, Probe::ends_call);
+        let probe = self.probe.as_ref().filter(|_| self.sp_before_interrupt.is_none());
+        let ends = probe.map_or(self.sp_before_interrupt, Probe::ends_call);
         let watched = probe.map_or(&[][..], Probe::watched);
         if ends.is_none() && watched.is_empty() {
             self.cpu.run(&mut self.bus, |_, bus, time| bus.clock.tick(time));
@@ -141,7 +141,7 @@ impl Hardware {
 
     /// Runs one instruction.
     pub(super) fn step(&mut self) {
-        if self.service.is_none()
+        if self.sp_before_interrupt.is_none()
             && let Some(guard) = self.guard.take()
         {
             return self.step_with(guard);
@@ -164,7 +164,7 @@ impl Hardware {
 
     /// Passes the state before an instruction to the probe.
     fn observe_probe(&mut self) {
-        if self.service.is_none()
+        if self.sp_before_interrupt.is_none()
             && let Some(probe) = &mut self.probe
         {
             let clock = self.clock - self.service_time;
@@ -191,13 +191,13 @@ impl Hardware {
     }
 
     fn count_service(&mut self, sp: u16, accepted: bool, time: u64) {
-        if accepted && self.service.is_none() {
-            self.service = Some(sp);
+        if accepted && self.sp_before_interrupt.is_none() {
+            self.sp_before_interrupt = Some(sp);
         }
-        if let Some(before) = self.service {
+        if let Some(before) = self.sp_before_interrupt {
             self.service_time += time;
             if self.cpu.sp() == before {
-                self.service = None;
+                self.sp_before_interrupt = None;
             }
         }
     }

@@ -339,8 +339,8 @@ impl z80_core::Bus for Machine {
 
     fn output(&mut self, _: u16, _: u8) {}
 
-    fn signal(&mut self, signal: z80_core::Signal) {
-        self.has_trapped |= matches!(signal, z80_core::Signal::Trapped { .. });
+    fn on_event(&mut self, event: z80_core::CpuEvent) {
+        self.has_trapped |= matches!(event, z80_core::CpuEvent::Trapped { .. });
     }
 }
 

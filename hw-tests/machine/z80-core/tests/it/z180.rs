@@ -3,14 +3,14 @@
 
 use std::cell::RefCell;
 
-use z80_core::{Bus, Cpu, Registers, Signal};
+use z80_core::{Bus, Cpu, CpuEvent, Registers};
 
-/// RAM, a port that reads 5Ah, and what was written to ports and signalled.
+/// RAM, a port that reads 5Ah, and what was written to ports, and the events.
 struct World {
     memory: Vec<u8>,
     read: RefCell<Vec<u16>>,
     written: Vec<(u16, u8)>,
-    signals: Vec<Signal>,
+    events: Vec<CpuEvent>,
 }
 
 impl Bus for World {
@@ -31,8 +31,8 @@ impl Bus for World {
         self.written.push((port, value));
     }
 
-    fn signal(&mut self, signal: Signal) {
-        self.signals.push(signal);
+    fn on_event(&mut self, event: CpuEvent) {
+        self.events.push(event);
     }
 }
 
@@ -55,7 +55,7 @@ fn start() -> Registers {
 fn world(program: &[u8]) -> World {
     let mut memory: Vec<u8> = (0..0x1_0000_u32).map(|at| (at * 7 % 251) as u8).collect();
     memory[usize::from(START)..][..program.len()].copy_from_slice(program);
-    World { memory, read: RefCell::default(), written: Vec::new(), signals: Vec::new() }
+    World { memory, read: RefCell::default(), written: Vec::new(), events: Vec::new() }
 }
 
 /// Runs one instruction; returns its T-states, the processor and the world.
@@ -155,7 +155,7 @@ fn an_undefined_second_byte_traps_and_all_others_run() {
     for prefix in [0xCB, 0xDD, 0xED, 0xFD] {
         for opcode in 0..=0xFF {
             let (_, cpu, world) = z180(&[prefix, opcode, 0x06, 0x06]);
-            let trapped = world.signals == [Signal::Trapped { third: false }];
+            let trapped = world.events == [CpuEvent::Trapped { third: false }];
             assert_eq!(trapped, !is_defined(prefix, opcode), "{prefix:02X} {opcode:02X}");
             if trapped {
                 assert_eq!((cpu.pc(), cpu.sp()), (0, 0x8FFE));
@@ -172,7 +172,7 @@ fn an_undefined_third_byte_traps_and_pushes_an_address_two_beyond_the_start() {
         for opcode in 0..=0xFF {
             let (_, cpu, world) = z180(&[prefix, 0xCB, 0x01, opcode]);
             let is_defined = opcode & 7 == 6 && opcode != 0x36;
-            let trapped = world.signals == [Signal::Trapped { third: true }];
+            let trapped = world.events == [CpuEvent::Trapped { third: true }];
             assert_eq!(trapped, !is_defined, "{prefix:02X} CB {opcode:02X}");
             if trapped {
                 assert_eq!(cpu.pc(), 0);

@@ -66,7 +66,7 @@ impl Programs {
         config: &BoardConfig<S>,
         link: &mut Link,
     ) -> Result<RunningApplication, SetupError> {
-        let own = self.application.own.iter().map(|&routine| routine.to_owned()).collect();
+        let own = self.application.overridden.iter().map(|&routine| routine.to_owned()).collect();
         if let Some(loader) = config.stock_loader() {
             let (image, entry, top) = self.guest(config);
             let program = HostedProgram { image: &image, entry, top };

@@ -10,7 +10,7 @@ use rcflash_monitors::{
     HostMonitor, HostedProgram, LoadEvent, LoadObserver, LoadStage, LoaderError, MonitorSession,
     Peer, ProbedPeer, Processor, StockMonitor, probe_quick,
 };
-use tdlasm::image::{Image, Run};
+use tdlasm::image::{Image, ImageRun};
 use tdlasm::link::Program;
 
 use super::BoardSuite;
@@ -214,7 +214,7 @@ impl Programs {
     pub(super) fn guest<S: BoardSuite>(&self, config: &BoardConfig<S>) -> (Image, u16, u16) {
         match &config.application {
             Some((address, bytes)) => {
-                let image = Image::new([Run { address: *address, bytes: bytes.clone() }]);
+                let image = Image::new([ImageRun { address: *address, bytes: bytes.clone() }]);
                 let last = image.bounds().map_or(*address, |(_, last)| last);
                 (image, *address, last.saturating_add(1))
             }

@@ -101,7 +101,7 @@ fn the_value_decides_which_piece_captures_first() {
     let answers = |values: PieceValues| {
         let m = position.find_move("d5d4").expect("it is legal");
         let start = ExchangeStart::after_move(&position, m, values);
-        start.recaptures(false).map(|(_, taker)| taker.from).collect::<Vec<_>>()
+        start.capturers(false).map(|(_, capturer)| capturer.from).collect::<Vec<_>>()
     };
     assert_eq!(answers(PieceValues::UNITS), [Square::D3]);
     assert_eq!(answers(cheap), [Square::D3]);
@@ -109,7 +109,7 @@ fn the_value_decides_which_piece_captures_first() {
     let first = |values: PieceValues| {
         let m = both.find_move("d5d4").expect("it is legal");
         let start = ExchangeStart::after_move(&both, m, values);
-        start.recaptures(false).next().map(|(_, taker)| taker.from)
+        start.capturers(false).next().map(|(_, capturer)| capturer.from)
     };
     assert_eq!(first(PieceValues::UNITS), Some(Square::D2));
     assert_eq!(first(cheap), Some(Square::A1));

@@ -25,19 +25,23 @@ impl Exchange {
 
     /// The recursive form: each side takes the better of stopping and continuing.
     pub(crate) fn value_by_recursion(&self, promotes: bool) -> i32 {
-        self.won - self.gain(&mut self.start.recaptures(promotes), self.stake)
+        self.won - self.gain(&mut self.start.capturers(promotes), self.stake)
     }
 
-    fn gain<I: Iterator<Item = (Color, NextCapturer)>>(&self, takers: &mut I, stake: i32) -> i32 {
-        let Some((_, taker)) = takers.next() else { return 0 };
-        let answer = self.gain(takers, self.values.of(taker.becomes));
-        (stake + taker.promotion - answer).max(0)
+    fn gain<I: Iterator<Item = (Color, NextCapturer)>>(
+        &self,
+        capturers: &mut I,
+        stake: i32,
+    ) -> i32 {
+        let Some((_, capturer)) = capturers.next() else { return 0 };
+        let answer = self.gain(capturers, self.values.of(capturer.becomes));
+        (stake + capturer.promotion - answer).max(0)
     }
 
     /// The iterative form derived from alpha-beta: the results that each side can enforce are
     /// bounds of the value, and the exchange ends where the bounds meet.
     pub(crate) fn value_by_bounds(&self, promotes: bool) -> i32 {
-        let mut takers = self.start.recaptures(promotes);
+        let mut capturers = self.start.capturers(promotes);
         let mut low = i32::MIN;
         let mut high = i32::MAX;
         let mut balance = self.won;
@@ -45,17 +49,17 @@ impl Exchange {
         loop {
             // The other side may stop here, so that the mover gets no more than the balance.
             high = high.min(balance);
-            let Some((_, taker)) = takers.next().filter(|_| low < high) else {
+            let Some((_, capturer)) = capturers.next().filter(|_| low < high) else {
                 return high.max(low);
             };
-            balance -= stake + taker.promotion;
-            stake = self.values.of(taker.becomes);
+            balance -= stake + capturer.promotion;
+            stake = self.values.of(capturer.becomes);
             low = low.max(balance);
-            let Some((_, taker)) = takers.next().filter(|_| low < high) else {
+            let Some((_, capturer)) = capturers.next().filter(|_| low < high) else {
                 return low.min(high);
             };
-            balance += stake + taker.promotion;
-            stake = self.values.of(taker.becomes);
+            balance += stake + capturer.promotion;
+            stake = self.values.of(capturer.becomes);
         }
     }
 }

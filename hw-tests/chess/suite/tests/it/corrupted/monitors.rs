@@ -18,7 +18,7 @@ use rcflash_monitors::{
     MonitorSession, Pace, StockMonitor, load_hex, probe, transfer_file,
 };
 use rcflash_transport::Transport;
-use tdlasm::image::{Image, Run};
+use tdlasm::image::{Image, ImageRun};
 
 const BAUD: u32 = 115_200;
 const CHARACTER_TIME: Duration = Duration::from_micros(87);
@@ -233,7 +233,7 @@ fn for_each_corruption(test: impl Fn(&Corruption)) {
 }
 
 fn image() -> Image {
-    Image::new([Run { address: ADDRESS, bytes: (0..200).map(|at| at as u8 ^ 0x5A).collect() }])
+    Image::new([ImageRun { address: ADDRESS, bytes: (0..200).map(|at| at as u8 ^ 0x5A).collect() }])
 }
 
 /// Loads a program into such a monitor in each session; returns the number of successful loads.

@@ -1,7 +1,7 @@
 //! The command language and its expressions.
 
 use board_debugger::commands::{COMMANDS, execute, outcome_text, runs_board, unescape};
-use board_debugger::{Condition, Debugger, HitCondition};
+use board_debugger::{BoundExpression, Debugger, HitCondition};
 
 use crate::corrupted::corrupted_input::for_each_corrupted;
 use crate::corrupted::{LINES, debugger, pieces, with_characters};
@@ -45,7 +45,7 @@ fn try_line(debugger: &mut Debugger, line: &str) {
     }
     let _ = runs_board(line);
     for text in [line, line.split_once(' ').map_or("", |(_, arguments)| arguments)] {
-        let _ = Condition::parse(text, debugger.code());
+        let _ = BoundExpression::parse(text, debugger.code());
         let _ = HitCondition::parse(text);
         let _ = unescape(text);
     }
