@@ -2,6 +2,7 @@
 
 mod call;
 mod doctor;
+mod execution;
 mod exhaust;
 mod inspect;
 mod new;
@@ -21,7 +22,7 @@ use cli_support::manual::{CompletionsArgs, ManArgs};
 use hil_harness::report::{HISTORY_FILES, REPORT_FILES};
 
 use inspect::PassthroughArgs;
-use sargon_suite::args::{FILE_ROLES as BOARD_FILE_ROLES, OUTPUT, hide_evaluator};
+use sargon_suite::args::file_roles as board_file_roles;
 
 /// Test Z80 code on simulated and real boards: your own routines by test files, and Sargon's
 /// exchange evaluator by a host reference
@@ -37,7 +38,7 @@ const CASES: &str = "Cases";
 
 /// What the commands do with the files that their arguments name.
 pub(crate) fn file_roles() -> Vec<ArgumentRole> {
-    [&BOARD_FILE_ROLES[..], &FILE_ROLES].concat()
+    [&board_file_roles()[..], &FILE_ROLES].concat()
 }
 
 /// The roles of arguments of this program.
@@ -90,9 +91,7 @@ Examples:
   hw-tests run --report-dir report                 HTML, JSON, Markdown, JUnit")]
     Run(Box<run::RunArgs>),
     /// Test your own Z80 routines by test files, on a simulated machine or a board
-    #[command(
-        mut_args(hide_evaluator),
-        after_help = "\
+    #[command(after_help = "\
 A test file names sources, calls and what is expected of them (docs/TESTING-YOUR-CODE.md).
 
 Examples:
@@ -102,8 +101,7 @@ Examples:
   hw-tests test mul.test.toml --port /dev/ttyUSB0    on a real board
   hw-tests test tests --rig bench --rig attic        on two boards (docs/LAB.md)
   hw-tests test --contracts mul.asm                  by comments above routines
-  hw-tests test . --coverage cover.info              for genhtml and editors"
-    )]
+  hw-tests test . --coverage cover.info              for genhtml and editors")]
     Test(Box<test::TestArgs>),
     /// Call Z80 routines by lines of JSON, from any test framework
     #[command(after_help = "\

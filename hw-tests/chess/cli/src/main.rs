@@ -20,7 +20,7 @@ use cli_support::exit::CommandResult;
 use cli_support::file_roles::ArgumentRole;
 use cli_support::file_roles::FileRole::{Read, Write, WriteFolder};
 use cli_support::manual::{self, CompletionsArgs, ManArgs};
-use sargon_suite::args::FILE_ROLES as BOARD_FILE_ROLES;
+use sargon_suite::args::file_roles as board_file_roles;
 
 /// Evaluate exchanges in chess positions, as Sargon (1978) does and as modern engines do
 #[derive(Parser)]
@@ -37,7 +37,7 @@ fn file_roles() -> Vec<ArgumentRole> {
         ("differences", "html", Write),
         ("man", "folder", WriteFolder(&[])),
     ];
-    [&BOARD_FILE_ROLES[..], &own].concat()
+    [&board_file_roles()[..], &own].concat()
 }
 
 const EXIT_CODES: &str = "\

@@ -21,8 +21,8 @@ use tdlasm::source::{DiskLoader, Loader};
 use testfile_suite::{Contract, Heading, ListedCase, TestCase, TestFile, TestFiles};
 
 use super::CASES;
-use super::run::ExecutionArgs;
-use sargon_suite::args::BoardArgs;
+use super::execution::ExecutionArgs;
+use hil_harness::args::BoardArgs;
 
 /// The message of a selection without cases.
 const NONE_SELECTED: &str = "no case is selected";
@@ -93,7 +93,6 @@ pub(super) fn test(args: &TestArgs) -> CommandResult {
 }
 
 fn test_or_list(args: &TestArgs) -> CommandResult {
-    args.board.refuse_evaluator()?;
     let mut paths = test_files(&args.files)?;
     if args.files.is_empty() {
         paths = files_beside(&args.contracts)?;

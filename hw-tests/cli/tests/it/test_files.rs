@@ -120,7 +120,7 @@ fn exit_codes_are_those_of_all_commands() {
         (&["twice.test.toml"], 1, ""),
         (&[], 2, "required"),
         (&["twice.test.toml", "--seed", "x"], 2, "invalid value 'x'"),
-        (&["twice.test.toml", "--listing", "x"], 2, "--listing works with `hw-tests run` only"),
+        (&["twice.test.toml", "--listing", "x"], 2, "unexpected argument '--listing'"),
         (&["bad.test.toml"], 3, bad),
         (&["bad.test.toml", "twice.test.toml"], 3, bad),
         (&["none.test.toml"], 3, "can't read none.test.toml"),

@@ -132,7 +132,7 @@ fn options_of_the_evaluator_are_refused() {
     for option in [&["--faults", "1"][..], &["--behaviour", "original"]] {
         let arguments = [&["test", "twice.test.toml"], option].concat();
         let (code, _, errors) = hw_tests(folder.path(), &arguments);
-        let message = format!("{} works with `hw-tests run` only", option[0]);
+        let message = format!("unexpected argument '{}'", option[0]);
         assert!(code == 2 && errors.contains(&message), "{option:?}: {code} {errors}");
     }
 }
