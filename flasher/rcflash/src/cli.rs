@@ -26,7 +26,7 @@ use std::sync::{Arc, OnceLock};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, INTERRUPTED};
 use cli_support::file_roles::ArgumentRole;
-use cli_support::file_roles::FileRole::{Read, ReadAfterEquals, ReadFolder, Write, WriteFolder};
+use cli_support::file_roles::FileRole::{Read, ReadAfter, ReadFolder, Write, WriteFolder};
 use cli_support::manual;
 use cli_support::manual::{CompletionsArgs, ManArgs};
 use firmware::ProgramKind;
@@ -44,15 +44,15 @@ pub(crate) struct Cli {
 
 /// What the commands do with the files that these arguments name.
 pub(crate) const FILE_ROLES: &[ArgumentRole] = &[
-    ("", "rig", Read),
-    ("setup", "rig", Write),
+    ("", "rig_file", Read),
+    ("setup", "rig_file", Write),
     ("", "file", Read),
     ("", "sargon_dir", ReadFolder(".asm")),
     ("", "via", Read),
     ("read", "output", Write),
     ("image", "output", Write),
     ("image", "elf", Write),
-    ("image", "bank", ReadAfterEquals),
+    ("image", "bank", ReadAfter("=")),
     ("monitor", "log", Write),
     ("monitor", "send", Read),
     ("monitor", "script", Read),

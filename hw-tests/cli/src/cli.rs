@@ -86,7 +86,7 @@ Examples:
   hw-tests run --port /dev/ttyUSB0                 a real RC2014 Classic
   hw-tests run 'byte.*' --tag document             by name and tag
   hw-tests run --shard 2/5 --results two.jsonl     continue with --resume
-  hw-tests run --direct --faults 1 --count 10000   with injected faults
+  hw-tests run --rig direct --faults 1             with injected faults
   hw-tests run --for 8h --seed 1                   soak test, shuffled
   hw-tests run --report-dir report                 HTML, JSON, Markdown, JUnit")]
     Run(Box<run::RunArgs>),

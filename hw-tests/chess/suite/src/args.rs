@@ -67,7 +67,7 @@ pub struct SargonBoardArgs {
     #[arg(
         long,
         value_name = "SEED",
-        conflicts_with_all = ["replay", "via"],
+        conflicts_with = "via",
         help_heading = LINE,
         hide_short_help = true
     )]
@@ -133,8 +133,13 @@ impl SargonBoardArgs {
     /// Returns the configuration of a board with the evaluator that the options choose.
     ///
     /// # Errors
-    /// Returns an error of the environment for files that can't be read.
+    /// Returns an error of usage for options that exclude each other, and one of the environment
+    /// for files that can't be read.
     pub fn with_evaluator(&self, board: BoardConfig) -> Result<BoardConfig, CommandError> {
+        if self.faults.is_some() && self.board.transcript().is_some() {
+            let why = "--faults does not work with a replay, which has no line: omit it";
+            return Err(CommandError::new(USAGE, why));
+        }
         // A missing listing must not be taken for a folder.
         self.listing.as_deref().map(read).transpose()?;
         let evaluator = Evaluator { behaviour: self.behaviour, own: self.own().cloned() };

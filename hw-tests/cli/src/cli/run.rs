@@ -1,7 +1,7 @@
 //! `hw-tests run`.
 
 use clap::Args;
-use cli_support::exit::{CommandError, CommandResult, INCOMPLETE};
+use cli_support::exit::{CommandError, CommandResult, INCOMPLETE, USAGE};
 use cli_support::text::eprint_message;
 use firmware::evaluator::built_in_beside;
 use hil_harness::campaign::{FinishedRun, Observer, RunConfig};
@@ -33,12 +33,7 @@ pub(super) struct RunArgs {
     ///
     /// By default positions are compared by CRC first, and byte for byte after a mismatch;
     /// verdicts and messages are the same.
-    #[arg(
-        long,
-        conflicts_with = "replay",
-        help_heading = EXECUTION,
-        hide_short_help = true
-    )]
+    #[arg(long, help_heading = EXECUTION, hide_short_help = true)]
     full: bool,
     #[command(flatten)]
     execution: ExecutionArgs,
@@ -46,7 +41,7 @@ pub(super) struct RunArgs {
 
 pub(super) fn run(args: &RunArgs) -> CommandResult {
     if args.list {
-        let cases = args.select.cases(args.board.board.replay.as_deref())?;
+        let cases = args.select.cases(args.board.board.transcript())?;
         let mut lines = cases.cases().map(|case| format!("{} {}\n", case.id, case.tags.join(" ")));
         while let Some(first) = lines.next() {
             print(
@@ -59,7 +54,11 @@ pub(super) fn run(args: &RunArgs) -> CommandResult {
 }
 
 fn run_cases(args: &RunArgs) -> CommandResult {
-    let cases = args.select.cases(args.board.board.replay.as_deref())?;
+    if args.full && args.board.board.transcript().is_some() {
+        let why = "a replay compares what the recorded run has compared: omit --full";
+        return Err(CommandError::new(USAGE, why));
+    }
+    let cases = args.select.cases(args.board.board.transcript())?;
     let full = |plan: BoardConfig| BoardConfig {
         full_responses: plan.full_responses || args.full,
         ..plan

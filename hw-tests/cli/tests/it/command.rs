@@ -54,7 +54,7 @@ fn changed(folder: &Path, change: impl FnOnce(&mut Vec<u8>, &BuiltImage)) -> Str
 fn fails_naming_a_square(change: impl FnOnce(&mut Vec<u8>, &BuiltImage)) {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = changed(folder.path(), change);
-    let output = hw_tests(&["run", "--direct", "--app", &file]);
+    let output = hw_tests(&["run", "--rig", "direct", "--app", &file]);
     let shown = text(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{shown}{}", text(&output.stderr));
     let names_square = shown.lines().any(|line| {
@@ -151,7 +151,7 @@ fn bad_input_is_located_and_has_its_exit_code() {
         (&["run", "--filter", "nothing-like-this"], 4, "no case is selected"),
         (&["run", "--port", "/dev/nonexistent"], 3, "port /dev/nonexistent not found"),
         (&["run", "--port", "/dev/null"], 3, "/dev/null is not a serial port"),
-        (&["run", "--mame=spectrum"], 2, "expected one of rc2014mini for rc2014-classic"),
+        (&["run", "--rig", "mame:spectrum"], 2, "expected one of rc2014mini for rc2014-classic"),
         (&["run", "--speed"], 2, "--speed"),
     ];
     for (arguments, code, message) in cases {

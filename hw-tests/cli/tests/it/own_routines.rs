@@ -173,7 +173,7 @@ fn a_run_ends_with_commands_that_reproduce_the_wrong_result() {
     let report = tempfile::tempdir().expect("a scratch folder");
     let report_dir = report.path().to_string_lossy().into_owned();
     let filter = ["--filter", "figure4", "--filter", "play.0039", "--filter", "play.0092"];
-    let more = [&filter[..], &["--direct", "--report-dir", &report_dir]].concat();
+    let more = [&filter[..], &["--rig", "direct", "--report-dir", &report_dir]].concat();
     let (code, shown, messages) = run_with(mine.path(), &more);
     assert_eq!(code, Some(1), "{shown}{messages}");
     let commands: Vec<_> = shown.lines().rev().take(2).map(str::trim).collect();

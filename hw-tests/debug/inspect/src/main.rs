@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 use cli_support::exit::CommandResult;
 use cli_support::file_roles::ArgumentRole;
-use cli_support::file_roles::FileRole::{Read, ReadFolder, Search, Write, WriteFolder};
+use cli_support::file_roles::FileRole::{Read, ReadAfter, ReadFolder, Search, Write, WriteFolder};
 use cli_support::manual::{self, CompletionsArgs, ManArgs};
 
 /// Debugger, profiler and coverage for Z80 code on a simulated or real board.
@@ -37,9 +37,9 @@ const FILE_ROLES: &[ArgumentRole] = &[
     ("", "symbols", Read),
     ("", "target", Read),
     ("", "program", Read),
-    ("", "rig", Read),
+    ("", "rig_file", Read),
+    ("", "rig", ReadAfter("replay:")),
     ("", "record", Write),
-    ("", "replay", Read),
     ("profile", "flame", Write),
     ("profile", "speedscope", Write),
     ("profile", "callgrind", Write),

@@ -1,20 +1,24 @@
 //! Options of a command line that choose a board.
 
+mod rig_choice;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use board_simulator::Pace;
 use clap::Args;
 use cli_support::exit::{CommandError, USAGE};
 use cli_support::file_roles::{ArgumentRole, FileRole};
 use cli_support::files::read_input as read;
 use cli_support::text::{Escape, eprint_message};
 use firmware::profile::BoardProfile;
-use rcflash_link::rig::{DEFAULT_BOARD, RigFile, RigFileError};
+use rcflash_link::rig::{RigFile, RigFileError};
 
-use crate::board::{BoardKind, RecordOptions, read_header};
+use crate::board::{RecordOptions, read_header};
 use crate::live::{BoardConfig, HostMonitor, MonitorDescription, StockMonitor};
+
+use rig_choice::REPLAY;
+pub use rig_choice::RigChoice;
 
 /// Parses a number with a unit: seconds, minutes, hours or days.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
@@ -27,12 +31,8 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     })
 }
 
-/// Values of --rig that name a simulated board; each may be given more than once.
-const BUILTIN_RIGS: [&str; 3] = ["direct", "simulated", "real-time"];
-
 // Headings of the help.
 const BOARD: &str = "Board";
-const SIMULATED: &str = "Simulated board";
 /// The heading of options that choose what is written.
 pub const OUTPUT: &str = "Output";
 /// The heading of options for the line.
@@ -50,29 +50,31 @@ pub struct BoardArgs {
     ///
     /// Without this option and --rig the board is simulated. Addresses are tcp://host:port,
     /// rfc2217://host:port and ws://host:port/path (docs/NETWORK.md).
-    #[arg(long, group = "board_source", value_name = "NAME|DEVICE|ADDRESS", help_heading = BOARD)]
+    #[arg(
+        long,
+        value_name = "NAME|DEVICE|ADDRESS",
+        conflicts_with = "rig",
+        help_heading = BOARD
+    )]
     port: Option<String>,
-    /// Like --port, or one of direct, simulated, real-time
+    /// Like --port, or direct, simulated, real-time, mame[:MACHINE] or replay:FILE
     ///
-    /// `run` and `test` accept several and distribute the cases over them (docs/LAB.md).
+    /// `direct` is a board simulated in this process, fast and deterministic; `simulated` one on a
+    /// pseudo-terminal, `real-time` the same at the speed of the real one; `mame` one that MAME
+    /// emulates; `replay:FILE` a transcript of --record. `run` and `test` accept several and
+    /// distribute the cases over them (docs/LAB.md).
     #[arg(long, value_name = "RIG", help_heading = BOARD)]
-    pub rig: Vec<String>,
+    rig: Vec<RigChoice>,
     /// Rig file [default: RCFLASH_RIG, or rcflash/rig.toml in the user's configuration folder]
     #[arg(long, value_name = "FILE", help_heading = BOARD, hide_short_help = true)]
     rig_file: Option<PathBuf>,
     /// Store the program in the board's flash and run it from there
     ///
     /// Flash that already contains it is not written again.
-    #[arg(long, conflicts_with = "replay", help_heading = BOARD, hide_short_help = true)]
+    #[arg(long, help_heading = BOARD, hide_short_help = true)]
     flash: bool,
     /// ROM image of the simulated board, instead of the built-in monitor
-    #[arg(
-        long,
-        value_name = "FILE",
-        conflicts_with = "port",
-        help_heading = SIMULATED,
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "FILE", help_heading = BOARD, hide_short_help = true)]
     rom: Option<PathBuf>,
     /// Accept a monitor of another build in the ROM
     #[arg(long, help_heading = BOARD, hide_short_help = true)]
@@ -109,53 +111,20 @@ pub struct BoardArgs {
         hide_short_help = true
     )]
     reconnect: u64,
-    /// Run the simulated board at the speed of the real one
-    #[arg(
-        long,
-        conflicts_with = "board_source",
-        help_heading = SIMULATED,
-        hide_short_help = true
-    )]
-    real_time: bool,
-    /// Simulate the board in this process, in simulated time: fast and deterministic
-    #[arg(long, group = "board_source", help_heading = SIMULATED)]
-    direct: bool,
-    /// Use a board emulated by MAME: rc2014mini, rc2014, rc2014cl2, rc2014zedp
-    #[arg(
-        long,
-        group = "board_source",
-        value_name = "MACHINE",
-        num_args = 0..=1,
-        require_equals = true,
-        help_heading = SIMULATED,
-        hide_short_help = true
-    )]
-    mame: Option<Option<String>>,
     /// Record all line traffic to FILE
     #[arg(long, value_name = "FILE", help_heading = LINE, hide_short_help = true)]
     pub record: Option<PathBuf>,
     /// Overwrite existing files of any kind: transcript, results, report
     #[arg(long, help_heading = OUTPUT, hide_short_help = true)]
     pub force: bool,
-    /// Replay a recorded transcript; needs no board
-    #[arg(
-        long,
-        group = "board_source",
-        value_name = "FILE",
-        conflicts_with = "rom",
-        help_heading = LINE,
-        hide_short_help = true
-    )]
-    pub replay: Option<PathBuf>,
 }
 
 /// What commands do with the files that [`BoardArgs`] name.
-pub const FILE_ROLES: [ArgumentRole; 6] = [
+pub const FILE_ROLES: [ArgumentRole; 5] = [
     ("", "rig_file", FileRole::Read),
-    ("", "rig", FileRole::Read),
+    ("", "rig", FileRole::ReadAfter(REPLAY)),
     ("", "rom", FileRole::Read),
     ("", "via", FileRole::Read),
-    ("", "replay", FileRole::Read),
     ("", "record", FileRole::Write),
 ];
 
@@ -179,18 +148,19 @@ fn host_monitor(via: &str) -> Result<HostMonitor, CommandError> {
 impl BoardArgs {
     /// Returns `true` if an option asks for a board, real or simulated.
     pub fn names_board(&self) -> bool {
-        let is_simulated = self.direct || self.real_time || self.mame.is_some();
-        let is_recorded = self.record.is_some() || self.replay.is_some();
-        self.board.is_some() || self.target().is_some() || is_simulated || is_recorded
+        self.board.is_some() || self.target().is_some() || self.record.is_some()
     }
 
     /// Returns the name of the board before it is connected.
     pub fn display_name(&self) -> String {
-        match (self.target(), &self.replay, &self.mame) {
-            (Some(port), _, _) => port.escaped(),
-            (_, Some(file), _) => format!("replay of {}", file.escaped()),
-            (_, _, Some(_)) => "MAME".to_owned(),
-            _ => "simulated".to_owned(),
+        self.target().unwrap_or(RigChoice::Simulated).display_name()
+    }
+
+    /// Returns the transcript that is replayed.
+    pub fn transcript(&self) -> Option<&Path> {
+        match self.rig.first() {
+            Some(RigChoice::Replay(file)) => Some(file),
+            _ => None,
         }
     }
 
@@ -198,12 +168,13 @@ impl BoardArgs {
     /// profile.
     pub fn connection_options(&self) -> Vec<String> {
         let path = |path: &Path| path.to_string_lossy().into_owned();
-        let (port, rig) = (self.port.clone(), self.rig.first().cloned());
-        let rig = rig.filter(|_| port.is_none());
+        // A replay accepts the recorded requests only, and without the option a board is simulated.
+        let is_other = |rig: &&RigChoice| matches!(rig, RigChoice::Mame(_) | RigChoice::Real(_));
+        let rig = self.rig.first().filter(is_other).map(ToString::to_string);
         let given = [
-            ("--rig-file", self.rig_file().map(path)),
+            ("--rig-file", self.rig_file.as_deref().map(path)),
             ("--rom", self.rom.as_deref().map(path)),
-            ("--port", port),
+            ("--port", self.port.clone()),
             ("--rig", rig),
             ("--via", self.via.clone()),
         ];
@@ -216,58 +187,56 @@ impl BoardArgs {
         self.board.clone().or_else(|| self.rig_board())
     }
 
-    /// Returns the path of the rig file, which --rig names if --port is given.
-    fn rig_file(&self) -> Option<&Path> {
-        let by_rig = self.port.as_ref().and(self.rig.first()).map(Path::new);
-        self.rig_file.as_deref().or(by_rig)
-    }
-
     /// Returns the board named by --port or --rig.
-    fn target(&self) -> Option<&str> {
-        self.port.as_deref().or(self.rig.first().map(String::as_str))
+    fn target(&self) -> Option<RigChoice> {
+        let real = self.port.clone().map(RigChoice::Real);
+        real.or_else(|| self.rig.first().cloned())
     }
 
-    /// Returns the profile that the rig file has for the port; a failure is reported by
+    /// Returns the profile that the rig file has for the board; a failure is reported by
     /// [`Self::plan`].
     fn rig_board(&self) -> Option<String> {
-        let rig = self.rigs().ok()?.resolve(self.target()?).ok()?;
-        Some(rig.board)
+        let RigChoice::Real(name) = self.target()? else { return None };
+        Some(self.rigs().ok()?.resolve(&name).ok()?.board)
     }
 
     fn rigs(&self) -> Result<RigFile, RigFileError> {
-        RigFile::read(self.rig_file())
+        RigFile::read(self.rig_file.as_deref())
     }
 
     /// Returns the names of the boards of a run on several boards: those given by --rig, or those
     /// in the rig file with the tag `all`. Empty for a run on a single board.
     pub fn fleet_names(&self, all: Option<&str>) -> Result<Vec<String>, CommandError> {
-        let names = match all {
-            Some(tag) => self.rigs()?.boards_tagged(tag)?,
-            None if self.port.is_none() && self.rig.len() > 1 => self.rig.clone(),
+        let rigs = match all {
+            Some(tag) => {
+                self.rigs()?.boards_tagged(tag)?.into_iter().map(RigChoice::Real).collect()
+            }
+            None if self.rig.len() > 1 => self.rig.clone(),
             None => return Ok(Vec::new()),
         };
-        let mut seen = BTreeMap::<&String, usize>::new();
+        let mut seen = BTreeMap::<String, usize>::new();
         let mut numbered = Vec::new();
-        for name in &names {
-            let count = seen.entry(name).or_default();
+        for rig in &rigs {
+            let name = rig.to_string();
+            let count = seen.entry(name.clone()).or_default();
             *count += 1;
             let is_repeated = *count > 1;
-            if is_repeated && !BUILTIN_RIGS.contains(&name.as_str()) {
+            if is_repeated && !rig.is_simulated() {
                 let why = format!("board '{}' is given twice", name.escaped());
                 return Err(CommandError::new(USAGE, why));
             }
-            numbered.push(if is_repeated { format!("{name} {count}") } else { name.clone() });
+            numbered.push(if is_repeated { format!("{name} {count}") } else { name });
         }
         self.refuse_single_board_options()?;
-        self.refuse_same_board(&names)?;
+        self.refuse_same_board(&rigs)?;
         Ok(numbered)
     }
 
     /// Returns an error if two names lead to the same port.
-    fn refuse_same_board(&self, names: &[String]) -> Result<(), CommandError> {
-        let real = names.iter().filter(|name| !BUILTIN_RIGS.contains(&name.as_str()));
+    fn refuse_same_board(&self, rigs: &[RigChoice]) -> Result<(), CommandError> {
         let mut known = BTreeMap::new();
-        for name in real {
+        for rig in rigs {
+            let RigChoice::Real(name) = rig else { continue };
             // A name that leads nowhere is reported when its board is prepared.
             let Ok(rig) = self.rigs().and_then(|rigs| rigs.resolve(name)) else { continue };
             if let Some(other) = known.insert(rig.port_identity(), name) {
@@ -283,10 +252,8 @@ impl BoardArgs {
     fn refuse_single_board_options(&self) -> Result<(), CommandError> {
         let given = [
             ("--record", self.record.is_some()),
-            ("--replay", self.replay.is_some()),
-            ("--mame", self.mame.is_some()),
-            ("--direct", self.direct),
-            ("--real-time", self.real_time),
+            ("--rig replay:FILE", self.rig.iter().any(|rig| matches!(rig, RigChoice::Replay(_)))),
+            ("--rig mame", self.rig.iter().any(|rig| matches!(rig, RigChoice::Mame(_)))),
             ("--rom", self.rom.is_some()),
         ];
         match given.iter().find(|(_, is_given)| *is_given) {
@@ -301,8 +268,9 @@ impl BoardArgs {
 
     /// Returns the configuration of one of several boards.
     pub fn config_for<S: Default>(&self, name: &str) -> Result<BoardConfig<S>, CommandError> {
-        let builtin = name.split(' ').next().filter(|rig| BUILTIN_RIGS.contains(rig));
-        self.plan_for(Some(builtin.unwrap_or(name)))
+        let simulated = name.split(' ').next().and_then(|word| word.parse().ok());
+        let simulated = simulated.filter(RigChoice::is_simulated);
+        self.plan_for(&simulated.unwrap_or_else(|| RigChoice::Real(name.to_owned())))
     }
 
     /// Returns the configuration of the board that the options choose.
@@ -311,55 +279,45 @@ impl BoardArgs {
     /// Returns an error of usage for options that exclude each other, and one of the environment
     /// for files that can't be read.
     pub fn plan<S: Default>(&self) -> Result<BoardConfig<S>, CommandError> {
-        if self.port.is_none() && self.rig.len() > 1 {
+        if self.rig.len() > 1 {
             let why =
                 "this command needs a single board; only `run` and `test` accept several --rig";
             return Err(CommandError::new(USAGE, why));
         }
-        if self.via.is_some() && self.target().is_none() {
-            return Err(CommandError::new(USAGE, "--via needs a real board: name it with --port"));
-        }
-        if self.rig.len() > 1 {
-            return Err(CommandError::new(USAGE, "--port and --rig each select a board: omit one"));
-        }
-        if self.port.is_some() && !self.rig.is_empty() {
-            eprint_message("warning: --rig selects a board; name the rig file with --rig-file");
-        }
-        if self.port.is_none() && !self.rig.is_empty() {
-            let others = self.direct || self.mame.is_some() || self.replay.is_some();
-            if others || self.real_time {
-                let why = "--rig already selects a board; omit --direct, --mame, --replay and --real-time";
-                return Err(CommandError::new(USAGE, why));
-            }
-        }
-        self.plan_for(self.target())
+        self.plan_for(&self.target().unwrap_or(RigChoice::Simulated))
     }
 
-    /// Returns the configuration of the board with this name, or of the one that the other options
-    /// choose.
-    fn plan_for<S: Default>(&self, target: Option<&str>) -> Result<BoardConfig<S>, CommandError> {
-        let builtin = target.filter(|name| self.port.is_none() && BUILTIN_RIGS.contains(name));
-        let real = target.filter(|_| builtin.is_none());
-        let rig = real.map(|name| self.rigs()?.resolve(name)).transpose()?;
-        let named = rig.as_ref().map_or(DEFAULT_BOARD, |rig| &rig.board);
-        let profile = BoardProfile::named(self.board.as_deref().unwrap_or(named))?;
-        let rom = self.rom.as_deref().map(read).transpose()?;
-        let is_paced = self.real_time || builtin == Some("real-time");
-        let pace = if is_paced { Pace::RealTime } else { Pace::Free };
-        let board = match (rig, &self.replay, &self.mame) {
-            (Some(rig), _, _) => BoardKind::Serial(rig),
-            (_, Some(file), _) => BoardKind::Replay(file.clone()),
-            (_, _, Some(machine)) => BoardKind::Mame { machine: machine.clone(), rom },
-            _ if self.direct || builtin == Some("direct") => BoardKind::InProcess { rom },
-            _ => BoardKind::Simulated { rom, pace },
+    /// Returns an error if an option is given that does not work with this board.
+    fn refuse_other_board(&self, rig: &RigChoice) -> Result<(), CommandError> {
+        let is_real = matches!(rig, RigChoice::Real(_));
+        let is_replay = matches!(rig, RigChoice::Replay(_));
+        let why = match () {
+            () if self.via.is_some() && !is_real => {
+                "--via needs a real board: name it with --port or --rig"
+            }
+            () if self.rom.is_some() && (is_real || is_replay) => {
+                "--rom needs a simulated board or MAME's: omit it, or the board"
+            }
+            () if self.flash && is_replay => {
+                "--flash does not work with a replay, which loads nothing: omit it"
+            }
+            () => return Ok(()),
         };
+        Err(CommandError::new(USAGE, why))
+    }
+
+    fn plan_for<S: Default>(&self, rig: &RigChoice) -> Result<BoardConfig<S>, CommandError> {
+        self.refuse_other_board(rig)?;
+        let rom = self.rom.as_deref().map(read).transpose()?;
+        let (board, of_rig) = rig.board(rom, || self.rigs())?;
+        let profile = BoardProfile::named(self.board.as_deref().unwrap_or(&of_rig))?;
         let force = self.force;
         let recording = self.record.clone();
         // A transcript contains replies only to the requests that were recorded.
-        let full = self
-            .replay
-            .as_deref()
-            .is_some_and(|file| read_header(file).is_ok_and(|heading| heading.full));
+        let full = match rig {
+            RigChoice::Replay(file) => read_header(file).is_ok_and(|heading| heading.full),
+            _ => false,
+        };
         let recording = recording.map(|file| RecordOptions { file, cases: Vec::new(), force });
         Ok(BoardConfig {
             board,

@@ -115,7 +115,8 @@ fn what_is_for_one_board_is_refused_with_a_reason() {
         (vec!["--resume", "--results", "r", "--for", "1s"], "'--resume' cannot be used with"),
         (vec!["--record", "tape"], "--record works with a single board only"),
         (vec!["--faults", "1"], "--faults works with a single board only"),
-        (vec!["--real-time"], "--real-time works with a single board only"),
+        (vec!["--rig", "mame"], "--rig mame works with a single board only"),
+        (vec!["--rig", "replay:tape"], "--rig replay:FILE works with a single board only"),
     ];
     for (more, why) in refused {
         let (code, printed) = run_command(&[&["run", "byte.*"], &two[..], &more[..]].concat());
@@ -135,7 +136,6 @@ fn one_rig_is_one_board_like_a_port() {
     let (code, printed) = run_command(&["run", "--rig", "direct", "byte.*"]);
     assert_eq!(code, Some(0), "{printed}");
     assert!(printed.contains("within this program") && !printed.contains("at fault"), "{printed}");
-    assert_eq!(run_command(&["run", "--rig", "direct", "--direct", "byte.*"]).0, Some(2));
 }
 
 #[test]
@@ -232,15 +232,33 @@ fn one_board_under_two_names_is_refused() {
 }
 
 #[test]
-fn a_rig_beside_a_port_is_the_rig_file_with_a_warning() {
-    let folder = tempfile::tempdir().expect("a scratch folder");
-    let file = folder.path().join("rig.toml");
-    std::fs::write(&file, "[boards.bench]\nport = \"/dev/no-bench\"\n").expect("a file");
-    let file = file.to_string_lossy();
-    for (option, warns) in [("--rig", true), ("--rig-file", false)] {
-        let (code, printed) = run_command(&["run", "--port", "bench", option, &file, "byte.*"]);
-        assert_eq!(code, Some(3), "{printed}");
-        assert!(printed.contains("/dev/no-bench"), "{printed}");
-        assert_eq!(printed.contains("name the rig file with --rig-file"), warns, "{printed}");
+fn port_and_rig_exclude_each_other() {
+    let (code, printed) = run_command(&["run", "--port", "bench", "--rig", "direct", "byte.*"]);
+    assert_eq!(code, Some(2), "{printed}");
+    assert!(printed.contains("'--port <NAME|DEVICE|ADDRESS>' cannot be used with"), "{printed}");
+}
+
+/// Options that name a board make no sense with some of the words of --rig.
+#[test]
+fn options_that_do_not_work_with_a_rig_are_refused_with_a_reason() {
+    let refused = [
+        (["--rig", "direct", "--via", "scm"], "--via needs a real board"),
+        (["--rig", "/dev/a", "--rom", "x"], "--rom needs a simulated board or MAME's"),
+        (["--rig", "replay:x", "--rom", "x"], "--rom needs a simulated board or MAME's"),
+        (["--rig", "replay:x", "--faults", "1"], "--faults does not work with a replay"),
+        (
+            ["--rig", "dirct", "--repeat", "1"],
+            "--rig also takes direct, simulated, real-time, mame",
+        ),
+    ];
+    for (options, why) in refused {
+        let (code, printed) = run_command(&[&["run", "byte.*"], &options[..]].concat());
+        assert!(matches!(code, Some(2 | 3)), "{printed}");
+        assert!(printed.contains(why), "{printed}");
+    }
+    for flag in ["--flash", "--full"] {
+        let (code, printed) = run_command(&["run", "byte.*", "--rig", "replay:x", flag]);
+        assert_eq!(code, Some(2), "{printed}");
+        assert!(printed.contains(flag), "{printed}");
     }
 }
