@@ -25,6 +25,13 @@ use hil_harness::{baseline, report};
 /// Heading of the help.
 pub(super) const EXECUTION: &str = "Execution";
 
+/// How many boards must be there to the end of a run.
+#[derive(Debug, Clone, Copy)]
+enum MinBoards {
+    Count(usize),
+    All,
+}
+
 /// Options of how cases run and where results go, which all runs have.
 #[derive(Args)]
 pub(super) struct ExecutionArgs {
@@ -54,12 +61,15 @@ pub(super) struct ExecutionArgs {
         help_heading = EXECUTION
     )]
     pub(super) repeat: u32,
-    /// With several boards: fail unless so many are there to the end
-    #[arg(long, value_name = "BOARDS", help_heading = EXECUTION, hide_short_help = true)]
-    min_boards: Option<usize>,
-    /// With several boards: fail unless all are there to the end
-    #[arg(long, conflicts_with = "min_boards", help_heading = EXECUTION, hide_short_help = true)]
-    require_all: bool,
+    /// With several boards: fail unless so many, or all, are there to the end
+    #[arg(
+        long,
+        value_name = "BOARDS|all",
+        value_parser = parse_min_boards,
+        help_heading = EXECUTION,
+        hide_short_help = true
+    )]
+    min_boards: Option<MinBoards>,
     /// Stop at the first case that does not pass
     #[arg(long, help_heading = EXECUTION)]
     pub(super) fail_fast: bool,
@@ -81,16 +91,15 @@ pub(super) struct ExecutionArgs {
         help_heading = EXECUTION
     )]
     count: Option<u64>,
-    /// Distribute the cases over all boards of the rig file with this tag, as in tag=classic
+    /// Distribute the cases over all boards of the rig file with this tag
     #[arg(
         long,
-        value_name = "tag=TAG",
-        value_parser = parse_tag,
+        value_name = "TAG",
         conflicts_with_all = ["rig", "port"],
         help_heading = "Board",
         hide_short_help = true
     )]
-    all: Option<String>,
+    rig_tag: Option<String>,
 }
 
 /// Runs cases on the board or boards that the options choose. `single` returns the plan of a
@@ -128,11 +137,14 @@ fn parse_soak_time(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Parses `tag=TAG`.
-fn parse_tag(text: &str) -> Result<String, String> {
-    match text.strip_prefix("tag=") {
-        Some(tag) if !tag.is_empty() => Ok(tag.to_owned()),
-        _ => Err(format!("invalid tag '{text}': expected tag=TAG, as in tag=classic")),
+/// Parses a number of boards, or `all`.
+fn parse_min_boards(text: &str) -> Result<MinBoards, String> {
+    match text {
+        "all" => Ok(MinBoards::All),
+        _ => text
+            .parse()
+            .map(MinBoards::Count)
+            .map_err(|_| format!("invalid number of boards '{text}': expected a number, or all")),
     }
 }
 
@@ -181,14 +193,19 @@ impl ExecutionArgs {
         board: &BoardArgs,
     ) -> Result<RunConfig, CommandError> {
         let arguments = std::env::args_os().skip(1);
-        let boards = board.fleet_names(self.all.as_deref())?;
+        let boards = board.fleet_names(self.rig_tag.as_deref())?;
         let named = boards.len().max(1);
-        if let Some(least) = self.min_boards.filter(|least| *least > named) {
-            let why =
-                format!("--min-boards {least}: expected at most {named}, the number of boards");
-            return Err(CommandError::new(USAGE, why));
-        }
-        let min_boards = if self.require_all { boards.len() } else { self.min_boards.unwrap_or(0) };
+        let min_boards = match self.min_boards {
+            None => 0,
+            Some(MinBoards::All) => boards.len(),
+            Some(MinBoards::Count(least)) if least > named => {
+                let why = format!(
+                    "--min-boards {least}: expected at most {named}, the number of boards, or all"
+                );
+                return Err(CommandError::new(USAGE, why));
+            }
+            Some(MinBoards::Count(least)) => least,
+        };
         Ok(RunConfig {
             min_boards,
             boards,

@@ -21,7 +21,7 @@ const PORTS: [&str; 4] = ["/dev/ttyUSB0", "/dev/ttyACM0", "/dev/pts/5", "tcp://1
 /// The port of a third board in another room.
 const FAR: &str = "tcp://pi.local:3000";
 /// Options that refer to boards of the rig file.
-const NAMED: [&str; 4] = ["--port bench", "--port shelf", "--rig bench", "--all tag="];
+const NAMED: [&str; 4] = ["--port bench", "--port shelf", "--rig bench", "--rig-tag"];
 /// Commands that run until they are stopped; they are stopped as soon as they are ready.
 const STAYING: [&str; 4] = ["hw-tests sim", "hw-tests standin", "hw-tests gdb", "rcflash serve"];
 /// The timeout of a command line.
@@ -82,7 +82,7 @@ impl Bench {
         let path = self.port_of(line, model);
         let mut named = vec![("bench", path.clone()), ("shelf", path.clone())];
         let mut line = line.to_owned();
-        if line.contains("--rig ") || line.contains("--all ") {
+        if line.contains("--rig ") || line.contains("--rig-tag ") {
             named.push(("attic", self.simulated("attic", model, true)));
             line = line.replace(FAR, &self.simulated(FAR, model, true));
         }

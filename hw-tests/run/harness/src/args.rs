@@ -205,9 +205,9 @@ impl BoardArgs {
     }
 
     /// Returns the names of the boards of a run on several boards: those given by --rig, or those
-    /// in the rig file with the tag `all`. Empty for a run on a single board.
-    pub fn fleet_names(&self, all: Option<&str>) -> Result<Vec<String>, CommandError> {
-        let rigs = match all {
+    /// in the rig file with this tag. Empty for a run on a single board.
+    pub fn fleet_names(&self, tag: Option<&str>) -> Result<Vec<String>, CommandError> {
+        let rigs = match tag {
             Some(tag) => {
                 self.rigs()?.boards_tagged(tag)?.into_iter().map(RigChoice::Real).collect()
             }

@@ -51,14 +51,13 @@ fn the_boards_of_the_rig_file_with_a_tag_are_one_fleet() {
     std::fs::write(&rig, text).expect("a file");
     let rig = rig.to_string_lossy();
     let (code, printed) =
-        run_command(&["run", "--rig-file", &rig, "--all", "tag=classic", "byte.*"]);
+        run_command(&["run", "--rig-file", &rig, "--rig-tag", "classic", "byte.*"]);
     assert_eq!(code, Some(3), "{printed}");
     assert!(printed.contains("/dev/no-one") && printed.contains("/dev/no-three"), "{printed}");
     assert!(!printed.contains("no-two"), "{printed}");
-    let (code, printed) = run_command(&["run", "--rig-file", &rig, "--all", "tag=zed", "byte.*"]);
+    let (code, printed) = run_command(&["run", "--rig-file", &rig, "--rig-tag", "zed", "byte.*"]);
     assert_eq!(code, Some(2), "{printed}");
     assert!(printed.contains("has the tag 'zed'"), "{printed}");
-    assert_eq!(run_command(&["run", "--all", "classic"]).0, Some(2), "it takes tag=");
 }
 
 #[test]
@@ -84,10 +83,10 @@ fn a_missing_board_is_reported_and_the_others_do_its_work() {
 #[test]
 fn a_run_fails_without_the_boards_that_are_required() {
     let rows: [(&[&str], i32); 4] = [
-        (&["--require-all"], 3),
+        (&["--min-boards", "all"], 3),
         (&["--min-boards", "2"], 3),
         (&["--min-boards", "1"], 0),
-        (&["--require-all", "--min-boards", "1"], 2),
+        (&["--min-boards", "most"], 2),
     ];
     let two = ["run", "--rig", "direct", "--rig", "/dev/no-such-board", "byte.figure4"];
     for (options, expected) in rows {
@@ -96,7 +95,7 @@ fn a_run_fails_without_the_boards_that_are_required() {
         let is_named = printed.contains("the board is lost: /dev/no-such-board (set-up failed");
         assert_eq!(is_named, expected == 3, "{options:?}: {printed}");
     }
-    let there = ["run", "--rig", "direct", "--rig", "direct", "byte.figure4", "--require-all"];
+    let there = ["run", "--rig", "direct", "--rig", "direct", "byte.figure4", "--min-boards=all"];
     assert_eq!(run_command(&there).0, Some(0));
     for (rigs, named) in [(&there[..1], 1), (&there[..5], 2)] {
         let (code, printed) = run_command(&[rigs, &["--min-boards", "3"]].concat());
