@@ -106,7 +106,7 @@ async function runFile(run, file, items, setting, token) {
   const read = reader(results, onCase);
   const polling = setInterval(read, POLL_INTERVAL);
   try {
-    const only = items.length === 1 ? [`--filter=${items[0].id}`] : [];
+    const only = items.length === 1 ? [`--case=${items[0].id}`] : [];
     const command = [...setting("tester"), "--results", results, ...only, "--", name];
     items.forEach((item) => run.started(item));
     const show = (text) => run.appendOutput(text.replace(/\r?\n/g, "\r\n"));

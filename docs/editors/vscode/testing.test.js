@@ -149,14 +149,14 @@ test("what is selected runs, without what is excluded", async () => {
   const [sum, pushes] = cases(known, "a.test.toml", "small sum", "pushes");
   const one = await ran(known, { include: [pushes] });
   assert.deepEqual(brief(one), ["failed pushes"]);
-  assert.ok(calls().at(-1).includes("--filter=pushes"));
+  assert.ok(calls().at(-1).includes("--case=pushes"));
   const include = [item(known, "a.test.toml"), sum];
   const others = await ran(known, { include, exclude: [pushes] });
   assert.deepEqual(brief(others).length, 6);
   assert.ok(
     !calls()
       .at(-1)
-      .some((text) => text.startsWith("--filter")),
+      .some((text) => text.startsWith("--case")),
   );
   assert.ok(!brief(others).includes("failed pushes"));
 });

@@ -75,7 +75,7 @@ test("a board is written, verified and judged, with the verdicts of hw-tests run
   await page.locator("#board .corpus input").fill("document");
   await page.locator("#board").getByRole("button", { name: "Run the corpus" }).click();
   await page.locator("#board .corpus [role=status]").filter({ hasText: "PASS" }).waitFor();
-  const rows = (await native("hw-tests", "run", "--filter", "document"))
+  const rows = (await native("hw-tests", "run", "--tag", "document"))
     .split("\n")
     .map((text) => text.trim().split(/\s+/));
   for (const row of (await cells(page.locator("#board .corpus table"))).slice(1)) {

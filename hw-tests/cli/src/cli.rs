@@ -97,7 +97,7 @@ A test file names sources, calls and what is expected of them (docs/TESTING-YOUR
 Examples:
   hw-tests test mul.test.toml
   hw-tests test tests --tag fast                     a folder's *.test.toml
-  hw-tests test mul.test.toml --filter wraps --seed 7
+  hw-tests test mul.test.toml --case 'wraps*' --seed 7
   hw-tests test mul.test.toml --port /dev/ttyUSB0    on a real board
   hw-tests test tests --rig bench --rig attic        on two boards (docs/LAB.md)
   hw-tests test --contracts mul.asm                  by comments above routines

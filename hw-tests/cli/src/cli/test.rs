@@ -16,7 +16,7 @@ use cli_support::output::{json_line, print};
 use cli_support::text::{Escape, eprint_message};
 use hil_harness::case_list::CaseList;
 use hil_harness::report;
-use hil_harness::select::{Selection, Shard};
+use hil_harness::select::{NamePatterns, Selection, Shard};
 use tdlasm::source::{DiskLoader, Loader};
 use testfile_suite::{Contract, Heading, ListedCase, TestCase, TestFile, TestFiles};
 
@@ -38,10 +38,10 @@ pub(super) struct TestArgs {
     /// without FILE, by the test files in the source's folder
     #[arg(long, value_name = "SOURCE")]
     contracts: Vec<PathBuf>,
-    /// Run cases with this tag, or with this text in their name
-    #[arg(long, value_name = "TEXT", help_heading = CASES)]
-    filter: Option<String>,
-    /// Run cases with this tag
+    /// Only cases with this name; * matches any text, ? any character; repeatable
+    #[arg(long, value_name = "PATTERN", help_heading = CASES)]
+    case: Vec<String>,
+    /// Only cases with this tag; repeatable
     #[arg(long, value_name = "TAG", help_heading = CASES)]
     tag: Vec<String>,
     /// Generate the inputs of properties from this number
@@ -85,6 +85,20 @@ struct Tested {
     contracts: Arc<[Contract]>,
 }
 
+/// The selection of cases by their names and tags.
+struct CaseFilter<'a> {
+    names: NamePatterns,
+    tags: &'a [String],
+}
+
+impl CaseFilter<'_> {
+    fn selects(&self, heading: &Heading) -> bool {
+        let has_tag = |tag: &String| heading.tags.contains(tag);
+        self.names.includes(&heading.name)
+            && (self.tags.is_empty() || self.tags.iter().any(has_tag))
+    }
+}
+
 pub(super) fn test(args: &TestArgs) -> CommandResult {
     if args.list {
         return test_or_list(args);
@@ -106,14 +120,16 @@ fn test_or_list(args: &TestArgs) -> CommandResult {
     }
     let is_broken = read.iter().any(Result::is_err);
     let files: Vec<Tested> = read.into_iter().flatten().flatten().collect();
-    let code = if args.list { list(&files, args)? } else { run_files(&files, args)? };
+    let filter = args.filter(&files);
+    let code =
+        if args.list { list(&files, args, &filter)? } else { run_files(&files, args, &filter)? };
     let unused = args.report_unused_sources(&files);
     Ok(match code {
         _ if is_broken => ENVIRONMENT,
         0 if unused > 0 => NOTHING_SELECTED,
         NOTHING_SELECTED => {
             let headings = files.iter().flat_map(|one| one.file.headings());
-            let selected: Vec<_> = headings.filter(|one| args.selects(one)).collect();
+            let selected: Vec<_> = headings.filter(|one| filter.selects(one)).collect();
             let are_skipped = !selected.is_empty() && selected.iter().all(|one| one.skip.is_some());
             let why = if are_skipped { "every selected case is skipped" } else { NONE_SELECTED };
             eprint_message(format!("hw-tests: {why}; --list shows them"));
@@ -123,10 +139,10 @@ fn test_or_list(args: &TestArgs) -> CommandResult {
     })
 }
 
-fn list(files: &[Tested], args: &TestArgs) -> CommandResult {
+fn list(files: &[Tested], args: &TestArgs, filter: &CaseFilter) -> CommandResult {
     let mut code = NOTHING_SELECTED;
     for Tested { file, .. } in files {
-        let selected: Vec<_> = file.headings().filter(|one| args.selects(one)).collect();
+        let selected: Vec<_> = file.headings().filter(|one| filter.selects(one)).collect();
         if !selected.is_empty() {
             code = 0;
         }
@@ -136,12 +152,12 @@ fn list(files: &[Tested], args: &TestArgs) -> CommandResult {
     Ok(code)
 }
 
-fn run_files(files: &[Tested], args: &TestArgs) -> CommandResult {
+fn run_files(files: &[Tested], args: &TestArgs, filter: &CaseFilter) -> CommandResult {
     let mut cases = Vec::new();
     for Tested { file, contracts } in files {
         let of_file = TestCase::all(file, contracts).into_iter();
-        cases.extend(of_file.filter(|case| args.selects(case.heading())));
-        let is_skipped = |one: &&Heading| one.skip.is_some() && args.selects(one);
+        cases.extend(of_file.filter(|case| filter.selects(case.heading())));
+        let is_skipped = |one: &&Heading| one.skip.is_some() && filter.selects(one);
         let uncalled = contracts.iter().filter(|one| !file.calls(one)).map(uncalled);
         print(&uncalled.collect::<String>())?;
         let reason = |one: &Heading| printer::skipped(&one.name, one.skip.as_deref());
@@ -198,11 +214,10 @@ impl TestArgs {
         unused.len()
     }
 
-    fn selects(&self, heading: &Heading) -> bool {
-        let has_tag = |tag: &String| heading.tags.contains(tag);
-        let has_text = |text: &String| heading.name.contains(text.as_str()) || has_tag(text);
-        self.filter.as_ref().is_none_or(has_text)
-            && (self.tag.is_empty() || self.tag.iter().any(has_tag))
+    fn filter(&self, files: &[Tested]) -> CaseFilter<'_> {
+        let headings = files.iter().flat_map(|one| one.file.headings());
+        let names = NamePatterns::new(&self.case, headings.map(|one| one.name.as_str()));
+        CaseFilter { names, tags: &self.tag }
     }
 }
 

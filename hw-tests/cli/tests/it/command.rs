@@ -148,7 +148,7 @@ fn bad_input_is_located_and_has_its_exit_code() {
         (&["residues", "--fen", "rubbish"], 3, "FEN:1:1: invalid position"),
         (&["residues", "/nonexistent/file"], 3, "can't read /nonexistent/file"),
         (&["run", "--board", "spectrum"], 2, "unknown board 'spectrum'"),
-        (&["run", "--filter", "nothing-like-this"], 4, "no case is selected"),
+        (&["run", "nothing-like-this"], 4, "no case is selected"),
         (&["run", "--port", "/dev/nonexistent"], 3, "port /dev/nonexistent not found"),
         (&["run", "--port", "/dev/null"], 3, "/dev/null is not a serial port"),
         (&["run", "--rig", "mame:spectrum"], 2, "expected one of rc2014mini for rc2014-classic"),
@@ -209,14 +209,14 @@ fn a_wrong_rom_is_distinguished_from_the_right_one() {
     stale[build_at] ^= 0xFF;
     std::fs::write(&path, stale).expect("a file");
     let rom = path.to_string_lossy().into_owned();
-    let output = hw_tests(&["run", "--rom", &rom, "--filter", "document"]);
+    let output = hw_tests(&["run", "--rom", &rom, "--tag", "document"]);
     assert_eq!(output.status.code(), Some(3));
     let printed = text(&output.stderr);
     assert!(
         printed.contains("the monitor in ROM is ") && printed.contains("--any-monitor"),
         "{printed}"
     );
-    let output = hw_tests(&["run", "--rom", &rom, "--filter", "document", "--any-monitor"]);
+    let output = hw_tests(&["run", "--rom", &rom, "--tag", "document", "--any-monitor"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     std::fs::write(&path, [0x76]).expect("a file"); // HALT: not a monitor at all
     let output = hw_tests(&["run", "--rom", &rom]);
@@ -227,7 +227,7 @@ fn a_wrong_rom_is_distinguished_from_the_right_one() {
 fn a_board_in_another_process_is_used_like_a_real_one_again_and_again() {
     let board = ServedBoard::start(&["--free"]);
     for _ in 0..2 {
-        let output = hw_tests(&["run", "--port", &board.path, "--filter", "document"]);
+        let output = hw_tests(&["run", "--port", &board.path, "--tag", "document"]);
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     }
 }

@@ -44,7 +44,7 @@ fn the_corpus_passes_as_the_original_and_the_routines_are_named() {
 fn a_wrong_listing_fails_with_commands_that_take_it() {
     let wrong = article().replace("JRC DEARER", "JRC DEARER\n        JRZ DEARER");
     assert_ne!(wrong, article());
-    let (code, shown) = run_text(&wrong, &["--rig", "direct", "--filter", "byte.figure4"]);
+    let (code, shown) = run_text(&wrong, &["--rig", "direct", "byte.figure4"]);
     assert_eq!(code, Some(1), "{shown}");
     assert!(shown.contains("--behaviour original --sargon-dir /"), "{shown}");
     assert!(shown.contains("/book.asm "), "{shown}");

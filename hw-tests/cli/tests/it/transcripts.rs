@@ -63,8 +63,7 @@ fn a_failure_on_a_board_is_found_again_without_it() {
     let (folder, file) = scratch();
     let application = cheap_rook(folder.path());
     for way in [&["--rig", "direct"][..], &[]] {
-        let options =
-            ["--filter", "document", "--app", name(&application), "--record", name(&file)];
+        let options = ["--tag", "document", "--app", name(&application), "--record", name(&file)];
         let recorded = run(&[way, &options].concat());
         assert_eq!(recorded.status.code(), Some(1));
         let replayed = run(&["--rig", &replay(&file)]);
@@ -77,7 +76,7 @@ fn a_failure_on_a_board_is_found_again_without_it() {
 #[test]
 fn a_transcript_lists_its_cases_and_is_replayed_for_them() {
     let (_folder, file) = scratch();
-    let recorded = run(&["--rig", "direct", "--filter", "document", "--record", name(&file)]);
+    let recorded = run(&["--rig", "direct", "--tag", "document", "--record", name(&file)]);
     assert_eq!(recorded.status.code(), Some(0));
     let heading = read_header(&file).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(heading.profile, "rc2014-classic");
@@ -103,10 +102,10 @@ fn a_long_run_is_replayed_request_by_request() {
 fn other_requests_than_recorded_are_distinguished_from_a_wrong_board() {
     let (_folder, file) = scratch();
     assert_eq!(
-        run(&["--rig", "direct", "--filter", "array", "--record", name(&file)]).status.code(),
+        run(&["--rig", "direct", "--tag", "array", "--record", name(&file)]).status.code(),
         Some(0)
     );
-    let other = run(&["--rig", &replay(&file), "--filter", "document"]);
+    let other = run(&["--rig", &replay(&file), "--tag", "document"]);
     assert_eq!(other.status.code(), Some(3));
     let shown = String::from_utf8_lossy(&other.stdout).into_owned();
     assert!(shown.contains("when this was recorded it was"), "{shown}");
@@ -116,7 +115,7 @@ fn other_requests_than_recorded_are_distinguished_from_a_wrong_board() {
 fn a_truncated_transcript_ends_the_replay_as_a_rig_failure() {
     let (_folder, file) = scratch();
     assert_eq!(
-        run(&["--rig", "direct", "--filter", "document", "--record", name(&file)]).status.code(),
+        run(&["--rig", "direct", "--tag", "document", "--record", name(&file)]).status.code(),
         Some(0)
     );
     let whole = std::fs::read(&file).expect("the transcript");

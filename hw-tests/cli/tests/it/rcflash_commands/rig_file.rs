@@ -14,7 +14,7 @@ fn a_board_goes_by_its_name_for_both_programs() {
     let named = ["--rig-file", &rig, "--port", "bench"];
     rcflash(&[&["write"], &named[..]].concat()).assert_ends(0, &["verified on the board"]);
     let mut command = Command::cargo_bin("hw-tests").expect("it is built");
-    let judged = command.args(["run", "--filter", "document"]).args(named).output();
+    let judged = command.args(["run", "--tag", "document"]).args(named).output();
     RunEnd::from_output(judged.expect("it starts")).assert_ends(0, &["on bench"]);
 }
 

@@ -114,7 +114,7 @@ pub(super) fn suites(written: &WrittenReport) -> [TestSuite; 2] {
 
 #[test]
 fn a_run_that_passes_is_reported_square_by_square() {
-    let written = WrittenReport::from_run(&["--rig", "direct", "--filter", "byte."]);
+    let written = WrittenReport::from_run(&["--rig", "direct", "byte.*"]);
     let report = written.report();
     assert_eq!((written.code(), report.outcome), (Some(0), Conclusion::Pass));
     assert_eq!(report.incomplete, None);
@@ -199,8 +199,8 @@ fn a_wrong_residue_stands_beside_the_right_one() {
 
 #[test]
 fn a_failed_set_up_is_in_the_report() {
-    let no_port = ["--port", "/dev/no-such-board", "--filter", "document"];
-    let no_file = ["--app", "/no/such/image.hex", "--filter", "document"];
+    let no_port = ["--port", "/dev/no-such-board", "--tag", "document"];
+    let no_file = ["--app", "/no/such/image.hex", "--tag", "document"];
     for (arguments, what) in [(no_port, "no-such-board"), (no_file, "/no/such/image.hex")] {
         let written = WrittenReport::from_run(&arguments);
         let report = written.report();
@@ -228,7 +228,7 @@ fn routines_that_do_not_build_end_with_one_and_a_report_without_a_failure() {
             "direct",
             "--sargon-dir",
             &mine,
-            "--filter",
+            "--tag",
             "document",
         ]);
         let shown = String::from_utf8_lossy(&written.output.stderr);

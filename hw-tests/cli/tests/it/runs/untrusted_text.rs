@@ -99,7 +99,7 @@ fn corpus(folder: &Path) -> String {
 fn names_of_cases_are_shown_in_tables_lists_and_messages() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let corpus = corpus(folder.path());
-    for more in [&["--list"][..], &[], &["--shard", "2/2"], &["--filter", "nothing"]] {
+    for more in [&["--list"][..], &[], &["--shard", "2/2"], &["nothing"]] {
         let arguments = [&["run", "--rig", "direct", "--corpus", &corpus], more].concat();
         let (_, messages) = run_command(&arguments);
         check(messages.as_bytes(), &format!("{more:?}"));
