@@ -87,7 +87,7 @@ Examples:
   hw-tests run 'byte.*' --tag document             by name and tag
   hw-tests run --shard 2/5 --results two.jsonl     continue with --resume
   hw-tests run --rig direct --faults 1             with injected faults
-  hw-tests run --for 8h --seed 1                   soak test, shuffled
+  hw-tests run --for 8h --shuffle 1                soak test, shuffled
   hw-tests run --report-dir report                 HTML, JSON, Markdown, JUnit")]
     Run(Box<run::RunArgs>),
     /// Test your own Z80 routines by test files, on a simulated machine or a board

@@ -83,7 +83,7 @@ impl RunArgs {
         }
         Ok(RunConfig {
             profile: board.board.clone().unwrap_or_else(|| DEFAULT_BOARD.to_owned()),
-            seed: self.select.seed,
+            seed: self.select.shuffle,
             shard: self.select.shard.map(|shard| shard.to_string()),
             faults: self.board.faults,
             follow_up: self.board.follow_up_options(),

@@ -29,9 +29,9 @@ pub(super) struct SelectArgs {
     /// Only this part of the cases: 2/5 is the second of five parts
     #[arg(long, value_name = "PART/PARTS", help_heading = super::CASES)]
     pub(super) shard: Option<Shard>,
-    /// Shuffle cases with this seed
-    #[arg(long, value_name = "NUMBER", help_heading = super::CASES)]
-    pub(super) seed: Option<u64>,
+    /// Run the cases in an order that this number determines
+    #[arg(long, value_name = "SEED", help_heading = super::CASES)]
+    pub(super) shuffle: Option<u64>,
 }
 
 impl SelectArgs {
@@ -49,7 +49,7 @@ impl SelectArgs {
             names: self.names.clone(),
             tags: self.tag.clone(),
             shard: self.shard,
-            seed: self.seed,
+            seed: self.shuffle,
         };
         let cases = selection.of::<SargonSuite, _>(cases);
         if cases.is_empty() {

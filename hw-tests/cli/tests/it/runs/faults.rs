@@ -35,7 +35,7 @@ fn counts(file: &Path) -> VerdictCounts {
 fn run(file: &Path, more: &[&str]) -> (Option<i32>, String) {
     let name = file.to_string_lossy();
     let arguments =
-        ["run", "--rig", "direct", "--seed", "1", "--shard", "1/12", "--results", &name];
+        ["run", "--rig", "direct", "--shuffle", "1", "--shard", "1/12", "--results", &name];
     run_command(&[&arguments, more].concat())
 }
 
@@ -112,7 +112,7 @@ fn a_seed_reproduces_its_run_and_is_printed_with_the_command_to_repeat_it() {
     assert!(printed.contains("board: lost and reconnected "), "{printed}");
     assert!(printed.contains("board: restarted "), "{printed}");
     // The program's path before it is quoted where it has a blank.
-    let command = " run --rig direct --seed 1 --shard 1/12 --results ";
+    let command = " run --rig direct --shuffle 1 --shard 1/12 --results ";
     assert_eq!(*code == Some(3), printed.contains("to reproduce: "), "{printed}");
     assert!(*code != Some(3) || printed.contains(command), "{printed}");
     let (_, printed) = run(&folder.path().join("three"), &["--faults", "8"]);

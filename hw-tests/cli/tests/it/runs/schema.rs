@@ -165,7 +165,14 @@ fn real_reports_conform_to_the_schema() {
     let baseline = cheap.path("report.json").to_string_lossy().into_owned();
     let runs = [
         WrittenReport::from_run(&[
-            "--rig", "direct", "byte.*", "array.*", "--seed", "1", "--faults", "1",
+            "--rig",
+            "direct",
+            "byte.*",
+            "array.*",
+            "--shuffle",
+            "1",
+            "--faults",
+            "1",
         ]),
         WrittenReport::from_run(&["--rig", "direct", "byte.*", "--for", "1s"]),
         WrittenReport::of_a_cheap_rook(&["--tag", "document", "--baseline", &baseline]),

@@ -21,7 +21,7 @@ fn names_tags_and_shards_choose_from_the_corpus() {
     let parts: BTreeSet<_> = ["1/3", "2/3", "3/3"].into_iter().flat_map(shard).collect();
     assert_eq!(parts, list(&["--tag", "odd"]).into_iter().collect());
     assert_eq!([shard("1/3").len(), shard("2/3").len(), shard("3/3").len()], [6, 6, 6]);
-    assert_ne!(list(&["--seed", "1"]), list(&["--seed", "2"]));
+    assert_ne!(list(&["--shuffle", "1"]), list(&["--shuffle", "2"]));
 }
 
 #[test]
