@@ -1,4 +1,5 @@
-// Task 4 in Chromium: a board behind a fake navigator.serial, which is `hw-tests sim` with the real
+// Task 4 in Chromium: a board behind a fake navigator.serial, which is `hw-tests simulate board` with the
+// real
 // protocol.
 
 import assert from "node:assert/strict";

@@ -9,8 +9,7 @@ mod new;
 mod report;
 mod run;
 mod select;
-mod simulator;
-mod standin;
+mod simulate;
 mod test;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -157,25 +156,9 @@ Examples:
     /// Run a debug adapter (DAP) on stdin and stdout
     #[command(after_help = "Example:\n  hw-tests dap", disable_help_flag = true)]
     Dap(PassthroughArgs),
-    /// Serve a simulated board on a pseudo-terminal
-    #[command(after_help = "\
-Example:
-  hw-tests sim
-  (prints a path such as /dev/pts/5; in another terminal:)
-  rcflash write --port /dev/pts/5
-
-Enter presses its reset button.")]
-    Sim(simulator::SimArgs),
-    /// Emulate a stock monitor on a pseudo-terminal, for `rcflash write --via`
-    #[command(
-        name = "standin",
-        after_help = "\
-Example:
-  hw-tests standin scm
-  (prints a path such as /dev/pts/5; in another terminal:)
-  rcflash write --via scm --port /dev/pts/5 prog.hex"
-    )]
-    StandIn(standin::StandInArgs),
+    /// Serve a simulated board, or emulate a stock monitor, on a pseudo-terminal
+    #[command(after_help = "Example:\n  hw-tests simulate board")]
+    Simulate(simulate::SimulateArgs),
     /// Print a completion script for a shell
     #[command(after_help = CompletionsArgs::examples("hw-tests"), hide = true)]
     Completions(CompletionsArgs),
@@ -199,8 +182,7 @@ pub(crate) fn run(cli: Cli) -> CommandResult {
         Command::Debug(args) => args.exec_hw_inspect("debug"),
         Command::Dap(args) => args.exec_hw_inspect("dap"),
         Command::Coverage(args) => args.exec_hw_inspect("coverage"),
-        Command::Sim(args) => simulator::serve(&args),
-        Command::StandIn(args) => standin::serve(&args),
+        Command::Simulate(args) => simulate::serve(&args),
         Command::Completions(args) => manual::print_completions(&args, Cli::command()),
         Command::Man(args) => manual::write_or_print_pages(&args, Cli::command()),
     }

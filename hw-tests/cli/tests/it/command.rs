@@ -282,7 +282,7 @@ fn a_stuck_bit_is_placed_by_address_or_symbol() {
         ("81234:0", "invalid address '81234'"),
         ("WACT:8", "expected ADDRESS:BIT or SYMBOL:BIT"),
     ] {
-        let output = hw_tests(&["sim", "--stuck", place]);
+        let output = hw_tests(&["simulate", "board", "--stuck", place]);
         assert_eq!(output.status.code(), Some(2), "{place}");
         assert!(text(&output.stderr).contains(message), "{place}: {}", text(&output.stderr));
     }

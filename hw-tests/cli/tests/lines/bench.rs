@@ -23,7 +23,8 @@ const FAR: &str = "tcp://pi.local:3000";
 /// Options that refer to boards of the rig file.
 const NAMED: [&str; 4] = ["--port bench", "--port shelf", "--rig bench", "--rig-tag"];
 /// Commands that run until they are stopped; they are stopped as soon as they are ready.
-const STAYING: [&str; 4] = ["hw-tests sim", "hw-tests standin", "hw-tests gdb", "rcflash serve"];
+const STAYING: [&str; 4] =
+    ["hw-tests simulate board", "hw-tests simulate monitor", "hw-tests gdb", "rcflash serve"];
 /// The timeout of a command line.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(120);
 
@@ -107,7 +108,7 @@ impl Bench {
             Some(part) => {
                 let part = if part == "xmodem" { "cpm" } else { part };
                 // a program left running by one line would block the port for the next
-                self.boards.insert(part.to_owned(), ServedBoard::start_command("standin", &[part]));
+                self.boards.insert(part.to_owned(), ServedBoard::simulate("monitor", &[part]));
                 self.boards[part].path.clone()
             }
         }
