@@ -3,7 +3,6 @@
 mod call;
 mod doctor;
 mod execution;
-mod exhaust;
 mod inspect;
 mod new;
 mod report;
@@ -131,13 +130,6 @@ Examples:
   hw-tests doctor --port /dev/ttyUSB0
   hw-tests doctor --port bench --board rc2014-zed")]
     Doctor(doctor::DoctorArgs),
-    /// Compare board and reference on every attackers array of a space
-    #[command(after_help = "\
-Examples:
-  hw-tests exhaust                                      core space, simulated board
-  hw-tests exhaust --space two-queens --port /dev/ttyUSB0
-  hw-tests exhaust --range 600000..857304 --crc 12345678")]
-    Exhaust(exhaust::ExhaustArgs),
     /// Debug the evaluator, or any program, forward and backward
     #[command(after_help = "Example:\n  hw-tests debug prog.asm", disable_help_flag = true)]
     Debug(PassthroughArgs),
@@ -175,7 +167,6 @@ pub(crate) fn run(cli: Cli) -> CommandResult {
         Command::New(args) => new::create(&args),
         Command::Report(args) => report::report(&args),
         Command::Doctor(args) => doctor::doctor(&args),
-        Command::Exhaust(args) => exhaust::exhaust(&args),
         Command::Profile(args) => args.exec_hw_inspect("profile"),
         Command::Why(args) => args.exec_hw_inspect("why"),
         Command::Gdb(args) => args.exec_hw_inspect("gdb"),

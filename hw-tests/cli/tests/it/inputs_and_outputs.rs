@@ -111,7 +111,7 @@ const ROWS: &[Row] = &[
         outputs: &["--results {out}", "--coverage {out}", "--profile {out}", "--cycles {out}"],
     },
     Row {
-        program: "hw-tests",
+        program: "sargon",
         command: "exhaust",
         inputs: BOARD_INPUTS,
         outputs: &["--record {out}"],

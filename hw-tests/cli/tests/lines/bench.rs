@@ -159,7 +159,7 @@ fn argument<'t>(line: &'t str, flag: &str) -> Option<&'t str> {
 
 /// By command: options that limit its work, and those to add unless it has one of them.
 const SHORTER: [(&str, &[&str], &str); 4] = [
-    ("hw-tests exhaust", &["--range"], "--range 0..2000"),
+    ("sargon exhaust", &["--range"], "--range 0..2000"),
     ("hw-tests run", &["--tag", "replay:"], "--tag document"),
     ("hw-tests profile", &[" - -", "--program", "--port"], "positions.epd"),
     (

@@ -1,4 +1,4 @@
-//! `hw-tests exhaust`.
+//! `sargon exhaust`.
 
 use std::num::NonZero;
 use std::ops::Range;
