@@ -129,7 +129,7 @@ output, until there is none for two seconds (--quiet).
 Examples:
   rcflash run --port /dev/ttyUSB0 hello.asm
   rcflash run --port /dev/ttyUSB0 --via scm hello.asm    through a stock monitor
-  rcflash run --port /dev/ttyUSB0 game.hex --quiet 0     until Ctrl-C")]
+  rcflash run --port /dev/ttyUSB0 game.hex --quiet 0s    until Ctrl-C")]
     Run(run::RunArgs),
     /// Compare a program with the board's memory or flash
     ///
@@ -167,7 +167,7 @@ The monitor stays at its prompt: a program in flash with autostart is not starte
 Examples:
   rcflash reset --port /dev/ttyUSB0                     press the button when prompted
   rcflash reset --port bench                            as the rig file says (docs/BOARDS.md)
-  rcflash reset --port bench --patience 120")]
+  rcflash reset --port bench --patience 2m")]
     Reset(reset::ResetArgs),
     /// Open a terminal on the board; Ctrl-] exits
     #[command(after_help = "\

@@ -11,7 +11,8 @@ use cli_support::file_roles::NamedFile;
 use cli_support::files::is_same_file;
 use cli_support::interrupt::install_handler;
 use cli_support::text::{Escape, eprint_message};
-use hil_harness::args::{BoardArgs, OUTPUT, parse_duration};
+use cli_support::time::parse_time;
+use hil_harness::args::{BoardArgs, OUTPUT};
 use hil_harness::campaign::{self, FinishedRun, Observer, RunConfig, RunContext, Session};
 use hil_harness::case_list::CaseList;
 use hil_harness::file_system::OsFileSystem;
@@ -131,7 +132,7 @@ pub(super) fn run_on<T: Session, C: Default>(
 
 /// Parses a duration in which cases can run.
 fn parse_soak_time(text: &str) -> Result<Duration, String> {
-    match parse_duration(text)? {
+    match parse_time(text)? {
         Duration::ZERO => Err("no case runs in no time: expected 1s or more".to_owned()),
         time => Ok(time),
     }

@@ -252,7 +252,7 @@ fn vanishes_after(moment: u64) {
     std::os::unix::fs::symlink(&board.path, &port).expect("a name for the port");
     let mut command = Command::cargo_bin("hw-tests").expect("it is built");
     let run = command
-        .args(["run", "--reconnect", "2", "--port"])
+        .args(["run", "--reconnect", "2s", "--port"])
         .arg(&port)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -65,7 +65,7 @@ Examples:
   hw-inspect profile                                      the corpus that ships
   hw-inspect profile --annotate xchng.asm                 the listing with T-states and runs
   hw-inspect profile --flame flame.svg '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -'
-  hw-inspect profile --program prog.asm --run 2           a program of your own, for two seconds")]
+  hw-inspect profile --program prog.asm --run 2s          a program of your own, for two seconds")]
     Profile(profile::ProfileArgs),
     /// Measure the line and branch coverage of the Z80 code by the corpus and all requests
     #[command(after_help = "\

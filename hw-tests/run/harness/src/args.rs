@@ -11,6 +11,7 @@ use cli_support::exit::{CommandError, USAGE};
 use cli_support::file_roles::{ArgumentRole, FileRole};
 use cli_support::files::read_input as read;
 use cli_support::text::{Escape, eprint_message};
+use cli_support::time::parse_time;
 use firmware::profile::BoardProfile;
 use rcflash_link::rig::{RigFile, RigFileError};
 
@@ -19,17 +20,6 @@ use crate::live::{BoardConfig, HostMonitor, MonitorDescription, StockMonitor};
 
 use rig_choice::REPLAY;
 pub use rig_choice::RigChoice;
-
-/// Parses a number with a unit: seconds, minutes, hours or days.
-pub fn parse_duration(text: &str) -> Result<Duration, String> {
-    let units = [('s', 1), ('m', 60), ('h', 3600), ('d', 86_400)];
-    let found = units.iter().find_map(|(unit, seconds)| {
-        text.strip_suffix(*unit)?.parse::<u64>().ok()?.checked_mul(*seconds)
-    });
-    found.map(Duration::from_secs).ok_or_else(|| {
-        format!("invalid duration '{text}': expected a number and s, m, h or d, as in 30m")
-    })
-}
 
 // Headings of the help.
 const BOARD: &str = "Board";
@@ -97,7 +87,7 @@ pub struct BoardArgs {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "1d",
-        value_parser = parse_duration,
+        value_parser = parse_time,
         help_heading = BOARD,
         hide_short_help = true
     )]
@@ -105,12 +95,13 @@ pub struct BoardArgs {
     /// How long to wait for a disconnected port before giving up
     #[arg(
         long,
-        value_name = "SECONDS",
-        default_value_t = 60,
+        value_name = "TIME",
+        default_value = "60s",
+        value_parser = parse_time,
         help_heading = BOARD,
         hide_short_help = true
     )]
-    reconnect: u64,
+    reconnect: Duration,
     /// Record all line traffic to FILE
     #[arg(long, value_name = "FILE", help_heading = LINE, hide_short_help = true)]
     pub record: Option<PathBuf>,
@@ -325,7 +316,7 @@ impl BoardArgs {
             any_monitor: self.any_monitor,
             stock_monitor: self.via.as_deref().map(host_monitor).transpose()?,
             wait_timeout: self.wait.unwrap_or_default(),
-            reconnect_timeout: Duration::from_secs(self.reconnect),
+            reconnect_timeout: self.reconnect,
             on_notice: |text| eprint_message(text),
             recording,
             full_responses: full,

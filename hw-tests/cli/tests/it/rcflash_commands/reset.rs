@@ -56,7 +56,7 @@ fn failing_reset_methods_are_reported() {
     let folder = Folder::new();
     let try_by = |reset: &str, text: &str| {
         let rig = rig(&folder, &bench.port, reset);
-        rcflash(&["reset", "--rig-file", &rig, "--port", "bench", "--patience", "1"])
+        rcflash(&["reset", "--rig-file", &rig, "--port", "bench", "--patience", "1s"])
             .assert_ends(3, &[text]);
     };
     try_by("reset = \"none\"", "the rig file has reset = \"none\"");

@@ -83,7 +83,7 @@ fn an_endless_exchange_is_stopped_inspected_and_restarted() {
     let own = folder();
     let own = own.path().display().to_string();
     let text = "registers\nstep\nrun\nprint [XCHNG]\ncalls\nrestart\nrun\n";
-    let options = ["--rig", "direct", "--sargon-dir", &own, "--within", "0.5"];
+    let options = ["--rig", "direct", "--sargon-dir", &own, "--within", "0.5s"];
     let (code, printed, problem) = session(text, &options);
     assert_eq!((code, problem.as_str()), (Some(0), ""), "{printed}");
     let stuck = "XCHNG..LOOP (xchng.asm:4)";
@@ -138,7 +138,7 @@ fn any_program_is_debugged_on_a_board_with_a_notice_if_it_cannot_be_paused() {
     let text = "step 4\nbreak LOOP if B == 40H\nrun\nprint B\ndelete all\nrun\n";
     let script = script(folder.path(), text);
     let file = file.display().to_string();
-    let arguments = ["debug", "--rig", "direct", "--within", "0.2", "--script", &script, &file];
+    let arguments = ["debug", "--rig", "direct", "--within", "0.2s", "--script", &script, &file];
     let (code, printed, problem) = hw_tests(&arguments);
     assert_eq!((code, problem.as_str()), (Some(0), ""), "{printed}");
     assert!(printed.contains("LOOP+2 (loop.asm:5): JMPR LOOP"), "{printed}");
