@@ -145,7 +145,7 @@ async function list(tests, uri, setting, token) {
   const file = tests.items.get(id) ?? tests.createTestItem(id, label, uri);
   tests.items.add(file);
   const { cwd, name } = place(file);
-  const command = [...setting("tester"), "--list", "--json", "--", name];
+  const command = [...setting("tester"), "--list=json", "--", name];
   const failed = (error) => ({ code: null, out: "", errors: error.message });
   const { code, out, errors } = await execute(command, cwd, token).catch(failed);
   file.error = code === 0 ? undefined : errors;

@@ -191,6 +191,21 @@ mod tests {
         );
     }
 
+    /// More options than fit on a screen are not read: one that another option can express must go.
+    #[test]
+    fn the_main_commands_have_few_options() {
+        const MAX_OPTIONS: usize = 34;
+        let mut program = Cli::command();
+        program.build();
+        for name in ["run", "test"] {
+            let command = program.find_subcommand(name).expect("a subcommand");
+            let is_shown =
+                |option: &&clap::Arg| option.get_long().is_some() && !option.is_hide_set();
+            let count = command.get_arguments().filter(is_shown).count();
+            assert!(count <= MAX_OPTIONS, "{name}: {count} options");
+        }
+    }
+
     #[test]
     fn every_command_has_help_and_an_example() {
         Cli::command().debug_assert();

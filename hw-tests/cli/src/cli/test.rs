@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, NOTHING_SELECTED};
 use cli_support::file_roles::{NamedFile, refuse_overwriting};
 use cli_support::output::{json_line, print};
@@ -50,18 +50,31 @@ pub(super) struct TestArgs {
     /// Only this part of the cases: 2/5 is the second of five parts
     #[arg(long, value_name = "PART/PARTS", help_heading = CASES)]
     shard: Option<Shard>,
-    /// List the selected cases with their tags, and run none
-    #[arg(long, help_heading = CASES)]
-    list: bool,
-    /// With --list: an object of JSON a case, with file, line, name, tags and skip, for editors
-    #[arg(long, requires = "list", help_heading = CASES)]
-    json: bool,
+    /// List the selected cases with their tags, and run none; with =json an object of JSON a case
+    ///
+    /// The object has file, line, name, tags and skip, for editors.
+    #[arg(
+        long,
+        value_name = "text|json",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "text",
+        help_heading = CASES
+    )]
+    list: Option<ListFormat>,
     #[command(flatten)]
     execution: ExecutionArgs,
     #[command(flatten)]
     measure: measure::MeasureArgs,
     #[command(flatten)]
     board: BoardArgs,
+}
+
+/// Format of the list of cases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ListFormat {
+    Text,
+    Json,
 }
 
 /// Loads files from the disk, and keeps their names.
@@ -100,7 +113,7 @@ impl CaseFilter<'_> {
 }
 
 pub(super) fn test(args: &TestArgs) -> CommandResult {
-    if args.list {
+    if args.list.is_some() {
         return test_or_list(args);
     }
     args.execution.with_report(args.board.force, || test_or_list(args))
@@ -121,8 +134,10 @@ fn test_or_list(args: &TestArgs) -> CommandResult {
     let is_broken = read.iter().any(Result::is_err);
     let files: Vec<Tested> = read.into_iter().flatten().flatten().collect();
     let filter = args.filter(&files);
-    let code =
-        if args.list { list(&files, args, &filter)? } else { run_files(&files, args, &filter)? };
+    let code = match args.list {
+        Some(format) => list(&files, format, &filter)?,
+        None => run_files(&files, args, &filter)?,
+    };
     let unused = args.report_unused_sources(&files);
     Ok(match code {
         _ if is_broken => ENVIRONMENT,
@@ -139,14 +154,14 @@ fn test_or_list(args: &TestArgs) -> CommandResult {
     })
 }
 
-fn list(files: &[Tested], args: &TestArgs, filter: &CaseFilter) -> CommandResult {
+fn list(files: &[Tested], format: ListFormat, filter: &CaseFilter) -> CommandResult {
     let mut code = NOTHING_SELECTED;
     for Tested { file, .. } in files {
         let selected: Vec<_> = file.headings().filter(|one| filter.selects(one)).collect();
         if !selected.is_empty() {
             code = 0;
         }
-        let line = |heading| listed(&file.path, heading, args.json);
+        let line = |heading| listed(&file.path, heading, format);
         print(&selected.into_iter().map(line).collect::<Result<String, _>>()?)?;
     }
     Ok(code)
@@ -298,8 +313,8 @@ pub(super) fn add_folder(
 }
 
 /// Returns the line of a case in a list.
-fn listed(path: &Path, heading: &Heading, json: bool) -> Result<String, CommandError> {
-    if json {
+fn listed(path: &Path, heading: &Heading, format: ListFormat) -> Result<String, CommandError> {
+    if format == ListFormat::Json {
         return json_line(&ListedCase { file: path.display().to_string(), heading });
     }
     let tags = heading.tags.iter().map(|tag| format!(" [{}]", tag.escaped()));

@@ -167,7 +167,7 @@ fn cases_are_selected_and_listed() {
     assert_eq!((listed("l*"), listed("l*e"), listed("?*")), (1, 1, 2), "a name is no pattern");
     let later = "[[case]]\nname = 'say \"[x]\"'\ncall = \"TWICE\"\nskip = \"later\"\n";
     let folder = project(&format!("{CASES}{later}"));
-    let (code, shown, _) = hw_tests(folder.path(), &["test", ".", "--list", "--json"]);
+    let (code, shown, _) = hw_tests(folder.path(), &["test", ".", "--list=json"]);
     let listed: Vec<serde_json::Value> =
         shown.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let case = |line, name: &str, tags: &[&str], skip| serde_json::json!({ "file": "twice.test.toml", "line": line, "name": name, "tags": tags, "skip": skip });
