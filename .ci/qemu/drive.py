@@ -121,7 +121,7 @@ def main():
     started = []
     with tempfile.TemporaryDirectory() as folder:
         try:
-            started.append(subprocess.Popen([hw_tests, "sim", "--listen", "0"], **piped))
+            started.append(subprocess.Popen([hw_tests, "simulate", "board", "--listen", "0"], **piped))
             board = Lines(started[0], deadline).next()
             monitor = os.path.join(folder, "qmp")
             started.append(subprocess.Popen(guest(kernel, initramfs, board, monitor), **piped))

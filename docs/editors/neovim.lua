@@ -42,7 +42,7 @@ end
 
 vim.lsp.commands["tdl.runTest"] = function(command)
   local file, case = unpack(command.arguments)
-  in_terminal({ "hw-tests", "test", file, "--filter", case })
+  in_terminal({ "hw-tests", "test", file, "--case", case })
 end
 
 vim.lsp.commands["tdl.debugTest"] = function(command)

@@ -19,8 +19,9 @@ use crate::text::Escape;
 pub enum FileRole {
     /// Reads the file.
     Read,
-    /// Reads the file that is named after `=`, as in `2=monitor.bin`.
-    ReadAfterEquals,
+    /// Reads the file that is named after this text, as after `=` in `2=monitor.bin`; a value
+    /// without the text names no file.
+    ReadAfter(&'static str),
     /// Reads the files of the folder whose names have this ending.
     ReadFolder(&'static str),
     /// Reads the file before it replaces those of the folder that this argument names, and may
@@ -137,9 +138,9 @@ pub fn check_arguments(
             let file = NamedFile::new(&shown_name(argument), Path::new(value));
             match role {
                 FileRole::Read => inputs.push(file),
-                FileRole::ReadAfterEquals => {
+                FileRole::ReadAfter(separator) => {
                     let text = value.to_string_lossy();
-                    let path = text.split_once('=').map(|(_, path)| path.into());
+                    let path = text.split_once(separator).map(|(_, path)| path.into());
                     inputs.extend(path.map(|path| NamedFile { path, ..file }));
                 }
                 FileRole::ReadFolder(ending) => {
@@ -238,7 +239,7 @@ mod tests {
 
     const ROLES: [ArgumentRole; 7] = [
         ("", "source", FileRole::Read),
-        ("", "page", FileRole::ReadAfterEquals),
+        ("", "page", FileRole::ReadAfter("=")),
         ("", "own", FileRole::ReadFolder(".asm")),
         ("", "earlier", FileRole::ReadBefore("folder")),
         ("", "output", FileRole::Write),

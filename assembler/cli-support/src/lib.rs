@@ -4,6 +4,7 @@
 //! - [`exit`]: exit codes, and errors that carry one.
 //! - [`files`]: atomic writes and limited reads.
 //! - [`text`]: escaping of untrusted text before it reaches a terminal.
+//! - [`time`]: times on command lines.
 //! - [`version`]: the version with the commit, for build scripts.
 //! - `file_roles`, `interrupt`, `listen`, `manual`, `output` (feature `program`): no command
 //!   overwrites a file that it reads; Ctrl-C; addresses of servers; arguments, completions and
@@ -28,4 +29,5 @@ pub mod manual;
 #[cfg(feature = "program")]
 pub mod output;
 pub mod text;
+pub mod time;
 pub mod version;

@@ -106,7 +106,7 @@ async function runFile(run, file, items, setting, token) {
   const read = reader(results, onCase);
   const polling = setInterval(read, POLL_INTERVAL);
   try {
-    const only = items.length === 1 ? [`--filter=${items[0].id}`] : [];
+    const only = items.length === 1 ? [`--case=${items[0].id}`] : [];
     const command = [...setting("tester"), "--results", results, ...only, "--", name];
     items.forEach((item) => run.started(item));
     const show = (text) => run.appendOutput(text.replace(/\r?\n/g, "\r\n"));
@@ -145,7 +145,7 @@ async function list(tests, uri, setting, token) {
   const file = tests.items.get(id) ?? tests.createTestItem(id, label, uri);
   tests.items.add(file);
   const { cwd, name } = place(file);
-  const command = [...setting("tester"), "--list", "--json", "--", name];
+  const command = [...setting("tester"), "--list=json", "--", name];
   const failed = (error) => ({ code: null, out: "", errors: error.message });
   const { code, out, errors } = await execute(command, cwd, token).catch(failed);
   file.error = code === 0 ? undefined : errors;

@@ -10,7 +10,7 @@ const { activated } = require("./stub.test.js");
 
 const test = (name, body) => plain(name, { timeout: 60_000 }, body);
 
-/** What `hw-tests test --list --json` and `--results` write about these cases. */
+/** What `hw-tests test --list=json` and `--results` write about these cases. */
 const LISTED = [
   { line: 3, name: "small sum" },
   { line: 9, name: 'say "[x]"', tags: ["fast", "slow"] },
@@ -41,7 +41,7 @@ if (fs.readFileSync(file, "utf8") === "broken") {
   console.error("hw-tests: " + file + ":1:12: unclosed array");
   process.exit(3);
 }
-if (args.includes("--list")) {
+if (args.includes("--list=json")) {
   for (const one of listed) console.log(JSON.stringify({ file, tags: [], skip: null, ...one }));
 } else {
   console.log("skip  later: not yet");
@@ -149,14 +149,14 @@ test("what is selected runs, without what is excluded", async () => {
   const [sum, pushes] = cases(known, "a.test.toml", "small sum", "pushes");
   const one = await ran(known, { include: [pushes] });
   assert.deepEqual(brief(one), ["failed pushes"]);
-  assert.ok(calls().at(-1).includes("--filter=pushes"));
+  assert.ok(calls().at(-1).includes("--case=pushes"));
   const include = [item(known, "a.test.toml"), sum];
   const others = await ran(known, { include, exclude: [pushes] });
   assert.deepEqual(brief(others).length, 6);
   assert.ok(
     !calls()
       .at(-1)
-      .some((text) => text.startsWith("--filter")),
+      .some((text) => text.startsWith("--case")),
   );
   assert.ok(!brief(others).includes("failed pushes"));
 });

@@ -28,6 +28,6 @@ class SargonZ80 < Formula
   test do
     system bin/"tdlasm", "asm", pkgshare/"hello.asm", "-o", testpath/"hello.hex"
     assert_path_exists testpath/"hello.hex"
-    assert_match "PASS: 20 of 20 cases", shell_output("#{bin}/hw-tests run --direct --count 20")
+    assert_match "PASS: 20 of 20 cases", shell_output("#{bin}/hw-tests run --rig direct --count 20")
   end
 end

@@ -1,4 +1,5 @@
-// Task 4 in Chromium: a board behind a fake navigator.serial, which is `hw-tests sim` with the real
+// Task 4 in Chromium: a board behind a fake navigator.serial, which is `hw-tests simulate board` with the
+// real
 // protocol.
 
 import assert from "node:assert/strict";
@@ -75,7 +76,7 @@ test("a board is written, verified and judged, with the verdicts of hw-tests run
   await page.locator("#board .corpus input").fill("document");
   await page.locator("#board").getByRole("button", { name: "Run the corpus" }).click();
   await page.locator("#board .corpus [role=status]").filter({ hasText: "PASS" }).waitFor();
-  const rows = (await native("hw-tests", "run", "--filter", "document"))
+  const rows = (await native("hw-tests", "run", "--tag", "document"))
     .split("\n")
     .map((text) => text.trim().split(/\s+/));
   for (const row of (await cells(page.locator("#board .corpus table"))).slice(1)) {

@@ -1,5 +1,5 @@
 // A fake navigator.serial for the tests: the page's side speaks WebSocket, and this side hands the
-// bytes to the TCP port of `hw-tests sim --listen`, which is a board with the real protocol.
+// bytes to the TCP port of `hw-tests simulate board --listen`, a board with the real protocol.
 
 import { connect } from "node:net";
 import { modules } from "./browser.js";

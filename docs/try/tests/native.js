@@ -53,17 +53,18 @@ export async function residues(fen, behaviour) {
 }
 
 /**
- * Starts `hw-tests sim` at a TCP port; returns its port, and what presses reset and what ends it.
+ * Starts `hw-tests simulate board` at a TCP port; returns its port, what presses reset, and
+ * what ends it.
  * @param {string[]} args
  */
 export async function simulator(...args) {
-  const child = spawn(path("hw-tests"), ["sim", "--listen", "0", ...args], {
+  const child = spawn(path("hw-tests"), ["simulate", "board", "--listen", "0", ...args], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   const port = await new Promise((resolve, reject) => {
     let text = "";
     child.once("error", reject);
-    child.once("exit", () => reject(new Error(`hw-tests sim ended: ${text}`)));
+    child.once("exit", () => reject(new Error(`hw-tests simulate board ended: ${text}`)));
     child.stdout.on("data", (/** @type {Buffer} */ data) => {
       text += data;
       const found = /tcp:\/\/[^:]*:(\d+)/.exec(text);

@@ -26,7 +26,7 @@ use std::sync::{Arc, OnceLock};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, INTERRUPTED};
 use cli_support::file_roles::ArgumentRole;
-use cli_support::file_roles::FileRole::{Read, ReadAfterEquals, ReadFolder, Write, WriteFolder};
+use cli_support::file_roles::FileRole::{Read, ReadAfter, ReadFolder, Write, WriteFolder};
 use cli_support::manual;
 use cli_support::manual::{CompletionsArgs, ManArgs};
 use firmware::ProgramKind;
@@ -44,15 +44,15 @@ pub(crate) struct Cli {
 
 /// What the commands do with the files that these arguments name.
 pub(crate) const FILE_ROLES: &[ArgumentRole] = &[
-    ("", "rig", Read),
-    ("setup", "rig", Write),
+    ("", "rig_file", Read),
+    ("setup", "rig_file", Write),
     ("", "file", Read),
     ("", "sargon_dir", ReadFolder(".asm")),
     ("", "via", Read),
     ("read", "output", Write),
     ("image", "output", Write),
     ("image", "elf", Write),
-    ("image", "bank", ReadAfterEquals),
+    ("image", "bank", ReadAfter("=")),
     ("monitor", "log", Write),
     ("monitor", "send", Read),
     ("monitor", "script", Read),
@@ -129,7 +129,7 @@ output, until there is none for two seconds (--quiet).
 Examples:
   rcflash run --port /dev/ttyUSB0 hello.asm
   rcflash run --port /dev/ttyUSB0 --via scm hello.asm    through a stock monitor
-  rcflash run --port /dev/ttyUSB0 game.hex --quiet 0     until Ctrl-C")]
+  rcflash run --port /dev/ttyUSB0 game.hex --quiet 0s    until Ctrl-C")]
     Run(run::RunArgs),
     /// Compare a program with the board's memory or flash
     ///
@@ -167,7 +167,7 @@ The monitor stays at its prompt: a program in flash with autostart is not starte
 Examples:
   rcflash reset --port /dev/ttyUSB0                     press the button when prompted
   rcflash reset --port bench                            as the rig file says (docs/BOARDS.md)
-  rcflash reset --port bench --patience 120")]
+  rcflash reset --port bench --patience 2m")]
     Reset(reset::ResetArgs),
     /// Open a terminal on the board; Ctrl-] exits
     #[command(after_help = "\

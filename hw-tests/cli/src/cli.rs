@@ -2,14 +2,13 @@
 
 mod call;
 mod doctor;
-mod exhaust;
+mod execution;
 mod inspect;
 mod new;
 mod report;
 mod run;
 mod select;
-mod simulator;
-mod standin;
+mod simulate;
 mod test;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -21,7 +20,7 @@ use cli_support::manual::{CompletionsArgs, ManArgs};
 use hil_harness::report::{HISTORY_FILES, REPORT_FILES};
 
 use inspect::PassthroughArgs;
-use sargon_suite::args::{FILE_ROLES as BOARD_FILE_ROLES, OUTPUT, hide_evaluator};
+use sargon_suite::args::file_roles as board_file_roles;
 
 /// Test Z80 code on simulated and real boards: your own routines by test files, and Sargon's
 /// exchange evaluator by a host reference
@@ -37,7 +36,7 @@ const CASES: &str = "Cases";
 
 /// What the commands do with the files that their arguments name.
 pub(crate) fn file_roles() -> Vec<ArgumentRole> {
-    [&BOARD_FILE_ROLES[..], &FILE_ROLES].concat()
+    [&board_file_roles()[..], &FILE_ROLES].concat()
 }
 
 /// The roles of arguments of this program.
@@ -85,25 +84,22 @@ Examples:
   hw-tests run --port /dev/ttyUSB0                 a real RC2014 Classic
   hw-tests run 'byte.*' --tag document             by name and tag
   hw-tests run --shard 2/5 --results two.jsonl     continue with --resume
-  hw-tests run --direct --faults 1 --count 10000   with injected faults
-  hw-tests run --for 8h --seed 1                   soak test, shuffled
+  hw-tests run --rig direct --faults 1             with injected faults
+  hw-tests run --for 8h --shuffle 1                soak test, shuffled
   hw-tests run --report-dir report                 HTML, JSON, Markdown, JUnit")]
     Run(Box<run::RunArgs>),
     /// Test your own Z80 routines by test files, on a simulated machine or a board
-    #[command(
-        mut_args(hide_evaluator),
-        after_help = "\
+    #[command(after_help = "\
 A test file names sources, calls and what is expected of them (docs/TESTING-YOUR-CODE.md).
 
 Examples:
   hw-tests test mul.test.toml
   hw-tests test tests --tag fast                     a folder's *.test.toml
-  hw-tests test mul.test.toml --filter wraps --seed 7
+  hw-tests test mul.test.toml --case 'wraps*' --seed 7
   hw-tests test mul.test.toml --port /dev/ttyUSB0    on a real board
   hw-tests test tests --rig bench --rig attic        on two boards (docs/LAB.md)
   hw-tests test --contracts mul.asm                  by comments above routines
-  hw-tests test . --coverage cover.info              for genhtml and editors"
-    )]
+  hw-tests test . --coverage cover.info              for genhtml and editors")]
     Test(Box<test::TestArgs>),
     /// Call Z80 routines by lines of JSON, from any test framework
     #[command(after_help = "\
@@ -134,13 +130,6 @@ Examples:
   hw-tests doctor --port /dev/ttyUSB0
   hw-tests doctor --port bench --board rc2014-zed")]
     Doctor(doctor::DoctorArgs),
-    /// Compare board and reference on every attackers array of a space
-    #[command(after_help = "\
-Examples:
-  hw-tests exhaust                                      core space, simulated board
-  hw-tests exhaust --space two-queens --port /dev/ttyUSB0
-  hw-tests exhaust --range 600000..857304 --crc 12345678")]
-    Exhaust(exhaust::ExhaustArgs),
     /// Debug the evaluator, or any program, forward and backward
     #[command(after_help = "Example:\n  hw-tests debug prog.asm", disable_help_flag = true)]
     Debug(PassthroughArgs),
@@ -159,25 +148,9 @@ Examples:
     /// Run a debug adapter (DAP) on stdin and stdout
     #[command(after_help = "Example:\n  hw-tests dap", disable_help_flag = true)]
     Dap(PassthroughArgs),
-    /// Serve a simulated board on a pseudo-terminal
-    #[command(after_help = "\
-Example:
-  hw-tests sim
-  (prints a path such as /dev/pts/5; in another terminal:)
-  rcflash write --port /dev/pts/5
-
-Enter presses its reset button.")]
-    Sim(simulator::SimArgs),
-    /// Emulate a stock monitor on a pseudo-terminal, for `rcflash write --via`
-    #[command(
-        name = "standin",
-        after_help = "\
-Example:
-  hw-tests standin scm
-  (prints a path such as /dev/pts/5; in another terminal:)
-  rcflash write --via scm --port /dev/pts/5 prog.hex"
-    )]
-    StandIn(standin::StandInArgs),
+    /// Serve a simulated board, or emulate a stock monitor, on a pseudo-terminal
+    #[command(after_help = "Example:\n  hw-tests simulate board")]
+    Simulate(simulate::SimulateArgs),
     /// Print a completion script for a shell
     #[command(after_help = CompletionsArgs::examples("hw-tests"), hide = true)]
     Completions(CompletionsArgs),
@@ -194,15 +167,13 @@ pub(crate) fn run(cli: Cli) -> CommandResult {
         Command::New(args) => new::create(&args),
         Command::Report(args) => report::report(&args),
         Command::Doctor(args) => doctor::doctor(&args),
-        Command::Exhaust(args) => exhaust::exhaust(&args),
         Command::Profile(args) => args.exec_hw_inspect("profile"),
         Command::Why(args) => args.exec_hw_inspect("why"),
         Command::Gdb(args) => args.exec_hw_inspect("gdb"),
         Command::Debug(args) => args.exec_hw_inspect("debug"),
         Command::Dap(args) => args.exec_hw_inspect("dap"),
         Command::Coverage(args) => args.exec_hw_inspect("coverage"),
-        Command::Sim(args) => simulator::serve(&args),
-        Command::StandIn(args) => standin::serve(&args),
+        Command::Simulate(args) => simulate::serve(&args),
         Command::Completions(args) => manual::print_completions(&args, Cli::command()),
         Command::Man(args) => manual::write_or_print_pages(&args, Cli::command()),
     }
@@ -218,6 +189,21 @@ mod tests {
             cli_support::file_roles::roles_that_differ(&Cli::command(), &file_roles()),
             [""; 0]
         );
+    }
+
+    /// More options than fit on a screen are not read: one that another option can express must go.
+    #[test]
+    fn the_main_commands_have_few_options() {
+        const MAX_OPTIONS: usize = 34;
+        let mut program = Cli::command();
+        program.build();
+        for name in ["run", "test"] {
+            let command = program.find_subcommand(name).expect("a subcommand");
+            let is_shown =
+                |option: &&clap::Arg| option.get_long().is_some() && !option.is_hide_set();
+            let count = command.get_arguments().filter(is_shown).count();
+            assert!(count <= MAX_OPTIONS, "{name}: {count} options");
+        }
     }
 
     #[test]

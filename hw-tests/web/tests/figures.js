@@ -82,7 +82,7 @@ function images() {
     behaviours,
   );
   for (const image of images) {
-    const { stderr } = native("hw-tests", "run", "--direct", "--behaviour", image.behaviour, "byte.figure4");
+    const { stderr } = native("hw-tests", "run", "--rig", "direct", "--behaviour", image.behaviour, "byte.figure4");
     assert.match(stderr, new RegExp(`build ${image.build}`));
     console.log(`${image.behaviour}: ${image.size} bytes, CRC-32 ${image.crc32}, build ${image.build}`);
   }
@@ -121,7 +121,7 @@ function corpus() {
   assert.equal(summary.ended, "complete");
   assert.equal(summary.counts.pass, summary.counts.cases);
   const began = performance.now();
-  native("hw-tests", "run", "--direct", "--behaviour", "corrected");
+  native("hw-tests", "run", "--rig", "direct", "--behaviour", "corrected");
   const program = (performance.now() - began) / 1000;
   const { cases } = summary.counts;
   console.log(`${cases} cases: ${summary.seconds.toFixed(2)} s here, ${program.toFixed(2)} s by the program`);

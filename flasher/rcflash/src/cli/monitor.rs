@@ -10,6 +10,7 @@ use crate::terminal::{Log, Screen, Script, SessionOptions, run_session};
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, USAGE};
 use cli_support::files::read_input;
+use cli_support::time::parse_time;
 use rcflash_link::rig::Pacing;
 use rcflash_transport::{ReconnectingTransport, Transport};
 
@@ -37,13 +38,13 @@ pub(super) struct MonitorArgs {
     /// The default is that of the rig file, if any.
     #[arg(long, value_name = "MS[,MS]", value_parser = parse_pacing)]
     pace: Option<Pacing>,
-    /// How long to wait for a disconnected port before giving up; 0 exits at once
-    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
-    reconnect: u64,
+    /// How long to wait for a disconnected port before giving up; 0s exits at once
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = parse_time)]
+    reconnect: Duration,
     /// Send piped input at once instead of line by line, each after the prompt or an idle line
     #[arg(long)]
     no_wait: bool,
-    /// Run a script of lines `send TEXT`, `expect TEXT` and `timeout SECONDS`; exit 1 if a text
+    /// Run a script of lines `send TEXT`, `expect TEXT` and `timeout TIME`; exit 1 if a text
     /// does not come
     #[arg(long, value_name = "FILE", conflicts_with = "send")]
     script: Option<PathBuf>,
@@ -75,7 +76,7 @@ pub(super) fn monitor(args: &MonitorArgs) -> CommandResult {
         let transport = again.target().and_then(|target| Ok(target.open()?));
         transport.map_err(|failure| io::Error::other(failure.message))
     };
-    let reconnect_timeout = Duration::from_secs(args.reconnect);
+    let reconnect_timeout = args.reconnect;
     let mut port = ReconnectingTransport::new(
         port,
         Box::new(reopen),

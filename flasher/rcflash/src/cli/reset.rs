@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use cli_support::exit::CommandResult;
+use cli_support::time::time_within;
 use rcflash_link::Link;
 use rcflash_link::rig::reset::{ResetOutcome, reset as reset_board};
 
@@ -14,14 +15,14 @@ use super::target::{BoardArgs, with_state_if_interrupted};
 pub(super) struct ResetArgs {
     #[command(flatten)]
     board: BoardArgs,
-    /// Seconds to wait for the monitor
+    /// How long to wait for the monitor
     #[arg(
         long,
-        value_name = "SECONDS",
-        default_value_t = 30,
-        value_parser = clap::value_parser!(u64).range(1..=3600)
+        value_name = "TIME",
+        default_value = "30s",
+        value_parser = time_within(Duration::from_secs(1)..=Duration::from_secs(3600))
     )]
-    patience: u64,
+    patience: Duration,
 }
 
 pub(super) fn reset(args: &ResetArgs) -> CommandResult {
@@ -29,12 +30,12 @@ pub(super) fn reset(args: &ResetArgs) -> CommandResult {
     let stop = stop_on_interrupt()?;
     let mut link = Link::new(target.open()?, target.baud());
     link.set_stop(stop);
-    let patience = Duration::from_secs(args.patience);
+    let patience = args.patience;
     let report = |pressed| match pressed {
         ResetOutcome::Done => cli_support::eprint_message!("reset; waiting for the monitor"),
         ResetOutcome::ManualResetNeeded => {
             cli_support::eprint_message!(
-                "press the board's reset button; waiting up to {} s",
+                "press the board's reset button; waiting up to {:?}",
                 args.patience
             );
         }

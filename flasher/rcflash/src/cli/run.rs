@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED, INTERRUPTED, USAGE};
 use cli_support::text::Escape;
+use cli_support::time::parse_time;
 use firmware::profile::BoardProfile;
 use rcflash_transport::Transport;
 use tdlasm::link::{Layout, Region, Rule, link};
@@ -40,9 +41,9 @@ pub(super) struct RunArgs {
     /// Define a symbol, as NAME=VALUE in decimal or NAME=0FFH
     #[arg(long = "define", value_name = "NAME=VALUE", value_parser = parse_definition)]
     defines: Vec<(String, u16)>,
-    /// Exit when there is no output for this long; 0 continues until Ctrl-C
-    #[arg(long, value_name = "SECONDS", default_value_t = 2)]
-    quiet: u64,
+    /// Exit when there is no output for this long; 0s continues until Ctrl-C
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = parse_time)]
+    quiet: Duration,
     #[command(flatten)]
     via: LoaderArgs,
 }
@@ -69,7 +70,7 @@ pub(super) fn run(args: &RunArgs) -> CommandResult {
         return Err(CommandError::new(USAGE, how));
     }
     let order = write::WriteOptions { run: true, force: false };
-    let quiet = Duration::from_secs(args.quiet);
+    let quiet = args.quiet;
     match write::load_program(&args.via, &program, order, &args.board)? {
         Started::Link(mut link, received) => show_output(link.transport_mut(), &received, quiet),
         Started::Line(mut line, received) => show_output(&mut *line, &received, quiet),

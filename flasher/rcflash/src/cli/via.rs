@@ -10,6 +10,7 @@ use clap::{Args, ValueEnum};
 use cli_support::exit::{CommandError, CommandResult, USAGE};
 use cli_support::files::read_input;
 use cli_support::output::print;
+use cli_support::time::time_within;
 use indicatif::ProgressBar;
 use rcflash_link::Link;
 use rcflash_link::loader::{self, LoadError};
@@ -130,16 +131,16 @@ pub(super) struct LoaderArgs {
         hide_short_help = true
     )]
     waiting: bool,
-    /// Seconds to wait for each reply of an XMODEM receiver
+    /// How long to wait for each reply of an XMODEM receiver
     #[arg(
         long,
-        value_name = "SECONDS",
-        default_value_t = 10,
-        value_parser = clap::value_parser!(u64).range(1..=600),
+        value_name = "TIME",
+        default_value = "10s",
+        value_parser = time_within(Duration::from_secs(1)..=Duration::from_secs(600)),
         help_heading = LOADER,
         hide_short_help = true
     )]
-    patience: u64,
+    patience: Duration,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -299,7 +300,7 @@ pub(super) fn send_file(
         replace: false,
         pace: args.pace.unwrap_or(Pace::FULL),
         flow_control: args.flow(),
-        reply_timeout: Duration::from_secs(args.patience),
+        reply_timeout: args.patience,
     };
     if order.bytes.is_empty() {
         return Err(LoaderError::Empty.into());

@@ -1,5 +1,6 @@
 //! Scripts for the terminal: what to send, and what to wait for.
 
+use cli_support::time::time_within;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -9,7 +10,7 @@ use super::{Session, SessionEnd, TerminalError};
 
 /// The timeout of an `expect` before any `timeout`.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
-const MAX_SECONDS: f64 = 86_400.0;
+const MAX_TIMEOUT: Duration = Duration::from_secs(86_400);
 /// The received bytes that the message shows if an `expect` fails.
 const MAX_SHOWN_BYTES: usize = 200;
 
@@ -28,7 +29,7 @@ enum Step {
 pub(crate) struct Script(Vec<(usize, Step)>);
 
 impl Script {
-    /// Parses lines `send TEXT`, `expect TEXT` and `timeout SECONDS`; empty lines and lines that
+    /// Parses lines `send TEXT`, `expect TEXT` and `timeout TIME`; empty lines and lines that
     /// begin with `#` are ignored. The texts have the escapes `\r`, `\n`, `\t`, `\\` and `\xHH`.
     ///
     /// # Errors
@@ -101,12 +102,9 @@ fn parse_step(line: &str) -> Result<Step, String> {
         Some(("send", text)) => unescape(text).map(Step::Send),
         Some(("expect", text)) if !text.is_empty() => unescape(text).map(Step::Expect),
         Some(("timeout", text)) => {
-            let seconds =
-                text.trim().parse().ok().filter(|time| (0.0..=MAX_SECONDS).contains(time));
-            let seconds = seconds.ok_or("expected `timeout` and seconds up to 86400")?;
-            Ok(Step::Timeout(Duration::from_secs_f64(seconds)))
+            time_within(Duration::ZERO..=MAX_TIMEOUT)(text.trim()).map(Step::Timeout)
         }
-        _ => Err("expected `send TEXT`, `expect TEXT` or `timeout SECONDS`".to_owned()),
+        _ => Err("expected `send TEXT`, `expect TEXT` or `timeout TIME`".to_owned()),
     }
 }
 
@@ -144,7 +142,7 @@ mod tests {
 
     #[test]
     fn steps_have_their_lines_and_escapes() {
-        let text = "# hello\n\nsend a b\\r\\x1b\\\\\n  expect Ok \ntimeout 0.5\r\n";
+        let text = "# hello\n\nsend a b\\r\\x1b\\\\\n  expect Ok \ntimeout 0.5s\r\n";
         let steps = [
             (3, Step::Send(b"a b\r\x1b\\".to_vec())),
             (4, Step::Expect(b"Ok ".to_vec())),
@@ -163,10 +161,11 @@ mod tests {
             "send \\x1",
             "send \\xé",
             "send \\",
+            "timeout 5",
             "timeout -1",
             "timeout x",
             "timeout nan",
-            "timeout 1e9",
+            "timeout 1e9s",
         ] {
             let error = Script::parse(&format!("send x\n{line}")).expect_err(line);
             assert_eq!(error.0, 2, "{line}");

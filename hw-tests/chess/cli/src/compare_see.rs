@@ -9,7 +9,7 @@ use std::time::Duration;
 use chess_rules::see::{PieceValues, SeeDefinition, ValuesByDefinition, move_values};
 use chess_rules::{Move, Position};
 use clap::{Args, ValueEnum};
-use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED, USAGE};
+use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED};
 use cli_support::text;
 use sargon_analysis::{SargonMoveValue, sargon_move_value};
 use serde::Serialize;
@@ -17,6 +17,7 @@ use serde_json::json;
 
 use crate::values::DEFAULT_VALUES;
 use cli_support::output::{json_line, pluralize, print, print_totals};
+use cli_support::time::time_within;
 use external_engine::{ExternalEngine, ExternalEngineError, parse_boolean, parse_value};
 use sargon_corpus::args::{NamedPosition, OutputForm, PositionArgs};
 use table::{ComparisonCounts, row, summary};
@@ -43,9 +44,14 @@ pub(super) struct CompareArgs {
     /// Evaluate captures only
     #[arg(long)]
     captures: bool,
-    /// Seconds to wait for each value
-    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
-    timeout: u64,
+    /// How long to wait for each value
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "10s",
+        value_parser = time_within(Duration::from_secs(1)..=Duration::from_secs(3600))
+    )]
+    timeout: Duration,
     /// Print every move whose value differs, not the first 20
     #[arg(long, conflicts_with_all = ["json", "epd"])]
     list: bool,
@@ -64,8 +70,6 @@ enum InputFormat {
 const THRESHOLD_LIMIT: i64 = 1 << 16;
 /// Rows printed without --list.
 const DEFAULT_ROWS: usize = 20;
-/// Largest value of --timeout, in seconds.
-const MAX_TIMEOUT_SECONDS: u64 = 3600;
 
 /// A move with its value by the command and by the built-in evaluators.
 #[derive(Serialize)]
@@ -87,13 +91,9 @@ struct MoveComparison<'a> {
 }
 
 pub(super) fn compare(args: &CompareArgs) -> CommandResult {
-    if !(1..=MAX_TIMEOUT_SECONDS).contains(&args.timeout) {
-        let problem = format!("--timeout is from 1 to {MAX_TIMEOUT_SECONDS} seconds");
-        return Err(CommandError::new(USAGE, problem));
-    }
     let mut positions = args.positions.open_as(args.form)?;
     let parse = if args.threshold { parse_boolean } else { parse_value };
-    let mut engine = ExternalEngine::start(&args.command, Duration::from_secs(args.timeout), parse)
+    let mut engine = ExternalEngine::start(&args.command, args.timeout, parse)
         .map_err(|error| CommandError::new(ENVIRONMENT, error))?;
     let mut counts = ComparisonCounts::default();
     let compared = positions

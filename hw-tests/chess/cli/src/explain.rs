@@ -23,12 +23,12 @@ use cli_support::output::print;
 use explanation::{ExchangeSteps, Explanation, PointValues};
 use follow::ObservedCalls;
 use sargon_corpus::args::{parse_square, position};
-use sargon_suite::args::BoardArgs;
+use sargon_suite::args::SargonBoardArgs;
 
 #[derive(Args)]
 pub(super) struct ExplainArgs {
     #[command(flatten)]
-    board: BoardArgs,
+    board: SargonBoardArgs,
     /// Position, in FEN with 4 or 6 fields
     #[arg(value_name = "FEN")]
     fen: String,

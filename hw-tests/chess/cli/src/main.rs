@@ -5,6 +5,7 @@ mod captures;
 mod compare_see;
 mod corpus;
 mod differences;
+mod exhaust;
 mod explain;
 mod positions;
 mod prizes;
@@ -20,7 +21,7 @@ use cli_support::exit::CommandResult;
 use cli_support::file_roles::ArgumentRole;
 use cli_support::file_roles::FileRole::{Read, Write, WriteFolder};
 use cli_support::manual::{self, CompletionsArgs, ManArgs};
-use sargon_suite::args::FILE_ROLES as BOARD_FILE_ROLES;
+use sargon_suite::args::file_roles as board_file_roles;
 
 /// Evaluate exchanges in chess positions, as Sargon (1978) does and as modern engines do
 #[derive(Parser)]
@@ -37,7 +38,7 @@ fn file_roles() -> Vec<ArgumentRole> {
         ("differences", "html", Write),
         ("man", "folder", WriteFolder(&[])),
     ];
-    [&BOARD_FILE_ROLES[..], &own].concat()
+    [&board_file_roles()[..], &own].concat()
 }
 
 const EXIT_CODES: &str = "\
@@ -48,7 +49,7 @@ Exit codes:
     1  a value differs
     2  invalid command line
     3  a port, board, file or external command failed
-    4  no such move or piece
+    4  no such move, piece or array
    70  internal error
   130  interrupted";
 
@@ -146,6 +147,13 @@ Examples:
   sargon prizes --moved c7 'r3k3/2N5/8/8/2q5/8/8/4K3 b - -'
   sargon prizes                                       compare board and host over the corpus")]
     Prizes(prizes::PrizesArgs),
+    /// Compare board and reference on every attackers array of a space
+    #[command(after_help = "\
+Examples:
+  sargon exhaust                                      core space, simulated board
+  sargon exhaust --space two-queens --port /dev/ttyUSB0
+  sargon exhaust --range 600000..857304 --crc 12345678")]
+    Exhaust(exhaust::ExhaustArgs),
     /// Generate positions by seeded legal play, as in the corpus
     #[command(after_help = "\
 Examples:
@@ -176,6 +184,7 @@ fn run(cli: Cli) -> CommandResult {
         Command::Explain(args) => explain::explain(&args),
         Command::Residues(args) => residues::residues(&args),
         Command::Prizes(args) => prizes::prizes(&args),
+        Command::Exhaust(args) => exhaust::exhaust(&args),
         Command::Corpus(args) => corpus::corpus(&args),
         Command::Completions(args) => manual::print_completions(&args, Cli::command()),
         Command::Man(args) => manual::write_or_print_pages(&args, Cli::command()),

@@ -17,14 +17,14 @@ use cli_support::output::{pluralize, print};
 use sargon_corpus::args::{
     NamedPosition, PositionArgs, PositionStream, SinglePosition, parse_square,
 };
-use sargon_suite::args::BoardArgs;
+use sargon_suite::args::SargonBoardArgs;
 
 #[derive(Args)]
 pub(super) struct PrizesArgs {
     #[command(flatten)]
     positions: PositionArgs,
     #[command(flatten)]
-    board: BoardArgs,
+    board: SargonBoardArgs,
     /// Target square of the last move; with a single position only
     #[arg(long, value_name = "SQUARE", value_parser = parse_square)]
     moved: Option<Square>,

@@ -10,12 +10,12 @@ use sargon_suite::{LiveBoard, SargonBoard};
 
 use cli_support::output::{pluralize, print};
 use sargon_corpus::args::PositionArgs;
-use sargon_suite::args::BoardArgs;
+use sargon_suite::args::SargonBoardArgs;
 
 #[derive(Args)]
 pub(super) struct ResiduesArgs {
     #[command(flatten)]
-    board: BoardArgs,
+    board: SargonBoardArgs,
     /// Position, in FEN; repeatable
     #[arg(long, value_name = "FEN", conflicts_with = "positions")]
     fen: Vec<String>,

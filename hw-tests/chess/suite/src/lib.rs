@@ -5,7 +5,7 @@
 //! - [`SargonBoard`]: single requests
 //! - [`compare`]: compares replies with the reference
 //! - [`exhaust`]: all attackers arrays of a space
-//! - `args`, with the feature of this name: options of a command line that choose a board
+//! - `args`, with the feature of this name: options of a command line that choose a board and the evaluator
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;

@@ -7,7 +7,7 @@ use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT};
 use testfile_suite::{BoardMachine, CallSession, Machine, SimulatedMachine};
 
-use sargon_suite::args::BoardArgs;
+use hil_harness::args::BoardArgs;
 
 #[derive(Args)]
 pub(super) struct CallArgs {
@@ -20,9 +20,8 @@ pub(super) struct CallArgs {
 
 /// Replies to requests until the end of standard input, or until nobody reads the replies.
 pub(super) fn serve(args: &CallArgs) -> CommandResult {
-    args.board.refuse_evaluator()?;
     let machine: Box<dyn Machine> = match args.board.names_board() {
-        true => Box::new(BoardMachine::prepare(&args.board.plan()?)?),
+        true => Box::new(BoardMachine::prepare(&args.board.plan::<()>()?)?),
         false => Box::<SimulatedMachine>::default(),
     };
     let mut session = CallSession::new(machine);

@@ -5,12 +5,12 @@ use cli_support::exit::{CommandResult, ENVIRONMENT};
 use hil_harness::doctor::{CheckResult, CheckStatus, check_rig};
 
 use cli_support::output::print;
-use sargon_suite::args::BoardArgs;
+use sargon_suite::args::SargonBoardArgs;
 
 #[derive(Args)]
 pub(super) struct DoctorArgs {
     #[command(flatten)]
-    board: BoardArgs,
+    board: SargonBoardArgs,
 }
 
 pub(super) fn doctor(args: &DoctorArgs) -> CommandResult {

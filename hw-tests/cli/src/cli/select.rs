@@ -26,15 +26,12 @@ pub(super) struct SelectArgs {
     /// Only cases with this tag; repeatable
     #[arg(long, value_name = "TAG", help_heading = super::CASES)]
     tag: Vec<String>,
-    /// Only cases with this tag or with this text in their name; repeatable
-    #[arg(long, value_name = "TEXT", help_heading = super::CASES)]
-    filter: Vec<String>,
     /// Only this part of the cases: 2/5 is the second of five parts
     #[arg(long, value_name = "PART/PARTS", help_heading = super::CASES)]
     pub(super) shard: Option<Shard>,
-    /// Shuffle cases with this seed
-    #[arg(long, value_name = "NUMBER", help_heading = super::CASES)]
-    pub(super) seed: Option<u64>,
+    /// Run the cases in an order that this number determines
+    #[arg(long, value_name = "SEED", help_heading = super::CASES)]
+    pub(super) shuffle: Option<u64>,
 }
 
 impl SelectArgs {
@@ -51,9 +48,8 @@ impl SelectArgs {
         let selection = Selection {
             names: self.names.clone(),
             tags: self.tag.clone(),
-            texts: self.filter.clone(),
             shard: self.shard,
-            seed: self.seed,
+            seed: self.shuffle,
         };
         let cases = selection.of::<SargonSuite, _>(cases);
         if cases.is_empty() {
@@ -64,7 +60,7 @@ impl SelectArgs {
     }
 
     fn is_unrestricted(&self) -> bool {
-        self.names.is_empty() && self.tag.is_empty() && self.filter.is_empty()
+        self.names.is_empty() && self.tag.is_empty()
     }
 
     fn corpus(&self, is_wanted: &dyn Fn(&Case) -> bool) -> Result<CompactCases, CommandError> {

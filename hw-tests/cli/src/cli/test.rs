@@ -9,20 +9,20 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, NOTHING_SELECTED};
 use cli_support::file_roles::{NamedFile, refuse_overwriting};
 use cli_support::output::{json_line, print};
 use cli_support::text::{Escape, eprint_message};
 use hil_harness::case_list::CaseList;
 use hil_harness::report;
-use hil_harness::select::{Selection, Shard};
+use hil_harness::select::{NamePatterns, Selection, Shard};
 use tdlasm::source::{DiskLoader, Loader};
 use testfile_suite::{Contract, Heading, ListedCase, TestCase, TestFile, TestFiles};
 
 use super::CASES;
-use super::run::ExecutionArgs;
-use sargon_suite::args::BoardArgs;
+use super::execution::ExecutionArgs;
+use hil_harness::args::BoardArgs;
 
 /// The message of a selection without cases.
 const NONE_SELECTED: &str = "no case is selected";
@@ -38,10 +38,10 @@ pub(super) struct TestArgs {
     /// without FILE, by the test files in the source's folder
     #[arg(long, value_name = "SOURCE")]
     contracts: Vec<PathBuf>,
-    /// Run cases with this tag, or with this text in their name
-    #[arg(long, value_name = "TEXT", help_heading = CASES)]
-    filter: Option<String>,
-    /// Run cases with this tag
+    /// Only cases with this name; * matches any text, ? any character; repeatable
+    #[arg(long, value_name = "PATTERN", help_heading = CASES)]
+    case: Vec<String>,
+    /// Only cases with this tag; repeatable
     #[arg(long, value_name = "TAG", help_heading = CASES)]
     tag: Vec<String>,
     /// Generate the inputs of properties from this number
@@ -50,18 +50,31 @@ pub(super) struct TestArgs {
     /// Only this part of the cases: 2/5 is the second of five parts
     #[arg(long, value_name = "PART/PARTS", help_heading = CASES)]
     shard: Option<Shard>,
-    /// List the selected cases with their tags, and run none
-    #[arg(long, help_heading = CASES)]
-    list: bool,
-    /// With --list: an object of JSON a case, with file, line, name, tags and skip, for editors
-    #[arg(long, requires = "list", help_heading = CASES)]
-    json: bool,
+    /// List the selected cases with their tags, and run none; with =json an object of JSON a case
+    ///
+    /// The object has file, line, name, tags and skip, for editors.
+    #[arg(
+        long,
+        value_name = "text|json",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "text",
+        help_heading = CASES
+    )]
+    list: Option<ListFormat>,
     #[command(flatten)]
     execution: ExecutionArgs,
     #[command(flatten)]
     measure: measure::MeasureArgs,
     #[command(flatten)]
     board: BoardArgs,
+}
+
+/// Format of the list of cases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ListFormat {
+    Text,
+    Json,
 }
 
 /// Loads files from the disk, and keeps their names.
@@ -85,15 +98,28 @@ struct Tested {
     contracts: Arc<[Contract]>,
 }
 
+/// The selection of cases by their names and tags.
+struct CaseFilter<'a> {
+    names: NamePatterns,
+    tags: &'a [String],
+}
+
+impl CaseFilter<'_> {
+    fn selects(&self, heading: &Heading) -> bool {
+        let has_tag = |tag: &String| heading.tags.contains(tag);
+        self.names.includes(&heading.name)
+            && (self.tags.is_empty() || self.tags.iter().any(has_tag))
+    }
+}
+
 pub(super) fn test(args: &TestArgs) -> CommandResult {
-    if args.list {
+    if args.list.is_some() {
         return test_or_list(args);
     }
     args.execution.with_report(args.board.force, || test_or_list(args))
 }
 
 fn test_or_list(args: &TestArgs) -> CommandResult {
-    args.board.refuse_evaluator()?;
     let mut paths = test_files(&args.files)?;
     if args.files.is_empty() {
         paths = files_beside(&args.contracts)?;
@@ -107,14 +133,18 @@ fn test_or_list(args: &TestArgs) -> CommandResult {
     }
     let is_broken = read.iter().any(Result::is_err);
     let files: Vec<Tested> = read.into_iter().flatten().flatten().collect();
-    let code = if args.list { list(&files, args)? } else { run_files(&files, args)? };
+    let filter = args.filter(&files);
+    let code = match args.list {
+        Some(format) => list(&files, format, &filter)?,
+        None => run_files(&files, args, &filter)?,
+    };
     let unused = args.report_unused_sources(&files);
     Ok(match code {
         _ if is_broken => ENVIRONMENT,
         0 if unused > 0 => NOTHING_SELECTED,
         NOTHING_SELECTED => {
             let headings = files.iter().flat_map(|one| one.file.headings());
-            let selected: Vec<_> = headings.filter(|one| args.selects(one)).collect();
+            let selected: Vec<_> = headings.filter(|one| filter.selects(one)).collect();
             let are_skipped = !selected.is_empty() && selected.iter().all(|one| one.skip.is_some());
             let why = if are_skipped { "every selected case is skipped" } else { NONE_SELECTED };
             eprint_message(format!("hw-tests: {why}; --list shows them"));
@@ -124,25 +154,25 @@ fn test_or_list(args: &TestArgs) -> CommandResult {
     })
 }
 
-fn list(files: &[Tested], args: &TestArgs) -> CommandResult {
+fn list(files: &[Tested], format: ListFormat, filter: &CaseFilter) -> CommandResult {
     let mut code = NOTHING_SELECTED;
     for Tested { file, .. } in files {
-        let selected: Vec<_> = file.headings().filter(|one| args.selects(one)).collect();
+        let selected: Vec<_> = file.headings().filter(|one| filter.selects(one)).collect();
         if !selected.is_empty() {
             code = 0;
         }
-        let line = |heading| listed(&file.path, heading, args.json);
+        let line = |heading| listed(&file.path, heading, format);
         print(&selected.into_iter().map(line).collect::<Result<String, _>>()?)?;
     }
     Ok(code)
 }
 
-fn run_files(files: &[Tested], args: &TestArgs) -> CommandResult {
+fn run_files(files: &[Tested], args: &TestArgs, filter: &CaseFilter) -> CommandResult {
     let mut cases = Vec::new();
     for Tested { file, contracts } in files {
         let of_file = TestCase::all(file, contracts).into_iter();
-        cases.extend(of_file.filter(|case| args.selects(case.heading())));
-        let is_skipped = |one: &&Heading| one.skip.is_some() && args.selects(one);
+        cases.extend(of_file.filter(|case| filter.selects(case.heading())));
+        let is_skipped = |one: &&Heading| one.skip.is_some() && filter.selects(one);
         let uncalled = contracts.iter().filter(|one| !file.calls(one)).map(uncalled);
         print(&uncalled.collect::<String>())?;
         let reason = |one: &Heading| printer::skipped(&one.name, one.skip.as_deref());
@@ -199,11 +229,10 @@ impl TestArgs {
         unused.len()
     }
 
-    fn selects(&self, heading: &Heading) -> bool {
-        let has_tag = |tag: &String| heading.tags.contains(tag);
-        let has_text = |text: &String| heading.name.contains(text.as_str()) || has_tag(text);
-        self.filter.as_ref().is_none_or(has_text)
-            && (self.tag.is_empty() || self.tag.iter().any(has_tag))
+    fn filter(&self, files: &[Tested]) -> CaseFilter<'_> {
+        let headings = files.iter().flat_map(|one| one.file.headings());
+        let names = NamePatterns::new(&self.case, headings.map(|one| one.name.as_str()));
+        CaseFilter { names, tags: &self.tag }
     }
 }
 
@@ -284,8 +313,8 @@ pub(super) fn add_folder(
 }
 
 /// Returns the line of a case in a list.
-fn listed(path: &Path, heading: &Heading, json: bool) -> Result<String, CommandError> {
-    if json {
+fn listed(path: &Path, heading: &Heading, format: ListFormat) -> Result<String, CommandError> {
+    if format == ListFormat::Json {
         return json_line(&ListedCase { file: path.display().to_string(), heading });
     }
     let tags = heading.tags.iter().map(|tag| format!(" [{}]", tag.escaped()));

@@ -54,7 +54,7 @@ fn changed(folder: &Path, change: impl FnOnce(&mut Vec<u8>, &BuiltImage)) -> Str
 fn fails_naming_a_square(change: impl FnOnce(&mut Vec<u8>, &BuiltImage)) {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = changed(folder.path(), change);
-    let output = hw_tests(&["run", "--direct", "--app", &file]);
+    let output = hw_tests(&["run", "--rig", "direct", "--app", &file]);
     let shown = text(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{shown}{}", text(&output.stderr));
     let names_square = shown.lines().any(|line| {
@@ -148,10 +148,10 @@ fn bad_input_is_located_and_has_its_exit_code() {
         (&["residues", "--fen", "rubbish"], 3, "FEN:1:1: invalid position"),
         (&["residues", "/nonexistent/file"], 3, "can't read /nonexistent/file"),
         (&["run", "--board", "spectrum"], 2, "unknown board 'spectrum'"),
-        (&["run", "--filter", "nothing-like-this"], 4, "no case is selected"),
+        (&["run", "nothing-like-this"], 4, "no case is selected"),
         (&["run", "--port", "/dev/nonexistent"], 3, "port /dev/nonexistent not found"),
         (&["run", "--port", "/dev/null"], 3, "/dev/null is not a serial port"),
-        (&["run", "--mame=spectrum"], 2, "expected one of rc2014mini for rc2014-classic"),
+        (&["run", "--rig", "mame:spectrum"], 2, "expected one of rc2014mini for rc2014-classic"),
         (&["run", "--speed"], 2, "--speed"),
     ];
     for (arguments, code, message) in cases {
@@ -209,14 +209,14 @@ fn a_wrong_rom_is_distinguished_from_the_right_one() {
     stale[build_at] ^= 0xFF;
     std::fs::write(&path, stale).expect("a file");
     let rom = path.to_string_lossy().into_owned();
-    let output = hw_tests(&["run", "--rom", &rom, "--filter", "document"]);
+    let output = hw_tests(&["run", "--rom", &rom, "--tag", "document"]);
     assert_eq!(output.status.code(), Some(3));
     let printed = text(&output.stderr);
     assert!(
         printed.contains("the monitor in ROM is ") && printed.contains("--any-monitor"),
         "{printed}"
     );
-    let output = hw_tests(&["run", "--rom", &rom, "--filter", "document", "--any-monitor"]);
+    let output = hw_tests(&["run", "--rom", &rom, "--tag", "document", "--any-monitor"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     std::fs::write(&path, [0x76]).expect("a file"); // HALT: not a monitor at all
     let output = hw_tests(&["run", "--rom", &rom]);
@@ -227,7 +227,7 @@ fn a_wrong_rom_is_distinguished_from_the_right_one() {
 fn a_board_in_another_process_is_used_like_a_real_one_again_and_again() {
     let board = ServedBoard::start(&["--free"]);
     for _ in 0..2 {
-        let output = hw_tests(&["run", "--port", &board.path, "--filter", "document"]);
+        let output = hw_tests(&["run", "--port", &board.path, "--tag", "document"]);
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     }
 }
@@ -252,7 +252,7 @@ fn vanishes_after(moment: u64) {
     std::os::unix::fs::symlink(&board.path, &port).expect("a name for the port");
     let mut command = Command::cargo_bin("hw-tests").expect("it is built");
     let run = command
-        .args(["run", "--reconnect", "2", "--port"])
+        .args(["run", "--reconnect", "2s", "--port"])
         .arg(&port)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -282,7 +282,7 @@ fn a_stuck_bit_is_placed_by_address_or_symbol() {
         ("81234:0", "invalid address '81234'"),
         ("WACT:8", "expected ADDRESS:BIT or SYMBOL:BIT"),
     ] {
-        let output = hw_tests(&["sim", "--stuck", place]);
+        let output = hw_tests(&["simulate", "board", "--stuck", place]);
         assert_eq!(output.status.code(), Some(2), "{place}");
         assert!(text(&output.stderr).contains(message), "{place}: {}", text(&output.stderr));
     }

@@ -19,7 +19,6 @@ struct Row {
 
 const BOARD_INPUTS: &[&str] = &[
     "--rig-file {in} --port bench",
-    "--rig {in} --port bench",
     "--sargon-dir {indir}",
     "--listing {in}",
     "--app {in}",
@@ -72,13 +71,13 @@ const ROWS: &[Row] = &[
     Row {
         program: "rcflash",
         command: "read",
-        inputs: &["--rig {in} --port bench --range 8000-80FF"],
+        inputs: &["--rig-file {in} --port bench --range 8000-80FF"],
         outputs: &["-o {out}"],
     },
     Row {
         program: "rcflash",
         command: "monitor --port bench",
-        inputs: &["--rig {in}", "--send {in}", "--script {in}"],
+        inputs: &["--rig-file {in}", "--send {in}", "--script {in}"],
         outputs: &["--log {out}"],
     },
     Row {
@@ -90,13 +89,13 @@ const ROWS: &[Row] = &[
     Row {
         program: "hw-tests",
         command: "run",
-        inputs: &["--corpus {in}", "--replay {in}", "--baseline {in}"],
+        inputs: &["--corpus {in}", "--rig replay:{in}", "--baseline {in}"],
         outputs: &["--results {out}"],
     },
     Row {
         program: "hw-tests",
         command: "run",
-        inputs: &["--corpus {in}", "--replay {in}"],
+        inputs: &["--corpus {in}", "--rig replay:{in}"],
         outputs: &["--report-dir {outdir}"],
     },
     Row {
@@ -107,12 +106,12 @@ const ROWS: &[Row] = &[
             "--contracts {in}",
             "x.test.toml --baseline {in}",
             "x.test.toml --rig-file {in} --port bench",
-            "x.test.toml --replay {in}",
+            "x.test.toml --rig replay:{in}",
         ],
         outputs: &["--results {out}", "--coverage {out}", "--profile {out}", "--cycles {out}"],
     },
     Row {
-        program: "hw-tests",
+        program: "sargon",
         command: "exhaust",
         inputs: BOARD_INPUTS,
         outputs: &["--record {out}"],
@@ -134,7 +133,7 @@ const ROWS: &[Row] = &[
         command: "debug",
         inputs: &[
             "{in} --port bench",
-            "x.asm --port bench --rig {in}",
+            "x.asm --port bench --rig-file {in}",
             "x.asm --port bench --script {in}",
         ],
         outputs: &["--record {out}"],

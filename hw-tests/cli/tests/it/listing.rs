@@ -33,7 +33,7 @@ fn run_text(text: &str, options: &[&str]) -> (Option<i32>, String) {
 
 #[test]
 fn the_corpus_passes_as_the_original_and_the_routines_are_named() {
-    let (code, shown) = run_text(&article(), &["--direct"]);
+    let (code, shown) = run_text(&article(), &["--rig", "direct"]);
     assert_eq!(code, Some(0), "{shown}");
     assert!(shown.contains("with routines of your own: XCHNG, NEXTAD"), "{shown}");
     let others = "the others are built in: ATTACK, ATKSAV, PINFND, PNCK, POINTS, NEWLST, TBASE";
@@ -44,7 +44,7 @@ fn the_corpus_passes_as_the_original_and_the_routines_are_named() {
 fn a_wrong_listing_fails_with_commands_that_take_it() {
     let wrong = article().replace("JRC DEARER", "JRC DEARER\n        JRZ DEARER");
     assert_ne!(wrong, article());
-    let (code, shown) = run_text(&wrong, &["--direct", "--filter", "byte.figure4"]);
+    let (code, shown) = run_text(&wrong, &["--rig", "direct", "byte.figure4"]);
     assert_eq!(code, Some(1), "{shown}");
     assert!(shown.contains("--behaviour original --sargon-dir /"), "{shown}");
     assert!(shown.contains("/book.asm "), "{shown}");
@@ -53,13 +53,13 @@ fn a_wrong_listing_fails_with_commands_that_take_it() {
 #[test]
 fn mistakes_in_a_listing_have_lines_and_exit_codes() {
     let missing = article().replace("GUARD:  CALL", "GAURD:  CALL");
-    let (code, shown) = run_text(&missing, &["--direct"]);
+    let (code, shown) = run_text(&missing, &["--rig", "direct"]);
     assert_eq!(code, Some(1), "{shown}");
     assert!(shown.contains("book.asm:") && shown.contains("GUARD is not defined"), "{shown}");
-    let (code, shown) = run_text("OTHER: RET\n", &["--direct"]);
+    let (code, shown) = run_text("OTHER: RET\n", &["--rig", "direct"]);
     assert_eq!(code, Some(4), "{shown}");
     assert!(shown.contains("book.asm has a label for none of XCHNG"), "{shown}");
-    let (code, shown) = run(Path::new("nowhere.asm"), &["--direct"]);
+    let (code, shown) = run(Path::new("nowhere.asm"), &["--rig", "direct"]);
     assert_eq!(code, Some(3), "{shown}");
     assert!(shown.contains("nowhere.asm"), "{shown}");
 }

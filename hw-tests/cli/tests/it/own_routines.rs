@@ -39,7 +39,7 @@ const BY_INDEX: &str = include_str!("../data/by_index.asm");
 type Files<'a> = &'a [(&'a str, &'a str)];
 
 /// A part of the corpus with pins, batteries, overflow and arrays.
-const SOME: [&str; 6] = ["--filter", "document", "--filter", "odd", "--filter", "array"];
+const SOME: [&str; 6] = ["--tag", "document", "--tag", "odd", "--tag", "array"];
 
 fn folder(files: Files) -> TempDir {
     let folder = tempfile::tempdir().expect("a scratch folder");
@@ -79,19 +79,19 @@ fn run_with(folder: &Path, more: &[&str]) -> (Option<i32>, String, String) {
 #[test]
 fn a_copy_of_our_xchng_passes_and_has_its_own_build() {
     let mine = folder(&[("XCHNG.ASM", XCHNG)]);
-    let (code, shown, messages) = run_with(mine.path(), &["--filter", "document"]);
+    let (code, shown, messages) = run_with(mine.path(), &["--tag", "document"]);
     assert_eq!(code, Some(0), "{shown}{messages}");
     assert!(messages.contains("with routines of your own: XCHNG"), "{messages}");
     assert!(
         shown.contains(", 0 frames corrupted at the host,"),
         "greetings are no frames: {shown}"
     );
-    let (_, _, ours) = hw_tests(&["run", "--filter", "byte.figure4"]);
+    let (_, _, ours) = hw_tests(&["run", "byte.figure4"]);
     let build = |messages: &str| messages.split("build ").nth(1).map(|rest| rest[..8].to_owned());
     assert!(build(&messages).is_some());
     // Another folder with the same text is the same program; ours has other addresses.
     let again = folder(&[("xchng.asm", XCHNG)]);
-    let (_, _, same) = run_with(again.path(), &["--filter", "byte.figure4"]);
+    let (_, _, same) = run_with(again.path(), &["byte.figure4"]);
     assert_eq!(build(&messages), build(&same));
     assert_ne!(build(&messages), build(&ours));
 }
@@ -172,8 +172,8 @@ fn a_run_ends_with_commands_that_reproduce_the_wrong_result() {
     let mine = folder(&[("xchng.asm", &wrong)]);
     let report = tempfile::tempdir().expect("a scratch folder");
     let report_dir = report.path().to_string_lossy().into_owned();
-    let filter = ["--filter", "figure4", "--filter", "play.0039", "--filter", "play.0092"];
-    let more = [&filter[..], &["--direct", "--report-dir", &report_dir]].concat();
+    let filter = ["*figure4*", "play.0039*", "play.0092*"];
+    let more = [&filter[..], &["--rig", "direct", "--report-dir", &report_dir]].concat();
     let (code, shown, messages) = run_with(mine.path(), &more);
     assert_eq!(code, Some(1), "{shown}{messages}");
     let commands: Vec<_> = shown.lines().rev().take(2).map(str::trim).collect();
@@ -205,7 +205,7 @@ fn a_users_nextad_is_called() {
         nextad.replace("NEXTAD: INR C", "NEXTAD: XRA A\n        RET\n        INR C");
     assert_ne!(without_interrupts, nextad);
     let mine = folder(&[("nextad.asm", &without_interrupts)]);
-    let (code, shown, _) = run_with(mine.path(), &["--filter", "byte.figure4"]);
+    let (code, shown, _) = run_with(mine.path(), &["byte.figure4"]);
     assert_eq!(code, Some(1), "{shown}");
     assert!(shown.contains("residue: board 0, reference 1"), "{shown}");
 }
@@ -258,7 +258,7 @@ fn what_is_wrong_with_a_file_is_located_and_has_its_exit_code() {
         let (got, shown, messages) = residues_with(mine.path());
         assert_eq!(got, Some(code), "{message}: {shown}{messages}");
         assert!(messages.contains(message), "{message}: {messages}");
-        let (got, _, messages) = run_with(mine.path(), &["--filter", "byte.figure4"]);
+        let (got, _, messages) = run_with(mine.path(), &["byte.figure4"]);
         assert_eq!((got, messages.contains(message)), (Some(code), true), "{message}: {messages}");
     }
     let (code, _, messages) = run_with(Path::new("/nonexistent"), &[]);
@@ -282,10 +282,10 @@ fn a_program_of_the_other_behaviour_is_refused() {
     let file = scratch.path().join("printed.bin");
     std::fs::write(&file, printed.bytes).expect("a file");
     let file = file.to_string_lossy();
-    let (code, _, messages) = hw_tests(&["run", "--app", &file, "--filter", "original.example"]);
+    let (code, _, messages) = hw_tests(&["run", "--app", &file, "original.example*"]);
     assert_eq!(code, Some(3), "{messages}");
     assert!(messages.contains("implements --behaviour original"), "{messages}");
-    let given = ["run", "--app", &file, "--behaviour", "original", "--filter", "original.example"];
+    let given = ["run", "--app", &file, "--behaviour", "original", "original.example*"];
     let (code, shown, messages) = hw_tests(&given);
     assert_eq!(code, Some(0), "{shown}{messages}");
 }
@@ -293,7 +293,7 @@ fn a_program_of_the_other_behaviour_is_refused() {
 #[test]
 fn a_file_that_nothing_uses_is_named_and_one_that_is_inserted_is_not() {
     let misspelt = folder(&[("xchng.asm", XCHNG), ("nxtad.asm", ALL[1].1)]);
-    let (code, shown, messages) = run_with(misspelt.path(), &["--filter", "byte.figure4"]);
+    let (code, shown, messages) = run_with(misspelt.path(), &["byte.figure4"]);
     assert_eq!(code, Some(3), "{shown}{messages}");
     assert!(messages.contains("nxtad.asm: unknown file name"), "{messages}");
     let parts = XCHNG.replacen(".INSERT sargon.asm", ".INSERT mine.inc", 1);
@@ -304,7 +304,7 @@ fn a_file_that_nothing_uses_is_named_and_one_that_is_inserted_is_not() {
         (".hidden", ""),
         ("xchng.asm~", "an older state"),
     ];
-    let (code, shown, messages) = run_with(folder(&inserted).path(), &["--filter", "byte.figure4"]);
+    let (code, shown, messages) = run_with(folder(&inserted).path(), &["byte.figure4"]);
     assert_eq!(code, Some(0), "{shown}{messages}");
 }
 

@@ -15,16 +15,16 @@ pub(crate) struct ServedBoard {
 }
 
 impl ServedBoard {
-    /// Starts `hw-tests sim` with these options, and waits until the port is there.
+    /// Starts `hw-tests simulate board` with these options, and waits until the port is there.
     pub(crate) fn start(options: &[&str]) -> Self {
-        Self::start_command("sim", options)
+        Self::simulate("board", options)
     }
 
-    /// Starts a command that prints the path of the port that it serves.
-    pub(crate) fn start_command(command: &str, options: &[&str]) -> Self {
+    /// Starts a board or a monitor, and waits until its port is there.
+    pub(crate) fn simulate(what: &str, options: &[&str]) -> Self {
         let mut process = Command::cargo_bin("hw-tests")
             .expect("it is built")
-            .arg(command)
+            .args(["simulate", what])
             .args(options)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

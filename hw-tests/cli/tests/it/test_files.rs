@@ -120,11 +120,11 @@ fn exit_codes_are_those_of_all_commands() {
         (&["twice.test.toml"], 1, ""),
         (&[], 2, "required"),
         (&["twice.test.toml", "--seed", "x"], 2, "invalid value 'x'"),
-        (&["twice.test.toml", "--listing", "x"], 2, "--listing works with `hw-tests run` only"),
+        (&["twice.test.toml", "--listing", "x"], 2, "unexpected argument '--listing'"),
         (&["bad.test.toml"], 3, bad),
         (&["bad.test.toml", "twice.test.toml"], 3, bad),
         (&["none.test.toml"], 3, "can't read none.test.toml"),
-        (&["twice.test.toml", "--filter", "medium"], 4, "no case is selected"),
+        (&["twice.test.toml", "--case", "medium"], 4, "no case is selected"),
         (&["empty"], 4, "empty has no file named *.test.toml"),
         (&["--contracts", "twice.asm"], 3, bad),
         (
@@ -157,11 +157,17 @@ fn cases_are_selected_and_listed() {
     let (code, shown, _) = hw_tests(folder.path(), &["test", ".", "--list"]);
     let expected = "twice.test.toml:2  small [fast]\ntwice.test.toml:8  large\n";
     assert_eq!((code, shown.as_str()), (0, expected));
-    let (code, shown, _) = hw_tests(folder.path(), &["test", ".", "--list", "--filter", "lar"]);
+    let (code, shown, _) = hw_tests(folder.path(), &["test", ".", "--list", "--case", "lar*"]);
     assert_eq!((code, shown.as_str()), (0, "twice.test.toml:8  large\n"));
+    let starred = CASES.replace("\"small\"", "\"l*\"");
+    let listed = |pattern| {
+        let folder = project(&starred);
+        hw_tests(folder.path(), &["test", ".", "--list", "--case", pattern]).1.lines().count()
+    };
+    assert_eq!((listed("l*"), listed("l*e"), listed("?*")), (1, 1, 2), "a name is no pattern");
     let later = "[[case]]\nname = 'say \"[x]\"'\ncall = \"TWICE\"\nskip = \"later\"\n";
     let folder = project(&format!("{CASES}{later}"));
-    let (code, shown, _) = hw_tests(folder.path(), &["test", ".", "--list", "--json"]);
+    let (code, shown, _) = hw_tests(folder.path(), &["test", ".", "--list=json"]);
     let listed: Vec<serde_json::Value> =
         shown.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let case = |line, name: &str, tags: &[&str], skip| serde_json::json!({ "file": "twice.test.toml", "line": line, "name": name, "tags": tags, "skip": skip });

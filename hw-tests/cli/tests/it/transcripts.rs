@@ -41,6 +41,11 @@ fn name(path: &Path) -> &str {
     path.to_str().expect("a plain name")
 }
 
+/// Returns the value of --rig that replays a transcript.
+fn replay(path: &Path) -> String {
+    format!("replay:{}", name(path))
+}
+
 /// An application in which a rook is worth four points.
 fn cheap_rook(folder: &Path) -> PathBuf {
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
@@ -57,12 +62,11 @@ fn cheap_rook(folder: &Path) -> PathBuf {
 fn a_failure_on_a_board_is_found_again_without_it() {
     let (folder, file) = scratch();
     let application = cheap_rook(folder.path());
-    for way in [&["--direct"][..], &[]] {
-        let options =
-            ["--filter", "document", "--app", name(&application), "--record", name(&file)];
+    for way in [&["--rig", "direct"][..], &[]] {
+        let options = ["--tag", "document", "--app", name(&application), "--record", name(&file)];
         let recorded = run(&[way, &options].concat());
         assert_eq!(recorded.status.code(), Some(1));
-        let replayed = run(&["--replay", name(&file)]);
+        let replayed = run(&["--rig", &replay(&file)]);
         assert_eq!(replayed.status.code(), Some(1), "{replayed:?}");
         assert!(findings(&replayed).contains("residue: board 4, reference 5"));
         assert_eq!(findings(&replayed), findings(&recorded));
@@ -72,14 +76,14 @@ fn a_failure_on_a_board_is_found_again_without_it() {
 #[test]
 fn a_transcript_lists_its_cases_and_is_replayed_for_them() {
     let (_folder, file) = scratch();
-    let recorded = run(&["--direct", "--filter", "document", "--record", name(&file)]);
+    let recorded = run(&["--rig", "direct", "--tag", "document", "--record", name(&file)]);
     assert_eq!(recorded.status.code(), Some(0));
     let heading = read_header(&file).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(heading.profile, "rc2014-classic");
     let cases = corpus::builtin_corpus().unwrap_or_else(|error| panic!("{error}"));
     let documents = cases.iter().filter(|case| case.tags.contains(&"document".to_owned()));
     assert_eq!(heading.cases, documents.map(|case| case.id.clone()).collect::<Vec<_>>());
-    let replayed = run(&["--replay", name(&file)]);
+    let replayed = run(&["--rig", &replay(&file)]);
     let passed = format!("{0} of {0} cases", heading.cases.len());
     assert!(String::from_utf8_lossy(&replayed.stdout).contains(&passed));
 }
@@ -87,8 +91,8 @@ fn a_transcript_lists_its_cases_and_is_replayed_for_them() {
 #[test]
 fn a_long_run_is_replayed_request_by_request() {
     let (_folder, file) = scratch();
-    let recorded = run(&["--direct", "--shard", "1/4", "--record", name(&file)]);
-    let replayed = run(&["--replay", name(&file)]);
+    let recorded = run(&["--rig", "direct", "--shard", "1/4", "--record", name(&file)]);
+    let replayed = run(&["--rig", &replay(&file)]);
     assert_eq!(recorded.status.code(), Some(0), "{}", findings(&recorded));
     assert_eq!(findings(&replayed), findings(&recorded));
     assert_eq!(replayed.status.code(), Some(0));
@@ -98,10 +102,10 @@ fn a_long_run_is_replayed_request_by_request() {
 fn other_requests_than_recorded_are_distinguished_from_a_wrong_board() {
     let (_folder, file) = scratch();
     assert_eq!(
-        run(&["--direct", "--filter", "array", "--record", name(&file)]).status.code(),
+        run(&["--rig", "direct", "--tag", "array", "--record", name(&file)]).status.code(),
         Some(0)
     );
-    let other = run(&["--replay", name(&file), "--filter", "document"]);
+    let other = run(&["--rig", &replay(&file), "--tag", "document"]);
     assert_eq!(other.status.code(), Some(3));
     let shown = String::from_utf8_lossy(&other.stdout).into_owned();
     assert!(shown.contains("when this was recorded it was"), "{shown}");
@@ -111,18 +115,18 @@ fn other_requests_than_recorded_are_distinguished_from_a_wrong_board() {
 fn a_truncated_transcript_ends_the_replay_as_a_rig_failure() {
     let (_folder, file) = scratch();
     assert_eq!(
-        run(&["--direct", "--filter", "document", "--record", name(&file)]).status.code(),
+        run(&["--rig", "direct", "--tag", "document", "--record", name(&file)]).status.code(),
         Some(0)
     );
     let whole = std::fs::read(&file).expect("the transcript");
     for keep in [whole.len() - 700, whole.len() / 2, 300, 0] {
         std::fs::write(&file, &whole[..keep]).expect("a part of it");
-        let output = run(&["--replay", name(&file)]);
+        let output = run(&["--rig", &replay(&file)]);
         assert_eq!(output.status.code(), Some(3), "{keep} of {}: {output:?}", whole.len());
     }
     std::fs::write(&file, "{\"transcript\":99}\n").expect("another file");
-    assert_eq!(run(&["--replay", name(&file)]).status.code(), Some(3));
-    assert_eq!(run(&["--replay", "/nonexistent"]).status.code(), Some(3));
+    assert_eq!(run(&["--rig", &replay(&file)]).status.code(), Some(3));
+    assert_eq!(run(&["--rig", "replay:/nonexistent"]).status.code(), Some(3));
 }
 
 #[test]
@@ -198,13 +202,13 @@ fn residues_fails_when_the_residues_agree_but_an_array_a_status_a_pin_or_a_squar
     };
     let (_folder, file) = scratch();
     for (what, kind, change) in changes {
-        assert_eq!(residues(&["--direct", "--record", name(&file)]).status.code(), Some(0));
+        assert_eq!(residues(&["--rig", "direct", "--record", name(&file)]).status.code(), Some(0));
         change_replies(&file, |frame| {
             if frame.kind == kind {
                 change(frame);
             }
         });
-        let output = residues(&["--replay", name(&file)]);
+        let output = residues(&["--rig", &replay(&file)]);
         let shown = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(i32::from(what != "nothing")), "{what}: {shown}");
         assert!(what == "nothing" || shown.contains(&format!("{what}: board ")), "{what}: {shown}");

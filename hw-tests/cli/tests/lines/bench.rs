@@ -21,9 +21,10 @@ const PORTS: [&str; 4] = ["/dev/ttyUSB0", "/dev/ttyACM0", "/dev/pts/5", "tcp://1
 /// The port of a third board in another room.
 const FAR: &str = "tcp://pi.local:3000";
 /// Options that refer to boards of the rig file.
-const NAMED: [&str; 4] = ["--port bench", "--port shelf", "--rig bench", "--all tag="];
+const NAMED: [&str; 4] = ["--port bench", "--port shelf", "--rig bench", "--rig-tag"];
 /// Commands that run until they are stopped; they are stopped as soon as they are ready.
-const STAYING: [&str; 4] = ["hw-tests sim", "hw-tests standin", "hw-tests gdb", "rcflash serve"];
+const STAYING: [&str; 4] =
+    ["hw-tests simulate board", "hw-tests simulate monitor", "hw-tests gdb", "rcflash serve"];
 /// The timeout of a command line.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(120);
 
@@ -82,7 +83,7 @@ impl Bench {
         let path = self.port_of(line, model);
         let mut named = vec![("bench", path.clone()), ("shelf", path.clone())];
         let mut line = line.to_owned();
-        if line.contains("--rig ") || line.contains("--all ") {
+        if line.contains("--rig ") || line.contains("--rig-tag ") {
             named.push(("attic", self.simulated("attic", model, true)));
             line = line.replace(FAR, &self.simulated(FAR, model, true));
         }
@@ -107,7 +108,7 @@ impl Bench {
             Some(part) => {
                 let part = if part == "xmodem" { "cpm" } else { part };
                 // a program left running by one line would block the port for the next
-                self.boards.insert(part.to_owned(), ServedBoard::start_command("standin", &[part]));
+                self.boards.insert(part.to_owned(), ServedBoard::simulate("monitor", &[part]));
                 self.boards[part].path.clone()
             }
         }
@@ -158,8 +159,8 @@ fn argument<'t>(line: &'t str, flag: &str) -> Option<&'t str> {
 
 /// By command: options that limit its work, and those to add unless it has one of them.
 const SHORTER: [(&str, &[&str], &str); 4] = [
-    ("hw-tests exhaust", &["--range"], "--range 0..2000"),
-    ("hw-tests run", &["--filter", "--replay"], "--filter document"),
+    ("sargon exhaust", &["--range"], "--range 0..2000"),
+    ("hw-tests run", &["--tag", "replay:"], "--tag document"),
     ("hw-tests profile", &[" - -", "--program", "--port"], "positions.epd"),
     (
         "hw-tests coverage",

@@ -21,7 +21,7 @@ fn made_by_installed(line: &str) -> Option<&str> {
     match words.next()? {
         "gdb-multiarch" => Some(""),
         "ar" => words.nth(1),
-        _ if line.contains("--mame") => {
+        _ if line.contains("--rig mame") => {
             Some(words.skip_while(|word| *word != "--record").nth(1).unwrap_or_default())
         }
         _ => None,
@@ -64,7 +64,7 @@ pub(crate) fn check() {
     let expected = [(3, "tdlasm asm a.asm   # why"), (7, "rcflash ports"), (12, "cargo test")];
     assert_eq!(found, expected.map(|(line, text)| (line, text.to_owned())));
     let page =
-        "    ar rc a.a b.o\n    tdlasm link a.a\n    tdlasm asm c\n    hw-tests run --mame\n";
+        "    ar rc a.a b.o\n    tdlasm link a.a\n    tdlasm asm c\n    hw-tests run --rig mame\n";
     let needs: Vec<_> = command_lines(page).iter().map(|one| one.needs_installed).collect();
     assert_eq!(needs, [true, true, false, true]);
 }

@@ -55,11 +55,16 @@ fn launch(
 
 /// Returns the options for the board's line from the arguments of `launch`.
 fn line(arguments: &LaunchArguments) -> TargetArgs {
-    let LaunchArguments { port, rig, mame, record, replay, .. } = arguments.clone();
-    let mame = mame.map(|machine| Some(machine).filter(|name| !name.is_empty()));
+    let LaunchArguments { port, rig, rig_file, record, .. } = arguments.clone();
+    let rig = rig.and_then(|text| text.parse().ok());
     let path = |text: Option<String>| text.map(Into::into);
-    let (rig, record, replay) = (path(rig), path(record), path(replay));
-    TargetArgs { port, rig, mame, record, replay, ..TargetArgs::default() }
+    TargetArgs {
+        port,
+        rig,
+        rig_file: path(rig_file),
+        record: path(record),
+        ..TargetArgs::default()
+    }
 }
 
 fn text(failure: CommandError) -> String {

@@ -66,7 +66,7 @@ pub(super) fn debug(args: &DebugArgs) -> CommandResult {
         if let Some(message) = &session.message {
             print(&format!("{message}\n"))?;
         }
-        return run_script(&mut session.debugger, script, args.session.within, &stop);
+        return run_script(&mut session.debugger, script, args.session.within(), &stop);
     }
     let code = session.exit_code();
     let explanation = session.message.clone();

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 use cli_support::exit::CommandResult;
 use cli_support::file_roles::ArgumentRole;
-use cli_support::file_roles::FileRole::{Read, ReadFolder, Search, Write, WriteFolder};
+use cli_support::file_roles::FileRole::{Read, ReadAfter, ReadFolder, Search, Write, WriteFolder};
 use cli_support::manual::{self, CompletionsArgs, ManArgs};
 
 /// Debugger, profiler and coverage for Z80 code on a simulated or real board.
@@ -37,9 +37,9 @@ const FILE_ROLES: &[ArgumentRole] = &[
     ("", "symbols", Read),
     ("", "target", Read),
     ("", "program", Read),
-    ("", "rig", Read),
+    ("", "rig_file", Read),
+    ("", "rig", ReadAfter("replay:")),
     ("", "record", Write),
-    ("", "replay", Read),
     ("profile", "flame", Write),
     ("profile", "speedscope", Write),
     ("profile", "callgrind", Write),
@@ -65,7 +65,7 @@ Examples:
   hw-inspect profile                                      the corpus that ships
   hw-inspect profile --annotate xchng.asm                 the listing with T-states and runs
   hw-inspect profile --flame flame.svg '1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -'
-  hw-inspect profile --program prog.asm --run 2           a program of your own, for two seconds")]
+  hw-inspect profile --program prog.asm --run 2s          a program of your own, for two seconds")]
     Profile(profile::ProfileArgs),
     /// Measure the line and branch coverage of the Z80 code by the corpus and all requests
     #[command(after_help = "\

@@ -18,7 +18,7 @@ const POSITIONS_PER_REQUEST: usize = 8;
 /// Consecutive rounds without the board in time, after which sampling is given up.
 const MAX_EMPTY_ROUNDS: u32 = 20;
 const TOO_FAST: &str = "the board replies before it can be stopped: it must run at its own clock \
-    (`hw-tests sim` without --free)";
+    (`hw-tests simulate board` without --free)";
 /// Samples per position after which the board is considered stuck.
 const MAX_SAMPLES_PER_POSITION: usize = 2_000;
 

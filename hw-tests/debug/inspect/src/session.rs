@@ -4,6 +4,7 @@ mod case;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use board_debugger::{
     DebugSession, Debugger, EntryOutcome, LoadedProgram, ProgramError, ProgramFile, Reload,
@@ -12,6 +13,7 @@ use board_debugger::{
 };
 use clap::Args;
 use cli_support::exit::{CommandError, ENVIRONMENT, FAILED, NOTHING_SELECTED, USAGE};
+use cli_support::time::time_within;
 use firmware::evaluator::{Behaviour, Evaluator};
 use sargon_corpus::args::{parse_position, parse_square, position};
 use sargon_reference::{Position, Square};
@@ -33,9 +35,9 @@ pub(super) struct SessionArgs {
     board: Option<String>,
     #[command(flatten)]
     line: TargetArgs,
-    /// Time limit for reaching XCHNG, in seconds of board time; then the board stops where it is
-    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = parse_seconds)]
-    pub(super) within: f64,
+    /// Time limit of the board for reaching XCHNG; then the board stops where it is
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = board_time())]
+    within: Duration,
     /// The evaluator's behaviour
     #[arg(long, value_name = "corrected|original|fast", default_value_t)]
     behaviour: Behaviour,
@@ -106,6 +108,11 @@ impl StartedSession {
 }
 
 impl SessionArgs {
+    /// Returns the time limit, in seconds of the board.
+    pub(super) fn within(&self) -> f64 {
+        self.within.as_secs_f64()
+    }
+
     /// Starts a session at the call, or the first instruction; `stop` interrupts the run to it.
     pub(super) fn start(&self, stop: &AtomicBool) -> Result<StartedSession, CommandError> {
         let board = self.board.as_deref();
@@ -117,14 +124,14 @@ impl SessionArgs {
         let evaluator = Evaluator { behaviour: self.behaviour, own: self.sargon_dir.clone() };
         let position = position(&self.target)?;
         let should_stop: ShouldStop<'_> = &mut |_| stop.load(Ordering::Relaxed);
-        let target = ExchangeTarget { evaluator, position, square, within: self.within };
+        let target = ExchangeTarget { evaluator, position, square, within: self.within() };
         if self.line.uses_kernel() {
             return target.on_board(self.line.connect(board)?, should_stop);
         }
         let ExchangeTarget { evaluator, position, .. } = &target;
         let profile = self.line.profile(board)?;
         let session =
-            open_at_exchange(&profile, evaluator, position, square, self.within, should_stop);
+            open_at_exchange(&profile, evaluator, position, square, self.within(), should_stop);
         Ok(StartedSession::from(session.map_err(session_error)?))
     }
 
@@ -271,8 +278,7 @@ pub(super) fn parse_define(text: &str) -> Result<(String, u16), String> {
     }
 }
 
-/// Parses seconds of board time, above 0.
-pub(super) fn parse_seconds(text: &str) -> Result<f64, String> {
-    let seconds = text.parse().ok().filter(|seconds: &f64| seconds.is_finite() && *seconds > 0.0);
-    seconds.ok_or_else(|| "expected a number of seconds above 0".to_owned())
+/// Returns the parser of times of the board.
+pub(super) fn board_time() -> impl Fn(&str) -> Result<Duration, String> + Clone {
+    time_within(Duration::from_millis(1)..=Duration::from_secs(100_000 * 86_400))
 }

@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use board_debugger::commands::Pane;
 use board_debugger::view::View;
@@ -15,7 +16,7 @@ use rcflash_link::rig::DEFAULT_BOARD;
 use sargon_corpus::{self as corpus, Case};
 
 use super::debug::open;
-use super::session::{parse_seconds, session_error};
+use super::session::{board_time, session_error};
 use cli_support::files::read_input as read;
 use cli_support::interrupt::install_handler;
 use cli_support::output::print;
@@ -40,9 +41,9 @@ pub(super) struct WhyArgs {
     /// Build the evaluator with the routines in this folder in place of ours (sargon-src/README.md)
     #[arg(long, value_name = "DIR")]
     sargon_dir: Option<PathBuf>,
-    /// Time limit for each exchange, in seconds of board time
-    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = parse_seconds)]
-    within: f64,
+    /// Time limit of the board for each exchange
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = board_time())]
+    within: Duration,
 }
 
 pub(super) fn run(args: &WhyArgs) -> CommandResult {
@@ -52,7 +53,8 @@ pub(super) fn run(args: &WhyArgs) -> CommandResult {
     let profile = BoardProfile::named(&args.board)?;
     let should_stop: board_debugger::ShouldStop<'_> = &mut |_| stop.load(Ordering::Relaxed);
     let Diagnosis { debugger, fault: finding } =
-        diagnose(&profile, &evaluator, &case, args.within, should_stop).map_err(session_error)?;
+        diagnose(&profile, &evaluator, &case, args.within.as_secs_f64(), should_stop)
+            .map_err(session_error)?;
     let explained = finding.message();
     if finding == FirstFault::NoFault {
         print(&format!("{}: {explained}\n", case.id))?;

@@ -1,6 +1,7 @@
 //! A user's program to measure instead of the evaluator.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use board_debugger::commands::unescape;
 use board_debugger::profiling::StepCounter;
@@ -10,22 +11,22 @@ use cli_support::exit::CommandError;
 use firmware::code_map::CodeMap;
 use firmware::profile::BoardProfile;
 
-use super::session::{ProgramArgs, parse_seconds, program_error};
+use super::session::{ProgramArgs, board_time, program_error};
 
 #[derive(Args)]
 pub(super) struct Workload {
     /// Measure this program instead of the evaluator: source (.asm), ELF (.elf) or Intel HEX (.hex)
     #[arg(long, value_name = "FILE", help_heading = "Program")]
     program: Option<PathBuf>,
-    /// Run the program for this time, in seconds of board time, or until it waits in HALT
+    /// Run the program for this time of the board, or until it waits in HALT
     #[arg(
         long,
-        value_name = "SECONDS",
-        default_value_t = 1.0,
-        value_parser = parse_seconds,
+        value_name = "TIME",
+        default_value = "1s",
+        value_parser = board_time(),
         help_heading = "Program"
     )]
-    run: f64,
+    run: Duration,
     /// Text to send to the program, with the escapes \r, \n and \xHH
     #[arg(
         long,
@@ -48,7 +49,7 @@ impl Workload {
         let (mut board, code) = board_with_program(profile, program).map_err(program_error)?;
         board.line_mut().to_board.extend(self.send.iter().flatten());
         let mut counter = StepCounter::new(&code);
-        let t_states = self.run * profile.clock_hz as f64;
+        let t_states = self.run.as_secs_f64() * profile.clock_hz as f64;
         counter.run(&mut board, t_states as u64);
         Ok(Some((counter, code)))
     }

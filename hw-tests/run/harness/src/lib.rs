@@ -7,7 +7,10 @@
 //! - [`runner`]: runs cases on one board
 //! - [`fleet`]: runs cases on several boards
 //! - [`campaign`]: a whole run with its results file and report
+//! - `args`, with the feature of this name: options of a command line that choose a board
 
+#[cfg(feature = "args")]
+pub mod args;
 pub mod baseline;
 pub mod board;
 pub mod campaign;

@@ -113,16 +113,23 @@ impl<S: BoardSuite> BoardConfig<S> {
         self.board.power_up(PowerUpConfig { profile, monitor: &programs.monitor.bytes, probe })
     }
 
-    /// Adds fault injection and transcript to a board, as configured. The transcript has the
-    /// traffic with the faults, so a replay needs no fault injection.
-    fn wrap(
+    /// Adds fault injection to a board, as configured.
+    fn inject_faults(&self, board: Box<dyn Board>) -> Box<dyn Board> {
+        match self.fault_seed {
+            Some(seed) => Box::new(FaultyBoard::new(board, seed, S::result_byte)),
+            None => board,
+        }
+    }
+}
+
+impl<S> BoardConfig<S> {
+    /// Adds the transcript to a board, as configured. It has the traffic with the faults that
+    /// [`Self::inject_faults`] has added before, so a replay needs no fault injection.
+    fn record(
         &self,
         mut board: Box<dyn Board>,
         disk: &dyn FileSystem,
     ) -> Result<Box<dyn Board>, BoardError> {
-        if let Some(seed) = self.fault_seed {
-            board = Box::new(FaultyBoard::new(board, seed, S::result_byte));
-        }
         if let Some(recording) = &self.recording {
             let heading = recording.header(board.name(), &self.profile.name, self.full_responses);
             board = Box::new(RecordedBoard::new(board, disk, recording, &heading)?);
@@ -161,14 +168,15 @@ impl<S: BoardSuite> BoardConfig<S> {
         }
     }
 
-    /// Connects without resetting the board or loading anything. Drop the link before the board.
+    /// Connects without resetting the board or loading anything, and without fault injection. Drop
+    /// the link before the board.
     ///
     /// # Errors
     /// Returns an error if the board can't be powered up or its port can't be opened.
     pub fn connect(&self, monitor: &[u8]) -> Result<(Box<dyn Board>, Link), BoardError> {
         let outfit = PowerUpConfig { profile: &self.profile, monitor, probe: Probe::default() };
         let board = self.board.power_up(outfit)?;
-        let mut board = self.wrap(board, &OsFileSystem)?;
+        let mut board = self.record(board, &OsFileSystem)?;
         let link = self.link(&mut *board)?;
         Ok((board, link))
     }
@@ -181,7 +189,10 @@ impl<S: BoardSuite> BoardConfig<S> {
     pub fn with_either_chip<T>(
         &self,
         prepare: impl Fn(&Self) -> Result<T, SetupError>,
-    ) -> Result<T, SetupError> {
+    ) -> Result<T, SetupError>
+    where
+        S: Clone,
+    {
         match prepare(self) {
             Err(SetupError::NoReply) => {}
             other => return other,
@@ -199,7 +210,10 @@ impl<S: BoardSuite> BoardConfig<S> {
 
     /// Creates the config of a simulated board with the built-in programs.
     #[must_use]
-    pub fn simulated(profile: BoardProfile) -> Self {
+    pub fn simulated(profile: BoardProfile) -> Self
+    where
+        S: Default,
+    {
         let board = BoardKind::Simulated { rom: None, pace: Pace::Free };
         Self {
             suite: S::default(),
@@ -360,7 +374,7 @@ impl<S: BoardSuite> LiveBoard<S> {
         wrap: impl FnOnce(Box<dyn Board>) -> Box<dyn Board>,
     ) -> Result<Self, SetupError> {
         let board = wrap(config.power_up(&programs)?);
-        let mut board = config.wrap(board, disk)?;
+        let mut board = config.record(config.inject_faults(board), disk)?;
         let mut link = config.link(&mut *board)?;
         let ready = programs.prepare_board(config, &mut *board, &mut link)?;
         link.set_seq(ready.seq);

@@ -1,23 +1,22 @@
 //! Selection of cases by name, tag and shard, and their order.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 
-use crate::case_list::{CaseList, SelectedCases};
+use crate::case_list::{CaseList, SelectedCases, ids};
 use crate::suite::Suite;
 
 /// A selection of cases, and their order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// Names or globs with `*` and `?`; all cases if empty.
+    /// Patterns, as of [`NamePatterns`]; all cases if empty.
     pub names: Vec<String>,
     /// Tags, of which a case must have one; all cases if empty.
     pub tags: Vec<String>,
-    /// Texts, each a tag or a part of the name.
-    pub texts: Vec<String>,
     /// The part of the selected cases to use.
     pub shard: Option<Shard>,
     /// Seed of a random order; the given order without.
@@ -57,7 +56,11 @@ impl Selection {
     /// Returns the selected cases. Each case is in exactly one shard of a selection.
     #[must_use]
     pub fn of<S: Suite, L: CaseList<S::Case>>(&self, cases: L) -> SelectedCases<L> {
-        let mut selected = SelectedCases::new(cases, |case| self.includes::<S>(case));
+        let names = NamePatterns::new(&self.names, ids::<S>(&cases));
+        let has_tag = |tags: &[String]| tags.iter().any(|tag| self.tags.contains(tag));
+        let mut selected = SelectedCases::new(cases, |case| {
+            names.includes(S::id(case)) && (self.tags.is_empty() || has_tag(S::tags(case)))
+        });
         if let Some(Shard { part, of }) = self.shard {
             let places = selected.indices.into_iter().enumerate();
             let chosen = places.filter(|(at, _)| at % of == part - 1);
@@ -68,17 +71,35 @@ impl Selection {
         }
         selected
     }
+}
 
-    fn includes<S: Suite>(&self, case: &S::Case) -> bool {
-        let (id, tags) = (S::id(case), S::tags(case));
-        let named = |pattern: &String| matches_glob(pattern, id);
-        let is_tagged_or_named = |text: &String| tags.contains(text) || id.contains(&**text);
-        let any = |wanted: &[String], is_met: &dyn Fn(&String) -> bool| {
-            wanted.is_empty() || wanted.iter().any(is_met)
-        };
-        any(&self.names, &named)
-            && any(&self.tags, &|tag| tags.contains(tag))
-            && any(&self.texts, &is_tagged_or_named)
+/// Patterns of names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NamePatterns {
+    names: BTreeSet<String>,
+    globs: BTreeSet<String>,
+}
+
+impl NamePatterns {
+    /// Creates patterns from texts: a name of `names` matches itself only, and any other text is a
+    /// glob, in which `*` matches any text and `?` any character.
+    pub fn new(patterns: &[String], names: impl Iterator<Item = impl AsRef<str>>) -> Self {
+        let has_wildcard = |pattern: &String| pattern.contains(['*', '?']);
+        let (mut globs, mut own): (BTreeSet<String>, BTreeSet<String>) =
+            patterns.iter().cloned().partition(has_wildcard);
+        if !globs.is_empty() {
+            own.extend(names.filter_map(|name| globs.take(name.as_ref())));
+        }
+        Self { names: own, globs }
+    }
+
+    /// Returns `true` if a name matches a pattern, or there are none.
+    #[must_use]
+    pub fn includes(&self, name: &str) -> bool {
+        let are_none = self.names.is_empty() && self.globs.is_empty();
+        are_none
+            || self.names.contains(name)
+            || self.globs.iter().any(|glob| matches_glob(glob, name))
     }
 }
 
@@ -131,8 +152,18 @@ mod tests {
         assert_eq!(ids(&named(&["*.1", "d?v.2*"])), ["mul.1", "div.1", "div.21"]);
         let tagged = Selection { tags: vec!["odd".to_owned()], ..Selection::default() };
         assert_eq!(ids(&tagged).len(), 2);
-        let texts = Selection { texts: vec!["v.2".to_owned()], ..Selection::default() };
-        assert_eq!(ids(&texts), ["div.21"]);
+    }
+
+    #[test]
+    fn the_name_of_a_case_selects_this_case_only_whatever_characters_it_has() {
+        let included = |pattern: &str, names: [&str; 3]| {
+            let patterns = NamePatterns::new(&[pattern.to_owned()], names.into_iter());
+            names.into_iter().filter(|name| patterns.includes(name)).count()
+        };
+        assert_eq!(included("a*b", ["a*b", "axb", "ab"]), 1);
+        assert_eq!(included("what?", ["what?", "whats", "what"]), 1);
+        assert_eq!(included("a*b", ["a*bc", "axb", "ab"]), 2);
+        assert_eq!(included("[b", ["[b", "b", "[bc"]), 1);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::programmer::{Chip, ChipKind, WriteJob, run_timeout, strip_escapes};
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, USAGE};
+use cli_support::time::time_within;
 
 use crate::cli::stop_on_interrupt;
 
@@ -33,16 +34,16 @@ pub(super) struct BurnArgs {
     /// Do not disable software data protection first; a protected 28C chip then stays unchanged
     #[arg(long, help_heading = PROGRAMMER, hide_short_help = true)]
     no_unprotect: bool,
-    /// With --run: seconds for writing, and for reading back [default: by the chip's size]
+    /// With --run: time for writing, and for reading back [default: by the chip's size]
     #[arg(
         long,
-        value_name = "SECONDS",
+        value_name = "TIME",
         requires = "run",
-        value_parser = clap::value_parser!(u64).range(1..=86400),
+        value_parser = time_within(Duration::from_secs(1)..=Duration::from_secs(86_400)),
         help_heading = PROGRAMMER,
         hide_short_help = true
     )]
-    deadline: Option<u64>,
+    deadline: Option<Duration>,
 }
 
 pub(super) struct BurnPlan<'a> {
@@ -73,7 +74,7 @@ impl BurnArgs {
             unprotect: is_eeprom && !self.no_unprotect,
             protect: self.protect,
             run: self.run,
-            patience: self.deadline.map_or(usual, Duration::from_secs),
+            patience: self.deadline.unwrap_or(usual),
         })
     }
 }

@@ -406,7 +406,7 @@ fn every_failure_of_the_command_ends_the_comparison_with_a_message() {
     ];
     for (command, message) in cases {
         // Only commands that send nothing may time out, however busy the computer is.
-        let timeout = if command.contains("sleep") { "1" } else { "30" };
+        let timeout = if command.contains("sleep") { "1s" } else { "30s" };
         let (code, shown, stderr) = compare(command, &["--timeout", timeout, QUIET]);
         assert_eq!(code, Some(3), "{command}: {shown}{stderr}");
         assert!(stderr.contains(message), "{command}: {stderr}");

@@ -202,7 +202,7 @@ fn every_fact_of_a_run_must_be_the_same() {
         ("the number of cases", |head| head.cases += 1),
         ("the digest of the cases", |head| head.digest.push('x')),
         ("--repeat", |head| head.repeat += 1),
-        ("--seed", |head| head.seed = Some(1)),
+        ("--shuffle", |head| head.seed = Some(1)),
         ("--shard", |head| head.shard = Some("1/2".to_owned())),
         ("--faults", |head| head.faults = Some(1)),
         ("the list of boards", |head| head.boards.push("bench".to_owned())),

@@ -10,19 +10,18 @@ use cli_support::text::{Escape, eprint_message};
 use firmware::profile::BoardProfile;
 use firmware_wire::Identity;
 use hil_harness::campaign::{FinishedRun, RunConfig, Session};
-use hil_harness::live::SetupError;
+use hil_harness::live::{BoardConfig, SetupError};
 use hil_harness::report::RunTarget;
 use hil_harness::runner::{BaselineStatus, RunEnd, RunSummary, merge_repetitions};
 use hil_harness::suite::{self, CaseResult};
 use indicatif::ProgressBar;
 use rcflash_link::LinkStats;
-use sargon_suite::BoardConfig;
 use testfile_suite::{
     BoardMachine, BoardMachineError, Machine, RunError, RunOptions, SimulatedMachine, TestCase,
     TestFile, TestFiles, TestResult, Verdict, run_one,
 };
 
-use super::super::run::run_on;
+use super::super::execution::run_on;
 use super::TestArgs;
 use super::measure::{Measurements, lock};
 use super::printer::Printer;
@@ -45,9 +44,9 @@ pub(super) fn run(
         let measurements = Arc::clone(measurements);
         TestPlan { board, seed: args.seed, stop: Arc::default(), measurements }
     };
-    let each = |board| plan(Some(board));
+    let each = |board| Ok(plan(Some(board)));
     let single = || match args.board.names_board() {
-        true => args.board.plan().map(each),
+        true => args.board.plan().and_then(each),
         false => Ok(plan(None)),
     };
     let mut printer = Printer::new(cases, config.boards.len(), config.is_soak());
@@ -58,7 +57,7 @@ pub(super) fn run(
 #[derive(Clone)]
 struct TestPlan {
     /// The board; `None` for the simulated machine.
-    board: Option<BoardConfig>,
+    board: Option<BoardConfig<()>>,
     /// The seed of properties.
     seed: Option<u64>,
     /// Interrupts a call.

@@ -1,20 +1,20 @@
-//! End-to-end tests of `hw-tests exhaust`: output, differences found, and exit codes.
+//! End-to-end tests of `sargon exhaust`: output, differences found, and exit codes.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use assert_cmd::cargo::CommandCargoExt;
 use firmware::ProgramKind;
 use firmware::build::{BuiltImage, build};
 use firmware::profile::BoardProfile;
 
 use crate::exhaust::model;
 use crate::exhaust::sim::ServedBoard;
+use crate::programs;
 
 fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("hw-tests").expect("it is built");
+    let mut command = Command::new(programs::path("sargon"));
     command.arg("exhaust").args(arguments);
     command
 }

@@ -95,7 +95,7 @@ fn a_program_is_started_after_reset_on_request() {
     let (server, port) = zed();
     rcflash(&write(&port, &["--autostart"]), 0, "running: Sargon exchange evaluator");
     server.reset();
-    let probe = ["run", "--board", "rc2014-zed", "--filter", "document", "--port", &port];
+    let probe = ["run", "--board", "rc2014-zed", "--tag", "document", "--port", &port];
     let mut run = Command::cargo_bin("hw-tests").expect("it is built");
     let output = run.args(probe).arg("--flash").output().expect("it starts");
     assert_eq!(output.status.code(), Some(0), "{}", printed(&output));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::house::{crates, read, root};
+use crate::house::{crates, files, read, root};
 
 type Uses = BTreeMap<String, BTreeSet<String>>;
 
@@ -81,6 +81,23 @@ fn the_reference_does_not_depend_on_the_firmware() {
         ("sargon", "testfile-suite"),
     ] {
         assert!(!reaches(&uses, from, to), "{from} must not reach {to}");
+    }
+}
+
+/// `hw-tests test` judges users' routines, and must not become a part of Sargon's suite.
+#[test]
+fn the_commands_for_own_routines_import_nothing_of_sargon() {
+    let commands = root().join("hw-tests/cli/src/cli");
+    let mut sources =
+        ["test.rs", "call.rs", "new.rs", "execution.rs"].map(|name| commands.join(name)).to_vec();
+    files(&commands.join("test"), ".rs", &mut sources);
+    assert!(sources.len() > 6, "{sources:?}");
+    for path in sources {
+        let text = read(&path);
+        let import = text.lines().find(|line| line.contains("sargon_"));
+        assert_eq!(import, None, "{}", path.display());
+        let is_shared = |line: &&str| line.contains("super::run") || line.contains("super::select");
+        assert_eq!(text.lines().find(is_shared), None, "{}", path.display());
     }
 }
 

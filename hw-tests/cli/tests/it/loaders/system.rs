@@ -26,7 +26,7 @@ fn the_application_for_boards_that_keep_their_rom_runs_on_mames_chips() {
         let file = folder.path().join(format!("{name}.hex"));
         std::fs::write(&file, intel_hex(&image, None)).expect("a file");
         let mut command = Command::new(env!("CARGO_BIN_EXE_hw-tests"));
-        command.args(["run", "--board", name, &format!("--mame={machine}"), "--count", "10"]);
+        command.args(["run", "--board", name, &format!("--rig mame={machine}"), "--count", "10"]);
         command.arg("--app").arg(file).env_remove("RCFLASH_RIG");
         let ran = CommandOutput::from_output(&command.output().expect("it starts"));
         assert_eq!(ran.code, Some(0), "{machine}: {}{}", ran.data, ran.text);

@@ -137,7 +137,7 @@ fn a_simulated_board_tells_a_second_client_who_has_it() {
 
 #[test]
 fn a_simulated_board_is_served_to_other_computers_only_where_that_is_asked_for() {
-    let printed = run(hw_tests().args(["sim", "--listen", "0.0.0.0:0"]), 2);
+    let printed = run(hw_tests().args(["simulate", "board", "--listen", "0.0.0.0:0"]), 2);
     assert!(printed.contains("--unprotected"), "{printed}");
     let board = ServedBoard::start(&["--listen", "0.0.0.0:0", "--unprotected"]);
     assert!(board.path.starts_with("tcp://0.0.0.0:"), "{}", board.path);

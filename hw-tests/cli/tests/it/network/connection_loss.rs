@@ -50,7 +50,7 @@ fn a_run_resumes_when_its_server_is_reached_again() {
 fn a_run_whose_server_stays_unreachable_ends_after_the_timeout() {
     let board = ServedBoard::start(&["--listen", "0"]);
     let place = board.path.trim_start_matches("tcp://").to_owned();
-    let (code, printed) = RunWithLoss::new(&place, "tcp", &["--reconnect", "1"]).ended();
+    let (code, printed) = RunWithLoss::new(&place, "tcp", &["--reconnect", "1s"]).ended();
     assert_eq!(code, Some(3), "{printed}");
     assert!(printed.contains("INCOMPLETE"), "{printed}");
 }

@@ -93,7 +93,7 @@ fn wires_and_break_go_through_pyserials_server() {
     std::fs::write(&rig, text).expect("a file");
     for name in ["dtr", "rts", "break"] {
         let mut reset = rcflash();
-        reset.args(["reset", "--patience", "1", "--port", &format!("by-{name}")]);
+        reset.args(["reset", "--patience", "1s", "--port", &format!("by-{name}")]);
         // The wires lead nowhere, so that the board is not reset.
         run(reset.arg("--rig").arg(&rig), 3);
     }

@@ -42,7 +42,7 @@ fn boards_that_were_tried_by_simulation_pass_there() {
         let is_tried = |tried: &TestedOn| *tried == TestedOn::Simulation;
         if profile.boards.iter().any(|kit| kit.tried.iter().any(is_tried)) {
             let mut run = Command::cargo_bin("hw-tests").expect("it is built");
-            run.args(["run", "--filter", "document", "--board", &profile.name]);
+            run.args(["run", "--tag", "document", "--board", &profile.name]);
             let ended = RunEnd::from_output(run.output().expect("it starts")).assert_ends(0, &[]);
             assert!(ended.text().contains("PASS: "), "{}: {}", profile.name, ended.text());
         }

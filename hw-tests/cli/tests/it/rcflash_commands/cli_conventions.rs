@@ -83,7 +83,7 @@ fn without_a_terminal_nothing_but_text_is_printed() {
     check_plain(&rcflash(&["write", "--port", &bench.port]), "progress of an upload");
     let exchange = ["explain", "6k1/4q3/8/3p4/4n3/2N5/3N2B1/6K1 w - -", "e4"];
     check_plain(&run("sargon", &exchange), "an explanation");
-    check_plain(&run("hw-tests", &["run", "--filter", "document"]), "a run");
+    check_plain(&run("hw-tests", &["run", "--tag", "document"]), "a run");
 }
 
 /// Returns what a program prints at a terminal.

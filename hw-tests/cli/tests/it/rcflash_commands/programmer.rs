@@ -87,7 +87,7 @@ fn each_failure_of_the_programmer_has_its_message_and_code() {
 #[test]
 fn a_hanging_programmer_is_killed_at_its_deadline() {
     let bench = Bench::new();
-    let given = [&RUN[..], &["--deadline", "1"]].concat();
+    let given = [&RUN[..], &["--deadline", "1s"]].concat();
     bench.image("hang", &given).assert_ends(3, &["writing: minipro did not exit within 1 s"]);
     let pid = std::fs::read_to_string(bench.0.path("chip.pid")).expect("it ran");
     assert!(!Path::new("/proc").join(pid.trim()).exists(), "it was killed");

@@ -104,7 +104,7 @@ fn every_exit_restores_the_terminal() {
 fn a_port_that_vanishes_ends_the_session_with_its_name() {
     let board = Board::new();
     let port = board.port();
-    let session = session(&board, &["--reconnect", "0"]);
+    let session = session(&board, &["--reconnect", "0s"]);
     drop(board);
     let seen = ended(session, 3);
     assert!(seen.contains(&format!("{port}: port disconnected")), "{seen}");
@@ -147,7 +147,7 @@ fn a_disconnected_port_is_left_by_the_usual_key_or_after_a_timeout() {
     left.expect("the port is gone; waiting up to 600 s for it");
     left.press(b"\x1D");
     ended(left, 0);
-    let given_up = unplugged(&["--reconnect", "1"]);
+    let given_up = unplugged(&["--reconnect", "1s"]);
     let seen = ended(given_up, 3);
     assert!(seen.contains("it was not plugged in again within 1 s"), "{seen}");
 }
@@ -292,7 +292,7 @@ fn a_script_sends_and_expects_and_its_exit_code_tells() {
     };
     let ended = run("send \\r\nexpect *\nsend HELP\\r\nexpect Monitor 1.3.0\nexpect *\n");
     assert!(ended.assert_ends(0, &[]).text().contains("Monitor 1.3.0"));
-    let failed = run("send HELP\\r\n\ntimeout 0.2\nexpect BASIC\\x07\n");
+    let failed = run("send HELP\\r\n\ntimeout 200ms\nexpect BASIC\\x07\n");
     failed.assert_ends(1, &["line 4 of the script: 'BASIC<07>' was not received within 0.2 s"]);
     run("sned x\n").assert_ends(2, &["script.txt:1: expected `send TEXT`"]);
 }

@@ -7,9 +7,9 @@ use super::reports::{WrittenReport, suites};
 use super::run_command;
 
 /// The documented cases, in some of which the wrong value of a rook causes a wrong result.
-const DOCUMENTS: [&str; 2] = ["--filter", "document"];
+const DOCUMENTS: [&str; 2] = ["--tag", "document"];
 /// Ninety-nine cases from games.
-const PLAYED: [&str; 2] = ["--filter", "play.00"];
+const PLAYED: [&str; 1] = ["play.00*"];
 
 /// A run with the wrong value of a rook against this baseline.
 fn cheap_after(baseline: &WrittenReport, file: &str, cases: &[&str]) -> WrittenReport {
@@ -75,7 +75,8 @@ fn a_results_file_is_a_baseline_and_newly_passing_cases_are_reported() {
     let file = scratch.path().join("before.jsonl").to_string_lossy().into_owned();
     let before = WrittenReport::of_a_cheap_rook(&["--tag", "document", "--results", &file]);
     let wrong = before.report();
-    let right = WrittenReport::from_run(&["--direct", "--tag", "document", "--baseline", &file]);
+    let right =
+        WrittenReport::from_run(&["--rig", "direct", "--tag", "document", "--baseline", &file]);
     let report = right.report();
     assert_eq!(right.output.status.code(), Some(0));
     let compared = report.baseline.as_ref().expect("it is compared");
@@ -114,7 +115,7 @@ fn an_interrupted_run_is_incomplete_regardless_of_the_baseline() {
 
 #[test]
 fn an_invalid_baseline_is_refused_before_any_case_is_run() {
-    let before = WrittenReport::from_run(&["--direct", "byte.*"]);
+    let before = WrittenReport::from_run(&["--rig", "direct", "byte.*"]);
     let file = |name: &str| before.path(name).to_string_lossy().into_owned();
     let json = file("report.json");
     let results = file("results.jsonl");
@@ -131,7 +132,8 @@ fn an_invalid_baseline_is_refused_before_any_case_is_run() {
         (vec!["--baseline", &*folder], 3, "can't read the baseline"),
     ];
     for (more, code, why) in refusals.into_iter().chain(others) {
-        let (found, shown) = run_command(&[&["run", "--direct", "byte.*"], &more[..]].concat());
+        let (found, shown) =
+            run_command(&[&["run", "--rig", "direct", "byte.*"], &more[..]].concat());
         assert_eq!(found, Some(code), "{shown}");
         assert!(shown.contains(why) && !shown.contains("agree on"), "{shown}");
     }

@@ -26,7 +26,7 @@ const WRONG: [Change; 4] = [
 ];
 
 /// Positions by documents, odd ones, and pins.
-const SOME: [&str; 6] = ["--filter", "document", "--filter", "odd", "--filter", "pin"];
+const SOME: [&str; 6] = ["--tag", "document", "--tag", "odd", "--tag", "pin"];
 
 /// Writes the application with this change.
 fn with(folder: &Path, change: &Change) -> String {
@@ -62,7 +62,7 @@ fn wrong_programs_get_the_same_verdicts_and_messages() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     for change in &WRONG {
         let file = with(folder.path(), change);
-        let own = ["run", "--direct", "--app", &file];
+        let own = ["run", "--rig", "direct", "--app", &file];
         let run = [&own[..], &SOME].concat();
         let (code, by_checks) = verdicts(&run, folder.path());
         let (full, by_bytes) = verdicts(&[&run[..], &["--full"]].concat(), folder.path());
@@ -79,7 +79,7 @@ fn a_check_that_is_wrong_by_itself_makes_a_case_flaky() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     // In the routine of the check: another register.
     let file = with(folder.path(), &Change { label: "CRC32", from: 0xAC, to: 0xAD });
-    let run = ["run", "--direct", "--app", &file, "--filter", "pin"];
+    let run = ["run", "--rig", "direct", "--app", &file, "--tag", "pin"];
     let (code, printed) = run_command(&run);
     assert_eq!(code, Some(5), "{printed}");
     assert!(printed.contains("passed on a retry: the CRC of its replies was "), "{printed}");
@@ -92,10 +92,10 @@ fn a_transcript_is_replayed_with_the_options_of_its_recording() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     for more in [&[][..], &["--full"]] {
         let tape = folder.path().join("tape").to_string_lossy().into_owned();
-        let run = ["run", "--direct", "--filter", "document", "--record", &tape];
+        let run = ["run", "--rig", "direct", "--tag", "document", "--record", &tape];
         let (code, printed) = run_command(&[&run[..], more].concat());
         assert_eq!(code, Some(0), "{printed}");
-        let (code, printed) = run_command(&["run", "--replay", &tape]);
+        let (code, printed) = run_command(&["run", "--rig", &format!("replay:{tape}")]);
         assert_eq!(code, Some(0), "{more:?}: {printed}");
     }
 }

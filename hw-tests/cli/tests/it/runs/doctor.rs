@@ -8,7 +8,7 @@ use super::run_command;
 
 #[test]
 fn the_doctor_passes_a_good_board_and_measures_its_clock() {
-    let (code, shown) = run_command(&["doctor", "--direct"]);
+    let (code, shown) = run_command(&["doctor", "--rig", "direct"]);
     assert_eq!(code, Some(0), "{shown}");
     assert!(shown.contains("ok  clock        7.373 MHz; 7.3728 in the profile"), "{shown}");
     assert!(shown.contains("ok  ROM") && shown.contains("ok  line"), "{shown}");
@@ -27,7 +27,7 @@ fn the_doctor_reports_faults_with_advice() {
     let cases: [(&[&str], &str, &str); 3] = [
         (&["--port", "/dev/nonexistent"], "BAD port", "`rcflash ports` lists the available ports"),
         (&["--port", "/dev/null"], "BAD port", "is not a serial port"),
-        (&["--direct", "--rom", &rom], "BAD ROM", "program the current image"),
+        (&["--rig", "direct", "--rom", &rom], "BAD ROM", "program the current image"),
     ];
     for (arguments, what, advice) in cases {
         let (code, shown) = run_command(&[&["doctor"], arguments].concat());

@@ -50,7 +50,7 @@ fn a_board_that_hangs_does_not_hang_the_run_and_a_timeout_reports_its_program_co
     let folder = tempfile::tempdir().expect("a scratch folder");
     let hung = changed(folder.path(), "XCHNG", 0, &[0x18, 0xFE]); // a jump to itself
     let began = Instant::now();
-    let (code, printed, result) = run(&hung, &["--direct"]);
+    let (code, printed, result) = run(&hung, &["--rig", "direct"]);
     assert!(began.elapsed() < PATIENCE);
     assert_eq!((code, result.verdict), (Some(3), Verdict::Timeout));
     assert!(printed.contains("board: restarted 1 times"), "{printed}");
@@ -92,15 +92,15 @@ fn a_board_that_is_pulled_out_ends_the_run_and_no_case_lacks_a_verdict() {
 fn no_failure_is_reported_as_success() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let wrong = changed(folder.path(), "TBASE", 4, &[4]); // a rook is worth less than it should
-    let (code, printed, _) = run(&wrong, &["--direct", "byte.figure1", "--repeat", "2"]);
+    let (code, printed, _) = run(&wrong, &["--rig", "direct", "byte.figure1", "--repeat", "2"]);
     assert_eq!(code, Some(1), "{printed}");
     assert!(printed.contains("FAIL: ") && !printed.contains("PASS: "), "{printed}");
 }
 
 #[test]
 fn no_success_is_reported_as_failure() {
-    for way in ["--direct", "--real-time"] {
-        let (code, printed) = run_command(&["run", way, "byte.*", "odd.*"]);
+    for rig in ["direct", "real-time"] {
+        let (code, printed) = run_command(&["run", "--rig", rig, "byte.*", "odd.*"]);
         assert_eq!(code, Some(0), "{printed}");
     }
 }
@@ -112,7 +112,7 @@ fn a_flake_is_distinguished_from_pass_and_fail_with_its_cause() {
     let name = file.to_string_lossy();
     let soak = ["--count", "400", "--faults", "5", "--results", &name];
     let (code, printed) =
-        run_command(&[&["run", "--direct", "--full", "byte.figure5"], &soak[..]].concat());
+        run_command(&[&["run", "--rig", "direct", "--full", "byte.figure5"], &soak[..]].concat());
     assert_ne!(code, Some(0), "{printed}");
     assert_ne!(code, Some(1), "{printed}");
     let flakes = records(&file).into_iter().filter_map(|record| match record {

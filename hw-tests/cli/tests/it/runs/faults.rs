@@ -34,7 +34,8 @@ fn counts(file: &Path) -> VerdictCounts {
 /// Runs a hundred cases with this results file. Returns the exit code and the output.
 fn run(file: &Path, more: &[&str]) -> (Option<i32>, String) {
     let name = file.to_string_lossy();
-    let arguments = ["run", "--direct", "--seed", "1", "--shard", "1/12", "--results", &name];
+    let arguments =
+        ["run", "--rig", "direct", "--shuffle", "1", "--shard", "1/12", "--results", &name];
     run_command(&[&arguments, more].concat())
 }
 
@@ -111,7 +112,7 @@ fn a_seed_reproduces_its_run_and_is_printed_with_the_command_to_repeat_it() {
     assert!(printed.contains("board: lost and reconnected "), "{printed}");
     assert!(printed.contains("board: restarted "), "{printed}");
     // The program's path before it is quoted where it has a blank.
-    let command = " run --direct --seed 1 --shard 1/12 --results ";
+    let command = " run --rig direct --shuffle 1 --shard 1/12 --results ";
     assert_eq!(*code == Some(3), printed.contains("to reproduce: "), "{printed}");
     assert!(*code != Some(3) || printed.contains(command), "{printed}");
     let (_, printed) = run(&folder.path().join("three"), &["--faults", "8"]);
@@ -121,7 +122,7 @@ fn a_seed_reproduces_its_run_and_is_printed_with_the_command_to_repeat_it() {
 #[test]
 fn every_kind_of_fault_is_made() {
     let (_, printed) =
-        run_command(&["run", "--direct", "byte.figure4", "--faults", "3", "--count", "400"]);
+        run_command(&["run", "--rig", "direct", "byte.figure4", "--faults", "3", "--count", "400"]);
     let line = printed.lines().find(|line| line.starts_with("faults: ")).expect("the faults");
     let (_, kinds) = line.split_once(": ").expect("counts");
     let (_, kinds) = kinds.split_once(": ").expect("counts by kind");

@@ -27,7 +27,9 @@ fn a_file_that_is_not_a_results_file_is_never_changed() {
     for content in [&b"a letter without a line break"[..], b"one\ntwo\n", b"\0\0\0\0", b"{}\n"] {
         let (_folder, name) = with_file(content);
         let run = |more: &[&str]| {
-            run_command(&[&["run", "--direct", "byte.figure4", "--results", &name], more].concat())
+            run_command(
+                &[&["run", "--rig", "direct", "byte.figure4", "--results", &name], more].concat(),
+            )
         };
         let (code, printed) = run(&["--resume"]);
         assert_eq!(code, Some(2), "{printed}");
@@ -48,7 +50,7 @@ fn a_position_that_was_never_run_has_no_result_by_its_name() {
     let [corpus, results] = ["corpus.epd", "results"].map(|name| folder.path().join(name));
     let [corpus, results] = [&corpus, &results].map(|path| path.to_string_lossy().into_owned());
     let run = |more: &[&str]| {
-        let arguments = ["run", "--direct", "--corpus", &corpus, "--results", &results];
+        let arguments = ["run", "--rig", "direct", "--corpus", &corpus, "--results", &results];
         run_command(&[&arguments, more].concat())
     };
     fs::write(&corpus, ONE).expect("a scratch file");
@@ -65,7 +67,7 @@ fn an_edited_result_is_found() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let results = folder.path().join("results");
     let name = results.to_string_lossy();
-    let run = ["run", "--direct", "byte.figure4", "--results", &name];
+    let run = ["run", "--rig", "direct", "byte.figure4", "--results", &name];
     assert_eq!(run_command(&run).0, Some(0));
     let edited = fs::read_to_string(&results).expect("text").replace("\"board\":1", "\"board\":2");
     fs::write(&results, &edited).expect("a scratch file");
@@ -79,7 +81,9 @@ fn an_edited_result_is_found() {
 fn a_transcript_replaces_transcripts_only() {
     let (_folder, name) = with_file(b"a letter\n");
     let run = |more: &[&str]| {
-        run_command(&[&["run", "--direct", "byte.figure4", "--record", &name], more].concat())
+        run_command(
+            &[&["run", "--rig", "direct", "byte.figure4", "--record", &name], more].concat(),
+        )
     };
     let (code, printed) = run(&[]);
     assert_eq!(code, Some(2), "{printed}");
@@ -87,7 +91,7 @@ fn a_transcript_replaces_transcripts_only() {
     assert_eq!(fs::read(&name).expect("it is there"), b"a letter\n");
     assert_eq!(run(&["--force"]).0, Some(0));
     assert_eq!(run(&[]).0, Some(0), "an earlier transcript is replaced");
-    assert_eq!(run_command(&["run", "--replay", &name]).0, Some(0));
+    assert_eq!(run_command(&["run", "--rig", &format!("replay:{name}")]).0, Some(0));
 }
 
 #[test]
@@ -97,7 +101,9 @@ fn a_report_replaces_reports_only() {
     fs::write(&precious, "# My thesis\n").expect("a scratch file");
     let name = folder.path().to_string_lossy();
     let run = |more: &[&str]| {
-        run_command(&[&["run", "--direct", "byte.figure4", "--report-dir", &name], more].concat())
+        run_command(
+            &[&["run", "--rig", "direct", "byte.figure4", "--report-dir", &name], more].concat(),
+        )
     };
     let (code, printed) = run(&[]);
     assert_eq!(code, Some(2), "{printed}");
@@ -112,7 +118,7 @@ fn a_run_without_results_leaves_its_reason_and_keeps_an_earlier_report() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let name = folder.path().to_string_lossy();
     let run_in = |folder: &str, more: &[&str]| {
-        run_command(&[&["run", "--direct", "--report-dir", folder], more].concat())
+        run_command(&[&["run", "--rig", "direct", "--report-dir", folder], more].concat())
     };
     let run = |more: &[&str]| run_in(&name, more).0;
     let read = |file: &str| fs::read(folder.path().join(file)).expect("it is written");
@@ -145,10 +151,10 @@ fn a_run_without_results_leaves_its_reason_and_keeps_an_earlier_report() {
 #[test]
 fn files_without_end_are_read_up_to_a_limit() {
     let zeros = "/dev/zero";
-    let rig = ["run", "--port", "bench", "--rig", zeros];
-    let replay = ["run", "--replay", zeros];
+    let rig = ["run", "--port", "bench", "--rig-file", zeros];
+    let replay = ["run", "--rig", "replay:/dev/zero"];
     let corpus = ["run", "--corpus", zeros, "--list"];
-    let app = ["run", "--direct", "--app", zeros];
+    let app = ["run", "--rig", "direct", "--app", zeros];
     for arguments in [&rig[..], &replay, &corpus, &app] {
         let (code, printed) = run_command(arguments);
         assert_eq!(code, Some(3), "{arguments:?}: {printed}");
@@ -172,7 +178,7 @@ fn devices_folders_and_dangling_links_are_not_files() {
     for name in ["/dev/full", "/dev/null", &inside, &dangling.to_string_lossy()] {
         for option in ["--results", "--record"] {
             let (code, printed) =
-                run_command(&["run", "--direct", "byte.figure4", "--force", option, name]);
+                run_command(&["run", "--rig", "direct", "byte.figure4", "--force", option, name]);
             assert!(matches!(code, Some(2 | 3)), "{option} {name}: {printed}");
             assert!(printed.contains(name), "{option} {name}: {printed}");
         }
@@ -187,7 +193,7 @@ fn a_full_disk_behind_standard_error_changes_neither_verdict_nor_exit_code() {
         let mut run = command(arguments);
         run.stdout(out).stderr(full()).status().expect("it starts").code()
     };
-    assert_eq!(run(&["run", "--direct", "byte.figure4"], Stdio::null()), Some(0));
+    assert_eq!(run(&["run", "--rig", "direct", "byte.figure4"], Stdio::null()), Some(0));
     assert_eq!(run(&["run", "--port", "/dev/nonexistent"], Stdio::null()), Some(3));
-    assert_eq!(run(&["run", "--direct", "byte.figure4"], full().into()), Some(3));
+    assert_eq!(run(&["run", "--rig", "direct", "byte.figure4"], full().into()), Some(3));
 }

@@ -16,7 +16,7 @@ const RUNS: usize = 500;
 type Change<'a> = &'a dyn Fn(&mut Value);
 
 fn measured() -> WrittenReport {
-    WrittenReport::from_run(&["--direct", "--full", "byte.*"])
+    WrittenReport::from_run(&["--rig", "direct", "--full", "byte.*"])
 }
 
 /// Writes a report with some fields changed, and returns its path.
@@ -117,9 +117,11 @@ fn the_history_of_500_runs_has_the_flaky_the_broken_and_the_slower_case() {
 
 #[test]
 fn the_shards_of_a_run_are_the_whole_run() {
-    let whole = WrittenReport::from_run(&["--direct", "--tag", "document", "--tag", "odd"]);
+    let whole = WrittenReport::from_run(&["--rig", "direct", "--tag", "document", "--tag", "odd"]);
     let shard = |part: &str| {
-        WrittenReport::from_run(&["--direct", "--tag", "document", "--tag", "odd", "--shard", part])
+        WrittenReport::from_run(&[
+            "--rig", "direct", "--tag", "document", "--tag", "odd", "--shard", part,
+        ])
     };
     let shards = ["1/3", "2/3", "3/3"].map(shard);
     let paths = shards.each_ref().map(|one| one.path("report.json").to_string_lossy().into_owned());
@@ -156,7 +158,8 @@ fn the_shards_of_a_run_are_the_whole_run() {
 #[test]
 fn shards_of_two_runs_are_refused_and_those_of_two_boards_are_a_run_on_two() {
     let base = parsed(
-        &WrittenReport::from_run(&["--direct", "byte.*", "--shard", "1/2"]).path("report.json"),
+        &WrittenReport::from_run(&["--rig", "direct", "byte.*", "--shard", "1/2"])
+            .path("report.json"),
     );
     let folder = tempfile::tempdir().expect("a scratch folder");
     let at = |name: &str| folder.path().join(name);
@@ -279,7 +282,7 @@ fn runs_on_boards_of_two_kinds_have_the_same_t_states() {
         let report_dir = folder.path().join(board).to_string_lossy().into_owned();
         let options = ["--board", board, "--report-dir", &report_dir];
         let (code, printed) =
-            run_command(&[&["run", "--direct", "byte.*", "odd.*"], &options[..]].concat());
+            run_command(&[&["run", "--rig", "direct", "byte.*", "odd.*"], &options[..]].concat());
         assert_eq!(code, Some(0), "{printed}");
         format!("{report_dir}/report.json")
     });

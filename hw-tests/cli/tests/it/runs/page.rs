@@ -49,7 +49,8 @@ fn names_are_text_in_the_pages_data() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let name = "</script><img src=x onerror=document.title='caught'>{{data}}";
     let written = WrittenReport::from_run(&[
-        "--direct",
+        "--rig",
+        "direct",
         "--corpus",
         &super::reports::case_called(name, scratch.path()),
     ]);

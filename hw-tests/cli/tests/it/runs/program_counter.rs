@@ -64,15 +64,15 @@ fn a_stuck_board_behind_a_port_reports_its_program_counter() {
     assert!(at.contains("H, XCHNG (") && at.contains("xchng.asm:") && at.ends_with(')'), "{at}");
 }
 
-/// Returns the reported location of a run of this application on `--direct`, and that of a replay
+/// Returns the reported location of a run of this application on `--rig direct`, and that of a replay
 /// of its transcript does.
 fn run_and_replay(code: &[u8]) -> [String; 2] {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let changed = changed(folder.path(), "XCHNG", 0, code);
     let tape = folder.path().join("tape");
     let tape = tape.to_string_lossy();
-    let (_, then, _) = run(&changed, &["--direct", "--record", &tape]);
-    let (code, now) = run_command(&["run", "--replay", &tape]);
+    let (_, then, _) = run(&changed, &["--rig", "direct", "--record", &tape]);
+    let (code, now) = run_command(&["run", "--rig", &format!("replay:{tape}")]);
     assert_eq!(code, Some(3), "{now}");
     [then, now].map(|printed| {
         let line = printed.lines().find(|line| line.contains("no reply")).expect("a timeout");

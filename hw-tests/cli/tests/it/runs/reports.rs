@@ -33,7 +33,7 @@ impl WrittenReport {
 
     /// The report of a run in which a rook is worth 4 points on the board instead of 5.
     pub(super) fn of_a_cheap_rook(arguments: &[&str]) -> Self {
-        Self::of_a_cheap_rook_on(&["--direct"], arguments)
+        Self::of_a_cheap_rook_on(&["--rig", "direct"], arguments)
     }
 
     /// The same on other boards.
@@ -114,7 +114,7 @@ pub(super) fn suites(written: &WrittenReport) -> [TestSuite; 2] {
 
 #[test]
 fn a_run_that_passes_is_reported_square_by_square() {
-    let written = WrittenReport::from_run(&["--direct", "--filter", "byte."]);
+    let written = WrittenReport::from_run(&["--rig", "direct", "byte.*"]);
     let report = written.report();
     assert_eq!((written.code(), report.outcome), (Some(0), Conclusion::Pass));
     assert_eq!(report.incomplete, None);
@@ -132,7 +132,7 @@ fn a_run_that_passes_is_reported_square_by_square() {
 #[test]
 fn the_bottleneck_of_a_run_is_in_every_report_only_if_its_times_are_real() {
     // Often enough that the latency of the first request does not count.
-    let times = |count| ["--direct", "--full", "--tag", "document", "--repeat", count];
+    let times = |count| ["--rig", "direct", "--full", "--tag", "document", "--repeat", count];
     let written = WrittenReport::from_run(&times("80"));
     let report = written.report();
     let load = report.limit.expect("the board has a clock");
@@ -199,8 +199,8 @@ fn a_wrong_residue_stands_beside_the_right_one() {
 
 #[test]
 fn a_failed_set_up_is_in_the_report() {
-    let no_port = ["--port", "/dev/no-such-board", "--filter", "document"];
-    let no_file = ["--app", "/no/such/image.hex", "--filter", "document"];
+    let no_port = ["--port", "/dev/no-such-board", "--tag", "document"];
+    let no_file = ["--app", "/no/such/image.hex", "--tag", "document"];
     for (arguments, what) in [(no_port, "no-such-board"), (no_file, "/no/such/image.hex")] {
         let written = WrittenReport::from_run(&arguments);
         let report = written.report();
@@ -223,8 +223,14 @@ fn routines_that_do_not_build_end_with_one_and_a_report_without_a_failure() {
         let folder = tempfile::tempdir().expect("a scratch folder");
         std::fs::write(folder.path().join("xchng.asm"), source).expect("a scratch file");
         let mine = folder.path().to_string_lossy();
-        let written =
-            WrittenReport::from_run(&["--direct", "--sargon-dir", &mine, "--filter", "document"]);
+        let written = WrittenReport::from_run(&[
+            "--rig",
+            "direct",
+            "--sargon-dir",
+            &mine,
+            "--tag",
+            "document",
+        ]);
         let shown = String::from_utf8_lossy(&written.output.stderr);
         assert!(shown.contains("xchng") && shown.contains(what), "{shown}");
         let report = written.report();
@@ -243,7 +249,7 @@ fn an_interrupted_run_reports_its_results_and_a_killed_one_is_marked_as_killed()
         let log = scratch.path().join("results");
         let folder = folder.to_string_lossy();
         let log = log.to_string_lossy();
-        let arguments = ["run", "--direct", "--results", &log, "--report-dir", &folder];
+        let arguments = ["run", "--rig", "direct", "--results", &log, "--report-dir", &folder];
         let mut run = command(&arguments);
         let mut run = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
         let began = Instant::now();
@@ -267,18 +273,18 @@ fn an_interrupted_run_reports_its_results_and_a_killed_one_is_marked_as_killed()
 fn a_resumed_run_reports_the_cases_of_both_and_a_long_one_each_case_once() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let log = scratch.path().join("results");
-    let log = ["--direct", "--results", &*log.to_string_lossy(), "byte.*"];
+    let log = ["--rig", "direct", "--results", &*log.to_string_lossy(), "byte.*"];
     assert_eq!(WrittenReport::from_run(&log).report().counts.pass, 4);
     let resumed = WrittenReport::from_run(&[&log[..], &["--resume"]].concat());
     assert_eq!((resumed.code(), resumed.report().counts.pass), (Some(0), 4));
-    let soaked = WrittenReport::from_run(&["--direct", "byte.*", "--for", "1s"]).report();
+    let soaked = WrittenReport::from_run(&["--rig", "direct", "byte.*", "--for", "1s"]).report();
     assert_eq!((soaked.counts.cases, soaked.counts.pass), (4, 4));
     assert!(soaked.rounds.is_some_and(|rounds| rounds.pass > 8 && rounds.pass == rounds.cases));
 }
 
 #[test]
 fn a_report_that_can_t_be_written_is_reported_before_the_run() {
-    let output = hw_tests(&["run", "--direct", "byte.*", "--report-dir", "/dev/null/x"]);
+    let output = hw_tests(&["run", "--rig", "direct", "byte.*", "--report-dir", "/dev/null/x"]);
     assert_eq!(output.status.code(), Some(3));
     assert!(output.stdout.is_empty(), "no case was run");
     assert!(String::from_utf8_lossy(&output.stderr).contains("/dev/null/x"));
@@ -289,7 +295,7 @@ fn case_names_with_markup_are_escaped() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let name = "</script><script>alert(1)</script>&|`x";
     let file = case_called(name, scratch.path());
-    let written = WrittenReport::from_run(&["--direct", "--corpus", &file]);
+    let written = WrittenReport::from_run(&["--rig", "direct", "--corpus", &file]);
     assert_eq!(written.report().cases[0].id, name);
     let [_, cases] = suites(&written);
     assert_eq!(cases.test_cases[0].name.as_str(), name);

@@ -33,7 +33,7 @@ fn verdicts(file: &Path) -> BTreeMap<String, (u32, Verdict)> {
 
 /// A run of the whole corpus, as soon as it has some results in its file.
 fn start_run(file: &str) -> Child {
-    let mut command = command(&["run", "--direct", "--results", file]);
+    let mut command = command(&["run", "--rig", "direct", "--results", file]);
     let run = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     let began = Instant::now();
     while verdicts(Path::new(file)).len() < 20 {
@@ -50,7 +50,7 @@ fn signal(run: &Child, signal: Signal) {
 
 /// Resumes a run, and checks that all cases have passed, each once.
 fn resumes(file: &str) {
-    let (code, printed) = run_command(&["run", "--direct", "--results", file, "--resume"]);
+    let (code, printed) = run_command(&["run", "--rig", "direct", "--results", file, "--resume"]);
     assert_eq!(code, Some(0), "{printed}");
     let size = corpus_size();
     assert!(printed.contains(&format!("PASS: {size} of {size} cases")), "{printed}");
@@ -119,8 +119,9 @@ fn results_of_different_runs_are_not_mixed() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = folder.path().join("results");
     let name = file.to_string_lossy();
-    let run =
-        |more: &[&str]| run_command(&[&["run", "--direct", "--results", &name], more].concat());
+    let run = |more: &[&str]| {
+        run_command(&[&["run", "--rig", "direct", "--results", &name], more].concat())
+    };
     assert_eq!(run(&["byte.*"]).0, Some(0));
     let other_board = ["byte.*", "--resume", "--board", "rc2014-zed"];
     let cases: [(&[&str], &str); 5] = [
@@ -141,7 +142,7 @@ fn results_of_different_runs_are_not_mixed() {
 #[test]
 fn results_that_cannot_be_written_end_the_run() {
     let (code, printed) =
-        run_command(&["run", "--direct", "byte.*", "--results", "/nonexistent/results"]);
+        run_command(&["run", "--rig", "direct", "byte.*", "--results", "/nonexistent/results"]);
     assert_eq!(code, Some(3), "{printed}");
     assert!(printed.contains("can't write the results to /nonexistent/results"), "{printed}");
 }

@@ -164,13 +164,19 @@ fn real_reports_conform_to_the_schema() {
     let cheap = WrittenReport::of_a_cheap_rook(&["--tag", "document"]);
     let baseline = cheap.path("report.json").to_string_lossy().into_owned();
     let runs = [
-        WrittenReport::from_run(&["--direct", "byte.*", "array.*", "--seed", "1", "--faults", "1"]),
-        WrittenReport::from_run(&["--direct", "byte.*", "--for", "1s"]),
+        WrittenReport::from_run(&[
+            "--rig",
+            "direct",
+            "byte.*",
+            "array.*",
+            "--shuffle",
+            "1",
+            "--faults",
+            "1",
+        ]),
+        WrittenReport::from_run(&["--rig", "direct", "byte.*", "--for", "1s"]),
         WrittenReport::of_a_cheap_rook(&["--tag", "document", "--baseline", &baseline]),
-        WrittenReport::of_a_cheap_rook_on(
-            &[&["--rig", "direct"][..]; 2].concat(),
-            &["--filter", "play.00"],
-        ),
+        WrittenReport::of_a_cheap_rook_on(&[&["--rig", "direct"][..]; 2].concat(), &["play.00*"]),
         WrittenReport::from_run(&["--port", "/dev/no-such-board", "--tag", "document"]),
     ];
     let root = serde_json::json!({ "$ref": "#/$defs/report" });

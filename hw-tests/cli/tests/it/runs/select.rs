@@ -21,7 +21,7 @@ fn names_tags_and_shards_choose_from_the_corpus() {
     let parts: BTreeSet<_> = ["1/3", "2/3", "3/3"].into_iter().flat_map(shard).collect();
     assert_eq!(parts, list(&["--tag", "odd"]).into_iter().collect());
     assert_eq!([shard("1/3").len(), shard("2/3").len(), shard("3/3").len()], [6, 6, 6]);
-    assert_ne!(list(&["--seed", "1"]), list(&["--seed", "2"]));
+    assert_ne!(list(&["--shuffle", "1"]), list(&["--shuffle", "2"]));
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn repeated_cases_have_one_verdict_each() {
     let file = folder.path().join("results");
     let name = file.to_string_lossy();
     let (code, printed) =
-        run_command(&["run", "--direct", "byte.*", "--repeat", "3", "--results", &name]);
+        run_command(&["run", "--rig", "direct", "byte.*", "--repeat", "3", "--results", &name]);
     assert_eq!(code, Some(0), "{printed}");
     assert!(printed.contains("PASS: 4 of 4 cases"), "{printed}");
     let attempts = records(&file).into_iter().filter_map(|record| match record {
@@ -58,11 +58,11 @@ fn a_soak_run_repeats_the_cases_until_its_time_is_over_and_writes_only_changes()
     let file = folder.path().join("results");
     let name = file.to_string_lossy();
     let (code, printed) =
-        run_command(&["run", "--direct", "byte.*", "--for", "1s", "--results", &name]);
+        run_command(&["run", "--rig", "direct", "byte.*", "--for", "1s", "--results", &name]);
     assert_eq!(code, Some(0), "{printed}");
     let records = records(&file);
     assert_eq!(records.len(), 3, "head, ready and end: {records:?}");
     let Some(Record::End(end)) = records.last() else { panic!("no end") };
     assert!(end.complete && end.counts.pass > 8 && end.counts.pass == end.counts.cases, "{end:?}");
-    assert_eq!(run_command(&["run", "--direct", "--for", "8x"]).0, Some(2));
+    assert_eq!(run_command(&["run", "--rig", "direct", "--for", "8x"]).0, Some(2));
 }

@@ -51,14 +51,13 @@ fn the_boards_of_the_rig_file_with_a_tag_are_one_fleet() {
     std::fs::write(&rig, text).expect("a file");
     let rig = rig.to_string_lossy();
     let (code, printed) =
-        run_command(&["run", "--rig-file", &rig, "--all", "tag=classic", "byte.*"]);
+        run_command(&["run", "--rig-file", &rig, "--rig-tag", "classic", "byte.*"]);
     assert_eq!(code, Some(3), "{printed}");
     assert!(printed.contains("/dev/no-one") && printed.contains("/dev/no-three"), "{printed}");
     assert!(!printed.contains("no-two"), "{printed}");
-    let (code, printed) = run_command(&["run", "--rig-file", &rig, "--all", "tag=zed", "byte.*"]);
+    let (code, printed) = run_command(&["run", "--rig-file", &rig, "--rig-tag", "zed", "byte.*"]);
     assert_eq!(code, Some(2), "{printed}");
     assert!(printed.contains("has the tag 'zed'"), "{printed}");
-    assert_eq!(run_command(&["run", "--all", "classic"]).0, Some(2), "it takes tag=");
 }
 
 #[test]
@@ -84,10 +83,10 @@ fn a_missing_board_is_reported_and_the_others_do_its_work() {
 #[test]
 fn a_run_fails_without_the_boards_that_are_required() {
     let rows: [(&[&str], i32); 4] = [
-        (&["--require-all"], 3),
+        (&["--min-boards", "all"], 3),
         (&["--min-boards", "2"], 3),
         (&["--min-boards", "1"], 0),
-        (&["--require-all", "--min-boards", "1"], 2),
+        (&["--min-boards", "most"], 2),
     ];
     let two = ["run", "--rig", "direct", "--rig", "/dev/no-such-board", "byte.figure4"];
     for (options, expected) in rows {
@@ -96,7 +95,7 @@ fn a_run_fails_without_the_boards_that_are_required() {
         let is_named = printed.contains("the board is lost: /dev/no-such-board (set-up failed");
         assert_eq!(is_named, expected == 3, "{options:?}: {printed}");
     }
-    let there = ["run", "--rig", "direct", "--rig", "direct", "byte.figure4", "--require-all"];
+    let there = ["run", "--rig", "direct", "--rig", "direct", "byte.figure4", "--min-boards=all"];
     assert_eq!(run_command(&there).0, Some(0));
     for (rigs, named) in [(&there[..1], 1), (&there[..5], 2)] {
         let (code, printed) = run_command(&[rigs, &["--min-boards", "3"]].concat());
@@ -115,7 +114,8 @@ fn what_is_for_one_board_is_refused_with_a_reason() {
         (vec!["--resume", "--results", "r", "--for", "1s"], "'--resume' cannot be used with"),
         (vec!["--record", "tape"], "--record works with a single board only"),
         (vec!["--faults", "1"], "--faults works with a single board only"),
-        (vec!["--real-time"], "--real-time works with a single board only"),
+        (vec!["--rig", "mame"], "--rig mame works with a single board only"),
+        (vec!["--rig", "replay:tape"], "--rig replay:FILE works with a single board only"),
     ];
     for (more, why) in refused {
         let (code, printed) = run_command(&[&["run", "byte.*"], &two[..], &more[..]].concat());
@@ -135,7 +135,6 @@ fn one_rig_is_one_board_like_a_port() {
     let (code, printed) = run_command(&["run", "--rig", "direct", "byte.*"]);
     assert_eq!(code, Some(0), "{printed}");
     assert!(printed.contains("within this program") && !printed.contains("at fault"), "{printed}");
-    assert_eq!(run_command(&["run", "--rig", "direct", "--direct", "byte.*"]).0, Some(2));
 }
 
 #[test]
@@ -143,7 +142,7 @@ fn ctrl_c_ends_all_boards_and_leaves_whole_lines_that_are_continued() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = folder.path().join("results.jsonl");
     let name = file.to_string_lossy().into_owned();
-    let few = ["--filter", "play.00"];
+    let few = ["play.00*"];
     let boards = ["run", "--rig", "real-time", "--rig", "real-time", "--results", &name];
     let boards = [&boards[..], &few].concat();
     let mut run = command(&boards);
@@ -162,7 +161,7 @@ fn ctrl_c_ends_all_boards_and_leaves_whole_lines_that_are_continued() {
     let out = ["--report-dir", &report.to_string_lossy()];
     // Other boards with another build, then some with the same.
     let other = [&["--results", &name, "--resume", "--behaviour", "fast"][..], &out].concat();
-    let direct = ["run", "--rig", "direct", "--rig", "direct", "--filter", "play.00"];
+    let direct = ["run", "--rig", "direct", "--rig", "direct", "play.00*"];
     assert_eq!(run_command(&[&direct[..], &other].concat()).0, Some(2));
     let other = [&["--results", &name, "--resume", "--board", "rc2014-zed"][..], &out].concat();
     let (code, printed) = run_command(&[&direct[..], &other].concat());
@@ -232,15 +231,33 @@ fn one_board_under_two_names_is_refused() {
 }
 
 #[test]
-fn a_rig_beside_a_port_is_the_rig_file_with_a_warning() {
-    let folder = tempfile::tempdir().expect("a scratch folder");
-    let file = folder.path().join("rig.toml");
-    std::fs::write(&file, "[boards.bench]\nport = \"/dev/no-bench\"\n").expect("a file");
-    let file = file.to_string_lossy();
-    for (option, warns) in [("--rig", true), ("--rig-file", false)] {
-        let (code, printed) = run_command(&["run", "--port", "bench", option, &file, "byte.*"]);
-        assert_eq!(code, Some(3), "{printed}");
-        assert!(printed.contains("/dev/no-bench"), "{printed}");
-        assert_eq!(printed.contains("name the rig file with --rig-file"), warns, "{printed}");
+fn port_and_rig_exclude_each_other() {
+    let (code, printed) = run_command(&["run", "--port", "bench", "--rig", "direct", "byte.*"]);
+    assert_eq!(code, Some(2), "{printed}");
+    assert!(printed.contains("'--port <NAME|DEVICE|ADDRESS>' cannot be used with"), "{printed}");
+}
+
+/// Options that name a board make no sense with some of the words of --rig.
+#[test]
+fn options_that_do_not_work_with_a_rig_are_refused_with_a_reason() {
+    let refused = [
+        (["--rig", "direct", "--via", "scm"], "--via needs a real board"),
+        (["--rig", "/dev/a", "--rom", "x"], "--rom needs a simulated board or MAME's"),
+        (["--rig", "replay:x", "--rom", "x"], "--rom needs a simulated board or MAME's"),
+        (["--rig", "replay:x", "--faults", "1"], "--faults does not work with a replay"),
+        (
+            ["--rig", "dirct", "--repeat", "1"],
+            "--rig also takes direct, simulated, real-time, mame",
+        ),
+    ];
+    for (options, why) in refused {
+        let (code, printed) = run_command(&[&["run", "byte.*"], &options[..]].concat());
+        assert!(matches!(code, Some(2 | 3)), "{printed}");
+        assert!(printed.contains(why), "{printed}");
+    }
+    for flag in ["--flash", "--full"] {
+        let (code, printed) = run_command(&["run", "byte.*", "--rig", "replay:x", flag]);
+        assert_eq!(code, Some(2), "{printed}");
+        assert!(printed.contains(flag), "{printed}");
     }
 }

@@ -45,18 +45,17 @@ fn run(mut program: Command, before: &[&str]) {
 
 #[test]
 fn no_argument_of_hw_tests_reaches_the_terminal_as_it_is() {
-    let arguments: [&[&str]; 12] = [
+    let arguments: [&[&str]; 11] = [
         &["run"],
         &["run", "--corpus"],
         &["run", "--port"],
         &["run", "--board"],
         &["run", "--app"],
         &["run", "--rom"],
-        &["run", "--replay"],
-        &["run", "--rig", "rig", "--port"],
+        &["run", "--rig"],
+        &["run", "--rig-file", "rig", "--port"],
         &["run", "--repeat"],
-        &["run", "--direct", "byte.figure4", "--sargon-dir"],
-        &["exhaust", "--range"],
+        &["run", "--rig", "direct", "byte.figure4", "--sargon-dir"],
         &["coverage", "--board"],
     ];
     for before in arguments {
@@ -70,6 +69,7 @@ fn no_argument_of_the_other_programs_reaches_the_terminal_as_it_is() {
     {
         run(rcflash(), before);
     }
+    run(Command::new(path("sargon")), &["exhaust", "--range"]);
     for before in
         [&["asm"][..], &["link"], &["disasm"], &["fmt"], &["convert"], &["asm", "--format"]]
     {
@@ -99,8 +99,8 @@ fn corpus(folder: &Path) -> String {
 fn names_of_cases_are_shown_in_tables_lists_and_messages() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let corpus = corpus(folder.path());
-    for more in [&["--list"][..], &[], &["--shard", "2/2"], &["--filter", "nothing"]] {
-        let arguments = [&["run", "--direct", "--corpus", &corpus], more].concat();
+    for more in [&["--list"][..], &[], &["--shard", "2/2"], &["nothing"]] {
+        let arguments = [&["run", "--rig", "direct", "--corpus", &corpus], more].concat();
         let (_, messages) = run_command(&arguments);
         check(messages.as_bytes(), &format!("{more:?}"));
     }
@@ -110,7 +110,7 @@ fn names_of_cases_are_shown_in_tables_lists_and_messages() {
 fn reports_have_nothing_hidden_in_them() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let corpus = corpus(folder.path());
-    let written = WrittenReport::from_run(&["--direct", "--corpus", &corpus]);
+    let written = WrittenReport::from_run(&["--rig", "direct", "--corpus", &corpus]);
     for file in ["report.json", "junit.xml", "report.html", "report.md"] {
         check(written.text(file).as_bytes(), file);
     }

@@ -32,7 +32,7 @@ fn run(board: &str, damage: &str, count: &str) -> (Option<i32>, String) {
     let folder = tempfile::tempdir().expect("a scratch folder");
     std::fs::write(folder.path().join("xchng.asm"), exchange_with(damage)).expect("a file");
     let mut command = Command::new(env!("CARGO_BIN_EXE_hw-tests"));
-    command.args(["run", "--board", board, "--mame", "--tag", "play", "--count", count]);
+    command.args(["run", "--board", board, "--rig", "mame", "--tag", "play", "--count", count]);
     command.arg("--sargon-dir").arg(folder.path()).env_remove("RCFLASH_RIG");
     let output = command.output().expect("it starts");
     let text = [&output.stdout[..], &output.stderr].concat();

@@ -43,7 +43,7 @@ fn four_places_make_one_run_of_which_one_is_unplugged_one_lies_and_one_is_slow()
     let places = places.map(|(name, port)| (name, port.as_str()));
     let lab = Lab::with(&places);
     let rigs: Vec<_> = places.iter().map(|(name, _)| format!("labgrid://{name}")).collect();
-    let mut words = vec!["run", "--tag", "play", "--reconnect", "1", "--report-dir", "report"];
+    let mut words = vec!["run", "--tag", "play", "--reconnect", "1s", "--report-dir", "report"];
     rigs.iter().for_each(|rig| words.extend(["--rig", rig]));
     let mut run = BackgroundProcess::start(lab.hw_tests(&words));
     run.wait_for_message("labgrid://gone: Sargon");
@@ -154,7 +154,7 @@ fn power_and_reset_are_labgrids_drivers() {
     });
     std::fs::write(lab.path("env.yaml"), text).expect("a file");
     let mut reset = lab.in_lab(programs::rcflash());
-    reset.args(["reset", "--patience", "1", "--port", "labgrid://bench"]);
+    reset.args(["reset", "--patience", "1s", "--port", "labgrid://bench"]);
     // The power switch is not connected, so the board does not restart and prints no banner.
     let (code, printed) = ended(&reset.env("LG_ENV", "env.yaml").output().expect("it starts"));
     assert_eq!(code, Some(3), "{printed}");

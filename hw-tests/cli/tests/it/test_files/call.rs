@@ -100,7 +100,7 @@ fn boards_reply_as_the_schema_describes() {
             json!({ "call": "MUL16", "in": { "BC": 300, "DE": 300 }, "check": "cycles < 9" });
         let mock = json!({ "call": "MUL16", "mock": { "0005H": {} } });
         let requests = [call.clone(), mock, json!({ "reset": true }), call];
-        let made = replies_on(&["mul16.asm", "--direct", "--board", profile], &requests);
+        let made = replies_on(&["mul16.asm", "--rig", "direct", "--board", profile], &requests);
         for reply in &made {
             check("reply", reply).unwrap_or_else(|wrong| panic!("{reply}: {wrong}"));
         }
@@ -133,8 +133,8 @@ fn exit_codes_are_those_of_all_commands() {
     assert_eq!((code, shown.as_str()), (Some(3), ""));
     assert!(errors.contains("can't read none.asm"), "{errors}");
     assert_eq!(call(&["--none"], "").0, Some(2));
-    let (code, _, errors) = call(&["--direct", "--behaviour", "original"], "");
-    assert!(code == Some(2) && errors.contains("--behaviour works with `hw-tests run` only"));
+    let (code, _, errors) = call(&["--rig", "direct", "--behaviour", "original"], "");
+    assert!(code == Some(2) && errors.contains("unexpected argument '--behaviour'"));
     let (code, _, errors) = call(&["--port", "/dev/none"], "");
     assert!(code == Some(3) && errors.contains("/dev/none"), "{errors}");
 }

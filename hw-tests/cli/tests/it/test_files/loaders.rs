@@ -111,7 +111,7 @@ fn the_caller_runs_from_flash_and_starts_again_after_a_reset() {
                  0x9000, bytes = [0x18, 0xFE] }]\n";
     let folder = project(&format!("{stuck}{}", CASES.replace("A = 1,", "A = 0,")));
     let flash = |board| {
-        let arguments = ["test", "twice.test.toml", "--direct", "--flash", "--board", board];
+        let arguments = ["test", "twice.test.toml", "--rig", "direct", "--flash", "--board", board];
         hw_tests(folder.path(), &arguments)
     };
     let (code, shown, errors) = flash("rc2014-zed");

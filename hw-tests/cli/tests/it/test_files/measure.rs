@@ -166,9 +166,9 @@ fn wrong_baselines_and_options_are_errors_with_their_place() {
         }
     }
     for arguments in [
-        &["--coverage", "c.info", "--direct"][..],
+        &["--coverage", "c.info", "--rig", "direct"][..],
         &["--profile", "p.out", "--board", "rc2014-zed"],
-        &["--cycles", "c.toml", "--write-cycles", "--direct"],
+        &["--cycles", "c.toml", "--write-cycles", "--rig", "direct"],
         &["--write-cycles"],
         &["--max-slower", "5"],
         &["--cycles", "c.toml", "--max-slower", "-1"],
@@ -184,7 +184,7 @@ fn t_states_are_not_compared_on_a_board() {
     let folder = project(super::CASES.split("[[case]]\nname = \"large").next().expect("a case"));
     let at = folder.path();
     std::fs::write(at.join("cycles.toml"), "\"twice.test.toml::small\" = 1\n").expect("a file");
-    let arguments = ["--cycles", "cycles.toml", "--max-slower", "0", "--direct"];
+    let arguments = ["--cycles", "cycles.toml", "--max-slower", "0", "--rig", "direct"];
     let (code, shown, errors) = hw_tests(at, &[&["test", "."][..], &arguments].concat());
     assert_eq!(code, 0, "{errors}");
     assert!(shown.contains("ok    small: not checked here: cycles\n"), "{shown}");

@@ -64,7 +64,7 @@ fn mames_boards_give_the_same_verdicts_and_continue_after_a_stuck_call() {
     let source = "TWICE: ADD A\n RET\nSTUCK: JMP STUCK\n .INTERN TWICE,STUCK\n .END\n";
     std::fs::write(folder.path().join("twice.asm"), source).expect("a file");
     for board in ["rc2014-classic", "rc2014-zed"] {
-        let arguments = ["test", "twice.test.toml", "--mame", "--board", board];
+        let arguments = ["test", "twice.test.toml", "--rig", "mame", "--board", board];
         let (code, shown, errors) = hw_tests(folder.path(), &arguments);
         let finding = "did not return within 100000 T-states; last at 8002H, STUCK (twice.asm:3)";
         assert!(code == 1 && shown.contains(finding), "{board}: {code} {shown}{errors}");
@@ -81,7 +81,7 @@ fn mocks_replace_routines_on_mames_boards() {
                   TWICE,BOTH\n .END\n";
     std::fs::write(folder.path().join("twice.asm"), source).expect("a file");
     for board in ["rc2014-classic", "rc2014-zed"] {
-        let arguments = ["test", "twice.test.toml", "--mame", "--board", board];
+        let arguments = ["test", "twice.test.toml", "--rig", "mame", "--board", board];
         let (code, shown, errors) = hw_tests(folder.path(), &arguments);
         assert!(code == 0 && shown.contains("PASS: 1 of 1 case"), "{board}: {shown}{errors}");
     }
@@ -90,7 +90,7 @@ fn mocks_replace_routines_on_mames_boards() {
 #[test]
 fn the_example_of_a_console_passes_on_mames_boards() {
     for board in ["rc2014-classic", "rc2014-zed"] {
-        let arguments = ["test", "decimal.test.toml", "--mame", "--board", board];
+        let arguments = ["test", "decimal.test.toml", "--rig", "mame", "--board", board];
         let (code, shown, errors) = hw_tests(&examples(), &arguments);
         assert!(code == 0 && shown.contains("PASS: 5 of 5 cases"), "{board}: {shown}{errors}");
     }
@@ -102,8 +102,10 @@ fn sessions_of_calls_run_on_mames_boards() {
         let call = json!({ "call": "MUL16", "in": { "BC": 300, "DE": 300 }, "outputs": ["HL"] });
         let jump = json!([{ "at": 0x9000, "bytes": [0x18, 0xFE] }]);
         let stuck = json!({ "call": 0x9000, "memory": jump, "timeout": 9999 });
-        let made =
-            replies_on(&["mul16.asm", "--mame", "--board", board], &[call.clone(), stuck, call]);
+        let made = replies_on(
+            &["mul16.asm", "--rig", "mame", "--board", board],
+            &[call.clone(), stuck, call],
+        );
         for reply in [&made[0], &made[2]] {
             assert_eq!((&reply["out"]["HL"], &reply["findings"]), (&json!(0x5F90), &json!([])));
         }
@@ -157,7 +159,7 @@ fn pytest_runs_the_example_on_the_simulated_machine_and_on_a_board() {
         std::env::var_os("LABGRID_BIN").expect("export LABGRID_BIN=$(.ci/install/labgrid)");
     let pytest = std::path::Path::new(&programs).join("pytest");
     let pytest = pytest.to_str().expect("a path");
-    for board in ["--board=", "--board=--direct --board rc2014-zed"] {
+    for board in ["--board=", "--board=--rig direct --board rc2014-zed"] {
         let output = run_example(pytest, &["-q", "-p", "no:cacheprovider", board]);
         let shown = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success() && shown.contains("3 passed"), "{board}: {output:?}");

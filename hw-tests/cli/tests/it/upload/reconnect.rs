@@ -69,7 +69,7 @@ fn a_run_waits_for_its_adapter_and_resumes() {
 
 #[test]
 fn a_run_whose_adapter_stays_disconnected_ends_after_the_timeout() {
-    let (output, rest, _) = Losing::new(&["--reconnect", "1"]).ended();
+    let (output, rest, _) = Losing::new(&["--reconnect", "1s"]).ended();
     let printed = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(3), "{printed}{rest}");
     assert!(printed.contains("INCOMPLETE"), "{printed}");

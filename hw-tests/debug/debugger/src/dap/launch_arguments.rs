@@ -21,14 +21,13 @@ pub struct LaunchArguments {
     pub board: Option<String>,
     /// A real board with the debug kernel: its name in the rig file, a device or an address.
     pub port: Option<String>,
-    /// The rig file.
+    /// The same, or a board without hardware: `direct`, `simulated`, `real-time`, `mame`,
+    /// `mame:MACHINE` or `replay:FILE`.
     pub rig: Option<String>,
-    /// MAME's board with the debug kernel: the machine, or an empty text for the profile's first.
-    pub mame: Option<String>,
+    /// The rig file.
+    pub rig_file: Option<String>,
     /// A file to which the line traffic is recorded.
     pub record: Option<String>,
-    /// A transcript to replay instead of a board.
-    pub replay: Option<String>,
     /// The evaluator's behaviour.
     pub behaviour: Option<String>,
     /// A folder with the user's own routines.

@@ -57,7 +57,7 @@ fn server(board: &str) -> (BoardServer, String) {
 fn a_session_on_a_board_is_the_same_as_on_the_simulated_one() {
     let simulated = session(SESSION, &[]);
     assert_eq!((simulated.0, simulated.2.as_str()), (Some(0), ""));
-    assert_eq!(session(SESSION, &["--kernel"]), simulated);
+    assert_eq!(session(SESSION, &["--rig", "direct"]), simulated);
     for board in ["rc2014-classic", "rc2014-zed"] {
         let simulated = session(SESSION, &["--board", board]);
         let (_server, path) = server(board);
@@ -73,8 +73,8 @@ fn a_recorded_session_can_be_replayed_without_the_board() {
     let (_server, path) = server("rc2014-classic");
     let there = session(SESSION, &["--port", &path, "--record", &file]);
     assert_eq!(there.0, Some(0), "{there:?}");
-    assert_eq!(session(SESSION, &["--replay", &file]), there);
-    let other = session("step\nstep\nbreak M4\n", &["--replay", &file]);
+    assert_eq!(session(SESSION, &["--rig", &format!("replay:{file}")]), there);
+    let other = session("step\nstep\nbreak M4\n", &["--rig", &format!("replay:{file}")]);
     assert!(other.1.contains("when this was recorded it was") || other.0 != Some(0), "{other:?}");
 }
 
@@ -83,7 +83,7 @@ fn an_endless_exchange_is_stopped_inspected_and_restarted() {
     let own = folder();
     let own = own.path().display().to_string();
     let text = "registers\nstep\nrun\nprint [XCHNG]\ncalls\nrestart\nrun\n";
-    let options = ["--kernel", "--sargon-dir", &own, "--within", "0.5"];
+    let options = ["--rig", "direct", "--sargon-dir", &own, "--within", "0.5s"];
     let (code, printed, problem) = session(text, &options);
     assert_eq!((code, problem.as_str()), (Some(0), ""), "{printed}");
     let stuck = "XCHNG..LOOP (xchng.asm:4)";
@@ -107,7 +107,7 @@ fn unsupported_commands_on_a_board_are_refused_with_the_reason() {
         ("watch port 81H", "does not support watchpoints"),
         ("back\nset HL = 1", "the history of the simulated twin is read-only"),
     ] {
-        let (code, printed, problem) = session(&format!("step 2\n{line}\n"), &["--kernel"]);
+        let (code, printed, problem) = session(&format!("step 2\n{line}\n"), &["--rig", "direct"]);
         assert_eq!(code, Some(2), "{line}: {printed}");
         assert!(problem.contains(reason), "{line}: {problem}");
     }
@@ -118,7 +118,7 @@ fn stepping_back_uses_a_reported_twin_and_stepping_forward_returns_to_the_board(
     let forward =
         "step 5\nregisters\nback 2\nregisters\nback 3\nlastchange M3\nrun\nregisters\nstep\n";
     let simulated = session("step 3\nregisters\n", &[]).1;
-    let (code, printed, problem) = session(forward, &["--kernel"]);
+    let (code, printed, problem) = session(forward, &["--rig", "direct"]);
     assert_eq!((code, problem.as_str()), (Some(0), ""), "{printed}");
     let third: Vec<&str> = simulated.lines().skip(1).collect();
     let shown: Vec<&str> = printed.lines().collect();
@@ -139,7 +139,7 @@ fn any_program_is_debugged_on_a_board_with_a_notice_if_it_cannot_be_paused() {
     let text = "step 4\nbreak LOOP if B == 40H\nrun\nprint B\ndelete all\nrun\n";
     let script = script(folder.path(), text);
     let file = file.display().to_string();
-    let arguments = ["debug", "--kernel", "--within", "0.2", "--script", &script, &file];
+    let arguments = ["debug", "--rig", "direct", "--within", "0.2s", "--script", &script, &file];
     let (code, printed, problem) = hw_tests(&arguments);
     assert_eq!((code, problem.as_str()), (Some(0), ""), "{printed}");
     assert!(printed.contains("LOOP+2 (loop.asm:5): JMPR LOOP"), "{printed}");
@@ -150,7 +150,7 @@ fn any_program_is_debugged_on_a_board_with_a_notice_if_it_cannot_be_paused() {
 #[test]
 fn gdb_debugs_a_board_like_the_simulated_one() {
     let mut simulated = Server::with(&[]);
-    let mut board = Server::with(&["--kernel"]);
+    let mut board = Server::with(&["--rig", "direct"]);
     let mut both = |packet: &str| (simulated.ask(packet), board.ask(packet));
     for packet in ["m9100,20", "s", "p5", "s", "p5", "?", "mc279,e"] {
         let (here, there) = both(packet);
@@ -198,7 +198,7 @@ fn an_editor_debugs_a_board_over_the_line() {
 
 #[test]
 fn samples_of_a_board_find_the_routines_that_take_the_time() {
-    let arguments = ["profile", "--kernel", "--samples", "120", "--json", FIGURE_1];
+    let arguments = ["profile", "--rig", "direct", "--samples", "120", "--json", FIGURE_1];
     let (code, json, problem) = hw_tests(&arguments);
     assert_eq!((code, problem.as_str()), (Some(0), ""));
     let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");

@@ -124,7 +124,7 @@ fn stepping_over_a_call_that_never_returns_can_be_stopped() {
 fn a_program_that_hangs_before_the_call_is_shown_where_it_is() {
     let folder = folder();
     let own = folder.path().display().to_string();
-    let arguments = ["debug", FIGURE_1, "e5", "--sargon-dir", &own, "--within", "0.5"];
+    let arguments = ["debug", FIGURE_1, "e5", "--sargon-dir", &own, "--within", "0.5s"];
     let (code, screen, printed) = crate::hw_tests(&arguments);
     assert_eq!(code, Some(1), "{printed}");
     assert!(
@@ -140,7 +140,7 @@ fn a_program_that_hangs_before_the_call_is_shown_where_it_is() {
 fn a_terminal_stops_a_hanging_program_by_a_key_and_goes_back() {
     let folder = folder();
     let mut command = Command::cargo_bin("hw-inspect").expect("it is built");
-    command.args(["debug", FIGURE_1, "e5", "--within", "0.5", "--sargon-dir"]).arg(folder.path());
+    command.args(["debug", FIGURE_1, "e5", "--within", "0.5s", "--sargon-dir"]).arg(folder.path());
     let mut screen = TerminalSession::spawn(command);
     screen.expect("xchng.asm:4");
     screen.seen.clear();
@@ -208,7 +208,7 @@ fn an_editor_leaves_a_launch_that_does_not_come_to_its_call() {
 fn gdb_interrupts_a_hanging_program_in_both_directions_and_past_stray_bytes() {
     let folder = folder();
     let own = folder.path().display().to_string();
-    let mut gdb = Server::with(&["--within", "0.5", "--sargon-dir", &own]);
+    let mut gdb = Server::with(&["--within", "0.5s", "--sargon-dir", &own]);
     for command in ["c", "c", "bc"] {
         gdb.write(&crate::gdb::packed(command));
         assert_eq!(gdb.byte(), b'+', "{command}");
@@ -223,7 +223,7 @@ fn gdb_interrupts_a_hanging_program_in_both_directions_and_past_stray_bytes() {
 fn a_script_of_a_hanging_program_ends() {
     let folder = folder();
     let mut command = Command::cargo_bin("hw-inspect").expect("it is built");
-    command.args(["debug", FIGURE_1, "e5", "--within", "0.2", "--script", "-", "--sargon-dir"]);
+    command.args(["debug", FIGURE_1, "e5", "--within", "0.2s", "--script", "-", "--sargon-dir"]);
     command.arg(folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().expect("it starts");
     let commands = b"out\nregisters\nback\nquit\n";

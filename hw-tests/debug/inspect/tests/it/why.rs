@@ -15,7 +15,7 @@ fn corrupted(file: &str, from: &str, to: &str) -> tempfile::TempDir {
 /// Returns the output of the command for a position with these routines; it must find a fault.
 fn why(folder: &tempfile::TempDir, case: &str) -> String {
     let own = folder.path().display().to_string();
-    let (code, out, printed) = hw_tests(&["why", "--within", "1", "--sargon-dir", &own, case]);
+    let (code, out, printed) = hw_tests(&["why", "--within", "1s", "--sargon-dir", &own, case]);
     assert_eq!(code, Some(1), "{out}{printed}");
     out
 }

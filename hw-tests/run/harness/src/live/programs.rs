@@ -105,7 +105,7 @@ impl Programs {
     }
 }
 
-impl<S: BoardSuite> BoardConfig<S> {
+impl<S: Clone> BoardConfig<S> {
     /// Returns the config with the build id of its bytes in a patched copy of `built`, which has
     /// that of the original. `built` gets the id too.
     pub(super) fn with_build_id(&self, built: &mut BuiltImage) -> Self {

@@ -180,7 +180,7 @@ impl StockLoader {
     }
 }
 
-impl<S: BoardSuite> BoardConfig<S> {
+impl<S> BoardConfig<S> {
     /// Returns the stock monitor through which programs are loaded, if the board has one.
     #[must_use]
     pub fn stock_loader(&self) -> Option<StockLoader> {

@@ -105,7 +105,7 @@ fn facts<S: Suite>(shard: Shard, report: &Report<S>) -> [(&'static str, Option<S
         ("the board's profile", Some(run.profile.clone())),
         ("the behaviour", Some(run.behaviour.clone())),
         ("--repeat", Some(run.repeat.to_string())),
-        ("--seed", Some(number(run.seed))),
+        ("--shuffle", Some(number(run.seed))),
         ("--faults", Some(number(run.faults))),
         ("the commit", report.commit.clone()),
         ("the build", Some(report.builds().join(", ")).filter(|builds| !builds.is_empty())),

@@ -275,7 +275,7 @@ fn check_same_run(
             ("the number of cases", head.cases.to_string()),
             ("the digest of the cases", head.digest.clone()),
             ("--repeat", head.repeat.to_string()),
-            ("--seed", or_none(head.seed.map(|seed| seed.to_string()))),
+            ("--shuffle", or_none(head.seed.map(|seed| seed.to_string()))),
             ("--shard", or_none(head.shard.clone())),
             ("--faults", or_none(head.faults.map(|seed| seed.to_string()))),
         ]

@@ -6,7 +6,7 @@ use firmware::profile::BoardProfile;
 use firmware_wire::{Identity, Role};
 use hil_harness::board::Board;
 use hil_harness::live::{
-    BoardConfig, BoardSuite, HostedProgram, SetupError, StockLoader, end_address, write_to_flash,
+    BoardConfig, HostedProgram, SetupError, StockLoader, end_address, write_to_flash,
 };
 use rcflash_link::Link;
 use rcflash_link::caller::{Caller, CallerError};
@@ -26,7 +26,7 @@ pub(super) enum CallerLoader {
 }
 
 impl CallerLoader {
-    fn new<S: BoardSuite>(config: &BoardConfig<S>) -> Self {
+    fn new<S>(config: &BoardConfig<S>) -> Self {
         match config.stock_loader() {
             Some(loader) => Self::Stock(Box::new(loader)),
             None if config.in_flash => Self::Flash,
@@ -79,7 +79,7 @@ impl BoardMachine {
     ///
     /// # Errors
     /// Returns the error of the step that failed.
-    pub fn prepare<S: BoardSuite>(config: &BoardConfig<S>) -> Result<Self, SetupError> {
+    pub fn prepare<S: Clone>(config: &BoardConfig<S>) -> Result<Self, SetupError> {
         config.with_either_chip(|config| {
             let loader = CallerLoader::new(config);
             let monitor = build(&config.profile, ProgramKind::Monitor)?;

@@ -1,4 +1,4 @@
-//! Tests mutants: as `hw-tests run --direct --application FILE --fail-fast` does, and if that
+//! Tests mutants: as `hw-tests run --rig direct --application FILE --fail-fast` does, and if that
 //! passes, with `--full` and other RAM contents at power-on.
 
 use std::collections::BTreeMap;

@@ -53,7 +53,7 @@ fn a_browser_takes_names_for_text() {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let name = "</script><img src=x onerror=document.title='caught'>{{data}}";
     let file = case_called(name, scratch.path());
-    let written = WrittenReport::from_run(&["--direct", "--corpus", &file]);
+    let written = WrittenReport::from_run(&["--rig", "direct", "--corpus", &file]);
     assert_eq!(data(&written.text("report.html"))["cases"][0][0], name);
     let dom = drawn(&written.path("report.html"), "");
     let (_, rows) = dom.split_once("<div id=\"cases\"").expect("the cases");

@@ -1,4 +1,4 @@
-//! `hw-tests sim`.
+//! `hw-tests simulate board`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ use rcflash_transport::network::parse_listen_address;
 const INTERRUPT_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 #[derive(Args)]
-pub(super) struct SimArgs {
+pub(in crate::cli) struct BoardArgs {
     /// Board profile
     #[arg(long, value_name = "NAME", default_value = "rc2014-classic")]
     board: String,
@@ -58,7 +58,7 @@ pub(super) struct SimArgs {
     protection: ListenProtection,
 }
 
-pub(super) fn serve(args: &SimArgs) -> CommandResult {
+pub(in crate::cli) fn serve(args: &BoardArgs) -> CommandResult {
     if let Some(address) = args.listen {
         args.protection.check(address)?;
     }

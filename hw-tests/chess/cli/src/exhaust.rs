@@ -1,4 +1,4 @@
-//! `hw-tests exhaust`.
+//! `sargon exhaust`.
 
 use std::num::NonZero;
 use std::ops::Range;
@@ -20,12 +20,12 @@ use sargon_suite::exhaust::{
 
 use cli_support::interrupt::install_handler;
 use cli_support::output::print;
-use sargon_suite::args::BoardArgs;
+use sargon_suite::args::SargonBoardArgs;
 
 #[derive(Args)]
 pub(super) struct ExhaustArgs {
     #[command(flatten)]
-    board: BoardArgs,
+    board: SargonBoardArgs,
     /// Space of attackers arrays
     #[arg(long, value_enum, default_value = "core")]
     space: SpaceName,

@@ -1,4 +1,4 @@
-//! `hw-tests standin`.
+//! `hw-tests simulate monitor`.
 
 use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
@@ -45,7 +45,7 @@ enum MonitorKind {
 }
 
 #[derive(Args)]
-pub(super) struct StandInArgs {
+pub(in crate::cli) struct MonitorArgs {
     /// Monitor to emulate
     #[arg(value_enum)]
     part: MonitorKind,
@@ -87,7 +87,7 @@ fn parse_range(text: &str) -> Result<RangeInclusive<u16>, String> {
     Ok(first..=last)
 }
 
-impl StandInArgs {
+impl MonitorArgs {
     fn peer(&self) -> Box<dyn MonitorModel> {
         match self.part {
             MonitorKind::Scm => Box::<Scm>::default(),
@@ -124,7 +124,7 @@ impl StandInArgs {
     }
 }
 
-pub(super) fn serve(args: &StandInArgs) -> CommandResult {
+pub(in crate::cli) fn serve(args: &MonitorArgs) -> CommandResult {
     let mut peer = args.peer();
     if let Some(range) = &args.read_only {
         let memory = peer.memory().ok_or_else(|| {
