@@ -1,6 +1,7 @@
 //! Support for command-line programs: exit codes, atomic files, escaped messages, completions and
 //! manual pages. All programs of this project use it.
 //!
+//! - [`duration`]: times on the command line.
 //! - [`exit`]: exit codes, and errors that carry one.
 //! - [`files`]: atomic writes and limited reads.
 //! - [`text`]: escaping of untrusted text before it reaches a terminal.
@@ -15,6 +16,7 @@
 //! assert_eq!("bench\x1B[2J".escaped(), r"bench\x1B[2J");
 //! ```
 
+pub mod duration;
 pub mod exit;
 #[cfg(feature = "program")]
 pub mod file_roles;

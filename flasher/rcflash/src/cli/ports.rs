@@ -16,12 +16,12 @@ pub(super) struct PortsArgs {
     json: bool,
     /// Rig file [default: RCFLASH_RIG, or rcflash/rig.toml in the user's configuration folder]
     #[arg(long, value_name = "FILE")]
-    rig: Option<PathBuf>,
+    rig_file: Option<PathBuf>,
 }
 
 pub(super) fn ports(args: &PortsArgs) -> CommandResult {
     let ports = list()?;
-    let rig = RigFile::read(args.rig.as_deref())?;
+    let rig = RigFile::read(args.rig_file.as_deref())?;
     if ports.is_empty() {
         return Err(CommandError::new(
             NOTHING_SELECTED,

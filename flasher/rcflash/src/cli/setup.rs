@@ -41,7 +41,7 @@ pub(super) struct SetupArgs {
     name: Option<String>,
     /// Rig file [default: RCFLASH_RIG, or rcflash/rig.toml in the user's configuration folder]
     #[arg(long, value_name = "FILE")]
-    rig: Option<PathBuf>,
+    rig_file: Option<PathBuf>,
     /// Do not run the first ten cases
     #[arg(long)]
     no_run: bool,
@@ -77,7 +77,7 @@ struct SetupReport {
 }
 
 pub(super) fn setup(args: &SetupArgs) -> CommandResult {
-    let rig = RigFile::read_or_new(args.rig.as_deref())?;
+    let rig = RigFile::read_or_new(args.rig_file.as_deref())?;
     let asks = !args.yes && !args.json && std::io::stdin().is_terminal();
     let port = choose_port(args.port.as_deref(), asks)?;
     let profile = BoardProfile::named(args.board.as_deref().unwrap_or(DEFAULT_BOARD))?;

@@ -48,7 +48,7 @@ pub(super) struct BoardArgs {
     baud: Option<u32>,
     /// Rig file [default: RCFLASH_RIG, or rcflash/rig.toml in the user's configuration folder]
     #[arg(long, value_name = "FILE", help_heading = BOARD, hide_short_help = true)]
-    rig: Option<PathBuf>,
+    rig_file: Option<PathBuf>,
 }
 
 /// State of the board after a command that only reads.
@@ -66,7 +66,7 @@ impl BoardArgs {
                        `rcflash ports` lists the devices";
             CommandError::new(USAGE, how)
         })?;
-        let mut rig = RigFile::read(self.rig.as_deref())?.resolve(port)?;
+        let mut rig = RigFile::read(self.rig_file.as_deref())?.resolve(port)?;
         rig.baud = self.baud.or(rig.baud);
         let profile = BoardProfile::named(self.board.as_deref().unwrap_or(&rig.board))?;
         Ok(Target { rig, profile })

@@ -9,6 +9,7 @@ use std::time::Duration;
 use board_simulator::Pace;
 use clap::builder::ArgPredicate;
 use clap::{Arg, Args};
+use cli_support::duration::parse_duration;
 use cli_support::exit::{CommandError, USAGE};
 use cli_support::file_roles::{ArgumentRole, FileRole};
 use cli_support::text::{Escape, eprint_message};
@@ -24,17 +25,6 @@ use crate::BoardConfig;
 use cli_support::files::read_input as read;
 
 pub use files::read_program;
-
-/// Parses a number with a unit: seconds, minutes, hours or days.
-pub fn parse_duration(text: &str) -> Result<Duration, String> {
-    let units = [('s', 1), ('m', 60), ('h', 3600), ('d', 86_400)];
-    let found = units.iter().find_map(|(unit, seconds)| {
-        text.strip_suffix(*unit)?.parse::<u64>().ok()?.checked_mul(*seconds)
-    });
-    found.map(Duration::from_secs).ok_or_else(|| {
-        format!("invalid duration '{text}': expected a number and s, m, h or d, as in 30m")
-    })
-}
 
 /// Values of --rig that name a simulated board; each may be given more than once.
 const BUILTIN_RIGS: [&str; 3] = ["direct", "simulated", "real-time"];

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use cli_support::duration::parse_duration;
 use cli_support::exit::{CommandError, CommandResult, INCOMPLETE, NOTHING_SELECTED, USAGE};
 use cli_support::file_roles::NamedFile;
 use cli_support::files::is_same_file;
@@ -27,7 +28,7 @@ use sargon_suite::{BoardConfig, LiveBoard, SargonSuite};
 
 use super::select::SelectArgs;
 use cli_support::output::print;
-use sargon_suite::args::{BoardArgs, parse_duration};
+use sargon_suite::args::BoardArgs;
 
 /// Heading of the help.
 const EXECUTION: &str = "Execution";

@@ -72,13 +72,13 @@ const ROWS: &[Row] = &[
     Row {
         program: "rcflash",
         command: "read",
-        inputs: &["--rig {in} --port bench --range 8000-80FF"],
+        inputs: &["--rig-file {in} --port bench --range 8000-80FF"],
         outputs: &["-o {out}"],
     },
     Row {
         program: "rcflash",
         command: "monitor --port bench",
-        inputs: &["--rig {in}", "--send {in}", "--script {in}"],
+        inputs: &["--rig-file {in}", "--send {in}", "--script {in}"],
         outputs: &["--log {out}"],
     },
     Row {

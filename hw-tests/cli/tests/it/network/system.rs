@@ -95,7 +95,7 @@ fn wires_and_break_go_through_pyserials_server() {
         let mut reset = rcflash();
         reset.args(["reset", "--patience", "1", "--port", &format!("by-{name}")]);
         // The wires lead nowhere, so that the board is not reset.
-        run(reset.arg("--rig").arg(&rig), 3);
+        run(reset.arg("--rig-file").arg(&rig), 3);
     }
     let changes = server.end();
     let of = |name: &str| {

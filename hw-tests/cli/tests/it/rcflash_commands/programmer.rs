@@ -33,12 +33,12 @@ impl Bench {
     }
 }
 
-const RUN: [&str; 3] = ["--chip", "28c256", "--run"];
+const PROGRAM: [&str; 3] = ["--chip", "28c256", "--program"];
 
 #[test]
 fn a_chip_is_written_read_back_and_compared() {
     let bench = Bench::new();
-    let ended = bench.image("", &RUN);
+    let ended = bench.image("", &PROGRAM);
     let ended = ended
         .assert_ends(0, &["software data protection", "Verification OK", "read back and compared"]);
     assert!(!ended.messages.contains(['\x1B', '\r']), "{:?}", ended.messages);
@@ -56,7 +56,7 @@ fn a_chip_is_written_read_back_and_compared() {
 fn protection_and_device_are_set_by_options() {
     let bench = Bench::new();
     bench
-        .image("", &[&RUN[..], &["--protect", "--no-unprotect", "--device", "X28C256"]].concat())
+        .image("", &[&PROGRAM[..], &["--protect", "--no-unprotect", "--device", "X28C256"]].concat())
         .assert_ends(0, &[]);
     let log = bench.log();
     assert!(log.starts_with(&format!("-p X28C256 -w {} -P\n", bench.0.name("rom.bin"))), "{log}");
@@ -78,7 +78,7 @@ fn each_failure_of_the_programmer_has_its_message_and_code() {
         ("short", 1, ["read back 1 bytes of a chip of 32768", "the right one?"]),
         ("silent", 0, ["printed no verification result", "read back and compared"]),
     ] {
-        let ended = Bench::new().image(mood, &RUN);
+        let ended = Bench::new().image(mood, &PROGRAM);
         assert_eq!(ended.code, Some(code), "{mood}: {}", ended.messages);
         ended.assert_ends(code, &parts);
     }
@@ -87,7 +87,7 @@ fn each_failure_of_the_programmer_has_its_message_and_code() {
 #[test]
 fn a_hanging_programmer_is_killed_at_its_deadline() {
     let bench = Bench::new();
-    let given = [&RUN[..], &["--deadline", "1"]].concat();
+    let given = [&PROGRAM[..], &["--deadline", "1"]].concat();
     bench.image("hang", &given).assert_ends(3, &["writing: minipro did not exit within 1 s"]);
     let pid = std::fs::read_to_string(bench.0.path("chip.pid")).expect("it ran");
     assert!(!Path::new("/proc").join(pid.trim()).exists(), "it was killed");
@@ -98,7 +98,8 @@ fn without_minipro_the_message_names_its_source_and_the_file_is_written() {
     let folder = Folder::new();
     let mut command = program();
     let rom = folder.name("rom.bin");
-    let child = command.env("PATH", folder.name("")).args(["image", "--run", "-o", &rom]).spawn();
+    let child =
+        command.env("PATH", folder.name("")).args(["image", "--program", "-o", &rom]).spawn();
     finish(child.expect("it starts"), b"")
         .assert_ends(3, &["minipro not found", "gitlab.com/DavidGriffith/minipro"]);
     assert!(folder.path("rom.bin").exists());
@@ -174,7 +175,7 @@ fn invalid_options_are_rejected_and_nothing_is_written() {
         (&["-o", &rom, "--chip", "27c256", "--size", "64"], "27c256, which has 32 KiB"),
         (&["-o", &rom, "--page", "3"], "invalid page size 3 KiB"),
         (&["-o", &rom, "--bank", "8"], "invalid bank 8: the chip has banks 0 to 7"),
-        (&["-o", &rom, "--size", "32", "--run"], "name the chip with --chip"),
+        (&["-o", &rom, "--size", "32", "--program"], "name the chip with --chip"),
         (&["-o", &rom, &empty], "is empty"),
         (&["-o", &rom, &large], "8193 bytes, too many for pages of 8 KiB"),
     ];

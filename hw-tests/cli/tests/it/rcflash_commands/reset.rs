@@ -45,7 +45,7 @@ fn a_command_of_the_users_resets_the_board() {
         }
         press();
     });
-    rcflash(&["reset", "--rig", &rig, "--port", "bench", "--board", "rc2014-zed"])
+    rcflash(&["reset", "--rig-file", &rig, "--port", "bench", "--board", "rc2014-zed"])
         .assert_ends(0, &["reset; waiting for the monitor", "Sargon board monitor 1"]);
     finger.join().expect("it pressed");
 }
@@ -56,7 +56,7 @@ fn failing_reset_methods_are_reported() {
     let folder = Folder::new();
     let try_by = |reset: &str, text: &str| {
         let rig = rig(&folder, &bench.port, reset);
-        rcflash(&["reset", "--rig", &rig, "--port", "bench", "--patience", "1"])
+        rcflash(&["reset", "--rig-file", &rig, "--port", "bench", "--patience", "1"])
             .assert_ends(3, &[text]);
     };
     try_by("reset = \"none\"", "the rig file has reset = \"none\"");

@@ -11,7 +11,7 @@ fn a_board_goes_by_its_name_for_both_programs() {
     let bench = Bench::classic();
     let folder = Folder::new();
     let rig = folder.file("rig.toml", format!("[boards.bench]\nport = \"{}\"\n", bench.port));
-    let named = ["--rig", &rig, "--port", "bench"];
+    let named = ["--rig-file", &rig, "--port", "bench"];
     rcflash(&[&["write"], &named[..]].concat()).assert_ends(0, &["verified on the board"]);
     let mut command = Command::cargo_bin("hw-tests").expect("it is built");
     let judged = command.args(["run", "--filter", "document"]).args(named).output();
@@ -39,14 +39,14 @@ fn the_default_file_and_variables_are_used() {
 fn errors_in_the_file_and_unknown_names_are_reported() {
     let folder = Folder::new();
     let rig = folder.file("rig.toml", "[boards.bench]\nport = \"/dev/none\"\nspeed = 9600\n");
-    rcflash(&["write", "--rig", &rig, "--port", "bench"])
+    rcflash(&["write", "--rig-file", &rig, "--port", "bench"])
         .assert_ends(3, &["rig.toml: ", "line 3", "unknown field `speed`"]);
     let rig = folder.file("rig.toml", "[boards.bench]\nport = \"/dev/none\"\n");
-    rcflash(&["write", "--rig", &rig, "--port", "bnech"])
+    rcflash(&["write", "--rig-file", &rig, "--port", "bnech"])
         .assert_ends(2, &["'bnech'", "known boards: bench"]);
-    rcflash(&["write", "--rig", &rig, "--port", "bench"])
+    rcflash(&["write", "--rig-file", &rig, "--port", "bench"])
         .assert_ends(3, &["port /dev/none not found"]);
-    rcflash(&["write", "--rig", "/nonexistent/rig.toml", "--port", "bench"])
+    rcflash(&["write", "--rig-file", "/nonexistent/rig.toml", "--port", "bench"])
         .assert_ends(3, &["can't read /nonexistent/rig.toml"]);
 }
 
@@ -82,7 +82,7 @@ fn the_command_line_comes_before_the_environment_and_that_before_the_file() {
     opened(&rig, &[full, board], &[]).assert_ends(2, &["unknown board 'in-environment'"]);
     opened(&rig, &[full, board], &["--board", "given"]).assert_ends(2, &["unknown board 'given'"]);
     let empty = folder.file("empty.toml", "");
-    opened(&rig, &[full], &["--rig", &empty])
+    opened(&rig, &[full], &["--rig-file", &empty])
         .assert_ends(2, &["unknown board 'full' in", "empty.toml"]);
     opened("/nonexistent/rig.toml", &[full], &[])
         .assert_ends(3, &["can't read /nonexistent/rig.toml"]);

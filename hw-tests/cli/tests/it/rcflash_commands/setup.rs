@@ -12,7 +12,7 @@ use crate::screen::TerminalSession;
 
 fn setup(folder: &Folder, port: &str, more: &[&str]) -> RunEnd {
     let rig = folder.name("rig.toml");
-    rcflash(&[&["setup", "--yes", "--rig", &rig, "--port", port], more].concat())
+    rcflash(&[&["setup", "--yes", "--rig-file", &rig, "--port", port], more].concat())
 }
 
 fn report(end: &RunEnd) -> Value {
@@ -33,7 +33,7 @@ fn a_board_with_our_monitor_is_recognized_named_and_runs_ten_cases() {
         assert!(rig.contains(&entry), "{rig}");
         // The name is known now.
         let rig = folder.name("rig.toml");
-        rcflash(&["probe", "--rig", &rig, "--port", "bench"]).assert_ends(0, &[]);
+        rcflash(&["probe", "--rig-file", &rig, "--port", "bench"]).assert_ends(0, &[]);
     }
 }
 
@@ -65,7 +65,7 @@ fn answered(folder: &Folder, answer: &str) -> (Option<i32>, String) {
     let options = MonitorOptions::default();
     let server = MonitorServer::start(Box::<Scm>::default(), options).expect("a terminal");
     let mut command = program();
-    command.args(["setup", "--no-run", "--rig", &folder.name("rig.toml"), "--port"]);
+    command.args(["setup", "--no-run", "--rig-file", &folder.name("rig.toml"), "--port"]);
     command.arg(server.path());
     let mut session = TerminalSession::spawn(command);
     session.expect("board profile (rc2014-16c550, rc2014-classic, ");
