@@ -70,17 +70,14 @@ impl HostMonitor {
         }
     }
 
-    /// Returns the monitor of this name, or of its loader's name.
+    /// Returns the monitor of this name.
     ///
     /// ```
     /// use rcflash_monitors::HostMonitor;
-    /// assert_eq!(HostMonitor::from_name("xmodem"), Some(HostMonitor::Cpm));
+    /// assert_eq!(HostMonitor::from_name("cpm"), Some(HostMonitor::Cpm));
     /// ```
     pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "xmodem" => Some(Self::Cpm),
-            name => Self::ALL.into_iter().find(|host| host.name() == name),
-        }
+        Self::ALL.into_iter().find(|host| host.name() == name)
     }
 
     /// Returns the monitor that loads programs on a board with `peer`; this project's own is none.
@@ -209,7 +206,6 @@ mod tests {
         for host in HostMonitor::ALL {
             assert_eq!(HostMonitor::from_name(host.name()), Some(host.clone()));
         }
-        assert_eq!(HostMonitor::from_name("xmodem"), Some(HostMonitor::Cpm));
         assert_eq!(HostMonitor::from_name("monitor"), None);
         let romwbw = HostMonitor::Memory(StockMonitor::Romwbw);
         assert_eq!(HostMonitor::for_peer(Peer::RomwbwLoader), Some(romwbw));

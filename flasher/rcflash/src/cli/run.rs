@@ -87,8 +87,8 @@ pub(super) fn run(args: &RunArgs) -> CommandResult {
         [file] if !is_source(file) => read_program(file, None)?,
         files => assemble_program(files, args, &profile)?,
     };
-    if args.via.is_xmodem() {
-        let how = "--via xmodem sends files: assemble with `tdlasm asm -o prog.com`, then load \
+    if args.via.is_cpm() {
+        let how = "--via cpm sends files: assemble with `tdlasm asm -o prog.com`, then load \
                    the file with `rcflash write`";
         return Err(CommandError::new(USAGE, how));
     }

@@ -1,11 +1,9 @@
 //! `rcflash write --via`: loading through a stock monitor.
 
 use cli_support::text::Escape;
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
 use clap::{Args, ValueEnum};
 use cli_support::exit::{CommandError, CommandResult, USAGE};
 use cli_support::files::read_input;
@@ -14,9 +12,9 @@ use indicatif::ProgressBar;
 use rcflash_link::Link;
 use rcflash_link::loader::{self, LoadError};
 use rcflash_monitors::{
-    CpmName, FileTransfer, FlowControlMode, LoadEvent, LoadObserver, LoadRequest, LoadStage,
-    LoaderError, MonitorDescription, MonitorSession, Pace, Processor, StockMonitor,
-    TransferSummary, load_hex, transfer_file,
+    CpmName, FileTransfer, FlowControlMode, HostMonitor, LoadEvent, LoadObserver, LoadRequest,
+    LoadStage, LoaderError, MonitorSession, Pace, Processor, StockMonitor, TransferSummary, Via,
+    ViaArgs, load_hex, transfer_file,
 };
 use rcflash_transport::Transport;
 
@@ -30,68 +28,11 @@ const LOADER: &str = "Loader";
 /// How long the banner of a started program may take to begin.
 const START_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The monitor that receives the program on the board.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Loader {
-    /// This project's boot monitor
-    Monitor,
-    /// The Small Computer Monitor, at its prompt `*`
-    Scm,
-    /// RomWBW's debug monitor, at its prompt or at the boot loader's
-    Romwbw,
-    /// A ROM BASIC 4.7, Searle's or feilipu's, into which a hex loader is typed first
-    Basic,
-    /// CP/M at its prompt, or any XMODEM receiver; the file is sent unchanged
-    #[value(alias = "cpm")]
-    Xmodem,
-}
-
-/// The monitor of `--via`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum LoaderChoice {
-    /// One with a loader of its own.
-    BuiltIn(Loader),
-    /// One that a file describes.
-    File(PathBuf),
-}
-
-/// Parses a loader's name, or the path of a TOML file.
-#[derive(Clone)]
-struct LoaderParser;
-
-impl TypedValueParser for LoaderParser {
-    type Value = LoaderChoice;
-
-    fn parse_ref(
-        &self,
-        command: &clap::Command,
-        arg: Option<&clap::Arg>,
-        value: &OsStr,
-    ) -> Result<LoaderChoice, clap::Error> {
-        if value.to_str().is_some_and(MonitorDescription::is_file_name) {
-            return Ok(LoaderChoice::File(value.into()));
-        }
-        let name = EnumValueParser::<Loader>::new().parse_ref(command, arg, value)?;
-        Ok(LoaderChoice::BuiltIn(name))
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(Loader::value_variants().iter().filter_map(Loader::to_possible_value)))
-    }
-}
-
 /// Options that choose the monitor that receives the program, and how it is sent.
 #[derive(Args)]
 pub(super) struct LoaderArgs {
-    /// The monitor that receives the program on the board, or FILE.toml that describes it
-    #[arg(
-        long,
-        value_parser = LoaderParser,
-        value_name = "LOADER",
-        default_value = "monitor",
-        help_heading = LOADER
-    )]
-    via: LoaderChoice,
+    #[command(flatten, next_help_heading = LOADER)]
+    receiver: ViaArgs,
     /// Print what would be sent, without opening the port
     #[arg(long, help_heading = LOADER)]
     pub(super) dry_run: bool,
@@ -156,13 +97,13 @@ fn parse_pace(text: &str) -> Result<Pace, String> {
 
 impl LoaderArgs {
     /// Returns whether files are sent to CP/M.
-    pub(super) fn is_xmodem(&self) -> bool {
-        self.via == LoaderChoice::BuiltIn(Loader::Xmodem)
+    pub(super) fn is_cpm(&self) -> bool {
+        self.receiver.via == Via::Stock(HostMonitor::Cpm)
     }
 
     /// Returns whether the program goes through a stock monitor that loads it into memory.
     pub(super) fn is_stock_monitor(&self) -> bool {
-        !self.is_xmodem() && self.via != LoaderChoice::BuiltIn(Loader::Monitor)
+        !self.is_cpm() && self.receiver.via != Via::BootMonitor
     }
 
     /// Returns that monitor.
@@ -170,12 +111,9 @@ impl LoaderArgs {
     /// # Errors
     /// Returns an error with exit code 3 and the line or key for an invalid description.
     pub(super) fn stock_monitor(&self) -> Result<Option<StockMonitor>, CommandError> {
-        Ok(match &self.via {
-            LoaderChoice::BuiltIn(Loader::Monitor | Loader::Xmodem) => None,
-            LoaderChoice::BuiltIn(Loader::Scm) => Some(StockMonitor::Scm),
-            LoaderChoice::BuiltIn(Loader::Romwbw) => Some(StockMonitor::Romwbw),
-            LoaderChoice::BuiltIn(Loader::Basic) => Some(StockMonitor::Basic),
-            LoaderChoice::File(file) => Some(StockMonitor::from_file(file)?),
+        Ok(match self.receiver.via.stock_monitor()? {
+            Some(HostMonitor::Memory(monitor)) => Some(monitor),
+            Some(HostMonitor::Cpm) | None => None,
         })
     }
 

@@ -31,9 +31,9 @@ pub(super) struct WriteArgs {
 
 pub(super) fn write(args: &WriteArgs) -> CommandResult {
     let profile = args.board.profile()?;
-    if args.via.is_xmodem() {
+    if args.via.is_cpm() {
         let file = args.program.file.as_deref().ok_or_else(|| {
-            CommandError::new(USAGE, "--via xmodem sends a file: name one, such as PROG.COM")
+            CommandError::new(USAGE, "--via cpm sends a file: name one, such as PROG.COM")
         })?;
         return via::send_file(&args.via, file, !args.no_run, &args.board);
     }

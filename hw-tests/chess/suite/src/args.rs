@@ -17,9 +17,9 @@ use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::BoardProfile;
 use hil_harness::board::RecordOptions;
 use hil_harness::board::{BoardKind, read_header};
-use hil_harness::live::{HostMonitor, MonitorDescription, StockMonitor};
 use hil_harness::report::FollowUpOptions;
 use rcflash_link::rig::{DEFAULT_BOARD, RigFile, RigFileError};
+use rcflash_monitors::{Via, ViaArgs};
 
 use crate::BoardConfig;
 use cli_support::files::read_input as read;
@@ -101,7 +101,7 @@ pub struct BoardArgs {
     /// Flash that already contains it is not written again.
     #[arg(
         long,
-        conflicts_with_all = ["app", "replay"],
+        conflicts_with_all = ["app", "replay", "via"],
         help_heading = EVALUATOR,
         hide_short_help = true
     )]
@@ -110,25 +110,16 @@ pub struct BoardArgs {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with = "port",
+        conflicts_with_all = ["port", "via"],
         help_heading = SIMULATED,
         hide_short_help = true
     )]
     rom: Option<PathBuf>,
     /// Accept a monitor of another build in the ROM
-    #[arg(long, help_heading = BOARD, hide_short_help = true)]
+    #[arg(long, conflicts_with = "via", help_heading = BOARD, hide_short_help = true)]
     any_monitor: bool,
-    /// Load through the board's stock monitor and return to it at the end
-    ///
-    /// FILE.toml describes another monitor (docs/LOADERS.md).
-    #[arg(
-        long,
-        value_name = "scm|romwbw|basic|cpm|FILE.toml",
-        value_parser = parse_via,
-        conflicts_with_all = ["flash", "rom", "any_monitor", "faults"],
-        help_heading = BOARD
-    )]
-    via: Option<String>,
+    #[command(flatten, next_help_heading = BOARD)]
+    receiver: ViaArgs,
     /// Wait while somebody else uses the board, a day if no TIME is given, as in --wait=30m
     #[arg(
         long,
@@ -182,7 +173,7 @@ pub struct BoardArgs {
     #[arg(
         long,
         value_name = "SEED",
-        conflicts_with = "replay",
+        conflicts_with_all = ["replay", "via"],
         help_heading = LINE,
         hide_short_help = true
     )]
@@ -211,23 +202,6 @@ pub const FILE_ROLES: [ArgumentRole; 9] = [
     ("", "replay", FileRole::Read),
     ("", "record", FileRole::Write),
 ];
-
-/// Checks that a value of --via is the name of a monitor or the path of a description.
-fn parse_via(via: &str) -> Result<String, String> {
-    if HostMonitor::from_name(via).is_some() || MonitorDescription::is_file_name(via) {
-        return Ok(via.to_owned());
-    }
-    let names = HostMonitor::ALL.map(|host| host.name()).join(", ");
-    Err(format!("invalid monitor '{via}': expected {names} or FILE.toml"))
-}
-
-/// Returns the monitor that a value of --via names or describes.
-fn host_monitor(via: &str) -> Result<HostMonitor, CommandError> {
-    match HostMonitor::from_name(via) {
-        Some(host) => Ok(host),
-        None => StockMonitor::from_file(Path::new(via)).map(HostMonitor::Memory),
-    }
-}
 
 /// Hides an option that works with Sargon's evaluator only.
 pub fn hide_evaluator(option: Arg) -> Arg {
@@ -305,8 +279,8 @@ impl BoardArgs {
         } else if let Some(rig) = self.rig.first() {
             add(&mut board, "--rig", rig.clone());
         }
-        if let Some(via) = &self.via {
-            add(&mut board, "--via", via.clone());
+        if self.receiver.via != Via::BootMonitor {
+            add(&mut board, "--via", self.receiver.via.to_string());
         }
         board.extend(self.flash.then(|| "--flash".to_owned()));
         let simulated = self.app.is_none().then_some(built);
@@ -414,7 +388,7 @@ impl BoardArgs {
                 "this command needs a single board; only `run` and `test` accept several --rig";
             return Err(CommandError::new(USAGE, why));
         }
-        if self.via.is_some() && self.target().is_none() {
+        if self.receiver.via != Via::BootMonitor && self.target().is_none() {
             return Err(CommandError::new(USAGE, "--via needs a real board: name it with --port"));
         }
         if self.rig.len() > 1 {
@@ -470,7 +444,7 @@ impl BoardArgs {
             application,
             in_flash: self.flash,
             any_monitor: self.any_monitor,
-            stock_monitor: self.via.as_deref().map(host_monitor).transpose()?,
+            stock_monitor: self.receiver.via.stock_monitor()?,
             wait_timeout: self.wait.unwrap_or_default(),
             reconnect_timeout: Duration::from_secs(self.reconnect),
             on_notice: |text| eprint_message(text),

@@ -105,7 +105,6 @@ impl Bench {
             }
             Some("monitor") | None => self.simulated(model, model, true),
             Some(part) => {
-                let part = if part == "xmodem" { "cpm" } else { part };
                 // a program left running by one line would block the port for the next
                 self.boards.insert(part.to_owned(), ServedBoard::start_command("standin", &[part]));
                 self.boards[part].path.clone()

@@ -37,7 +37,7 @@ impl Disk {
 
     fn command(&self, more: &[&str]) -> Command {
         let mut command = programs::rcflash();
-        command.args(["write", "--via", "xmodem", "--port"]).arg(self.server.path());
+        command.args(["write", "--via", "cpm", "--port"]).arg(self.server.path());
         command.args(more).arg(self.folder.path().join("prog.com"));
         command
     }
@@ -172,9 +172,9 @@ fn silence_and_invalid_names_in_cpm_are_reported() {
     let disk = Disk::new(Cpm::quick(), silent);
     disk.write(&["--name", "far-too-long.com"]).assert_ends(2, &["invalid CP/M name"]);
     let mut command = programs::rcflash();
-    command.args(["write", "--via", "xmodem", "--port", "/dev/nonexistent"]);
+    command.args(["write", "--via", "cpm", "--port", "/dev/nonexistent"]);
     CommandOutput::from_output(&command.output().expect("it starts"))
-        .assert_ends(2, &["--via xmodem sends a file: name one"]);
+        .assert_ends(2, &["--via cpm sends a file: name one"]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! and whoever does not answer.
 
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use monitor_standins::{FaultOptions, MonitorModel, MonitorOptions, MonitorServer, Romwbw, Scm};
@@ -15,6 +16,8 @@ use super::virtual_bench::VirtualBench;
 
 /// More characters than the first contact and the trial of the flow control have.
 const AFTER_TRIAL: u64 = 150;
+/// The values of `--via` but for files.
+const LOADERS: [&str; 5] = ["monitor", "scm", "romwbw", "basic", "cpm"];
 
 fn scm() -> Box<dyn MonitorModel> {
     Box::<Scm>::default()
@@ -328,11 +331,25 @@ fn the_page_of_the_loaders_names_every_pace_and_loader() {
         let row = format!("| `{}` | {} bytes", pace.name, pace.record_bytes);
         assert!(page.contains(&row), "no row {row}");
     }
-    let mut help = programs::rcflash();
-    let help =
-        CommandOutput::from_output(&help.args(["write", "--help"]).output().expect("it starts"));
-    for loader in ["monitor", "scm", "romwbw", "basic", "xmodem"] {
+    for loader in LOADERS {
         assert!(page.contains(&format!("| `{loader}`")), "no row {loader}");
-        assert!(help.data.contains(&format!("- {loader}:")), "{}", help.data);
+    }
+}
+
+#[test]
+fn every_program_takes_the_same_loaders() {
+    for (program, command) in
+        [("rcflash", "write"), ("rcflash", "run"), ("hw-tests", "run"), ("hw-tests", "test")]
+    {
+        let run = |arguments: &[&str]| {
+            let output = Command::new(programs::path(program)).args(arguments).output();
+            CommandOutput::from_output(&output.expect("it starts"))
+        };
+        let help = run(&[command, "--help"]);
+        for loader in LOADERS {
+            assert!(help.data.contains(&format!("- {loader}:")), "{program}: {}", help.data);
+        }
+        let expected = "expected monitor, scm, romwbw, basic, cpm or FILE.toml";
+        run(&[command, "x.asm", "--via", "xmodem"]).assert_ends(2, &[expected]);
     }
 }

@@ -91,7 +91,7 @@ fn peer(command: &str) -> Box<dyn MonitorModel> {
     match command.split_whitespace().skip_while(|word| *word != "--via").nth(1) {
         Some("romwbw") => Box::<Romwbw>::default(),
         Some("basic") => Box::<Basic>::default(),
-        Some("xmodem") => Box::new(Cpm::quick()),
+        Some("cpm") => Box::new(Cpm::quick()),
         _ => Box::<Scm>::default(),
     }
 }

@@ -111,7 +111,7 @@ fn stock_monitors_are_left_at_their_prompt_or_a_failure_is_reported() {
     let file = folder.file("own.bin", vec![0x5A; LONG]);
     let cases: [(Box<dyn MonitorModel>, &str, &str); 2] = [
         (Box::<Scm>::default(), "scm", "the monitor is at its prompt"),
-        (Box::new(Cpm::quick()), "xmodem", "CP/M"),
+        (Box::new(Cpm::quick()), "cpm", "CP/M"),
     ];
     for (peer, via, state) in cases {
         let server =

@@ -42,7 +42,7 @@ fn stock_monitors_are_recognized_by_their_prompts() {
         (Box::<Romwbw>::default(), "RomWBW 3.5's boot loader", "--via romwbw"),
         (Box::<Basic>::default(), "ROM BASIC 4.7b (G. Searle's)", "--via basic"),
         (Box::new(Basic::feilipu()), "ROM BASIC 4.7c (feilipu's)", "--via basic"),
-        (Box::<Cpm>::default(), "CP/M 2.2 (guessed)", "--via xmodem"),
+        (Box::<Cpm>::default(), "CP/M 2.2 (guessed)", "--via cpm"),
     ];
     for (peer, name, advice) in cases {
         let (_server, port) = standin(peer, MonitorOptions::default());

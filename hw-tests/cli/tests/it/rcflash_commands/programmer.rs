@@ -56,7 +56,10 @@ fn a_chip_is_written_read_back_and_compared() {
 fn protection_and_device_are_set_by_options() {
     let bench = Bench::new();
     bench
-        .image("", &[&PROGRAM[..], &["--protect", "--no-unprotect", "--device", "X28C256"]].concat())
+        .image(
+            "",
+            &[&PROGRAM[..], &["--protect", "--no-unprotect", "--device", "X28C256"]].concat(),
+        )
         .assert_ends(0, &[]);
     let log = bench.log();
     assert!(log.starts_with(&format!("-p X28C256 -w {} -P\n", bench.0.name("rom.bin"))), "{log}");
