@@ -4,7 +4,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use assert_cmd::cargo::CommandCargoExt;
+use crate::programs;
 
 /// A command of `hw-tests` that serves a port; killed when dropped.
 pub(crate) struct ServedBoard {
@@ -22,8 +22,7 @@ impl ServedBoard {
 
     /// Starts a command that prints the path of the port that it serves.
     pub(crate) fn start_command(command: &str, options: &[&str]) -> Self {
-        let mut process = Command::cargo_bin("hw-tests")
-            .expect("it is built")
+        let mut process = Command::new(programs::path("hw-tests"))
             .arg(command)
             .args(options)
             .stdin(Stdio::piped())

@@ -2,6 +2,9 @@
 //! labgrid's coordinator and exporter are the real ones, of `.ci/install/labgrid`.
 
 mod lab;
+#[allow(dead_code, reason = "these tests do not cut the network")]
+#[path = "../../../../flasher-tests/tests/it/network/proxy.rs"]
+mod proxy;
 use crate::background_process;
 use crate::programs;
 use crate::sim;
@@ -14,9 +17,9 @@ use hil_harness::runner::{FaultSide, Verdict};
 use rustix::process::{Pid, Signal, kill_process};
 use sargon_suite::Report;
 
-use crate::network::proxy::Proxy;
 use background_process::BackgroundProcess;
 use lab::Lab;
+use proxy::Proxy;
 use sim::ServedBoard;
 
 /// A command's exit code and all of its output.

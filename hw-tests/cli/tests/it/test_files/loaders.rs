@@ -7,7 +7,8 @@ use serde_json::json;
 
 use super::call::replies_on;
 use super::{CASES, hw_tests, project};
-use crate::loaders::described;
+#[path = "../../../../flasher-tests/tests/it/loaders/descriptions.rs"]
+mod descriptions;
 
 /// Where the caller beside a stock monitor leaves room for programs.
 const ORIGIN: &str = "origin = 0x8400\n";
@@ -22,7 +23,7 @@ fn standin(peer: Box<dyn MonitorModel>) -> (MonitorServer, String) {
 /// messages.
 fn test(origin: &str, options: &[&str]) -> String {
     let folder = project(&format!("{origin}{CASES}"));
-    for (name, text) in [("scm.toml", described::scm()), ("romwbw.toml", described::ROMWBW)] {
+    for (name, text) in [("scm.toml", descriptions::scm()), ("romwbw.toml", descriptions::ROMWBW)] {
         std::fs::write(folder.path().join(name), text).expect("a file");
     }
     let (code, shown, errors) =

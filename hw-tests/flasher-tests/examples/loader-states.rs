@@ -1,6 +1,6 @@
 //! Prints the page of the states of stock monitors in which the loaders are tested:
 //!
-//!     cargo run -p hw-tests --example loader-states >hw-tests/cli/tests/data/loader-states.md
+//!     cargo run -p rcflash-tests --example loader-states >hw-tests/flasher-tests/tests/data/loader-states.md
 
 #[path = "../tests/it/loaders/states.rs"]
 #[allow(dead_code, reason = "the tests use the rest")]

@@ -155,7 +155,7 @@ fn a_stopped_run_releases_the_board() {
 fn after_a_run_was_killed_the_next_one_finds_the_application_running() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("scm.toml");
-    std::fs::write(&file, super::described::scm()).expect("a file");
+    std::fs::write(&file, super::descriptions::scm()).expect("a file");
     for via in ["scm", file.to_str().expect("UTF-8")] {
         let server = standin(Box::<Scm>::default());
         let (mut run, _) = start_run(&server);

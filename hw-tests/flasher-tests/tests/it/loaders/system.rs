@@ -11,6 +11,7 @@ use tdlasm::image::intel_hex;
 use super::bench::CommandOutput;
 use super::states::{each_row, wired_lines};
 use super::{contact, loads};
+use crate::programs;
 
 /// The profiles with either chip, and MAME's machines.
 const BOARDS: [(&str, &str); 2] = [("rc2014-classic", "rc2014mini"), ("rc2014-zed", "rc2014zedp")];
@@ -25,7 +26,7 @@ fn the_application_for_boards_that_keep_their_rom_runs_on_mames_chips() {
         let image = built.unwrap_or_else(|error| panic!("{error}")).program.image;
         let file = folder.path().join(format!("{name}.hex"));
         std::fs::write(&file, intel_hex(&image, None)).expect("a file");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hw-tests"));
+        let mut command = Command::new(programs::path("hw-tests"));
         command.args(["run", "--board", name, &format!("--mame={machine}"), "--count", "10"]);
         command.arg("--app").arg(file).env_remove("RCFLASH_RIG");
         let ran = CommandOutput::from_output(&command.output().expect("it starts"));

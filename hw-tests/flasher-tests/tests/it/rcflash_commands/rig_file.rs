@@ -2,8 +2,7 @@
 
 use std::process::Command;
 
-use assert_cmd::cargo::CommandCargoExt;
-
+use crate::programs;
 use crate::rcflash_commands::bench::{Bench, Folder, RunEnd, finish, program, rcflash};
 
 #[test]
@@ -13,7 +12,7 @@ fn a_board_goes_by_its_name_for_both_programs() {
     let rig = folder.file("rig.toml", format!("[boards.bench]\nport = \"{}\"\n", bench.port));
     let named = ["--rig-file", &rig, "--port", "bench"];
     rcflash(&[&["write"], &named[..]].concat()).assert_ends(0, &["verified on the board"]);
-    let mut command = Command::cargo_bin("hw-tests").expect("it is built");
+    let mut command = Command::new(programs::path("hw-tests"));
     let judged = command.args(["run", "--filter", "document"]).args(named).output();
     RunEnd::from_output(judged.expect("it starts")).assert_ends(0, &["on bench"]);
 }

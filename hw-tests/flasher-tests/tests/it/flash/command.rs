@@ -2,7 +2,6 @@
 
 use std::process::{Command, Output};
 
-use assert_cmd::cargo::CommandCargoExt;
 use board_simulator::board_spec;
 use board_simulator::{BoardServer, BoardSpec, ServerOptions};
 use firmware::ProgramKind;
@@ -58,7 +57,7 @@ fn a_programmed_rom_runs_the_corpus_on_both_boards() {
         };
         update("original");
         update("corrected");
-        let mut run = Command::cargo_bin("hw-tests").expect("it is built");
+        let mut run = Command::new(programs::path("hw-tests"));
         run.args(["run", "--board", name, "--port", &port]).args(place);
         let output = run.output().expect("it starts");
         let shown = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -96,7 +95,7 @@ fn a_program_is_started_after_reset_on_request() {
     rcflash(&write(&port, &["--autostart"]), 0, "running: Sargon exchange evaluator");
     server.reset();
     let probe = ["run", "--board", "rc2014-zed", "--filter", "document", "--port", &port];
-    let mut run = Command::cargo_bin("hw-tests").expect("it is built");
+    let mut run = Command::new(programs::path("hw-tests"));
     let output = run.args(probe).arg("--flash").output().expect("it starts");
     assert_eq!(output.status.code(), Some(0), "{}", printed(&output));
     rcflash(&write(&port, &["--autostart", "--dry-run"]), 0, "nothing would be written");

@@ -5,7 +5,7 @@ use crate::background_process;
 mod browser;
 mod connection_loss;
 use crate::programs;
-pub(crate) mod proxy;
+mod proxy;
 mod servers;
 mod shared;
 #[cfg(feature = "system-tests")]
@@ -14,11 +14,9 @@ use crate::sim;
 
 use std::process::{Command, Output};
 
-use assert_cmd::cargo::CommandCargoExt;
-
 /// Returns `hw-tests`, without the settings variables of the user.
 fn hw_tests() -> Command {
-    let mut command = Command::cargo_bin("hw-tests").expect("it is built");
+    let mut command = Command::new(programs::path("hw-tests"));
     for name in ["RCFLASH_BOARD", "RCFLASH_RIG"] {
         command.env_remove(name);
     }

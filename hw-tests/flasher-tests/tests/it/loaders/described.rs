@@ -12,29 +12,10 @@ use rcflash_monitors::{HostMonitor, HostedProgram, LoadRequest, MonitorDescripti
 use tdlasm::image::{Image, Run, parse_s_records};
 
 use super::bench::{Bench, CommandOutput, faults};
+use super::descriptions::{ROMWBW, scm};
 use super::states::{TABLE, lines};
 use super::virtual_bench::{EventLines, VirtualBench};
 use super::virtual_time::returning_program;
-
-pub(crate) const ROMWBW: &str = r#"
-prompt = "8E>"
-memory = "0100-DFFF"
-run = "R {address}\r"
-[load]
-command = "L\r"
-line_end = "\b\b\b\b"
-end = ":00000001FF"
-success = "Loaded"
-[dump]
-command = "D {first} {last}\r"
-"#;
-
-/// The example of the page, which is the Small Computer Monitor.
-pub(crate) fn scm() -> &'static str {
-    let page = include_str!("../../../../../docs/LOADERS.md");
-    let (_, example) = page.split_once("```toml\n").expect("the page has an example");
-    example.split_once("```").expect("it ends").0
-}
 
 fn described(text: &str) -> StockMonitor {
     StockMonitor::Described(Arc::new(MonitorDescription::parse(text).expect("it is valid")))

@@ -3,8 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command};
 
-use assert_cmd::cargo::CommandCargoExt;
-
+use crate::programs;
 use crate::rcflash_commands::bench::{Bench, RunEnd, finish, program, rcflash};
 
 /// Starts a terminal, and waits until it has opened the port.
@@ -26,7 +25,7 @@ fn the_second_program_ends_at_once_and_names_the_first() {
         rcflash(&[command, "--port", &bench.port])
             .assert_ends(3, &[&holder, "wait until that ends"]);
     }
-    let mut harness = Command::cargo_bin("hw-tests").expect("it is built");
+    let mut harness = Command::new(programs::path("hw-tests"));
     let second = harness.args(["run", "--port", &bench.port]).output();
     RunEnd::from_output(second.expect("it starts")).assert_ends(3, &[&holder]);
     finish(first, b"\x1D");

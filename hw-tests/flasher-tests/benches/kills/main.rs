@@ -1,4 +1,4 @@
-//! Fifty kills of `rcflash` at random moments of a write: `cargo bench -p hw-tests --bench kills`.
+//! Fifty kills of `rcflash` at random moments of a write: `cargo bench -p rcflash-tests --bench kills`.
 //! `rcflash` must have been built (`cargo build --release`).
 
 mod kill;

@@ -1,5 +1,5 @@
 //! `rcflash` killed in the middle of a write: a plain rerun succeeds.
-//! `cargo bench -p hw-tests --bench kills` does the same fifty times.
+//! `cargo bench -p rcflash-tests --bench kills` does the same fifty times.
 
 #[path = "../../../benches/kills/kill.rs"]
 mod kill;

@@ -4,7 +4,8 @@
 mod basic;
 mod bench;
 mod contact;
-pub(crate) mod described;
+mod described;
+mod descriptions;
 mod early_end;
 mod files;
 mod flow;

@@ -74,7 +74,7 @@ impl Bench {
 
 /// Returns a run of the corpus on a board with this project's monitor.
 pub(crate) fn run(server: &MonitorServer) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hw-tests"));
+    let mut command = Command::new(programs::path("hw-tests"));
     command.env_remove("RCFLASH_BOARD").env_remove("RCFLASH_RIG");
     command.env("XDG_CONFIG_HOME", "/nonexistent");
     command.args(["run", "--port"]).arg(server.path());

@@ -2,9 +2,9 @@
 
 use std::process::Command;
 
-use assert_cmd::cargo::CommandCargoExt;
 use firmware::profile::{BoardProfile, TestedOn};
 
+use crate::programs;
 use crate::rcflash_commands::bench::{RunEnd, rcflash};
 
 const DOCUMENT: &str = include_str!("../../../../../docs/BOARDS.md");
@@ -41,7 +41,7 @@ fn boards_that_were_tried_by_simulation_pass_there() {
     for profile in profiles() {
         let is_tried = |tried: &TestedOn| *tried == TestedOn::Simulation;
         if profile.boards.iter().any(|kit| kit.tried.iter().any(is_tried)) {
-            let mut run = Command::cargo_bin("hw-tests").expect("it is built");
+            let mut run = Command::new(programs::path("hw-tests"));
             run.args(["run", "--filter", "document", "--board", &profile.name]);
             let ended = RunEnd::from_output(run.output().expect("it starts")).assert_ends(0, &[]);
             assert!(ended.text().contains("PASS: "), "{}: {}", profile.name, ended.text());

@@ -9,6 +9,7 @@ use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
 
+use crate::programs;
 use crate::upload::background_process::BackgroundProcess;
 use crate::upload::cable::Cable;
 
@@ -35,7 +36,7 @@ impl Losing {
         let port = folder.path().join("port");
         let cable = Cable::new(server.path(), usize::MAX);
         symlink(cable.port(), &port).expect("a link");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hw-tests"));
+        let mut command = Command::new(programs::path("hw-tests"));
         command.args(["run", "--count", "100", "--port"]).arg(&port).args(more);
         command.env_remove("RCFLASH_BOARD").env("XDG_CONFIG_HOME", "/nonexistent");
         let mut run = BackgroundProcess::start(command);
