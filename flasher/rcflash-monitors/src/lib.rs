@@ -5,7 +5,7 @@
 //! [`MonitorDescription`] describes. It measures the
 //! line with a burst, sends chunks at the pace that the line supports, reads everything back, and
 //! resends lines that differ. [`transfer_file`] sends a file to CP/M by XMODEM, [`probe()`]
-//! identifies the monitor at the other end, and [`HostMonitor`] starts a program and waits until it
+//! identifies the monitor at the other end, and [`ResidentMonitor`] starts a program and waits until it
 //! returns. [`Via`] is the choice among them on a command line.
 //!
 //! ```
@@ -52,7 +52,7 @@ pub use description::{DescriptionError, MonitorDescription};
 pub use error::LoaderError;
 pub use event::{LoadEvent, LoadObserver, LoadStage};
 pub use hex_load::{LoadRequest, LoadSummary, load_hex};
-pub use host::{HostMonitor, HostedProgram};
+pub use host::{HostedProgram, ResidentMonitor};
 pub use pace::Pace;
 pub use probe::{ProbeResult, ProbedPeer, probe, probe_quick};
 pub use prompt::{Peer, identify_prompt};

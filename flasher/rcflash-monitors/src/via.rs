@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use cli_support::exit::CommandError;
 
-use crate::{HostMonitor, MonitorDescription, StockMonitor};
+use crate::{MonitorDescription, ResidentMonitor, StockMonitor};
 
 /// A value of `--via`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub enum Via {
     /// This project's boot monitor.
     BootMonitor,
     /// A stock monitor that this crate knows.
-    Stock(HostMonitor),
+    Stock(ResidentMonitor),
     /// A stock monitor that this file describes.
     File(PathBuf),
 }
@@ -36,11 +36,11 @@ impl Via {
     ///
     /// # Errors
     /// Returns an error with exit code 3 and the line or key for an invalid description.
-    pub fn stock_monitor(&self) -> Result<Option<HostMonitor>, CommandError> {
+    pub fn stock_monitor(&self) -> Result<Option<ResidentMonitor>, CommandError> {
         match self {
             Self::BootMonitor => Ok(None),
             Self::Stock(monitor) => Ok(Some(monitor.clone())),
-            Self::File(file) => Ok(Some(HostMonitor::Memory(StockMonitor::from_file(file)?))),
+            Self::File(file) => Ok(Some(ResidentMonitor::Memory(StockMonitor::from_file(file)?))),
         }
     }
 }
@@ -52,7 +52,7 @@ impl FromStr for Via {
         if text == "monitor" {
             return Ok(Self::BootMonitor);
         }
-        if let Some(monitor) = HostMonitor::from_name(text) {
+        if let Some(monitor) = ResidentMonitor::from_name(text) {
             return Ok(Self::Stock(monitor));
         }
         if MonitorDescription::is_file_name(text) {
@@ -128,7 +128,7 @@ mod tests {
         for (word, _) in Via::WORDS {
             assert_eq!(word.parse::<Via>().expect(word).to_string(), word);
         }
-        for monitor in HostMonitor::ALL {
+        for monitor in ResidentMonitor::ALL {
             let is_listed = Via::WORDS.iter().any(|(word, _)| *word == monitor.name());
             assert!(is_listed, "{monitor:?}");
         }

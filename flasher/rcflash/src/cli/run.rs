@@ -92,8 +92,8 @@ pub(super) fn run(args: &RunArgs) -> CommandResult {
                    the file with `rcflash write`";
         return Err(CommandError::new(USAGE, how));
     }
-    let order = write::WriteOptions { run: true, force: false };
-    match write::load_program(&args.via, &program, order, &args.board)? {
+    let options = write::WriteOptions { run: true, force: false };
+    match write::load_program(&args.via, &program, options, &args.board)? {
         Started::Link(mut link, received) => {
             show_output(link.transport_mut(), &received, args.idle_exit)
         }

@@ -12,9 +12,9 @@ use indicatif::ProgressBar;
 use rcflash_link::Link;
 use rcflash_link::loader::{self, LoadError};
 use rcflash_monitors::{
-    CpmName, FileTransfer, FlowControlMode, HostMonitor, LoadEvent, LoadObserver, LoadRequest,
-    LoadStage, LoaderError, MonitorSession, Pace, Processor, StockMonitor, TransferSummary, Via,
-    ViaArgs, load_hex, transfer_file,
+    CpmName, FileTransfer, FlowControlMode, LoadEvent, LoadObserver, LoadRequest, LoadStage,
+    LoaderError, MonitorSession, Pace, Processor, ResidentMonitor, StockMonitor, TransferSummary,
+    Via, ViaArgs, load_hex, transfer_file,
 };
 use rcflash_transport::Transport;
 
@@ -98,7 +98,7 @@ fn parse_pace(text: &str) -> Result<Pace, String> {
 impl LoaderArgs {
     /// Returns whether files are sent to CP/M.
     pub(super) fn is_cpm(&self) -> bool {
-        self.receiver.via == Via::Stock(HostMonitor::Cpm)
+        self.receiver.via == Via::Stock(ResidentMonitor::Cpm)
     }
 
     /// Returns whether the program goes through a stock monitor that loads it into memory.
@@ -112,8 +112,8 @@ impl LoaderArgs {
     /// Returns an error with exit code 3 and the line or key for an invalid description.
     pub(super) fn stock_monitor(&self) -> Result<Option<StockMonitor>, CommandError> {
         Ok(match self.receiver.via.stock_monitor()? {
-            Some(HostMonitor::Memory(monitor)) => Some(monitor),
-            Some(HostMonitor::Cpm) | None => None,
+            Some(ResidentMonitor::Memory(monitor)) => Some(monitor),
+            Some(ResidentMonitor::Cpm) | None => None,
         })
     }
 
@@ -172,10 +172,10 @@ pub(super) fn write(
     run: bool,
     board: &BoardArgs,
 ) -> Result<Started, CommandError> {
-    let order = args.load_request(program, run);
-    stock.check(order.image)?;
+    let request = args.load_request(program, run);
+    stock.check(request.image)?;
     if args.dry_run {
-        print_monitor_script(stock, program, &order)?;
+        print_monitor_script(stock, program, &request)?;
         return Ok(Started::Nothing);
     }
     let stop = stop_on_interrupt()?;
@@ -187,12 +187,12 @@ pub(super) fn write(
         session.require_processor(if is_z180 { Processor::Z180 } else { Processor::Z80 });
     }
     let mut bar = ProgressBars::default();
-    let outcome = load_hex(stock, &mut session, &order, &mut bar);
+    let outcome = load_hex(stock, &mut session, &request, &mut bar);
     bar.clear();
     let delivered = outcome?;
     let how = if delivered.verified { "verified by reading it back" } else { "not verified" };
     cli_support::eprint_message!("{}: {} bytes, {how}", program.name, delivered.bytes);
-    match (order.entry, program.build_id) {
+    match (request.entry, program.build_id) {
         (Some(entry), Some(build_id)) => {
             wait_for_identity(Link::new(session.into_transport(), baud), entry, build_id)?;
             Ok(Started::Nothing)
@@ -228,7 +228,7 @@ pub(super) fn send_file(
         let expected = "expected NAME.EXT with at most 8 and 3 characters; give one with --name";
         CommandError::new(USAGE, format!("invalid CP/M name '{shown}': {expected}"))
     })?;
-    let order = FileTransfer {
+    let request = FileTransfer {
         bytes: &bytes,
         name,
         xmodem_program: (!args.waiting).then_some(args.xm.as_str()),
@@ -239,30 +239,30 @@ pub(super) fn send_file(
         flow_control: args.flow(),
         reply_timeout: Duration::from_secs(args.patience),
     };
-    if order.bytes.is_empty() {
+    if request.bytes.is_empty() {
         return Err(LoaderError::Empty.into());
     }
     if args.dry_run {
-        return print_script(&order.script(), &shown.to_string());
+        return print_script(&request.script(), &shown.to_string());
     }
     let stop = stop_on_interrupt()?;
     let target = board.target()?;
     let mut session = MonitorSession::new(target.open()?, target.baud(), stop);
     let mut bar = ProgressBars::default();
-    let outcome = transfer_file(&mut session, &order, &mut bar);
+    let outcome = transfer_file(&mut session, &request, &mut bar);
     bar.clear();
-    report_transfer(&order, outcome?, &shown.to_string());
+    report_transfer(&request, outcome?, &shown.to_string());
     Ok(0)
 }
 
-fn report_transfer(order: &FileTransfer, sent: TransferSummary, file: &str) {
+fn report_transfer(request: &FileTransfer, sent: TransferSummary, file: &str) {
     let TransferSummary { check_mode: form, blocks, resent: repeated } = sent;
-    let how = match order.xmodem_program {
-        Some(_) if order.verify => "verified by reading it back",
+    let how = match request.xmodem_program {
+        Some(_) if request.verify => "verified by reading it back",
         _ => "not read back",
     };
     cli_support::eprint_message!("{file}: {blocks} blocks with {form}, {repeated} retries; {how}");
-    if let Some(command) = order.command() {
+    if let Some(command) = request.command() {
         cli_support::eprint_message!("running {command}");
     }
 }
@@ -270,9 +270,9 @@ fn report_transfer(order: &FileTransfer, sent: TransferSummary, file: &str) {
 fn print_monitor_script(
     stock: &StockMonitor,
     program: &Program,
-    order: &LoadRequest,
+    request: &LoadRequest,
 ) -> CommandResult {
-    let script = stock.script(order.image, order.entry, order.pace.unwrap_or(Pace::FULL));
+    let script = stock.script(request.image, request.entry, request.pace.unwrap_or(Pace::FULL));
     print_script(&script, &program.name)
 }
 

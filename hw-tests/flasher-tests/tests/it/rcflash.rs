@@ -70,7 +70,7 @@ fn a_users_program_is_placed_by_its_addresses_and_started() {
     let output = rcflash(&["write", "--port", &port, &file.to_string_lossy()], b"");
     assert_eq!(output.status.code(), Some(0), "{}", messages(&output));
     assert!(
-        messages(&output).contains("started at 9000h; nothing is known of it"),
+        messages(&output).contains("started at 9000h; it does not answer this project"),
         "{}",
         messages(&output)
     );

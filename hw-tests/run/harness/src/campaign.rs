@@ -131,11 +131,11 @@ pub trait Observer<T: Session> {
     fn on_ready(&mut self, _session: &T) {}
     /// Called when a board of a fleet is ready or has failed, with a message for the user.
     fn on_board_message(&mut self, _text: &str) {}
-    /// Called when an iteration of so many cases starts.
+    /// Called when an iteration of `_cases` cases starts.
     fn on_iteration_start(&mut self, _cases: usize) {}
     /// Called with the result of each case.
     fn on_result(&mut self, _result: &CaseResult<T::Suite>) {}
-    /// Called when so many cases of the iteration have a verdict.
+    /// Called with the number of cases of the iteration that have a verdict.
     fn on_progress(&mut self, _count: usize) {}
     /// Called when the iteration ends.
     fn on_iteration_end(&mut self) {}
@@ -154,7 +154,7 @@ pub struct FinishedRun<S: Suite> {
     /// Statistics of the line.
     pub stats: LinkStats,
     /// The utilization of processor and line.
-    pub limit: Option<Utilization>,
+    pub utilization: Option<Utilization>,
     /// The injected faults.
     pub faults: Option<FaultCounts>,
     /// The duration without the set-up.
@@ -236,9 +236,9 @@ fn run_session<T: Session>(
         session.finish();
     }
     let stats = session.stats();
-    let (limit, faults) = (session.utilization(), session.faults());
+    let (utilization, faults) = (session.utilization(), session.faults());
     reporter.report.set_summary(&summary, stats);
-    reporter.report.limit = limit;
+    reporter.report.utilization = utilization;
     reporter.report.faults = faults.map(|faults| faults.to_string());
     reporter.report.rounds = config.is_soak().then(|| recorder.totals.counts());
     recorder.finish(report::incomplete_reason(&summary.ended))?;
@@ -246,7 +246,7 @@ fn run_session<T: Session>(
     Ok(FinishedRun {
         totals: recorder.totals.clone(),
         stats,
-        limit,
+        utilization,
         faults,
         summary,
         took,

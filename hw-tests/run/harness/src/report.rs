@@ -160,7 +160,7 @@ impl<S: Suite> RunTotals<S> {
     #[must_use]
     pub fn table(&self) -> String {
         let mut text = String::new();
-        let head = ["cases", S::VALUES].into_iter().chain(Verdict::ALL.map(Verdict::as_str));
+        let head = ["cases", S::VALUE_NOUN].into_iter().chain(Verdict::ALL.map(Verdict::as_str));
         line(&mut text, "", head);
         for (tag, counts) in &self.by_tag {
             row(&mut text, &tag.escaped(), *counts);
@@ -274,7 +274,7 @@ pub fn summary_text<S: Suite>(
     let known = with_known_passing.pass.saturating_sub(pass);
     let mut text = format!(
         "{verdict}: {pass} of {cases} cases agree on {values} {} in {seconds:.1} s{}{}\n",
-        S::VALUES,
+        S::VALUE_NOUN,
         target.phrase(),
         reservations(known, stats.total_retries(), target)
     );

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Duration;
 
-use hil_harness::runner::{FaultSide, Verdict};
+use hil_harness::runner::{FaultOrigin, Verdict};
 use rustix::process::{Pid, Signal, kill_process};
 use sargon_suite::Report;
 
@@ -61,7 +61,7 @@ fn four_places_make_one_run_of_which_one_is_unplugged_one_lies_and_one_is_slow()
     for case in &failed {
         assert_eq!(
             case.fault,
-            Some(FaultSide::Boards(vec!["labgrid://liar".to_owned()])),
+            Some(FaultOrigin::Boards(vec!["labgrid://liar".to_owned()])),
             "{case:?}"
         );
     }

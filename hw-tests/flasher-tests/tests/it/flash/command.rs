@@ -120,7 +120,7 @@ fn files_go_to_their_addresses_and_programs_after_their_header() {
     rcflash(
         &write(&port, &[&own, "--address", "1010"]),
         0,
-        "started at 1010h; nothing is known of it",
+        "started at 1010h; it does not answer this project",
     );
 }
 

@@ -8,7 +8,9 @@ use monitor_standins::{
     FaultOptions, Memory, MonitorModel, MonitorOptions, ReceiverSpec, Romwbw, Scm, TransferEnd,
     XmodemReceiver,
 };
-use rcflash_monitors::{HostMonitor, HostedProgram, LoadRequest, MonitorDescription, StockMonitor};
+use rcflash_monitors::{
+    HostedProgram, LoadRequest, MonitorDescription, ResidentMonitor, StockMonitor,
+};
 use tdlasm::image::{Image, Run, parse_s_records};
 
 use super::bench::{Bench, CommandOutput, faults};
@@ -50,7 +52,7 @@ fn known_monitors_load_by_their_description_in_their_recorded_states() {
 fn hosted_programs_return_to_described_monitors_or_their_boot_loader() {
     for row in &TABLE {
         let Some(text) = description(row.monitor, row.state) else { continue };
-        let host = HostMonitor::Memory(described(text));
+        let host = ResidentMonitor::Memory(described(text));
         let bench = VirtualBench::with(row.prepared(), lines()[0].1, returning_program());
         let program = HostedProgram { image: &bench.image, entry: 0x9000, top: 0x9003 };
         let mut session = bench.session();

@@ -31,10 +31,10 @@ struct Line {
     end: End,
     outcome: Option<TransferEnd>,
     to_host: VecDeque<u8>,
-    /// One of so many characters is lost, and one of so many changed; 0 for none.
+    /// One in this many characters is lost, and one in this many changed; 0 for none.
     faults: (u32, u32),
     random: ChaCha8Rng,
-    /// One of so many characters arrives twice; 0 for none.
+    /// One in this many characters arrives twice; 0 for none.
     doubled: u32,
     /// The time nothing was sent to the board.
     quiet: Duration,

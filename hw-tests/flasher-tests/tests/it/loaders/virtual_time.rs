@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use monitor_standins::{MonitorLine, MonitorOptions};
 use rcflash_monitors::{
-    HostMonitor, HostedProgram, LoaderError, MonitorSession, ProbedPeer, probe,
+    HostedProgram, LoaderError, MonitorSession, ProbedPeer, ResidentMonitor, probe,
 };
 use rcflash_transport::Transport;
 use tdlasm::image::{Image, Run};
@@ -169,7 +169,7 @@ pub(crate) fn returning_program() -> Image {
 #[test]
 fn a_hosted_program_returns_to_every_monitor_that_can_take_it_back() {
     each_row_and_line(|row, options| {
-        let host = HostMonitor::from_name(row.way.loader()).expect("a monitor that hosts");
+        let host = ResidentMonitor::from_name(row.way.loader()).expect("a monitor that hosts");
         let bench = VirtualBench::with(row.prepared(), options, returning_program());
         let program = HostedProgram { image: &bench.image, entry: 0x9000, top: 0x9003 };
         let mut session = bench.session();

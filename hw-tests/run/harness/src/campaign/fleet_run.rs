@@ -43,7 +43,7 @@ pub fn run_on_fleet<'a, T: Session>(
         .open(config, &head, ctx.file_system)
         .and_then(|()| recorder.unfinished(cases))
         .and_then(|left| {
-            // The list of the indices of all cases would take four bytes each.
+            // Avoids a list of indices unless a run is resumed.
             let left = (left.len() < cases.len()).then_some(left);
             let left: &dyn CaseList<CaseOf<T>> = left.as_ref().map_or(cases, |left| left);
             dispatch(config, members, left, &mut recorder, &mut reporter, &mut ctx)
@@ -228,7 +228,7 @@ fn dispatch<T: Session>(
     Ok(FinishedRun {
         totals: recorder.totals.clone(),
         stats: rows.stats,
-        limit: None,
+        utilization: None,
         faults: None,
         summary,
         took,
@@ -253,7 +253,7 @@ fn handle_event<T: Session>(
                 if own.is_empty() { String::new() } else { format!(", own: {}", own.join(", ")) };
             ctx.observer.on_board_message(&format!("{}: {application} on {at}{own}", row.name));
             recorder.record_board(BoardReady { board: row.name.clone(), application })?;
-            (row.at, row.image) = (Some(at), identity);
+            (row.port, row.image) = (Some(at), identity);
         }
         FleetEvent::SetupFailed(index, failure) => {
             if let Some(text) = rows.failed(index, failure) {

@@ -67,7 +67,7 @@ impl<'a, S: Suite> Reporter<'a, S> {
             session.name().clone_into(&mut board.name);
         }
         report.image = session.identity().cloned();
-        report.own = session.own_routines().iter().map(ToString::to_string).collect();
+        report.user_routines = session.own_routines().iter().map(ToString::to_string).collect();
     }
 
     /// Writes the final report. If both the run and the report failed, returns the run's failure

@@ -20,7 +20,7 @@ use crate::suite::Suite;
 
 /// How often Ctrl-C and slow cases are checked for.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(50);
-/// No case starts while so many events are not handled.
+/// The number of events waiting for their handler at which boards start no more cases.
 pub(super) const MAX_UNHANDLED_EVENTS: usize = 100;
 
 /// A board of a fleet.
@@ -98,7 +98,7 @@ pub struct Fleet<'a, T: Session> {
     pub baseline: Option<&'a Baseline>,
     /// How often the cases are run.
     pub rounds: Rounds,
-    /// The number of boards that must be ready: so many are waited for even when all cases are run.
+    /// The number of boards that must be ready. They are waited for even when no case is left.
     pub min_boards: usize,
     /// Prepares a board.
     pub prepare: &'a Prepare<'a, T>,
@@ -170,11 +170,11 @@ impl<S: Suite> Shared<S> {
 
     /// Ends the run.
     pub(super) fn end(&self) {
-        self.end_except(&[]);
+        self.end_run_keeping(&[]);
     }
 
     /// Ends the run. The boards of which `is_needed` is set finish their preparation.
-    pub(super) fn end_except(&self, is_needed: &[bool]) {
+    pub(super) fn end_run_keeping(&self, is_needed: &[bool]) {
         if self.is_over.swap(true, Ordering::Relaxed) {
             return;
         }

@@ -128,12 +128,12 @@ impl<T: Session> Worker<'_, T> {
         };
         self.send_event(FleetEvent::RoundEnded { cases, next });
         if next == 0 {
-            // Boards still being prepared are no longer needed, unless so many are required. This
+            // Boards still being prepared are no longer needed, unless they are required. This
             // is done under the lock, so that a worker that sees `is_done` also sees its stop flag
             // and can clear it.
             let prepared = state.is_preparing.iter().filter(|preparing| !**preparing).count();
             let are_enough = prepared >= self.fleet.min_boards;
-            self.shared.end_except(if are_enough { &[] } else { &state.is_preparing });
+            self.shared.end_run_keeping(if are_enough { &[] } else { &state.is_preparing });
         }
     }
 

@@ -144,7 +144,7 @@ fn verdicts_report_and_exit_code_are_those_of_a_board() {
     let report = report(folder.path());
     assert_eq!((report.counts.pass, report.counts.fail, report.counts.values), (4, 1, 5));
     assert_eq!((report.run.profile.as_str(), report.image), ("none", None));
-    assert_eq!(report.own, ["MUL"]);
+    assert_eq!(report.user_routines, ["MUL"]);
     let page = std::fs::read_to_string(folder.path().join("report/report.html")).expect("a page");
     assert!(page.contains("\"values\":\"outputs\""));
 }

@@ -33,7 +33,7 @@ use hil_harness::live::Programs;
 use hil_harness::report::incomplete_reason;
 use hil_harness::runner::{RunOptions, Verdict, run_cases};
 
-/// One of so many generated positions is used.
+/// One in this many generated positions is used.
 const POSITION_STRIDE: usize = 25;
 /// The longest simulated time of a run: some cases, each given up after three losses of the board.
 const MAX_RUN_TIME: Duration = Duration::from_secs(4 * 3600);

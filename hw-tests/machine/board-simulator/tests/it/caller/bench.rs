@@ -222,7 +222,7 @@ impl Board {
         self.lock().board.reset();
     }
 
-    /// Loses what the host writes next, so many times.
+    /// Loses the next `count` writes of the host.
     pub(super) fn lose_writes(&self, count: usize) {
         self.lock().lost_writes = count;
     }
