@@ -189,7 +189,7 @@ struct StoppingObserver<F> {
     is_enough: F,
 }
 
-impl<T: campaign::Session, F: Fn(usize) -> bool> Observer<T> for StoppingObserver<F> {
+impl<T: campaign::Executor, F: Fn(usize) -> bool> Observer<T> for StoppingObserver<F> {
     fn on_result(&mut self, _: &hil_harness::suite::CaseResult<T::Suite>) {
         self.verdicts += 1;
         if (self.is_enough)(self.verdicts) {

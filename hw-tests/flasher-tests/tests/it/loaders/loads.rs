@@ -43,7 +43,7 @@ pub(super) fn run(row: &Row, line: &str, options: MonitorOptions) -> Vec<String>
         ExpectedResult::Reset(_) => "did not reappear: press the board's reset button".to_owned(),
         ExpectedResult::Refused(..) | ExpectedResult::Z180(..) => String::new(),
     };
-    problems(&name, row.way, &ran, &["PASS: 3 of 3 cases agree", &back])
+    problems(&name, row.way, &ran, &["PASS: 3 of 3 cases passed", &back])
 }
 
 /// The first state of each monitor on a line with flow control. `virtual_time` has all states on

@@ -250,7 +250,7 @@ impl Program {
 /// An observer that ignores all events.
 struct NullObserver;
 
-impl<T: campaign::Session> Observer<T> for NullObserver {}
+impl<T: campaign::Executor> Observer<T> for NullObserver {}
 
 /// Returns `true` if a run failed with a message to press reset.
 fn requests_reset(outcome: &Result<FinishedRun, CommandError>) -> bool {

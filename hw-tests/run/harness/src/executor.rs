@@ -1,4 +1,4 @@
-//! A session: what runs the cases of a suite.
+//! What runs the cases of a suite: a board, or another executor.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -16,10 +16,10 @@ use crate::runner::{CaseResult, RunOptions, RunSummary, run_cases_from};
 use crate::suite::Suite;
 
 /// Runs the cases of a suite: a prepared board, or another executor.
-pub trait Session {
+pub trait Executor {
     /// The suite.
     type Suite: Suite;
-    /// What a session is prepared from.
+    /// What an executor is prepared from.
     type Plan: Clone + Send + Sync;
 
     /// Returns the board's profile; `None` if no board is planned.
@@ -60,7 +60,7 @@ pub trait Session {
         on_result: &mut dyn FnMut(CaseResult<Self::Suite>),
     ) -> RunSummary;
 
-    /// Makes the session usable again after a run that was interrupted.
+    /// Makes the executor usable again after a run that was interrupted.
     ///
     /// # Errors
     /// Returns an error if the board is lost.
@@ -95,7 +95,7 @@ pub trait Session {
     }
 }
 
-impl<S: BoardSuite> Session for LiveBoard<S> {
+impl<S: BoardSuite> Executor for LiveBoard<S> {
     type Suite = S;
     type Plan = BoardConfig<S>;
 

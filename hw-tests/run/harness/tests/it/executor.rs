@@ -1,4 +1,4 @@
-//! A session without a board and without a line has all that runs have: results file, report,
+//! An executor without a board and without a line has all that runs have: results file, report,
 //! resume, baseline, repetitions of a soak run, exit code.
 
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use cli_support::exit::CommandError;
 use firmware::profile::BoardProfile;
 use hil_harness::baseline;
-use hil_harness::campaign::{self, FinishedRun, Observer, RunConfig, RunContext, Session};
+use hil_harness::campaign::{self, Executor, FinishedRun, Observer, RunConfig, RunContext};
 use hil_harness::file_system::OsFileSystem;
 use hil_harness::live::SetupError;
 use hil_harness::report::{Report, RunTarget};
@@ -29,9 +29,9 @@ struct Plan {
 const ALL_PASS: Plan = Plan { failing: "", interrupted_after: usize::MAX };
 
 /// Runs cases in memory.
-struct Executor(Plan);
+struct InMemory(Plan);
 
-impl Session for Executor {
+impl Executor for InMemory {
     type Suite = TestSuite;
     type Plan = Plan;
 
@@ -89,7 +89,7 @@ impl Session for Executor {
 
 struct Silent;
 
-impl<T: Session> Observer<T> for Silent {}
+impl<T: Executor> Observer<T> for Silent {}
 
 type Outcome = Result<FinishedRun<TestSuite>, CommandError>;
 
@@ -111,7 +111,7 @@ fn run_after(prepare: impl Fn() + Sync, clock: Clock, config: &RunConfig, plan: 
         stop: Arc::new(AtomicBool::new(false)),
         prepare: &|plan: &Plan| {
             prepare();
-            Ok::<_, SetupError>(Executor(*plan))
+            Ok::<_, SetupError>(InMemory(*plan))
         },
         observer: &mut Silent,
     };
