@@ -1,10 +1,10 @@
 //! Support for command-line programs: exit codes, atomic files, escaped messages, completions and
 //! manual pages. All programs of this project use it.
 //!
-//! - [`duration`]: times on the command line.
 //! - [`exit`]: exit codes, and errors that carry one.
 //! - [`files`]: atomic writes and limited reads.
 //! - [`text`]: escaping of untrusted text before it reaches a terminal.
+//! - [`time`]: times on the command line.
 //! - [`version`]: the version with the commit, for build scripts.
 //! - `file_roles`, `interrupt`, `listen`, `manual`, `output` (feature `program`): no command
 //!   overwrites a file that it reads; Ctrl-C; addresses of servers; arguments, completions and
@@ -16,7 +16,6 @@
 //! assert_eq!("bench\x1B[2J".escaped(), r"bench\x1B[2J");
 //! ```
 
-pub mod duration;
 pub mod exit;
 #[cfg(feature = "program")]
 pub mod file_roles;
@@ -30,4 +29,5 @@ pub mod manual;
 #[cfg(feature = "program")]
 pub mod output;
 pub mod text;
+pub mod time;
 pub mod version;

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use cli_support::duration::parse_duration;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED, INTERRUPTED, USAGE};
 use cli_support::text::Escape;
+use cli_support::time::parse_time;
 use firmware::profile::BoardProfile;
 use rcflash_transport::Transport;
 use tdlasm::link::{Layout, Region, Rule, link};
@@ -65,8 +65,10 @@ fn parse_idle_exit(text: &str) -> Result<IdleExit, String> {
     if text == "never" {
         return Ok(IdleExit::Never);
     }
-    match parse_duration(text)? {
-        Duration::ZERO => Err("0s leaves no time for output: expected 1s or more, or never".into()),
+    match parse_time(text)? {
+        Duration::ZERO => {
+            Err("0s leaves no time for output: expected a longer time, or never".into())
+        }
         silence => Ok(IdleExit::After(silence)),
     }
 }

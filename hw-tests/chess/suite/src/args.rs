@@ -9,10 +9,10 @@ use std::time::Duration;
 use board_simulator::Pace;
 use clap::builder::ArgPredicate;
 use clap::{Arg, Args};
-use cli_support::duration::parse_duration;
 use cli_support::exit::{CommandError, USAGE};
 use cli_support::file_roles::{ArgumentRole, FileRole};
 use cli_support::text::{Escape, eprint_message};
+use cli_support::time::parse_time;
 use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::BoardProfile;
 use hil_harness::board::RecordOptions;
@@ -127,7 +127,7 @@ pub struct BoardArgs {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "1d",
-        value_parser = parse_duration,
+        value_parser = parse_time,
         help_heading = BOARD,
         hide_short_help = true
     )]

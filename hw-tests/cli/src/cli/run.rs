@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use cli_support::duration::parse_duration;
 use cli_support::exit::{CommandError, CommandResult, INCOMPLETE, NOTHING_SELECTED, USAGE};
 use cli_support::file_roles::NamedFile;
 use cli_support::files::is_same_file;
 use cli_support::interrupt::install_handler;
 use cli_support::text::{Escape, eprint_message};
+use cli_support::time::parse_time;
 use firmware::evaluator::built_in_beside;
 use hil_harness::campaign::{self, Executor, FinishedRun, Observer, RunConfig, RunContext};
 use hil_harness::case_list::CaseList;
@@ -184,7 +184,7 @@ pub(super) fn run_on<T: Executor>(
 
 /// Parses a duration in which cases can run.
 fn parse_soak_time(text: &str) -> Result<Duration, String> {
-    match parse_duration(text)? {
+    match parse_time(text)? {
         Duration::ZERO => Err("no case runs in no time: expected 1s or more".to_owned()),
         time => Ok(time),
     }

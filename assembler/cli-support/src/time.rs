@@ -9,11 +9,11 @@ use std::time::Duration;
 ///
 /// # Examples
 /// ```
-/// use cli_support::duration::parse_duration;
-/// assert_eq!(parse_duration("2m").unwrap().as_secs(), 120);
-/// assert!(parse_duration("2").is_err());
+/// use cli_support::time::parse_time;
+/// assert_eq!(parse_time("2m").unwrap().as_secs(), 120);
+/// assert!(parse_time("2").is_err());
 /// ```
-pub fn parse_duration(text: &str) -> Result<Duration, String> {
+pub fn parse_time(text: &str) -> Result<Duration, String> {
     let units = [('s', 1), ('m', 60), ('h', 3600), ('d', 86_400)];
     let found = units.iter().find_map(|(unit, seconds)| {
         text.strip_suffix(*unit)?.parse::<u64>().ok()?.checked_mul(*seconds)
