@@ -1,4 +1,4 @@
-"""The fixture of test_mul16.py, and the option --board="--port /dev/ttyUSB0"."""
+"""The fixture of test_mul16.py, and the option --board-options="--port /dev/ttyUSB0"."""
 
 import pathlib
 
@@ -7,11 +7,11 @@ from z80call import Z80
 
 
 def pytest_addoption(parser):
-    parser.addoption("--board", default="", help="options of hw-tests call for a board")
+    parser.addoption("--board-options", default="", help="options of hw-tests call for a board")
 
 
 @pytest.fixture
 def z80(request):
-    board = request.config.getoption("--board").split()
-    with Z80(str(pathlib.Path(__file__).with_name("mul16.asm")), board=board) as machine:
+    options = request.config.getoption("--board-options").split()
+    with Z80(str(pathlib.Path(__file__).with_name("mul16.asm")), board=options) as machine:
         yield machine

@@ -26,7 +26,7 @@ impl Suite for Products {
     type Case = Factors;
     type Difference = String;
     type Details = Product;
-    const VALUES: &'static str = "products";
+    const VALUE_NOUN: &'static str = "products";
     const SUBJECT: &'static str = "Factors";
     const PAGE: Page = Page { style: "", scripts: &[], search: "", legend: "" };
 

@@ -101,8 +101,8 @@ export class CorpusPanel {
     const { counts } = summary;
     const verdict = counts.pass === counts.cases ? "PASS" : counts.fail ? "FAIL" : "INCOMPLETE";
     this.said.textContent =
-      `${verdict}: ${counts.pass} of ${counts.cases} cases agree ` +
-      `on ${grouped(counts.squares)} squares, ` +
+      `${verdict}: ${counts.pass} of ${counts.cases} cases passed, ` +
+      `${grouped(counts.squares)} squares compared, ` +
       `in ${summary.seconds.toFixed(1)} s; build ${summary.build}; ${summary.ended}`;
     this.said.className = verdict === "PASS" ? "same" : "differs";
     if (summary.first) put(this.result, firstDifference(summary.first, this.failed));

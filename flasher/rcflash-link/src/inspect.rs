@@ -136,8 +136,8 @@ fn chunks(address: u32, count: usize, most: usize) -> impl Iterator<Item = Range
     let mut from = 0;
     std::iter::from_fn(move || {
         let start = from;
-        let in_sector = SECTOR - (address as usize + start) % SECTOR;
-        from = count.min(start + most.min(in_sector));
+        let left_in_sector = SECTOR - (address as usize + start) % SECTOR;
+        from = count.min(start + most.min(left_in_sector));
         (start < count).then_some(start..from)
     })
 }

@@ -431,8 +431,8 @@ impl Link {
     }
 
     fn count_busy(&mut self) {
-        if let Some(last_progress) = self.busy_since.take() {
-            self.stats.busy += self.now().saturating_duration_since(last_progress);
+        if let Some(since) = self.busy_since.take() {
+            self.stats.busy += self.now().saturating_duration_since(since);
         }
     }
 

@@ -297,7 +297,7 @@ pub(crate) fn pipeline(
 fn check_range(monitor: &Identity, address: u16, bytes: &[u8]) -> Result<(), LoadError> {
     let last = u16::try_from(bytes.len().checked_sub(1).ok_or(LoadError::Empty)?)
         .ok()
-        .and_then(|rtt| address.checked_add(rtt));
+        .and_then(|offset| address.checked_add(offset));
     let (lowest, highest) = monitor.load_range;
     match last {
         Some(last) if address >= lowest && last <= highest => Ok(()),

@@ -71,8 +71,8 @@ pub struct Completion {
     pub seq: u8,
     /// The number of retries, by cause.
     pub retries: RetryCounts,
-    /// Its share of the time in which requests were in flight, by the transport's clock: from its
-    /// first transmission, or the end of the request before it if that was later, to its end.
+    /// From its first transmission, or the end of the request before it if that was later, to its
+    /// end, by the transport's clock. The times of all requests add up to that with one in flight.
     pub share: Duration,
 }
 
@@ -145,14 +145,14 @@ pub(super) enum QueueAction {
 pub(super) struct RequestQueue {
     pending: VecDeque<PendingRequest>,
     /// The transmissions that the board has not replied to, as far as is known.
-    queue: VecDeque<Transmission>,
+    transmissions: VecDeque<Transmission>,
     /// When the board last replied, or when the first request was sent to an idle board.
     last_progress: Instant,
 }
 
 impl RequestQueue {
     pub(super) fn new(now: Instant) -> Self {
-        Self { pending: VecDeque::new(), queue: VecDeque::new(), last_progress: now }
+        Self { pending: VecDeque::new(), transmissions: VecDeque::new(), last_progress: now }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -161,7 +161,7 @@ impl RequestQueue {
 
     /// Returns the number of bytes in flight.
     pub(super) fn bytes(&self) -> usize {
-        self.queue.iter().map(|sent| sent.bytes).sum()
+        self.transmissions.iter().map(|sent| sent.bytes).sum()
     }
 
     pub(super) fn add(&mut self, pending: PendingRequest) {
@@ -173,7 +173,7 @@ impl RequestQueue {
     pub(super) fn next_seq(&self, last: u8) -> Option<u8> {
         let is_used = |seq: u8| {
             self.pending.iter().any(|pending| pending.seq == seq)
-                || self.queue.iter().any(|sent| sent.seq == seq)
+                || self.transmissions.iter().any(|sent| sent.seq == seq)
         };
         let following = (1..=u8::MAX).map(|step| last.wrapping_add(step));
         // After `last` comes its successor; the number `last` itself is the last resort.
@@ -194,14 +194,14 @@ impl RequestQueue {
     }
 
     pub(super) fn transmitted(&mut self, seq: u8, now: Instant) {
-        if self.queue.is_empty() {
+        if self.transmissions.is_empty() {
             self.last_progress = now;
         }
         if let Some(pending) = self.find(seq) {
             pending.replies.clear();
             let bytes = pending.line.len();
             let timeout = pending.timeout;
-            self.queue.push_back(Transmission { seq, bytes, timeout });
+            self.transmissions.push_back(Transmission { seq, bytes, timeout });
         }
     }
 
@@ -209,7 +209,7 @@ impl RequestQueue {
     /// transmissions before it, plus the line time of all bytes in flight, computed by `line`.
     pub(super) fn deadline(&self, line: impl Fn(usize) -> Duration) -> Instant {
         let mut timeout = line(self.bytes());
-        for sent in &self.queue {
+        for sent in &self.transmissions {
             timeout += sent.timeout;
             if self.pending.iter().any(|pending| pending.seq == sent.seq) {
                 break;
@@ -224,7 +224,7 @@ impl RequestQueue {
             return self.retry_front(cause).into_iter().collect();
         }
         let mut actions = Vec::new();
-        if let Some(index) = self.queue.iter().position(|sent| sent.seq == frame.seq) {
+        if let Some(index) = self.transmissions.iter().position(|sent| sent.seq == frame.seq) {
             self.last_progress = now;
             // Replies arrive in the order of the requests. So every earlier transmission, or its
             // reply, was lost, and waiting for its deadline would only cost time.
@@ -241,13 +241,13 @@ impl RequestQueue {
         // The board replies in order, so only the first pending request can have timed out.
         // Cancelled requests ahead of it count towards the deadline only.
         let first = self
-            .queue
+            .transmissions
             .iter()
             .find_map(|sent| self.pending.iter().position(|pending| pending.seq == sent.seq));
         // After a timeout the board's state is unknown, so the queue is treated as empty. A late
         // reply may then match a retried request. That is harmless: both carry the same sequence
         // number, and the second reply is unmatched.
-        self.queue.clear();
+        self.transmissions.clear();
         let mut actions = Vec::new();
         // Only this one: counting a timeout for each would fail a whole window after three
         // timeouts that one request has caused.
@@ -288,16 +288,16 @@ impl RequestQueue {
     }
 
     fn finish(&mut self, seq: u8, replies: Result<Vec<Reply>, LinkError>) -> Option<QueueAction> {
-        if self.queue.front().is_some_and(|sent| sent.seq == seq) {
-            self.queue.pop_front();
+        if self.transmissions.front().is_some_and(|sent| sent.seq == seq) {
+            self.transmissions.pop_front();
         }
         Some(QueueAction::Complete(Box::new(self.take(seq)?), replies))
     }
 
     /// Removes the oldest transmission, whose reply can't arrive any more, and retries its request.
     fn retry_front(&mut self, cause: RetryCause) -> Option<QueueAction> {
-        let seq = self.queue.pop_front()?.seq;
-        let is_repeated = self.queue.iter().any(|sent| sent.seq == seq);
+        let seq = self.transmissions.pop_front()?.seq;
+        let is_repeated = self.transmissions.iter().any(|sent| sent.seq == seq);
         let waits = self.find(seq).is_some();
         (waits && !is_repeated).then_some(QueueAction::Retry(seq, cause))
     }
@@ -460,7 +460,7 @@ mod tests {
     #[test]
     fn silence_counts_for_the_request_that_was_waited_for_and_repeats_all() {
         let mut asked = identify(3);
-        asked.queue.rotate_left(1); // the first was retried
+        asked.transmissions.rotate_left(1); // the first was retried
         assert_eq!(action_names(asked.on_timeout()), ["silence"; 3]);
         let timeouts: Vec<_> = asked.pending.iter().map(|pending| pending.timeouts).collect();
         assert_eq!(timeouts, [0, 1, 0]);
@@ -470,7 +470,7 @@ mod tests {
     #[test]
     fn a_request_that_is_no_longer_in_flight_still_times_out() {
         let mut asked = identify(2);
-        asked.queue.clear();
+        asked.transmissions.clear();
         assert_eq!(action_names(asked.on_timeout()), ["silence"; 2]);
         let timeouts: Vec<_> = asked.pending.iter().map(|pending| pending.timeouts).collect();
         assert_eq!(timeouts, [1, 0], "the oldest");
@@ -508,13 +508,13 @@ mod tests {
         assert_eq!(asked.next_seq(255), Some(4), "0 is the board's, 1 to 3 are in flight");
         asked.take(2); // cancelled, but its transmission may still be replied to
         assert_eq!(asked.next_seq(1), Some(4));
-        asked.queue.retain(|sent| sent.seq != 2);
+        asked.transmissions.retain(|sent| sent.seq != 2);
         assert_eq!(asked.next_seq(1), Some(2));
         let all = identify(255);
         assert!((0..=255).all(|last| all.next_seq(last).is_none()));
         let mut all_but_one = identify(255);
         all_but_one.take(7);
-        all_but_one.queue.remove(6);
+        all_but_one.transmissions.remove(6);
         assert!((0..=255).all(|last| all_but_one.next_seq(last) == Some(7)));
     }
 

@@ -107,8 +107,7 @@ impl MonitorDescription {
     }
 
     /// Returns `true` if a value of `--via` is the path of a description.
-    #[must_use]
-    pub fn is_file_name(via: &str) -> bool {
+    pub(crate) fn is_file_name(via: &str) -> bool {
         Path::new(via).extension() == Some(OsStr::new("toml"))
     }
 

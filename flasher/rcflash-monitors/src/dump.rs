@@ -88,14 +88,14 @@ mod tests {
         #[test]
         fn rows_are_found_between_anything_that_is_none(
             cells in prop::collection::vec((any::<u16>(), any::<[u8; ROW_BYTES]>()), 0..4),
-            noise_error in prop::collection::vec("[^\r\n]{0,40}", 5),
+            noise in prop::collection::vec("[^\r\n]{0,40}", 5),
         ) {
             let digits = |bytes: &[u8; ROW_BYTES]| bytes.map(|byte| format!("{byte:02X}")).join(" ");
             let mut text = String::new();
-            for ((address, bytes), noise_error) in cells.iter().zip(&noise_error) {
-                text += &format!("?{noise_error}\r\n{address:04X}: {}\r\n", digits(bytes));
+            for ((address, bytes), noise) in cells.iter().zip(&noise) {
+                text += &format!("?{noise}\r\n{address:04X}: {}\r\n", digits(bytes));
             }
-            text += &noise_error[4];
+            text += &noise[4];
             let found = parse_rows(text.as_bytes());
             prop_assert!(cells.iter().all(|row| found.contains(row)));
             prop_assert!(found.len() <= cells.len() + 5);

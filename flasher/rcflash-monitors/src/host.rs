@@ -31,7 +31,7 @@ const RESTART_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A stock monitor that stays on the board.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum HostMonitor {
+pub enum ResidentMonitor {
     /// One that loads programs into memory.
     Memory(StockMonitor),
     /// CP/M with XM.
@@ -49,7 +49,7 @@ pub struct HostedProgram<'a> {
     pub top: u16,
 }
 
-impl HostMonitor {
+impl ResidentMonitor {
     /// All host monitors that have a name.
     pub const ALL: [Self; 4] = [
         Self::Memory(StockMonitor::Scm),
@@ -70,17 +70,14 @@ impl HostMonitor {
         }
     }
 
-    /// Returns the monitor of this name, or of its loader's name.
+    /// Returns the monitor of this name.
     ///
     /// ```
-    /// use rcflash_monitors::HostMonitor;
-    /// assert_eq!(HostMonitor::from_name("xmodem"), Some(HostMonitor::Cpm));
+    /// use rcflash_monitors::ResidentMonitor;
+    /// assert_eq!(ResidentMonitor::from_name("cpm"), Some(ResidentMonitor::Cpm));
     /// ```
     pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "xmodem" => Some(Self::Cpm),
-            name => Self::ALL.into_iter().find(|host| host.name() == name),
-        }
+        Self::ALL.into_iter().find(|host| host.name() == name)
     }
 
     /// Returns the monitor that loads programs on a board with `peer`; this project's own is none.
@@ -206,14 +203,13 @@ mod tests {
 
     #[test]
     fn every_peer_but_ours_leads_to_a_host_that_can_be_named() {
-        for host in HostMonitor::ALL {
-            assert_eq!(HostMonitor::from_name(host.name()), Some(host.clone()));
+        for host in ResidentMonitor::ALL {
+            assert_eq!(ResidentMonitor::from_name(host.name()), Some(host.clone()));
         }
-        assert_eq!(HostMonitor::from_name("xmodem"), Some(HostMonitor::Cpm));
-        assert_eq!(HostMonitor::from_name("monitor"), None);
-        let romwbw = HostMonitor::Memory(StockMonitor::Romwbw);
-        assert_eq!(HostMonitor::for_peer(Peer::RomwbwLoader), Some(romwbw));
-        assert_eq!(HostMonitor::for_peer(Peer::OwnFirmware), None);
+        assert_eq!(ResidentMonitor::from_name("monitor"), None);
+        let romwbw = ResidentMonitor::Memory(StockMonitor::Romwbw);
+        assert_eq!(ResidentMonitor::for_peer(Peer::RomwbwLoader), Some(romwbw));
+        assert_eq!(ResidentMonitor::for_peer(Peer::OwnFirmware), None);
     }
 
     #[test]

@@ -5,8 +5,8 @@
 //! [`MonitorDescription`] describes. It measures the
 //! line with a burst, sends chunks at the pace that the line supports, reads everything back, and
 //! resends lines that differ. [`transfer_file`] sends a file to CP/M by XMODEM, [`probe()`]
-//! identifies the monitor at the other end, and [`HostMonitor`] starts a program and waits until it
-//! returns.
+//! identifies the monitor at the other end, and [`ResidentMonitor`] starts a program and waits until it
+//! returns. [`Via`] is the choice among them on a command line.
 //!
 //! ```
 //! use rcflash_monitors::{Pace, StockMonitor};
@@ -44,6 +44,7 @@ mod romwbw;
 mod scm;
 mod session;
 mod stock;
+mod via;
 mod xmodem;
 
 pub use cpm::{CpmName, FileTransfer, transfer_command, transfer_file};
@@ -51,7 +52,7 @@ pub use description::{DescriptionError, MonitorDescription};
 pub use error::LoaderError;
 pub use event::{LoadEvent, LoadObserver, LoadStage};
 pub use hex_load::{LoadRequest, LoadSummary, load_hex};
-pub use host::{HostMonitor, HostedProgram};
+pub use host::{HostedProgram, ResidentMonitor};
 pub use pace::Pace;
 pub use probe::{ProbeResult, ProbedPeer, probe, probe_quick};
 pub use prompt::{Peer, identify_prompt};
@@ -59,4 +60,7 @@ pub use reach::FlowControlMode;
 pub use records::{HexRecord, hex_records};
 pub use session::{MonitorSession, Processor};
 pub use stock::StockMonitor;
+pub use via::Via;
+#[cfg(feature = "args")]
+pub use via::ViaArgs;
 pub use xmodem::{CheckMode, TransferSummary, XmodemSender, receive_file};

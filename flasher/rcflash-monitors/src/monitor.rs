@@ -48,7 +48,7 @@ pub(crate) trait HexMonitor {
     ) -> Result<String>;
 
     /// Returns the processor of the board; called after `reach`.
-    fn processor(&mut self, _talk: &mut MonitorSession) -> Result<BoardProcessor> {
+    fn processor(&mut self, _session: &mut MonitorSession) -> Result<BoardProcessor> {
         Ok(BoardProcessor::Z80)
     }
 
@@ -84,8 +84,8 @@ pub(crate) trait HexMonitor {
     /// Returns the pace of the first lines; called after `reach`.
     fn first_pace(
         &mut self,
-        _talk: &mut MonitorSession,
-        _watch: &mut dyn LoadObserver,
+        _session: &mut MonitorSession,
+        _observer: &mut dyn LoadObserver,
     ) -> Result<Pace> {
         Ok(Pace::FULL)
     }
@@ -93,15 +93,15 @@ pub(crate) trait HexMonitor {
     /// Prepares for an image; called after `reach`.
     fn prepare(
         &mut self,
-        _talk: &mut MonitorSession,
+        _session: &mut MonitorSession,
         _image: &Image,
-        _watch: &mut dyn LoadObserver,
+        _observer: &mut dyn LoadObserver,
     ) -> Result<()> {
         Ok(())
     }
 
     /// Returns to the state before `prepare`; called if no program is started.
-    fn leave(&mut self, _talk: &mut MonitorSession) -> Result<()> {
+    fn leave(&mut self, _session: &mut MonitorSession) -> Result<()> {
         Ok(())
     }
 }

@@ -31,9 +31,9 @@ impl Peer {
             Self::Scm => "try --via scm",
             Self::RomwbwLoader | Self::RomwbwMonitor => "try --via romwbw",
             Self::Basic => "try --via basic",
-            Self::Cpm => "try --via xmodem, or start the monitor there",
-            Self::XmodemReceiver => "try --via xmodem, or press Ctrl-X there",
-            Self::CpmMonitor => "boot CP/M there (X), then try --via xmodem",
+            Self::Cpm => "try --via cpm, or start the monitor there",
+            Self::XmodemReceiver => "try --via cpm, or press Ctrl-X there",
+            Self::CpmMonitor => "boot CP/M there (X), then try --via cpm",
             Self::OwnFirmware => "try --via monitor",
         }
     }

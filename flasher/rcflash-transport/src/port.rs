@@ -39,7 +39,7 @@ pub enum OpenError {
     )]
     PermissionDenied(String),
     /// Another program uses the port.
-    #[error("{0} is in use by {who}; close that first", who = user_or_unknown(.1.as_ref()))]
+    #[error("{0} is in use by {who}; close that first", who = describe_user(.1.as_ref()))]
     Busy(String, Option<PortUser>),
     /// A program of this project uses the port, or the lock could not be created.
     #[error("{0}: {1}{lock_hint}", lock_hint = lock_hint(.1))]
@@ -77,8 +77,8 @@ impl OpenError {
     }
 }
 
-fn user_or_unknown(user_or_unknown: Option<&PortUser>) -> String {
-    user_or_unknown.map_or_else(|| "another program".to_owned(), ToString::to_string)
+fn describe_user(user: Option<&PortUser>) -> String {
+    user.map_or_else(|| "another program".to_owned(), ToString::to_string)
 }
 
 fn lock_hint(error: &LockError) -> &'static str {
@@ -103,8 +103,8 @@ impl Port {
         // Programs without a lock file are found by their open files. A pseudo-terminal is always
         // open at its other end.
         let opened = || if is_pseudo_terminal(path) { None } else { port_users::opened_by(path) };
-        if let Some(user_or_unknown) = port_users::locked_by(path).or_else(opened) {
-            return Err(OpenError::Busy(name.to_owned(), Some(user_or_unknown)));
+        if let Some(user) = port_users::locked_by(path).or_else(opened) {
+            return Err(OpenError::Busy(name.to_owned(), Some(user)));
         }
         let lock =
             PortLock::acquire(path).map_err(|error| OpenError::Locked(name.to_owned(), error))?;

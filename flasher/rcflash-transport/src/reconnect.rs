@@ -230,15 +230,15 @@ mod tests {
         transport: &mut ReconnectingTransport,
         max: usize,
     ) -> (Vec<u8>, Option<io::ErrorKind>) {
-        let mut received_until_error = Vec::new();
+        let mut received = Vec::new();
         let mut buffer = [0; 4];
         loop {
             match transport.read(&mut buffer, RECONNECT_INTERVAL) {
-                Ok(count) => received_until_error.extend(&buffer[..count]),
-                Err(error) => return (received_until_error, Some(error.kind())),
+                Ok(count) => received.extend(&buffer[..count]),
+                Err(error) => return (received, Some(error.kind())),
             }
-            if received_until_error.len() == max {
-                return (received_until_error, None);
+            if received.len() == max {
+                return (received, None);
             }
         }
     }

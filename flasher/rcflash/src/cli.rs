@@ -124,12 +124,12 @@ Examples:
     #[command(after_help = "\
 Sources are assembled and linked as by tdlasm; sections without an address go to the
 memory that the monitor loads programs into. The output of the program goes to standard
-output, until there is none for two seconds (--quiet).
+output, until there is none for two seconds (--idle-exit).
 
 Examples:
   rcflash run --port /dev/ttyUSB0 hello.asm
   rcflash run --port /dev/ttyUSB0 --via scm hello.asm    through a stock monitor
-  rcflash run --port /dev/ttyUSB0 game.hex --quiet 0s    until Ctrl-C")]
+  rcflash run --port /dev/ttyUSB0 game.hex --idle-exit never    until Ctrl-C")]
     Run(run::RunArgs),
     /// Compare a program with the board's memory or flash
     ///
@@ -195,7 +195,7 @@ Examples:
     #[command(after_help = "\
 Examples:
   rcflash image -o monitor.bin                      64 KiB for a 27C512: the 8 KiB page eight times
-  rcflash image -o monitor.bin --chip 28c256 --run  written by minipro, read back and compared
+  rcflash image -o monitor.bin --chip 28c256 --program    written by minipro, read back, compared
   rcflash image -o monitor.bin --board rc2014-zed   512 KiB for an SST39SF040
   rcflash image -o rom.hex --bank 1=basic.rom       BASIC in bank 1, the monitor in the others
   rcflash image scm.bin -o rom.bin --bank 4         two pages from bank 4, the others blank

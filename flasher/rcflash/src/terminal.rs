@@ -124,7 +124,7 @@ pub(crate) fn run_session(
         is_line_start: true,
         unmatched: options.script.is_some().then(Vec::new),
         log: options.log,
-        line: if raw.is_some() { "\r\n" } else { "\n" },
+        newline: if raw.is_some() { "\r\n" } else { "\n" },
         keys: raw.as_ref().map(|_| Keys::default()),
         sending: None,
         last_traffic: Instant::now(),
@@ -170,7 +170,7 @@ struct Session<'a> {
     unmatched: Option<Vec<u8>>,
     log: Option<Log>,
     /// Line end for the screen.
-    line: &'static str,
+    newline: &'static str,
     /// The file that is being sent, and its length.
     sending: Option<(PathBuf, usize)>,
     /// When the last byte was sent or received, and when the last one was sent.
@@ -326,7 +326,7 @@ impl Session<'_> {
     fn row(&mut self, row: &str) -> Result<(), TerminalError> {
         self.is_line_start = true;
         let row = String::from_utf8_lossy(&self.stamp(row.as_bytes())).into_owned();
-        let shown = format!("{row}{}", self.line);
+        let shown = format!("{row}{}", self.newline);
         self.record_and_show(shown.as_bytes(), format!("{row}\n").as_bytes())
     }
 
@@ -339,7 +339,7 @@ impl Session<'_> {
     }
 
     fn note(&mut self, text: &str) {
-        self.screen.note(&format!("{text}{}", self.line));
+        self.screen.note(&format!("{text}{}", self.newline));
     }
 
     /// Queues piped input. Returns `true` if it has ended.

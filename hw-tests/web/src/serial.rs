@@ -15,7 +15,7 @@ use hil_harness::live::end_address;
 use rcflash_link::Link;
 use rcflash_link::loader::{self, LoadError};
 use rcflash_monitors::{
-    HostMonitor, HostedProgram, LoadEvent, LoadObserver, LoadStage, MonitorSession, Peer,
+    ResidentMonitor, HostedProgram, LoadEvent, LoadObserver, LoadStage, MonitorSession, Peer,
     ProbeResult, ProbedPeer,
 };
 use rcflash_transport::Transport;
@@ -170,7 +170,7 @@ impl<'a> SerialTask<'a> {
         let kind = match &found.peer {
             ProbedPeer::Known(Peer::OwnFirmware, _) => "monitor".to_owned(),
             ProbedPeer::Known(peer, _) => {
-                HostMonitor::for_peer(*peer).map_or("", |host| host.name()).to_owned()
+                ResidentMonitor::for_peer(*peer).map_or("", |host| host.name()).to_owned()
             }
             _ => "unknown".to_owned(),
         };
@@ -211,18 +211,18 @@ impl<'a> SerialTask<'a> {
     }
 
     /// The stock monitor that is to take a program; `None` for this project's.
-    fn host(&mut self) -> Result<Option<HostMonitor>, PageError> {
+    fn host(&mut self) -> Result<Option<ResidentMonitor>, PageError> {
         match self.parameters.via.clone().as_deref() {
             Some("monitor") => Ok(None),
             None | Some("auto") => {
                 let (found, text, _) = self.identify()?;
                 self.note(&text);
                 Ok(match found.peer {
-                    ProbedPeer::Known(peer, _) => HostMonitor::for_peer(peer),
+                    ProbedPeer::Known(peer, _) => ResidentMonitor::for_peer(peer),
                     _ => None,
                 })
             }
-            Some(name) => match HostMonitor::from_name(name) {
+            Some(name) => match ResidentMonitor::from_name(name) {
                 Some(host) => Ok(Some(host)),
                 None => Err(PageError::new(format!("unknown loader '{name}'"))),
             },
@@ -272,7 +272,7 @@ impl<'a> SerialTask<'a> {
 
     fn write_to_stock_monitor(
         &mut self,
-        host: HostMonitor,
+        host: ResidentMonitor,
     ) -> Result<(BuiltImage, String), PageError> {
         let built = self.built(ProgramKind::HostedApplication)?;
         let mut talk = self.open_session()?;
@@ -297,7 +297,7 @@ impl<'a> SerialTask<'a> {
     fn write_program(
         &mut self,
         files: Vec<SourceFile>,
-        host: Option<HostMonitor>,
+        host: Option<ResidentMonitor>,
     ) -> Result<Value, PageError> {
         let sources = AssembleRequest { files, ..AssembleRequest::default() };
         let LinkedProgram { known, entry, notice } = linked(&sources, &self.profile, None)?;

@@ -124,14 +124,14 @@ fn mismatching_blocks(
 }
 
 fn merge_adjacent(ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
-    let mut merge_adjacent: Vec<Range<usize>> = Vec::new();
+    let mut merged: Vec<Range<usize>> = Vec::new();
     for range in ranges {
-        match merge_adjacent.last_mut() {
+        match merged.last_mut() {
             Some(last) if last.end == range.start => last.end = range.end,
-            _ => merge_adjacent.push(range),
+            _ => merged.push(range),
         }
     }
-    merge_adjacent
+    merged
 }
 
 /// Returns `true` if the error comes from an application, which does not implement the monitor's

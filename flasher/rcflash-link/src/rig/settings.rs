@@ -122,7 +122,6 @@ impl Rig {
 }
 
 pub(crate) fn port_of_adapter(serial: &str) -> io::Result<Option<String>> {
-    let adapter_path =
-        port::list()?.into_iter().find(|port| port.serial.as_deref() == Some(serial));
-    Ok(adapter_path.map(|port| port.path))
+    let adapter = port::list()?.into_iter().find(|port| port.serial.as_deref() == Some(serial));
+    Ok(adapter.map(|port| port.path))
 }

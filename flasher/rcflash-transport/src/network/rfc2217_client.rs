@@ -230,8 +230,8 @@ impl Transport for Rfc2217Port {
             }
         }
         let count = buffer.len().min(self.rx_buffer.len());
-        for (address, byte) in buffer.iter_mut().zip(self.rx_buffer.drain(..count)) {
-            *address = byte;
+        for (slot, byte) in buffer.iter_mut().zip(self.rx_buffer.drain(..count)) {
+            *slot = byte;
         }
         self.byte_counts.received += count as u64;
         Ok(count)

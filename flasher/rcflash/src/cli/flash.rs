@@ -57,12 +57,12 @@ pub(super) struct FlashOptions {
 
 pub(super) fn write(
     args: &FlashArgs,
-    order: &FlashOptions,
+    options: &FlashOptions,
     program: &ProgramArgs,
     board: &BoardArgs,
 ) -> CommandResult {
     let program = program.for_flash(&board.profile()?, args.placement())?;
-    if order.dry_run && !board.has_port() {
+    if options.dry_run && !board.has_port() {
         print_candidate_sectors(&program);
         return Ok(0);
     }
@@ -71,7 +71,7 @@ pub(super) fn write(
         changed_sectors(args, &mut link, &monitor, &program),
         BOARD_UNCHANGED,
     )?;
-    if order.dry_run {
+    if options.dry_run {
         print_changed_sectors(&program.name, &sectors, boot.is_some());
         return Ok(0);
     }
@@ -84,7 +84,7 @@ pub(super) fn write(
         cli_support::eprint_message!("the boot sector is replaced and verified: {running}");
     }
     match program.entry {
-        Some((entry, build_id)) if order.run => start(&mut link, entry, build_id)?,
+        Some((entry, build_id)) if options.run => start(&mut link, entry, build_id)?,
         _ => {}
     }
     Ok(0)

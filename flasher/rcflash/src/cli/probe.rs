@@ -8,7 +8,7 @@ use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT};
 use cli_support::output::{json_line, print};
 use firmware_wire::Identity;
 use rcflash_link::{Link, loader};
-use rcflash_monitors::{MonitorSession, Peer, ProbeResult, ProbedPeer};
+use rcflash_monitors::{MonitorSession, Peer, ProbeResult, ProbedPeer, ResidentMonitor};
 use rcflash_transport::Transport;
 use serde::Serialize;
 
@@ -30,7 +30,7 @@ struct ProbeReport<'a> {
     port: &'a str,
     /// What replied, with its version.
     program: &'a str,
-    /// Whether that is more than a guess by the form of a prompt.
+    /// `false` if the program was inferred from the form of its prompt only.
     certain: bool,
     baud: u32,
     /// The loader for `--via`; `None` for this project's monitor.
@@ -103,13 +103,7 @@ pub(super) fn find(
 
 /// Returns the loader for `--via`; `None` for this project's monitor.
 pub(super) fn via_option(peer: Peer) -> Option<&'static str> {
-    match peer {
-        Peer::Scm => Some("scm"),
-        Peer::RomwbwLoader | Peer::RomwbwMonitor => Some("romwbw"),
-        Peer::Basic => Some("basic"),
-        Peer::Cpm | Peer::XmodemReceiver | Peer::CpmMonitor => Some("cpm"),
-        Peer::OwnFirmware => None,
-    }
+    ResidentMonitor::for_peer(peer).map(|monitor| monitor.name())
 }
 
 /// Returns the speeds to try besides the configured one.

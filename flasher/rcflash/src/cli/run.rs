@@ -41,11 +41,34 @@ pub(super) struct RunArgs {
     /// Define a symbol, as NAME=VALUE in decimal or NAME=0FFH
     #[arg(long = "define", value_name = "NAME=VALUE", value_parser = parse_definition)]
     defines: Vec<(String, u16)>,
-    /// Exit when there is no output for this long; 0s continues until Ctrl-C
-    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = parse_time)]
-    quiet: Duration,
+    /// Exit when there is no output for this long, as in 2s; `never` continues until Ctrl-C
+    #[arg(long, value_name = "TIME|never", default_value = "2s", value_parser = parse_idle_exit)]
+    idle_exit: IdleExit,
     #[command(flatten)]
     via: LoaderArgs,
+}
+
+/// The silence of a program after which it is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum IdleExit {
+    After(Duration),
+    Never,
+}
+
+impl IdleExit {
+    fn is_due(self, silence: Duration) -> bool {
+        matches!(self, Self::After(limit) if silence >= limit)
+    }
+}
+
+fn parse_idle_exit(text: &str) -> Result<IdleExit, String> {
+    if text == "never" {
+        return Ok(IdleExit::Never);
+    }
+    match parse_time(text)? {
+        Duration::ZERO => Err("0s leaves no time for output: expected 1s or more, or never".into()),
+        silence => Ok(IdleExit::After(silence)),
+    }
 }
 
 fn parse_definition(text: &str) -> Result<(String, u16), String> {
@@ -64,16 +87,17 @@ pub(super) fn run(args: &RunArgs) -> CommandResult {
         [file] if !is_source(file) => read_program(file, None)?,
         files => assemble_program(files, args, &profile)?,
     };
-    if args.via.is_xmodem() {
-        let how = "--via xmodem sends files: assemble with `tdlasm asm -o prog.com`, then load \
+    if args.via.is_cpm() {
+        let how = "--via cpm sends files: assemble with `tdlasm asm -o prog.com`, then load \
                    the file with `rcflash write`";
         return Err(CommandError::new(USAGE, how));
     }
-    let order = write::WriteOptions { run: true, force: false };
-    let quiet = args.quiet;
-    match write::load_program(&args.via, &program, order, &args.board)? {
-        Started::Link(mut link, received) => show_output(link.transport_mut(), &received, quiet),
-        Started::Line(mut line, received) => show_output(&mut *line, &received, quiet),
+    let options = write::WriteOptions { run: true, force: false };
+    match write::load_program(&args.via, &program, options, &args.board)? {
+        Started::Link(mut link, received) => {
+            show_output(link.transport_mut(), &received, args.idle_exit)
+        }
+        Started::Line(mut line, received) => show_output(&mut *line, &received, args.idle_exit),
         Started::Nothing => Ok(0),
     }
 }
@@ -127,8 +151,9 @@ fn read_layout(path: Option<&Path>, profile: &BoardProfile) -> Result<Layout, Co
     Ok(Layout { regions: vec![region], rules, ..Layout::default() })
 }
 
-/// Shows the program's output until there is none for `quiet`, or until Ctrl-C.
-fn show_output(line: &mut dyn Transport, first: &[u8], quiet: Duration) -> CommandResult {
+/// Shows the program's output until it has been silent for the time of `idle_exit`, or until
+/// Ctrl-C.
+fn show_output(line: &mut dyn Transport, first: &[u8], idle_exit: IdleExit) -> CommandResult {
     let stop = stop_on_interrupt()?;
     let mut received = [0; 1024];
     let mut last = Instant::now();
@@ -137,7 +162,7 @@ fn show_output(line: &mut dyn Transport, first: &[u8], quiet: Duration) -> Comma
     if shown.is_err() {
         return Ok(0);
     }
-    while quiet.is_zero() || last.elapsed() < quiet {
+    while !idle_exit.is_due(last.elapsed()) {
         if stop.load(std::sync::atomic::Ordering::Relaxed) {
             return Ok(INTERRUPTED);
         }
@@ -157,6 +182,18 @@ fn show_output(line: &mut dyn Transport, first: &[u8], quiet: Duration) -> Comma
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn idle_exit_has_a_unit_or_is_never() {
+        let two = IdleExit::After(Duration::from_secs(2));
+        assert_eq!(parse_idle_exit("2s"), Ok(two));
+        assert!(two.is_due(Duration::from_secs(2)) && !two.is_due(Duration::from_millis(1999)));
+        let never = parse_idle_exit("never").expect("a word");
+        assert!(!never.is_due(Duration::MAX));
+        for wrong in ["0s", "2", "", "-1s", "Never"] {
+            assert!(parse_idle_exit(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn definitions_have_a_name_and_a_number() {

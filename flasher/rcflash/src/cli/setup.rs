@@ -59,7 +59,7 @@ struct SetupReport {
     port: String,
     /// What replied, with its version.
     program: String,
-    /// Whether that is more than a guess by the form of a prompt.
+    /// `false` if the program was inferred from the form of its prompt only.
     certain: bool,
     baud: u32,
     /// Whether the board stops the host by RTS.

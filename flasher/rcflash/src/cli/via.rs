@@ -1,11 +1,9 @@
 //! `rcflash write --via`: loading through a stock monitor.
 
 use cli_support::text::Escape;
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
 use clap::{Args, ValueEnum};
 use cli_support::exit::{CommandError, CommandResult, USAGE};
 use cli_support::files::read_input;
@@ -16,8 +14,8 @@ use rcflash_link::Link;
 use rcflash_link::loader::{self, LoadError};
 use rcflash_monitors::{
     CpmName, FileTransfer, FlowControlMode, LoadEvent, LoadObserver, LoadRequest, LoadStage,
-    LoaderError, MonitorDescription, MonitorSession, Pace, Processor, StockMonitor,
-    TransferSummary, load_hex, transfer_file,
+    LoaderError, MonitorSession, Pace, Processor, ResidentMonitor, StockMonitor, TransferSummary,
+    Via, ViaArgs, load_hex, transfer_file,
 };
 use rcflash_transport::Transport;
 
@@ -31,68 +29,11 @@ const LOADER: &str = "Loader";
 /// How long the banner of a started program may take to begin.
 const START_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The monitor that receives the program on the board.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Loader {
-    /// This project's boot monitor
-    Monitor,
-    /// The Small Computer Monitor, at its prompt `*`
-    Scm,
-    /// RomWBW's debug monitor, at its prompt or at the boot loader's
-    Romwbw,
-    /// A ROM BASIC 4.7, Searle's or feilipu's, into which a hex loader is typed first
-    Basic,
-    /// CP/M at its prompt, or any XMODEM receiver; the file is sent unchanged
-    #[value(alias = "cpm")]
-    Xmodem,
-}
-
-/// The monitor of `--via`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum LoaderChoice {
-    /// One with a loader of its own.
-    BuiltIn(Loader),
-    /// One that a file describes.
-    File(PathBuf),
-}
-
-/// Parses a loader's name, or the path of a TOML file.
-#[derive(Clone)]
-struct LoaderParser;
-
-impl TypedValueParser for LoaderParser {
-    type Value = LoaderChoice;
-
-    fn parse_ref(
-        &self,
-        command: &clap::Command,
-        arg: Option<&clap::Arg>,
-        value: &OsStr,
-    ) -> Result<LoaderChoice, clap::Error> {
-        if value.to_str().is_some_and(MonitorDescription::is_file_name) {
-            return Ok(LoaderChoice::File(value.into()));
-        }
-        let name = EnumValueParser::<Loader>::new().parse_ref(command, arg, value)?;
-        Ok(LoaderChoice::BuiltIn(name))
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(Loader::value_variants().iter().filter_map(Loader::to_possible_value)))
-    }
-}
-
 /// Options that choose the monitor that receives the program, and how it is sent.
 #[derive(Args)]
 pub(super) struct LoaderArgs {
-    /// The monitor that receives the program on the board, or FILE.toml that describes it
-    #[arg(
-        long,
-        value_parser = LoaderParser,
-        value_name = "LOADER",
-        default_value = "monitor",
-        help_heading = LOADER
-    )]
-    via: LoaderChoice,
+    #[command(flatten, next_help_heading = LOADER)]
+    receiver: ViaArgs,
     /// Print what would be sent, without opening the port
     #[arg(long, help_heading = LOADER)]
     pub(super) dry_run: bool,
@@ -157,13 +98,13 @@ fn parse_pace(text: &str) -> Result<Pace, String> {
 
 impl LoaderArgs {
     /// Returns whether files are sent to CP/M.
-    pub(super) fn is_xmodem(&self) -> bool {
-        self.via == LoaderChoice::BuiltIn(Loader::Xmodem)
+    pub(super) fn is_cpm(&self) -> bool {
+        self.receiver.via == Via::Stock(ResidentMonitor::Cpm)
     }
 
     /// Returns whether the program goes through a stock monitor that loads it into memory.
     pub(super) fn is_stock_monitor(&self) -> bool {
-        !self.is_xmodem() && self.via != LoaderChoice::BuiltIn(Loader::Monitor)
+        !self.is_cpm() && self.receiver.via != Via::BootMonitor
     }
 
     /// Returns that monitor.
@@ -171,12 +112,9 @@ impl LoaderArgs {
     /// # Errors
     /// Returns an error with exit code 3 and the line or key for an invalid description.
     pub(super) fn stock_monitor(&self) -> Result<Option<StockMonitor>, CommandError> {
-        Ok(match &self.via {
-            LoaderChoice::BuiltIn(Loader::Monitor | Loader::Xmodem) => None,
-            LoaderChoice::BuiltIn(Loader::Scm) => Some(StockMonitor::Scm),
-            LoaderChoice::BuiltIn(Loader::Romwbw) => Some(StockMonitor::Romwbw),
-            LoaderChoice::BuiltIn(Loader::Basic) => Some(StockMonitor::Basic),
-            LoaderChoice::File(file) => Some(StockMonitor::from_file(file)?),
+        Ok(match self.receiver.via.stock_monitor()? {
+            Some(ResidentMonitor::Memory(monitor)) => Some(monitor),
+            Some(ResidentMonitor::Cpm) | None => None,
         })
     }
 
@@ -235,10 +173,10 @@ pub(super) fn write(
     run: bool,
     board: &BoardArgs,
 ) -> Result<Started, CommandError> {
-    let order = args.load_request(program, run);
-    stock.check(order.image)?;
+    let request = args.load_request(program, run);
+    stock.check(request.image)?;
     if args.dry_run {
-        print_monitor_script(stock, program, &order)?;
+        print_monitor_script(stock, program, &request)?;
         return Ok(Started::Nothing);
     }
     let stop = stop_on_interrupt()?;
@@ -250,12 +188,12 @@ pub(super) fn write(
         session.require_processor(if is_z180 { Processor::Z180 } else { Processor::Z80 });
     }
     let mut bar = ProgressBars::default();
-    let outcome = load_hex(stock, &mut session, &order, &mut bar);
+    let outcome = load_hex(stock, &mut session, &request, &mut bar);
     bar.clear();
     let delivered = outcome?;
     let how = if delivered.verified { "verified by reading it back" } else { "not verified" };
     cli_support::eprint_message!("{}: {} bytes, {how}", program.name, delivered.bytes);
-    match (order.entry, program.build_id) {
+    match (request.entry, program.build_id) {
         (Some(entry), Some(build_id)) => {
             wait_for_identity(Link::new(session.into_transport(), baud), entry, build_id)?;
             Ok(Started::Nothing)
@@ -291,7 +229,7 @@ pub(super) fn send_file(
         let expected = "expected NAME.EXT with at most 8 and 3 characters; give one with --name";
         CommandError::new(USAGE, format!("invalid CP/M name '{shown}': {expected}"))
     })?;
-    let order = FileTransfer {
+    let request = FileTransfer {
         bytes: &bytes,
         name,
         xmodem_program: (!args.waiting).then_some(args.xm.as_str()),
@@ -302,30 +240,30 @@ pub(super) fn send_file(
         flow_control: args.flow(),
         reply_timeout: args.patience,
     };
-    if order.bytes.is_empty() {
+    if request.bytes.is_empty() {
         return Err(LoaderError::Empty.into());
     }
     if args.dry_run {
-        return print_script(&order.script(), &shown.to_string());
+        return print_script(&request.script(), &shown.to_string());
     }
     let stop = stop_on_interrupt()?;
     let target = board.target()?;
     let mut session = MonitorSession::new(target.open()?, target.baud(), stop);
     let mut bar = ProgressBars::default();
-    let outcome = transfer_file(&mut session, &order, &mut bar);
+    let outcome = transfer_file(&mut session, &request, &mut bar);
     bar.clear();
-    report_transfer(&order, outcome?, &shown.to_string());
+    report_transfer(&request, outcome?, &shown.to_string());
     Ok(0)
 }
 
-fn report_transfer(order: &FileTransfer, sent: TransferSummary, file: &str) {
+fn report_transfer(request: &FileTransfer, sent: TransferSummary, file: &str) {
     let TransferSummary { check_mode: form, blocks, resent: repeated } = sent;
-    let how = match order.xmodem_program {
-        Some(_) if order.verify => "verified by reading it back",
+    let how = match request.xmodem_program {
+        Some(_) if request.verify => "verified by reading it back",
         _ => "not read back",
     };
     cli_support::eprint_message!("{file}: {blocks} blocks with {form}, {repeated} retries; {how}");
-    if let Some(command) = order.command() {
+    if let Some(command) = request.command() {
         cli_support::eprint_message!("running {command}");
     }
 }
@@ -333,9 +271,9 @@ fn report_transfer(order: &FileTransfer, sent: TransferSummary, file: &str) {
 fn print_monitor_script(
     stock: &StockMonitor,
     program: &Program,
-    order: &LoadRequest,
+    request: &LoadRequest,
 ) -> CommandResult {
-    let script = stock.script(order.image, order.entry, order.pace.unwrap_or(Pace::FULL));
+    let script = stock.script(request.image, request.entry, request.pace.unwrap_or(Pace::FULL));
     print_script(&script, &program.name)
 }
 

@@ -31,20 +31,20 @@ pub(super) struct WriteArgs {
 
 pub(super) fn write(args: &WriteArgs) -> CommandResult {
     let profile = args.board.profile()?;
-    if args.via.is_xmodem() {
+    if args.via.is_cpm() {
         let file = args.program.file.as_deref().ok_or_else(|| {
-            CommandError::new(USAGE, "--via xmodem sends a file: name one, such as PROG.COM")
+            CommandError::new(USAGE, "--via cpm sends a file: name one, such as PROG.COM")
         })?;
         return via::send_file(&args.via, file, !args.no_run, &args.board);
     }
     if args.flash.is_enabled() {
         args.via.reject_stock_monitor_options()?;
-        let order = flash::FlashOptions { dry_run: args.via.dry_run, run: !args.no_run };
-        return flash::write(&args.flash, &order, &args.program, &args.board);
+        let options = flash::FlashOptions { dry_run: args.via.dry_run, run: !args.no_run };
+        return flash::write(&args.flash, &options, &args.program, &args.board);
     }
     let program = args.program.for_memory(&profile, args.via.is_stock_monitor())?;
-    let order = WriteOptions { run: !args.no_run, force: args.flash.force };
-    load_program(&args.via, &program, order, &args.board).map(|_| 0)
+    let options = WriteOptions { run: !args.no_run, force: args.flash.force };
+    load_program(&args.via, &program, options, &args.board).map(|_| 0)
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -55,16 +55,16 @@ pub(super) struct WriteOptions {
     pub(super) force: bool,
 }
 
-/// Loads a program into memory through the monitor that `args` names, and starts it if `order.run`.
+/// Loads a program into memory through the monitor that `args` names, and starts it if `options.run`.
 pub(super) fn load_program(
     args: &LoaderArgs,
     program: &Program,
-    order: WriteOptions,
+    options: WriteOptions,
     board: &BoardArgs,
 ) -> Result<Started, CommandError> {
     match args.stock_monitor()? {
-        Some(stock) => via::write(&stock, args, program, order.run, board),
-        None => load_through_monitor(args, program, order, board),
+        Some(stock) => via::write(&stock, args, program, options.run, board),
+        None => load_through_monitor(args, program, options, board),
     }
 }
 
@@ -78,7 +78,7 @@ pub(super) fn monitor_load_range(profile: &BoardProfile) -> Result<(u16, u16), C
 fn load_through_monitor(
     args: &LoaderArgs,
     program: &Program,
-    order: WriteOptions,
+    options: WriteOptions,
     board: &BoardArgs,
 ) -> Result<Started, CommandError> {
     args.reject_stock_monitor_options()?;
@@ -100,7 +100,7 @@ fn load_through_monitor(
     let (mut link, monitor) = board.target()?.connect_to_monitor()?;
     let bar = progress_bar(bytes.len());
     let moved = |done| bar.set_position(done as u64);
-    let loaded = if order.force {
+    let loaded = if options.force {
         let all = UploadSummary { sent: bytes.len(), resets: 0 };
         loader::upload_all(&mut link, &monitor, address, &bytes, moved).map(|()| all)
     } else {
@@ -115,7 +115,7 @@ fn load_through_monitor(
         "{what}, verified on the board{}",
         upload_note(updated, bytes.len())
     );
-    if !order.run {
+    if !options.run {
         return Ok(Started::Nothing);
     }
     start(&mut link, program.entry, program.build_id)?;
@@ -150,7 +150,7 @@ pub(super) fn start(link: &mut Link, entry: u16, build_id: Option<u32>) -> Resul
 /// Prints that a program was started that does not speak the protocol.
 pub(super) fn print_started(entry: u16) {
     cli_support::eprint_message!(
-        "started at {entry:04X}h; nothing is known of it, since it does not speak the protocol"
+        "started at {entry:04X}h; it does not answer this project's protocol"
     );
 }
 

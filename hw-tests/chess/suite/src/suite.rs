@@ -74,7 +74,7 @@ impl Suite for SargonSuite {
     type Difference = Difference;
     type Details = PositionDetails;
 
-    const VALUES: &'static str = "squares";
+    const VALUE_NOUN: &'static str = "squares";
     const SUBJECT: &'static str = "Position";
     const REMARKS: &'static [&'static str] = &["overflow", "count too high"];
     const PAGE: Page = Page {

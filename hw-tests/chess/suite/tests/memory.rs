@@ -59,7 +59,7 @@ fn peak_during(action: impl FnOnce()) -> usize {
 
 struct Silent;
 
-impl<T: campaign::Session> Observer<T> for Silent {}
+impl<T: campaign::Executor> Observer<T> for Silent {}
 
 /// Returns the most bytes that a run allocates which resumes a file of `count` results and writes
 /// the report; its cases are allocated before. All of them are done, and no board is needed.

@@ -13,7 +13,7 @@ use cli_support::interrupt::install_handler;
 use cli_support::text::{Escape, eprint_message};
 use cli_support::time::parse_time;
 use hil_harness::args::{BoardArgs, OUTPUT};
-use hil_harness::campaign::{self, FinishedRun, Observer, RunConfig, RunContext, Session};
+use hil_harness::campaign::{self, Executor, FinishedRun, Observer, RunConfig, RunContext};
 use hil_harness::case_list::CaseList;
 use hil_harness::file_system::OsFileSystem;
 use hil_harness::fleet::FleetBoard;
@@ -105,7 +105,7 @@ pub(super) struct ExecutionArgs {
 
 /// Runs cases on the board or boards that the options choose. `single` returns the plan of a
 /// run on one board, `each` that of one of several.
-pub(super) fn run_on<T: Session, C: Default>(
+pub(super) fn run_on<T: Executor, C: Default>(
     board: &BoardArgs,
     config: &RunConfig,
     cases: &dyn CaseList<<T::Suite as Suite>::Case>,

@@ -129,7 +129,7 @@ fn conclude(done: &FinishedRun<SargonSuite>) -> CommandResult {
         totals: overview,
         summary,
         stats,
-        limit,
+        utilization,
         faults,
         took,
         target,
@@ -148,7 +148,7 @@ fn conclude(done: &FinishedRun<SargonSuite>) -> CommandResult {
         target,
     ))?;
     print(&overview.comparison())?;
-    if let Some(load) = limit {
+    if let Some(load) = utilization {
         print(&format!("limit: {load}\n"))?;
     }
     let code = done.exit_code();

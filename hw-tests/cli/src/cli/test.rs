@@ -34,8 +34,9 @@ pub(super) struct TestArgs {
     /// Test files, or folders with files named *.test.toml
     #[arg(required_unless_present = "contracts", value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Check Clobbers, Stack and Cycles of the comments above this source's routines at every call;
-    /// without FILE, by the test files in the source's folder
+    /// Check SOURCE's contract comments (Clobbers, Stack, Cycles) at every call
+    ///
+    /// Without FILE, the test files in the folder of SOURCE are run.
     #[arg(long, value_name = "SOURCE")]
     contracts: Vec<PathBuf>,
     /// Only cases with this name; * matches any text, ? any character; repeatable

@@ -26,8 +26,11 @@ pub(crate) fn rcflash() -> Command {
 /// workspace's tests have; `cargo build` would build most dependencies again without them.
 pub(crate) fn path(name: &str) -> PathBuf {
     static BUILT: Once = Once::new();
-    let path = Path::new(env!("CARGO_BIN_EXE_hw-tests")).with_file_name(name);
-    BUILT.call_once(|| build(path.parent().expect("a folder")));
+    // Tests are in the folder `deps` beside the programs.
+    let test = std::env::current_exe().expect("it has a path");
+    let folder = test.ancestors().nth(2).expect("a folder");
+    let path = folder.join(name);
+    BUILT.call_once(|| build(folder));
     assert!(path.exists(), "{} was not built", path.display());
     path
 }

@@ -4,7 +4,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use assert_cmd::cargo::CommandCargoExt;
+use crate::programs;
 
 /// A command of `hw-tests` that serves a port; killed when dropped.
 pub(crate) struct ServedBoard {
@@ -22,8 +22,7 @@ impl ServedBoard {
 
     /// Starts a board or a monitor, and waits until its port is there.
     pub(crate) fn simulate(what: &str, options: &[&str]) -> Self {
-        let mut process = Command::cargo_bin("hw-tests")
-            .expect("it is built")
+        let mut process = Command::new(programs::path("hw-tests"))
             .args(["simulate", what])
             .args(options)
             .stdin(Stdio::piped())

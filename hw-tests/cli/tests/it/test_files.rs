@@ -105,7 +105,7 @@ fn a_failing_case_is_shown_with_its_values_and_places() {
                     8000H, TWICE (twice.asm:1)\nFAIL 1 of 2 cases in twice.test.toml, simulated\n";
     assert_eq!(code, 1);
     let verdict = shown.strip_prefix(expected).unwrap_or_default();
-    assert!(verdict.starts_with("FAIL: 1 of 2 cases agree on 2 calls in "), "{shown}");
+    assert!(verdict.starts_with("FAIL: 1 of 2 cases passed, 2 calls compared, in "), "{shown}");
 }
 
 #[test]

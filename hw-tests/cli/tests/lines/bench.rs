@@ -106,7 +106,6 @@ impl Bench {
             }
             Some("monitor") | None => self.simulated(model, model, true),
             Some(part) => {
-                let part = if part == "xmodem" { "cpm" } else { part };
                 // a program left running by one line would block the port for the next
                 self.boards.insert(part.to_owned(), ServedBoard::simulate("monitor", &[part]));
                 self.boards[part].path.clone()

@@ -14,9 +14,10 @@ use cli_support::text::{Escape, eprint_message};
 use cli_support::time::parse_time;
 use firmware::profile::BoardProfile;
 use rcflash_link::rig::{RigFile, RigFileError};
+use rcflash_monitors::{Via, ViaArgs};
 
 use crate::board::{RecordOptions, read_header};
-use crate::live::{BoardConfig, HostMonitor, MonitorDescription, StockMonitor};
+use crate::live::BoardConfig;
 
 use rig_choice::REPLAY;
 pub use rig_choice::RigChoice;
@@ -64,22 +65,19 @@ pub struct BoardArgs {
     #[arg(long, help_heading = BOARD, hide_short_help = true)]
     flash: bool,
     /// ROM image of the simulated board, instead of the built-in monitor
-    #[arg(long, value_name = "FILE", help_heading = BOARD, hide_short_help = true)]
-    rom: Option<PathBuf>,
-    /// Accept a monitor of another build in the ROM
-    #[arg(long, help_heading = BOARD, hide_short_help = true)]
-    any_monitor: bool,
-    /// Load through the board's stock monitor and return to it at the end
-    ///
-    /// FILE.toml describes another monitor (docs/LOADERS.md).
     #[arg(
         long,
-        value_name = "scm|romwbw|basic|cpm|FILE.toml",
-        value_parser = parse_via,
-        conflicts_with_all = ["flash", "rom", "any_monitor"],
-        help_heading = BOARD
+        value_name = "FILE",
+        conflicts_with = "via",
+        help_heading = BOARD,
+        hide_short_help = true
     )]
-    via: Option<String>,
+    rom: Option<PathBuf>,
+    /// Accept a monitor of another build in the ROM
+    #[arg(long, conflicts_with = "via", help_heading = BOARD, hide_short_help = true)]
+    any_monitor: bool,
+    #[command(flatten, next_help_heading = BOARD)]
+    receiver: ViaArgs,
     /// Wait while somebody else uses the board, a day if no TIME is given, as in --wait=30m
     #[arg(
         long,
@@ -119,23 +117,6 @@ pub const FILE_ROLES: [ArgumentRole; 5] = [
     ("", "record", FileRole::Write),
 ];
 
-/// Checks that a value of --via is the name of a monitor or the path of a description.
-fn parse_via(via: &str) -> Result<String, String> {
-    if HostMonitor::from_name(via).is_some() || MonitorDescription::is_file_name(via) {
-        return Ok(via.to_owned());
-    }
-    let names = HostMonitor::ALL.map(|host| host.name()).join(", ");
-    Err(format!("invalid monitor '{via}': expected {names} or FILE.toml"))
-}
-
-/// Returns the monitor that a value of --via names or describes.
-fn host_monitor(via: &str) -> Result<HostMonitor, CommandError> {
-    match HostMonitor::from_name(via) {
-        Some(host) => Ok(host),
-        None => StockMonitor::from_file(Path::new(via)).map(HostMonitor::Memory),
-    }
-}
-
 impl BoardArgs {
     /// Returns `true` if an option asks for a board, real or simulated.
     pub fn names_board(&self) -> bool {
@@ -167,7 +148,7 @@ impl BoardArgs {
             ("--rom", self.rom.as_deref().map(path)),
             ("--port", self.port.clone()),
             ("--rig", rig),
-            ("--via", self.via.clone()),
+            ("--via", self.via()),
         ];
         let given = given.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value?]));
         given.flatten().chain(self.flash.then(|| "--flash".to_owned())).collect()
@@ -239,6 +220,11 @@ impl BoardArgs {
         Ok(())
     }
 
+    /// Returns the word or file of --via; `None` for this project's monitor.
+    fn via(&self) -> Option<String> {
+        (self.receiver.via != Via::BootMonitor).then(|| self.receiver.via.to_string())
+    }
+
     /// Returns an error if an option is given that works with a single board only.
     fn refuse_single_board_options(&self) -> Result<(), CommandError> {
         let given = [
@@ -283,7 +269,7 @@ impl BoardArgs {
         let is_real = matches!(rig, RigChoice::Real(_));
         let is_replay = matches!(rig, RigChoice::Replay(_));
         let why = match () {
-            () if self.via.is_some() && !is_real => {
+            () if self.via().is_some() && !is_real => {
                 "--via needs a real board: name it with --port or --rig"
             }
             () if self.rom.is_some() && (is_real || is_replay) => {
@@ -314,7 +300,7 @@ impl BoardArgs {
             board,
             in_flash: self.flash,
             any_monitor: self.any_monitor,
-            stock_monitor: self.via.as_deref().map(host_monitor).transpose()?,
+            stock_monitor: self.receiver.via.stock_monitor()?,
             wait_timeout: self.wait.unwrap_or_default(),
             reconnect_timeout: self.reconnect,
             on_notice: |text| eprint_message(text),

@@ -187,24 +187,24 @@ impl BoardKind {
     ///
     /// # Errors
     /// Returns [`BoardError`] if the board can't be started.
-    pub fn power_up(&self, outfit: PowerUpConfig) -> Result<Box<dyn Board>, BoardError> {
+    pub fn power_up(&self, config: PowerUpConfig) -> Result<Box<dyn Board>, BoardError> {
         Ok(match self {
             Self::Simulated { rom, pace } => {
-                let rom = rom.as_deref().unwrap_or(outfit.monitor);
-                let profile = outfit.profile;
-                let probe = outfit.probe;
+                let rom = rom.as_deref().unwrap_or(config.monitor);
+                let profile = config.profile;
+                let probe = config.probe;
                 Box::new(PtyBoard::start(profile, rom, *pace, probe)?)
             }
             Self::InProcess { rom } => {
-                let rom = rom.as_deref().unwrap_or(outfit.monitor);
-                Box::new(InProcessBoard::new(outfit.profile, rom, outfit.probe))
+                let rom = rom.as_deref().unwrap_or(config.monitor);
+                Box::new(InProcessBoard::new(config.profile, rom, config.probe))
             }
             Self::Mame { machine, rom } => {
-                let rom = rom.as_deref().unwrap_or(outfit.monitor);
-                Box::new(MameBoard::new(outfit.profile, machine.as_deref(), rom)?)
+                let rom = rom.as_deref().unwrap_or(config.monitor);
+                Box::new(MameBoard::new(config.profile, machine.as_deref(), rom)?)
             }
             Self::Replay(file) => Box::new(ReplayBoard::new(file)?),
-            Self::Serial(rig) => Box::new(SerialBoard::new(rig.clone(), outfit.profile.uart.baud)),
+            Self::Serial(rig) => Box::new(SerialBoard::new(rig.clone(), config.profile.uart.baud)),
         })
     }
 }

@@ -9,8 +9,8 @@ pub use fleet_run::run_on_fleet;
 pub use recorder::ResultRecorder;
 pub use reporter::Reporter;
 
-pub use crate::session::Session;
-use crate::session::{as_rig_failure, setup_failure};
+pub use crate::executor::Executor;
+use crate::executor::{as_rig_failure, setup_failure};
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -112,37 +112,37 @@ impl RunConfig {
 }
 
 /// Everything that a run uses from its environment.
-pub struct RunContext<'a, T: Session> {
+pub struct RunContext<'a, T: Executor> {
     /// The file system.
     pub file_system: &'a dyn FileSystem,
     /// The clock.
     pub clock: Clock,
     /// Ends the run when set.
     pub stop: Arc<AtomicBool>,
-    /// Prepares a session.
+    /// Prepares an executor.
     pub prepare: &'a (dyn Fn(&T::Plan) -> Result<T, SetupError> + Sync),
     /// Receives the progress of the run.
     pub observer: &'a mut dyn Observer<T>,
 }
 
 /// Receives the progress of a run. All methods do nothing by default.
-pub trait Observer<T: Session> {
-    /// Called when the session is ready.
+pub trait Observer<T: Executor> {
+    /// Called when the executor is ready.
     fn on_ready(&mut self, _session: &T) {}
     /// Called when a board of a fleet is ready or has failed, with a message for the user.
     fn on_board_message(&mut self, _text: &str) {}
-    /// Called when an iteration of so many cases starts.
+    /// Called when an iteration of `_cases` cases starts.
     fn on_iteration_start(&mut self, _cases: usize) {}
     /// Called with the result of each case.
     fn on_result(&mut self, _result: &CaseResult<T::Suite>) {}
-    /// Called when so many cases of the iteration have a verdict.
+    /// Called with the number of cases of the iteration that have a verdict.
     fn on_progress(&mut self, _count: usize) {}
     /// Called when the iteration ends.
     fn on_iteration_end(&mut self) {}
 }
 
-/// A case of a session.
-type CaseOf<T> = <<T as Session>::Suite as Suite>::Case;
+/// A case of an executor.
+type CaseOf<T> = <<T as Executor>::Suite as Suite>::Case;
 
 /// The result of a run.
 #[derive(Debug, Clone)]
@@ -154,7 +154,7 @@ pub struct FinishedRun<S: Suite> {
     /// Statistics of the line.
     pub stats: LinkStats,
     /// The utilization of processor and line.
-    pub limit: Option<Utilization>,
+    pub utilization: Option<Utilization>,
     /// The injected faults.
     pub faults: Option<FaultCounts>,
     /// The duration without the set-up.
@@ -181,7 +181,7 @@ impl<S: Suite> FinishedRun<S> {
 /// # Errors
 /// Returns a failure if the set-up failed or a file can't be written. Its exit code is that of a
 /// wrong answer only if the user's own routines can't be built, or if a result already has one.
-pub fn run<'a, T: Session>(
+pub fn run<'a, T: Executor>(
     config: &'a RunConfig,
     cases: &'a dyn CaseList<CaseOf<T>>,
     plan: Result<T::Plan, CommandError>,
@@ -195,7 +195,7 @@ pub fn run<'a, T: Session>(
         .map_err(as_rig_failure)
         .and_then(|plan| {
             recorder.open(config, &head, ctx.file_system)?;
-            run_session(config, cases, plan, &mut recorder, &mut reporter, &mut ctx)
+            run_on_executor(config, cases, plan, &mut recorder, &mut reporter, &mut ctx)
         })
         .map_err(|failure| with_failed_verdict_code(failure, &recorder));
     reporter.finish(recorder, outcome)
@@ -211,8 +211,8 @@ fn with_failed_verdict_code<S: Suite>(
     CommandError { code, ..failure }
 }
 
-/// Prepares the session, runs the cases, and completes the results file.
-fn run_session<T: Session>(
+/// Prepares the executor, runs the cases, and completes the results file.
+fn run_on_executor<T: Executor>(
     config: &RunConfig,
     cases: &dyn CaseList<CaseOf<T>>,
     mut plan: T::Plan,
@@ -222,23 +222,23 @@ fn run_session<T: Session>(
 ) -> Result<FinishedRun<T::Suite>, CommandError> {
     T::complete_plan(&mut plan, &ctx.stop, &mut ids::<T::Suite>(cases));
     let cases = recorder.unfinished(cases)?;
-    let mut session = match prepare(&plan, recorder, ctx) {
-        Ok(session) => session,
+    let mut executor = match prepare(&plan, recorder, ctx) {
+        Ok(executor) => executor,
         Err(failure) => {
             recorder.record_abort(&format!("set-up failed: {}", failure.message), &cases);
             return Err(failure);
         }
     };
-    reporter.set_session(&session);
+    reporter.set_executor(&executor);
     let began = (ctx.clock)();
-    let summary = run_iterations(config, &mut session, cases, recorder, ctx)?;
+    let summary = run_iterations(config, &mut executor, cases, recorder, ctx)?;
     if summary.ended == RunEnd::Complete {
-        session.finish();
+        executor.finish();
     }
-    let stats = session.stats();
-    let (limit, faults) = (session.utilization(), session.faults());
+    let stats = executor.stats();
+    let (utilization, faults) = (executor.utilization(), executor.faults());
     reporter.report.set_summary(&summary, stats);
-    reporter.report.limit = limit;
+    reporter.report.utilization = utilization;
     reporter.report.faults = faults.map(|faults| faults.to_string());
     reporter.report.rounds = config.is_soak().then(|| recorder.totals.counts());
     recorder.finish(report::incomplete_reason(&summary.ended))?;
@@ -246,33 +246,33 @@ fn run_session<T: Session>(
     Ok(FinishedRun {
         totals: recorder.totals.clone(),
         stats,
-        limit,
+        utilization,
         faults,
         summary,
         took,
-        target: session.target(),
+        target: executor.target(),
         boards: Vec::new(),
         report_failure: None,
     })
 }
 
-/// Prepares the session and records it in the results.
-fn prepare<T: Session>(
+/// Prepares the executor and records it in the results.
+fn prepare<T: Executor>(
     plan: &T::Plan,
     recorder: &mut ResultRecorder<T::Suite>,
     ctx: &mut RunContext<T>,
 ) -> Result<T, CommandError> {
-    let session = (ctx.prepare)(plan).map_err(setup_failure)?;
-    ctx.observer.on_ready(&session);
-    let board = session.name().to_owned();
-    recorder.record_board(BoardReady { board, application: session.program() })?;
-    Ok(session)
+    let executor = (ctx.prepare)(plan).map_err(setup_failure)?;
+    ctx.observer.on_ready(&executor);
+    let board = executor.name().to_owned();
+    recorder.record_board(BoardReady { board, application: executor.program() })?;
+    Ok(executor)
 }
 
 /// Runs the cases, repeatedly in a soak run.
-fn run_iterations<T: Session>(
+fn run_iterations<T: Executor>(
     config: &RunConfig,
-    session: &mut T,
+    executor: &mut T,
     mut cases: SelectedCases<&dyn CaseList<CaseOf<T>>>,
     recorder: &mut ResultRecorder<T::Suite>,
     ctx: &mut RunContext<T>,
@@ -280,7 +280,7 @@ fn run_iterations<T: Session>(
     let mut rounds = config.rounds(&ctx.clock);
     let mut summary = RunSummary::default();
     loop {
-        let (next, started) = run_iteration(config, session, &cases, &rounds, recorder, ctx);
+        let (next, started) = run_iteration(config, executor, &cases, &rounds, recorder, ctx);
         summary = summary.merge(next);
         let count = started.count;
         recorder.verify_one_verdict_each(started)?;
@@ -292,9 +292,9 @@ fn run_iterations<T: Session>(
 }
 
 /// Runs the cases of a round. Also returns which were started.
-fn run_iteration<T: Session>(
+fn run_iteration<T: Executor>(
     config: &RunConfig,
-    session: &mut T,
+    executor: &mut T,
     cases: &dyn CaseList<CaseOf<T>>,
     rounds: &Rounds,
     recorder: &mut ResultRecorder<T::Suite>,
@@ -320,7 +320,7 @@ fn run_iteration<T: Session>(
         }
         ctx.observer.on_progress(recorder.verdict_count());
     };
-    let summary = session.run(&mut feed, options, &mut on_result);
+    let summary = executor.run(&mut feed, options, &mut on_result);
     feed.for_each(|case| on_result(CaseResult::new(&case, Verdict::NotRun)));
     ctx.observer.on_iteration_end();
     (summary, started)

@@ -48,7 +48,7 @@ pub(crate) struct CaseIndex {
 }
 
 impl CaseIndex {
-    /// Creates an index that takes so many cases without growing.
+    /// Creates an index that takes `count` cases without growing.
     #[must_use]
     pub(crate) fn with_capacity(count: usize) -> Self {
         Self { keys: Vec::with_capacity(count), slots: vec![0; table_length(count + 1)] }
@@ -113,7 +113,7 @@ impl CaseIndex {
     }
 }
 
-/// Returns the length of the table for so many cases.
+/// Returns the length of the table for `count` cases.
 fn table_length(count: usize) -> usize {
     count + count / 4 + 1
 }

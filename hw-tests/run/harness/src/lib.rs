@@ -17,6 +17,7 @@ pub mod campaign;
 mod case_index;
 pub mod case_list;
 pub mod doctor;
+mod executor;
 pub mod file_system;
 pub mod fleet;
 pub mod live;
@@ -25,7 +26,6 @@ pub mod results;
 pub mod rounds;
 pub mod runner;
 pub mod select;
-mod session;
 pub mod suite;
 #[cfg(test)]
 #[path = "../tests/it/test_suite.rs"]

@@ -45,7 +45,7 @@ use board_simulator::{CallRecord, Guard, Pace, Probe, Violation};
 use damage::StatusBaseline;
 use firmware::code_map::CodeMap;
 pub use programs::{Programs, write_to_flash};
-pub use rcflash_monitors::{HostMonitor, HostedProgram, MonitorDescription, StockMonitor};
+pub use rcflash_monitors::{HostedProgram, MonitorDescription, ResidentMonitor, StockMonitor};
 use utilization::CounterSnapshot;
 
 /// How long to wait for a simulated board's port to reappear.
@@ -70,7 +70,7 @@ pub struct BoardConfig<S> {
     pub any_monitor: bool,
     /// The stock monitor in the board's ROM, through which the application is loaded; `None` if
     /// this project's monitor is there.
-    pub stock_monitor: Option<HostMonitor>,
+    pub stock_monitor: Option<ResidentMonitor>,
     /// How long to wait for a port that is in use.
     pub wait_timeout: Duration,
     /// How long to wait for a disconnected port.
@@ -174,8 +174,8 @@ impl<S> BoardConfig<S> {
     /// # Errors
     /// Returns an error if the board can't be powered up or its port can't be opened.
     pub fn connect(&self, monitor: &[u8]) -> Result<(Box<dyn Board>, Link), BoardError> {
-        let outfit = PowerUpConfig { profile: &self.profile, monitor, probe: Probe::default() };
-        let board = self.board.power_up(outfit)?;
+        let config = PowerUpConfig { profile: &self.profile, monitor, probe: Probe::default() };
+        let board = self.board.power_up(config)?;
         let mut board = self.record(board, &OsFileSystem)?;
         let link = self.link(&mut *board)?;
         Ok((board, link))
@@ -328,7 +328,7 @@ pub struct LiveBoard<S: BoardSuite> {
     baseline_counters: CounterSnapshot,
     /// The board's count of waits at the last [`Self::record_waits`].
     waits: Option<u32>,
-    /// The last good status; `None` if the application has none.
+    /// The last good status; `None` if the application has none, or it could not be read.
     status: Option<StatusBaseline>,
     config: BoardConfig<S>,
     programs: Arc<Programs>,

@@ -160,7 +160,7 @@ impl<S: Suite> RunTotals<S> {
     #[must_use]
     pub fn table(&self) -> String {
         let mut text = String::new();
-        let head = ["cases", S::VALUES].into_iter().chain(Verdict::ALL.map(Verdict::as_str));
+        let head = ["cases", S::VALUE_NOUN].into_iter().chain(Verdict::ALL.map(Verdict::as_str));
         line(&mut text, "", head);
         for (tag, counts) in &self.by_tag {
             row(&mut text, &tag.escaped(), *counts);
@@ -273,8 +273,8 @@ pub fn summary_text<S: Suite>(
     let seconds = took.as_secs_f64();
     let known = with_known_passing.pass.saturating_sub(pass);
     let mut text = format!(
-        "{verdict}: {pass} of {cases} cases agree on {values} {} in {seconds:.1} s{}{}\n",
-        S::VALUES,
+        "{verdict}: {pass} of {cases} cases passed, {values} {} compared, in {seconds:.1} s{}{}\n",
+        S::VALUE_NOUN,
         target.phrase(),
         reservations(known, stats.total_retries(), target)
     );
@@ -366,8 +366,8 @@ mod tests {
             let text = summary_text(counts, &summary, stats, Duration::from_secs(3), target);
             text.lines().next().map(str::to_owned).expect("a line")
         };
-        let judged = "cases agree on 0 outputs in 3.0 s on /dev/ttyUSB0 (RC2014 Classic), build \
-                      3F2A51C0";
+        let judged = "cases passed, 0 outputs compared, in 3.0 s on /dev/ttyUSB0 (RC2014 \
+                      Classic), build 3F2A51C0";
         let one = std::slice::from_ref(&passed);
         assert_eq!(first_line(one, stats, &target), format!("PASS: 1 of 1 {judged}"));
         stats.retries.overrun = 1;

@@ -24,14 +24,14 @@ impl Rounds {
         self.deadline.is_some_and(|deadline| (self.clock)() >= deadline)
     }
 
-    /// Returns the number of cases of the next round, of so many.
+    /// Returns how many of `cases` the next round runs.
     #[must_use]
     pub(crate) fn next_len(&self, cases: usize) -> usize {
         let remaining = self.remaining.and_then(|remaining| usize::try_from(remaining).ok());
         remaining.map_or(cases, |remaining| remaining.min(cases))
     }
 
-    /// Ends a round in which so many cases were started. Returns `true` if another follows.
+    /// Ends a round in which `started` cases were started. Returns `true` if another follows.
     pub(crate) fn has_next(&mut self, started: usize) -> bool {
         let is_soak = self.remaining.is_some() || self.deadline.is_some();
         self.remaining = self.remaining.map(|remaining| remaining - started as u64);

@@ -13,7 +13,7 @@ mod merge;
 mod suspects;
 mod unconfirmed;
 
-pub use crate::suite::{BoardVerdict, CaseResult, FaultSide, Verdict, VerdictCounts};
+pub use crate::suite::{BoardVerdict, CaseResult, FaultOrigin, Verdict, VerdictCounts};
 pub use baseline::{Baseline, BaselineStatus, BaselineSummary};
 pub use conclusion::{Conclusion, exit_code, incomplete_counts};
 pub use merge::{merge_repetitions, merge_requests};
@@ -34,7 +34,8 @@ use in_flight::{InFlightRequest, RequestKind};
 use job::CaseJob;
 use unconfirmed::UnconfirmedResults;
 
-/// A case gets [`Verdict::Error`] when the board was lost this often while it was in flight.
+/// A case gets [`Verdict::Error`] when the board was lost this often while it was the oldest in
+/// flight.
 const MAX_LOSSES_PER_CASE: u32 = 3;
 /// A case fails when the board restarted without a known cause this often while it ran by itself.
 const MAX_LONE_RESTARTS: u32 = 2;

@@ -7,7 +7,7 @@ mod follow_up;
 mod result;
 
 pub use follow_up::{FollowUp, FollowUpOptions, command_line};
-pub use result::{BoardVerdict, CaseResult, FaultSide, Verdict, VerdictCounts};
+pub use result::{BoardVerdict, CaseResult, FaultOrigin, Verdict, VerdictCounts};
 
 use std::fmt::{Debug, Display};
 
@@ -27,9 +27,9 @@ pub trait Suite: Debug + Clone + Default + PartialEq + Eq + Send + Sync + 'stati
     /// the result.
     type Details: Debug + Clone + Default + PartialEq + Eq + Serialize + DeserializeOwned + Send;
 
-    /// What is compared in a case, in the plural: a column of tables, with at most eight letters,
-    /// and a field of JSON.
-    const VALUES: &'static str;
+    /// Plural noun for the compared values: heading of a column, of at most eight letters, and key
+    /// of JSON.
+    const VALUE_NOUN: &'static str;
     /// The heading of [`Self::subject`] in reports.
     const SUBJECT: &'static str;
     /// Remarks on values that are listed by case after a run.

@@ -20,7 +20,9 @@ use rcflash_link::loader::LoadError;
 use rcflash_link::{Link, LinkError, LinkStats};
 
 use crate::block::Block;
-use crate::machine::{Call, CallEnd, Count, Entry, Machine, MachineError, Outcome, Violation};
+use crate::machine::{
+    ArgumentSweep, Call, CallEnd, Entry, Machine, MachineError, Outcome, Violation,
+};
 use crate::program::Program;
 use loaded::LoadedProgram;
 use start::CallerLoader;
@@ -306,7 +308,7 @@ impl BoardMachine {
     fn count_calls(
         &mut self,
         first: &Call,
-        count: &Count,
+        count: &ArgumentSweep,
     ) -> Result<Option<u16>, BoardMachineError> {
         self.ensure_running()?;
         let time = self.time(first.timeout + 2 * count.t_states) / count.calls.max(1);
@@ -373,7 +375,7 @@ impl Machine for BoardMachine {
         true
     }
 
-    fn count(&mut self, first: &Call, count: &Count) -> Result<Option<u16>, MachineError> {
+    fn count(&mut self, first: &Call, count: &ArgumentSweep) -> Result<Option<u16>, MachineError> {
         Ok(self.count_calls(first, count)?)
     }
 

@@ -100,7 +100,7 @@ impl Judged<'_> {
             ("ports", is_blind && !expect.ports.is_empty()),
             ("console", is_blind && expect.console.is_some() && self.console_port().is_some()),
         ];
-        // Of a call that did not return nothing else is checked on any machine.
+        // If a call did not return, nothing else is checked.
         let has_returned = outcome.end == CallEnd::Returned;
         all.into_iter()
             .filter(|(_, is_missing)| *is_missing && has_returned)

@@ -57,8 +57,8 @@ pub use board::{BoardMachine, BoardMachineError};
 pub use contract::Contract;
 pub use debug::CallState;
 pub use machine::{
-    Call, CallEnd, Count, Entry, Interrupt, Machine, MachineError, Mock, MockReturn, Outcome,
-    Violation,
+    ArgumentSweep, Call, CallEnd, Entry, Interrupt, Machine, MachineError, Mock, MockReturn,
+    Outcome, Violation,
 };
 pub use matcher::{Matcher, Test};
 pub use model::{

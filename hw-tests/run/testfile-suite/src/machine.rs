@@ -93,7 +93,7 @@ pub struct Interrupt {
 
 /// Calls whose arguments count up, and what they should return.
 #[derive(Debug, Clone, Default)]
-pub struct Count {
+pub struct ArgumentSweep {
     /// The registers of eight bits that count, the lowest first.
     pub counted: Vec<&'static str>,
     /// The number of calls, at least 1.
@@ -246,7 +246,11 @@ pub trait Machine {
     ///
     /// # Errors
     /// Returns `MachineError` as [`Self::run`] does.
-    fn count(&mut self, _first: &Call, _count: &Count) -> Result<Option<u16>, MachineError> {
+    fn count(
+        &mut self,
+        _first: &Call,
+        _count: &ArgumentSweep,
+    ) -> Result<Option<u16>, MachineError> {
         Ok(None)
     }
 

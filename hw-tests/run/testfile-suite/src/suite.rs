@@ -160,7 +160,7 @@ impl Suite for TestFiles {
     type Difference = Difference;
     type Details = TestDetails;
 
-    const VALUES: &'static str = "calls";
+    const VALUE_NOUN: &'static str = "calls";
     const SUBJECT: &'static str = "Routine";
     const PAGE: Page = Page {
         style: "",

@@ -14,7 +14,7 @@ use sargon_corpus::{Case, builtin_corpus};
 use sargon_suite::residues::SquareEntry;
 use sargon_suite::{CaseResult, PositionDetails, SargonSuite};
 
-/// One result of so many is a failure.
+/// One result in this many is a failure.
 const FAILURE_INTERVAL: usize = 10_000;
 /// Squares in a result by default, about as many as in a position of the corpus.
 const SQUARES: u64 = 17;
@@ -35,7 +35,7 @@ impl Default for ManyResults {
 }
 
 impl ManyResults {
-    /// Makes results with so many squares each.
+    /// Makes results with `squares` squares each.
     pub fn with_squares(squares: u64) -> Self {
         Self { squares, ..Self::default() }
     }

@@ -128,9 +128,9 @@ fn purge(port: &mut dyn Transport, selection: u8) -> PortReply {
 /// Discards received bytes. An error is reported by the next read.
 fn discard_received(port: &mut dyn Transport) {
     const MAX_READS: usize = 64; // for a board that sends without end
-    let mut event = [0; 1024];
+    let mut discarded = [0; 1024];
     for _ in 0..MAX_READS {
-        match port.read(&mut event, std::time::Duration::ZERO) {
+        match port.read(&mut discarded, std::time::Duration::ZERO) {
             Ok(1..) => {}
             Ok(0) | Err(_) => return,
         }

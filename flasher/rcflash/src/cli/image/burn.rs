@@ -20,7 +20,7 @@ const PROGRAMMER: &str = "EPROM programmer";
 pub(super) struct BurnArgs {
     /// Program the chip with minipro, read it back and compare
     #[arg(long, help_heading = PROGRAMMER)]
-    run: bool,
+    program: bool,
     /// The chip's name for minipro [default: a common maker's]
     ///
     /// `minipro -L 27C256` lists the names for all makers.
@@ -34,11 +34,11 @@ pub(super) struct BurnArgs {
     /// Do not disable software data protection first; a protected 28C chip then stays unchanged
     #[arg(long, help_heading = PROGRAMMER, hide_short_help = true)]
     no_unprotect: bool,
-    /// With --run: time for writing, and for reading back [default: by the chip's size]
+    /// With --program: time for writing, and for reading back [default: by the chip's size]
     #[arg(
         long,
         value_name = "TIME",
-        requires = "run",
+        requires = "program",
         value_parser = time_within(Duration::from_secs(1)..=Duration::from_secs(86_400)),
         help_heading = PROGRAMMER,
         hide_short_help = true
@@ -51,7 +51,7 @@ pub(super) struct BurnPlan<'a> {
     chip: Option<Chip>,
     unprotect: bool,
     protect: bool,
-    run: bool,
+    program: bool,
     patience: Duration,
 }
 
@@ -64,7 +64,7 @@ impl BurnArgs {
             let problem = "--protect works with chips of the 28C series only: name one with --chip";
             return Err(CommandError::new(USAGE, problem));
         }
-        if self.run && device.is_none() {
+        if self.program && device.is_none() {
             return Err(CommandError::new(USAGE, DEVICE_HINT));
         }
         let usual = chip.as_ref().map_or(UNKNOWN_CHIP_TIMEOUT, run_timeout);
@@ -73,7 +73,7 @@ impl BurnArgs {
             chip,
             unprotect: is_eeprom && !self.no_unprotect,
             protect: self.protect,
-            run: self.run,
+            program: self.program,
             patience: self.deadline.unwrap_or(usual),
         })
     }
@@ -84,7 +84,7 @@ const DEVICE_HINT: &str = "name the chip with --chip, or with --device as minipr
 const UNKNOWN_CHIP_TIMEOUT: Duration = Duration::from_secs(1200);
 
 impl BurnPlan<'_> {
-    /// Prints the command that programs the chip, or runs it.
+    /// Programs the chip, or prints the command that does.
     pub(super) fn execute(&self, file: &Path, bytes: &[u8]) -> CommandResult {
         let Some(device) = self.device else {
             cli_support::eprint_message!("note: for the programmer's command, {DEVICE_HINT}");
@@ -94,15 +94,15 @@ impl BurnPlan<'_> {
         if let Some(chip) = self.chip.filter(|chip| !chip.caution.is_empty()) {
             cli_support::eprint_message!("note: a {} {}", chip.name, chip.caution);
         }
-        if self.run {
-            return self.run(&job, bytes);
+        if self.program {
+            return self.program_chip(&job, bytes);
         }
         // On standard output for scripts; a closed pipe is not an error.
         let _ = writeln!(std::io::stdout(), "{}", job.command_line());
         Ok(0)
     }
 
-    fn run(&self, job: &WriteJob, bytes: &[u8]) -> CommandResult {
+    fn program_chip(&self, job: &WriteJob, bytes: &[u8]) -> CommandResult {
         cli_support::eprint_message!("{}", job.command_line());
         let stop = stop_on_interrupt()?;
         let has_verified = job.run(bytes, self.patience, &stop, &mut forward_output)?;

@@ -65,7 +65,7 @@ pub(super) struct ChipArgs {
     #[arg(
         long,
         requires = "file",
-        conflicts_with_all = ["page", "bank", "run"],
+        conflicts_with_all = ["page", "bank", "program"],
         help_heading = CHIP,
         hide_short_help = true
     )]

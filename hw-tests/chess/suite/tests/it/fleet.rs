@@ -14,7 +14,7 @@ use hil_harness::board::{Board, BoardError, BoardKind};
 use hil_harness::campaign::{self, Observer, RunConfig};
 use hil_harness::file_system::OsFileSystem;
 use hil_harness::live::{Programs, SetupError};
-use hil_harness::runner::{Conclusion, FaultSide, RunEnd, Verdict};
+use hil_harness::runner::{Conclusion, FaultOrigin, RunEnd, Verdict};
 use rcflash_transport::{ControlLine, Transport};
 use sargon_corpus::{Case, builtin_corpus};
 use sargon_suite::{BoardConfig, FinishedRun, FleetBoard, LiveBoard, Report, RunContext};
@@ -189,7 +189,7 @@ struct StoppingObserver<F> {
     is_enough: F,
 }
 
-impl<T: campaign::Session, F: Fn(usize) -> bool> Observer<T> for StoppingObserver<F> {
+impl<T: campaign::Executor, F: Fn(usize) -> bool> Observer<T> for StoppingObserver<F> {
     fn on_result(&mut self, _: &hil_harness::suite::CaseResult<T::Suite>) {
         self.verdicts += 1;
         if (self.is_enough)(self.verdicts) {
@@ -268,7 +268,7 @@ fn a_faulty_board_is_distinguished_from_wrong_code() {
     let done = done.expect("it ends");
     let failed = with(&report, &cases, Verdict::Fail);
     assert!(!failed.is_empty() && done.exit_code() == 1, "{:?}", report.boards);
-    let liar = Some(FaultSide::Boards(vec!["liar".to_owned()]));
+    let liar = Some(FaultOrigin::Boards(vec!["liar".to_owned()]));
     for case in report.cases.iter().filter(|case| case.verdict == Verdict::Fail) {
         assert_eq!((&case.fault, case.board.as_deref()), (&liar, Some("liar")), "{case:?}");
         assert_eq!(case.board_verdicts.len(), 2, "one board more");
@@ -288,7 +288,7 @@ fn code_that_is_wrong_on_every_board_is_at_fault() {
     let failed = with(&report, &cases, Verdict::Fail);
     assert!(failed.len() > 3, "{failed:?}");
     for case in report.cases.iter().filter(|case| case.verdict == Verdict::Fail) {
-        assert_eq!(case.fault, Some(FaultSide::Code(2)), "{case:?}");
+        assert_eq!(case.fault, Some(FaultOrigin::Code(2)), "{case:?}");
     }
     assert!(report.boards.iter().all(|row| row.at_fault == 0 && row.ended == "complete"));
 }
@@ -299,7 +299,7 @@ fn cases_in_flight_on_an_unplugged_board_are_run_by_others() {
     for reads in [2, 150, 200] {
         let (done, report) = run_with_a_loss(reads, Duration::from_nanos(1), of(cases.clone()));
         // A board that was never ready has run nothing.
-        let expected = if report.boards[1].at.is_some() { 3 } else { 0 };
+        let expected = if report.boards[1].port.is_some() { 3 } else { 0 };
         assert_eq!(done.expect("it ends").exit_code(), expected, "{:?}", report.boards);
         assert_eq!(with(&report, &cases, Verdict::Pass).len(), cases.len(), "{reads} reads");
         let ended = &report.boards[1].ended;

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use cli_support::output::{pluralize, print};
 use cli_support::text::{Escape, eprint_message};
-use hil_harness::campaign::{Observer, Session};
+use hil_harness::campaign::{Executor, Observer};
 use hil_harness::suite::{CaseResult, Verdict};
 use testfile_suite::{TestCase, TestFiles};
 
@@ -50,9 +50,9 @@ impl Printer {
     }
 }
 
-impl<T: Session<Suite = TestFiles>> Observer<T> for Printer {
-    fn on_ready(&mut self, session: &T) {
-        self.name = session.name().escaped();
+impl<T: Executor<Suite = TestFiles>> Observer<T> for Printer {
+    fn on_ready(&mut self, executor: &T) {
+        self.name = executor.name().escaped();
     }
 
     fn on_board_message(&mut self, text: &str) {
@@ -135,7 +135,7 @@ fn lines(path: &str, result: &CaseResult<TestFiles>) -> String {
             }
             text
         }
-        // The session has printed errors.
+        // The executor has printed errors.
         Verdict::Timeout | Verdict::Error | Verdict::NotRun => String::new(),
     }
 }

@@ -1,4 +1,4 @@
-//! A session that runs cases of test files, on a simulated machine or on a board.
+//! Runs the cases of test files, on a simulated machine or on a board.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use cli_support::exit::CommandError;
 use cli_support::text::{Escape, eprint_message};
 use firmware::profile::BoardProfile;
 use firmware_wire::Identity;
-use hil_harness::campaign::{FinishedRun, RunConfig, Session};
+use hil_harness::campaign::{Executor, FinishedRun, RunConfig};
 use hil_harness::live::{BoardConfig, SetupError};
 use hil_harness::report::RunTarget;
 use hil_harness::runner::{BaselineStatus, RunEnd, RunSummary, merge_repetitions};
@@ -50,10 +50,10 @@ pub(super) fn run(
         false => Ok(plan(None)),
     };
     let mut printer = Printer::new(cases, config.boards.len(), config.is_soak());
-    run_on(&args.board, &config, cases, single, each, &TestSession::prepare, &mut printer)
+    run_on(&args.board, &config, cases, single, each, &TestExecutor::prepare, &mut printer)
 }
 
-/// What a session is prepared from.
+/// What an executor is prepared from.
 #[derive(Clone)]
 struct TestPlan {
     /// The board; `None` for the simulated machine.
@@ -66,15 +66,15 @@ struct TestPlan {
 }
 
 /// What runs calls.
-enum Runner {
+enum TestMachine {
     /// A processor with memory, made at the first call of each file.
     Simulated(Option<Box<SimulatedMachine>>),
     Board(Box<BoardMachine>),
 }
 
-/// A session.
-struct TestSession {
-    runner: Runner,
+/// Runs the cases of test files.
+struct TestExecutor {
+    machine: TestMachine,
     seed: Option<u64>,
     stop: Arc<AtomicBool>,
     /// The file whose program is loaded, and what came of that.
@@ -92,14 +92,14 @@ enum Refusal {
     Unloadable(String),
 }
 
-impl TestSession {
+impl TestExecutor {
     fn prepare(plan: &TestPlan) -> Result<Self, SetupError> {
-        let runner = match &plan.board {
-            None => Runner::Simulated(None),
-            Some(config) => Runner::Board(Box::new(BoardMachine::prepare(config)?)),
+        let machine = match &plan.board {
+            None => TestMachine::Simulated(None),
+            Some(config) => TestMachine::Board(Box::new(BoardMachine::prepare(config)?)),
         };
         let TestPlan { seed, stop, measurements, .. } = plan.clone();
-        Ok(Self { runner, seed, stop, loaded: None, not_checked: BTreeSet::new(), measurements })
+        Ok(Self { machine, seed, stop, loaded: None, not_checked: BTreeSet::new(), measurements })
     }
 
     /// Loads the program of a file, unless it is loaded.
@@ -110,13 +110,13 @@ impl TestSession {
             return Ok(outcome.clone());
         }
         self.finish_file();
-        let outcome = match &mut self.runner {
-            Runner::Simulated(_) => Ok(()),
-            Runner::Board(machine) if !file.fits(&machine.profile().name) => {
+        let outcome = match &mut self.machine {
+            TestMachine::Simulated(_) => Ok(()),
+            TestMachine::Board(machine) if !file.fits(&machine.profile().name) => {
                 let (boards, profile) = (file.boards.join(", "), &machine.profile().name);
                 Err(Refusal::Skipped(format!("its file is for {boards}, not {profile}")))
             }
-            Runner::Board(machine) => match machine.load(&file.program) {
+            TestMachine::Board(machine) => match machine.load(&file.program) {
                 Ok(()) => Ok(()),
                 Err(error @ BoardMachineError::Overlap { .. }) => {
                     let message = format!("{}: {error}", file.path.escaped());
@@ -170,20 +170,21 @@ impl TestSession {
             progress: Some(&|text| progress.show(text)),
             ..RunOptions::default()
         };
-        let machine: &mut dyn Machine = match &mut self.runner {
-            Runner::Simulated(machine) => {
+        let machine: &mut dyn Machine = match &mut self.machine {
+            TestMachine::Simulated(machine) => {
                 let new = || lock(&self.measurements).machine(&case.file);
                 let stop = Arc::clone(&self.stop);
                 &mut **machine.get_or_insert_with(|| Box::new(new().with_stop(stop)))
             }
-            Runner::Board(machine) => &mut **machine,
+            TestMachine::Board(machine) => &mut **machine,
         };
         run_one(&case.file, case.index, machine, &options)
     }
 
     /// Adds up what was measured of the file whose cases have run.
     fn finish_file(&mut self) {
-        if let (Some((file, _)), Runner::Simulated(machine)) = (&self.loaded, &mut self.runner)
+        if let (Some((file, _)), TestMachine::Simulated(machine)) =
+            (&self.loaded, &mut self.machine)
             && let Some(machine) = machine.take()
         {
             lock(&self.measurements).add(file, &machine);
@@ -191,9 +192,9 @@ impl TestSession {
     }
 
     fn restarts(&self) -> u64 {
-        match &self.runner {
-            Runner::Simulated(_) => 0,
-            Runner::Board(machine) => machine.restarts(),
+        match &self.machine {
+            TestMachine::Simulated(_) => 0,
+            TestMachine::Board(machine) => machine.restarts(),
         }
     }
 }
@@ -225,7 +226,7 @@ impl Drop for CaseProgress {
     }
 }
 
-impl Session for TestSession {
+impl Executor for TestExecutor {
     type Suite = TestFiles;
     type Plan = TestPlan;
 
@@ -248,9 +249,9 @@ impl Session for TestSession {
     }
 
     fn name(&self) -> &str {
-        match &self.runner {
-            Runner::Simulated(_) => "simulated",
-            Runner::Board(machine) => machine.name(),
+        match &self.machine {
+            TestMachine::Simulated(_) => "simulated",
+            TestMachine::Board(machine) => machine.name(),
         }
     }
 
@@ -259,9 +260,9 @@ impl Session for TestSession {
     }
 
     fn identity(&self) -> Option<&Identity> {
-        match &self.runner {
-            Runner::Simulated(_) => None,
-            Runner::Board(machine) => Some(machine.caller().identity()),
+        match &self.machine {
+            TestMachine::Simulated(_) => None,
+            TestMachine::Board(machine) => Some(machine.caller().identity()),
         }
     }
 
@@ -315,16 +316,16 @@ impl Session for TestSession {
     }
 
     fn verify(&mut self) -> Result<(), String> {
-        match &mut self.runner {
-            Runner::Simulated(_) => Ok(()),
-            Runner::Board(machine) => machine.verify().map_err(|error| error.to_string()),
+        match &mut self.machine {
+            TestMachine::Simulated(_) => Ok(()),
+            TestMachine::Board(machine) => machine.verify().map_err(|error| error.to_string()),
         }
     }
 
     fn stats(&self) -> LinkStats {
-        match &self.runner {
-            Runner::Simulated(_) => LinkStats::default(),
-            Runner::Board(machine) => machine.stats(),
+        match &self.machine {
+            TestMachine::Simulated(_) => LinkStats::default(),
+            TestMachine::Board(machine) => machine.stats(),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::house::{crates, files, read, root};
 
 /// The crates for tests only, which are not published.
-const UNPUBLISHED: [&str; 1] = ["hil-testing"];
+const UNPUBLISHED: [&str; 2] = ["hil-testing", "rcflash-tests"];
 /// The maximum number of keywords and categories on crates.io.
 const MAX_KEYWORDS: usize = 5;
 

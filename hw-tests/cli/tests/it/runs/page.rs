@@ -32,7 +32,7 @@ fn the_page_has_every_wrong_square_and_loads_nothing() {
         }
         assert_eq!(drawn[6].as_array().map(Vec::len), Some(case.differences.len()));
     }
-    let limit = report.limit.expect("the board has a clock").to_string();
+    let limit = report.utilization.expect("the board has a clock").to_string();
     let facts = shown["facts"].as_array().expect("facts");
     assert!(facts.contains(&json!(["limit", limit])), "{facts:?}");
     let markup = page.replace("http://www.w3.org/2000/svg", "");

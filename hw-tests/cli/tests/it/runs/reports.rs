@@ -135,7 +135,7 @@ fn the_bottleneck_of_a_run_is_in_every_report_only_if_its_times_are_real() {
     let times = |count| ["--rig", "direct", "--full", "--tag", "document", "--repeat", count];
     let written = WrittenReport::from_run(&times("80"));
     let report = written.report();
-    let load = report.limit.expect("the board has a clock");
+    let load = report.utilization.expect("the board has a clock");
     // Replies of 350 bytes to requests of 40: the line from the board is the bottleneck.
     assert!(written.text("report.json").contains(r#""limit":{"by":"in","#), "{load}");
     assert!(load.processor.is_some_and(|busy| (0.5..=1.0).contains(&busy)), "{load}");
@@ -156,7 +156,7 @@ fn the_bottleneck_of_a_run_is_in_every_report_only_if_its_times_are_real() {
     let limit = cases.properties.iter().find(|property| property.name.as_str() == "limit");
     assert_eq!(limit.map(|property| property.value.as_str()), Some(load.to_string().as_str()));
     let free = WrittenReport::from_run(&["--tag", "document"]);
-    assert_eq!((free.code(), free.report().limit), (Some(0), None));
+    assert_eq!((free.code(), free.report().utilization), (Some(0), None));
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn a_failed_set_up_is_in_the_report() {
         let why = report.incomplete.expect("why");
         assert!(why.starts_with("set-up failed: ") && why.contains(what), "{why}");
         assert_eq!((report.counts.cases, report.counts.not_run), (6, 6));
-        assert!(report.image.is_none() && report.link.is_none() && report.limit.is_none());
+        assert!(report.image.is_none() && report.link.is_none() && report.utilization.is_none());
         let [run, cases] = suites(&written);
         assert_eq!((run.errors, cases.skipped), (1, 6), "it is not green");
         assert!(written.text("report.md").contains("**Incomplete:** set-up failed"));

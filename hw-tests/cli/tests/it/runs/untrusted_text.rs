@@ -15,7 +15,7 @@ use super::{command, run_command};
 /// A forged verdict on a cleared screen, a title, reversed letters, a C1 control and invalid
 /// UTF-8.
 const HOSTILE: &[u8] =
-    b"x\x1B[2J\x1B[H\nPASS: 99 of 99 cases agree\n\x1B]0;t\x07\xE2\x80\xAE\xC2\x9B1m\r\xFF";
+    b"x\x1B[2J\x1B[H\nPASS: 99 of 99 cases passed\n\x1B]0;t\x07\xE2\x80\xAE\xC2\x9B1m\r\xFF";
 
 fn hostile() -> &'static OsStr {
     OsStr::from_bytes(HOSTILE)

@@ -2,6 +2,9 @@
 //! labgrid's coordinator and exporter are the real ones, of `.ci/install/labgrid`.
 
 mod lab;
+#[allow(dead_code, reason = "these tests do not cut the network")]
+#[path = "../../../../flasher-tests/tests/it/network/proxy.rs"]
+mod proxy;
 use crate::background_process;
 use crate::programs;
 use crate::sim;
@@ -10,13 +13,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Duration;
 
-use hil_harness::runner::{FaultSide, Verdict};
+use hil_harness::runner::{FaultOrigin, Verdict};
 use rustix::process::{Pid, Signal, kill_process};
 use sargon_suite::Report;
 
-use crate::network::proxy::Proxy;
 use background_process::BackgroundProcess;
 use lab::Lab;
+use proxy::Proxy;
 use sim::ServedBoard;
 
 /// A command's exit code and all of its output.
@@ -58,7 +61,7 @@ fn four_places_make_one_run_of_which_one_is_unplugged_one_lies_and_one_is_slow()
     for case in &failed {
         assert_eq!(
             case.fault,
-            Some(FaultSide::Boards(vec!["labgrid://liar".to_owned()])),
+            Some(FaultOrigin::Boards(vec!["labgrid://liar".to_owned()])),
             "{case:?}"
         );
     }

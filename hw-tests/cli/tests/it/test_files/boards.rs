@@ -26,7 +26,7 @@ fn boards_give_the_verdicts_of_the_simulated_machine() {
             shown.contains("FAIL 1 of 2 cases in twice.test.toml, simulated rc2014-"),
             "{shown}"
         );
-        assert!(shown.contains("\nFAIL: 1 of 2 cases agree on 2 calls in "), "{shown}");
+        assert!(shown.contains("\nFAIL: 1 of 2 cases passed, 2 calls compared, in "), "{shown}");
     }
 }
 
@@ -36,7 +36,7 @@ fn the_example_of_a_console_passes_on_boards_without_cpm() {
         let arguments = ["test", "decimal.test.toml", "--rig", "direct", "--board", board];
         let (code, shown, errors) = hw_tests(&examples(), &arguments);
         assert_eq!((code, errors.as_str()), (0, ""), "{board}: {shown}");
-        assert!(shown.contains("\nPASS: 5 of 5 cases agree on 5 calls in "), "{shown}");
+        assert!(shown.contains("\nPASS: 5 of 5 cases passed, 5 calls compared, in "), "{shown}");
     }
 }
 
@@ -155,12 +155,12 @@ fn several_boards_share_the_cases_of_all_files() {
     assert!(shown.contains("FAIL 1 of 2 cases in twice.test.toml, 2 boards\n"), "{shown}");
     let fault = "at fault: the code, or something that the boards share: same outcome on 2 boards";
     assert!(shown.contains(fault) && shown.contains("      A: expected 1, got 0\n"), "{shown}");
-    assert!(shown.contains("FAIL: 41 of 42 cases agree on 42 calls"), "{shown}");
+    assert!(shown.contains("FAIL: 41 of 42 cases passed, 42 calls compared"), "{shown}");
     assert!(errors.contains("direct: Z80 routine caller 1,") && errors.contains("direct 2: Z80"));
     let report = read(folder.path(), "out/report.json");
     assert!(report.contains("\"name\":\"direct 2\"") && report.contains("twice.test.toml::large"));
     let (code, shown, _) = hw_tests(folder.path(), &[&arguments[..6], &["--count", "90"]].concat());
-    assert!(code == 1 && shown.contains("FAIL: 88 of 90 cases agree on "), "{shown}");
+    assert!(code == 1 && shown.contains("FAIL: 88 of 90 cases passed, "), "{shown}");
     let failures = shown.matches("FAIL  twice.test.toml:8: large\n").count();
     assert!(failures == 2 && !shown.contains("PASS 40"), "one a round: {shown}");
 }

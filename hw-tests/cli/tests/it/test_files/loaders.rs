@@ -7,7 +7,8 @@ use serde_json::json;
 
 use super::call::replies_on;
 use super::{CASES, hw_tests, project};
-use crate::loaders::described;
+#[path = "../../../../flasher-tests/tests/it/loaders/descriptions.rs"]
+mod descriptions;
 
 /// Where the caller beside a stock monitor leaves room for programs.
 const ORIGIN: &str = "origin = 0x8400\n";
@@ -22,7 +23,7 @@ fn standin(peer: Box<dyn MonitorModel>) -> (MonitorServer, String) {
 /// messages.
 fn test(origin: &str, options: &[&str]) -> String {
     let folder = project(&format!("{origin}{CASES}"));
-    for (name, text) in [("scm.toml", described::scm()), ("romwbw.toml", described::ROMWBW)] {
+    for (name, text) in [("scm.toml", descriptions::scm()), ("romwbw.toml", descriptions::ROMWBW)] {
         std::fs::write(folder.path().join(name), text).expect("a file");
     }
     let (code, shown, errors) =
@@ -30,7 +31,7 @@ fn test(origin: &str, options: &[&str]) -> String {
     let place = if origin.is_empty() { 8 } else { 9 };
     let failure = format!("FAIL  twice.test.toml:{place}: large\n      A: expected 1, got 0\n");
     assert!(code == 1 && shown.contains(&failure), "{options:?}: {code} {shown}{errors}");
-    assert!(shown.contains("\nFAIL: 1 of 2 cases agree on 2 calls in "), "{shown}");
+    assert!(shown.contains("\nFAIL: 1 of 2 cases passed, 2 calls compared, in "), "{shown}");
     errors
 }
 
@@ -66,7 +67,7 @@ fn after_an_opcode_that_a_z180_traps_the_caller_is_loaded_again() {
     let (_server, port) = standin(Box::new(Scm::new(ScmRelease::S6V13)));
     let options = ["twice.test.toml", "--via", "scm", "--board", "sc126", "--port", &port];
     let (code, shown, errors) = hw_tests(folder.path(), &[&["test"], &options[..]].concat());
-    assert!(code == 1 && shown.contains("FAIL: 1 of 3 cases agree"), "{code} {shown}{errors}");
+    assert!(code == 1 && shown.contains("FAIL: 1 of 3 cases passed"), "{code} {shown}{errors}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ mod pictures;
 mod profile;
 mod reverse;
 mod same_names;
-#[path = "../../../../cli/tests/it/screen.rs"]
+#[path = "../../../../flasher-tests/tests/it/screen.rs"]
 mod screen;
 mod stuck;
 #[cfg(feature = "system-tests")]

@@ -33,7 +33,7 @@ pub enum InjectedFault {
 }
 
 impl InjectedFault {
-    /// All faults; those from `RECOVERABLE_COUNT` on need recovery.
+    /// All faults. The first `LINE_FAULTS` disturb only the line; the others need recovery.
     pub const ALL: [Self; 11] = [
         Self::Drop,
         Self::Flip,
@@ -47,12 +47,12 @@ impl InjectedFault {
         Self::Stuck,
         Self::WrongFirmware,
     ];
-    /// The number of faults that only corrupt characters.
-    const RECOVERABLE_COUNT: usize = 7;
+    /// The number of faults that disturb only the line, and need no recovery.
+    const LINE_FAULTS: usize = 7;
 
     /// Returns `true` if the harness must recover the board after this fault.
     pub(super) fn needs_recovery(self) -> bool {
-        self as usize >= Self::RECOVERABLE_COUNT
+        self as usize >= Self::LINE_FAULTS
     }
 
     /// Returns the name that reports show.
@@ -122,10 +122,10 @@ enum Phase {
     Recovering,
 }
 
-/// One request in so many is disturbed, while cases run and during recovery.
+/// One request in this many is disturbed, while cases run and during recovery.
 const ACTIVE_ODDS: u64 = 3;
 const RECOVERY_ODDS: u64 = 20;
-/// One fault in so many, while cases run, needs recovery.
+/// One fault in this many, while cases run, needs recovery.
 const SEVERE_ODDS: u64 = 16;
 
 impl FaultSchedule {
@@ -146,9 +146,9 @@ impl FaultSchedule {
         }
         let needs_recovery = self.phase == Phase::Active && self.random_below(SEVERE_ODDS) == 0;
         let kinds = if needs_recovery {
-            InjectedFault::RECOVERABLE_COUNT..InjectedFault::ALL.len()
+            InjectedFault::LINE_FAULTS..InjectedFault::ALL.len()
         } else {
-            0..InjectedFault::RECOVERABLE_COUNT
+            0..InjectedFault::LINE_FAULTS
         };
         let fault =
             InjectedFault::ALL[kinds.start + self.random_below(kinds.len() as u64) as usize];

@@ -18,7 +18,7 @@ const MAX_FAILED_OPENS: u64 = 4;
 const MAX_DELAY_MS: u64 = 4000;
 /// Most characters inserted or lost in a row.
 const MAX_BURST_CHARACTERS: u64 = 64;
-/// A fault of a reply hits one of its first characters, so many at most.
+/// A fault of a reply hits one of this many first characters.
 const MAX_FAULT_OFFSET: u64 = 200;
 /// The length of a break: some characters at 9600 baud.
 const BREAK_DURATION: Duration = Duration::from_millis(5);
@@ -153,7 +153,7 @@ struct FaultyLine {
     replies: Decoder,
     /// Bytes received for the host.
     rx_buffer: VecDeque<u8>,
-    /// A fault to inject into the board's output, after so many more characters.
+    /// A fault to inject into the board's output, after this number of further characters.
     scheduled: Option<(InjectedFault, u64)>,
     /// Nothing is delivered before this time.
     delayed_until: Option<Instant>,

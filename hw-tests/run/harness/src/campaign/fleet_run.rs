@@ -8,7 +8,7 @@ use cli_support::exit::{CommandError, ENVIRONMENT, FAILED, INTERRUPTED};
 use rcflash_link::LinkStats;
 
 use super::{
-    CaseOf, FinishedRun, Reporter, ResultRecorder, RunConfig, RunContext, Session,
+    CaseOf, Executor, FinishedRun, Reporter, ResultRecorder, RunConfig, RunContext,
     with_failed_verdict_code,
 };
 use crate::case_index::CaseTally;
@@ -29,7 +29,7 @@ const NOT_READY: &str = "was not ready before the run was over";
 ///
 /// # Errors
 /// Returns a failure if no board could be prepared, or if a file can't be written.
-pub fn run_on_fleet<'a, T: Session>(
+pub fn run_on_fleet<'a, T: Executor>(
     config: &'a RunConfig,
     cases: &'a dyn CaseList<CaseOf<T>>,
     members: &'a [FleetBoard<T::Plan>],
@@ -43,7 +43,7 @@ pub fn run_on_fleet<'a, T: Session>(
         .open(config, &head, ctx.file_system)
         .and_then(|()| recorder.unfinished(cases))
         .and_then(|left| {
-            // The list of the indices of all cases would take four bytes each.
+            // Avoids a list of indices unless a run is resumed.
             let left = (left.len() < cases.len()).then_some(left);
             let left: &dyn CaseList<CaseOf<T>> = left.as_ref().map_or(cases, |left| left);
             dispatch(config, members, left, &mut recorder, &mut reporter, &mut ctx)
@@ -53,13 +53,13 @@ pub fn run_on_fleet<'a, T: Session>(
 }
 
 /// Returns the name of a board's profile; empty if no plan could be made for it.
-fn profile<T: Session>(member: &FleetBoard<T::Plan>) -> String {
+fn profile<T: Executor>(member: &FleetBoard<T::Plan>) -> String {
     let profile = member.plan.as_ref().ok().and_then(T::planned_profile);
     profile.map_or_else(String::new, |profile| profile.name.clone())
 }
 
 /// Returns the names of the boards' profiles, each once.
-fn profiles<T: Session>(members: &[FleetBoard<T::Plan>]) -> String {
+fn profiles<T: Executor>(members: &[FleetBoard<T::Plan>]) -> String {
     let mut names: Vec<_> = members.iter().map(profile::<T>).collect();
     names.retain(|name| !name.is_empty());
     names.sort();
@@ -79,7 +79,7 @@ struct BoardRows<S: Suite> {
 }
 
 impl<S: Suite> BoardRows<S> {
-    fn new<T: Session<Suite = S>>(members: &[FleetBoard<T::Plan>]) -> Self {
+    fn new<T: Executor<Suite = S>>(members: &[FleetBoard<T::Plan>]) -> Self {
         let row = |member: &FleetBoard<T::Plan>| BoardSummary {
             name: member.name.clone(),
             profile: profile::<T>(member),
@@ -172,7 +172,7 @@ impl<S: Suite> BoardRows<S> {
     }
 }
 
-fn dispatch<T: Session>(
+fn dispatch<T: Executor>(
     config: &RunConfig,
     members: &[FleetBoard<T::Plan>],
     cases: &dyn CaseList<CaseOf<T>>,
@@ -228,7 +228,7 @@ fn dispatch<T: Session>(
     Ok(FinishedRun {
         totals: recorder.totals.clone(),
         stats: rows.stats,
-        limit: None,
+        utilization: None,
         faults: None,
         summary,
         took,
@@ -239,7 +239,7 @@ fn dispatch<T: Session>(
 }
 
 /// Handles an event. Returns `false` if the run should stop.
-fn handle_event<T: Session>(
+fn handle_event<T: Executor>(
     event: FleetEvent<T::Suite>,
     cases: &dyn CaseList<CaseOf<T>>,
     rows: &mut BoardRows<T::Suite>,
@@ -253,7 +253,7 @@ fn handle_event<T: Session>(
                 if own.is_empty() { String::new() } else { format!(", own: {}", own.join(", ")) };
             ctx.observer.on_board_message(&format!("{}: {application} on {at}{own}", row.name));
             recorder.record_board(BoardReady { board: row.name.clone(), application })?;
-            (row.at, row.image) = (Some(at), identity);
+            (row.port, row.image) = (Some(at), identity);
         }
         FleetEvent::SetupFailed(index, failure) => {
             if let Some(text) = rows.failed(index, failure) {
@@ -287,7 +287,7 @@ fn handle_event<T: Session>(
 }
 
 /// Reports what the boards did for each other.
-fn report_stats<T: Session>(stats: SchedulerStats, took: Duration, ctx: &mut RunContext<T>) {
+fn report_stats<T: Executor>(stats: SchedulerStats, took: Duration, ctx: &mut RunContext<T>) {
     let SchedulerStats { rerun, speculative, requeued } = stats;
     if rerun + speculative + requeued > 0 && took > Duration::ZERO {
         ctx.observer.on_board_message(&format!(

@@ -39,7 +39,7 @@ pub struct ResultRecorder<S: Suite> {
 }
 
 impl<S: Suite> ResultRecorder<S> {
-    /// Creates a recorder for so many cases, without results.
+    /// Creates a recorder for `count` cases, without results.
     #[must_use]
     pub fn new(config: &RunConfig, count: usize, clock: Clock) -> Self {
         let soak = config.is_soak().then(|| (0, clock()));

@@ -9,7 +9,7 @@ use rcflash_transport::time::Instant;
 
 use cli_support::exit::CommandError;
 
-use super::Session;
+use super::Executor;
 use super::{FinishedRun, ResultRecorder, RunConfig, RunContext};
 use crate::case_list::{CaseList, SelectedCases};
 use crate::file_system::FileSystem;
@@ -35,7 +35,7 @@ pub struct Reporter<'a, S: Suite> {
 impl<'a, S: Suite> Reporter<'a, S> {
     /// Checks that the report can be written, and writes one in which no case has been run unless
     /// there is one.
-    pub(super) fn start<T: Session<Suite = S>>(
+    pub(super) fn start<T: Executor<Suite = S>>(
         config: &'a RunConfig,
         cases: &'a dyn CaseList<S::Case>,
         head: RunHeader,
@@ -60,14 +60,14 @@ impl<'a, S: Suite> Reporter<'a, S> {
         Ok(reporter)
     }
 
-    /// Sets the prepared session in the report.
-    pub(super) fn set_session(&mut self, session: &impl Session) {
+    /// Sets the prepared executor in the report.
+    pub(super) fn set_executor(&mut self, executor: &impl Executor) {
         let report = &mut self.report;
         if let Some(board) = &mut report.board {
-            session.name().clone_into(&mut board.name);
+            executor.name().clone_into(&mut board.name);
         }
-        report.image = session.identity().cloned();
-        report.own = session.own_routines().iter().map(ToString::to_string).collect();
+        report.image = executor.identity().cloned();
+        report.user_routines = executor.own_routines().iter().map(ToString::to_string).collect();
     }
 
     /// Writes the final report. If both the run and the report failed, returns the run's failure

@@ -1,7 +1,7 @@
 //! Merges the results of a case on several boards into one verdict, and finds what is at fault.
 
 use super::scheduler::CaseOutcome;
-use crate::runner::{BoardVerdict, CaseResult, FaultSide, Verdict};
+use crate::runner::{BoardVerdict, CaseResult, FaultOrigin, Verdict};
 use crate::suite::Suite;
 
 /// Returns the outcome of a case on a board, for the scheduler.
@@ -84,7 +84,7 @@ fn verdict<S: Suite>(results: &[(String, CaseResult<S>)]) -> Option<Verdict> {
 }
 
 /// Returns what is at fault; `None` for a pass, and for a case that the application can't run.
-fn fault<S: Suite>(results: &[(String, CaseResult<S>)], verdict: Verdict) -> Option<FaultSide> {
+fn fault<S: Suite>(results: &[(String, CaseResult<S>)], verdict: Verdict) -> Option<FaultOrigin> {
     if matches!(verdict, Verdict::Pass | Verdict::Skipped | Verdict::NotRun) {
         return None;
     }
@@ -94,15 +94,15 @@ fn fault<S: Suite>(results: &[(String, CaseResult<S>)], verdict: Verdict) -> Opt
     let passed = results.iter().any(|(_, result)| result.verdict == Verdict::Pass);
     let first = problem_signature(&problems.first()?.1);
     Some(if passed {
-        FaultSide::Boards(problems.iter().map(|(board, _)| board.clone()).collect())
+        FaultOrigin::Boards(problems.iter().map(|(board, _)| board.clone()).collect())
     } else if problems.len() == 1 {
-        FaultSide::Unknown("it was not run on another board".to_owned())
+        FaultOrigin::Unknown("it was not run on another board".to_owned())
     } else if first.is_some()
         && problems.iter().all(|(_, result)| problem_signature(result) == first)
     {
-        FaultSide::Code(problems.len())
+        FaultOrigin::Code(problems.len())
     } else {
-        FaultSide::Unknown(format!("{} boards have different problems", problems.len()))
+        FaultOrigin::Unknown(format!("{} boards have different problems", problems.len()))
     })
 }
 
@@ -155,7 +155,7 @@ mod tests {
         for problem in [Verdict::Timeout, Verdict::Error, Verdict::Flaky] {
             let mixed = joined(&[result(problem), result(Verdict::Pass)]);
             assert_eq!(mixed.verdict, Verdict::Flaky, "{problem}");
-            assert_eq!(mixed.fault, Some(FaultSide::Boards(vec!["a".to_owned()])), "{problem}");
+            assert_eq!(mixed.fault, Some(FaultOrigin::Boards(vec!["a".to_owned()])), "{problem}");
             assert_eq!(joined(&[result(problem)]).verdict, problem);
         }
     }
@@ -186,27 +186,30 @@ mod tests {
     #[test]
     fn failures_that_cannot_be_compared_do_not_accuse_the_code() {
         let fails = [result(Verdict::Fail), result(Verdict::Fail)];
-        assert!(matches!(joined(&fails).fault, Some(FaultSide::Unknown(_))));
+        assert!(matches!(joined(&fails).fault, Some(FaultOrigin::Unknown(_))));
         let with_reason = |reason: &str| {
             test_suite::Result::with_reason(&test_suite::case("a"), Verdict::Fail, reason)
         };
         let fault = |a, b| joined(&[with_reason(a), with_reason(b)]).fault;
-        assert_eq!(fault("it wrote to 8000h", "it wrote to 8000h"), Some(FaultSide::Code(2)));
-        assert!(matches!(fault("it wrote to 8000h", "SP is lost"), Some(FaultSide::Unknown(_))));
+        assert_eq!(fault("it wrote to 8000h", "it wrote to 8000h"), Some(FaultOrigin::Code(2)));
+        assert!(matches!(fault("it wrote to 8000h", "SP is lost"), Some(FaultOrigin::Unknown(_))));
     }
 
     #[test]
     fn the_side_at_fault_follows_from_what_the_boards_have_in_common() {
         let fault = |results: &[Result]| joined(results).fault.expect("a fault");
         let boards =
-            |names: &[&str]| FaultSide::Boards(names.iter().map(|&n| n.to_owned()).collect());
+            |names: &[&str]| FaultOrigin::Boards(names.iter().map(|&n| n.to_owned()).collect());
         assert_eq!(fault(&[wrong("1"), result(Verdict::Pass)]), boards(&["a"]));
         assert_eq!(fault(&[wrong("1"), wrong("2"), result(Verdict::Pass)]), boards(&["a", "b"]));
-        assert_eq!(fault(&[wrong("1"), wrong("1")]), FaultSide::Code(2));
-        assert_eq!(fault(&[result(Verdict::Timeout), result(Verdict::Error)]), FaultSide::Code(2));
-        assert!(matches!(fault(&[wrong("1"), wrong("2")]), FaultSide::Unknown(_)));
-        assert!(matches!(fault(&[wrong("1"), result(Verdict::Timeout)]), FaultSide::Unknown(_)));
-        assert!(matches!(fault(&[wrong("1")]), FaultSide::Unknown(_)));
+        assert_eq!(fault(&[wrong("1"), wrong("1")]), FaultOrigin::Code(2));
+        assert_eq!(
+            fault(&[result(Verdict::Timeout), result(Verdict::Error)]),
+            FaultOrigin::Code(2)
+        );
+        assert!(matches!(fault(&[wrong("1"), wrong("2")]), FaultOrigin::Unknown(_)));
+        assert!(matches!(fault(&[wrong("1"), result(Verdict::Timeout)]), FaultOrigin::Unknown(_)));
+        assert!(matches!(fault(&[wrong("1")]), FaultOrigin::Unknown(_)));
         assert_eq!(joined(&[result(Verdict::Skipped)]).fault, None);
     }
 }

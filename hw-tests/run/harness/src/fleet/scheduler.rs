@@ -147,7 +147,8 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// Creates the scheduler of a run with so many cases and boards. The first round has all cases.
+    /// Creates the scheduler of a run of `cases` cases on `boards` boards. The first round has all
+    /// cases.
     #[must_use]
     pub fn new(cases: usize, boards: usize) -> Self {
         Self {
@@ -170,16 +171,16 @@ impl Scheduler {
         &mut self.order
     }
 
-    /// Starts a round of so many cases, the first of the order, instead of the one before, whose
-    /// cases are settled. Boards that were lost or quarantined remain so.
+    /// Starts a round with the first `count` cases of the order. The cases of the previous round must
+    /// be settled. Boards that were lost or quarantined remain so.
     pub fn start_round(&mut self, count: usize) {
         self.cases.clear();
         self.requeued.clear();
         (self.round_len, self.started, self.open_count) = (count, 0, count);
     }
 
-    /// Removes the cases from the round that no board runs and none has a result of. Returns `true`
-    /// if there were any.
+    /// Drops the cases that no board runs and that have no result. Returns `true` if there were
+    /// any.
     pub fn withdraw_queued(&mut self) -> bool {
         let before = self.open_count;
         self.open_count -= self.round_len - self.started + self.requeued.len();

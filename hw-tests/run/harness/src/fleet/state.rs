@@ -12,15 +12,15 @@ use rcflash_transport::time::{Duration, Instant};
 use super::merge::merge_verdicts;
 use super::scheduler::{Scheduler, SchedulerStats};
 use crate::case_list::CaseList;
+use crate::executor::Executor;
 use crate::live::SetupError;
 use crate::rounds::Rounds;
 use crate::runner::{Baseline, CaseResult, RunEnd, RunSummary, Verdict, VerdictCounts};
-use crate::session::Session;
 use crate::suite::Suite;
 
 /// How often Ctrl-C and slow cases are checked for.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(50);
-/// No case starts while so many events are not handled.
+/// The number of events waiting for their handler at which boards start no more cases.
 pub(super) const MAX_UNHANDLED_EVENTS: usize = 100;
 
 /// A board of a fleet.
@@ -28,7 +28,7 @@ pub(super) const MAX_UNHANDLED_EVENTS: usize = 100;
 pub struct FleetBoard<P> {
     /// Its name, unique in the fleet.
     pub name: String,
-    /// What its session is prepared from, or the error if there is no plan.
+    /// What its executor is prepared from, or the error if there is no plan.
     pub plan: Result<P, CommandError>,
 }
 
@@ -79,13 +79,13 @@ pub enum FleetEvent<S: Suite> {
 }
 
 /// Prepares a board.
-pub type Prepare<'a, T> = dyn Fn(&<T as Session>::Plan) -> Result<T, SetupError> + Sync + 'a;
-/// The suite of a session, and a case of it.
-pub(super) type SuiteOf<T> = <T as Session>::Suite;
+pub type Prepare<'a, T> = dyn Fn(&<T as Executor>::Plan) -> Result<T, SetupError> + Sync + 'a;
+/// The suite of an executor, and a case of it.
+pub(super) type SuiteOf<T> = <T as Executor>::Suite;
 pub(super) type CaseOf<T> = <SuiteOf<T> as Suite>::Case;
 
 /// A run on a fleet.
-pub struct Fleet<'a, T: Session> {
+pub struct Fleet<'a, T: Executor> {
     /// The boards.
     pub members: &'a [FleetBoard<T::Plan>],
     /// The cases.
@@ -98,7 +98,7 @@ pub struct Fleet<'a, T: Session> {
     pub baseline: Option<&'a Baseline>,
     /// How often the cases are run.
     pub rounds: Rounds,
-    /// The number of boards that must be ready: so many are waited for even when all cases are run.
+    /// The number of boards that must be ready. They are waited for even when no case is left.
     pub min_boards: usize,
     /// Prepares a board.
     pub prepare: &'a Prepare<'a, T>,
@@ -143,7 +143,7 @@ pub(super) struct SharedState<S: Suite> {
 }
 
 impl<S: Suite> Shared<S> {
-    pub(super) fn new<T: Session<Suite = S>>(fleet: &Fleet<T>) -> Self {
+    pub(super) fn new<T: Executor<Suite = S>>(fleet: &Fleet<T>) -> Self {
         let (cases, boards) = (fleet.cases.len(), fleet.members.len());
         let mut scheduler = Scheduler::new(cases, boards);
         scheduler.start_round(fleet.rounds.next_len(cases));
@@ -170,11 +170,11 @@ impl<S: Suite> Shared<S> {
 
     /// Ends the run.
     pub(super) fn end(&self) {
-        self.end_except(&[]);
+        self.end_run_keeping(&[]);
     }
 
     /// Ends the run. The boards of which `is_needed` is set finish their preparation.
-    pub(super) fn end_except(&self, is_needed: &[bool]) {
+    pub(super) fn end_run_keeping(&self, is_needed: &[bool]) {
         if self.is_over.swap(true, Ordering::Relaxed) {
             return;
         }
@@ -202,7 +202,7 @@ pub(super) fn merge<P, S: Suite>(
     )
 }
 
-impl<T: Session> Fleet<'_, T> {
+impl<T: Executor> Fleet<'_, T> {
     /// Returns `true` if this result ends the run.
     pub(super) fn ends_with(&self, result: &CaseResult<T::Suite>) -> bool {
         use crate::runner::BaselineStatus;

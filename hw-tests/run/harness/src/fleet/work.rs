@@ -9,12 +9,12 @@ use super::state::{
     merge,
 };
 use super::worker::Worker;
+use crate::executor::Executor;
 use crate::runner::{CaseResult, RunEnd, Verdict};
-use crate::session::Session;
 
 /// Runs each case on some board, once in each round. Calls `on_event` for each event; if it returns
 /// `false`, the run is stopped.
-pub fn run_fleet<T: Session>(
+pub fn run_fleet<T: Executor>(
     fleet: &Fleet<T>,
     stop: &AtomicBool,
     mut on_event: impl FnMut(FleetEvent<T::Suite>) -> bool,
@@ -38,7 +38,7 @@ pub fn run_fleet<T: Session>(
 }
 
 /// Handles events until all boards have finished. Returns how the run ended.
-fn collect_events<T: Session>(
+fn collect_events<T: Executor>(
     fleet: &Fleet<T>,
     shared: &Shared<T::Suite>,
     received: &Receiver<FleetEvent<T::Suite>>,
@@ -75,7 +75,7 @@ fn collect_events<T: Session>(
 
 /// Settles the remaining cases of the round: those with a result on some board keep it, the others
 /// are not run.
-fn conclude<T: Session>(
+fn conclude<T: Executor>(
     fleet: &Fleet<T>,
     mut state: SharedState<T::Suite>,
     ended: RunEnd,

@@ -15,34 +15,34 @@ use super::state::{
     SharedState, merge,
 };
 use crate::case_list::ids;
+use crate::executor::{Executor, as_rig_failure, setup_failure};
 use crate::runner::{CaseResult, RunEnd, RunOptions, RunSummary};
-use crate::session::{Session, as_rig_failure, setup_failure};
 use crate::suite::Suite;
 
 /// The worker thread of a board.
-pub(super) struct Worker<'a, T: Session> {
+pub(super) struct Worker<'a, T: Executor> {
     pub(super) fleet: &'a Fleet<'a, T>,
     pub(super) shared: &'a Shared<T::Suite>,
     pub(super) board: usize,
     pub(super) events: Sender<FleetEvent<T::Suite>>,
 }
 
-impl<T: Session> Worker<'_, T> {
+impl<T: Executor> Worker<'_, T> {
     /// Prepares the board and runs cases until there is no more work.
     pub(super) fn work(self) {
         let prepared = self.prepare();
         self.shared.lock().is_preparing[self.board] = false;
-        let mut session = match prepared {
-            Ok(session) => session,
+        let mut executor = match prepared {
+            Ok(executor) => executor,
             Err(failure) => {
                 self.send_event(FleetEvent::SetupFailed(self.board, failure));
                 return self.retire();
             }
         };
-        let summary = self.run_until_done(&mut session);
+        let summary = self.run_until_done(&mut executor);
         self.retire();
-        session.finish();
-        let (stats, not_judged) = (session.stats(), session.target().not_judged);
+        executor.finish();
+        let (stats, not_judged) = (executor.stats(), executor.target().not_judged);
         let finished = BoardFinished { member: self.board, summary, stats, not_judged };
         self.send_event(FleetEvent::BoardFinished(Box::new(finished)));
     }
@@ -55,15 +55,15 @@ impl<T: Session> Worker<'_, T> {
         let mut plan = plan.clone();
         let stop = &self.shared.stops[self.board];
         T::complete_plan(&mut plan, stop, &mut ids::<T::Suite>(*cases));
-        let session = prepare(&plan).map_err(setup_failure)?;
+        let executor = prepare(&plan).map_err(setup_failure)?;
         let ready = BoardConnected {
-            at: session.name().to_owned(),
-            program: session.program(),
-            identity: session.identity().cloned(),
-            own: session.own_routines().to_vec(),
+            at: executor.name().to_owned(),
+            program: executor.program(),
+            identity: executor.identity().cloned(),
+            own: executor.own_routines().to_vec(),
         };
         self.send_event(FleetEvent::Ready(self.board, ready));
-        Ok(session)
+        Ok(executor)
     }
 
     /// Sends an event without waiting for the receiver, since the state may be locked.
@@ -128,22 +128,22 @@ impl<T: Session> Worker<'_, T> {
         };
         self.send_event(FleetEvent::RoundEnded { cases, next });
         if next == 0 {
-            // Boards still being prepared are no longer needed, unless so many are required. This
+            // Boards still being prepared are no longer needed, unless they are required. This
             // is done under the lock, so that a worker that sees `is_done` also sees its stop flag
             // and can clear it.
             let prepared = state.is_preparing.iter().filter(|preparing| !**preparing).count();
             let are_enough = prepared >= self.fleet.min_boards;
-            self.shared.end_except(if are_enough { &[] } else { &state.is_preparing });
+            self.shared.end_run_keeping(if are_enough { &[] } else { &state.is_preparing });
         }
     }
 
-    fn run_until_done(&self, session: &mut T) -> RunSummary {
+    fn run_until_done(&self, executor: &mut T) -> RunSummary {
         let mut summary = RunSummary::default();
         let mut was_stopped = false;
         while let Some(first) = self.wait_for_case() {
-            let recovered = if was_stopped { session.recover() } else { Ok(()) };
+            let recovered = if was_stopped { executor.recover() } else { Ok(()) };
             let next = match recovered {
-                Ok(()) => self.run_batch(session, first),
+                Ok(()) => self.run_batch(executor, first),
                 Err(error) => RunSummary {
                     ended: RunEnd::BoardLost(error.to_string()),
                     ..RunSummary::default()
@@ -161,20 +161,20 @@ impl<T: Session> Worker<'_, T> {
             }
         }
         if summary.ended != RunEnd::Complete && self.shared.lock().scheduler.is_done() {
-            summary.ended = self.verify_at_end(session);
+            summary.ended = self.verify_at_end(executor);
         }
         summary
     }
 
     /// Verifies a board that was stopped when the last case was settled elsewhere: it may have been
     /// lost.
-    fn verify_at_end(&self, session: &mut T) -> RunEnd {
+    fn verify_at_end(&self, executor: &mut T) -> RunEnd {
         self.shared.stops[self.board].store(false, Ordering::Relaxed);
-        session.verify().map_or_else(RunEnd::BoardLost, |()| RunEnd::Complete)
+        executor.verify().map_or_else(RunEnd::BoardLost, |()| RunEnd::Complete)
     }
 
     /// Runs cases on the board while there are any for it.
-    fn run_batch(&self, session: &mut T, first: usize) -> RunSummary {
+    fn run_batch(&self, executor: &mut T, first: usize) -> RunSummary {
         let Fleet { cases, repeat, baseline, .. } = *self.fleet;
         let stop = &self.shared.stops[self.board];
         let options = RunOptions { repeat, fail_fast: false, baseline, interrupted: stop };
@@ -187,7 +187,7 @@ impl<T: Session> Worker<'_, T> {
             running.borrow_mut().insert(T::Suite::id(&case).to_owned(), index);
             Some(case)
         });
-        session.run(&mut feed, options, &mut |result| {
+        executor.run(&mut feed, options, &mut |result| {
             let index = running.borrow_mut().remove(&result.id);
             if let Some(index) = index {
                 self.record_result(index, result);

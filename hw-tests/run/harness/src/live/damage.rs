@@ -95,27 +95,27 @@ impl<S: BoardSuite> LiveBoard<S> {
 
 /// Returns the damage between two statuses. `line` has the counters of the line between them.
 fn damage(
-    then: &StatusReply,
-    now: &StatusReply,
+    before: &StatusReply,
+    after: &StatusReply,
     line: LinkStats,
     is_line_faulty: bool,
     code: &str,
 ) -> Option<StatusFinding> {
     let finding = |reason: String, needs_reload| Some(StatusFinding { reason, needs_reload });
-    if now.crc != then.crc {
+    if after.crc != before.crc {
         return finding("the program's memory was changed".to_owned(), true);
     }
-    if now.stack_free == 0 {
+    if after.stack_free == 0 {
         return finding("the stack grew out of its 256 bytes".to_owned(), true);
     }
-    match since(then.interrupts_off, now.interrupts_off) {
+    match counter_growth(before.interrupts_off, after.interrupts_off) {
         0 => {}
         times => {
             let reason = format!("interrupts were off when {code} returned, {times} times");
             return finding(reason, false);
         }
     }
-    let overruns = since(then.overruns(), now.overruns());
+    let overruns = counter_growth(before.overruns(), after.overruns());
     if overruns > 0 && !is_line_faulty {
         let reason = format!(
             "the receiver was overrun {overruns} times: interrupts were off for longer than a \
@@ -123,7 +123,7 @@ fn damage(
         );
         return finding(reason, false);
     }
-    let full = since(then.ring_full, now.ring_full);
+    let full = counter_growth(before.ring_full, after.ring_full);
     if full > 0 && line.total_retries() == 0 && !is_line_faulty {
         return finding(format!("the receive ring was full, and {full} bytes were lost"), false);
     }
@@ -132,8 +132,8 @@ fn damage(
 
 /// Returns how much a count of the board has grown. A smaller count is that of an application that
 /// was started since.
-fn since(then: u16, now: u16) -> u16 {
-    now.checked_sub(then).unwrap_or(now)
+fn counter_growth(before: u16, after: u16) -> u16 {
+    after.checked_sub(before).unwrap_or(after)
 }
 
 #[cfg(test)]

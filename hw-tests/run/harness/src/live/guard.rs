@@ -11,7 +11,8 @@ use super::LiveBoard;
 pub struct Finding {
     /// The sequence number of the request.
     pub seq: u8,
-    /// The index of the case within the request, counted on if the board repeats it.
+    /// The index of the case within the request. It keeps counting when the board repeats the
+    /// request: take it modulo the number of cases.
     pub case: usize,
     /// What was done, by which routine, and where.
     pub reason: String,

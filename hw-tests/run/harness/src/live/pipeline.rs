@@ -17,7 +17,8 @@ pub struct CaseReply<S: BoardSuite> {
     pub result: Result<Response<S>, LinkError>,
     /// Retries of the request, by cause.
     pub retries: RetryCounts,
-    /// Its share of the time in which requests were in flight, by the clock of the line.
+    /// From its first transmission, or the end of the request before it if that was later, to its
+    /// end, by the clock of the line.
     pub share: Duration,
     /// What code under test did wrong during the request.
     pub findings: Vec<Finding>,

@@ -68,7 +68,7 @@ impl Programs {
     ) -> Result<RunningApplication, SetupError> {
         let own = self.application.overridden.iter().map(|&routine| routine.to_owned()).collect();
         if let Some(loader) = config.stock_loader() {
-            let (image, entry, top) = self.guest(config);
+            let (image, entry, top) = self.hosted_program(config);
             let program = HostedProgram { image: &image, entry, top };
             let check = |identity: &Identity| self.verify_identity(config, identity);
             let application = loader.load_and_start(link, program, &check)?;

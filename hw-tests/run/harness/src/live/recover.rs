@@ -74,7 +74,7 @@ impl<S: BoardSuite> LiveBoard<S> {
     fn ensure_running(&mut self, recovery: &mut Option<Recovery>) -> Result<(), SetupError> {
         let found = match self.config.stock_monitor {
             // A stock monitor does not answer, and not every frame is harmless to it.
-            Some(_) => stock_monitor::identify(&mut self.link),
+            Some(_) => stock_monitor::identify_harmlessly(&mut self.link),
             None => loader::identify(&mut self.link),
         };
         let cause = match found {

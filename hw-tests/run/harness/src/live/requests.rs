@@ -67,7 +67,7 @@ impl<S: BoardSuite> LiveBoard<S> {
         };
     }
 
-    /// Returns the duration of so many T-states by the clock of the board's profile.
+    /// Returns the duration of `t_states` by the clock of the board's profile.
     #[must_use]
     pub fn time_of(&self, t_states: u64) -> Duration {
         Duration::from_micros(t_states * 1_000_000 / self.clock_hz.max(1))

@@ -7,8 +7,8 @@ use firmware_wire::{Identity, Request, Role};
 use rcflash_link::loader;
 use rcflash_link::{Link, LinkError};
 use rcflash_monitors::{
-    HostMonitor, HostedProgram, LoadEvent, LoadObserver, LoadStage, LoaderError, MonitorSession,
-    Peer, ProbedPeer, Processor, StockMonitor, probe_quick,
+    HostedProgram, LoadEvent, LoadObserver, LoadStage, LoaderError, MonitorSession, Peer,
+    ProbedPeer, Processor, ResidentMonitor, StockMonitor, probe_quick,
 };
 use tdlasm::image::{Image, ImageRun};
 use tdlasm::link::Program;
@@ -54,7 +54,7 @@ type CheckIdentity<'c> = &'c dyn Fn(&Identity) -> Result<(), SetupError>;
 /// The stock monitor of a board, which loads a program and gets the board back at the end.
 #[derive(Debug, Clone)]
 pub struct StockLoader {
-    monitor: HostMonitor,
+    monitor: ResidentMonitor,
     board: BoardKind,
     processor: Processor,
     on_notice: fn(&str),
@@ -78,7 +78,7 @@ impl StockLoader {
                 Some(identity) => identity,
                 None => match self.start(link, program)? {
                     StartOutcome::Started => await_identity(link)?,
-                    StartOutcome::AlreadyOurs => identify(link)?,
+                    StartOutcome::AlreadyOurs => identify_harmlessly(link)?,
                 },
             },
         };
@@ -103,8 +103,8 @@ impl StockLoader {
             }
             // At a described monitor nothing is identified before the load.
             Err(LoaderError::NoReply { .. } | LoaderError::UnknownPeer { .. })
-                if matches!(self.monitor, HostMonitor::Memory(StockMonitor::Described(_)))
-                    && identify(link).is_ok() =>
+                if matches!(self.monitor, ResidentMonitor::Memory(StockMonitor::Described(_)))
+                    && identify_harmlessly(link).is_ok() =>
             {
                 Ok(StartOutcome::AlreadyOurs)
             }
@@ -119,7 +119,7 @@ impl StockLoader {
         link: &mut Link,
         check: CheckIdentity<'_>,
     ) -> Result<Option<Identity>, SetupError> {
-        let found = identify(link)?;
+        let found = identify_harmlessly(link)?;
         if found.role == Role::Monitor {
             return Err(SetupError::OwnMonitor(Box::new(found)));
         }
@@ -139,7 +139,7 @@ impl StockLoader {
         else {
             return error.into();
         };
-        let Some(monitor) = HostMonitor::for_peer(*found) else { return error.into() };
+        let Some(monitor) = ResidentMonitor::for_peer(*found) else { return error.into() };
         let port = rig.name.as_ref().unwrap_or(port).clone();
         let first_step = first_step(*found);
         SetupError::StockMonitor {
@@ -198,7 +198,7 @@ impl<S> BoardConfig<S> {
         let BoardKind::Serial(rig) = &self.board else { return error.into() };
         let found = with_monitor_session(self.cancel.as_ref(), link, probe_quick);
         let Ok(ProbedPeer::Known(peer, name)) = found else { return error.into() };
-        let Some(monitor) = HostMonitor::for_peer(peer) else { return error.into() };
+        let Some(monitor) = ResidentMonitor::for_peer(peer) else { return error.into() };
         let port = rig.name.as_deref().unwrap_or(&rig.port).to_owned();
         SetupError::StockMonitor {
             port,
@@ -211,7 +211,10 @@ impl<S> BoardConfig<S> {
 
 impl Programs {
     /// Returns the application's image, its entry, and the first address after it.
-    pub(super) fn guest<S: BoardSuite>(&self, config: &BoardConfig<S>) -> (Image, u16, u16) {
+    pub(super) fn hosted_program<S: BoardSuite>(
+        &self,
+        config: &BoardConfig<S>,
+    ) -> (Image, u16, u16) {
         match &config.application {
             Some((address, bytes)) => {
                 let image = Image::new([ImageRun { address: *address, bytes: bytes.clone() }]);
@@ -229,14 +232,15 @@ impl Programs {
 /// Waits for the started program's IDENT reply.
 fn await_identity(link: &mut Link) -> Result<Identity, SetupError> {
     link.drain_banner("starting the program", START_TIMEOUT)?;
-    match identify(link) {
+    match identify_harmlessly(link) {
         Err(LinkError::Timeout { .. }) => Err(SetupError::NoReply),
         other => Ok(other?),
     }
 }
 
-/// Sends IDENT with sequence number 1; that frame is harmless to every stock monitor.
-pub(super) fn identify(link: &mut Link) -> Result<Identity, LinkError> {
+/// Identifies the program by the IDENT frame with sequence number 1, which is harmless to every stock
+/// monitor.
+pub(super) fn identify_harmlessly(link: &mut Link) -> Result<Identity, LinkError> {
     link.set_seq(0);
     loader::identify(link)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Report;
-use crate::runner::{CaseResult, FaultSide, Verdict, VerdictCounts};
+use crate::runner::{CaseResult, FaultOrigin, Verdict, VerdictCounts};
 use crate::suite::Suite;
 
 /// Most cases that did not pass of which the whole result is buffered.
@@ -23,7 +23,7 @@ pub(super) struct CaseAggregates<S: Suite> {
     pub(super) first_problems: Vec<CaseResult<S>>,
     /// The number of cases that were run and did not pass.
     pub(super) problem_count: usize,
-    /// T-states of a value, and the number of values that took so many.
+    /// The number of values by the T-states that they took.
     pub(super) t_states: BTreeMap<u64, u64>,
 }
 
@@ -36,9 +36,9 @@ impl<S: Suite> CaseAggregates<S> {
             }
         }
         match case.fault {
-            Some(FaultSide::Boards(_)) => self.faults.0 += 1,
-            Some(FaultSide::Code(_)) => self.faults.1 += 1,
-            Some(FaultSide::Unknown(_)) | None => {}
+            Some(FaultOrigin::Boards(_)) => self.faults.0 += 1,
+            Some(FaultOrigin::Code(_)) => self.faults.1 += 1,
+            Some(FaultOrigin::Unknown(_)) | None => {}
         }
         let times = S::t_states(&case.details).into_iter();
         times.filter(|time| *time > 0).for_each(|time| self.add_t_states(time));

@@ -24,8 +24,8 @@ pub struct BoardSummary<S: Suite> {
     /// The name of its profile; empty if no plan could be made for it.
     pub profile: String,
     /// The port at which it was reached; absent if it was not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub at: Option<String>,
+    #[serde(rename = "at", default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<String>,
     /// The image that ran on it; absent if it was never ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<Identity>,
@@ -58,7 +58,7 @@ impl<S: Suite> Report<S> {
         vec![BoardSummary {
             name: without_port(name).to_owned(),
             profile: self.run.profile.clone(),
-            at: None,
+            port: None,
             image: self.image.clone(),
             ended: self.incomplete.clone().unwrap_or_else(|| COMPLETE.to_owned()),
             counts: self.counts,

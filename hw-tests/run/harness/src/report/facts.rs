@@ -41,8 +41,8 @@ impl<S: Suite> Report<S> {
             self.fault_numbers().map(|(boards, code)| ("at fault", fault_sentence(boards, code))),
         );
         facts.push(("behaviour", run.behaviour.clone()));
-        if !self.own.is_empty() {
-            facts.push(("own routines", self.own.join(", ")));
+        if !self.user_routines.is_empty() {
+            facts.push(("own routines", self.user_routines.join(", ")));
         }
         facts.extend(run.seed.map(|seed| ("seed", text(&seed))));
         facts.extend(run.shard.clone().map(|shard| ("shard", shard)));
@@ -59,7 +59,7 @@ impl<S: Suite> Report<S> {
         facts.extend(self.faults.clone().map(|faults| ("faults", faults)));
         facts.push(("began", self.started.clone()));
         facts.push(("took", format!("{:.1} s", self.took_ms as f64 / 1e3)));
-        facts.extend(self.limit.map(|load| ("limit", text(&load))));
+        facts.extend(self.utilization.map(|load| ("limit", text(&load))));
         facts.push(("command", format!("hw-tests {}", self.arguments.join(" "))));
         facts.push(("program", run.program.clone()));
         facts

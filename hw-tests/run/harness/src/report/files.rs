@@ -13,7 +13,7 @@ use crate::file_system::{FileSystem, PathKind};
 use crate::runner::Verdict;
 use crate::suite::Suite;
 
-/// A file is recognised by its first bytes, so many at most.
+/// The longest start of a file by which it is recognised.
 const RECOGNISED_PREFIX_BYTES: u64 = 4096;
 
 /// Returns `true` if a text is the start of a file of a report.

@@ -44,7 +44,7 @@ fn without_cases<S: Suite>(
     let mut time = Duration::ZERO;
     cases.visit(&mut |case| {
         time += time_of(case);
-        // It is counted, and written by `write_junit`.
+        // Counted here; `write_junit` writes the element.
         all.add_test_case(test(case)).test_cases.clear();
         Ok(())
     })?;

@@ -59,7 +59,7 @@ fn counts<S: Suite>(report: &Report<S>) -> String {
     let by_tag = report.counts_by_tag();
     let is_there = |verdict: &Verdict| *verdict == Verdict::Pass || report.counts.get(*verdict) > 0;
     let shown: Vec<_> = Verdict::ALL.into_iter().filter(is_there).collect();
-    let mut text = format!("\n| cases | all | {} |", S::VALUES);
+    let mut text = format!("\n| cases | all | {} |", S::VALUE_NOUN);
     text.extend(shown.iter().map(|verdict| format!(" {verdict} |")));
     text += "\n|---|--:|--:|";
     text += &"--:|".repeat(shown.len());

@@ -109,7 +109,7 @@ fn facts<S: Suite>(shard: Shard, report: &Report<S>) -> [(&'static str, Option<S
         ("--faults", Some(number(run.faults))),
         ("the commit", report.commit.clone()),
         ("the build", Some(report.builds().join(", ")).filter(|builds| !builds.is_empty())),
-        ("the list of own routines", Some(report.own.join(", "))),
+        ("the list of own routines", Some(report.user_routines.join(", "))),
     ]
 }
 
@@ -133,7 +133,7 @@ fn join<S: Suite>(mut reports: Vec<Report<S>>) -> (Report<S>, Vec<CaseResult<S>>
     }
     all.run.shard = None;
     all.arguments = without_shard(&all.arguments);
-    all.limit = None;
+    all.utilization = None;
     all.summary = Some(ended);
     if !is_single {
         (all.board, all.image) = (None, None);
@@ -141,10 +141,10 @@ fn join<S: Suite>(mut reports: Vec<Report<S>>) -> (Report<S>, Vec<CaseResult<S>>
         all.boards = rows;
     }
     let mut cases = std::mem::take(&mut all.cases);
-    let (inspect, baseline) = (all.inspect.clone(), all.baseline.take());
+    let (follow_ups, baseline) = (all.follow_ups.clone(), all.baseline.take());
     // Cases in memory can always be read.
     let _ = all.set_cases(&mut cases, took, &FollowUpOptions::default(), None);
-    (all.inspect, all.baseline) = (inspect, baseline);
+    (all.follow_ups, all.baseline) = (follow_ups, baseline);
     (all, cases)
 }
 
@@ -169,7 +169,7 @@ fn add<S: Suite>(all: &mut Report<S>, mut part: Report<S>) {
         all.new.extend(part.new);
         all.fixed.extend(part.fixed);
     }
-    all.inspect.append(&mut part.inspect);
+    all.follow_ups.append(&mut part.follow_ups);
     all.cases.append(&mut part.cases);
 }
 

@@ -61,8 +61,8 @@ pub struct Report<S: Suite> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<Identity>,
     /// The user's own routines in it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub own: Vec<String>,
+    #[serde(rename = "own", default, skip_serializing_if = "Vec::is_empty")]
+    pub user_routines: Vec<String>,
     /// The end of the run and its statistics; absent if the set-up failed.
     #[serde(rename = "course", default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<RunSummary>,
@@ -70,8 +70,8 @@ pub struct Report<S: Suite> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<LinkStats>,
     /// The utilization of processor and line; absent if it was not measured or the set-up failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit: Option<Utilization>,
+    #[serde(rename = "limit", default, skip_serializing_if = "Option::is_none")]
+    pub utilization: Option<Utilization>,
     /// The injected faults and their seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faults: Option<String>,
@@ -85,8 +85,8 @@ pub struct Report<S: Suite> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<VerdictCounts<S>>,
     /// Follow-up commands for the first failed cases.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub inspect: Vec<FollowUp>,
+    #[serde(rename = "inspect", default, skip_serializing_if = "Vec::is_empty")]
+    pub follow_ups: Vec<FollowUp>,
     /// The results, in the order in which the cases completed. Empty while a report is written:
     /// the results are then streamed from a [`CaseResults`].
     pub cases: Vec<CaseResult<S>>,
@@ -135,15 +135,15 @@ impl<S: Suite> Report<S> {
             earlier_boards: Vec::new(),
             board: None,
             image: None,
-            own: Vec::new(),
+            user_routines: Vec::new(),
             summary: None,
             link: None,
-            limit: None,
+            utilization: None,
             faults: None,
             counts: VerdictCounts::default(),
             baseline: None,
             rounds: None,
-            inspect: Vec::new(),
+            follow_ups: Vec::new(),
             cases: Vec::new(),
             aggregates: CaseAggregates::default(),
         }
@@ -168,9 +168,9 @@ impl<S: Suite> Report<S> {
 
     /// Sets the reason why the run was aborted.
     pub fn set_failure(&mut self, message: &str) {
-        let where_to =
+        let prefix =
             if self.image.is_none() && self.summary.is_none() { "set-up failed: " } else { "" };
-        self.incomplete = Some(format!("{where_to}{message}"));
+        self.incomplete = Some(format!("{prefix}{message}"));
     }
 
     /// Sets everything that follows from the results: counts, conclusion, comparison with the
@@ -189,13 +189,13 @@ impl<S: Suite> Report<S> {
         let mut compared = baseline.map(Baseline::empty_summary);
         self.counts = VerdictCounts::default();
         self.aggregates = CaseAggregates::default();
-        self.inspect.clear();
+        self.follow_ups.clear();
         cases.visit(&mut |case| {
             self.counts.add(case);
             with_known_passing.add_excluding_known(case);
             self.aggregates.add(case);
-            if self.inspect.len() < MAX_FOLLOW_UPS {
-                self.inspect.extend(FollowUp::for_case(case, options));
+            if self.follow_ups.len() < MAX_FOLLOW_UPS {
+                self.follow_ups.extend(FollowUp::for_case(case, options));
             }
             if let (Some(summary), Some(baseline)) = (&mut compared, baseline) {
                 summary.add(case, baseline.compare(case));
@@ -217,7 +217,7 @@ impl<S: Suite> Report<S> {
     /// Returns the follow-up commands of a case; empty if it did not fail.
     #[must_use]
     pub fn follow_up_commands(&self, case: &CaseResult<S>) -> &[String] {
-        let found = self.inspect.iter().find(|found| found.case == case.id);
+        let found = self.follow_ups.iter().find(|found| found.case == case.id);
         found.map_or(&[], |found| &found.commands)
     }
 

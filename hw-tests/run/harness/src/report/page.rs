@@ -106,7 +106,7 @@ fn write_data<S: Suite>(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let boards = super::boards::table_rows(&report.boards);
-    let (boards, values) = (script_json(&boards)?, script_json(&S::VALUES)?);
+    let (boards, values) = (script_json(&boards)?, script_json(&S::VALUE_NOUN)?);
     write!(out, "{{\"boards\":{boards},\"values\":{values},\"cases\":[")?;
     let mut separator = "";
     cases.visit(&mut |case| {
@@ -116,7 +116,7 @@ fn write_data<S: Suite>(
         }
         Ok(())
     })?;
-    // By way of a value, which sorts the fields.
+    // Through `Value`, to sort the keys.
     let bare = serde_json::to_value(report)?;
     write!(
         out,

@@ -80,7 +80,7 @@ impl StoredReport {
     /// Returns `true` if the report is of this suite, by what it counts.
     #[must_use]
     pub fn is_of<S: Suite>(&self) -> bool {
-        self.value["counts"].get(S::VALUES).is_some()
+        self.value["counts"].get(S::VALUE_NOUN).is_some()
     }
 
     /// Returns the report.

@@ -59,7 +59,7 @@ struct Spool {
 }
 
 impl WorstResults {
-    /// Creates an empty list for so many cases. Many results are moved to an unnamed temporary file
+    /// Creates an empty list for `count` cases. Many results are moved to an unnamed temporary file
     /// in this folder; without a folder, only which cases have a result is stored.
     #[must_use]
     pub fn new(folder: Option<&Path>, count: usize) -> Self {

@@ -82,7 +82,7 @@ impl<R: BufRead> RecordReader<R> {
     }
 
     /// Reads a line with its line break. Returns `false` if it has none. A longer line than
-    /// [`MAX_LINE_BYTES`] is passed over, and its first bytes are stored.
+    /// [`MAX_LINE_BYTES`] is skipped; only its start is kept.
     fn read_line(&mut self) -> io::Result<bool> {
         self.line.clear();
         let limit = MAX_LINE_BYTES as u64 + 1;

@@ -80,7 +80,7 @@ pub struct BoardVerdict {
 /// The side at fault for a case that did not pass on several boards.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum FaultSide {
+pub enum FaultOrigin {
     /// These boards; another board passes the case.
     Boards(Vec<String>),
     /// The code, or something that the boards share: this many boards have the same outcome.
@@ -89,7 +89,7 @@ pub enum FaultSide {
     Unknown(String),
 }
 
-impl fmt::Display for FaultSide {
+impl fmt::Display for FaultOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Boards(names) => write!(f, "the board: {} only", names.join(", ")),
@@ -128,7 +128,7 @@ pub struct CaseResult<S: Suite> {
     pub board_verdicts: Vec<BoardVerdict>,
     /// The side at fault, if several boards ran it and it did not pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fault: Option<FaultSide>,
+    pub fault: Option<FaultOrigin>,
     /// Values that differ from the expected ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<S::Difference>,
@@ -140,8 +140,8 @@ pub struct CaseResult<S: Suite> {
     /// Retries because of line errors, over all attempts, by cause.
     #[serde(rename = "repeats")]
     pub retries: RetryCounts,
-    /// Its share of the time in which cases were in flight on its board, in microseconds, over all
-    /// attempts, by the clock of the line.
+    /// Time since the previous completion on its board, summed over attempts, in microseconds by
+    /// the clock of the line.
     #[serde(rename = "took_us")]
     pub elapsed_us: u64,
 }
@@ -192,7 +192,7 @@ impl<S: Suite> CaseResult<S> {
 pub struct VerdictCounts<S> {
     /// All cases.
     pub cases: u64,
-    /// Values compared in them, which JSON names [`Suite::VALUES`].
+    /// Values compared in them, which JSON names [`Suite::VALUE_NOUN`].
     pub values: u64,
     /// Cases that passed.
     pub pass: u64,
@@ -291,7 +291,7 @@ impl<S: Suite> Serialize for VerdictCounts<S> {
     fn serialize<T: Serializer>(&self, to: T) -> Result<T::Ok, T::Error> {
         let mut map = to.serialize_map(Some(2 + Verdict::ALL.len()))?;
         map.serialize_entry("cases", &self.cases)?;
-        map.serialize_entry(S::VALUES, &self.values)?;
+        map.serialize_entry(S::VALUE_NOUN, &self.values)?;
         for verdict in Verdict::ALL {
             map.serialize_entry(verdict.as_str(), &self.get(verdict))?;
         }
@@ -304,7 +304,7 @@ impl<'de, S: Suite> Deserialize<'de> for VerdictCounts<S> {
         let map = BTreeMap::<String, u64>::deserialize(from)?;
         let field = |name| map.get(name).copied().ok_or_else(|| D::Error::missing_field(name));
         let mut counts =
-            Self { cases: field("cases")?, values: field(S::VALUES)?, ..Self::default() };
+            Self { cases: field("cases")?, values: field(S::VALUE_NOUN)?, ..Self::default() };
         for verdict in Verdict::ALL {
             *counts.count_mut(verdict) = field(verdict.as_str())?;
         }

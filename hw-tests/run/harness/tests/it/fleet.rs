@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use cli_support::exit::{CommandError, FAILED};
 use firmware::profile::BoardProfile;
-use hil_harness::campaign::{self, Observer, RunConfig, RunContext, Session};
+use hil_harness::campaign::{self, Executor, Observer, RunConfig, RunContext};
 use hil_harness::file_system::OsFileSystem;
 use hil_harness::fleet::FleetBoard;
 use hil_harness::live::SetupError;
@@ -31,7 +31,7 @@ struct Board {
     delivered: Option<Sender<()>>,
 }
 
-impl Session for Board {
+impl Executor for Board {
     type Suite = TestSuite;
     type Plan = Board;
 

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use firmware::profile::BoardProfile;
-use hil_harness::campaign::{self, FinishedRun, Observer, RunConfig, RunContext, Session};
+use hil_harness::campaign::{self, Executor, FinishedRun, Observer, RunConfig, RunContext};
 use hil_harness::file_system::OsFileSystem;
 use hil_harness::live::SetupError;
 use hil_harness::report::RunTarget;
@@ -24,7 +24,7 @@ type Multiplier = fn([u8; 2]) -> u16;
 /// Calls the routine in this process.
 struct Caller(Multiplier);
 
-impl Session for Caller {
+impl Executor for Caller {
     type Suite = Products;
     type Plan = Multiplier;
 
@@ -64,7 +64,7 @@ impl Session for Caller {
 
 struct Silent;
 
-impl<T: campaign::Session> Observer<T> for Silent {}
+impl<T: campaign::Executor> Observer<T> for Silent {}
 
 fn run(multiplier: Multiplier) -> FinishedRun<Products> {
     let cases = [("small", [3, 7]), ("zero", [0, 9]), ("large", [255, 255])];

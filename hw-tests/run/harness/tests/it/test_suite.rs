@@ -34,7 +34,7 @@ impl Suite for TestSuite {
     type Difference = String;
     type Details = TestDetails;
 
-    const VALUES: &'static str = "outputs";
+    const VALUE_NOUN: &'static str = "outputs";
     const SUBJECT: &'static str = "Entry";
     const PAGE: Page = Page { style: "", scripts: &[], search: "", legend: "" };
 

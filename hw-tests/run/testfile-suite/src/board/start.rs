@@ -74,8 +74,7 @@ fn check(identity: &Identity, build: u32) -> Result<(), SetupError> {
 }
 
 impl BoardMachine {
-    /// Connects to a board, and loads and starts the caller on it. [`Self::load`] must follow. The
-    /// suite of the config is of no importance.
+    /// Connects to a board, and loads and starts the caller on it. [`Self::load`] must follow.
     ///
     /// # Errors
     /// Returns the error of the step that failed.

@@ -10,7 +10,7 @@ use firmware_wire::{
 use z80_core::{Registers, register_value};
 
 use super::mocks::TABLE;
-use crate::machine::{Call, CallEnd, Count, Outcome, Violation};
+use crate::machine::{ArgumentSweep, Call, CallEnd, Outcome, Violation};
 use crate::model::HALVES;
 
 /// Bytes of a routine's stack that interrupts use.
@@ -36,7 +36,7 @@ pub(super) fn request(
 }
 
 /// Returns the request to count through arguments.
-pub(super) fn count_request(first: &Call, count: &Count) -> wire::CountRequest {
+pub(super) fn count_request(first: &Call, count: &ArgumentSweep) -> wire::CountRequest {
     let numbers = |names: &[&'static str]| names.iter().filter_map(|name| number(name)).collect();
     let counted = count.counted.iter().rev();
     let value = counted.filter_map(|name| register_value(&first.registers, name));

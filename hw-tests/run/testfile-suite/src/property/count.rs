@@ -11,7 +11,7 @@ use firmware_wire::{MAX_COUNTED_BYTES, crc32};
 use z80_core::{FLAGS, canonical_register_name, register_value};
 
 use crate::calls::single_call;
-use crate::machine::Count;
+use crate::machine::ArgumentSweep;
 use crate::model::{Generator, HALVES, Judge, Property, TestFile, halves};
 use crate::options::RunOptions;
 use crate::parse::without_prefix;
@@ -121,7 +121,7 @@ impl Counter {
                 }));
             }
         }
-        let count = Count {
+        let count = ArgumentSweep {
             counted: self.counted.clone(),
             calls: (end - range.start) as u32,
             results: self.results.clone(),
@@ -139,7 +139,7 @@ struct Simulated {
     end: u64,
     has_passed: bool,
     /// The same calls for the other machine.
-    count: Count,
+    count: ArgumentSweep,
     /// The most bytes of stack.
     stack: Option<u16>,
 }

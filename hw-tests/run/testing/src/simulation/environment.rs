@@ -33,7 +33,7 @@ use hil_harness::live::Programs;
 use hil_harness::report::incomplete_reason;
 use hil_harness::runner::{RunOptions, Verdict, run_cases};
 
-/// One of so many generated positions is used.
+/// One in this many generated positions is used.
 const POSITION_STRIDE: usize = 25;
 /// The longest simulated time of a run: some cases, each given up after three losses of the board.
 const MAX_RUN_TIME: Duration = Duration::from_secs(4 * 3600);
@@ -250,7 +250,7 @@ impl Program {
 /// An observer that ignores all events.
 struct NullObserver;
 
-impl<T: campaign::Session> Observer<T> for NullObserver {}
+impl<T: campaign::Executor> Observer<T> for NullObserver {}
 
 /// Returns `true` if a run failed with a message to press reset.
 fn requests_reset(outcome: &Result<FinishedRun, CommandError>) -> bool {

@@ -10,7 +10,7 @@ use crate::runner::Conclusion;
 const MAX_CASES_DRAWN: usize = 1000;
 /// Height of a trend in its own units; its width is the number of runs.
 const TREND_HEIGHT: f64 = 20.0;
-/// What the style sheet of reports has not.
+/// CSS for history pages, in addition to the style sheet of reports.
 const HISTORY_STYLE: &str = "\
 svg { display: block; width: 14rem; height: 1.5rem; background: var(--card); }
 svg.wide { width: 100%; height: 2rem; }

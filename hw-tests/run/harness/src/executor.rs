@@ -1,0 +1,188 @@
+//! What runs the cases of a suite: a board, or another executor.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use cli_support::exit::{CommandError, ENVIRONMENT, FAILED};
+use firmware::profile::BoardProfile;
+use firmware_wire::Identity;
+use rcflash_link::LinkStats;
+
+use crate::board::FaultCounts;
+use crate::live::BoardSuite;
+use crate::live::{BoardConfig, LiveBoard, SetupError, Utilization};
+use crate::report::RunTarget;
+use crate::runner::{CaseResult, RunOptions, RunSummary, run_cases_from};
+use crate::suite::Suite;
+
+/// Runs the cases of a suite: a prepared board, or another executor.
+pub trait Executor {
+    /// The suite.
+    type Suite: Suite;
+    /// What an executor is prepared from.
+    type Plan: Clone + Send + Sync;
+
+    /// Returns the board's profile; `None` if no board is planned.
+    fn planned_profile(plan: &Self::Plan) -> Option<&BoardProfile>;
+
+    /// Completes a plan for the cases with these names. `cancel` ends every wait when set.
+    fn complete_plan(
+        plan: &mut Self::Plan,
+        cancel: &Arc<AtomicBool>,
+        case_ids: &mut dyn Iterator<Item = String>,
+    );
+
+    /// Returns the name of the board or executor.
+    fn name(&self) -> &str;
+
+    /// Returns the program under test and its build, as text. A run is resumed only with the same.
+    fn program(&self) -> String;
+
+    /// Returns the identity of the application on a board.
+    fn identity(&self) -> Option<&Identity> {
+        None
+    }
+
+    /// Returns the user's own routines in the program.
+    fn own_routines(&self) -> &[&'static str] {
+        &[]
+    }
+
+    /// Returns what a verdict is about.
+    fn target(&self) -> RunTarget;
+
+    /// Runs cases and calls `on_result` for each, in completion order. Leaves cases that the run
+    /// does not reach in the iterator.
+    fn run(
+        &mut self,
+        cases: &mut dyn Iterator<Item = <Self::Suite as Suite>::Case>,
+        options: RunOptions,
+        on_result: &mut dyn FnMut(CaseResult<Self::Suite>),
+    ) -> RunSummary;
+
+    /// Makes the executor usable again after a run that was interrupted.
+    ///
+    /// # Errors
+    /// Returns an error if the board is lost.
+    fn recover(&mut self) -> Result<(), SetupError> {
+        Ok(())
+    }
+
+    /// Verifies that the program is still the one that was loaded.
+    ///
+    /// # Errors
+    /// Returns a message if another program replies, or none.
+    fn verify(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Called after a complete run, before the statistics are read.
+    fn finish(&mut self) {}
+
+    /// Returns the traffic counters of the line.
+    fn stats(&self) -> LinkStats {
+        LinkStats::default()
+    }
+
+    /// Returns the utilization of processor and line, if it is known.
+    fn utilization(&self) -> Option<Utilization> {
+        None
+    }
+
+    /// Returns the faults injected so far; `None` without fault injection.
+    fn faults(&self) -> Option<FaultCounts> {
+        None
+    }
+}
+
+impl<S: BoardSuite> Executor for LiveBoard<S> {
+    type Suite = S;
+    type Plan = BoardConfig<S>;
+
+    fn planned_profile(plan: &BoardConfig<S>) -> Option<&BoardProfile> {
+        Some(&plan.profile)
+    }
+
+    fn complete_plan(
+        plan: &mut BoardConfig<S>,
+        cancel: &Arc<AtomicBool>,
+        case_ids: &mut dyn Iterator<Item = String>,
+    ) {
+        plan.cancel = Some(Arc::clone(cancel));
+        if let Some(recording) = &mut plan.recording {
+            recording.cases = case_ids.collect();
+        }
+    }
+
+    fn name(&self) -> &str {
+        self.board()
+    }
+
+    fn program(&self) -> String {
+        self.application.to_string()
+    }
+
+    fn identity(&self) -> Option<&Identity> {
+        Some(&self.application)
+    }
+
+    fn own_routines(&self) -> &[&'static str] {
+        S::own_routines(self)
+    }
+
+    fn target(&self) -> RunTarget {
+        RunTarget::of_board(self)
+    }
+
+    fn run(
+        &mut self,
+        cases: &mut dyn Iterator<Item = S::Case>,
+        options: RunOptions,
+        on_result: &mut dyn FnMut(CaseResult<S>),
+    ) -> RunSummary {
+        run_cases_from(self, cases, options, on_result)
+    }
+
+    fn recover(&mut self) -> Result<(), SetupError> {
+        self.recover().map(drop)
+    }
+
+    fn verify(&mut self) -> Result<(), String> {
+        match self.is_expected_application() {
+            Ok(true) => Ok(()),
+            Ok(false) => Err("another program replies".to_owned()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn finish(&mut self) {
+        self.record_waits();
+    }
+
+    fn stats(&self) -> LinkStats {
+        self.stats()
+    }
+
+    fn utilization(&self) -> Option<Utilization> {
+        self.utilization()
+    }
+
+    fn faults(&self) -> Option<FaultCounts> {
+        self.faults()
+    }
+}
+
+/// Gives a failure of the set-up the exit code of a rig error, since no case has failed.
+pub(crate) fn as_rig_failure(failure: CommandError) -> CommandError {
+    let code = if failure.code == FAILED { ENVIRONMENT } else { failure.code };
+    CommandError { code, ..failure }
+}
+
+/// Converts an error of the set-up. Sources that can't be built are what is tested, so a build
+/// error keeps its exit code.
+pub(crate) fn setup_failure(error: SetupError) -> CommandError {
+    match error {
+        SetupError::Build(error) => error.into(),
+        other => as_rig_failure(other.into()),
+    }
+}
