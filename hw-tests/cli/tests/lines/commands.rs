@@ -47,7 +47,8 @@ pub(crate) fn command_lines(page: &str) -> Vec<CommandLine> {
         if PROGRAMS.contains(&program) {
             let file = made_by_installed(text);
             made.extend(file.filter(|file| !file.is_empty()));
-            let needs_made = text.split_whitespace().any(|word| made.contains(&word));
+            let mut files = text.split_whitespace().map(|word| word.trim_start_matches("replay:"));
+            let needs_made = files.any(|file| made.contains(&file));
             let needs_installed = file.is_some() || needs_made;
             found.push(CommandLine { line: index + 1, text: text.to_owned(), needs_installed });
         }
@@ -63,8 +64,8 @@ pub(crate) fn check() {
     let found: Vec<_> = found.collect();
     let expected = [(3, "tdlasm asm a.asm   # why"), (7, "rcflash ports"), (12, "cargo test")];
     assert_eq!(found, expected.map(|(line, text)| (line, text.to_owned())));
-    let page =
-        "    ar rc a.a b.o\n    tdlasm link a.a\n    tdlasm asm c\n    hw-tests run --rig mame\n";
+    let page = "    ar rc a.a b.o\n    tdlasm link a.a\n    tdlasm asm c\n    hw-tests run --rig mame \
+                --record r\n    hw-tests run --rig replay:r\n";
     let needs: Vec<_> = command_lines(page).iter().map(|one| one.needs_installed).collect();
-    assert_eq!(needs, [true, true, false, true]);
+    assert_eq!(needs, [true, true, false, true, true]);
 }

@@ -117,6 +117,18 @@ pub const FILE_ROLES: [ArgumentRole; 5] = [
     ("", "record", FileRole::Write),
 ];
 
+/// Returns the board of this name in the rig file.
+fn real_board(name: String) -> Result<RigChoice, CommandError> {
+    match name.parse() {
+        Ok(choice @ RigChoice::Real(_)) => Ok(choice),
+        _ => {
+            let name = name.escaped();
+            let why = format!("'{name}' is a board without hardware: rename it in the rig file");
+            Err(CommandError::new(USAGE, why))
+        }
+    }
+}
+
 impl BoardArgs {
     /// Returns `true` if an option asks for a board, real or simulated.
     pub fn names_board(&self) -> bool {
@@ -181,7 +193,8 @@ impl BoardArgs {
     pub fn fleet_names(&self, tag: Option<&str>) -> Result<Vec<String>, CommandError> {
         let rigs = match tag {
             Some(tag) => {
-                self.rigs()?.boards_tagged(tag)?.into_iter().map(RigChoice::Real).collect()
+                let names = self.rigs()?.boards_tagged(tag)?;
+                names.into_iter().map(real_board).collect::<Result<_, _>>()?
             }
             None if self.rig.len() > 1 => self.rig.clone(),
             None => return Ok(Vec::new()),

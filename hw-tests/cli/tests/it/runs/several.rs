@@ -46,8 +46,11 @@ fn the_boards_of_the_rig_file_with_a_tag_are_one_fleet() {
     let entry = |name: &str, tags: &str| {
         format!("[boards.{name}]\nport = \"/dev/no-{name}\"\ntags = [{tags}]\n")
     };
-    let text =
-        entry("one", "\"classic\"") + &entry("two", "") + &entry("three", "\"x\", \"classic\"");
+    // No board is simulated in the place of a real one that has such a name.
+    let text = entry("direct", "\"simulated\"")
+        + &entry("one", "\"classic\"")
+        + &entry("two", "")
+        + &entry("three", "\"x\", \"classic\"");
     std::fs::write(&rig, text).expect("a file");
     let rig = rig.to_string_lossy();
     let (code, printed) =
@@ -58,6 +61,10 @@ fn the_boards_of_the_rig_file_with_a_tag_are_one_fleet() {
     let (code, printed) = run_command(&["run", "--rig-file", &rig, "--rig-tag", "zed", "byte.*"]);
     assert_eq!(code, Some(2), "{printed}");
     assert!(printed.contains("has the tag 'zed'"), "{printed}");
+    let (code, printed) =
+        run_command(&["run", "--rig-file", &rig, "--rig-tag", "simulated", "byte.*"]);
+    assert_eq!(code, Some(2), "{printed}");
+    assert!(printed.contains("rename it in the rig file"), "{printed}");
 }
 
 #[test]

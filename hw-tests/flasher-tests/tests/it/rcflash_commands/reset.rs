@@ -21,7 +21,7 @@ fn a_manual_reset_prompts_the_user_and_waits_for_the_monitor() {
     let mut printed = BufReader::new(child.stderr.take().expect("its messages"));
     let mut line = String::new();
     printed.read_line(&mut line).expect("its first line");
-    assert_eq!(line, "press the board's reset button; waiting up to 30 s\n");
+    assert_eq!(line, "press the board's reset button; waiting up to 30s\n");
     bench.server.reset();
     line.clear();
     printed.read_to_string(&mut line).expect("the rest");
