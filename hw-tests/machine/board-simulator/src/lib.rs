@@ -42,6 +42,7 @@ mod noise;
 mod ns550;
 mod packets;
 mod probe;
+pub mod profiling;
 mod pty;
 mod server;
 mod sio;

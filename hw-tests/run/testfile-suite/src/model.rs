@@ -6,9 +6,9 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::slice;
 
+use board_simulator::profiling::StepCounter;
 use serde::Serialize;
 use z80_core::Expression;
-use z80_profiler::StepCounter;
 
 use crate::block::Block;
 use crate::machine::{Entry, Interrupt, Mock};

@@ -6,8 +6,8 @@ mod running;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use board_simulator::profiling::StepCounter;
 use z80_core::{Bus, Cpu, Registers, set_register};
-use z80_profiler::StepCounter;
 
 use crate::block::Block;
 use crate::machine::{Call, CallEnd, Entry, Machine, MachineError, Mock, Outcome, Violation};

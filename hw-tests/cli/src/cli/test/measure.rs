@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use board_simulator::profiling::{CallgrindProfile, Coverage, FileCoverage};
 use clap::Args;
 use cli_support::exit::{CommandError, ENVIRONMENT, USAGE};
 use cli_support::files::{read_input, write_atomic};
@@ -13,7 +14,6 @@ use cli_support::text::Escape;
 use testfile_suite::{
     CycleBaseline, Difference, SimulatedMachine, TestCase, TestFile, TestResult, Verdict,
 };
-use z80_profiler::{CallgrindProfile, Coverage, FileCoverage};
 
 /// Heading of the help.
 const MEASUREMENTS: &str = "Measurements on the simulated machine";

@@ -12,13 +12,13 @@ use firmware_wire::{
 
 use crate::Machine;
 use board_simulator::board_spec;
+use board_simulator::profiling::{Coverage, StepCounter};
 use board_simulator::{
     BoardModel, BoardSpec, ChipKind, MemoryMap, QueueLine, SECTOR_BYTES, SstModel,
 };
 use firmware::code_map::CodeMap;
 use sargon_corpus::{Case, CaseInput, encode};
 use sargon_reference::{Position, parse_fen};
-use z80_profiler::{Coverage, StepCounter};
 
 /// Limit of T-states for one request.
 const MAX_REQUEST_T_STATES: u64 = 250_000_000;

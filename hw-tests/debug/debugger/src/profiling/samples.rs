@@ -9,8 +9,8 @@ use std::fmt::Write;
 use crate::debugger::Debugger;
 use crate::exec::{ExecCommand, HaltReason};
 use crate::render;
+use board_simulator::profiling::{RoutineMap, qualified_name};
 use firmware::code_map::CodeMap;
-use z80_profiler::{RoutineMap, qualified_name};
 
 /// Maximum number of polls between two samples. The number is random, so that samples are not in
 /// phase with a program that loops.

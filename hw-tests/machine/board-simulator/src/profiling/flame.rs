@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::call_tree::CallTree;
+use crate::profiling::call_tree::CallTree;
 use firmware::code_map::CodeMap;
 use quick_xml::escape::escape as escaped;
 

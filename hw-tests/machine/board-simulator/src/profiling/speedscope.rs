@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use crate::profile::qualified_name;
-use crate::step_counter::StepCounter;
+use crate::profiling::profile::qualified_name;
+use crate::profiling::step_counter::StepCounter;
 use firmware::code_map::CodeMap;
 
 /// Returns the profile in speedscope's JSON format.

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 use tdlasm::link::LinkedLine;
 
-use crate::step_counter::StepCounter;
+use crate::profiling::step_counter::StepCounter;
 use firmware::code_map::CodeMap;
 
 /// Coverage over any number of boards and builds.

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 
-use crate::step_counter::StepCounter;
+use crate::profiling::step_counter::StepCounter;
 use firmware::code_map::CodeMap;
 
 /// The T-states of a routine.

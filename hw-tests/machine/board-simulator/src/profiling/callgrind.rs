@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::profile::qualified_name;
-use crate::step_counter::StepCounter;
+use crate::profiling::profile::qualified_name;
+use crate::profiling::step_counter::StepCounter;
 use firmware::code_map::CodeMap;
 
 #[derive(Default)]

@@ -2,9 +2,9 @@
 
 use tdlasm::isa::decode;
 
-use crate::call_tree::CallTree;
-use crate::routine_map::RoutineMap;
-use board_simulator::{BoardModel, SerialLine, StepOutcome};
+use crate::profiling::call_tree::CallTree;
+use crate::profiling::routine_map::RoutineMap;
+use crate::{BoardModel, SerialLine, StepOutcome};
 use firmware::code_map::CodeMap;
 use z80_core::{Registers, is_call};
 
