@@ -9,11 +9,11 @@ const POSITION_1: &str = "1k1r4/1pp4p/p7/4p3/8/P5P1/1PP4P/2K1R3 w - -";
 /// Position 2 of that page.
 const POSITION_2: &str = "1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -";
 /// Twelve hundred positions of legal play.
-const PLAY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../sargon-corpus/corpus/generated.epd");
+const PLAY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../corpus/corpus/generated.epd");
 
 /// The test files of the parser of positions.
 const SAMPLES: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../chess-rules/tests/data/epd-samples.epd");
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../rules/tests/data/epd-samples.epd");
 
 /// Runs a command that must succeed and compares its output with a file.
 fn golden(name: &str, arguments: &[&str]) {

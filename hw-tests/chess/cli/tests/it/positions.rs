@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::{run, text};
 
 /// The test files of the parser of positions.
-const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../chess-rules/tests/data");
+const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../rules/tests/data");
 
 /// A command that replies to each line with the same value.
 const ZEROS: &str = "while read line; do echo 0; done";
