@@ -12,8 +12,7 @@ const POSITION_2: &str = "1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - -";
 const PLAY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../corpus/corpus/generated.epd");
 
 /// The test files of the parser of positions.
-const SAMPLES: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../rules/tests/data/epd-samples.epd");
+const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../rules/tests/data/epd-samples.epd");
 
 /// Runs a command that must succeed and compares its output with a file.
 fn golden(name: &str, arguments: &[&str]) {
