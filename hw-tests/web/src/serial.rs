@@ -15,8 +15,8 @@ use hil_harness::live::end_address;
 use rcflash_link::Link;
 use rcflash_link::loader::{self, LoadError};
 use rcflash_monitors::{
-    ResidentMonitor, HostedProgram, LoadEvent, LoadObserver, LoadStage, MonitorSession, Peer,
-    ProbeResult, ProbedPeer,
+    HostedProgram, LoadEvent, LoadObserver, LoadStage, MonitorSession, Peer, ProbeResult,
+    ProbedPeer, ResidentMonitor,
 };
 use rcflash_transport::Transport;
 use rcflash_transport::port::OpenError;

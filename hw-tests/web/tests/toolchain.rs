@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use board_simulator::Probe;
-use monitor_standins::{MonitorOptions, MonitorServer, Scm};
 use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
 use hil_harness::board::{Board, InProcessBoard};
+use monitor_standins::{MonitorOptions, MonitorServer, Scm};
 use rcflash_transport::Transport;
 use serde_json::{Value, json};
 use toolchain_web::{Message, Port, Toolchain};
