@@ -1,7 +1,6 @@
 //! Support for command-line programs: exit codes, atomic files, escaped messages, completions and
 //! manual pages. All programs of this project use it.
 //!
-//! - [`duration`]: times on the command line.
 //! - [`exit`]: exit codes, and errors that carry one.
 //! - [`files`]: atomic writes and limited reads.
 //! - [`text`]: escaping of untrusted text before it reaches a terminal.

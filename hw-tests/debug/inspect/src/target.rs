@@ -25,7 +25,7 @@ pub(super) struct TargetArgs {
     #[arg(long, group = "connection", value_name = "NAME|DEVICE|ADDRESS", help_heading = "Board")]
     pub(super) port: Option<String>,
     /// Like --port, or a board without hardware, by the debug kernel: direct, simulated, real-time,
-    /// mame[:MACHINE] or replay:FILE, a recording for the same commands
+    /// mame, mame:MACHINE or replay:FILE, a recording for the same commands
     #[arg(long, group = "connection", value_name = "RIG", help_heading = "Board")]
     pub(super) rig: Option<RigChoice>,
     /// The rig file; the default is that of RCFLASH_RIG, or rcflash/rig.toml in your configuration
