@@ -4,12 +4,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hil_harness::case_list::CaseList;
 use hil_harness::runner::{RunEnd, RunOptions, Verdict, run_cases};
-use hil_harness::select::Selection;
 use rcflash_transport::time::{Duration, Instant};
 use sargon_corpus::{Case, builtin_corpus};
-use sargon_suite::{CaseResult, LiveBoard, SargonSuite, VerdictCounts};
+use sargon_suite::{CaseResult, LiveBoard, VerdictCounts};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -33,10 +31,14 @@ pub(crate) struct CaseSelection {
 
 impl CaseSelection {
     pub(crate) fn cases(&self) -> Result<Vec<Case>, PageError> {
-        let texts = self.filter.clone().unwrap_or_default();
-        let selection = Selection { texts, ..Selection::default() };
-        let all = selection.of::<SargonSuite, _>(builtin_corpus().map_err(PageError::new)?);
-        let cases: Vec<Case> = all.cases().step_by(self.every.unwrap_or(1).max(1)).collect();
+        let texts = self.filter.as_deref().unwrap_or_default();
+        let is_selected = |case: &Case| {
+            let matches = |text: &String| case.id.contains(text) || case.tags.contains(text);
+            texts.is_empty() || texts.iter().any(matches)
+        };
+        let all = builtin_corpus().map_err(PageError::new)?;
+        let selected = all.into_iter().filter(is_selected);
+        let cases: Vec<Case> = selected.step_by(self.every.unwrap_or(1).max(1)).collect();
         if cases.is_empty() {
             return Err(PageError::new(
                 "no case has such a tag or name; without a filter all are run",

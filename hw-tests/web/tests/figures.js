@@ -96,7 +96,7 @@ function images() {
 /** Residues, arrays and T-states of every occupied square are those of `sargon residues`. */
 function positions(behaviour) {
   const files = ["documents.epd", "odd.epd"].map((name) => join(cases, name));
-  const { stdout } = native("hw-tests", "residues", "--behaviour", behaviour, ...files);
+  const { stdout } = native("sargon", "residues", "--behaviour", behaviour, ...files);
   const lines = stdout.trim().split("\n");
   let squares = 0;
   for (const line of lines) {
