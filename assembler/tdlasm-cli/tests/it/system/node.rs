@@ -16,7 +16,9 @@ pub(crate) fn node(folder: &str, script: &str) -> Command {
         packages.is_dir(),
         "{folder}/{script} needs the packages that .ci/install/npm installs"
     );
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    // This file is part of packages at several depths.
+    let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let root = folders.find(|folder| folder.join(".ci").is_dir()).expect("the repository");
     let mut command = Command::new("node");
     let script = root.join(folder).join(script);
     command.arg("--test-reporter=tap").arg(script).env("NODE_PATH", packages);
