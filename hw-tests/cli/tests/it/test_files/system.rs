@@ -159,7 +159,7 @@ fn pytest_runs_the_example_on_the_simulated_machine_and_on_a_board() {
         std::env::var_os("LABGRID_BIN").expect("export LABGRID_BIN=$(.ci/install/labgrid)");
     let pytest = std::path::Path::new(&programs).join("pytest");
     let pytest = pytest.to_str().expect("a path");
-    for board in ["--board=", "--board=--rig direct --board rc2014-zed"] {
+    for board in ["--board-options=", "--board-options=--rig direct --board rc2014-zed"] {
         let output = run_example(pytest, &["-q", "-p", "no:cacheprovider", board]);
         let shown = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success() && shown.contains("3 passed"), "{board}: {output:?}");
