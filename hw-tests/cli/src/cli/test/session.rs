@@ -163,11 +163,12 @@ impl TestExecutor {
     fn call(&mut self, case: &TestCase) -> Result<TestResult, RunError> {
         let inputs = case.inputs.clone();
         let progress = CaseProgress::new(case);
+        let show_progress = |text: &str| progress.show(text);
         let options = RunOptions {
             seed: self.seed,
             inputs,
             contracts: &case.contracts,
-            progress: Some(&|text| progress.show(text)),
+            progress: Some(&show_progress),
             ..RunOptions::default()
         };
         let machine: &mut dyn Machine = match &mut self.machine {
