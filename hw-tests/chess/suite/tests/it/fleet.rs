@@ -146,6 +146,19 @@ fn run(members: &[FleetBoard], settings: Settings) -> (Result<FinishedRun, Comma
     run_prepared(members, settings, &prepare)
 }
 
+/// A run in which no board runs a case before all are ready.
+fn run_when_all_are_ready(
+    members: &[FleetBoard],
+    settings: Settings,
+) -> (Result<FinishedRun, CommandError>, Report) {
+    let all_ready = Barrier::new(members.len());
+    run_prepared(members, settings, &|plan| {
+        let live = prepare(plan);
+        all_ready.wait();
+        live
+    })
+}
+
 /// A run on a good board and on one that is unplugged after `reads` reads. The good one is prepared
 /// only after that, so that it does not run all cases first.
 fn run_with_a_loss(
@@ -240,13 +253,7 @@ fn with(report: &Report, cases: &[Case], verdict: Verdict) -> Vec<String> {
 fn a_run_is_distributed_over_boards_and_one_report_has_what_each_did() {
     let cases = cases(120);
     let members = ["a", "b", "c"].map(|name| member(name, None));
-    // No board runs all cases before the others are ready.
-    let all_ready = Barrier::new(members.len());
-    let (done, report) = run_prepared(&members, of(cases.clone()), &|plan| {
-        let live = prepare(plan);
-        all_ready.wait();
-        live
-    });
+    let (done, report) = run_when_all_are_ready(&members, of(cases.clone()));
     assert_eq!(done.expect("it ends").exit_code(), 0);
     assert_eq!(with(&report, &cases, Verdict::Pass).len(), cases.len());
     let by_board: u64 = report.boards.iter().map(|row| row.counts.pass).sum();
@@ -264,7 +271,7 @@ fn a_faulty_board_is_distinguished_from_wrong_code() {
     let cases = cases(200);
     let members =
         [member("good", None), member("liar", Some(wrong_application(4))), member("fine", None)];
-    let (done, report) = run(&members, of(cases.clone()));
+    let (done, report) = run_when_all_are_ready(&members, of(cases.clone()));
     let done = done.expect("it ends");
     let failed = with(&report, &cases, Verdict::Fail);
     assert!(!failed.is_empty() && done.exit_code() == 1, "{:?}", report.boards);
