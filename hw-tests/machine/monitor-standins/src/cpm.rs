@@ -154,12 +154,6 @@ impl Cpm {
         Self { load_time: time, ..self }
     }
 
-    /// Selects the RAM drive.
-    #[must_use]
-    pub fn on_drive_a(self) -> Self {
-        Self { drive: 'A', ..self }
-    }
-
     /// Starts an XM that waits for the upload of this file for at least 20 s.
     #[must_use]
     pub fn with_pending_upload(self, name: &str) -> Self {
