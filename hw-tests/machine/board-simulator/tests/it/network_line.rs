@@ -77,16 +77,22 @@ fn a_client_that_disconnects_makes_room_for_the_next() {
     let reply = poll_until_closed(&mut line, &mut second);
     assert_eq!(reply, format!("the board is in use by {holder}\r\n"));
     drop(first);
+    serve_next_client(&mut line);
+}
+
+/// Connects clients until one is served and the board receives what it sends. One that comes before
+/// the line has noticed the end of the last is refused.
+fn serve_next_client(line: &mut NetworkLine) {
     let deadline = Instant::now() + TIMEOUT;
-    let mut third = connect(&line);
+    let mut client = connect(line);
     loop {
-        assert!(Instant::now() < deadline, "the board receives nothing");
-        if third.write_all(b"\0").is_err() {
-            third = connect(&line); // the line had not noticed that the first has disconnected
+        assert!(Instant::now() < deadline, "the next client is not served");
+        if client.write_all(b"\0next").is_err() || client.read(&mut [0]).is_ok() {
+            client = connect(line);
         }
         line.flush(Some(POLL_INTERVAL));
-        if line.receive() == Some(0) {
-            break;
+        if line.receive() == Some(b'n') {
+            return;
         }
     }
 }
@@ -110,9 +116,7 @@ fn a_client_that_resets_its_connection_keeps_nobody_out() {
         rcflash_transport::platform::net::reset_on_close(&connect(&line)).expect("a socket option");
         line.flush(None);
     }
-    let mut client = connect(&line);
-    client.write_all(b"\0next").expect("sent");
-    assert_eq!(receive_until(&mut line, b"next"), b"\0next");
+    serve_next_client(&mut line);
 }
 
 #[test]
@@ -142,17 +146,5 @@ fn a_client_that_is_gone_gives_way_to_the_next_with_what_the_board_has_not_taken
         line.flush(Some(POLL_INTERVAL));
     }
     // A board that takes a byte each millisecond would need 52 minutes for the first client's.
-    let deadline = Instant::now() + TIMEOUT;
-    let mut second = connect(&line);
-    loop {
-        assert!(Instant::now() < deadline, "the second client is not served");
-        // It is refused until the end of the first one's bytes was received.
-        if second.write_all(b"\0next").is_err() || second.read(&mut [0]).is_ok() {
-            second = connect(&line);
-        }
-        line.flush(Some(POLL_INTERVAL));
-        if line.receive() == Some(b'n') {
-            break;
-        }
-    }
+    serve_next_client(&mut line);
 }
