@@ -47,7 +47,7 @@ pub use case_list::CompactCases;
 pub use requests::SargonBoard;
 pub use suite::{PositionDetails, SargonState, SargonSuite};
 
-use hil_harness::{campaign, fleet, live, report, results, runner};
+use hil_harness::{campaign, live, report, results, runner};
 
 /// Which board to prepare, with which evaluator.
 pub type BoardConfig = live::BoardConfig<SargonSuite>;
@@ -73,5 +73,5 @@ pub type Report = report::Report<SargonSuite>;
 pub type RunContext<'a> = campaign::RunContext<'a, LiveBoard>;
 /// The result of a run.
 pub type FinishedRun = campaign::FinishedRun<SargonSuite>;
-/// A board of a fleet.
-pub type FleetBoard = fleet::FleetBoard<BoardConfig>;
+/// A board of a run.
+pub type Member = campaign::Member<BoardConfig>;

@@ -16,7 +16,7 @@ mod unconfirmed;
 pub use crate::suite::{BoardVerdict, CaseResult, FaultOrigin, Verdict, VerdictCounts};
 pub use baseline::{Baseline, BaselineStatus, BaselineSummary};
 pub use conclusion::{Conclusion, exit_code, incomplete_counts};
-pub use merge::{merge_repetitions, merge_requests};
+pub use merge::merge_requests;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,6 +30,7 @@ use crate::board::BoardError;
 use crate::live::{BoardSuite, Response};
 use crate::live::{CaseReply, LiveBoard, Recovery, SetupError};
 use crate::suite::Suite;
+use crate::verdict_table::merge_repetitions;
 use in_flight::{InFlightRequest, RequestKind};
 use job::CaseJob;
 use unconfirmed::UnconfirmedResults;
@@ -462,7 +463,7 @@ impl<S: BoardSuite> Runner<'_, S> {
             self.count_unanswered(&result);
         }
         if let Some(before) = job.combined.take() {
-            result = merge::merge_repetitions(before, result);
+            result = merge_repetitions(before, result);
         }
         if let Some(finding) = &job.finding {
             result = findings::with_finding(result, finding);

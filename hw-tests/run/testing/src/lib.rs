@@ -12,7 +12,6 @@
 //! ```
 
 pub mod broken_exchange;
-pub mod fleet_simulation;
 pub mod many_results;
 pub mod mutants;
 pub mod simulated_disk;

@@ -12,8 +12,9 @@ use firmware_wire::Identity;
 use hil_harness::campaign::{Executor, FinishedRun, RunConfig};
 use hil_harness::live::{BoardConfig, SetupError};
 use hil_harness::report::RunTarget;
-use hil_harness::runner::{BaselineStatus, RunEnd, RunSummary, merge_repetitions};
+use hil_harness::runner::{BaselineStatus, RunEnd, RunSummary};
 use hil_harness::suite::{self, CaseResult};
+use hil_harness::verdict_table::merge_repetitions;
 use indicatif::ProgressBar;
 use rcflash_link::LinkStats;
 use testfile_suite::{
@@ -314,13 +315,6 @@ impl Executor for TestExecutor {
         summary.last_restart =
             (summary.restarts > 0).then(|| "a routine did not return".to_owned());
         summary
-    }
-
-    fn verify(&mut self) -> Result<(), String> {
-        match &mut self.machine {
-            TestMachine::Simulated(_) => Ok(()),
-            TestMachine::Board(machine) => machine.verify().map_err(|error| error.to_string()),
-        }
     }
 
     fn stats(&self) -> LinkStats {

@@ -1,4 +1,4 @@
-//! Merges the results of the requests of a case, and those of its repetitions.
+//! Results of the requests of a case.
 
 use rcflash_link::LinkError;
 
@@ -30,34 +30,6 @@ pub fn merge_requests<S: Suite>(mut first: CaseResult<S>, second: CaseResult<S>)
     first.elapsed_us += second.elapsed_us;
     let CaseResult { verdict, reason, differences, .. } = second;
     CaseResult { verdict, reason, differences, ..first }
-}
-
-/// Merges the results of two repetitions of a case. One that passes only sometimes is flaky,
-/// whatever the other results.
-#[must_use]
-pub fn merge_repetitions<S: Suite>(first: CaseResult<S>, again: CaseResult<S>) -> CaseResult<S> {
-    let mut retries = first.retries;
-    retries += again.retries;
-    let attempts = first.attempts + again.attempts;
-    let elapsed_us = first.elapsed_us + again.elapsed_us;
-    CaseResult { attempts, retries, elapsed_us, ..worse_of(first, again) }
-}
-
-/// Returns the result that counts of two, without the sums of figures.
-fn worse_of<S: Suite>(first: CaseResult<S>, again: CaseResult<S>) -> CaseResult<S> {
-    if first.verdict == again.verdict || first.verdict == Verdict::Flaky {
-        return first;
-    }
-    let verdicts = [first.verdict, again.verdict];
-    let has = |verdict| verdicts.contains(&verdict);
-    let bad = if first.verdict == Verdict::Pass { again } else { first };
-    if has(Verdict::Pass) || has(Verdict::Flaky) {
-        let detail = bad.reason.as_deref().map_or(String::new(), |why| format!(": {why}"));
-        let reason = Some(format!("sometimes {}, sometimes {}{detail}", verdicts[0], verdicts[1]));
-        return CaseResult { verdict: Verdict::Flaky, reason, ..bad };
-    }
-    let verdict = if has(Verdict::Fail) { Verdict::Fail } else { Verdict::Error };
-    CaseResult { verdict, ..bad }
 }
 
 #[cfg(test)]
@@ -93,30 +65,6 @@ mod tests {
         assert_eq!((joined.verdict, joined.reason.as_deref()), (Verdict::Fail, Some("fails")));
         assert_eq!((joined.retries, joined.elapsed_us), (result(Verdict::Pass, 3).retries, 300));
         assert_eq!(joined.attempts, 1, "one attempt");
-    }
-
-    #[test]
-    fn what_passes_only_sometimes_is_flaky_and_nothing_else_hides_a_failure() {
-        use Verdict::{Error, Fail, Flaky, Pass, Timeout};
-        let both = |first, again| merge_repetitions(result(first, 1), result(again, 2)).verdict;
-        for same in [Pass, Fail, Error, Timeout, Flaky] {
-            assert_eq!(both(same, same), same);
-        }
-        for bad in [Fail, Error, Timeout, Flaky] {
-            assert_eq!([both(Pass, bad), both(bad, Pass)], [Flaky; 2], "{bad}");
-            assert_eq!([both(Flaky, bad), both(bad, Flaky)], [Flaky; 2], "{bad}");
-        }
-        assert_eq!([both(Fail, Error), both(Timeout, Fail)], [Fail; 2]);
-        assert_eq!([both(Error, Timeout), both(Timeout, Error)], [Error; 2]);
-    }
-
-    #[test]
-    fn attempts_add_up_and_a_flaky_result_names_both_verdicts() {
-        let combined = merge_repetitions(result(Verdict::Timeout, 1), result(Verdict::Pass, 2));
-        assert_eq!((combined.attempts, combined.elapsed_us), (3, 300));
-        assert_eq!(combined.retries, result(Verdict::Pass, 3).retries);
-        let why = combined.reason.expect("a reason");
-        assert_eq!(why, "sometimes timeout, sometimes pass: timeouts");
     }
 
     #[test]

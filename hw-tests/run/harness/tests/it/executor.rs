@@ -7,9 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use cli_support::exit::CommandError;
-use firmware::profile::BoardProfile;
 use hil_harness::baseline;
-use hil_harness::campaign::{self, Executor, FinishedRun, Observer, RunConfig, RunContext};
+use hil_harness::campaign::{self, Executor, FinishedRun, Member, Observer, RunConfig, RunContext};
 use hil_harness::file_system::OsFileSystem;
 use hil_harness::live::SetupError;
 use hil_harness::report::{Report, RunTarget};
@@ -34,17 +33,6 @@ struct InMemory(Plan);
 impl Executor for InMemory {
     type Suite = TestSuite;
     type Plan = Plan;
-
-    fn planned_profile(_plan: &Plan) -> Option<&BoardProfile> {
-        None
-    }
-
-    fn complete_plan(
-        _plan: &mut Plan,
-        _cancel: &Arc<AtomicBool>,
-        _case_ids: &mut dyn Iterator<Item = String>,
-    ) {
-    }
 
     fn name(&self) -> &str {
         "simulated without a line"
@@ -89,7 +77,7 @@ impl Executor for InMemory {
 
 struct Silent;
 
-impl<T: Executor> Observer<T> for Silent {}
+impl Observer<TestSuite> for Silent {}
 
 type Outcome = Result<FinishedRun<TestSuite>, CommandError>;
 
@@ -115,7 +103,8 @@ fn run_after(prepare: impl Fn() + Sync, clock: Clock, config: &RunConfig, plan: 
         },
         observer: &mut Silent,
     };
-    campaign::run(config, &cases.to_vec(), Ok(plan), context)
+    let members = [Member { name: String::new(), plan: Ok(plan) }];
+    campaign::run(config, &cases.to_vec(), &members, context)
 }
 
 fn config(folder: &Path) -> RunConfig {

@@ -8,10 +8,8 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use cli_support::exit::{CommandError, FAILED};
-use firmware::profile::BoardProfile;
-use hil_harness::campaign::{self, Executor, Observer, RunConfig, RunContext};
+use hil_harness::campaign::{self, Executor, Member, Observer, RunConfig, RunContext};
 use hil_harness::file_system::OsFileSystem;
-use hil_harness::fleet::FleetBoard;
 use hil_harness::live::SetupError;
 use hil_harness::report::{Report, RunTarget};
 use hil_harness::runner::{RunEnd, RunOptions, RunSummary};
@@ -34,17 +32,6 @@ struct Board {
 impl Executor for Board {
     type Suite = TestSuite;
     type Plan = Board;
-
-    fn planned_profile(_plan: &Board) -> Option<&BoardProfile> {
-        None
-    }
-
-    fn complete_plan(
-        _plan: &mut Board,
-        _cancel: &Arc<AtomicBool>,
-        _case_ids: &mut dyn Iterator<Item = String>,
-    ) {
-    }
 
     fn name(&self) -> &str {
         "in memory"
@@ -79,17 +66,17 @@ impl Executor for Board {
     }
 }
 
-fn member(name: &str, plan: Result<Board, CommandError>) -> FleetBoard<Board> {
-    FleetBoard { name: name.to_owned(), plan }
+fn member(name: &str, plan: Result<Board, CommandError>) -> Member<Board> {
+    Member { name: name.to_owned(), plan }
 }
 
 /// Runs cases with these names on boards and returns the exit code.
 fn run(
     config: &RunConfig,
     cases: &[String],
-    members: &[FleetBoard<Board>],
+    members: &[Member<Board>],
     stop: &Arc<AtomicBool>,
-    observer: &mut dyn Observer<Board>,
+    observer: &mut dyn Observer<TestSuite>,
 ) -> u8 {
     let cases: Vec<_> = cases.iter().map(|name| case(name)).collect();
     let context = RunContext {
@@ -99,13 +86,13 @@ fn run(
         prepare: &|plan: &Board| Ok::<_, SetupError>(plan.clone()),
         observer,
     };
-    match campaign::run_on_fleet(config, &cases, members, context) {
+    match campaign::run(config, &cases, members, context) {
         Ok(done) => done.exit_code(),
         Err(failure) => failure.code,
     }
 }
 
-fn config(members: &[FleetBoard<Board>]) -> RunConfig {
+fn config(members: &[Member<Board>]) -> RunConfig {
     let boards: Vec<_> = members.iter().map(|member| member.name.clone()).collect();
     RunConfig { repeat: 1, min_boards: boards.len(), boards, ..RunConfig::default() }
 }
@@ -117,15 +104,16 @@ fn report(folder: &Path) -> Report<TestSuite> {
 
 struct Silent;
 
-impl Observer<Board> for Silent {}
+impl Observer<TestSuite> for Silent {}
 
-/// Handles the first result only when the board has delivered all, and stops the run then.
+/// Handles the first result only when a board has delivered all of its results, and stops the run
+/// then.
 struct Stalled {
     delivered: std::sync::mpsc::Receiver<()>,
     stop: Arc<AtomicBool>,
 }
 
-impl Observer<Board> for Stalled {
+impl Observer<TestSuite> for Stalled {
     fn on_result(&mut self, _result: &CaseResult<TestSuite>) {
         if !self.stop.swap(true, Ordering::Relaxed) {
             self.delivered.recv_timeout(PATIENCE).expect("the board waits for no receiver");
@@ -136,7 +124,8 @@ impl Observer<Board> for Stalled {
 #[test]
 fn a_board_delivers_its_results_however_slowly_they_are_handled() {
     let (sender, delivered) = channel();
-    let members = [member("one", Ok(Board { runs: "", delivered: Some(sender) }))];
+    let board = || Board { runs: "", delivered: Some(sender.clone()) };
+    let members = [member("one", Ok(board())), member("two", Ok(board()))];
     let cases: Vec<_> = (0..1000).map(|number| format!("case {number}")).collect();
     let stop = Arc::new(AtomicBool::new(false));
     let mut stalled = Stalled { delivered, stop: Arc::clone(&stop) };
@@ -175,15 +164,9 @@ fn boards_without_plan_are_a_failure_of_the_rig_on_one_and_on_several() {
     let cases = ["a".to_owned()];
     let members = [member("one", failure()), member("two", failure())];
     assert_eq!(run(&config(&members), &cases, &members, &Arc::default(), &mut Silent), 3);
-    let context = RunContext::<Board> {
-        file_system: &OsFileSystem,
-        clock: Arc::new(Instant::now),
-        stop: Arc::default(),
-        prepare: &|plan: &Board| Ok(plan.clone()),
-        observer: &mut Silent,
-    };
-    let one = campaign::run(&RunConfig::default(), &vec![case("a")], failure(), context);
-    assert_eq!(one.expect_err("no board").code, 3);
+    let config = RunConfig { repeat: 1, ..RunConfig::default() };
+    let member = [member("one", failure())];
+    assert_eq!(run(&config, &cases, &member, &Arc::default(), &mut Silent), 3);
 }
 
 #[test]

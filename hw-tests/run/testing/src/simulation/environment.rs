@@ -15,7 +15,9 @@ use firmware::profile::BoardProfile;
 use rcflash_link::Link;
 use rcflash_link::loader::identify;
 use sargon_corpus::{Case, builtin_corpus};
-use sargon_suite::{BoardConfig, CaseResult, FinishedRun, LiveBoard, Record, RunContext};
+use sargon_suite::{
+    BoardConfig, CaseResult, FinishedRun, LiveBoard, Member, Record, RunContext, SargonSuite,
+};
 
 use super::SimulationStats;
 use super::invariants::{
@@ -250,7 +252,7 @@ impl Program {
 /// An observer that ignores all events.
 struct NullObserver;
 
-impl<T: campaign::Executor> Observer<T> for NullObserver {}
+impl Observer<SargonSuite> for NullObserver {}
 
 /// Returns `true` if a run failed with a message to press reset.
 fn requests_reset(outcome: &Result<FinishedRun, CommandError>) -> bool {
@@ -423,7 +425,8 @@ impl<'a> Simulation<'a> {
             prepare: &prepare,
             observer: &mut NullObserver,
         };
-        campaign::run(config, &self.scenario.cases, Ok(plan), ctx)
+        let members = [Member { name: String::new(), plan: Ok(plan) }];
+        campaign::run(config, &self.scenario.cases, &members, ctx)
     }
 
     fn record(
