@@ -14,5 +14,6 @@
 pub mod broken_exchange;
 pub mod many_results;
 pub mod mutants;
+pub mod run_simulation;
 pub mod simulated_disk;
 pub mod simulation;

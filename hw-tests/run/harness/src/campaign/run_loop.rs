@@ -96,12 +96,14 @@ impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
         if self.schedule.is_round_over() {
             self.end_round();
         }
-        let run = self.run;
-        let this = match run.members {
-            [_] => self.run_here(),
-            _ => self.run_threads(),
-        };
-        this.conclude()
+        // A resumed run may have no case left.
+        if self.ended.is_none() || !self.rows.prepares_needlessly() {
+            self = match self.run.members {
+                [_] => self.run_here(),
+                _ => self.run_threads(),
+            };
+        }
+        self.conclude()
     }
 
     /// Returns the worker of a board. A single board ends the run itself at a failure, before it
@@ -319,7 +321,11 @@ impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
         }
         if !has_next || self.ended.is_some() {
             self.schedule.start_round(0);
-            return self.end_complete();
+            self.end(RunEnd::Complete);
+            if self.rows.prepares_needlessly() {
+                self.run.stop.store(true, Ordering::Relaxed);
+            }
+            return;
         }
         self.rounds.reorder(self.schedule.order_mut());
         let count = self.rounds.next_len(self.run.cases.len());
@@ -336,15 +342,6 @@ impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
         }
         if let Err(failure) = self.recorder.verify_one_verdict_each(cases) {
             self.failed.get_or_insert(failure);
-        }
-    }
-
-    /// Ends the run after its last verdict. Boards that are still being prepared are stopped unless
-    /// they are required.
-    fn end_complete(&mut self) {
-        self.end(RunEnd::Complete);
-        if self.rows.prepares_needlessly() {
-            self.run.stop.store(true, Ordering::Relaxed);
         }
     }
 
