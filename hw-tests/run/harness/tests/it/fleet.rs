@@ -27,6 +27,27 @@ struct Board {
     runs: &'static str,
     /// Receives a message when the results of all cases are delivered.
     delivered: Option<Sender<()>>,
+    bug: Option<Bug>,
+}
+
+/// A bug of an executor.
+#[derive(Clone, Copy)]
+enum Bug {
+    /// It panics when it has taken cases.
+    Panic,
+    /// It gives cases back, though it is not lost.
+    GivesBack,
+}
+
+impl Board {
+    /// A board that passes the cases whose names end so, and skips the others.
+    fn that_runs(runs: &'static str) -> Self {
+        Self { runs, delivered: None, bug: None }
+    }
+
+    fn with_bug(bug: Bug) -> Self {
+        Self { bug: Some(bug), ..Self::that_runs("") }
+    }
 }
 
 impl Executor for Board {
@@ -53,8 +74,12 @@ impl Executor for Board {
         on_result: &mut dyn FnMut(CaseResult<TestSuite>),
     ) -> RunSummary {
         for case in cases.collect::<Vec<_>>() {
-            let verdict =
-                if case.id.ends_with(self.runs) { Verdict::Pass } else { Verdict::Skipped };
+            let verdict = match self.bug {
+                Some(Bug::Panic) => panic!("a bug of the executor"),
+                Some(Bug::GivesBack) => Verdict::NotRun,
+                None if case.id.ends_with(self.runs) => Verdict::Pass,
+                None => Verdict::Skipped,
+            };
             on_result(result(&case.id, verdict));
         }
         if let Some(delivered) = &self.delivered {
@@ -124,7 +149,7 @@ impl Observer<TestSuite> for Stalled {
 #[test]
 fn a_board_delivers_its_results_however_slowly_they_are_handled() {
     let (sender, delivered) = channel();
-    let board = || Board { runs: "", delivered: Some(sender.clone()) };
+    let board = || Board { delivered: Some(sender.clone()), ..Board::that_runs("") };
     let members = [member("one", Ok(board())), member("two", Ok(board()))];
     let cases: Vec<_> = (0..1000).map(|number| format!("case {number}")).collect();
     let stop = Arc::new(AtomicBool::new(false));
@@ -135,7 +160,7 @@ fn a_board_delivers_its_results_however_slowly_they_are_handled() {
 
 #[test]
 fn boards_that_skip_what_others_run_are_kept() {
-    let board = |name: &str, runs| member(name, Ok(Board { runs, delivered: None }));
+    let board = |name: &str, runs| member(name, Ok(Board::that_runs(runs)));
     let members = [board("one", "x"), board("two", "y")];
     let cases: Vec<_> =
         (0..12).map(|number| format!("{number}{}", ["x", "y"][number % 2])).collect();
@@ -152,7 +177,7 @@ fn boards_that_skip_what_others_run_are_kept() {
 
 #[test]
 fn a_case_that_no_board_runs_is_skipped() {
-    let board = |name: &str| member(name, Ok(Board { runs: "x", delivered: None }));
+    let board = |name: &str| member(name, Ok(Board::that_runs("x")));
     let members = ["one", "two", "three", "four"].map(board);
     let cases = ["ax".to_owned(), "b".to_owned()];
     assert_eq!(run(&config(&members), &cases, &members, &Arc::default(), &mut Silent), 5);
@@ -171,7 +196,7 @@ fn boards_without_plan_are_a_failure_of_the_rig_on_one_and_on_several() {
 
 #[test]
 fn a_run_whose_time_is_over_before_a_case_starts_is_no_pass() {
-    let members = [member("one", Ok(Board { runs: "", delivered: None }))];
+    let members = [member("one", Ok(Board::that_runs("")))];
     let folder = tempfile::tempdir().expect("a scratch folder");
     let config = RunConfig {
         time: Some(Duration::ZERO),
@@ -182,4 +207,26 @@ fn a_run_whose_time_is_over_before_a_case_starts_is_no_pass() {
     assert_eq!(code, 4);
     let junit = std::fs::read_to_string(folder.path().join("junit.xml")).expect("it is written");
     assert!(junit.contains("no case was run"), "{junit}");
+}
+
+#[test]
+fn cases_that_every_board_gives_back_are_not_run_and_the_run_ends() {
+    let cases = ["a".to_owned(), "b".to_owned()];
+    for boards in 1..3 {
+        let member = |index: usize| member(&index.to_string(), Ok(Board::with_bug(Bug::GivesBack)));
+        let members: Vec<_> = (0..boards).map(member).collect();
+        let code = run(&config(&members), &cases, &members, &Arc::default(), &mut Silent);
+        assert_eq!(code, 3, "{boards} boards");
+    }
+}
+
+#[test]
+#[should_panic = "a scoped thread panicked"]
+fn a_panic_of_one_board_ends_the_run() {
+    let cases: Vec<_> = (0..100).map(|number| number.to_string()).collect();
+    let members = [
+        member("one", Ok(Board::with_bug(Bug::Panic))),
+        member("two", Ok(Board::with_bug(Bug::Panic))),
+    ];
+    run(&config(&members), &cases, &members, &Arc::default(), &mut Silent);
 }

@@ -57,6 +57,7 @@ pub(super) fn check(run: &SimulatedRun) -> Result<RunStats, String> {
     check_number_of_verdicts(run)?;
     check_verdicts(run)?;
     check_exit_code(run)?;
+    check_not_run(run)?;
     check_files(run)?;
     if run.disk.faults() == 0 {
         check_report(run)?;
@@ -195,6 +196,18 @@ fn codes_of_finished_run(run: &SimulatedRun, counts: VerdictCounts<Products>) ->
         vec![NOTHING_SELECTED]
     } else {
         vec![INCOMPLETE]
+    }
+}
+
+/// Checks that no case is left of a run that was not ended early while a board can run cases.
+fn check_not_run(run: &SimulatedRun) -> Result<(), String> {
+    let Ok(done) = &run.outcome else { return Ok(()) };
+    let is_ended_early = run.is_stopped() || run.scenario.fail_fast || run.disk.faults() > 0;
+    let is_left = done.totals.counts().not_run > 0;
+    let present = done.boards.iter().find(|row| !row.is_missing);
+    match present.filter(|_| is_left && !is_ended_early) {
+        Some(row) => Err(format!("cases are not run, but {} is there", row.name)),
+        None => Ok(()),
     }
 }
 
