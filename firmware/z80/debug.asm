@@ -415,7 +415,7 @@ SWITCH: NOP                     ; or EI, which takes effect after the jump
 RESUME: JMP 0
 
 ; QUIET - waits until the last characters have left the chip.
-QUIET:  LXI H,100               ; 2600 T-states; three characters take 1920
+QUIET:  LXI H,QUIETN            ; three characters at the board's slowest speed
 ..WAIT: DCX H
         MOV A,H
         ORA L
