@@ -8,6 +8,7 @@
         .INTERN DEBUG,HELD,IDENT,BUILD,REGS,K.PC,K.GO
         .EXTERN CRC16,C16INI,STACK,KLOAD,KVECT
         .INSERT wire.asm
+        .INSERT cobs.asm
         .IFN Z180,[
         .INSERT z180.asm
 POLLS   == 64H                  ; CNTLA0: receiver and transmitter on, RTS low, errors cleared
@@ -431,24 +432,8 @@ GETK:   CALL TAKE
         JRZ ..OPEN
         LXI H,REQ
         MVI B,MAXENC            ; room for bytes, one more than a frame can have
-..GRP:  MOV C,A                 ; one more than the bytes of this group
-..COPY: DCR C
-        JRZ ..ZERO
-        CALL TAKE
-        ORA A
-        JRZ ..OPEN              ; the frame ends within a group
-        MOV M,A
-        INX H
-        DJNZ ..COPY
-        JMPR GETK
-..ZERO: CALL TAKE
-        ORA A
-        JRZ ..END
-        MVI M,0                 ; a group encodes its bytes and a zero
-        INX H
-        DJNZ ..GRP
-        JMPR GETK
-..END:  MVI A,MAXENC
+        DECODE (CALL TAKE),..OPEN,(JMPR GETK),GETK
+        MVI A,MAXENC
         SUB B
         MOV B,A                 ; bytes of the frame
         LDA R.LEN
