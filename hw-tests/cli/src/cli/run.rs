@@ -129,7 +129,6 @@ fn conclude(done: &FinishedRun<SargonSuite>) -> CommandResult {
         totals: overview,
         summary,
         stats,
-        utilization,
         faults,
         took,
         target,
@@ -148,9 +147,6 @@ fn conclude(done: &FinishedRun<SargonSuite>) -> CommandResult {
         target,
     ))?;
     print(&overview.comparison())?;
-    if let Some(load) = utilization {
-        print(&format!("limit: {load}\n"))?;
-    }
     let code = done.exit_code();
     if let Some(faults) = faults {
         print(&format!("faults: {faults}\n"))?;

@@ -24,7 +24,7 @@ use crate::board::FaultCounts;
 use crate::case_index::CaseTally;
 use crate::case_list::{CaseList, SelectedCases, ids};
 use crate::file_system::FileSystem;
-use crate::live::{SetupError, Utilization};
+use crate::live::SetupError;
 use crate::report::{self, BoardSummary, RunTarget, RunTotals};
 use crate::results::{BoardReady, Clock, RESULTS_FORMAT, RunHeader, cases_digest};
 use crate::rounds::Rounds;
@@ -153,8 +153,6 @@ pub struct FinishedRun<S: Suite> {
     pub summary: RunSummary,
     /// Statistics of the line.
     pub stats: LinkStats,
-    /// The utilization of processor and line.
-    pub utilization: Option<Utilization>,
     /// The injected faults.
     pub faults: Option<FaultCounts>,
     /// The duration without the set-up.
@@ -236,9 +234,8 @@ fn run_on_executor<T: Executor>(
         executor.finish();
     }
     let stats = executor.stats();
-    let (utilization, faults) = (executor.utilization(), executor.faults());
+    let faults = executor.faults();
     reporter.report.set_summary(&summary, stats);
-    reporter.report.utilization = utilization;
     reporter.report.faults = faults.map(|faults| faults.to_string());
     reporter.report.rounds = config.is_soak().then(|| recorder.totals.counts());
     recorder.finish(report::incomplete_reason(&summary.ended))?;
@@ -246,7 +243,6 @@ fn run_on_executor<T: Executor>(
     Ok(FinishedRun {
         totals: recorder.totals.clone(),
         stats,
-        utilization,
         faults,
         summary,
         took,

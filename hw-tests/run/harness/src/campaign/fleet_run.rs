@@ -228,7 +228,6 @@ fn dispatch<T: Executor>(
     Ok(FinishedRun {
         totals: recorder.totals.clone(),
         stats: rows.stats,
-        utilization: None,
         faults: None,
         summary,
         took,

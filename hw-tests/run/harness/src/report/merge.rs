@@ -133,7 +133,6 @@ fn join<S: Suite>(mut reports: Vec<Report<S>>) -> (Report<S>, Vec<CaseResult<S>>
     }
     all.run.shard = None;
     all.arguments = without_shard(&all.arguments);
-    all.utilization = None;
     all.summary = Some(ended);
     if !is_single {
         (all.board, all.image) = (None, None);

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 
 use super::aggregates::CaseAggregates;
 use super::{BoardSummary, CaseResults, FollowUp, FollowUpOptions, incomplete_reason};
-use crate::live::Utilization;
 use crate::results::RunHeader;
 use crate::runner::{Baseline, BaselineSummary, CaseResult, Conclusion, RunSummary, VerdictCounts};
 use crate::suite::Suite;
@@ -69,9 +68,6 @@ pub struct Report<S: Suite> {
     /// Statistics of the line; absent if the set-up failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<LinkStats>,
-    /// The utilization of processor and line; absent if it was not measured or the set-up failed.
-    #[serde(rename = "limit", default, skip_serializing_if = "Option::is_none")]
-    pub utilization: Option<Utilization>,
     /// The injected faults and their seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faults: Option<String>,
@@ -138,7 +134,6 @@ impl<S: Suite> Report<S> {
             user_routines: Vec::new(),
             summary: None,
             link: None,
-            utilization: None,
             faults: None,
             counts: VerdictCounts::default(),
             baseline: None,
