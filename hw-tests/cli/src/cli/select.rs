@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use cli_support::exit::{CommandError, ENVIRONMENT, NOTHING_SELECTED};
 use cli_support::files::MAX_INPUT_BYTES;
-use cli_support::text::Escape;
+use cli_support::text::{Escape, eprint_message};
 use hil_harness::board::read_header;
 use hil_harness::case_list::{CaseList, SelectedCases, repeated_name};
 use hil_harness::select::{Selection, Shard};
+use sargon_corpus::args::ImpossibleTally;
 use sargon_corpus::{self as corpus, Case};
 use sargon_suite::{CompactCases, SargonSuite};
 
@@ -70,7 +71,11 @@ impl SelectArgs {
             let all = all.map_err(|error| CommandError::new(ENVIRONMENT, error))?;
             all.into_iter().filter(is_wanted).for_each(|case| cases.push("", case));
         }
-        self.corpus.iter().try_for_each(|path| read(path, is_wanted, &mut cases))?;
+        let mut impossible = ImpossibleTally::default();
+        for path in &self.corpus {
+            read(path, is_wanted, &mut cases, &mut impossible)?;
+        }
+        impossible.summary().into_iter().for_each(eprint_message);
         match repeated_name::<SargonSuite>(&cases) {
             Some(name) => {
                 Err(CommandError::new(ENVIRONMENT, format!("two cases are called {name}")))
@@ -80,11 +85,13 @@ impl SelectArgs {
     }
 }
 
-/// Adds the wanted cases of a file of up to [`MAX_INPUT_BYTES`], line by line.
+/// Adds the wanted cases of a file of up to [`MAX_INPUT_BYTES`], line by line. Warns of positions
+/// that no game reaches.
 fn read(
     path: &Path,
     is_wanted: &dyn Fn(&Case) -> bool,
     cases: &mut CompactCases,
+    impossible: &mut ImpossibleTally,
 ) -> Result<(), CommandError> {
     let name = path.escaped().to_string();
     let unreadable =
@@ -103,7 +110,14 @@ fn read(
         }
         let case = corpus::parse_line(&name, line, &String::from_utf8_lossy(&bytes));
         let case = case.map_err(|error| CommandError::new(ENVIRONMENT, error))?;
-        case.into_iter().filter(is_wanted).for_each(|case| cases.push(&name, case));
+        if let Some(case) = case.filter(is_wanted) {
+            if let Some(warning) = case.impossible_warning(&name, line)
+                && impossible.add()
+            {
+                eprint_message(warning);
+            }
+            cases.push(&name, case);
+        }
     }
     Ok(())
 }
