@@ -10,7 +10,6 @@ use tdlasm::references::{NameKind, ReferenceRole};
 use tdlasm::syntax::lex;
 use tdlasm_rewrite::convert::mnemonics;
 
-use super::analysis::Analysis;
 use super::fields::{Field, field_at, word_at};
 use super::positions::LineIndex;
 use super::symbol_identity::{self, Occurrence};
@@ -37,10 +36,6 @@ pub(super) fn hover(workspace: &Workspace, path: &Path, offset: usize) -> Option
     let (field, word) = field_at(workspace, path, &text, offset)?;
     if field == Field::Comment {
         return None;
-    }
-    if field == Field::Operator {
-        // The listing includes the references, so that one assembly serves both.
-        workspace.programs_including(path).for_each(Analysis::ensure_listing);
     }
     let operator = || operator(workspace, path, (field, &text[word.clone()]), word.start);
     let number = || number(workspace, path, &text, &word);

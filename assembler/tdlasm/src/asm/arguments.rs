@@ -133,7 +133,7 @@ impl ArgumentReader<'_, '_> {
                 "a value is missing; 0 is used",
             );
         }
-        let value = self.asm.module.evaluate_now(0)?;
+        let value = self.asm.module.evaluate(0)?;
         if !value.is_absolute() {
             let message = "the argument must be a constant, but this value is relocatable";
             self.asm.error(DiagnosticCode::Relocation, self.asm.module.operands[0].span, message);

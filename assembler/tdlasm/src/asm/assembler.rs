@@ -8,7 +8,6 @@ use super::input::{Frame, FrameKind, InputStack};
 use super::lints::is_allowed;
 use super::module_assembler::ModuleAssembler;
 use super::options::Options;
-use super::pass::Pass;
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::module::{Module, ObjectForm};
 use crate::source::{Loader, Origin, Span, visible};
@@ -23,10 +22,10 @@ pub(super) struct Assembler<'a> {
 }
 
 impl<'a> Assembler<'a> {
-    pub(super) fn new(loader: &'a dyn Loader, options: &'a Options, pass: Pass) -> Self {
+    pub(super) fn new(loader: &'a dyn Loader, options: &'a Options) -> Self {
         Self {
             input: InputStack::new(loader, &options.include_dirs),
-            module: ModuleAssembler::new(options, pass),
+            module: ModuleAssembler::new(options),
             console: Console::new(&options.console_replies),
             modules: Vec::new(),
             object_form: ObjectForm::default(),
@@ -70,8 +69,6 @@ impl<'a> Assembler<'a> {
         let kind = if origin == Origin::File { FrameKind::File } else { FrameKind::Insert };
         match self.input.load(path) {
             Ok((text, removed)) => {
-                self.module.symbols.names.expect_text(text.len());
-                self.module.code.expect_text(text.len(), self.module.context.options.lines);
                 let index =
                     self.module.context.sources.add_without_end(name.as_str().into(), origin, text);
                 if index.is_none() {
@@ -117,7 +114,6 @@ impl<'a> Assembler<'a> {
             sources: self.module.context.sources,
             messages: self.console.messages,
             references: self.module.context.recorder.references,
-            used_two_passes: self.module.context.pass == Pass::Second,
         }
     }
 }

@@ -1,24 +1,12 @@
-//! The code of a module: its bytes, deferred expressions and line table.
+//! The code of a module: its bytes and line table.
 
 use super::code_buffer::{CodeBuffer, CodeCheckpoint};
-use super::deferred::{Deferred, Evaluated};
-use super::name_hash::NameId;
+use super::name_table::NameId;
 use super::value::Value;
 use crate::module::{Files, LineRows, ObjectForm};
-use crate::source::Span;
-
-/// Estimated source bytes per statement, to reserve memory.
-const BYTES_PER_STATEMENT: usize = 16;
-/// Estimated source bytes per fixup.
-const BYTES_PER_FIXUP: usize = 96;
-/// Estimated source bytes per relocated word.
-const BYTES_PER_RELOC: usize = 48;
-/// Estimated source bytes per operation of a deferred expression.
-const BYTES_PER_OPERATION: usize = 40;
 
 pub(super) struct CodeState {
     pub(super) output: CodeBuffer,
-    pub(super) deferred: Deferred,
     /// The line table, if requested, and the names of its files.
     pub(super) rows: LineRows,
     pub(super) files: Files,
@@ -36,7 +24,7 @@ pub(super) struct CodeState {
     /// Symbols that the second pass used before their definitions, with offset and value.
     pub(super) early_uses: Vec<(NameId, u32, Value)>,
     /// The operand of `.END`.
-    pub(super) start_address: Option<(Evaluated, Span)>,
+    pub(super) start_address: Option<Value>,
     /// The form of the module's TDL object.
     pub(super) form: ObjectForm,
 }
@@ -45,7 +33,6 @@ impl CodeState {
     pub(super) fn new(absolute: bool) -> Self {
         Self {
             output: CodeBuffer::new(absolute),
-            deferred: Deferred::default(),
             rows: LineRows::default(),
             files: Files::default(),
             row_file: None,
@@ -57,18 +44,6 @@ impl CodeState {
             early_uses: Vec::new(),
             start_address: None,
             form: ObjectForm::default(),
-        }
-    }
-
-    /// Reserves memory for a source of this length. Reserved memory that stays unused costs
-    /// nothing, while a vector that grows is copied.
-    pub(super) fn expect_text(&mut self, length: usize, lines: bool) {
-        self.output.fixups.reserve(length / BYTES_PER_FIXUP);
-        self.output.relocs.reserve(length / BYTES_PER_RELOC);
-        self.deferred.ops.reserve(length / BYTES_PER_OPERATION);
-        self.deferred.expressions.reserve(length / BYTES_PER_FIXUP);
-        if lines {
-            self.rows.reserve(length / BYTES_PER_STATEMENT);
         }
     }
 }

@@ -5,8 +5,8 @@
 
 use super::assembler::Assembler;
 use super::directive_table::Condition;
-use super::name_table::{Definition, SymbolState};
-use super::pass::{Pass, StatementAbort, StatementEnd, StatementResult};
+use super::name_table::Definition;
+use super::pass::{Pass, StatementEnd, StatementResult};
 use super::statement_end::skip_to_next_block;
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::references::ReferenceRole;
@@ -82,7 +82,7 @@ impl ConditionalReader<'_, '_> {
             Condition::GreaterEqual => self.compare_with_zero(cursor, |number| number >= 0),
             Condition::Less => self.compare_with_zero(cursor, |number| number < 0),
             Condition::LessEqual => self.compare_with_zero(cursor, |number| number <= 0),
-            Condition::FirstPass | Condition::SecondPass => self.is_pass(condition),
+            Condition::FirstPass | Condition::SecondPass => Ok(self.is_pass(condition)),
             Condition::Defined => Ok(self.is_defined(cursor)),
             Condition::NotDefined => Ok(!self.is_defined(cursor)),
             Condition::Blank => Ok(self.is_blank_text(cursor)),
@@ -103,7 +103,7 @@ impl ConditionalReader<'_, '_> {
             return Ok(test(0));
         }
         self.asm.module.parse_expression(0, cursor);
-        let value = self.asm.module.evaluate_now(0)?;
+        let value = self.asm.module.evaluate(0)?;
         if !value.is_absolute() {
             let message = "a condition must be a constant, but this value is relocatable";
             self.asm.error(DiagnosticCode::Operand, self.asm.module.operands[0].span, message);
@@ -111,11 +111,9 @@ impl ConditionalReader<'_, '_> {
         Ok(test(value.number as i16))
     }
 
-    fn is_pass(&mut self, condition: Condition) -> StatementResult<bool> {
-        match self.asm.module.context.pass {
-            Pass::Single => Err(StatementAbort::TwoPasses),
-            pass => Ok((pass == Pass::First) == (condition == Condition::FirstPass)),
-        }
+    fn is_pass(&self, condition: Condition) -> bool {
+        let is_first = self.asm.module.context.pass == Pass::First;
+        is_first == (condition == Condition::FirstPass)
     }
 
     fn is_defined(&mut self, cursor: &mut Cursor<'_>) -> bool {
@@ -138,15 +136,11 @@ impl ConditionalReader<'_, '_> {
             ReferenceRole::Use,
         );
         let entry = self.asm.module.symbols.names[name];
-        let defined = entry.definition != Definition::None
-            || entry.state != SymbolState::Undefined
+        entry.definition != Definition::None
+            || entry.state.is_some()
             || entry.built_in.is_some()
             || entry.operator.is_some()
-            || entry.macro_index().is_some();
-        if !defined && self.asm.module.context.pass == Pass::Single {
-            self.asm.module.symbols.assumed_undefined.push(name);
-        }
-        defined
+            || entry.macro_index().is_some()
     }
 
     /// A missing text is blank.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::diagnostics::DiagnosticSink;
 use super::input::StatementPlace;
-use super::name_hash::NameId;
+use super::name_table::NameId;
 use super::options::Options;
 use super::pass::Pass;
 use super::pass_comparison::PassComparison;
@@ -32,21 +32,22 @@ pub(super) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    pub(super) fn new(options: &'a Options, pass: Pass) -> Self {
+    pub(super) fn new(options: &'a Options) -> Self {
         Self {
             options,
-            pass,
+            pass: Pass::First,
             sources: SourceMap::default(),
             files: Vec::new(),
             statement_place: StatementPlace::default(),
             pass_comparison: PassComparison::default(),
-            sink: DiagnosticSink::new(options, pass),
+            sink: DiagnosticSink::new(options, Pass::First),
             recorder: Recorder::default(),
         }
     }
 
     pub(super) fn begin_second_pass(&mut self) {
         self.pass = Pass::Second;
+        self.sources.begin_second_pass();
         self.pass_comparison.restart();
         self.sink.restart(Pass::Second);
         self.recorder.restart();
@@ -153,7 +154,6 @@ impl<'a> Context<'a> {
             code,
             module,
             value: line.value,
-            deferred: line.deferred,
             start: line.start,
             clocks: line.clocks,
             words: line.words,
@@ -165,11 +165,7 @@ impl<'a> Context<'a> {
 
     #[inline]
     pub(super) fn records_references(&self) -> bool {
-        self.options.references && self.pass != Pass::First
-    }
-
-    pub(super) fn records_origins(&self) -> bool {
-        self.options.macro_origins && self.pass != Pass::First || self.records_references()
+        self.options.references && self.pass == Pass::Second
     }
 
     /// Records the pieces that the text of a macro call consists of.

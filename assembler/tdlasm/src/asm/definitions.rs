@@ -7,10 +7,10 @@ use crate::source::Span;
 use super::context::Context;
 use super::macro_definition::Macro;
 use super::module_scope::ModuleScope;
-use super::name_hash::NameId;
-use super::name_table::{BuiltIn, Definition, Entry, Name, SymbolState};
+use super::name_table::NameId;
+use super::name_table::{BuiltIn, Definition, Entry, Name};
 use super::pass::Pass;
-use super::suggestions::{Suggestion, suggest_for_undefined};
+use super::suggestions::suggest_for_undefined;
 use super::value::{BaseId, Value};
 use std::sync::Arc;
 
@@ -44,23 +44,19 @@ impl ModuleScope {
         &mut self,
         context: &mut Context<'_>,
         name: NameId,
-        state: SymbolState,
+        state: Option<Value>,
         kind: Definition,
         span: Span,
     ) {
         context.record_reference(name, span, ReferenceRole::Definition);
         self.names.add_symbol(name);
-        if context.pass != Pass::Second
+        if context.pass == Pass::First
             && self.names.define_new(name, state, kind, span.start, context.statement_place)
         {
             return;
         }
         let entry = self.names[name];
         Self::lint_reassignment(context, &entry, kind, span);
-        // In a second pass, earlier uses of the operator's value would use the symbol's value
-        // instead, and a variable would already be fixed.
-        context.sink.needs_two_passes |= (context.pass == Pass::Single && entry.operator.is_some())
-            || (entry.definition == Definition::Variable && kind == Definition::Fixed);
         if entry.built_in.is_some() {
             if kind == Definition::Label {
                 self.names.begin_scope(name, Entry::Symbol);
@@ -130,7 +126,7 @@ impl ModuleScope {
         &mut self,
         context: &mut Context<'_>,
         name: NameId,
-        state: SymbolState,
+        state: Option<Value>,
         kind: Definition,
         kept: bool,
         span: Span,
@@ -182,12 +178,12 @@ impl ModuleScope {
         context: &mut Context<'_>,
         name: NameId,
         entry: &Name,
-        state: SymbolState,
+        state: Option<Value>,
         span: Span,
     ) {
         let spelling = self.names.spelling(name);
         let message = match (entry.state, state) {
-            (SymbolState::Value(first), SymbolState::Value(second)) => format!(
+            (Some(first), Some(second)) => format!(
                 "{spelling} is {} in the first pass and {} in the second",
                 shown(first),
                 shown(second)
@@ -260,7 +256,7 @@ impl ModuleScope {
         self.externals.push(name);
         self.names.add_symbol(name);
         let entry = &mut self.names[name];
-        entry.state = SymbolState::Value(Value::in_base(base, 0));
+        entry.state = Some(Value::in_base(base, 0));
         entry.definition = Definition::External;
         entry.pass = pass;
         (entry.place, entry.statement) = (span.start, context.statement_place);
@@ -275,7 +271,7 @@ impl ModuleScope {
         entry: &Name,
         span: Span,
     ) {
-        let absolute = matches!(entry.state, SymbolState::Value(value) if value.is_absolute());
+        let absolute = entry.state.is_some_and(Value::is_absolute);
         let count = usize::from(entry.exported) + usize::from(absolute);
         if count > 0 {
             let spelling = self.names.spelling(name);
@@ -301,7 +297,7 @@ impl ModuleScope {
         let message = format!("{spelling} is not defined");
         let mut diagnostic = Diagnostic::new(DiagnosticCode::Undefined, span, message);
         if context.sink.accepts(DiagnosticCode::Undefined)
-            && let Some(suggestion) = self.cached_suggestion(context, name)
+            && let Some(suggestion) = suggest_for_undefined(&self.names, name)
         {
             diagnostic = suggestion.add_to(diagnostic, span, span.end);
         }
@@ -331,7 +327,6 @@ impl ModuleScope {
             return context.error(DiagnosticCode::External, at, message);
         }
         match context.pass {
-            Pass::Single => self.exported_names.push((name, at)),
             Pass::Second if known.definition == Definition::None && known.built_in.is_none() => {
                 self.report_undefined(context, name, at);
             }
@@ -388,12 +383,12 @@ impl ModuleScope {
         &mut self,
         context: &mut Context<'_>,
         new: NameId,
-        state: SymbolState,
+        state: Option<Value>,
         kind: Definition,
         place: Span,
     ) {
         let entry = self.names[new];
-        if context.pass != Pass::Second {
+        if context.pass == Pass::First {
             let known = entry.definition != Definition::None && entry.state != state;
             // A variable may be reassigned, but not by a copy.
             let kind = if known { Definition::Label } else { kind };
@@ -430,24 +425,6 @@ impl ModuleScope {
         context.error(DiagnosticCode::Undefined, at, message);
     }
 
-    /// Returns a suggestion for an undefined symbol. After a single pass all symbols are known, so
-    /// that one search per name is enough.
-    pub(super) fn cached_suggestion(
-        &mut self,
-        context: &mut Context<'_>,
-        name: NameId,
-    ) -> Option<Suggestion> {
-        if context.pass != Pass::Single {
-            return suggest_for_undefined(&self.names, name);
-        }
-        if let Some(known) = self.suggestions.get(&name) {
-            return known.clone();
-        }
-        let suggestion = suggest_for_undefined(&self.names, name);
-        self.suggestions.insert(name, suggestion.clone());
-        suggestion
-    }
-
     /// Adds a macro. The first definition stays; ZASM marks all definitions if there are several.
     pub(super) fn add_macro(&mut self, context: &mut Context<'_>, name: NameId, definition: Macro) {
         let place = definition.place;
@@ -455,7 +432,7 @@ impl ModuleScope {
         let earlier = known.map(|index| self.macros[index].place);
         match earlier {
             // The second pass starts with the macros of the first.
-            Some(_) if context.pass != Pass::Second => self.names[name].is_macro_redefined = true,
+            Some(_) if context.pass == Pass::First => self.names[name].is_macro_redefined = true,
             Some(_) => {}
             None => {
                 self.names.append_entry(name, Entry::Macro);
@@ -484,15 +461,6 @@ impl ModuleScope {
             self.names[new].set_macro(index);
         }
         true
-    }
-
-    pub(super) fn check_exports(&mut self, context: &mut Context<'_>) {
-        for (name, span) in std::mem::take(&mut self.exported_names) {
-            let definition = self.names[name].definition;
-            if matches!(definition, Definition::None | Definition::External) {
-                self.report_undefined(context, name, span);
-            }
-        }
     }
 }
 

@@ -1,11 +1,10 @@
-//! Evaluates expressions: immediately if every symbol is known, at the end of the module otherwise.
+//! Evaluates expressions.
 
 use super::code_buffer::Field;
-use super::deferred::{DeferredExpression, DeferredOp, Evaluated};
 use super::directive_table::Directive;
 use super::module_assembler::ModuleAssembler;
-use super::name_hash::NameId;
-use super::name_table::{BuiltIn, Definition, Operator, SymbolState};
+use super::name_table::NameId;
+use super::name_table::{BuiltIn, Definition, Operator};
 use super::pass::{Pass, StatementAbort, StatementResult};
 use super::value::{BaseId, Value};
 use crate::diag::{Diagnostic, DiagnosticCode};
@@ -58,23 +57,14 @@ impl ModuleAssembler<'_> {
     }
 
     #[inline]
-    pub(super) fn evaluate(&mut self, which: usize) -> StatementResult<Evaluated> {
+    pub(super) fn evaluate(&mut self, which: usize) -> StatementResult<Value> {
         if let Some(value) = self.simple_value(&self.operands[which]) {
-            return Ok(Evaluated::Known(value));
+            return Ok(value);
         }
         let expr = std::mem::take(&mut self.operands[which]);
         let result = self.evaluate_expression(&expr);
         self.operands[which] = expr;
         result
-    }
-
-    /// Evaluates operand buffer `which`, whose value is needed immediately. As in ZASM, a forward
-    /// reference counts as 0 in the first of two passes; a single pass is abandoned.
-    pub(super) fn evaluate_now(&mut self, which: usize) -> StatementResult<Value> {
-        match self.evaluate(which)? {
-            Evaluated::Known(value) => Ok(value),
-            Evaluated::Deferred(_) => Err(StatementAbort::TwoPasses),
-        }
     }
 
     /// Returns the value of an expression without errors that is one number or defined symbol, or
@@ -106,7 +96,7 @@ impl ModuleAssembler<'_> {
         }
     }
 
-    pub(super) fn evaluate_expression(&mut self, expr: &Expr) -> StatementResult<Evaluated> {
+    pub(super) fn evaluate_expression(&mut self, expr: &Expr) -> StatementResult<Value> {
         if self.symbols.is_location_counter_assigned && expr.ops.contains(&Op::Here) {
             self.context.error(
                 DiagnosticCode::Doubled,
@@ -118,12 +108,11 @@ impl ModuleAssembler<'_> {
         if let [op] = expr.ops[..]
             && let Some(value) = self.operand_value(op)?
         {
-            return Ok(Evaluated::Known(value));
+            return Ok(value);
         }
-        // A stack machine over postfix operations. The stack is reused to avoid allocations, and
-        // must be cleared since a deferred expression leaves its values behind.
+        // A stack machine over postfix operations. The stack is reused to avoid allocations.
         self.code.value_stack.clear();
-        for (at, op) in expr.ops.iter().enumerate() {
+        for op in &expr.ops {
             match *op {
                 Op::Fault(fault, span) => {
                     self.report_fault(fault, span);
@@ -141,16 +130,14 @@ impl ModuleAssembler<'_> {
                 }
                 Op::Binary(op) => self.binary(op, expr.span),
                 Op::Group => self.unary(Value::parenthesised),
-                operand => match self.operand_value(operand)? {
-                    Some(value) => self.code.value_stack.push(value),
-                    // A forward reference defers the whole expression, since the values computed so
-                    // far may depend on the final sizes of sections.
-                    None => return self.defer(expr, at).map(Evaluated::Deferred),
-                },
+                operand => {
+                    let value = self.operand_value(operand)?.unwrap_or_default();
+                    self.code.value_stack.push(value);
+                }
             }
         }
         let value = self.code.value_stack.pop().unwrap_or_default();
-        Ok(Evaluated::Known(self.normalise(value, expr.span)))
+        Ok(self.normalise(value, expr.span))
     }
 
     /// Reports a value that does not contain its base exactly once.
@@ -184,13 +171,13 @@ impl ModuleAssembler<'_> {
         self.context.report(Diagnostic::new(DiagnosticCode::Relocation, span, message).help(help));
     }
 
-    /// Returns the value of an operand, or `None` for a forward reference.
+    /// Returns the value of an operand; `None` for an operation that is none.
     #[inline]
     fn operand_value(&mut self, op: Op) -> StatementResult<Option<Value>> {
         match op {
             Op::Number(number) => Ok(Some(Value::absolute(number))),
             Op::Here => Ok(Some(self.code.statement_location)),
-            Op::Symbol(name, at) => self.symbol_value(name, at),
+            Op::Symbol(name, at) => self.symbol_value(name, at).map(Some),
             Op::External(name, at) => {
                 if self.symbols.names[name].macro_index().is_some() {
                     return Err(StatementAbort::Expand(name, at));
@@ -201,14 +188,14 @@ impl ModuleAssembler<'_> {
                 let span = self.context.symbol_span(at);
                 self.symbols.declare_external(&mut self.context, name, span);
                 self.symbols.names.set_newest_scope(place);
-                self.symbol_value(name, at)
+                self.symbol_value(name, at).map(Some)
             }
             _ => Ok(None),
         }
     }
 
     #[inline]
-    fn symbol_value(&mut self, name: NameId, at: u32) -> StatementResult<Option<Value>> {
+    fn symbol_value(&mut self, name: NameId, at: u32) -> StatementResult<Value> {
         let entry = &self.symbols.names[name];
         if entry.macro_index().is_some() {
             return Err(StatementAbort::Expand(name, at));
@@ -219,27 +206,16 @@ impl ModuleAssembler<'_> {
         let entry = &self.symbols.names[name];
         Ok(match entry.state {
             // Like the name of a section, an external has the current end of its area as value.
-            SymbolState::Value(value) if entry.definition == Definition::External => {
-                Some(self.code.output.area_end(value.base))
+            Some(value) if entry.definition == Definition::External => {
+                self.code.output.area_end(value.base)
             }
-            SymbolState::Value(value) => {
+            Some(value) => {
                 if self.context.pass == Pass::Second && entry.pass == 1 {
                     self.code.early_uses.push((name, at, value));
                 }
-                Some(value)
+                value
             }
-            SymbolState::Deferred(_) => None,
-            SymbolState::Undefined => match self.built_in_value(name) {
-                None => self.unknown_value(name, at),
-                built_in => {
-                    // The second of two passes would use a symbol of this name that is defined
-                    // later.
-                    if self.context.pass == Pass::Single {
-                        self.symbols.used_as_built_in.push(name);
-                    }
-                    built_in
-                }
-            },
+            None => self.built_in_value(name).unwrap_or_else(|| self.unknown_value(name, at)),
         })
     }
 
@@ -263,16 +239,12 @@ impl ModuleAssembler<'_> {
 
     /// Handles a symbol without a value: ZASM uses 0, and marks it in the second pass.
     #[cold]
-    fn unknown_value(&mut self, name: NameId, at: u32) -> Option<Value> {
-        match self.context.pass {
-            Pass::Single => return None,
-            Pass::First => {}
-            Pass::Second => {
-                let span = self.context.symbol_span(at);
-                self.symbols.report_undefined(&mut self.context, name, span);
-            }
+    fn unknown_value(&mut self, name: NameId, at: u32) -> Value {
+        if self.context.pass == Pass::Second {
+            let span = self.context.symbol_span(at);
+            self.symbols.report_undefined(&mut self.context, name, span);
         }
-        Some(Value::default())
+        Value::default()
     }
 
     /// Warns where the second pass used a value of the first pass that was not the final one.
@@ -280,7 +252,7 @@ impl ModuleAssembler<'_> {
         for (name, at, value) in std::mem::take(&mut self.code.early_uses) {
             let entry = &self.symbols.names[name];
             // A label with a phase error is reported at its definition.
-            if entry.state == SymbolState::Value(value) || entry.definition == Definition::Label {
+            if entry.state == Some(value) || entry.definition == Definition::Label {
                 continue;
             }
             let spelling = self.symbols.names.spelling(name);
@@ -289,45 +261,6 @@ impl ModuleAssembler<'_> {
             let diagnostic =
                 Diagnostic::new(DiagnosticCode::EarlyValue, self.context.symbol_span(at), message);
             self.context.report(diagnostic.help(help));
-        }
-    }
-
-    /// Stores an expression until the end of the module; errors before `read` have been reported.
-    fn defer(&mut self, expr: &Expr, read: usize) -> StatementResult<u32> {
-        let first = self.code.deferred.ops.len() as u32;
-        for (at, op) in expr.ops.iter().enumerate() {
-            let kept = match *op {
-                Op::Negate => DeferredOp::Negate,
-                Op::Not => DeferredOp::Not,
-                Op::Binary(op) => DeferredOp::Binary(op),
-                Op::Group => DeferredOp::Group,
-                // The value after this error does not follow from the operations.
-                Op::Fault(Fault::Closing, _) => return Err(StatementAbort::TwoPasses),
-                Op::Fault(fault, span) => {
-                    if at > read {
-                        self.report_fault(fault, span);
-                    }
-                    continue;
-                }
-                operand => match (self.operand_value(operand)?, operand) {
-                    (Some(value), _) => DeferredOp::Value(value),
-                    (None, Op::Symbol(name, at) | Op::External(name, at)) => {
-                        self.deferred_symbol(name, at)
-                    }
-                    (None, _) => DeferredOp::Value(Value::default()),
-                },
-            };
-            self.code.deferred.ops.push(kept);
-        }
-        let count = self.code.deferred.ops.len() as u32 - first;
-        self.code.deferred.expressions.push(DeferredExpression { first, count });
-        Ok(self.code.deferred.expressions.len() as u32 - 1)
-    }
-
-    fn deferred_symbol(&self, name: NameId, at: u32) -> DeferredOp {
-        match self.symbols.names[name].state {
-            SymbolState::Deferred(other) => DeferredOp::Expression(other),
-            _ => DeferredOp::Symbol(name, at),
         }
     }
 
@@ -345,18 +278,12 @@ impl ModuleAssembler<'_> {
         Ok(())
     }
 
-    pub(super) fn assigned_value(
-        &mut self,
-        cursor: &mut Cursor<'_>,
-    ) -> StatementResult<SymbolState> {
+    pub(super) fn assigned_value(&mut self, cursor: &mut Cursor<'_>) -> StatementResult<Value> {
         self.parse_expression(0, cursor);
         if self.operands[0].ops.is_empty() {
             self.context.error(DiagnosticCode::Expression, cursor.gap(), "a value is missing");
         }
-        Ok(match self.evaluate(0)? {
-            Evaluated::Known(value) => SymbolState::Value(value),
-            Evaluated::Deferred(expression) => SymbolState::Deferred(expression),
-        })
+        self.evaluate(0)
     }
 
     pub(super) fn record_operand_references(&mut self, which: usize) {

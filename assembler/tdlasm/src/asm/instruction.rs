@@ -5,12 +5,11 @@
 
 mod encode;
 
-use super::deferred::Evaluated;
 use super::input::InputStack;
 use super::module_assembler::ModuleAssembler;
 use super::name_table::BuiltIn;
 use super::options::Cpu;
-use super::pass::{StatementAbort, StatementEnd, StatementResult};
+use super::pass::{StatementEnd, StatementResult};
 use super::value::Value;
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::isa::{FORMS, Form, Prefix, Register, Slot};
@@ -24,7 +23,7 @@ struct Operand {
     register: Option<Register>,
     index: Option<Prefix>,
     /// The value of an immediate operand or a displacement.
-    value: Option<Evaluated>,
+    value: Option<Value>,
     span: Span,
     missing: bool,
 }
@@ -158,7 +157,7 @@ impl InstructionReader<'_, '_> {
             }
             // A macro without text is no operand, but does not count as missing.
             if self.input.has_macro_text {
-                let value = Some(Evaluated::Known(Value::default()));
+                let value = Some(Value::default());
                 return Ok(Operand { value, span, ..Operand::none() });
             }
             let message = "missing operand; its bytes are not written";
@@ -245,9 +244,6 @@ impl InstructionReader<'_, '_> {
             self.missing_operand(DiagnosticCode::Operand, form, span);
             return Ok(Operand::missing_register(span));
         }
-        if let Some((register, span)) = self.plain_register(cursor) {
-            return Ok(Operand::register(Some(register), span));
-        }
         self.module.parse_expression(which, cursor);
         let word = span;
         let span = self.module.operands[which].span;
@@ -256,7 +252,6 @@ impl InstructionReader<'_, '_> {
             let index = Some(self.index_register(cursor));
             return Ok(Operand { index, value: Some(value), span, ..Operand::none() });
         }
-        let Evaluated::Known(value) = value else { return Err(StatementAbort::TwoPasses) };
         self.warn_index_without_displacement(which, form);
         let number = self.register_number(value, form, word, span);
         let register = Register::from_number(number & 7);
@@ -264,23 +259,6 @@ impl InstructionReader<'_, '_> {
             self.lint_number(which, register, word);
         }
         Ok(Operand::register(register, span))
-    }
-
-    /// Reads a single-letter register directly, without evaluating an expression.
-    #[inline]
-    fn plain_register(&self, cursor: &mut Cursor<'_>) -> Option<(Register, Span)> {
-        let register = self.module.symbols.names.register(cursor.peek()?)?;
-        let start = cursor.offset();
-        let mut behind = cursor.clone();
-        behind.advance(1);
-        behind.skip_blanks();
-        let alone = behind.at_statement_end() || behind.peek() == Some(b',');
-        let indexes = matches!(register, Register::X | Register::Y);
-        if !alone || indexes || self.module.context.records_references() {
-            return None;
-        }
-        *cursor = behind;
-        Some((register, Span::new(start, start + 1)))
     }
 
     /// Reports a number that is not a register's. Returns its low byte.
@@ -363,13 +341,6 @@ impl InstructionReader<'_, '_> {
             self.missing_operand(DiagnosticCode::Operand, form, span);
             return Ok(Operand::register(Some(Register::B), span));
         }
-        if let Some((register, span)) = self.plain_register(cursor) {
-            let pair = self.numbered_pair(register.value().into(), slot, form, span);
-            if register == Register::M {
-                self.lint_pair(Some(register), pair.register, span);
-            }
-            return Ok(pair);
-        }
         self.module.parse_expression(0, cursor);
         let word = span;
         let span = self.module.operands[0].span;
@@ -379,7 +350,7 @@ impl InstructionReader<'_, '_> {
             }
             return Ok(Operand::register(Some(register), span));
         }
-        let value = self.module.evaluate_now(0)?;
+        let value = self.module.evaluate(0)?;
         let number = self.register_number(value, form, word, span);
         let pair = self.numbered_pair(number, slot, form, span);
         if number & !6 == 0 {

@@ -6,8 +6,8 @@
 use super::assembly::Assembly;
 use super::instruction::InstructionReader;
 use super::module_assembler::ModuleAssembler;
-use super::name_hash::NameId;
 use super::name_table::BuiltIn;
+use super::name_table::NameId;
 use crate::diag::{Diagnostic, DiagnosticCode, Severity, render};
 use crate::isa::{FORMS, Form, Prefix, Register, Slot};
 use crate::references::{NameKind, ReferenceRole, References};

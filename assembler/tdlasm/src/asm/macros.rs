@@ -10,8 +10,8 @@ use super::arguments::{Argument, ArgumentReader, closing_parenthesis};
 use super::assembler::Assembler;
 use super::input::{Frame, FrameKind, InputChange, StatementPlace};
 use super::macro_definition::{Macro, Parameter, Piece};
-use super::name_hash::NameId;
-use super::pass::{Pass, StatementAbort, StatementEnd, StatementResult};
+use super::name_table::NameId;
+use super::pass::{StatementAbort, StatementEnd, StatementResult};
 use super::statement::UNKNOWN_OPERATOR;
 use crate::diag::DiagnosticCode;
 use crate::references::{self, ReferenceRole};
@@ -45,7 +45,6 @@ impl MacroExpander<'_, '_> {
             return Ok(StatementEnd::Open);
         };
         let place = cursor.since(start);
-        let known = self.asm.module.symbols.names.len();
         let name = self.asm.module.symbols.names.intern(word);
         let Some(parameters) = self.parameters(cursor) else { return Ok(StatementEnd::Open) };
         let Some(body) = self.macro_body(cursor) else { return Ok(StatementEnd::Complete) };
@@ -58,10 +57,6 @@ impl MacroExpander<'_, '_> {
                 &declared,
                 &used,
             );
-        }
-        if self.asm.module.context.pass == Pass::Single && name < known {
-            // The name was used before: ZASM's second pass would take that use as a call.
-            self.asm.module.context.sink.needs_two_passes = true;
         }
         let name_text = self.asm.module.symbols.names.spelling(name).into();
         self.asm.module.symbols.add_macro(
@@ -254,7 +249,7 @@ impl MacroExpander<'_, '_> {
         };
         let mut expansion = Expansion {
             text: Vec::with_capacity(pieces().map(length).sum()),
-            keeps_origins: self.asm.module.context.records_origins(),
+            keeps_origins: self.asm.module.context.records_references(),
             origins: std::mem::take(&mut self.asm.module.context.recorder.origins),
             tail: None,
         };
@@ -364,7 +359,7 @@ impl MacroExpander<'_, '_> {
         let Some(index) = sources.add_without_end(name, Origin::Macro(call), Arc::new(text)) else {
             return Err(StatementAbort::Stop);
         };
-        if self.asm.module.context.records_origins() {
+        if self.asm.module.context.records_references() {
             self.asm
                 .module
                 .context

@@ -24,11 +24,11 @@ pub(super) struct ModuleAssembler<'a> {
 }
 
 impl<'a> ModuleAssembler<'a> {
-    pub(super) fn new(options: &'a Options, pass: Pass) -> Self {
+    pub(super) fn new(options: &'a Options) -> Self {
         let mut symbols = ModuleScope::new(options.long_symbols);
         symbols.predefine(&options.defines);
         Self {
-            context: Context::new(options, pass),
+            context: Context::new(options),
             symbols,
             code: CodeState::new(options.absolute_prog),
             operands: Default::default(),

@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::code_buffer::{CodeBuffer, CodeRun, WordReloc, kind_of};
-use super::deferred::Evaluated;
 use super::module_assembler::ModuleAssembler;
-use super::name_hash::NameId;
-use super::name_table::{Definition, Name, SymbolState};
+use super::name_table::NameId;
+use super::name_table::{Definition, Name};
 use super::value::{BaseId, Value};
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::module::{
@@ -21,17 +20,13 @@ use crate::source::Span;
 const ADDRESSES: u32 = 0x10000;
 
 impl ModuleAssembler<'_> {
-    pub(super) fn build_module(&mut self, values: &[Option<Value>]) -> Module {
+    pub(super) fn build_module(&mut self) -> Module {
         let files = std::mem::take(&mut self.code.files);
         let lines = Lines { files: files.names, rows: std::mem::take(&mut self.code.rows) };
         let (symbols, external_index) = self.symbols();
         let target = |value: Value| target_of(value, &external_index);
-        let start = self.code.start_address.and_then(|(evaluated, _)| match evaluated {
-            Evaluated::Known(value) => Some(target(value)),
-            Evaluated::Deferred(expression) => values[expression as usize].map(target),
-        });
-        let needed = !self.context.options.skip_source_order || self.uses_areas();
-        let source_order = needed.then(|| Arc::new(self.in_source_order(values)));
+        let start = self.code.start_address.map(target);
+        let source_order = Some(Arc::new(self.in_source_order()));
         let output = std::mem::take(&mut self.code.output);
         let (sections, overwritten) = sections(output, &target);
         if overwritten {
@@ -40,15 +35,6 @@ impl ModuleAssembler<'_> {
         let name = self.name_of_module();
         let symbols = Arc::new(symbols);
         Module { name, sections, symbols, start, lines, source_order }
-    }
-
-    /// Returns `true` if an external area contains bytes or an exported symbol, which only the
-    /// source-order form shows.
-    fn uses_areas(&self) -> bool {
-        let is_area = |run: &CodeRun| run.base.external().is_some();
-        let mut exported = self.symbols.names.iter().filter(|(_, name)| name.exported);
-        self.code.output.runs.iter().any(is_area)
-            || exported.any(|(_, name)| is_in_external_area(name))
     }
 
     /// Returns the symbols, and the index among them of each external.
@@ -101,22 +87,18 @@ impl ModuleAssembler<'_> {
 
     fn external_number(&self, name: &Name) -> Option<usize> {
         match name.state {
-            SymbolState::Value(value) if name.definition == Definition::External => {
-                value.base.external()
-            }
+            Some(value) if name.definition == Definition::External => value.base.external(),
             _ => None,
         }
     }
 
     fn symbol(&self, id: NameId, name: &Name) -> Symbol {
         let value = match (name.definition, name.state) {
-            (Definition::External, SymbolState::Value(value)) => {
-                match self.code.output.size(value.base) {
-                    0 => SymbolValue::Undefined,
-                    size => SymbolValue::Common { size },
-                }
-            }
-            (_, SymbolState::Value(value)) => match value.base.section() {
+            (Definition::External, Some(value)) => match self.code.output.size(value.base) {
+                0 => SymbolValue::Undefined,
+                size => SymbolValue::Common { size },
+            },
+            (_, Some(value)) => match value.base.section() {
                 Some(kind) if !value.is_absolute() => SymbolValue::InSection(kind, value.number),
                 _ if name.definition == Definition::Label => {
                     SymbolValue::InSection(SectionKind::Absolute, value.number)
@@ -282,7 +264,7 @@ fn joined(pieces: &[Piece<'_>]) -> Vec<SectionRun> {
 
 /// Returns `true` if a symbol is relative to an external without being one.
 fn is_in_external_area(name: &Name) -> bool {
-    let SymbolState::Value(value) = name.state else { return false };
+    let Some(value) = name.state else { return false };
     let moves = !value.is_absolute() && value.base.external().is_some();
     moves && name.definition != Definition::External
 }

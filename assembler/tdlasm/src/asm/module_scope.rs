@@ -3,14 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
 use super::macro_definition::Macro;
-use super::name_hash::NameId;
-use super::name_table::{Definition, NameTable, SymbolState};
-use super::suggestions::Suggestion;
+use super::name_table::NameId;
+use super::name_table::{Definition, NameTable};
 use super::value::Value;
-use crate::source::Span;
 use crate::syntax::expr::Intern;
 
 pub(super) struct ModuleScope {
@@ -20,17 +16,9 @@ pub(super) struct ModuleScope {
     pub(super) externals: Vec<NameId>,
     pub(super) macros: Vec<Arc<Macro>>,
     created: u32,
-    /// Names that a conditional found undefined, or that were unknown as operators.
-    pub(super) assumed_undefined: Vec<NameId>,
-    /// Names whose built-in meaning was used as a value, while no symbol had the name.
-    pub(super) used_as_built_in: Vec<NameId>,
-    /// Cached suggestions for undefined names.
-    pub(super) suggestions: FxHashMap<NameId, Option<Suggestion>>,
     pub(super) module_name: Option<String>,
     /// Whether the source assigns to the location counter. Each use of it is then an error.
     pub(super) is_location_counter_assigned: bool,
-    /// The uses that export a name.
-    pub(super) exported_names: Vec<(NameId, Span)>,
     /// What the first pass found in each module, for the second pass.
     first_pass: VecDeque<FirstPassScope>,
 }
@@ -49,12 +37,8 @@ impl ModuleScope {
             externals: Vec::new(),
             macros: Vec::new(),
             created: 0,
-            assumed_undefined: Vec::new(),
-            used_as_built_in: Vec::new(),
-            suggestions: FxHashMap::default(),
             module_name: None,
             is_location_counter_assigned: false,
-            exported_names: Vec::new(),
             first_pass: VecDeque::new(),
         }
     }
@@ -62,7 +46,7 @@ impl ModuleScope {
     pub(super) fn predefine(&mut self, defines: &[(String, u16)]) {
         for (name, number) in defines {
             let id = self.names.intern(name.as_bytes());
-            self.names[id].state = SymbolState::Value(Value::absolute(*number));
+            self.names[id].state = Some(Value::absolute(*number));
             self.names[id].definition = Definition::Fixed;
             self.names[id].place = u32::MAX;
         }
@@ -76,9 +60,6 @@ impl ModuleScope {
     }
 
     pub(super) fn begin_second_pass(&mut self) {
-        self.exported_names.clear();
-        self.assumed_undefined.clear();
-        self.used_as_built_in.clear();
         self.module_name = None;
         self.restore_first_pass();
     }
@@ -106,17 +87,5 @@ impl ModuleScope {
     pub(super) fn created_symbol(&mut self) -> Vec<u8> {
         self.created += 1;
         format!("..{:04}", self.created).into_bytes()
-    }
-
-    /// Returns `true` if a name used as undefined, or with its built-in meaning, is defined later.
-    pub(super) fn has_wrong_assumption(&self) -> bool {
-        let has_meaning = |name: &NameId| {
-            let name = &self.names[*name];
-            let is_operator = name.operator.is_some() || name.macro_index().is_some();
-            name.definition != Definition::None || name.has_undefined_use || is_operator
-        };
-        let is_symbol = |name: &NameId| self.names[*name].definition != Definition::None;
-        self.assumed_undefined.iter().any(has_meaning)
-            || self.used_as_built_in.iter().any(is_symbol)
     }
 }

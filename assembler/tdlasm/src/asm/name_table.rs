@@ -1,17 +1,17 @@
 //! One table for symbols, macros, instructions, directives and registers: one lookup a word.
 
-use std::collections::HashMap;
-
-use rustc_hash::FxBuildHasher;
+use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use super::directive_table::Directive;
 use super::input::StatementPlace;
-use super::name_hash::{NameHash, NameId};
 use super::value::Value;
 use crate::isa::{FORMS, Register};
 use crate::syntax::expr::Intern;
 use crate::syntax::lex;
+
+/// The index of a name in the table.
+pub(crate) type NameId = u32;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operator {
@@ -25,15 +25,6 @@ pub(crate) enum BuiltIn {
     Register(Register),
     /// A section, by its relocation base.
     Segment(u8),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum SymbolState {
-    #[default]
-    Undefined,
-    Value(Value),
-    /// Assigned a deferred expression.
-    Deferred(u32),
 }
 
 /// How a symbol was last defined.
@@ -55,7 +46,7 @@ pub(crate) enum Definition {
 pub(crate) struct Name {
     /// The name packed in 40-character code; from [`FIRST_LONG_NAME`] on, the index of a long name.
     code: u32,
-    pub(crate) state: SymbolState,
+    pub(crate) state: Option<Value>,
     /// The offset of the first definition.
     pub(crate) place: u32,
     /// The file and line of that.
@@ -102,16 +93,10 @@ impl Name {
     /// Returns the value of a symbol that has one and no other meaning.
     #[inline]
     pub(crate) fn plain_value(&self) -> Option<Value> {
-        match self.state {
-            SymbolState::Value(value)
-                if self.macro_plus_one == 0
-                    && !self.is_multiply_defined
-                    && self.definition != Definition::External =>
-            {
-                Some(value)
-            }
-            _ => None,
-        }
+        let is_plain = self.macro_plus_one == 0
+            && !self.is_multiply_defined
+            && self.definition != Definition::External;
+        self.state.filter(|_| is_plain)
     }
 
     /// Returns `true` if the module contains a symbol of this name.
@@ -135,11 +120,6 @@ const FIRST_LONG_NAME: u32 = 40u32.pow(6);
 /// The code of `.`, the last of the 40 characters.
 const LOCATION_COUNTER: u32 = 39 * 40u32.pow(5);
 
-/// Estimated source bytes per new name, to reserve memory.
-const BYTES_PER_NAME: usize = 192;
-/// Source bytes per name in programs with very many names.
-const MIN_BYTES_PER_NAME: usize = 64;
-
 /// The kinds of entries that ZASM's table has for a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Entry {
@@ -155,25 +135,21 @@ fn scope_of(id: NameId, entry: Entry) -> u32 {
 
 pub(crate) struct NameTable {
     entries: Vec<Name>,
-    globals: NameHash,
+    globals: FxHashMap<u32, NameId>,
     /// The `..locals` of all scopes, by scope and name.
-    locals: HashMap<(u32, u32), NameId, FxBuildHasher>,
+    locals: FxHashMap<(u32, u32), NameId>,
     long: Option<LongNames>,
-    /// The single-letter registers, by letter.
-    letters: [Option<(NameId, Register)>; 26],
     /// The current scope of `..locals`; 0 before the first symbol.
     scope: u32,
     /// The scope that new `..locals` are added to: that of the newest global entry.
     newest_scope: u32,
-    /// Whether a `..local` was used while those two scopes differed.
-    scopes_differ: bool,
     /// The number of names defined or declared so far.
     entered: u32,
 }
 
 #[derive(Default)]
 struct LongNames {
-    index: HashMap<Box<[u8]>, u32, FxBuildHasher>,
+    index: FxHashMap<Box<[u8]>, u32>,
     names: Vec<Box<[u8]>>,
 }
 
@@ -192,14 +168,12 @@ impl NameTable {
     /// Creates a table with the names of the language.
     pub(crate) fn new(long_symbols: bool) -> Self {
         let mut names = Self {
-            entries: Vec::with_capacity(1024),
-            globals: NameHash::with_capacity(512),
-            locals: HashMap::default(),
+            entries: Vec::new(),
+            globals: FxHashMap::default(),
+            locals: FxHashMap::default(),
             long: None,
-            letters: [None; 26],
             scope: 0,
             newest_scope: 0,
-            scopes_differ: false,
             entered: 0,
         };
         names.add_language();
@@ -225,9 +199,6 @@ impl NameTable {
         for (spelling, register) in Register::NAMES {
             let id = self.intern(spelling.as_bytes());
             self[id].built_in = Some(BuiltIn::Register(register));
-            if let [letter] = spelling.as_bytes() {
-                self.letters[usize::from(letter - b'A')] = Some((id, register));
-            }
         }
     }
 
@@ -290,11 +261,6 @@ impl NameTable {
         }
     }
 
-    /// Returns `true` if two passes might resolve a `..local` differently.
-    pub(crate) fn has_ambiguous_locals(&self) -> bool {
-        self.scopes_differ
-    }
-
     /// Begins the scope of `..locals` of a global symbol or macro. It is the same in both passes,
     /// whatever is defined before it.
     pub(crate) fn begin_scope(&mut self, of: NameId, entry: Entry) {
@@ -335,7 +301,7 @@ impl NameTable {
     pub(crate) fn define_new(
         &mut self,
         id: NameId,
-        state: SymbolState,
+        state: Option<Value>,
         kind: Definition,
         place: u32,
         statement: StatementPlace,
@@ -353,16 +319,6 @@ impl NameTable {
             }
         }
         unknown
-    }
-
-    /// Returns a single-letter register, unless the name also has another meaning.
-    #[inline]
-    pub(crate) fn register(&self, letter: u8) -> Option<Register> {
-        let (id, register) =
-            *self.letters.get(usize::from((letter | 0x20).wrapping_sub(b'a')))?.as_ref()?;
-        let name = &self[id];
-        (letter.is_ascii_alphabetic() && name.macro_plus_one == 0 && !name.is_multiply_defined)
-            .then_some(register)
     }
 
     pub(crate) fn len(&self) -> NameId {
@@ -390,22 +346,7 @@ impl NameTable {
         kept.iter().map(|byte| char::from(byte.to_ascii_uppercase())).collect()
     }
 
-    /// Reserves memory for the names of a source of this length.
-    pub(crate) fn expect_text(&mut self, length: usize) {
-        self.entries.reserve(length / MIN_BYTES_PER_NAME);
-        self.globals.reserve(length / BYTES_PER_NAME);
-    }
-
-    #[inline]
-    fn code(&mut self, name: &[u8], packed: u32) -> u32 {
-        match &mut self.long {
-            Some(long) if name.len() > 6 && !is_directive(name) => long.key(name),
-            _ => packed,
-        }
-    }
-
     fn intern_local(&mut self, code: u32) -> NameId {
-        self.scopes_differ |= self.scope != self.newest_scope;
         let next = self.entries.len() as NameId;
         *self.locals.entry((self.scope, code)).or_insert_with(|| {
             self.entries.push(Name { code, local: true, ..Name::default() });
@@ -424,26 +365,23 @@ fn is_directive(name: &[u8]) -> bool {
 fn pack(name: &[u8]) -> u32 {
     let name = &name[..name.len().min(6)];
     let code = |byte: &u8| u32::from(lex::RADIX40[usize::from(*byte)]);
-    name.iter().fold(0, |packed, byte| packed * 40 + code(byte)) * lex::PADDING[name.len()]
+    (0..6).fold(0, |packed, at| packed * 40 + name.get(at).map_or(0, code))
 }
 
 impl Intern for NameTable {
     fn intern(&mut self, name: &[u8]) -> NameId {
-        self.intern_packed((name, pack(name)))
-    }
-
-    #[inline(always)]
-    fn intern_packed(&mut self, (name, packed): (&[u8], u32)) -> NameId {
-        let code = self.code(name, packed);
+        let code = match &mut self.long {
+            Some(long) if name.len() > 6 && !is_directive(name) => long.key(name),
+            _ => pack(name),
+        };
         if name.starts_with(b"..") {
             return self.intern_local(code);
         }
         let next = self.entries.len() as NameId;
-        let id = self.globals.number(code, next);
-        if id == next {
+        *self.globals.entry(code).or_insert_with(|| {
             self.entries.push(Name { code, ..Name::default() });
-        }
-        id
+            next
+        })
     }
 }
 

@@ -1,9 +1,8 @@
 //! Writes values into fields, and reports values that do not fit.
 
-use super::code_buffer::{CodeRun, Field, FieldPos, Fixup, WordReloc, kind_of};
+use super::code_buffer::{CodeRun, Field, FieldPos, WordReloc, kind_of};
 use super::code_state::CodeState;
 use super::context::Context;
-use super::deferred::Evaluated;
 use super::input::StatementPlace;
 use super::value::Value;
 use crate::diag::{Diagnostic, DiagnosticCode};
@@ -37,10 +36,6 @@ impl CodeState {
             Field::Word => self.output.relocs.push(WordReloc { site, value }),
             Field::Relative(here) => self.set_relative(context, site, here, value, span),
             Field::Byte => self.set_byte(context, site, value.number, span),
-            Field::MarkedByte => {
-                self.set_byte(context, site, value.number, span);
-                *self.output.byte(site, 0) |= 0x80;
-            }
             Field::Displacement => self.set_displacement(context, site, value.number, span),
             Field::Bits => self.set_bits(context, site, value.number, span),
         }
@@ -116,18 +111,16 @@ impl CodeState {
         }
     }
 
-    /// Writes a field at the location counter, and its value now or at the end of the module.
+    /// Writes a field at the location counter.
     #[inline]
     pub(super) fn emit(
         &mut self,
         context: &mut Context<'_>,
         field: Field,
-        evaluated: Evaluated,
+        value: Value,
         span: Span,
     ) {
-        if let Evaluated::Known(value) = evaluated
-            && value.is_absolute()
-        {
+        if value.is_absolute() {
             let [low, high] = value.number.to_le_bytes();
             let count = match (field, high) {
                 (Field::Word, _) => 2,
@@ -141,25 +134,7 @@ impl CodeState {
             }
         }
         let site = self.output.write_short([0; 4], field.size());
-        self.fill(context, site, field, evaluated, span);
-    }
-
-    /// Writes a value into a field, now or at the end of the module.
-    pub(super) fn fill(
-        &mut self,
-        context: &mut Context<'_>,
-        site: FieldPos,
-        field: Field,
-        evaluated: Evaluated,
-        span: Span,
-    ) {
-        match evaluated {
-            Evaluated::Known(value) => self.set_field(context, site, field, value, span),
-            Evaluated::Deferred(expression) => {
-                let row = context.sink.row();
-                self.output.fixups.push(Fixup { site, field, expression, span, row });
-            }
-        }
+        self.set_field(context, site, field, value, span);
     }
 
     /// Adds a row to the line table, unless the bytes are in an external area.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::context::Context;
 use super::macro_definition::Macro;
 use super::module_scope::ModuleScope;
-use super::name_table::{self, Definition, SymbolState};
+use super::name_table::{self, Definition};
+use super::value::Value;
 use crate::references::{Name, NameKind, Reference, ReferenceRole};
 use crate::source::Span;
 
@@ -68,10 +69,5 @@ fn kind(name: &name_table::Name, macros: &[Arc<Macro>]) -> NameKind {
 }
 
 fn value(name: &name_table::Name) -> Option<crate::listing::RelocValue> {
-    match name.state {
-        SymbolState::Value(value) if name.definition != Definition::External => {
-            Some(value.reloc_value())
-        }
-        _ => None,
-    }
+    name.state.filter(|_| name.definition != Definition::External).map(Value::reloc_value)
 }

@@ -1,27 +1,21 @@
 //! Builds the source-order form of a module: the table of symbols, and the code as it was written.
 
 use super::code_buffer::CodeBuffer;
-use super::deferred::Evaluated;
 use super::module_assembler::ModuleAssembler;
-use super::name_hash::NameId;
-use super::name_table::{Definition, Name, SymbolState};
+use super::name_table::NameId;
+use super::name_table::{Definition, Name};
 use super::value::Value;
 use crate::module::{CodeChunk, RelocValue, SourceOrderModule, TableSymbol};
 
 impl ModuleAssembler<'_> {
     /// Returns the module as TDL objects and listings show it.
-    pub(super) fn in_source_order(&self, values: &[Option<Value>]) -> SourceOrderModule {
-        let start = match self.code.start_address {
-            Some((Evaluated::Known(value), _)) => Some(value),
-            Some((Evaluated::Deferred(expression), _)) => values[expression as usize],
-            None => None,
-        };
+    pub(super) fn in_source_order(&self) -> SourceOrderModule {
         SourceOrderModule {
             ident: self.symbols.module_name.clone(),
             symbols: self.table_symbols(),
             code: chunks(&self.code.output),
             sizes: self.code.output.high_water.clone(),
-            start: start.map(Value::reloc_value).unwrap_or_default(),
+            start: self.code.start_address.map(Value::reloc_value).unwrap_or_default(),
             form: self.code.form,
         }
     }
@@ -36,11 +30,8 @@ impl ModuleAssembler<'_> {
 
     fn table_symbol(&self, id: NameId, name: &Name) -> TableSymbol {
         let external = name.definition == Definition::External;
-        let mut value = match name.state {
-            SymbolState::Value(value) => value.reloc_value(),
-            _ => RelocValue::default(),
-        };
-        if let (true, SymbolState::Value(external)) = (external, name.state) {
+        let mut value = name.state.map_or(RelocValue::default(), Value::reloc_value);
+        if let (true, Some(external)) = (external, name.state) {
             // The table shows how much of an external's area this module uses, not its start.
             value.number = self.code.output.high_water_mark(external.base);
         }
@@ -71,8 +62,6 @@ fn chunks(output: &CodeBuffer) -> Vec<CodeChunk> {
     for reloc in &output.relocs {
         code[reloc.site.run as usize].words.push((reloc.site.at, reloc.value.reloc_value()));
     }
-    // Fixups are resolved after the later words were written.
-    code.iter_mut().for_each(|chunk| chunk.words.sort_unstable_by_key(|(at, _)| *at));
     code.retain(|chunk| !chunk.bytes.is_empty());
     code
 }

@@ -8,8 +8,8 @@ use super::directive::DirectiveReader;
 use super::input::{Frame, FrameKind, StatementPlace};
 use super::instruction::InstructionReader;
 use super::macros::MacroExpander;
-use super::name_hash::NameId;
-use super::name_table::{Definition, Operator, SymbolState};
+use super::name_table::NameId;
+use super::name_table::{Definition, Operator};
 use super::pass::{Pass, StatementAbort, StatementEnd, StatementResult};
 use super::recorder::StatementInfo;
 use super::suggestions::{is_foreign, suggest_label, suggest_operator};
@@ -53,14 +53,11 @@ impl Assembler<'_> {
 
     /// Reads one statement, which can span lines.
     fn statement(&mut self, cursor: &mut Cursor<'_>) -> StatementResult {
-        if self.module.context.pass != Pass::Single {
-            self.compare_passes(cursor);
-        }
+        self.compare_passes(cursor);
         let checkpoint = self.module.code.output.checkpoint();
         self.module.code.statement_start = checkpoint;
         if !self.module.context.options.listing && !self.module.context.options.lines {
-            self.fields(cursor)?;
-            return self.check_passes();
+            return self.fields(cursor);
         }
         let start = cursor.offset();
         let place = self.module.context.statement_place;
@@ -71,7 +68,6 @@ impl Assembler<'_> {
             (here, self.input.macro_depth(), self.modules.len() as u32)
         });
         self.fields(cursor)?;
-        self.check_passes()?;
         let written = self.module.code.output.written_since(checkpoint);
         if let (true, Some((site, count))) = (self.module.context.options.lines, written) {
             self.module.code.add_row(&mut self.module.context, start, place, site, count);
@@ -102,15 +98,6 @@ impl Assembler<'_> {
         }
     }
 
-    /// Abandons a single pass as soon as two passes are needed.
-    #[inline]
-    fn check_passes(&self) -> StatementResult {
-        match self.module.context.sink.must_restart() {
-            true => Err(StatementAbort::TwoPasses),
-            false => Ok(()),
-        }
-    }
-
     fn fields(&mut self, cursor: &mut Cursor<'_>) -> StatementResult {
         if std::mem::take(&mut self.input.exited) {
             // After `.EXIT` the rest of the calling line is not a statement.
@@ -124,7 +111,7 @@ impl Assembler<'_> {
                 self.next_line(cursor);
                 return Ok(());
             }
-            let Some(word) = cursor.take(lex::packed_symbol) else {
+            let Some(word) = cursor.take(lex::symbol) else {
                 if cursor.peek() == Some(b']') && self.input.in_block() {
                     cursor.advance(1);
                     self.close_block(cursor);
@@ -136,7 +123,7 @@ impl Assembler<'_> {
             };
             let span = cursor.since(start);
             cursor.skip_blanks();
-            let name = self.module.symbols.names.intern_packed(word);
+            let name = self.module.symbols.names.intern(word);
             match cursor.peek() {
                 Some(b':') => self.label(name, span, cursor),
                 Some(b'=') => {
@@ -214,7 +201,7 @@ impl Assembler<'_> {
         self.module.flow.restart();
         self.module.context.recorder.line.labelled = true;
         let export = cursor.eat(b':');
-        let here = SymbolState::Value(self.module.code.output.location());
+        let here = Some(self.module.code.output.location());
         if export {
             self.module.symbols.export(&mut self.module.context, name, span, false);
         }
@@ -234,7 +221,7 @@ impl Assembler<'_> {
         if cursor.eat_behind_blanks(b'\\') {
             let export = cursor.eat(b':');
             self.ask_console(name, span, cursor);
-            if let SymbolState::Value(value) = self.module.symbols.names[name].state {
+            if let Some(value) = self.module.symbols.names[name].state {
                 self.module.context.recorder.line.value = Some(value.reloc_value());
             }
             if export {
@@ -259,21 +246,12 @@ impl Assembler<'_> {
             }
             return Ok(StatementEnd::Open);
         }
-        let state = self.module.assigned_value(cursor)?;
+        let value = self.module.assigned_value(cursor)?;
         let flags_before = self.module.context.sink.flags();
-        self.module.symbols.define(&mut self.module.context, name, state, kind, span);
-        match state {
-            // ZASM lists no value of a second definition.
-            _ if self.module.context.sink.has_flags_since(flags_before) => {}
-            SymbolState::Value(value) => {
-                self.module.context.recorder.line.value = Some(value.reloc_value())
-            }
-            SymbolState::Deferred(expression) => {
-                self.module.context.recorder.line.deferred = Some(expression);
-                // The first of two passes would use 0, and the second report a phase error.
-                self.module.context.sink.needs_two_passes |= fixed;
-            }
-            SymbolState::Undefined => {}
+        self.module.symbols.define(&mut self.module.context, name, Some(value), kind, span);
+        // ZASM lists no value of a second definition.
+        if self.module.context.sink.flags() == flags_before {
+            self.module.context.recorder.line.value = Some(value.reloc_value());
         }
         if export {
             self.module.symbols.export(&mut self.module.context, name, span, false);
@@ -321,7 +299,7 @@ impl Assembler<'_> {
         if reply.is_none() {
             self.report_unanswered(name, &prompt, span);
         }
-        let value = SymbolState::Value(Value::absolute(reply.unwrap_or(0)));
+        let value = Some(Value::absolute(reply.unwrap_or(0)));
         self.module.symbols.define(&mut self.module.context, name, value, Definition::Fixed, span);
         self.module.symbols.names[name].is_console_reply = true;
     }
@@ -357,7 +335,7 @@ impl Assembler<'_> {
                 self.value_word(name, Expr::here(span))?;
                 Ok(StatementEnd::Open)
             }
-            None if entry.state != SymbolState::Undefined || entry.built_in.is_some() => {
+            None if entry.state.is_some() || entry.built_in.is_some() => {
                 self.module.context.record_reference(name, span, ReferenceRole::Use);
                 self.module.lint_symbol_as_operator(name, span, cursor.rest());
                 self.value_word(name, Expr::symbol(name, span))?;
@@ -371,8 +349,6 @@ impl Assembler<'_> {
                 Ok(StatementEnd::Open)
             }
             None => {
-                // Two passes may know it in the second.
-                self.module.symbols.assumed_undefined.push(name);
                 let rest = cursor.rest();
                 let from = cursor.offset();
                 cursor.skip_to_line_end();

@@ -3,7 +3,7 @@
 use smol_str::SmolStr;
 
 use super::directive_table::Directive;
-use super::name_hash::NameId;
+use super::name_table::NameId;
 use super::name_table::NameTable;
 use super::options::ForeignTranslator;
 use crate::diag::Diagnostic;

@@ -11,12 +11,6 @@ use crate::source::Span;
 pub trait Intern {
     /// Returns the number of `name`; equal names have equal numbers.
     fn intern(&mut self, name: &[u8]) -> u32;
-
-    /// Returns the number of a name that [`lex::packed_symbol`] has read, as [`Self::intern`] does.
-    #[inline]
-    fn intern_packed(&mut self, (name, _): (&[u8], u32)) -> u32 {
-        self.intern(name)
-    }
 }
 
 /// The end of a text on CP/M.
@@ -210,13 +204,13 @@ impl Expr {
     #[inline]
     fn read_symbol(&mut self, cursor: &mut Cursor<'_>, names: &mut impl Intern) -> bool {
         let start = cursor.offset();
-        let Some(symbol) = cursor.take(lex::packed_symbol) else { return false };
-        self.ops.push(if symbol.0 == b"." {
+        let Some(symbol) = cursor.take(lex::symbol) else { return false };
+        self.ops.push(if symbol == b"." {
             Op::Here
         } else if cursor.eat_behind_blanks(b'#') {
-            Op::External(names.intern_packed(symbol), start)
+            Op::External(names.intern(symbol), start)
         } else {
-            Op::Symbol(names.intern_packed(symbol), start)
+            Op::Symbol(names.intern(symbol), start)
         });
         true
     }

@@ -60,37 +60,12 @@ pub fn comment(input: &[u8]) -> Parsed<'_, &[u8]> {
 /// A symbol: letters, digits, `$`, `%` and `.`, not beginning with a digit.
 #[inline]
 pub fn symbol(input: &[u8]) -> Parsed<'_, &[u8]> {
-    packed_symbol(input).map(|(rest, (name, _))| (rest, name))
-}
-
-/// The factors that pad the code of a symbol to six characters, by the number that it has.
-pub(crate) const PADDING: [u32; 7] =
-    [0, 40u32.pow(5), 40u32.pow(4), 40u32.pow(3), 40u32.pow(2), 40, 1];
-
-/// A symbol, and the code of its first six characters: their codes in [`RADIX40`] are its digits,
-/// padded with 0 at the end.
-#[inline]
-pub fn packed_symbol(input: &[u8]) -> Parsed<'_, (&[u8], u32)> {
-    if input.first().is_none_or(u8::is_ascii_digit) {
+    let length = input.iter().take_while(|byte| is_symbol(**byte)).count();
+    if length == 0 || input[0].is_ascii_digit() {
         return Err(nom::Err::Error(()));
-    }
-    let code = |byte: &u8| RADIX40[usize::from(*byte)];
-    let mut packed = 0;
-    let mut length = 0;
-    for code in input.iter().take(6).map(code).take_while(|code| *code != 0) {
-        packed = packed * 40 + u32::from(code);
-        length += 1;
-    }
-    if length == 0 {
-        return Err(nom::Err::Error(()));
-    }
-    if length == 6 {
-        length += input[6..].iter().take_while(|byte| is_symbol(**byte)).count();
-    } else {
-        packed *= PADDING[length];
     }
     let (name, rest) = input.split_at(length);
-    Ok((rest, (name, packed)))
+    Ok((rest, name))
 }
 
 /// A quoted constant: the text between the quotes, in which the quote itself is doubled.

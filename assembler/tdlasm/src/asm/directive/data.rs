@@ -96,7 +96,7 @@ impl DirectiveReader<'_, '_> {
             self.drop_last_byte(end, before, span);
         }
         let Some((first, count)) = self.asm.module.code.output.written_since(before) else {
-            if !lost && !self.asm.module.context.sink.has_flags_since(flags_before) {
+            if !lost && self.asm.module.context.sink.flags() == flags_before {
                 self.asm.error(
                     DiagnosticCode::Empty,
                     span,
@@ -177,22 +177,15 @@ impl DirectiveReader<'_, '_> {
         let closed = cursor.eat(b']');
         if !closed {
             self.asm.module.code.output.roll_back(before);
-            // The second of two passes also reports errors in the value.
-            self.asm.module.context.sink.needs_two_passes = true;
             self.asm.error(DiagnosticCode::Expression, open, "this bracket is not closed");
         }
         Ok(closed)
     }
 
-    /// Sets the top bit of the last byte, or makes its fixup do so.
+    /// Sets the top bit of the last byte.
     fn mark_last(&mut self, first: FieldPos, count: u32) {
         let site = FieldPos { run: first.run, at: first.at + count - 1 };
         *self.asm.module.code.output.byte(site, 0) |= 0x80;
-        if let Some(fixup) = self.asm.module.code.output.fixups.last_mut()
-            && fixup.site == site
-        {
-            fixup.field = Field::MarkedByte;
-        }
     }
 
     /// Writes two words for each symbol, with three characters of the 40-character set in each,

@@ -1,8 +1,8 @@
 //! Directives for externals, exports and synonyms.
 
 use super::super::directive_table::{Directive, Synonym};
-use super::super::name_hash::NameId;
-use super::super::name_table::{BuiltIn, Definition, Entry, SymbolState};
+use super::super::name_table::NameId;
+use super::super::name_table::{BuiltIn, Definition, Entry};
 use super::super::pass::{Pass, StatementEnd, StatementResult};
 use super::super::value::{BaseId, Value};
 use super::reader::DirectiveReader;
@@ -84,10 +84,6 @@ impl DirectiveReader<'_, '_> {
         };
         self.asm.module.context.record_reference(old, at, ReferenceRole::Use);
         let Some(meaning) = self.meaning(kind, old) else {
-            if self.asm.module.context.pass == Pass::Single {
-                // It may be defined later.
-                self.asm.module.context.sink.needs_two_passes = true;
-            }
             self.asm.module.symbols.report_no_meaning(&mut self.asm.module.context, old, at);
             return Ok(StatementEnd::Open);
         };
@@ -95,17 +91,11 @@ impl DirectiveReader<'_, '_> {
         if !cursor.eat(b',') && !self.skip_to_comma(cursor) {
             return Ok(StatementEnd::Open);
         }
-        let known = self.asm.module.symbols.names.len();
         let Some((new, place)) = self.name_operand(2, cursor) else {
             return Ok(StatementEnd::Open);
         };
         self.asm.module.context.record_reference(new, place, ReferenceRole::Definition);
-        let is_text = matches!(meaning, Meaning::Macro(_) | Meaning::Operator(_));
-        let is_location_counter = self.asm.module.symbols.names[new].is_location_counter();
-        // The second of two passes knows the new meaning before this line.
-        self.asm.module.context.sink.needs_two_passes |=
-            (is_text && new < known) || is_location_counter;
-        if self.asm.module.context.pass != Pass::Second && matches!(meaning, Meaning::Symbol(..)) {
+        if self.asm.module.context.pass == Pass::First && matches!(meaning, Meaning::Symbol(..)) {
             // The copy of a multiply defined symbol is multiply defined, too.
             self.asm.module.symbols.names[new].is_multiply_defined |=
                 self.asm.module.symbols.names[old].is_multiply_defined;
@@ -136,20 +126,19 @@ impl DirectiveReader<'_, '_> {
     fn meaning(&self, kind: Synonym, old: NameId) -> Option<Meaning> {
         let entry = self.asm.module.symbols.names[old];
         let symbol = || match (entry.state, entry.built_in) {
-            _ if entry.is_location_counter() => Some(Meaning::Symbol(
-                SymbolState::Value(self.asm.module.code.statement_location),
-                Definition::Fixed,
-            )),
-            (SymbolState::Undefined, Some(BuiltIn::Register(register))) => {
+            _ if entry.is_location_counter() => {
+                Some(Meaning::Symbol(self.asm.module.code.statement_location, Definition::Fixed))
+            }
+            (None, Some(BuiltIn::Register(register))) => {
                 let value = Value::absolute(register.value().into());
-                Some(Meaning::Symbol(SymbolState::Value(value), Definition::Fixed))
+                Some(Meaning::Symbol(value, Definition::Fixed))
             }
-            (SymbolState::Undefined, Some(BuiltIn::Segment(base))) => {
+            (None, Some(BuiltIn::Segment(base))) => {
                 let value = self.asm.module.code.output.area_end(BaseId(base.into()));
-                Some(Meaning::Symbol(SymbolState::Value(value), Definition::Fixed))
+                Some(Meaning::Symbol(value, Definition::Fixed))
             }
-            (SymbolState::Undefined, None) => None,
-            (state, _) => Some(Meaning::Symbol(state, copied_kind(entry.definition))),
+            (None, None) => None,
+            (Some(value), _) => Some(Meaning::Symbol(value, copied_kind(entry.definition))),
         };
         let macro_text = || entry.macro_index().map(|_| Meaning::Macro(old));
         let operator = || entry.operator.map(Meaning::Operator);
@@ -164,10 +153,10 @@ impl DirectiveReader<'_, '_> {
     /// Gives a name a meaning. A meaning that it already has stays.
     fn give_meaning(&mut self, kind: Synonym, new: NameId, meaning: Meaning, place: Span) {
         match meaning {
-            Meaning::Symbol(state, definition) => self.asm.module.symbols.define_copy(
+            Meaning::Symbol(value, definition) => self.asm.module.symbols.define_copy(
                 &mut self.asm.module.context,
                 new,
-                state,
+                Some(value),
                 definition,
                 place,
             ),
@@ -176,12 +165,12 @@ impl DirectiveReader<'_, '_> {
                 // The second pass starts with all meanings of the first, so only the first pass can
                 // tell which one is the second.
                 self.asm.module.symbols.names[new].is_macro_redefined |=
-                    known && self.asm.module.context.pass != Pass::Second;
+                    known && self.asm.module.context.pass == Pass::First;
                 // `.MASYN` marks the copy of a macro that was defined twice before.
                 let is_multiply_defined =
                     kind == Synonym::Macro && self.asm.module.symbols.names[old].is_macro_redefined;
                 self.asm.module.symbols.names[new].is_macro_redefined |=
-                    is_multiply_defined && self.asm.module.context.pass != Pass::Second;
+                    is_multiply_defined && self.asm.module.context.pass == Pass::First;
                 if self.asm.module.symbols.names[new].is_macro_redefined {
                     self.asm.module.symbols.report_second_meaning(
                         &mut self.asm.module.context,
@@ -205,7 +194,7 @@ impl DirectiveReader<'_, '_> {
                     self.asm.module.symbols.names.append_entry(new, Entry::Operator);
                 }
                 self.asm.module.symbols.names[new].is_operator_redefined |=
-                    known && self.asm.module.context.pass != Pass::Second;
+                    known && self.asm.module.context.pass == Pass::First;
                 if self.asm.module.symbols.names[new].is_operator_redefined {
                     self.asm.module.symbols.report_second_meaning(
                         &mut self.asm.module.context,
@@ -230,7 +219,7 @@ fn copied_kind(original: Definition) -> Definition {
 
 #[derive(Debug, Clone, Copy)]
 enum Meaning {
-    Symbol(SymbolState, Definition),
+    Symbol(Value, Definition),
     Macro(NameId),
     Operator(super::super::name_table::Operator),
 }

@@ -2,7 +2,7 @@
 
 use super::super::directive_table::Directive;
 use super::super::input::InputChange;
-use super::super::pass::{StatementAbort, StatementEnd, StatementResult};
+use super::super::pass::{StatementEnd, StatementResult};
 use super::reader::DirectiveReader;
 use crate::diag::DiagnosticCode;
 use crate::listing::ListingControl;
@@ -23,7 +23,7 @@ impl DirectiveReader<'_, '_> {
         if self.asm.module.operands[0].ops.is_empty() {
             self.asm.error(DiagnosticCode::Operand, span, "a location is missing; 0 is used");
         }
-        let value = self.asm.module.evaluate_now(0)?;
+        let value = self.asm.module.evaluate(0)?;
         self.asm.module.context.recorder.line.value = Some(value.reloc_value());
         self.asm.module.lint_decimal_address();
         self.asm.module.code.output.set_location(value);
@@ -41,7 +41,7 @@ impl DirectiveReader<'_, '_> {
         if self.asm.module.operands[0].ops.is_empty() {
             self.asm.error(DiagnosticCode::MissingOperand, span, "a size is missing; 0 is used");
         }
-        let value = self.asm.module.evaluate_now(0)?;
+        let value = self.asm.module.evaluate(0)?;
         if !value.is_absolute() {
             let message = "a size must be a constant, but this value is relocatable";
             self.asm.error(DiagnosticCode::Relocation, self.asm.module.operands[0].span, message);
@@ -91,14 +91,12 @@ impl DirectiveReader<'_, '_> {
     ) -> StatementResult<StatementEnd> {
         self.asm.module.parse_expression(0, cursor);
         if !self.asm.module.operands[0].ops.is_empty() {
-            let span = self.asm.module.operands[0].span;
-            let evaluated = self.asm.module.evaluate(0)?;
-            self.asm.module.code.start_address = Some((evaluated, span));
+            self.asm.module.code.start_address = Some(self.asm.module.evaluate(0)?);
             self.asm.module.context.recorder.line.start = true;
         }
         self.asm.end_statement(DiagnosticCode::TrailingText, cursor);
         if directive == Directive::ProgramEnd {
-            self.next_module()?;
+            self.next_module();
         } else {
             self.asm.input.ended = true;
             self.asm.input.pending_change = Some(InputChange::End);
@@ -143,14 +141,10 @@ impl DirectiveReader<'_, '_> {
     }
 
     /// Ends the module and begins the next, for `.PRGEND`.
-    fn next_module(&mut self) -> StatementResult {
+    fn next_module(&mut self) {
         self.asm.finish_module();
-        if self.asm.module.context.sink.must_restart() {
-            return Err(StatementAbort::TwoPasses);
-        }
         self.asm.module.begin_next();
         self.asm.input.reset_blocks();
-        Ok(())
     }
 
     pub(super) fn ident(

@@ -118,7 +118,7 @@ impl InstructionReader<'_, '_> {
         if matches!(form.slots[0], Slot::Bit | Slot::Restart)
             && let Some(value) = operands[0].value
         {
-            self.module.code.fill(
+            self.module.code.set_field(
                 &mut self.module.context,
                 site,
                 Field::Bits,
