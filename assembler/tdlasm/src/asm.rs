@@ -2,28 +2,27 @@
 //!
 //! As in ZASM, [`run`] makes two passes over the statements. The first gives symbols their values
 //! and collects macros; in it a symbol that is not defined yet counts as 0. The second writes code
-//! and reports errors. `Assembler::read` is one pass. These types make a pass:
+//! and reports errors. `Assembler::read` is one pass. The
+//! `Assembler` reads statements and reports; it owns:
 //!
 //! | type | what it does |
 //! |---|---|
 //! | `InputStack` | the open files, macro texts and conditional blocks |
-//! | `Assembler` | splits the text into labels, assignments and operators |
-//! | `ConditionalReader`, `MacroExpander` | select and insert text |
-//! | `DirectiveReader`, `InstructionReader` | read the operands of a statement |
-//! | `ModuleAssembler` | evaluates expressions |
-//! | `ModuleScope` | the symbols and macros of a module |
-//! | `CodeState`, `CodeBuffer` | the bytes of the sections, and relocations |
-//! | `Context` | options, sources, the `DiagnosticSink` and the `Recorder` for listings |
+//! | `ModuleScope`, `NameTable` | the symbols and macros of a module |
+//! | `CodeBuffer` | the bytes of the sections, their relocations, the location counter |
+//! | `DiagnosticSink` | diagnostics, and the error flags of a listing row |
+//! | `Recorder` | statements for listings, references for editors |
+//! | `Console` | prompts and replies |
+//!
+//! Directives, instructions, conditionals and macro calls are functions of the assembler.
 
 mod arguments;
 mod assembler;
 mod assembly;
 mod brackets;
 mod code_buffer;
-mod code_state;
 mod conditional;
 mod console;
-mod context;
 mod definitions;
 mod diagnostics;
 mod directive;
@@ -35,7 +34,6 @@ mod instruction;
 mod lints;
 mod macro_definition;
 mod macros;
-mod module_assembler;
 mod module_builder;
 mod module_scope;
 mod name_table;
@@ -87,7 +85,7 @@ fn run_passes(loader: &dyn Loader, files: &[PathBuf], options: &Options) -> Asse
 
 impl Assembler<'_> {
     fn read(&mut self, files: &[PathBuf]) {
-        self.module.context.files = files.to_vec();
+        self.files = files.to_vec();
         for (at, path) in files.iter().enumerate() {
             let opened = self.open_file(path, Origin::File, Span::default());
             // A file that can't be read has its own message.

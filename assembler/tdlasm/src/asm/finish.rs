@@ -1,44 +1,43 @@
 //! The steps at the end of a module.
 
+use super::assembler::Assembler;
 use super::code_buffer::WordReloc;
-use super::module_assembler::ModuleAssembler;
 use super::pass::Pass;
 use crate::listing::{ListedCode, ListedReloc};
 use crate::module::Module;
 
-impl ModuleAssembler<'_> {
+impl Assembler<'_> {
     /// Finishes the current module; `None` in the first pass.
     pub(super) fn finish(&mut self) -> Option<Module> {
-        if self.context.pass == Pass::First {
+        if self.pass == Pass::First {
             self.symbols.save_for_second_pass();
             return None;
         }
         self.check_early_uses();
-        self.code.output.record_high_water();
+        self.code.record_high_water();
         self.finish_listing();
-        if self.context.options.references {
-            self.symbols.finish_references(&mut self.context);
+        if self.options.references {
+            self.finish_references();
         }
         let module = self.build_module();
-        self.context.recorder.module += 1;
+        self.recorder.module += 1;
         Some(module)
     }
 
     /// Copies the bytes of each statement to its listing line. Relocated words are shown as if
     /// every section began at 0.
     fn finish_listing(&mut self) {
-        let module = self.context.recorder.module;
-        let mut relocs: Vec<WordReloc> = self.code.output.relocs.clone();
+        let module = self.recorder.module;
+        let mut relocs: Vec<WordReloc> = self.code.relocs.clone();
         relocs.sort_unstable_by_key(|reloc| (reloc.site.run, reloc.site.at));
-        let bytes = &mut self.context.recorder.listing.bytes;
-        let kept = &mut self.context.recorder.listing.relocs;
-        for line in
-            self.context.recorder.listing.statements.iter_mut().filter(|line| line.module == module)
+        let bytes = &mut self.recorder.listing.bytes;
+        let kept = &mut self.recorder.listing.relocs;
+        for line in self.recorder.listing.statements.iter_mut().filter(|line| line.module == module)
         {
             let ListedCode::Emitted { run, at, count } = line.code else { continue };
             let start = bytes.len();
             let first_kept = kept.len();
-            let code = &self.code.output.runs[run as usize].bytes;
+            let code = &self.code.runs[run as usize].bytes;
             bytes.extend_from_slice(&code[at as usize..(at + count) as usize]);
             let first = relocs.partition_point(|reloc| (reloc.site.run, reloc.site.at) < (run, at));
             let within = relocs[first..]

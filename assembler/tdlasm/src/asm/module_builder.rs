@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::assembler::Assembler;
 use super::code_buffer::{CodeBuffer, CodeRun, WordReloc, kind_of};
-use super::module_assembler::ModuleAssembler;
 use super::name_table::NameId;
 use super::name_table::{Definition, Name};
 use super::value::{BaseId, Value};
@@ -19,15 +19,15 @@ use crate::source::Span;
 /// The number of addresses of a Z80.
 const ADDRESSES: u32 = 0x10000;
 
-impl ModuleAssembler<'_> {
+impl Assembler<'_> {
     pub(super) fn build_module(&mut self) -> Module {
-        let files = std::mem::take(&mut self.code.files);
-        let lines = Lines { files: files.names, rows: std::mem::take(&mut self.code.rows) };
+        let files = std::mem::take(&mut self.lines.files);
+        let lines = Lines { files: files.names, rows: std::mem::take(&mut self.lines.rows) };
         let (symbols, external_index) = self.symbols();
         let target = |value: Value| target_of(value, &external_index);
-        let start = self.code.start_address.map(target);
+        let start = self.module.start_address.map(target);
         let source_order = Some(Arc::new(self.in_source_order()));
-        let output = std::mem::take(&mut self.code.output);
+        let output = std::mem::take(&mut self.code);
         let (sections, overwritten) = sections(output, &target);
         if overwritten {
             self.warn_overwritten();
@@ -49,7 +49,7 @@ impl ModuleAssembler<'_> {
             }
             symbols.push(self.symbol(id, name));
         }
-        if self.context.options.lines {
+        if self.options.lines {
             symbols.extend(self.local_symbols());
         }
         (symbols, external_index)
@@ -68,19 +68,19 @@ impl ModuleAssembler<'_> {
 
     /// Returns the line of a symbol; in macro text, that of the outermost call.
     fn place(&self, name: &Name) -> Place {
-        let (source, line) = name.statement.file_line(&self.context.sources);
-        debug_assert_eq!(self.context.sources.file_line(name.place), (source, line));
+        let (source, line) = name.statement.file_line(&self.sources);
+        debug_assert_eq!(self.sources.file_line(name.place), (source, line));
         Place { file: Arc::clone(&source.name), line }
     }
 
     fn warn_overwritten(&mut self) {
         let message = "some addresses are assembled twice; the later bytes count";
-        self.context.report(Diagnostic::new(DiagnosticCode::Overwrite, Span::default(), message));
+        self.report(Diagnostic::new(DiagnosticCode::Overwrite, Span::default(), message));
     }
 
     fn name_of_module(&self) -> String {
         self.symbols.module_name.clone().unwrap_or_else(|| {
-            let file = self.context.files.first().map(PathBuf::as_path).unwrap_or(Path::new(""));
+            let file = self.files.first().map(PathBuf::as_path).unwrap_or(Path::new(""));
             file.file_stem().map_or(".MAIN.".into(), |stem| stem.to_string_lossy().into_owned())
         })
     }
@@ -94,7 +94,7 @@ impl ModuleAssembler<'_> {
 
     fn symbol(&self, id: NameId, name: &Name) -> Symbol {
         let value = match (name.definition, name.state) {
-            (Definition::External, Some(value)) => match self.code.output.size(value.base) {
+            (Definition::External, Some(value)) => match self.code.size(value.base) {
                 0 => SymbolValue::Undefined,
                 size => SymbolValue::Common { size },
             },

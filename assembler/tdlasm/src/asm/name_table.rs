@@ -90,15 +90,6 @@ impl Name {
         self.macro_plus_one = index as u32 + 1;
     }
 
-    /// Returns the value of a symbol that has one and no other meaning.
-    #[inline]
-    pub(crate) fn plain_value(&self) -> Option<Value> {
-        let is_plain = self.macro_plus_one == 0
-            && !self.is_multiply_defined
-            && self.definition != Definition::External;
-        self.state.filter(|_| is_plain)
-    }
-
     /// Returns `true` if the module contains a symbol of this name.
     pub(crate) fn is_global_symbol(&self) -> bool {
         !self.is_local() && self.built_in.is_none() && self.definition != Definition::None

@@ -34,9 +34,3 @@ pub(super) struct StatementInfo {
     pub(super) labelled: bool,
     pub(super) control: bool,
 }
-
-impl Recorder {
-    pub(super) fn restart(&mut self) {
-        *self = Self::default();
-    }
-}

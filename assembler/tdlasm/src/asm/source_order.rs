@@ -1,22 +1,22 @@
 //! Builds the source-order form of a module: the table of symbols, and the code as it was written.
 
+use super::assembler::Assembler;
 use super::code_buffer::CodeBuffer;
-use super::module_assembler::ModuleAssembler;
 use super::name_table::NameId;
 use super::name_table::{Definition, Name};
 use super::value::Value;
 use crate::module::{CodeChunk, RelocValue, SourceOrderModule, TableSymbol};
 
-impl ModuleAssembler<'_> {
+impl Assembler<'_> {
     /// Returns the module as TDL objects and listings show it.
     pub(super) fn in_source_order(&self) -> SourceOrderModule {
         SourceOrderModule {
             ident: self.symbols.module_name.clone(),
             symbols: self.table_symbols(),
-            code: chunks(&self.code.output),
-            sizes: self.code.output.high_water.clone(),
-            start: self.code.start_address.map(Value::reloc_value).unwrap_or_default(),
-            form: self.code.form,
+            code: chunks(&self.code),
+            sizes: self.code.high_water.clone(),
+            start: self.module.start_address.map(Value::reloc_value).unwrap_or_default(),
+            form: self.module.form,
         }
     }
 
@@ -33,7 +33,7 @@ impl ModuleAssembler<'_> {
         let mut value = name.state.map_or(RelocValue::default(), Value::reloc_value);
         if let (true, Some(external)) = (external, name.state) {
             // The table shows how much of an external's area this module uses, not its start.
-            value.number = self.code.output.high_water_mark(external.base);
+            value.number = self.code.high_water_mark(external.base);
         }
         TableSymbol {
             name: self.symbols.names.spelling(id),
