@@ -8,7 +8,7 @@
 //! | type | what it does |
 //! |---|---|
 //! | `InputStack` | the open files, macro texts and conditional blocks |
-//! | `ModuleScope`, `NameTable` | the symbols and macros of a module |
+//! | `NameTable` | the symbols and macros of a module |
 //! | `CodeBuffer` | the bytes of the sections, their relocations, the location counter |
 //! | `DiagnosticSink` | diagnostics, and the error flags of a listing row |
 //! | `Recorder` | statements for listings, references for editors |
@@ -35,7 +35,6 @@ mod lints;
 mod macro_definition;
 mod macros;
 mod module_builder;
-mod module_scope;
 mod name_table;
 mod options;
 mod pass;
@@ -47,6 +46,7 @@ mod source_order;
 mod statement;
 mod statement_end;
 mod suggestions;
+mod symbol;
 mod value;
 
 use std::path::PathBuf;

@@ -1,5 +1,6 @@
 //! The state of a run.
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 use super::assembly::Assembly;
@@ -10,8 +11,7 @@ use super::input::StatementPlace;
 use super::input::{Frame, FrameKind, InputStack};
 use super::lints::Flow;
 use super::lints::is_allowed;
-use super::module_scope::ModuleScope;
-use super::name_table::NameId;
+use super::name_table::{NameId, NameTable};
 use super::options::Options;
 use super::pass::Pass;
 use super::pass_comparison::PassComparison;
@@ -38,7 +38,9 @@ pub(super) struct Assembler<'a> {
     pub(super) recorder: Recorder,
     /// Positions of the files' statements in the first pass, and where the second pass differs.
     pub(super) pass_comparison: PassComparison,
-    pub(super) symbols: ModuleScope,
+    pub(super) names: NameTable,
+    /// The names that the first pass found in each module, for the second pass.
+    pub(super) first_pass: VecDeque<NameTable>,
     pub(super) code: CodeBuffer,
     pub(super) lines: LineTable,
     pub(super) module: ModuleState,
@@ -101,8 +103,6 @@ pub(super) struct LineTable {
 
 impl<'a> Assembler<'a> {
     pub(super) fn new(loader: &'a dyn Loader, options: &'a Options) -> Self {
-        let mut symbols = ModuleScope::new(options.long_symbols);
-        symbols.predefine(&options.defines);
         Self {
             options,
             pass: Pass::First,
@@ -113,7 +113,8 @@ impl<'a> Assembler<'a> {
             sink: DiagnosticSink::new(options, Pass::First),
             recorder: Recorder::default(),
             pass_comparison: PassComparison::default(),
-            symbols,
+            names: NameTable::new(options),
+            first_pass: VecDeque::new(),
             code: CodeBuffer::new(options.absolute_prog),
             lines: LineTable::default(),
             module: ModuleState::default(),
@@ -131,22 +132,22 @@ impl<'a> Assembler<'a> {
         self.sink.restart(Pass::Second);
         self.recorder = Recorder::default();
         self.pass_comparison.restart();
-        self.symbols.begin_second_pass();
-        self.begin_code();
+        self.begin_next_module();
         self.statement = StatementState::default();
         self.object_form = ObjectForm::default();
     }
 
-    /// Begins the code of a module.
-    fn begin_code(&mut self) {
+    pub(super) fn begin_next_module(&mut self) {
         self.code = CodeBuffer::new(self.options.absolute_prog);
         self.lines = LineTable::default();
         self.module = ModuleState::default();
-    }
-
-    pub(super) fn begin_next_module(&mut self) {
-        self.begin_code();
-        self.symbols.begin_module(self.pass == Pass::Second, &self.options.defines);
+        self.names = NameTable::new(self.options);
+        if self.pass == Pass::Second
+            && let Some(names) = self.first_pass.pop_front()
+        {
+            self.names = names;
+            self.names.begin_second_pass();
+        }
     }
 
     pub(super) fn finish_module(&mut self) {
@@ -194,11 +195,6 @@ impl<'a> Assembler<'a> {
                 None
             }
         }
-    }
-
-    /// Returns the number stored in names that the current pass defines.
-    pub(super) fn pass_number(&self) -> u8 {
-        if self.pass == Pass::Second { 2 } else { 1 }
     }
 
     pub(super) fn error(&mut self, code: DiagnosticCode, span: Span, message: impl Into<String>) {

@@ -5,7 +5,6 @@
 
 use super::assembler::Assembler;
 use super::directive_table::Condition;
-use super::name_table::Definition;
 use super::pass::{Pass, StatementEnd, StatementResult};
 use super::statement_end::skip_to_next_block;
 use crate::diag::{Diagnostic, DiagnosticCode};
@@ -124,15 +123,14 @@ fn is_defined(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
     if word == b"." {
         return true;
     }
-    let name = asm.symbols.names.intern(word);
+    let name = asm.names.intern(word);
     asm.record_reference(
         name,
         cursor.since(cursor.offset() - word.len() as u32),
         ReferenceRole::Use,
     );
-    let entry = asm.symbols.names[name];
-    entry.definition != Definition::None
-        || entry.state.is_some()
+    let entry = asm.names[name];
+    entry.symbol.is_defined()
         || entry.built_in.is_some()
         || entry.operator.is_some()
         || entry.macro_index().is_some()

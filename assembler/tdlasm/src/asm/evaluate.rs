@@ -6,8 +6,9 @@ use super::assembler::Assembler;
 use super::code_buffer::Field;
 use super::directive_table::Directive;
 use super::name_table::NameId;
-use super::name_table::{BuiltIn, Definition, Operator};
+use super::name_table::{BuiltIn, Operator};
 use super::pass::{Pass, StatementAbort, StatementResult};
+use super::symbol::{DefinedIn, Symbol};
 use super::value::{BaseId, Value};
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::listing::ListingDirective;
@@ -23,7 +24,7 @@ const LIST_VALUE: u16 = 0x01FF;
 
 impl Assembler<'_> {
     pub(super) fn parse_expression(&mut self, cursor: &mut Cursor<'_>) -> Expr {
-        let expr = Expr::parse(cursor, self.module.radix, &mut self.symbols.names);
+        let expr = Expr::parse(cursor, self.module.radix, &mut self.names);
         if self.records_references() {
             self.record_operand_references(&expr);
         }
@@ -59,7 +60,7 @@ impl Assembler<'_> {
 
     /// Returns the value of an expression. As in ZASM, a symbol without a value counts as 0.
     pub(super) fn evaluate(&mut self, expr: &Expr) -> StatementResult<Value> {
-        if self.symbols.is_location_counter_assigned && expr.ops.contains(&Op::Here) {
+        if self.names.is_location_counter_assigned && expr.ops.contains(&Op::Here) {
             let message = "the source assigns to the location counter";
             self.error(DiagnosticCode::Doubled, expr.span, message);
         }
@@ -122,15 +123,15 @@ impl Assembler<'_> {
             Op::Here => Ok(Some(self.statement.location)),
             Op::Symbol(name, at) => self.symbol_value(name, at).map(Some),
             Op::External(name, at) => {
-                if self.symbols.names[name].macro_index().is_some() {
+                if self.names[name].macro_index().is_some() {
                     return Err(StatementAbort::Expand(name, at));
                 }
                 // As with exported labels, no known program shows whether ZASM still finds the
                 // `..locals` after an external that is first named in an operand.
-                let place = self.symbols.names.newest_scope();
+                let place = self.names.newest_scope();
                 let span = self.symbol_span(at);
                 self.declare_external(name, span);
-                self.symbols.names.set_newest_scope(place);
+                self.names.set_newest_scope(place);
                 self.symbol_value(name, at).map(Some)
             }
             _ => Ok(None),
@@ -138,32 +139,33 @@ impl Assembler<'_> {
     }
 
     fn symbol_value(&mut self, name: NameId, at: u32) -> StatementResult<Value> {
-        let entry = &self.symbols.names[name];
+        let entry = &self.names[name];
         if entry.macro_index().is_some() {
             return Err(StatementAbort::Expand(name, at));
         }
         if entry.is_multiply_defined {
             self.report_doubled(name, at);
         }
-        let entry = &self.symbols.names[name];
-        Ok(match entry.state {
-            // Like the name of a section, an external has the current end of its area as value.
-            Some(value) if entry.definition == Definition::External => {
-                self.code.area_end(value.base)
-            }
-            Some(value) => {
-                if self.pass == Pass::Second && entry.pass == 1 {
+        let entry = &self.names[name];
+        Ok(match entry.symbol {
+            Symbol::Variable(value) | Symbol::Constant(value) | Symbol::Label(value) => {
+                if self.pass == Pass::Second && entry.defined_in == DefinedIn::FirstPass {
                     self.module.early_uses.push((name, at, value));
                 }
                 value
             }
-            None => self.built_in_value(name).unwrap_or_else(|| self.unknown_value(name, at)),
+            // Like the name of a section, an external has the current end of its area as value.
+            Symbol::External(area) => self.code.area_end(area.base),
+            Symbol::Undefined => match self.built_in_value(name) {
+                Some(value) => value,
+                None => self.unknown_value(name, at),
+            },
         })
     }
 
     /// Returns the built-in value of a register, section, instruction or directive.
     fn built_in_value(&self, name: NameId) -> Option<Value> {
-        let entry = &self.symbols.names[name];
+        let entry = &self.names[name];
         Some(match (entry.built_in, entry.operator) {
             (Some(BuiltIn::Register(register)), _) => Value::absolute(register.value().into()),
             (Some(BuiltIn::Segment(base)), _) => self.code.area_end(BaseId(base.into())),
@@ -191,12 +193,12 @@ impl Assembler<'_> {
     /// Warns where the second pass used a value of the first pass that was not the final one.
     pub(super) fn check_early_uses(&mut self) {
         for (name, at, value) in std::mem::take(&mut self.module.early_uses) {
-            let entry = &self.symbols.names[name];
+            let entry = &self.names[name];
             // A label with a phase error is reported at its definition.
-            if entry.state == Some(value) || entry.definition == Definition::Label {
+            if entry.symbol.value() == Some(value) || entry.symbol.is_label() {
                 continue;
             }
-            let spelling = self.symbols.names.spelling(name);
+            let spelling = self.names.spelling(name);
             let message = format!("{spelling} does not have its final value here, as in ZASM");
             let help = "two passes are not enough for it: move its definition up";
             let diagnostic =
@@ -223,7 +225,7 @@ impl Assembler<'_> {
     fn record_operand_references(&mut self, expr: &Expr) {
         for op in &expr.ops {
             if let Op::Symbol(name, at) | Op::External(name, at) = *op
-                && !matches!(self.symbols.names[name].built_in, Some(BuiltIn::Register(_)))
+                && !matches!(self.names[name].built_in, Some(BuiltIn::Register(_)))
             {
                 self.record_reference(name, self.symbol_span(at), ReferenceRole::Use);
             }

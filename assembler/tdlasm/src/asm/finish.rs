@@ -2,6 +2,7 @@
 
 use super::assembler::Assembler;
 use super::code_buffer::WordReloc;
+use super::name_table::NameTable;
 use super::pass::Pass;
 use crate::listing::{ListedCode, ListedReloc};
 use crate::module::Module;
@@ -10,7 +11,8 @@ impl Assembler<'_> {
     /// Finishes the current module; `None` in the first pass.
     pub(super) fn finish(&mut self) -> Option<Module> {
         if self.pass == Pass::First {
-            self.symbols.save_for_second_pass();
+            let names = std::mem::replace(&mut self.names, NameTable::new(self.options));
+            self.first_pass.push_back(names);
             return None;
         }
         self.check_early_uses();

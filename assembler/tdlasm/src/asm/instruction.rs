@@ -275,7 +275,7 @@ fn register_number(
 /// Warns that `(X)` is the number of X in parentheses, which is 4, the number of H.
 fn warn_index_without_displacement(asm: &mut Assembler<'_>, expr: &Expr, form: &Form) {
     let [Op::Symbol(name, _)] = expr.ops[..] else { return };
-    let built_in = asm.symbols.names[name].built_in;
+    let built_in = asm.names[name].built_in;
     let Some(BuiltIn::Register(register @ (Register::X | Register::Y))) = built_in else {
         return;
     };
@@ -296,8 +296,8 @@ fn index_register(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Prefix {
         asm.error(DiagnosticCode::Intel, cursor.since(start), "the 8080 has no index registers");
     }
     let inside = cursor.clone();
-    let name = cursor.take(lex::symbol).map(|word| asm.symbols.names.intern(word));
-    let built_in = name.and_then(|name| asm.symbols.names[name].built_in);
+    let name = cursor.take(lex::symbol).map(|word| asm.names.intern(word));
+    let built_in = name.and_then(|name| asm.names[name].built_in);
     cursor.skip_blanks();
     let closed = cursor.peek() == Some(b')');
     let prefix = match built_in {
@@ -396,8 +396,7 @@ fn invalid_pointer(asm: &mut Assembler<'_>, number: u16, form: &Form, span: Span
 /// Returns X or Y if an operand is one of them and the instruction has a form for it.
 fn index_pair(asm: &Assembler<'_>, expr: &Expr, form: &Form) -> Option<Register> {
     let name = expr.as_symbol()?;
-    let Some(BuiltIn::Register(register @ (Register::X | Register::Y))) =
-        asm.symbols.names[name].built_in
+    let Some(BuiltIn::Register(register @ (Register::X | Register::Y))) = asm.names[name].built_in
     else {
         return None;
     };

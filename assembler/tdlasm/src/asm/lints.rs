@@ -167,7 +167,7 @@ pub(super) fn suggest_form(
 /// Warns of a register where a value is expected, which is the register's number.
 pub(super) fn lint_value(asm: &mut Assembler<'_>, expr: &Expr, word: Span) {
     let Some(name) = expr.as_symbol() else { return };
-    if let Some(BuiltIn::Register(register)) = asm.symbols.names[name].built_in {
+    if let Some(BuiltIn::Register(register)) = asm.names[name].built_in {
         report_register_as_number(asm, expr, register, word);
     }
 }
@@ -208,7 +208,7 @@ fn report_wrong_pair(asm: &mut Assembler<'_>, named: Register, used: Register, s
 /// Returns the register that an operand names.
 pub(super) fn named_register(asm: &Assembler<'_>, expr: &Expr) -> Option<Register> {
     let name = expr.as_symbol()?;
-    match asm.symbols.names[name].built_in {
+    match asm.names[name].built_in {
         Some(BuiltIn::Register(register)) => Some(register),
         _ => None,
     }
@@ -221,7 +221,7 @@ pub(super) fn lint_symbol_as_operator(
     span: Span,
     rest: &[u8],
 ) {
-    let spelling = asm.symbols.names.spelling(name);
+    let spelling = asm.names.spelling(name);
     let message =
         format!("{spelling} is a symbol, not an instruction; its value is written as a word");
     let diagnostic = Diagnostic::new(DiagnosticCode::SymbolAsOperator, span, message);

@@ -40,7 +40,7 @@ pub(super) fn define_macro(
         return Ok(StatementEnd::Open);
     };
     let place = cursor.since(start);
-    let name = asm.symbols.names.intern(word);
+    let name = asm.names.intern(word);
     let Some(parameters) = parameters(asm, cursor) else { return Ok(StatementEnd::Open) };
     let Some(body) = macro_body(asm, cursor) else { return Ok(StatementEnd::Complete) };
     let (pieces, used) = pieces(asm, body, &parameters);
@@ -49,7 +49,7 @@ pub(super) fn define_macro(
         let declared: Vec<Span> = parameters.iter().map(|one| one.place).collect();
         asm.record_parameters(&declared, &used);
     }
-    let name_text = asm.symbols.names.spelling(name).into();
+    let name_text = asm.names.spelling(name).into();
     asm.add_macro(name, Macro { name: name_text, parameters, pieces, place });
     Ok(StatementEnd::Open)
 }
@@ -143,7 +143,7 @@ fn macro_body(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Option<Span> 
 
 /// Maps parameter names to their indexes. Of two equal names the last one counts.
 fn parameter_index(asm: &Assembler<'_>, parameters: &[Parameter]) -> FxHashMap<SmolStr, usize> {
-    let names = parameters.iter().map(|one| asm.symbols.names.significant(&one.name));
+    let names = parameters.iter().map(|one| asm.names.significant(&one.name));
     names.zip(0..).collect()
 }
 
@@ -158,7 +158,7 @@ fn pieces(
     let index = parameter_index(asm, parameters);
     let argument = |word: &[u8]| match index.is_empty() {
         true => None,
-        false => index.get(&asm.symbols.names.significant(word)).copied(),
+        false => index.get(&asm.names.significant(word)).copied(),
     };
     let mut used = Vec::new();
     let mut splitter =
@@ -208,7 +208,7 @@ pub(super) fn expand_in_operand(
     head: Span,
     cursor: &mut Cursor<'_>,
 ) -> StatementResult {
-    let Some(index) = asm.symbols.names[name].macro_index() else { return Ok(()) };
+    let Some(index) = asm.names[name].macro_index() else { return Ok(()) };
     let span = asm.symbol_span(head.end);
     cursor.move_to(span.end);
     expand(asm, index, Some(head), span, cursor)
@@ -223,7 +223,7 @@ fn expand(
     cursor: &mut Cursor<'_>,
 ) -> StatementResult {
     let arguments = arguments::arguments(asm, cursor)?;
-    let definition = Arc::clone(&asm.symbols.macros[index]);
+    let definition = Arc::clone(&asm.names.macros[index]);
     let given = arguments.len();
     let values = argument_values(asm, &definition, arguments);
     check_created(asm, &definition, given, cursor);
@@ -313,7 +313,7 @@ fn argument_values<'t>(
     values.truncate(definition.parameters.len());
     for parameter in &definition.parameters[values.len()..] {
         values.push(Argument::made(match parameter.created {
-            true => Cow::Owned(asm.symbols.created_symbol()),
+            true => Cow::Owned(asm.names.created_symbol()),
             false => Cow::Borrowed(&parameter.default[..]),
         }));
     }

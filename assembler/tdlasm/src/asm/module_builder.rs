@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use super::assembler::Assembler;
 use super::code_buffer::{CodeBuffer, CodeRun, WordReloc, kind_of};
+use super::name_table::Name;
 use super::name_table::NameId;
-use super::name_table::{Definition, Name};
+use super::symbol::Symbol as State;
 use super::value::{BaseId, Value};
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::module::{
@@ -40,9 +41,9 @@ impl Assembler<'_> {
     /// Returns the symbols, and the index among them of each external.
     fn symbols(&self) -> (Vec<Symbol>, Vec<usize>) {
         let is_symbol = |name: &Name| name.is_global_symbol() && !is_in_external_area(name);
-        let names = self.symbols.names.iter().filter(|(_, name)| is_symbol(name));
-        let mut symbols = Vec::with_capacity(self.symbols.names.len() as usize);
-        let mut external_index = vec![0; self.symbols.externals.len()];
+        let names = self.names.iter().filter(|(_, name)| is_symbol(name));
+        let mut symbols = Vec::with_capacity(self.names.len() as usize);
+        let mut external_index = vec![0; self.names.externals.len()];
         for (id, name) in names {
             if let Some(external) = self.external_number(name) {
                 external_index[external] = symbols.len();
@@ -57,11 +58,11 @@ impl Assembler<'_> {
 
     /// Returns the local labels for debuggers, each with the symbol before its scope: `START..L`.
     fn local_symbols(&self) -> impl Iterator<Item = Symbol> {
-        let mut locals = self.symbols.names.locals();
-        locals.retain(|(_, id)| self.symbols.names[*id].definition == Definition::Label);
+        let mut locals = self.names.locals();
+        locals.retain(|(_, id)| self.names[*id].symbol.is_label());
         locals.into_iter().map(|(owner, id)| {
-            let local = self.symbol(id, &self.symbols.names[id]);
-            let owner = owner.map(|owner| self.symbols.names.spelling(owner)).unwrap_or_default();
+            let local = self.symbol(id, &self.names[id]);
+            let owner = owner.map(|owner| self.names.spelling(owner)).unwrap_or_default();
             Symbol { name: format!("{owner}{}", local.name).into(), ..local }
         })
     }
@@ -69,7 +70,6 @@ impl Assembler<'_> {
     /// Returns the line of a symbol; in macro text, that of the outermost call.
     fn place(&self, name: &Name) -> Place {
         let (source, line) = name.statement.file_line(&self.sources);
-        debug_assert_eq!(self.sources.file_line(name.place), (source, line));
         Place { file: Arc::clone(&source.name), line }
     }
 
@@ -79,43 +79,45 @@ impl Assembler<'_> {
     }
 
     fn name_of_module(&self) -> String {
-        self.symbols.module_name.clone().unwrap_or_else(|| {
+        self.names.module_name.clone().unwrap_or_else(|| {
             let file = self.files.first().map(PathBuf::as_path).unwrap_or(Path::new(""));
             file.file_stem().map_or(".MAIN.".into(), |stem| stem.to_string_lossy().into_owned())
         })
     }
 
     fn external_number(&self, name: &Name) -> Option<usize> {
-        match name.state {
-            Some(value) if name.definition == Definition::External => value.base.external(),
+        match name.symbol {
+            State::External(area) => area.base.external(),
             _ => None,
         }
     }
 
     fn symbol(&self, id: NameId, name: &Name) -> Symbol {
-        let value = match (name.definition, name.state) {
-            (Definition::External, Some(value)) => match self.code.size(value.base) {
+        let value = match name.symbol {
+            State::External(area) => match self.code.size(area.base) {
                 0 => SymbolValue::Undefined,
                 size => SymbolValue::Common { size },
             },
-            (_, Some(value)) => match value.base.section() {
-                Some(kind) if !value.is_absolute() => SymbolValue::InSection(kind, value.number),
-                _ if name.definition == Definition::Label => {
-                    SymbolValue::InSection(SectionKind::Absolute, value.number)
+            State::Undefined => SymbolValue::Absolute(0),
+            State::Label(value) | State::Constant(value) | State::Variable(value) => {
+                match value.base.section() {
+                    Some(kind) if !value.is_absolute() => {
+                        SymbolValue::InSection(kind, value.number)
+                    }
+                    _ if name.symbol.is_label() => {
+                        SymbolValue::InSection(SectionKind::Absolute, value.number)
+                    }
+                    _ => SymbolValue::Absolute(value.number),
                 }
-                _ => SymbolValue::Absolute(value.number),
-            },
-            _ => SymbolValue::Absolute(0),
+            }
         };
         let binding = match name {
             Name { entry: true, .. } => Binding::Entry,
-            Name { exported: true, .. } | Name { definition: Definition::External, .. } => {
-                Binding::Global
-            }
+            _ if name.exported || name.symbol.is_external() => Binding::Global,
             _ => Binding::Local,
         };
-        let place = (name.place != u32::MAX).then(|| self.place(name));
-        Symbol { name: self.symbols.names.spelling(id), value, binding, place }
+        let place = name.place.map(|_| self.place(name));
+        Symbol { name: self.names.spelling(id), value, binding, place }
     }
 }
 
@@ -264,7 +266,7 @@ fn joined(pieces: &[Piece<'_>]) -> Vec<SectionRun> {
 
 /// Returns `true` if a symbol is relative to an external without being one.
 fn is_in_external_area(name: &Name) -> bool {
-    let Some(value) = name.state else { return false };
+    let Some(value) = name.symbol.value() else { return false };
     let moves = !value.is_absolute() && value.base.external().is_some();
-    moves && name.definition != Definition::External
+    moves && !name.symbol.is_external()
 }

@@ -2,9 +2,14 @@
 
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
+use std::sync::Arc;
 
 use super::directive_table::Directive;
 use super::input::StatementPlace;
+use super::macro_definition::Macro;
+use super::options::Options;
+use super::pass::Pass;
+use super::symbol::{DefinedIn, Definition, Symbol, SymbolKind};
 use super::value::Value;
 use crate::isa::{FORMS, Register};
 use crate::syntax::expr::Intern;
@@ -27,45 +32,26 @@ pub(crate) enum BuiltIn {
     Segment(u8),
 }
 
-/// How a symbol was last defined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Definition {
-    #[default]
-    None,
-    /// By `=`, so that it can be reassigned.
-    Variable,
-    /// By `==`.
-    Fixed,
-    /// By a label.
-    Label,
-    /// By `.EXTERN` or `SYM#`.
-    External,
-}
-
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Name {
     /// The name packed in 40-character code; from [`FIRST_LONG_NAME`] on, the index of a long name.
     code: u32,
-    pub(crate) state: Option<Value>,
-    /// The offset of the first definition.
-    pub(crate) place: u32,
+    pub(crate) symbol: Symbol,
+    pub(crate) defined_in: DefinedIn,
+    /// The offset of the first definition in a text; `None` if the options define the symbol.
+    pub(crate) place: Option<u32>,
     /// The file and line of that.
     pub(crate) statement: StatementPlace,
     /// The index of the macro of this name, plus one.
     macro_plus_one: u32,
     pub(crate) operator: Option<Operator>,
     pub(crate) built_in: Option<BuiltIn>,
-    pub(crate) definition: Definition,
-    /// The pass that last defined the symbol.
-    pub(crate) pass: u8,
-    /// Whether the symbol has two different definitions.
+    /// Whether the symbol has two different definitions. It keeps the first one.
     pub(crate) is_multiply_defined: bool,
     /// Whether a second operator of this name is defined.
     pub(crate) is_operator_redefined: bool,
     /// Whether a second macro of this name is defined.
     pub(crate) is_macro_redefined: bool,
-    /// Whether only the second pass has defined the symbol.
-    pub(crate) is_new_in_second_pass: bool,
     /// Whether the value was read from the console, at `place`.
     pub(crate) is_console_reply: bool,
     local: bool,
@@ -92,7 +78,37 @@ impl Name {
 
     /// Returns `true` if the module contains a symbol of this name.
     pub(crate) fn is_global_symbol(&self) -> bool {
-        !self.is_local() && self.built_in.is_none() && self.definition != Definition::None
+        !self.is_local() && self.built_in.is_none() && self.symbol.is_defined()
+    }
+
+    /// Returns the effect of a definition on the symbol.
+    pub(crate) fn definition(&self, kind: SymbolKind, value: Value, pass: Pass) -> Definition {
+        match self.built_in {
+            Some(_) => Definition::Conflict,
+            None => {
+                let Self { symbol, is_multiply_defined, defined_in, .. } = *self;
+                symbol.definition(kind, value, is_multiply_defined, defined_in, pass)
+            }
+        }
+    }
+
+    /// Records that a pass defines the symbol.
+    pub(crate) fn set_defined_in(&mut self, pass: Pass) {
+        self.defined_in = match (pass, self.defined_in) {
+            (Pass::First, _) => DefinedIn::FirstPass,
+            (Pass::Second, DefinedIn::SecondPassOnly) => DefinedIn::SecondPassOnly,
+            (Pass::Second, _) if !self.symbol.is_defined() => DefinedIn::SecondPassOnly,
+            (Pass::Second, _) => DefinedIn::BothPasses,
+        };
+    }
+
+    /// Returns `true` if the current pass has defined the symbol.
+    pub(crate) fn is_defined_in(&self, pass: Pass) -> bool {
+        match self.defined_in {
+            DefinedIn::NoPass => false,
+            DefinedIn::FirstPass => pass == Pass::First,
+            DefinedIn::BothPasses | DefinedIn::SecondPassOnly => pass == Pass::Second,
+        }
     }
 
     /// Returns `true` for `.`, the location counter.
@@ -136,6 +152,15 @@ pub(crate) struct NameTable {
     newest_scope: u32,
     /// The number of names defined or declared so far.
     entered: u32,
+    /// The externals, in the order of their base numbers.
+    pub(crate) externals: Vec<NameId>,
+    pub(crate) macros: Vec<Arc<Macro>>,
+    /// The number of local symbols created for macro calls.
+    created: u32,
+    /// The operand of `.IDENT`.
+    pub(crate) module_name: Option<String>,
+    /// Whether the source assigns to the location counter. Each use of it is then an error.
+    pub(crate) is_location_counter_assigned: bool,
 }
 
 #[derive(Default)]
@@ -156,8 +181,8 @@ impl LongNames {
 }
 
 impl NameTable {
-    /// Creates a table with the names of the language.
-    pub(crate) fn new(long_symbols: bool) -> Self {
+    /// Creates a table with the names of the language and the options.
+    pub(crate) fn new(options: &Options) -> Self {
         let mut names = Self {
             entries: Vec::new(),
             globals: FxHashMap::default(),
@@ -166,9 +191,18 @@ impl NameTable {
             scope: 0,
             newest_scope: 0,
             entered: 0,
+            externals: Vec::new(),
+            macros: Vec::new(),
+            created: 0,
+            module_name: None,
+            is_location_counter_assigned: false,
         };
         names.add_language();
-        names.long = long_symbols.then(LongNames::default);
+        names.long = options.long_symbols.then(LongNames::default);
+        for (name, number) in &options.defines {
+            let id = names.intern(name.as_bytes());
+            names[id].symbol = Symbol::Constant(Value::absolute(*number));
+        }
         names
     }
 
@@ -266,8 +300,17 @@ impl NameTable {
         self.scope = scope;
     }
 
-    pub(crate) fn restart_scopes(&mut self) {
+    /// Keeps the symbols and macros of the first pass.
+    pub(crate) fn begin_second_pass(&mut self) {
         self.scope = 0;
+        self.created = 0;
+        self.module_name = None;
+    }
+
+    /// Returns a new local symbol for a macro call: `..0001` and so on.
+    pub(crate) fn created_symbol(&mut self) -> Vec<u8> {
+        self.created += 1;
+        format!("..{:04}", self.created).into_bytes()
     }
 
     /// Returns the significant part of a name, in capitals.
@@ -285,31 +328,6 @@ impl NameTable {
         }
         // Blanks only pad a short name at its end.
         SmolStr::new(str::from_utf8(letters.trim_ascii_end()).unwrap_or_default())
-    }
-
-    /// Defines a symbol without a meaning, the most frequent case; `false` if it has one.
-    #[inline]
-    pub(crate) fn define_new(
-        &mut self,
-        id: NameId,
-        state: Option<Value>,
-        kind: Definition,
-        place: u32,
-        statement: StatementPlace,
-    ) -> bool {
-        let name = &mut self[id];
-        let unknown = name.definition == Definition::None
-            && name.built_in.is_none()
-            && name.operator.is_none()
-            && name.code != LOCATION_COUNTER;
-        if unknown {
-            (name.state, name.definition, name.pass) = (state, kind, 1);
-            (name.place, name.statement) = (place, statement);
-            if !name.local {
-                self.begin_scope(id, Entry::Symbol);
-            }
-        }
-        unknown
     }
 
     pub(crate) fn len(&self) -> NameId {
@@ -399,7 +417,7 @@ mod tests {
     #[test]
     fn six_characters_count_unless_long_symbols_are_on() {
         for (long, same) in [(false, true), (true, false)] {
-            let mut names = NameTable::new(long);
+            let mut names = NameTable::new(&Options { long_symbols: long, ..Options::default() });
             let first = names.intern(b"ATTACKER");
             let second = names.intern(b"attackED");
             assert_eq!(first == second, same);
@@ -409,14 +427,14 @@ mod tests {
 
     #[test]
     fn the_location_counter_is_recognized_by_its_code() {
-        let mut names = NameTable::new(false);
+        let mut names = NameTable::new(&Options::default());
         let here = names.intern(b".");
         assert!(names[here].is_location_counter() && names.spelling(here) == ".");
     }
 
     #[test]
     fn locals_differ_from_scope_to_scope() {
-        let mut names = NameTable::new(false);
+        let mut names = NameTable::new(&Options::default());
         let local = names.intern(b"..L");
         let global = names.intern(b"L");
         names.begin_scope(global, Entry::Symbol);

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::assembler::Assembler;
 use super::macro_definition::Macro;
-use super::name_table::{self, Definition};
+use super::name_table;
+use super::symbol::Symbol;
 use super::value::Value;
 use crate::references::{Name, NameKind, Reference, ReferenceRole};
 use crate::source::Span;
@@ -15,7 +16,7 @@ impl Assembler<'_> {
         let references = &mut self.recorder.references;
         let first = references.names.len() as u32;
         for span in declared {
-            let spelling = self.symbols.names.significant(self.sources.slice(*span));
+            let spelling = self.names.significant(self.sources.slice(*span));
             let module = self.recorder.module;
             let kind = NameKind::Parameter;
             let value = None;
@@ -34,9 +35,9 @@ impl Assembler<'_> {
         let references = &mut self.recorder.references;
         let first = references.names.len() as u32;
         let module = self.recorder.module;
-        references.names.extend(self.symbols.names.iter().map(|(id, name)| Name {
-            spelling: self.symbols.names.spelling(id),
-            kind: kind(name, &self.symbols.macros),
+        references.names.extend(self.names.iter().map(|(id, name)| Name {
+            spelling: self.names.spelling(id),
+            kind: kind(name, &self.names.macros),
             value: value(name),
             exported: name.exported || name.entry,
             local: name.is_local(),
@@ -49,19 +50,19 @@ impl Assembler<'_> {
 }
 
 fn kind(name: &name_table::Name, macros: &[Arc<Macro>]) -> NameKind {
-    match name.definition {
+    match name.symbol {
         _ if name.macro_index().is_some_and(|index| index < macros.len()) => NameKind::Macro,
-        Definition::Label => NameKind::Label,
-        Definition::Fixed => NameKind::Constant,
-        Definition::Variable => NameKind::Variable,
-        Definition::External => NameKind::External,
-        Definition::None if name.built_in.is_some() || name.operator.is_some() => {
+        Symbol::Label(_) => NameKind::Label,
+        Symbol::Constant(_) => NameKind::Constant,
+        Symbol::Variable(_) => NameKind::Variable,
+        Symbol::External(_) => NameKind::External,
+        Symbol::Undefined if name.built_in.is_some() || name.operator.is_some() => {
             NameKind::Language
         }
-        Definition::None => NameKind::Undefined,
+        Symbol::Undefined => NameKind::Undefined,
     }
 }
 
 fn value(name: &name_table::Name) -> Option<crate::listing::RelocValue> {
-    name.state.filter(|_| name.definition != Definition::External).map(Value::reloc_value)
+    name.symbol.value().filter(|_| !name.symbol.is_external()).map(Value::reloc_value)
 }

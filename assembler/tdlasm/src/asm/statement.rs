@@ -6,10 +6,11 @@ use super::assembler::Assembler;
 use super::code_buffer::Field;
 use super::input::{Frame, FrameKind, StatementPlace};
 use super::name_table::NameId;
-use super::name_table::{Definition, Operator};
+use super::name_table::Operator;
 use super::pass::{Pass, StatementAbort, StatementEnd, StatementResult};
 use super::recorder::StatementInfo;
 use super::suggestions::{is_foreign, suggest_label, suggest_operator};
+use super::symbol::{Symbol, SymbolKind};
 use super::value::Value;
 use super::{directive, instruction, lints, macros};
 use crate::diag::{Diagnostic, DiagnosticCode};
@@ -121,7 +122,7 @@ impl Assembler<'_> {
             };
             let span = cursor.since(start);
             cursor.skip_blanks();
-            let name = self.symbols.names.intern(word);
+            let name = self.names.intern(word);
             match cursor.peek() {
                 Some(b':') => self.label(name, span, cursor),
                 Some(b'=') => {
@@ -169,8 +170,8 @@ impl Assembler<'_> {
     ) -> StatementResult {
         self.statement.location = self.code.location();
         // Without macros no statement is read twice.
-        let before = (!self.symbols.macros.is_empty())
-            .then(|| (self.sink.begin_statement(), cursor.clone()));
+        let before =
+            (!self.names.macros.is_empty()).then(|| (self.sink.begin_statement(), cursor.clone()));
         self.input.has_macro_text = std::mem::take(&mut self.input.next_has_macro_text);
         match rest(self, cursor) {
             Err(StatementAbort::Expand(name, at)) => {
@@ -199,12 +200,12 @@ impl Assembler<'_> {
         self.module.flow.restart();
         self.recorder.line.labelled = true;
         let export = cursor.eat(b':');
-        let here = Some(self.code.location());
+        let here = self.code.location();
         if export {
             self.export(name, span, false);
         }
-        self.define(name, here, Definition::Label, span);
-        if let Some(Operator::Instruction(form)) = self.symbols.names[name].operator {
+        self.define(name, here, SymbolKind::Label, span);
+        if let Some(Operator::Instruction(form)) = self.names[name].operator {
             lints::lint_instruction_as_label(self, form, span, cursor);
         }
     }
@@ -219,7 +220,7 @@ impl Assembler<'_> {
         if cursor.eat_behind_blanks(b'\\') {
             let export = cursor.eat(b':');
             self.ask_console(name, span, cursor);
-            if let Some(value) = self.symbols.names[name].state {
+            if let Some(value) = self.names[name].symbol.value() {
                 self.recorder.line.value = Some(value.reloc_value());
             }
             if export {
@@ -229,10 +230,10 @@ impl Assembler<'_> {
         }
         let fixed = cursor.eat_behind_blanks(b'=');
         let export = cursor.eat_behind_blanks(b':');
-        let kind = if fixed { Definition::Fixed } else { Definition::Variable };
+        let kind = if fixed { SymbolKind::Constant } else { SymbolKind::Variable };
         if !self.check_assignable(name, kind, span) {
             cursor.skip_blanks();
-            let fixed_later = self.symbols.names[name].definition == Definition::Fixed;
+            let fixed_later = matches!(self.names[name].symbol, Symbol::Constant(_));
             if export || !fixed_later || !cursor.at_statement_end() {
                 // ZASM does not read the assigned value.
                 self.error(
@@ -246,7 +247,7 @@ impl Assembler<'_> {
         }
         let value = self.assigned_value(cursor)?;
         let flags_before = self.sink.flags();
-        self.define(name, Some(value), kind, span);
+        self.define(name, value, kind, span);
         // ZASM lists no value of a second definition.
         if self.sink.flags() == flags_before {
             self.recorder.line.value = Some(value.reloc_value());
@@ -261,38 +262,41 @@ impl Assembler<'_> {
     fn ask_console(&mut self, name: NameId, span: Span, cursor: &mut Cursor<'_>) {
         let prompt = self.text(cursor);
         self.record_reference(name, span, ReferenceRole::Definition);
-        let entry = self.symbols.names[name];
-        let predefined = entry.place == u32::MAX && entry.definition == Definition::Fixed;
+        let entry = self.names[name];
+        let predefined = entry.place.is_none() && matches!(entry.symbol, Symbol::Constant(_));
         if predefined {
             return;
         }
-        if entry.definition != Definition::None || entry.built_in.is_some() {
+        if entry.symbol.is_defined() || entry.built_in.is_some() {
             // The second pass meets the prompt of the first again.
-            let again = !entry.is_console_reply || entry.pass == self.pass_number();
+            let again = !entry.is_console_reply || entry.is_defined_in(self.pass);
             if again {
-                self.symbols.names[name].is_multiply_defined = true;
+                self.names[name].is_multiply_defined = true;
             }
             if again || entry.is_multiply_defined {
                 self.report_redefinition(name, &entry, span);
             }
-            if !again && self.console.lacks(&self.symbols.names.spelling(name)) {
+            if !again && self.console.lacks(&self.names.spelling(name)) {
                 self.report_unanswered(name, &prompt, span);
             }
-            self.define(name, entry.state, entry.definition, span);
+            match (entry.symbol.kind(), entry.symbol.value()) {
+                (Some(kind), Some(value)) => self.define(name, value, kind, span),
+                _ => self.redefine(name, &entry, SymbolKind::Constant, span),
+            }
             return;
         }
-        let spelling = self.symbols.names.spelling(name);
+        let spelling = self.names.spelling(name);
         let reply = self.console.ask_console(&spelling, &prompt);
         if reply.is_none() {
             self.report_unanswered(name, &prompt, span);
         }
-        let value = Some(Value::absolute(reply.unwrap_or(0)));
-        self.define(name, value, Definition::Fixed, span);
-        self.symbols.names[name].is_console_reply = true;
+        let value = Value::absolute(reply.unwrap_or(0));
+        self.define(name, value, SymbolKind::Constant, span);
+        self.names[name].is_console_reply = true;
     }
 
     fn report_unanswered(&mut self, name: NameId, prompt: &str, span: Span) {
-        let spelling = self.symbols.names.spelling(name);
+        let spelling = self.names.spelling(name);
         let message = format!("the source asks for the value of {spelling}: {prompt}");
         let help = format!("give the reply with --answer {spelling}=VALUE");
         self.report(Diagnostic::new(DiagnosticCode::Unanswered, span, message).help(help));
@@ -304,7 +308,7 @@ impl Assembler<'_> {
         span: Span,
         cursor: &mut Cursor<'_>,
     ) -> StatementResult<StatementEnd> {
-        let entry = &self.symbols.names[name];
+        let entry = &self.names[name];
         if let Some(index) = entry.macro_index() {
             self.record_reference(name, span, ReferenceRole::Use);
             macros::call(self, index, span, cursor)?;
@@ -319,7 +323,7 @@ impl Assembler<'_> {
                 self.value_word(name, Expr::here(span))?;
                 Ok(StatementEnd::Open)
             }
-            None if entry.state.is_some() || entry.built_in.is_some() => {
+            None if entry.symbol.is_defined() || entry.built_in.is_some() => {
                 self.record_reference(name, span, ReferenceRole::Use);
                 lints::lint_symbol_as_operator(self, name, span, cursor.rest());
                 self.value_word(name, Expr::symbol(name, span))?;
@@ -348,9 +352,9 @@ impl Assembler<'_> {
     fn value_word(&mut self, name: NameId, value: Expr) -> StatementResult {
         self.recorder.line.words = true;
         // ZASM does not mark a multiply defined symbol here.
-        let is_multiply_defined = std::mem::take(&mut self.symbols.names[name].is_multiply_defined);
+        let is_multiply_defined = std::mem::take(&mut self.names[name].is_multiply_defined);
         let done = self.emit_expression(&value, Field::Word);
-        self.symbols.names[name].is_multiply_defined = is_multiply_defined;
+        self.names[name].is_multiply_defined = is_multiply_defined;
         done
     }
 
@@ -368,8 +372,7 @@ impl Assembler<'_> {
             false => None,
         };
         let foreign = is_foreign(&word);
-        let label =
-            if foreign { None } else { suggest_label(&mut self.symbols.names, &word, operands) };
+        let label = if foreign { None } else { suggest_label(&mut self.names, &word, operands) };
         if let Some(suggestion) = label.or(known) {
             diagnostic = suggestion.add_to(diagnostic, span, from);
         }

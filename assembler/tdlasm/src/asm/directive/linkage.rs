@@ -3,8 +3,9 @@
 use super::super::assembler::Assembler;
 use super::super::directive_table::{Directive, Synonym};
 use super::super::name_table::NameId;
-use super::super::name_table::{BuiltIn, Definition, Entry};
+use super::super::name_table::{BuiltIn, Entry};
 use super::super::pass::{Pass, StatementEnd, StatementResult};
+use super::super::symbol::SymbolKind;
 use super::super::value::{BaseId, Value};
 use crate::diag::DiagnosticCode;
 use crate::references::ReferenceRole;
@@ -59,7 +60,7 @@ fn name_operand(
         asm.error_counted(DiagnosticCode::Operand, cursor.gap(), message, count);
         return None;
     };
-    Some((asm.symbols.names.intern(word), cursor.since(start)))
+    Some((asm.names.intern(word), cursor.since(start)))
 }
 
 /// Reads `.SYN old,new` and the like.
@@ -86,7 +87,7 @@ pub(super) fn synonym(
     asm.record_reference(new, place, ReferenceRole::Definition);
     if asm.pass == Pass::First && matches!(meaning, Meaning::Symbol(..)) {
         // The copy of a multiply defined symbol is multiply defined, too.
-        asm.symbols.names[new].is_multiply_defined |= asm.symbols.names[old].is_multiply_defined;
+        asm.names[new].is_multiply_defined |= asm.names[old].is_multiply_defined;
     }
     give_meaning(asm, kind, new, meaning, place);
     Ok(StatementEnd::Open)
@@ -107,21 +108,24 @@ fn skip_to_comma(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
 
 /// Returns the meaning of a name that a directive of this kind copies.
 fn meaning(asm: &Assembler<'_>, kind: Synonym, old: NameId) -> Option<Meaning> {
-    let entry = asm.symbols.names[old];
-    let symbol = || match (entry.state, entry.built_in) {
+    let entry = asm.names[old];
+    let symbol = || match (entry.symbol.value(), entry.built_in) {
         _ if entry.is_location_counter() => {
-            Some(Meaning::Symbol(asm.statement.location, Definition::Fixed))
+            Some(Meaning::Symbol(asm.statement.location, SymbolKind::Constant))
         }
         (None, Some(BuiltIn::Register(register))) => {
             let value = Value::absolute(register.value().into());
-            Some(Meaning::Symbol(value, Definition::Fixed))
+            Some(Meaning::Symbol(value, SymbolKind::Constant))
         }
         (None, Some(BuiltIn::Segment(base))) => {
             let value = asm.code.area_end(BaseId(base.into()));
-            Some(Meaning::Symbol(value, Definition::Fixed))
+            Some(Meaning::Symbol(value, SymbolKind::Constant))
         }
         (None, None) => None,
-        (Some(value), _) => Some(Meaning::Symbol(value, copied_kind(entry.definition))),
+        (Some(value), _) => {
+            let kind = entry.symbol.kind().unwrap_or(SymbolKind::Constant);
+            Some(Meaning::Symbol(value, kind))
+        }
     };
     let macro_text = || entry.macro_index().map(|_| Meaning::Macro(old));
     let operator = || entry.operator.map(Meaning::Operator);
@@ -142,51 +146,40 @@ fn give_meaning(
     place: Span,
 ) {
     match meaning {
-        Meaning::Symbol(value, definition) => asm.define_copy(new, Some(value), definition, place),
+        Meaning::Symbol(value, kind) => asm.define_copy(new, value, kind, place),
         Meaning::Macro(old) => {
-            let known = asm.symbols.names[new].macro_index().is_some();
+            let known = asm.names[new].macro_index().is_some();
             // The second pass starts with all meanings of the first, so only the first pass can
             // tell which one is the second.
-            asm.symbols.names[new].is_macro_redefined |= known && asm.pass == Pass::First;
+            asm.names[new].is_macro_redefined |= known && asm.pass == Pass::First;
             // `.MASYN` marks the copy of a macro that was defined twice before.
-            let is_multiply_defined =
-                kind == Synonym::Macro && asm.symbols.names[old].is_macro_redefined;
-            asm.symbols.names[new].is_macro_redefined |=
-                is_multiply_defined && asm.pass == Pass::First;
-            if asm.symbols.names[new].is_macro_redefined {
+            let is_multiply_defined = kind == Synonym::Macro && asm.names[old].is_macro_redefined;
+            asm.names[new].is_macro_redefined |= is_multiply_defined && asm.pass == Pass::First;
+            if asm.names[new].is_macro_redefined {
                 asm.report_second_meaning(new, place);
             }
             asm.copy_macro(old, new);
         }
         // Operators are not looked up among the `..locals`.
-        Meaning::Operator(_) if asm.symbols.names[new].is_local() => {}
+        Meaning::Operator(_) if asm.names[new].is_local() => {}
         Meaning::Operator(operator) => {
-            let known = asm.symbols.names[new].operator.is_some();
+            let known = asm.names[new].operator.is_some();
             asm.begin_first_scope(new, known, Entry::Operator);
             if !known {
-                asm.symbols.names.append_entry(new, Entry::Operator);
+                asm.names.append_entry(new, Entry::Operator);
             }
-            asm.symbols.names[new].is_operator_redefined |= known && asm.pass == Pass::First;
-            if asm.symbols.names[new].is_operator_redefined {
+            asm.names[new].is_operator_redefined |= known && asm.pass == Pass::First;
+            if asm.names[new].is_operator_redefined {
                 asm.report_second_meaning(new, place);
             }
-            asm.symbols.names[new].operator.get_or_insert(operator);
+            asm.names[new].operator.get_or_insert(operator);
         }
-    }
-}
-
-/// Returns how the copy of a symbol is defined.
-fn copied_kind(original: Definition) -> Definition {
-    match original {
-        Definition::Variable => Definition::Variable,
-        Definition::Label => Definition::Label,
-        _ => Definition::Fixed,
     }
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Meaning {
-    Symbol(Value, Definition),
+    Symbol(Value, SymbolKind),
     Macro(NameId),
     Operator(super::super::name_table::Operator),
 }

@@ -108,9 +108,8 @@ fn next_listing_directive(
 ) -> Option<ListingDirective> {
     cursor.skip_blanks();
     let mut ahead = cursor.clone();
-    let name = ahead.take(lex::symbol).map(|word| asm.symbols.names.intern(word))?;
-    let Some(Operator::Directive(Directive::Listing(directive))) = asm.symbols.names[name].operator
-    else {
+    let name = ahead.take(lex::symbol).map(|word| asm.names.intern(word))?;
+    let Some(Operator::Directive(Directive::Listing(directive))) = asm.names[name].operator else {
         return None;
     };
     *cursor = ahead;

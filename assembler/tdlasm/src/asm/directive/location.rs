@@ -157,7 +157,7 @@ pub(super) fn ident(
             let name = String::from_utf8_lossy(name).to_ascii_uppercase();
             asm.control(ListingControl::Ident(name.clone()));
             asm.recorder.line.control = false;
-            asm.symbols.module_name = Some(name);
+            asm.names.module_name = Some(name);
         }
         None if cursor.at_statement_end() => {
             asm.error(DiagnosticCode::MissingOperand, span, "the name of the module is missing");
