@@ -1,7 +1,6 @@
 //! The states of a symbol, and what a definition makes of it.
 //!
-//! The table of definitions in the language manual shows [`Symbol::definition`], and a test
-//! compares both.
+//! The language manual has the effects in a table, which a test compares with the messages.
 
 use super::pass::Pass;
 use super::value::Value;
