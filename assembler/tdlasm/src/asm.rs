@@ -26,7 +26,6 @@ mod console;
 mod definitions;
 mod diagnostics;
 mod directive;
-mod directive_table;
 mod evaluate;
 mod finish;
 mod input;
@@ -58,11 +57,6 @@ pub use assembly::Assembly;
 pub use options::{ConsoleReply, Cpu, ForeignTranslator, Options};
 
 use assembler::Assembler;
-
-/// Returns the names of all directives.
-pub fn directive_names() -> impl Iterator<Item = &'static str> {
-    directive_table::Directive::NAMES.iter().map(|(name, _)| *name)
-}
 
 /// Assembles the files, in order, as one program. Errors are among the diagnostics.
 pub fn run(loader: &dyn Loader, files: &[PathBuf], options: &Options) -> Assembly {

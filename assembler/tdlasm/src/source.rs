@@ -89,6 +89,22 @@ impl Loader for MemoryLoader {
     }
 }
 
+/// Returns the file that `.INSERT name` in a file of the first folder names: its name there, and its
+/// path. Tries the name as it is written, with the extension `.ASM`, and since CP/M ignored case, all
+/// that in small letters and in capitals.
+pub fn find_inserted(
+    loader: &dyn Loader,
+    folders: &[&Path],
+    name: &str,
+) -> Option<(String, PathBuf)> {
+    let names = [name.to_owned(), name.to_lowercase(), name.to_uppercase()];
+    let names = names.map(|name| [name.clone(), format!("{name}.ASM"), format!("{name}.asm")]);
+    let places = folders.iter().flat_map(|folder| {
+        names.as_flattened().iter().map(|name| (name.clone(), folder.join(name)))
+    });
+    places.into_iter().find(|(_, path)| loader.exists(path))
+}
+
 /// The origin of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {

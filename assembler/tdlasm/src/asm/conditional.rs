@@ -4,12 +4,12 @@
 //! have no effect. In text that is skipped every bracket counts.
 
 use super::assembler::Assembler;
-use super::directive_table::Condition;
 use super::pass::{Pass, StatementEnd, StatementResult};
 use super::statement_end::skip_to_next_block;
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::references::ReferenceRole;
 use crate::source::Span;
+use crate::syntax::directive::Condition;
 use crate::syntax::expr::Intern;
 use crate::syntax::{Cursor, lex};
 

@@ -8,13 +8,13 @@ mod text;
 
 use super::assembler::Assembler;
 use super::code_buffer::Field;
-use super::directive_table::{Directive, ObjectFormOption};
 use super::input::InputChange;
 use super::pass::{StatementEnd, StatementResult};
 use super::{conditional, macros};
 use crate::diag::DiagnosticCode;
 use crate::source::Span;
 use crate::syntax::Cursor;
+use crate::syntax::directive::{Directive, ObjectFormOption};
 
 pub(super) fn directive(
     asm: &mut Assembler<'_>,

@@ -4,7 +4,6 @@ use smallvec::SmallVec;
 
 use super::assembler::Assembler;
 use super::code_buffer::Field;
-use super::directive_table::Directive;
 use super::name_table::NameId;
 use super::name_table::{BuiltIn, Operator};
 use super::pass::{Pass, StatementAbort, StatementResult};
@@ -15,6 +14,7 @@ use crate::listing::ListingDirective;
 use crate::references::ReferenceRole;
 use crate::source::Span;
 use crate::syntax::Cursor;
+use crate::syntax::directive::Directive;
 use crate::syntax::expr::{Expr, Fault, Op};
 
 /// The value that ZASM continues with after an unmatched closing parenthesis.

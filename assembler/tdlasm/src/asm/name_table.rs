@@ -4,7 +4,6 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 use std::sync::Arc;
 
-use super::directive_table::Directive;
 use super::input::StatementPlace;
 use super::macro_definition::Macro;
 use super::options::Options;
@@ -12,6 +11,7 @@ use super::pass::Pass;
 use super::symbol::{DefinedIn, Definition, Symbol, SymbolKind};
 use super::value::Value;
 use crate::isa::{FORMS, Register};
+use crate::syntax::directive::Directive;
 use crate::syntax::expr::Intern;
 use crate::syntax::lex;
 
@@ -364,24 +364,12 @@ impl NameTable {
     }
 }
 
-/// Long spellings of directives are the same with and without `--long-symbols`.
-fn is_directive(name: &[u8]) -> bool {
-    let code = pack(name);
-    name[0] == b'.' && Directive::NAMES.iter().any(|(known, _)| pack(known.as_bytes()) == code)
-}
-
-/// Returns the code of a name that may contain any bytes, such as that of a predefined symbol.
-fn pack(name: &[u8]) -> u32 {
-    let name = &name[..name.len().min(6)];
-    let code = |byte: &u8| u32::from(lex::RADIX40[usize::from(*byte)]);
-    (0..6).fold(0, |packed, at| packed * 40 + name.get(at).map_or(0, code))
-}
-
 impl Intern for NameTable {
     fn intern(&mut self, name: &[u8]) -> NameId {
         let code = match &mut self.long {
-            Some(long) if name.len() > 6 && !is_directive(name) => long.key(name),
-            _ => pack(name),
+            // Long spellings of directives are the same with and without `--long-symbols`.
+            Some(long) if name.len() > 6 && Directive::from_word(name).is_none() => long.key(name),
+            _ => lex::packed(name),
         };
         if name.starts_with(b"..") {
             return self.intern_local(code);

@@ -1,7 +1,7 @@
 //! Lexer: nom parsers over bytes, since sources need not be UTF-8.
 
 use nom::branch::alt;
-use nom::bytes::complete::{tag, take_till, take_while, take_while1};
+use nom::bytes::complete::{tag, take_while, take_while1};
 use nom::character::complete::{char, one_of};
 use nom::combinator::recognize;
 use nom::multi::many0_count;
@@ -52,11 +52,6 @@ pub fn line_end(input: &[u8]) -> Parsed<'_, ()> {
     alt((tag("\r\n"), tag("\n"), tag("\r"))).map(|_: &[u8]| ()).parse_complete(input)
 }
 
-/// A comment, without the line's end.
-pub fn comment(input: &[u8]) -> Parsed<'_, &[u8]> {
-    preceded(char(';'), take_till(|byte| matches!(byte, b'\n' | b'\r'))).parse_complete(input)
-}
-
 /// A symbol: letters, digits, `$`, `%` and `.`, not beginning with a digit.
 #[inline]
 pub fn symbol(input: &[u8]) -> Parsed<'_, &[u8]> {
@@ -66,6 +61,13 @@ pub fn symbol(input: &[u8]) -> Parsed<'_, &[u8]> {
     }
     let (name, rest) = input.split_at(length);
     Ok((rest, name))
+}
+
+/// Returns the code of the first six characters of a symbol: their codes in [`RADIX40`] are its
+/// digits, padded with 0 at the end. The case of letters is ignored.
+pub fn packed(name: &[u8]) -> u32 {
+    let code = |at: usize| name.get(at).map_or(0, |byte| u32::from(RADIX40[usize::from(*byte)]));
+    (0..6).fold(0, |packed, at| packed * 40 + code(at))
 }
 
 /// A quoted constant: the text between the quotes, in which the quote itself is doubled.

@@ -2,12 +2,12 @@
 
 use super::super::assembler::Assembler;
 use super::super::code_buffer::{CodeCheckpoint, Field, FieldPos};
-use super::super::directive_table::TextTerminator;
 use super::super::pass::{StatementEnd, StatementResult};
 use crate::calendar::civil_date;
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::listing::{BYTES_A_ROW, WORDS_A_ROW};
 use crate::source::Span;
+use crate::syntax::directive::TextTerminator;
 use crate::syntax::lex::RADIX40;
 use crate::syntax::{Cursor, lex};
 

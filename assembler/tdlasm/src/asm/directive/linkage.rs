@@ -1,7 +1,6 @@
 //! Directives for externals, exports and synonyms.
 
 use super::super::assembler::Assembler;
-use super::super::directive_table::{Directive, Synonym};
 use super::super::name_table::NameId;
 use super::super::name_table::{BuiltIn, Entry};
 use super::super::pass::{Pass, StatementEnd, StatementResult};
@@ -10,6 +9,7 @@ use super::super::value::{BaseId, Value};
 use crate::diag::DiagnosticCode;
 use crate::references::ReferenceRole;
 use crate::source::Span;
+use crate::syntax::directive::{Directive, Synonym};
 use crate::syntax::expr::Intern;
 use crate::syntax::{Cursor, lex};
 

@@ -1,11 +1,11 @@
 //! Directives for the listing.
 
 use super::super::assembler::Assembler;
-use super::super::directive_table::Directive;
 use super::super::name_table::Operator;
 use super::super::pass::{StatementEnd, StatementResult};
 use crate::diag::DiagnosticCode;
 use crate::listing::{ListingControl, ListingDirective};
+use crate::syntax::directive::Directive;
 use crate::syntax::expr::Intern;
 use crate::syntax::{Cursor, lex};
 

@@ -1,13 +1,13 @@
 //! Directives for the location counter, the radix, included files and the end of the source.
 
 use super::super::assembler::Assembler;
-use super::super::directive_table::Directive;
 use super::super::input::InputChange;
 use super::super::lints;
 use super::super::pass::{StatementEnd, StatementResult};
 use crate::diag::DiagnosticCode;
 use crate::listing::ListingControl;
 use crate::source::{Origin, Span};
+use crate::syntax::directive::Directive;
 use crate::syntax::{Cursor, lex};
 
 /// The maximum depth of `.INSERT`; deeper ones are endless recursion.
