@@ -125,5 +125,5 @@ pub fn run(config: &RunConfig, multiplier: Multiplier) -> FinishedRun<Products> 
         prepare: &|plan: &Multiplier| Ok(Caller(*plan)),
         observer: &mut Silent,
     };
-    campaign::run(config, &cases.to_vec(), &members, context).expect("there is a routine")
+    campaign::run(config, &cases, &members, context).expect("there is a routine")
 }

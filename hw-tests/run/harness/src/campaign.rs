@@ -24,9 +24,8 @@ use rcflash_link::LinkStats;
 use rcflash_transport::time::Duration;
 
 use crate::board::FaultCounts;
-use crate::case_list::CaseList;
 use crate::file_system::FileSystem;
-use crate::live::{SetupError, Utilization};
+use crate::live::SetupError;
 use crate::report::{self, BoardSummary, RunTarget, RunTotals};
 use crate::results::{Clock, RESULTS_FORMAT, RunHeader, cases_digest};
 use crate::runner::{Baseline, CaseResult, RunSummary, exit_code};
@@ -90,7 +89,7 @@ impl RunConfig {
         !self.boards.is_empty()
     }
 
-    fn head<S: Suite>(&self, cases: &dyn CaseList<S::Case>, profiles: String) -> RunHeader {
+    fn head<S: Suite>(&self, cases: &[S::Case], profiles: String) -> RunHeader {
         RunHeader {
             results: RESULTS_FORMAT,
             program: concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -161,8 +160,6 @@ pub struct FinishedRun<S: Suite> {
     pub summary: RunSummary,
     /// Statistics of the line.
     pub stats: LinkStats,
-    /// The utilization of processor and line.
-    pub utilization: Option<Utilization>,
     /// The injected faults.
     pub faults: Option<FaultCounts>,
     /// The duration without the set-up.
@@ -192,7 +189,7 @@ impl<S: Suite> FinishedRun<S> {
 /// has one.
 pub fn run<'a, T: Executor>(
     config: &'a RunConfig,
-    cases: &'a dyn CaseList<CaseOf<T>>,
+    cases: &'a [CaseOf<T>],
     members: &[Member<T::Plan>],
     mut ctx: RunContext<'a, T>,
 ) -> Result<FinishedRun<T::Suite>, CommandError> {
@@ -203,7 +200,7 @@ pub fn run<'a, T: Executor>(
     {
         reporter.report.set_planned_board(profile, &config.board);
     }
-    let mut recorder = ResultRecorder::new(config, cases.len(), Arc::clone(&ctx.clock));
+    let mut recorder = ResultRecorder::new(config, Arc::clone(&ctx.clock));
     let outcome = run_members(config, cases, members, head, &mut recorder, &mut reporter, &mut ctx)
         .map_err(|failure| with_failed_verdict_code(failure, &recorder));
     reporter.finish(recorder, outcome)
@@ -212,7 +209,7 @@ pub fn run<'a, T: Executor>(
 /// Opens the results file, and runs the cases that have no result in it.
 fn run_members<'a, T: Executor>(
     config: &'a RunConfig,
-    cases: &'a dyn CaseList<CaseOf<T>>,
+    cases: &'a [CaseOf<T>],
     members: &[Member<T::Plan>],
     head: RunHeader,
     recorder: &mut ResultRecorder<T::Suite>,

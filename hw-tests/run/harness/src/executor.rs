@@ -10,7 +10,7 @@ use rcflash_link::LinkStats;
 
 use crate::board::FaultCounts;
 use crate::live::BoardSuite;
-use crate::live::{BoardConfig, LiveBoard, SetupError, Utilization};
+use crate::live::{BoardConfig, LiveBoard, SetupError};
 use crate::report::RunTarget;
 use crate::runner::{CaseResult, RunOptions, RunSummary, run_cases_from};
 use crate::suite::Suite;
@@ -63,17 +63,9 @@ pub trait Executor {
         on_result: &mut dyn FnMut(CaseResult<Self::Suite>),
     ) -> RunSummary;
 
-    /// Called after a complete run, before the statistics are read.
-    fn finish(&mut self) {}
-
     /// Returns the traffic counters of the line.
     fn stats(&self) -> LinkStats {
         LinkStats::default()
-    }
-
-    /// Returns the utilization of processor and line, if it is known.
-    fn utilization(&self) -> Option<Utilization> {
-        None
     }
 
     /// Returns the faults injected so far; `None` without fault injection.
@@ -130,16 +122,8 @@ impl<S: BoardSuite> Executor for LiveBoard<S> {
         run_cases_from(self, cases, options, on_result)
     }
 
-    fn finish(&mut self) {
-        self.record_waits();
-    }
-
     fn stats(&self) -> LinkStats {
         self.stats()
-    }
-
-    fn utilization(&self) -> Option<Utilization> {
-        self.utilization()
     }
 
     fn faults(&self) -> Option<FaultCounts> {

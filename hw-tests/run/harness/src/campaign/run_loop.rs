@@ -15,8 +15,6 @@ use super::rounds::Rounds;
 use super::schedule::{Schedule, SettledCase};
 use super::worker::{ConnectedBoard, Message, Worker};
 use super::{CaseOf, FinishedRun, Member, Observer, Prepare, Reporter, ResultRecorder, RunConfig};
-use crate::case_index::CaseTally;
-use crate::case_list::CaseList;
 use crate::executor::Executor;
 use crate::report;
 use crate::results::{BoardReady, Clock};
@@ -32,7 +30,7 @@ pub(super) struct LoopContext<'r, T: Executor> {
     pub(super) config: &'r RunConfig,
     pub(super) members: &'r [Member<T::Plan>],
     /// The cases to run, in the order of the first round.
-    pub(super) cases: &'r dyn CaseList<CaseOf<T>>,
+    pub(super) cases: &'r [CaseOf<T>],
     pub(super) prepare: &'r Prepare<'r, T>,
     pub(super) stop: Arc<AtomicBool>,
     pub(super) clock: Clock,
@@ -118,7 +116,7 @@ impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
         };
         let LoopContext { members, cases, prepare, stop, .. } = run;
         let stop = Arc::clone(stop);
-        Worker { member: &members[board], cases: *cases, prepare: *prepare, options, stop }
+        Worker { member: &members[board], cases, prepare: *prepare, options, stop }
     }
 
     /// Runs the cases on a single board in this thread.
@@ -284,7 +282,7 @@ impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
         } else {
             results.into_iter().next().map(|(_, result)| result)
         };
-        let not_run = || CaseResult::new(&self.run.cases.case(case), Verdict::NotRun);
+        let not_run = || CaseResult::new(&self.run.cases[case], Verdict::NotRun);
         let result = merged.unwrap_or_else(not_run);
         let is_last = self.is_first_failure(&result);
         self.observer.on_result(&result);
@@ -336,10 +334,8 @@ impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
 
     /// Verifies that each case of the round has had one verdict.
     fn verify_round(&mut self) {
-        let mut cases = CaseTally::default();
-        for case in self.schedule.round() {
-            cases.add(T::Suite::id(&self.run.cases.case(*case)));
-        }
+        let id = |case: &usize| T::Suite::id(&self.run.cases[*case]).to_owned();
+        let cases = self.schedule.round().iter().map(id).collect();
         if let Err(failure) = self.recorder.verify_one_verdict_each(cases) {
             self.failed.get_or_insert(failure);
         }
@@ -398,12 +394,9 @@ impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
         let stats = self.rows.stats;
         let target = self.rows.target();
         let is_named = self.run.config.has_named_boards();
-        let last = self.rows.last.take().filter(|_| !is_named);
-        let (utilization, faults) =
-            last.map_or((None, None), |last| (last.utilization, last.faults));
+        let faults = self.rows.last.take().and_then(|last| last.faults);
         let report = &mut self.reporter.report;
         report.set_summary(&summary, stats);
-        report.utilization = utilization;
         report.faults = faults.map(|faults| faults.to_string());
         report.rounds = self.run.config.is_soak().then(|| self.recorder.totals.counts());
         self.recorder.finish(report::incomplete_reason(&summary.ended))?;
@@ -416,17 +409,7 @@ impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
         let totals = self.recorder.totals.clone();
         let boards = if is_named { self.rows.rows } else { Vec::new() };
         let report_failure = None;
-        Ok(FinishedRun {
-            totals,
-            summary,
-            stats,
-            utilization,
-            faults,
-            took,
-            target,
-            boards,
-            report_failure,
-        })
+        Ok(FinishedRun { totals, summary, stats, faults, took, target, boards, report_failure })
     }
 }
 

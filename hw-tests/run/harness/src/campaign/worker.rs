@@ -12,9 +12,7 @@ use rcflash_link::LinkStats;
 
 use super::{CaseOf, Member, Prepare};
 use crate::board::FaultCounts;
-use crate::case_list::{CaseList, ids};
 use crate::executor::{Executor, as_rig_failure, setup_failure};
-use crate::live::Utilization;
 use crate::report::RunTarget;
 use crate::runner::{CaseResult, RunEnd, RunOptions, RunSummary};
 use crate::suite::Suite;
@@ -40,7 +38,6 @@ pub(super) struct FinishedBoard {
     pub(super) summary: RunSummary,
     /// Statistics of its line.
     pub(super) stats: LinkStats,
-    pub(super) utilization: Option<Utilization>,
     pub(super) faults: Option<FaultCounts>,
     pub(super) target: RunTarget,
 }
@@ -65,7 +62,7 @@ pub(super) type Send<'a, S> = dyn Fn(Message<S>) -> Option<usize> + 'a;
 /// Runs cases on a board of a run.
 pub(super) struct Worker<'a, T: Executor> {
     pub(super) member: &'a Member<T::Plan>,
-    pub(super) cases: &'a dyn CaseList<CaseOf<T>>,
+    pub(super) cases: &'a [CaseOf<T>],
     pub(super) prepare: &'a Prepare<'a, T>,
     pub(super) options: RunOptions<'a>,
     pub(super) stop: Arc<AtomicBool>,
@@ -89,13 +86,9 @@ impl<T: Executor> Worker<'_, T> {
             not_judged: executor.target().not_judged,
         }));
         let summary = self.run_cases(&mut executor, send);
-        if summary.ended == RunEnd::Complete {
-            executor.finish();
-        }
         send(Message::Finished(Box::new(FinishedBoard {
             summary,
             stats: executor.stats(),
-            utilization: executor.utilization(),
             faults: executor.faults(),
             target: executor.target(),
         })));
@@ -105,7 +98,8 @@ impl<T: Executor> Worker<'_, T> {
         let copy = |failure: &CommandError| CommandError::new(failure.code, &failure.message);
         let plan = self.member.plan.as_ref().map_err(|failure| as_rig_failure(copy(failure)))?;
         let mut plan = plan.clone();
-        T::complete_plan(&mut plan, &self.stop, &mut ids::<T::Suite>(self.cases));
+        let mut ids = self.cases.iter().map(|case| T::Suite::id(case).to_owned());
+        T::complete_plan(&mut plan, &self.stop, &mut ids);
         (self.prepare)(&plan).map_err(setup_failure)
     }
 
@@ -129,9 +123,9 @@ impl<T: Executor> Worker<'_, T> {
         let mut feed = std::iter::from_fn(|| {
             let next = || send(Message::NextCase { is_idle: running.borrow().is_empty() });
             let index = first.take().or_else(next)?;
-            let case = self.cases.case(index);
-            running.borrow_mut().insert(T::Suite::id(&case).to_owned(), index);
-            Some(case)
+            let case = &self.cases[index];
+            running.borrow_mut().insert(T::Suite::id(case).to_owned(), index);
+            Some(case.clone())
         });
         executor.run(&mut feed, self.options, &mut |result| {
             let index = running.borrow_mut().remove(&result.id);
