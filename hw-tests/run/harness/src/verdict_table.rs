@@ -1,4 +1,4 @@
-//! One verdict from several results of a case: repetitions on a board, or several boards.
+//! One verdict from several results of a case: repetitions, several boards, rounds of a soak run.
 
 use crate::suite::{BoardVerdict, CaseResult, FaultOrigin, Suite, Verdict};
 use Verdict::{Error, Fail, Flaky, NotRun, Pass, Skipped, Timeout};
@@ -9,73 +9,68 @@ const MAX_BOARDS_PER_CASE: usize = 3;
 /// Where the second of two results of a case comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Relation {
-    /// The board that has the first one, in the same run of the case: a repetition.
+    /// A repetition on the same board.
     SameBoard,
-    /// Another board, or another round of a soak run.
+    /// Another board.
     OtherBoard,
+    /// Another round of a soak run, which has its own verdict: the worst one is listed.
+    OtherRound,
 }
 
-/// The merged verdict of each pair of unlike verdicts: on the same board again, and on another
-/// board. Equal verdicts are their own merged verdict.
-const TABLE: [([Verdict; 2], Verdict, Verdict); 21] = [
+/// The merged verdict of each pair of unlike verdicts: on the same board again, on another board,
+/// and in another round. Equal verdicts are their own merged verdict.
+const TABLE: [([Verdict; 2], [Verdict; 3]); 21] = [
     // On one board it passes only sometimes; a right reply of another board cancels no wrong one.
-    ([Pass, Fail], Flaky, Fail),
-    ([Flaky, Fail], Flaky, Fail),
+    ([Pass, Fail], [Flaky, Fail, Fail]),
+    ([Flaky, Fail], [Flaky, Fail, Fail]),
     // It can pass, and does not always.
-    ([Pass, Timeout], Flaky, Flaky),
-    ([Pass, Error], Flaky, Flaky),
-    ([Pass, Flaky], Flaky, Flaky),
-    ([Flaky, Timeout], Flaky, Flaky),
-    ([Flaky, Error], Flaky, Flaky),
+    ([Pass, Timeout], [Flaky, Flaky, Timeout]),
+    ([Pass, Error], [Flaky, Flaky, Error]),
+    ([Pass, Flaky], [Flaky; 3]),
+    ([Flaky, Timeout], [Flaky, Flaky, Timeout]),
+    ([Flaky, Error], [Flaky, Flaky, Error]),
     // A wrong reply is known to be wrong; a missing one says nothing of the case.
-    ([Fail, Timeout], Fail, Fail),
-    ([Fail, Error], Fail, Fail),
+    ([Fail, Timeout], [Fail; 3]),
+    ([Fail, Error], [Fail; 3]),
     // There is no valid reply, and not only since the board is slow.
-    ([Timeout, Error], Error, Error),
+    ([Timeout, Error], [Error; 3]),
     // What could not run says nothing of what did.
-    ([Skipped, Pass], Pass, Pass),
-    ([Skipped, Fail], Fail, Fail),
-    ([Skipped, Timeout], Timeout, Timeout),
-    ([Skipped, Error], Error, Error),
-    ([Skipped, Flaky], Flaky, Flaky),
-    ([NotRun, Pass], Pass, Pass),
-    ([NotRun, Fail], Fail, Fail),
-    ([NotRun, Timeout], Timeout, Timeout),
-    ([NotRun, Error], Error, Error),
-    ([NotRun, Flaky], Flaky, Flaky),
-    ([NotRun, Skipped], Skipped, Skipped),
+    ([Skipped, Pass], [Pass; 3]),
+    ([Skipped, Fail], [Fail; 3]),
+    ([Skipped, Timeout], [Timeout; 3]),
+    ([Skipped, Error], [Error; 3]),
+    ([Skipped, Flaky], [Flaky; 3]),
+    ([NotRun, Pass], [Pass; 3]),
+    ([NotRun, Fail], [Fail; 3]),
+    ([NotRun, Timeout], [Timeout; 3]),
+    ([NotRun, Error], [Error; 3]),
+    ([NotRun, Flaky], [Flaky; 3]),
+    ([NotRun, Skipped], [Skipped; 3]),
 ];
 
 /// Returns the verdict of a case with these two. It depends neither on their order nor, of more
 /// verdicts, on which are merged first.
 #[must_use]
 pub fn merge_verdicts(first: Verdict, second: Verdict, relation: Relation) -> Verdict {
-    let row = TABLE
-        .iter()
-        .find(|(pair, ..)| pair.contains(&first) && pair.contains(&second) && first != second);
-    match (row, relation) {
-        (None, _) => first,
-        (Some((_, same_board, _)), Relation::SameBoard) => *same_board,
-        (Some((.., other_board)), Relation::OtherBoard) => *other_board,
+    let is_row = |(pair, _): &&([Verdict; 2], _)| pair.contains(&first) && pair.contains(&second);
+    match TABLE.iter().find(is_row).filter(|_| first != second) {
+        Some((_, merged)) => merged[relation as usize],
+        None => first,
     }
 }
 
-/// Merges two results of a case: attempts, retries and time add up, and the rest is that of the
-/// result which decides.
+/// Merges the results of two repetitions of a case on a board: attempts, retries and time add up,
+/// and the rest is that of the result which decides.
 #[must_use]
-pub fn merge_results<S: Suite>(
-    first: CaseResult<S>,
-    second: CaseResult<S>,
-    relation: Relation,
-) -> CaseResult<S> {
-    let verdicts = [first.verdict, second.verdict];
-    let verdict = merge_verdicts(verdicts[0], verdicts[1], relation);
-    let attempts = first.attempts + second.attempts;
+pub fn merge_repetitions<S: Suite>(first: CaseResult<S>, again: CaseResult<S>) -> CaseResult<S> {
+    let verdicts = [first.verdict, again.verdict];
+    let verdict = merge_verdicts(verdicts[0], verdicts[1], Relation::SameBoard);
+    let attempts = first.attempts + again.attempts;
     let mut retries = first.retries;
-    retries += second.retries;
-    let elapsed_us = first.elapsed_us + second.elapsed_us;
-    let is_first = first.verdict == verdict || second.verdict != verdict && first.verdict != Pass;
-    let base = if is_first { first } else { second };
+    retries += again.retries;
+    let elapsed_us = first.elapsed_us + again.elapsed_us;
+    let is_first = first.verdict == verdict || again.verdict != verdict && first.verdict != Pass;
+    let base = if is_first { first } else { again };
     let reason = if verdict == Flaky && !verdicts.contains(&Flaky) {
         let detail = base.reason.as_deref().map_or(String::new(), |why| format!(": {why}"));
         Some(format!("sometimes {}, sometimes {}{detail}", verdicts[0], verdicts[1]))
@@ -83,12 +78,6 @@ pub fn merge_results<S: Suite>(
         base.reason
     };
     CaseResult { verdict, reason, attempts, retries, elapsed_us, ..base }
-}
-
-/// Merges the results of two repetitions of a case on a board.
-#[must_use]
-pub fn merge_repetitions<S: Suite>(first: CaseResult<S>, again: CaseResult<S>) -> CaseResult<S> {
-    merge_results(first, again, Relation::SameBoard)
 }
 
 /// Merges the results of a case on several boards, given with their names, and finds what is at

@@ -5,7 +5,7 @@ use rcflash_link::RetryCounts;
 use super::*;
 use crate::test_suite::{self, Result, TestSuite, case};
 
-const RELATIONS: [Relation; 2] = [Relation::SameBoard, Relation::OtherBoard];
+const RELATIONS: [Relation; 3] = [Relation::SameBoard, Relation::OtherBoard, Relation::OtherRound];
 
 fn result(verdict: Verdict) -> Result {
     test_suite::result("a", verdict)
@@ -46,7 +46,7 @@ fn the_table_has_each_pair_of_unlike_verdicts_once() {
     for first in Verdict::ALL {
         for second in Verdict::ALL {
             let has_both = |pair: &[Verdict; 2]| pair.contains(&first) && pair.contains(&second);
-            let rows = TABLE.iter().filter(|(pair, ..)| first != second && has_both(pair)).count();
+            let rows = TABLE.iter().filter(|(pair, _)| first != second && has_both(pair)).count();
             assert_eq!(rows, usize::from(first != second), "{first} {second}");
         }
     }
@@ -107,6 +107,16 @@ fn what_passes_only_sometimes_on_a_board_is_flaky_and_nothing_else_hides_a_failu
         assert_eq!((both(Pass, bad), both(Flaky, bad)), (Flaky, Flaky), "{bad}");
     }
     assert_eq!([both(Fail, Error), both(Timeout, Fail), both(Error, Timeout)], [Fail, Fail, Error]);
+}
+
+#[test]
+fn of_the_rounds_of_a_soak_run_the_worst_is_listed() {
+    let from_good_to_bad = [NotRun, Skipped, Pass, Flaky, Timeout, Error, Fail];
+    for (place, worse) in from_good_to_bad.into_iter().enumerate() {
+        for better in &from_good_to_bad[..place] {
+            assert_eq!(merge_verdicts(*better, worse, Relation::OtherRound), worse, "{better}");
+        }
+    }
 }
 
 #[test]
