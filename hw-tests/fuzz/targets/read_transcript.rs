@@ -7,11 +7,11 @@ use std::sync::{Arc, LazyLock};
 use firmware::profile::BoardProfile;
 use hil_harness::board::BoardKind;
 use hil_harness::file_system::OsFileSystem;
-use hil_harness::live::Programs;
-use hil_harness::runner::{RunOptions, Verdict, run_cases};
+use hil_harness::live::{BoardConfig, Programs};
+use hil_harness::runner::{RunOptions, Verdict};
 use libfuzzer_sys::fuzz_target;
 use sargon_corpus::{Case, builtin_corpus};
-use sargon_suite::{BoardConfig, LiveBoard};
+use sargon_suite::{SargonBoard, run_cases};
 
 mod scratch;
 
@@ -33,7 +33,7 @@ fuzz_target!(|bytes: &[u8]| {
     let path = scratch::file("tape", bytes);
     let programs = Arc::clone(&PROGRAMS);
     let plan = plan(BoardKind::Replay(path));
-    let Ok(mut live) = LiveBoard::prepare_with(&plan, programs, &OsFileSystem, |board| board)
+    let Ok(mut live) = SargonBoard::prepare_with(&plan, programs, &OsFileSystem, |board| board)
     else {
         return;
     };

@@ -9,9 +9,9 @@ use firmware::evaluator::{Behaviour, Evaluator, ROUTINES};
 use firmware::profile::BoardProfile;
 use hil_harness::board::{Board, BoardKind};
 use hil_harness::file_system::OsFileSystem;
-use hil_harness::live::Programs;
+use hil_harness::live::{BoardConfig, Programs};
 use rcflash_link::rig::DEFAULT_BOARD;
-use sargon_suite::{BoardConfig, LiveBoard};
+use sargon_suite::SargonBoard;
 use serde::Deserialize;
 
 use crate::error::PageError;
@@ -99,15 +99,15 @@ pub(crate) fn start(
     plan: &BoardConfig,
     programs: Programs,
     wrap: impl FnOnce(Box<dyn Board>) -> Box<dyn Board>,
-) -> Result<LiveBoard, PageError> {
-    Ok(LiveBoard::prepare_with(plan, Arc::new(programs), &OsFileSystem, wrap)?)
+) -> Result<SargonBoard, PageError> {
+    Ok(SargonBoard::prepare_with(plan, Arc::new(programs), &OsFileSystem, wrap)?)
 }
 
 /// A board in this program with this evaluator; `stop` ends its waits.
 pub(crate) fn simulated(
     evaluator: &EvaluatorSources,
     stop: &Arc<AtomicBool>,
-) -> Result<LiveBoard, PageError> {
+) -> Result<SargonBoard, PageError> {
     let profile = profile(None)?;
     let programs = evaluator.programs(&profile, ProgramKind::Application)?;
     let plan = BoardConfig { cancel: Some(Arc::clone(stop)), ..plan(profile, evaluator) };
@@ -141,7 +141,7 @@ pub(crate) fn list() -> Result<Vec<BoardInfo>, PageError> {
 
 #[derive(Default)]
 pub(crate) struct Boards {
-    kept: Vec<(EvaluatorSources, LiveBoard)>,
+    kept: Vec<(EvaluatorSources, SargonBoard)>,
 }
 
 impl Boards {
@@ -149,7 +149,7 @@ impl Boards {
     pub(crate) fn with(
         &mut self,
         evaluator: &EvaluatorSources,
-    ) -> Result<&mut LiveBoard, PageError> {
+    ) -> Result<&mut SargonBoard, PageError> {
         let known = self.kept.iter().position(|(kept, _)| kept == evaluator);
         let entry = match known {
             Some(at) => self.kept.remove(at),

@@ -21,7 +21,7 @@ use rcflash_monitors::{
 use rcflash_transport::Transport;
 use rcflash_transport::port::OpenError;
 use rcflash_transport::time::{Duration, Instant};
-use sargon_suite::BoardConfig;
+use hil_harness::live::BoardConfig;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -16,10 +16,10 @@ use hil_harness::board::BoardKind;
 use hil_harness::campaign::{self, Observer, RunConfig};
 use hil_harness::case_list::CaseList;
 use hil_harness::file_system::OsFileSystem;
-use hil_harness::live::SetupError;
+use hil_harness::live::{BoardConfig, SetupError};
 use hil_testing::many_results::ManyResults;
 use sargon_corpus::{CORPUS_SEED, Case, generate, parse_line, to_epd};
-use sargon_suite::{BoardConfig, CompactCases, FleetBoard, RunContext};
+use sargon_suite::{CompactCases, FleetBoard, RunContext, SargonConfig};
 
 /// Bytes that are allocated, and the most since [`peak_during`] began.
 static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
@@ -80,7 +80,7 @@ fn peak_of_resumed_run(count: usize) -> usize {
         ..RunConfig::default()
     };
     let board = BoardKind::InProcess { rom: None };
-    let plan = BoardConfig { board, ..BoardConfig::simulated(profile) };
+    let plan = SargonConfig::from(BoardConfig { board, ..BoardConfig::simulated(profile) });
     let peak = peak_during(|| {
         let observer = &mut Silent;
         let context = without_board(observer);
@@ -127,7 +127,7 @@ impl CaseList<Case> for Generated {
 fn peak_of_fleet(count: usize) -> usize {
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let board = BoardKind::InProcess { rom: None };
-    let plan = BoardConfig { board, ..BoardConfig::simulated(profile) };
+    let plan = SargonConfig::from(BoardConfig { board, ..BoardConfig::simulated(profile) });
     let member = |number| FleetBoard { name: format!("{number}"), plan: Ok(plan.clone()) };
     let members = [0, 1, 2, 3].map(member);
     let cases = Generated(ManyResults::with_squares(1), count);

@@ -11,13 +11,13 @@ use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
 use hil_harness::board::BoardKind;
-use hil_harness::live::{Bottleneck, Utilization};
-use hil_harness::runner::{RunOptions, Verdict, run_cases};
+use hil_harness::live::{BoardConfig, Bottleneck, Utilization};
+use hil_harness::runner::{RunOptions, Verdict};
 use rcflash_link::Link;
 use rcflash_link::loader::{enter_monitor, upload_missing};
 use rcflash_transport::Transport;
 use sargon_corpus::{self as corpus, Case};
-use sargon_suite::{BoardConfig, LiveBoard};
+use sargon_suite::{SargonBoard, run_cases};
 
 /// T-states of a character at 115,200 baud and 7.3728 MHz, ten bits of 64 clocks (docs/BOARDS.md).
 const CHARACTER_T_STATES: f64 = 640.0;
@@ -94,7 +94,8 @@ fn a_run_of_whole_positions_keeps_the_processor_busy() {
             board: BoardKind::InProcess { rom: None },
             ..BoardConfig::simulated(profile)
         };
-        let mut live = LiveBoard::prepare(&config).unwrap_or_else(|error| panic!("{error}"));
+        let mut live =
+            SargonBoard::prepare(&config.into()).unwrap_or_else(|error| panic!("{error}"));
         let played = |case: &Case| case.tags.iter().any(|tag| tag == "play");
         let cases = corpus::builtin_corpus().expect("it ships");
         let cases = cases.into_iter().filter(played).take(200);
@@ -106,8 +107,8 @@ fn a_run_of_whole_positions_keeps_the_processor_busy() {
             passed += u32::from(result.verdict == Verdict::Pass);
         });
         assert_eq!(passed, 200);
-        live.record_waits();
-        let utilization = live.utilization().expect("the board has a clock");
+        live.live.record_waits();
+        let utilization = live.live.utilization().expect("the board has a clock");
         // The waits are for the characters of the first request, before which the board is idle.
         assert!(utilization.waits.is_some_and(|waits| waits < 0.05), "on {name}: {utilization}");
         let busy = utilization.processor.is_some_and(|busy| (0.95..=1.0).contains(&busy));
@@ -125,18 +126,18 @@ fn positions_a_second(board: &str, full: bool) -> (f64, f64) {
     let profile = BoardProfile::named(board).expect("it ships");
     let board = BoardKind::InProcess { rom: None };
     let config = BoardConfig { board, full_responses: full, ..BoardConfig::simulated(profile) };
-    let mut live = LiveBoard::prepare(&config).unwrap_or_else(|error| panic!("{error}"));
+    let mut live = SargonBoard::prepare(&config.into()).unwrap_or_else(|error| panic!("{error}"));
     let played = |case: &Case| case.tags.iter().any(|tag| tag == "play");
     let cases = corpus::builtin_corpus().expect("it ships").into_iter().filter(played);
     let stop = AtomicBool::new(false);
     let options = RunOptions { repeat: 1, fail_fast: false, baseline: None, interrupted: &stop };
-    let started = live.board_time().expect("it is simulated");
+    let started = live.live.board_time().expect("it is simulated");
     run_cases(&mut live, cases.take(COUNT as usize), options, |result| {
         assert_eq!(result.verdict, Verdict::Pass);
     });
-    let took = live.board_time().expect("it is simulated") - started;
-    live.record_waits();
-    let utilization = live.utilization().expect("the board has a clock");
+    let took = live.live.board_time().expect("it is simulated") - started;
+    live.live.record_waits();
+    let utilization = live.live.utilization().expect("the board has a clock");
     // The count of waits leads to the same bottleneck as the T-states.
     let self_reported =
         Utilization { processor: None, line: utilization.line.filter(|_| full), ..utilization };
@@ -165,14 +166,14 @@ fn the_times_of_cases_in_flight_together_add_up_to_that_of_the_board() {
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let board = BoardKind::InProcess { rom: None };
     let config = BoardConfig { board, full_responses: true, ..BoardConfig::simulated(profile) };
-    let mut live = LiveBoard::prepare(&config).expect("it is simulated");
-    let before = live.stats().busy;
+    let mut live = SargonBoard::prepare(&config.into()).expect("it is simulated");
+    let before = live.live.stats().busy;
     let interrupted = AtomicBool::new(false);
     let options =
         RunOptions { repeat: 2, fail_fast: false, baseline: None, interrupted: &interrupted };
     let cases = corpus::builtin_corpus().expect("it ships").into_iter().take(100);
     let mut sum = Duration::ZERO;
     run_cases(&mut live, cases, options, |result| sum += Duration::from_micros(result.elapsed_us));
-    let busy = live.stats().busy - before;
+    let busy = live.live.stats().busy - before;
     assert!(!sum.is_zero() && sum.abs_diff(busy) * 100 <= busy, "{sum:?} of {busy:?}");
 }

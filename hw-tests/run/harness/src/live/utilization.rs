@@ -6,7 +6,6 @@ use std::fmt;
 
 use rcflash_link::LinkStats;
 
-use super::BoardSuite;
 use super::LiveBoard;
 use crate::board::BoardKind;
 use board_simulator::Pace;
@@ -71,7 +70,7 @@ impl CounterSnapshot {
     }
 }
 
-impl<S: BoardSuite> LiveBoard<S> {
+impl LiveBoard {
     pub(super) fn counters(&self) -> CounterSnapshot {
         let clock =
             |board: &dyn crate::board::Instrumentation| (board.clock(), board.halted_time());
@@ -103,7 +102,7 @@ impl<S: BoardSuite> LiveBoard<S> {
         let at_work = |(clock, halted): (u64, u64)| clock.saturating_sub(halted);
         let busy = at_work(now.clock).saturating_sub(at_work(began.clock)) as f64;
         // A restarting board is busy also while no request is in flight.
-        let share_busy = (busy / self.clock_hz as f64 / seconds).min(1.0);
+        let share_busy = (busy / self.profile().clock_hz as f64 / seconds).min(1.0);
         let line = LineUtilization { tx: share(passed.bytes.0), rx: share(passed.bytes.1) };
         let is_line = keeps_time && line.tx.max(line.rx) <= MAX_LINE_SHARE;
         let characters = (passed.bytes.0 + passed.bytes.1) as f64;
