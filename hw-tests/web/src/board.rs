@@ -11,7 +11,7 @@ use hil_harness::board::{Board, BoardKind};
 use hil_harness::file_system::OsFileSystem;
 use hil_harness::live::{BoardConfig, Programs};
 use rcflash_link::rig::DEFAULT_BOARD;
-use sargon_suite::SargonBoard;
+use sargon_suite::{SargonBoard, SargonConfig};
 use serde::Deserialize;
 
 use crate::error::PageError;
@@ -89,14 +89,15 @@ pub(crate) fn profile(name: Option<&str>) -> Result<BoardProfile, PageError> {
 }
 
 /// A plan for a board that is simulated in this program, in a time of its own.
-pub(crate) fn plan(profile: BoardProfile, evaluator: &EvaluatorSources) -> BoardConfig {
+pub(crate) fn plan(profile: BoardProfile, evaluator: &EvaluatorSources) -> SargonConfig {
     let board = BoardKind::InProcess { rom: None };
-    BoardConfig { board, suite: evaluator.built_in().into(), ..BoardConfig::simulated(profile) }
+    let board = BoardConfig { board, ..BoardConfig::simulated(profile) };
+    SargonConfig { board, suite: evaluator.built_in().into() }
 }
 
 /// Powers a board up, loads the application and starts it; `wrap` may put another in its place.
 pub(crate) fn start(
-    plan: &BoardConfig,
+    plan: &SargonConfig,
     programs: Programs,
     wrap: impl FnOnce(Box<dyn Board>) -> Box<dyn Board>,
 ) -> Result<SargonBoard, PageError> {
@@ -110,7 +111,8 @@ pub(crate) fn simulated(
 ) -> Result<SargonBoard, PageError> {
     let profile = profile(None)?;
     let programs = evaluator.programs(&profile, ProgramKind::Application)?;
-    let plan = BoardConfig { cancel: Some(Arc::clone(stop)), ..plan(profile, evaluator) };
+    let mut plan = plan(profile, evaluator);
+    plan.board.cancel = Some(Arc::clone(stop));
     start(&plan, programs, |board| board)
 }
 

@@ -136,7 +136,7 @@ impl BoardObservation {
     fn by(live: &mut SargonBoard, position: &Position, wanted: Option<Square>) -> Self {
         let mut seen = Self::default();
         if let Err(error) = seen.observe(live, position, wanted) {
-            seen.error = Some(format!("{error}; {}", live.describe_program_counter()));
+            seen.error = Some(format!("{error}; {}", live.live.describe_program_counter()));
         }
         seen
     }
