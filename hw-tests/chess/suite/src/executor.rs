@@ -7,7 +7,7 @@ use firmware::profile::BoardProfile;
 use firmware_wire::Identity;
 use hil_harness::board::FaultCounts;
 use hil_harness::campaign::Executor;
-use hil_harness::live::{SetupError, Utilization};
+use hil_harness::live::SetupError;
 use hil_harness::report::RunTarget;
 use hil_harness::runner::{RunOptions, RunSummary};
 use rcflash_link::LinkStats;
@@ -76,16 +76,8 @@ impl Executor for SargonBoard {
         }
     }
 
-    fn finish(&mut self) {
-        self.live.record_waits();
-    }
-
     fn stats(&self) -> LinkStats {
         self.live.stats()
-    }
-
-    fn utilization(&self) -> Option<Utilization> {
-        self.live.utilization()
     }
 
     fn faults(&self) -> Option<FaultCounts> {

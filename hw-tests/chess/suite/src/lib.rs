@@ -32,7 +32,6 @@
 #[cfg(feature = "args")]
 pub mod args;
 mod board;
-mod case_list;
 mod checks;
 pub mod compare;
 mod executor;
@@ -47,7 +46,6 @@ mod run;
 mod suite;
 
 pub use board::{SargonBoard, SargonConfig};
-pub use case_list::CompactCases;
 pub use run::run_cases;
 pub use suite::{PositionDetails, SargonSuite};
 

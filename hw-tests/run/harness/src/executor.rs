@@ -9,7 +9,7 @@ use firmware_wire::Identity;
 use rcflash_link::LinkStats;
 
 use crate::board::FaultCounts;
-use crate::live::{SetupError, Utilization};
+use crate::live::SetupError;
 use crate::report::RunTarget;
 use crate::runner::{CaseResult, RunOptions, RunSummary};
 use crate::suite::Suite;
@@ -81,11 +81,6 @@ pub trait Executor {
     /// Returns the traffic counters of the line.
     fn stats(&self) -> LinkStats {
         LinkStats::default()
-    }
-
-    /// Returns the utilization of processor and line, if it is known.
-    fn utilization(&self) -> Option<Utilization> {
-        None
     }
 
     /// Returns the faults injected so far; `None` without fault injection.

@@ -9,26 +9,23 @@ mod error;
 mod programs;
 mod recover;
 mod stock_monitor;
-mod utilization;
 
 pub use config::BoardConfig;
 pub use error::SetupError;
 pub use programs::Programs;
 pub use recover::Recovery;
 pub use stock_monitor::end_address;
-pub use utilization::{Bottleneck, LineUtilization, Utilization};
 
 use std::sync::Arc;
 
 use firmware::code_map::CodeMap;
 use firmware::profile::BoardProfile;
-use firmware_wire::{Identity, Reply, Request, extended_capability};
+use firmware_wire::Identity;
 use rcflash_link::{Link, LinkStats};
 use rcflash_transport::time::{Duration, Instant};
 
 use crate::board::{Board, FaultCounts, Instrumentation, RunningApplication};
 use crate::file_system::FileSystem;
-use utilization::CounterSnapshot;
 
 /// A board on which a program is running.
 pub struct LiveBoard {
@@ -37,9 +34,6 @@ pub struct LiveBoard {
     identity: Identity,
     /// The routines of the user's own in the program.
     own: Vec<String>,
-    baseline_counters: CounterSnapshot,
-    /// The board's count of waits at the last [`Self::record_waits`].
-    waits: Option<u32>,
     config: BoardConfig,
     programs: Arc<Programs>,
     /// Dropped after `link`, whose line it owns.
@@ -70,23 +64,12 @@ impl LiveBoard {
             }
         };
         link.set_window(identity.window);
-        let mut live = Self {
-            link,
-            identity,
-            own,
-            baseline_counters: CounterSnapshot::default(),
-            waits: None,
-            config: config.clone(),
-            programs,
-            board,
-        };
+        let mut live = Self { link, identity, own, config: config.clone(), programs, board };
         live.report_ready();
         // What was recorded during the set-up belongs to no request.
         if let Some(instruments) = live.instrumentation() {
             let _ = (instruments.take_records(), instruments.take_violations());
         }
-        live.record_waits();
-        live.baseline_counters = live.counters();
         Ok(live)
     }
 
@@ -198,19 +181,6 @@ impl LiveBoard {
     #[must_use]
     pub fn describe_address(&self, at: u16) -> String {
         CodeMap::new(&[&self.programs.application, &self.programs.monitor]).describe_address(at)
-    }
-
-    /// Reads the board's count of waits, if the application has one.
-    pub fn record_waits(&mut self) {
-        if !self.has_extended_capability(extended_capability::IDLE) {
-            return;
-        }
-        // A line that fails here fails at the next case, too, where that is reported.
-        let reply = self.link.request("reading the count of waits", &Request::Idle, Duration::ZERO);
-        self.waits = match reply {
-            Ok(Reply::IdleCount(times)) => Some(times),
-            _ => None,
-        };
     }
 
     /// Leaves the program for the stock monitor, if the board has one. The board accepts no

@@ -140,7 +140,6 @@ impl LiveBoard {
             return Err(SetupError::WrongApplication(Box::new(identity)));
         }
         self.link.set_window(identity.window);
-        self.baseline_counters.forget_waits();
         self.report_ready();
         Ok(())
     }
