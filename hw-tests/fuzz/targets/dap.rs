@@ -12,7 +12,7 @@ mod frames_of;
 
 fn launch(_arguments: &LaunchArguments) -> LaunchedSession {
     let debugger = debugged::debugger();
-    LaunchedSession { debugger, message: None, runs: false, has_console: true }
+    LaunchedSession { debugger, warning: None, message: None, runs: false, has_console: true }
 }
 
 fuzz_target!(|bytes: &[u8]| {

@@ -11,13 +11,13 @@ use chess_rules::epd::EpdEntry;
 use chess_rules::{Move, RightsNotation};
 use clap::Args;
 use cli_support::exit::{CommandError, USAGE};
-use cli_support::output::json_line;
+use cli_support::output::{json_line, pluralize};
 use cli_support::text;
 use sargon_analysis::convert;
 use sargon_reference::{Position, Square};
 use serde::Serialize;
 
-use crate::{builtin_position_files, with_location};
+use crate::{builtin_position_files, impossible_warning, with_location};
 
 pub use head::{Decimal, PositionHeader, RejectedLine};
 pub use stream::{ParsedLine, PositionStream, Reporter, SinglePosition};
@@ -102,6 +102,30 @@ pub struct NamedPosition {
     pub impossible: Vec<String>,
 }
 
+/// Limits warnings of positions that no game reaches: the first ten are printed, then their number.
+#[derive(Debug, Default)]
+pub struct ImpossibleTally {
+    count: usize,
+}
+
+impl ImpossibleTally {
+    /// Positions that are reported each.
+    const MAX_WARNINGS: usize = 10;
+
+    /// Counts a warning, and returns `true` if it is to be printed.
+    pub fn add(&mut self) -> bool {
+        self.count += 1;
+        self.count <= Self::MAX_WARNINGS
+    }
+
+    /// Returns the number of positions that were not reported, as a warning; `None` if all were.
+    pub fn summary(&self) -> Option<String> {
+        let count = self.count.saturating_sub(Self::MAX_WARNINGS);
+        let positions = pluralize(count, "further position");
+        (count > 0).then(|| format!("warning: no game reaches {positions}"))
+    }
+}
+
 impl PositionArgs {
     /// Creates arguments from values parsed elsewhere.
     pub fn new(positions: Vec<String>, strict: bool) -> Self {
@@ -164,9 +188,7 @@ impl NamedPosition {
     /// Returns a warning with location if no game reaches the position.
     pub fn impossible_warning(&self) -> Option<String> {
         let SourceLocation { file, line } = &self.place;
-        let reasons = self.impossible.join(", ");
-        (!reasons.is_empty())
-            .then(|| format!("{file}:{line}: warning: no game reaches this position: {reasons}"))
+        impossible_warning(file, *line, &self.impossible)
     }
 
     /// Returns the JSON fields that all commands share.

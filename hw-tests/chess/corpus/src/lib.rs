@@ -45,6 +45,24 @@ pub struct Case {
     pub subject: CaseInput,
 }
 
+impl Case {
+    /// Returns a warning with the location of its line if it is a position that no game reaches.
+    #[must_use]
+    pub fn impossible_warning(&self, file: &str, line: usize) -> Option<String> {
+        let CaseInput::Position { fen, .. } = &self.subject else { return None };
+        let reasons = chess_rules::Position::from_fen(fen).ok()?.impossible();
+        impossible_warning(file, line, &reasons)
+    }
+}
+
+/// Returns a warning with location if there are reasons why no game reaches a position.
+fn impossible_warning(file: &str, line: usize, reasons: &[String]) -> Option<String> {
+    (!reasons.is_empty()).then(|| {
+        let reasons = reasons.join(", ");
+        format!("{file}:{line}: warning: no game reaches this position: {reasons}")
+    })
+}
+
 /// The input of a case, with its documented results.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum CaseInput {

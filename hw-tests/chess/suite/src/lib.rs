@@ -29,7 +29,6 @@
 
 #[cfg(feature = "args")]
 pub mod args;
-mod case_list;
 mod checks;
 pub mod compare;
 pub mod exhaust;
@@ -43,7 +42,6 @@ pub mod residues;
 pub mod responses;
 mod suite;
 
-pub use case_list::CompactCases;
 pub use requests::SargonBoard;
 pub use suite::{PositionDetails, SargonState, SargonSuite};
 

@@ -14,7 +14,6 @@ use cli_support::text::{Escape, eprint_message};
 use cli_support::time::parse_time;
 use hil_harness::args::{BoardArgs, OUTPUT};
 use hil_harness::campaign::{self, Executor, FinishedRun, Observer, RunConfig, RunContext};
-use hil_harness::case_list::CaseList;
 use hil_harness::file_system::OsFileSystem;
 use hil_harness::fleet::FleetBoard;
 use hil_harness::live::{BoardConfig, SetupError};
@@ -108,7 +107,7 @@ pub(super) struct ExecutionArgs {
 pub(super) fn run_on<T: Executor, C: Default>(
     board: &BoardArgs,
     config: &RunConfig,
-    cases: &dyn CaseList<<T::Suite as Suite>::Case>,
+    cases: &[<T::Suite as Suite>::Case],
     single: impl FnOnce() -> Result<T::Plan, CommandError>,
     each: impl Fn(BoardConfig<C>) -> Result<T::Plan, CommandError>,
     prepare: &(dyn Fn(&T::Plan) -> Result<T, SetupError> + Sync),

@@ -133,12 +133,13 @@ fn history(args: &HistoryArgs) -> CommandResult {
 fn merge<S: Suite>(args: &MergeArgs, reports: Vec<StoredReport>) -> CommandResult {
     let parse = |stored: StoredReport| Ok((stored.path.clone(), stored.parse::<S>()?));
     let shards = reports.into_iter().map(parse).collect::<Result<Vec<_>, ReadError>>()?;
-    let (whole, mut cases) = merge_shards(shards)?;
+    let whole = merge_shards(shards)?;
     report::prepare_folder(&OsFileSystem, &args.report_dir, args.force)?;
-    report::write_files(&whole, &mut cases, &OsFileSystem, &args.report_dir)?;
+    report::write_files(&whole, &OsFileSystem, &args.report_dir)?;
     print(&format!("{}: {}\n", whole.outcome, whole.headline().escaped()))?;
+    let counts = VerdictCounts::excluding_known(&whole.cases);
     let ended = whole.summary.map_or(RunEnd::Complete, |summary| summary.ended);
-    Ok(exit_code(VerdictCounts::excluding_known(&cases), &ended))
+    Ok(exit_code(counts, &ended))
 }
 
 fn diff<S: Suite>(before: StoredReport, after: StoredReport) -> CommandResult {

@@ -5,7 +5,6 @@ use cli_support::exit::{CommandError, CommandResult, INCOMPLETE, USAGE};
 use cli_support::text::eprint_message;
 use firmware::evaluator::built_in_beside;
 use hil_harness::campaign::{FinishedRun, Observer, RunConfig};
-use hil_harness::case_list::CaseList;
 use hil_harness::live::BoardSuite;
 use hil_harness::report;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -42,7 +41,7 @@ pub(super) struct RunArgs {
 pub(super) fn run(args: &RunArgs) -> CommandResult {
     if args.list {
         let cases = args.select.cases(args.board.board.transcript())?;
-        let mut lines = cases.cases().map(|case| format!("{} {}\n", case.id, case.tags.join(" ")));
+        let mut lines = cases.iter().map(|case| format!("{} {}\n", case.id, case.tags.join(" ")));
         while let Some(first) = lines.next() {
             print(
                 &lines.by_ref().take(LINES_PRINTED_AT_ONCE).fold(first, |text, line| text + &line),
@@ -129,7 +128,6 @@ fn conclude(done: &FinishedRun<SargonSuite>) -> CommandResult {
         totals: overview,
         summary,
         stats,
-        utilization,
         faults,
         took,
         target,
@@ -148,9 +146,6 @@ fn conclude(done: &FinishedRun<SargonSuite>) -> CommandResult {
         target,
     ))?;
     print(&overview.comparison())?;
-    if let Some(load) = utilization {
-        print(&format!("limit: {load}\n"))?;
-    }
     let code = done.exit_code();
     if let Some(faults) = faults {
         print(&format!("faults: {faults}\n"))?;

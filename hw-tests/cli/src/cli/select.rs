@@ -1,5 +1,6 @@
 //! Options that select cases.
 
+use std::collections::HashSet;
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -8,12 +9,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use cli_support::exit::{CommandError, ENVIRONMENT, NOTHING_SELECTED};
 use cli_support::files::MAX_INPUT_BYTES;
-use cli_support::text::Escape;
+use cli_support::text::{Escape, eprint_message};
 use hil_harness::board::read_header;
-use hil_harness::case_list::{CaseList, SelectedCases, repeated_name};
 use hil_harness::select::{Selection, Shard};
+use sargon_corpus::args::ImpossibleTally;
 use sargon_corpus::{self as corpus, Case};
-use sargon_suite::{CompactCases, SargonSuite};
+use sargon_suite::SargonSuite;
 
 #[derive(Args)]
 pub(super) struct SelectArgs {
@@ -36,10 +37,7 @@ pub(super) struct SelectArgs {
 
 impl SelectArgs {
     /// Returns the selected cases; of a transcript, by default those that it contains.
-    pub(super) fn cases(
-        &self,
-        replay: Option<&Path>,
-    ) -> Result<SelectedCases<CompactCases>, CommandError> {
+    pub(super) fn cases(&self, replay: Option<&Path>) -> Result<Vec<Case>, CommandError> {
         let replay = replay.filter(|_| self.is_unrestricted()).map(read_header).transpose();
         let replay = replay.map_err(|error| CommandError::new(ENVIRONMENT, error))?;
         let is_wanted =
@@ -51,7 +49,7 @@ impl SelectArgs {
             shard: self.shard,
             seed: self.shuffle,
         };
-        let cases = selection.of::<SargonSuite, _>(cases);
+        let cases = selection.of::<SargonSuite>(cases);
         if cases.is_empty() {
             let why = "no case is selected; list names and tags with `hw-tests run --list`";
             return Err(CommandError::new(NOTHING_SELECTED, why));
@@ -63,28 +61,35 @@ impl SelectArgs {
         self.names.is_empty() && self.tag.is_empty()
     }
 
-    fn corpus(&self, is_wanted: &dyn Fn(&Case) -> bool) -> Result<CompactCases, CommandError> {
-        let mut cases = CompactCases::default();
+    fn corpus(&self, is_wanted: &dyn Fn(&Case) -> bool) -> Result<Vec<Case>, CommandError> {
+        let mut cases = Vec::new();
         if self.corpus.is_empty() {
             let all = corpus::builtin_corpus();
             let all = all.map_err(|error| CommandError::new(ENVIRONMENT, error))?;
-            all.into_iter().filter(is_wanted).for_each(|case| cases.push("", case));
+            cases.extend(all.into_iter().filter(is_wanted));
         }
-        self.corpus.iter().try_for_each(|path| read(path, is_wanted, &mut cases))?;
-        match repeated_name::<SargonSuite>(&cases) {
-            Some(name) => {
-                Err(CommandError::new(ENVIRONMENT, format!("two cases are called {name}")))
+        let mut impossible = ImpossibleTally::default();
+        for path in &self.corpus {
+            read(path, is_wanted, &mut cases, &mut impossible)?;
+        }
+        impossible.summary().into_iter().for_each(eprint_message);
+        let mut names = HashSet::new();
+        match cases.iter().find(|case| !names.insert(&case.id)) {
+            Some(Case { id, .. }) => {
+                Err(CommandError::new(ENVIRONMENT, format!("two cases are called {id}")))
             }
             None => Ok(cases),
         }
     }
 }
 
-/// Adds the wanted cases of a file of up to [`MAX_INPUT_BYTES`], line by line.
+/// Adds the wanted cases of a file of up to [`MAX_INPUT_BYTES`], line by line. Warns of positions
+/// that no game reaches.
 fn read(
     path: &Path,
     is_wanted: &dyn Fn(&Case) -> bool,
-    cases: &mut CompactCases,
+    cases: &mut Vec<Case>,
+    impossible: &mut ImpossibleTally,
 ) -> Result<(), CommandError> {
     let name = path.escaped().to_string();
     let unreadable =
@@ -103,7 +108,14 @@ fn read(
         }
         let case = corpus::parse_line(&name, line, &String::from_utf8_lossy(&bytes));
         let case = case.map_err(|error| CommandError::new(ENVIRONMENT, error))?;
-        case.into_iter().filter(is_wanted).for_each(|case| cases.push(&name, case));
+        if let Some(case) = case.filter(is_wanted) {
+            if let Some(warning) = case.impossible_warning(&name, line)
+                && impossible.add()
+            {
+                eprint_message(warning);
+            }
+            cases.push(case);
+        }
     }
     Ok(())
 }

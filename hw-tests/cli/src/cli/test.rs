@@ -14,7 +14,6 @@ use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, NOTHING_SELECT
 use cli_support::file_roles::{NamedFile, refuse_overwriting};
 use cli_support::output::{json_line, print};
 use cli_support::text::{Escape, eprint_message};
-use hil_harness::case_list::CaseList;
 use hil_harness::report;
 use hil_harness::select::{NamePatterns, Selection, Shard};
 use tdlasm::source::{DiskLoader, Loader};
@@ -180,7 +179,7 @@ fn run_files(files: &[Tested], args: &TestArgs, filter: &CaseFilter) -> CommandR
         print(&file.headings().filter(is_skipped).map(reason).collect::<String>())?;
     }
     let selection = Selection { shard: args.shard, ..Selection::default() };
-    let cases = selection.of::<TestFiles, _>(cases).cases().collect::<Vec<_>>();
+    let cases = selection.of::<TestFiles>(cases);
     if cases.is_empty() {
         return Ok(NOTHING_SELECTED);
     }

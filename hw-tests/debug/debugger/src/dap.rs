@@ -39,6 +39,8 @@ const ERROR_ID: u32 = 1;
 pub struct LaunchedSession {
     /// The debugger, halted at the entry point.
     pub debugger: Debugger,
+    /// A warning about the arguments.
+    pub warning: Option<String>,
     /// A message if the board did not reach its entry point.
     pub message: Option<String>,
     /// Whether to continue at once instead of staying at the entry point.

@@ -12,7 +12,7 @@ use super::session::{
     ExchangeTarget, ProgramArgs, StartedSession, is_test_file, open_case, parse_define,
 };
 use super::target::TargetArgs;
-use sargon_corpus::args::{parse_position, parse_square};
+use sargon_corpus::args::{parse_position, parse_square, single};
 
 /// Seconds of board time within which the call must be reached.
 const TIMEOUT_SECONDS: f64 = 10.0;
@@ -45,9 +45,12 @@ fn launch(
         (Some(program), None) => launch_program(arguments, program)?,
         (None, _) => launch_position(arguments, should_stop)?,
     };
+    let named = arguments.fen.as_deref().and_then(|fen| single(fen).ok());
+    let warning = named.and_then(|named| named.impossible_warning());
     Ok(LaunchedSession {
         runs: session.is_program && arguments.stop_on_entry == Some(false),
         has_console: session.is_program,
+        warning,
         debugger: session.debugger,
         message: session.message,
     })

@@ -20,6 +20,7 @@ use super::session::{board_time, session_error};
 use cli_support::files::read_input as read;
 use cli_support::interrupt::install_handler;
 use cli_support::output::print;
+use cli_support::text::eprint_message;
 
 /// Rows of instructions and calls that are printed if standard output is not a terminal.
 const PRINTED_ROWS: usize = 6;
@@ -84,7 +85,9 @@ fn find_case(args: &WhyArgs) -> Result<Case, CommandError> {
         let cases = corpus::parse_positions("FEN", &args.case);
         let cases = cases.map_err(|error| CommandError::new(cli_support::exit::USAGE, error))?;
         let none = || CommandError::new(NOTHING_SELECTED, "the FEN is empty");
-        return cases.into_iter().next().ok_or_else(none);
+        let case = cases.into_iter().next().ok_or_else(none)?;
+        case.impossible_warning("FEN", 1).into_iter().for_each(eprint_message);
+        return Ok(case);
     }
     let mut cases = Vec::new();
     for path in &args.corpus {

@@ -59,7 +59,6 @@ struct Shared {
     reset: AtomicBool,
     pc: AtomicU16,
     clock: AtomicU64,
-    halted: AtomicU64,
     measured: Mutex<Measured>,
 }
 
@@ -143,11 +142,6 @@ impl BoardServer {
         self.shared.clock.load(Ordering::Acquire)
     }
 
-    /// Returns the T-states of [`Self::clock`] that the processor spent in HALT.
-    pub fn halted_time(&self) -> u64 {
-        self.shared.halted.load(Ordering::Acquire)
-    }
-
     /// Takes the records of the calls completed so far. Includes all calls that returned before the
     /// last character that the host has received.
     pub fn take_records(&self) -> Vec<CallRecord> {
@@ -197,7 +191,6 @@ fn serve(board: &mut BoardModel<impl SerialLine>, shared: &Shared, pace: Pace, c
         let stop = board.run_for(SLICE_T_STATES);
         shared.pc.store(board.registers().pc, Ordering::Release);
         shared.clock.store(board.clock(), Ordering::Release);
-        shared.halted.store(board.halted_time(), Ordering::Release);
         let violations = board.take_violations();
         if !violations.is_empty() {
             append(&mut shared.measured().violations, violations);

@@ -95,9 +95,6 @@ pub trait Instrumentation {
     /// When the host has received a character, all T-states before it was sent are counted.
     fn clock(&self) -> u64;
 
-    /// Returns how many of these T-states the processor spent in HALT.
-    fn halted_time(&self) -> u64;
-
     /// Takes the calls that the probe has measured. When the host has received a character, all
     /// calls that ended before it was sent are included.
     fn take_records(&self) -> Vec<CallRecord>;

@@ -12,6 +12,7 @@ pub use reporter::Reporter;
 pub use crate::executor::Executor;
 use crate::executor::{as_rig_failure, setup_failure};
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,10 +22,8 @@ use rcflash_link::LinkStats;
 use rcflash_transport::time::Duration;
 
 use crate::board::FaultCounts;
-use crate::case_index::CaseTally;
-use crate::case_list::{CaseList, SelectedCases, ids};
 use crate::file_system::FileSystem;
-use crate::live::{SetupError, Utilization};
+use crate::live::SetupError;
 use crate::report::{self, BoardSummary, RunTarget, RunTotals};
 use crate::results::{BoardReady, Clock, RESULTS_FORMAT, RunHeader, cases_digest};
 use crate::rounds::Rounds;
@@ -90,11 +89,7 @@ impl RunConfig {
         Rounds { clock: Arc::clone(clock), deadline, remaining: self.count, seed: self.seed }
     }
 
-    fn head<S: Suite>(
-        &self,
-        cases: &dyn CaseList<S::Case>,
-        profile: Option<&BoardProfile>,
-    ) -> RunHeader {
+    fn head<S: Suite>(&self, cases: &[S::Case], profile: Option<&BoardProfile>) -> RunHeader {
         RunHeader {
             results: RESULTS_FORMAT,
             program: concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -153,8 +148,6 @@ pub struct FinishedRun<S: Suite> {
     pub summary: RunSummary,
     /// Statistics of the line.
     pub stats: LinkStats,
-    /// The utilization of processor and line.
-    pub utilization: Option<Utilization>,
     /// The injected faults.
     pub faults: Option<FaultCounts>,
     /// The duration without the set-up.
@@ -183,14 +176,14 @@ impl<S: Suite> FinishedRun<S> {
 /// wrong answer only if the user's own routines can't be built, or if a result already has one.
 pub fn run<'a, T: Executor>(
     config: &'a RunConfig,
-    cases: &'a dyn CaseList<CaseOf<T>>,
+    cases: &'a [CaseOf<T>],
     plan: Result<T::Plan, CommandError>,
     mut ctx: RunContext<'a, T>,
 ) -> Result<FinishedRun<T::Suite>, CommandError> {
     let profile = plan.as_ref().ok().and_then(T::planned_profile);
     let head = config.head::<T::Suite>(cases, profile);
     let mut reporter = Reporter::start(config, cases, head.clone(), profile, &ctx)?;
-    let mut recorder = ResultRecorder::new(config, cases.len(), Arc::clone(&ctx.clock));
+    let mut recorder = ResultRecorder::new(config, Arc::clone(&ctx.clock));
     let outcome = plan
         .map_err(as_rig_failure)
         .and_then(|plan| {
@@ -214,13 +207,14 @@ fn with_failed_verdict_code<S: Suite>(
 /// Prepares the executor, runs the cases, and completes the results file.
 fn run_on_executor<T: Executor>(
     config: &RunConfig,
-    cases: &dyn CaseList<CaseOf<T>>,
+    cases: &[CaseOf<T>],
     mut plan: T::Plan,
     recorder: &mut ResultRecorder<T::Suite>,
     reporter: &mut Reporter<T::Suite>,
     ctx: &mut RunContext<T>,
 ) -> Result<FinishedRun<T::Suite>, CommandError> {
-    T::complete_plan(&mut plan, &ctx.stop, &mut ids::<T::Suite>(cases));
+    let mut ids = cases.iter().map(|case| T::Suite::id(case).to_owned());
+    T::complete_plan(&mut plan, &ctx.stop, &mut ids);
     let cases = recorder.unfinished(cases)?;
     let mut executor = match prepare(&plan, recorder, ctx) {
         Ok(executor) => executor,
@@ -236,9 +230,8 @@ fn run_on_executor<T: Executor>(
         executor.finish();
     }
     let stats = executor.stats();
-    let (utilization, faults) = (executor.utilization(), executor.faults());
+    let faults = executor.faults();
     reporter.report.set_summary(&summary, stats);
-    reporter.report.utilization = utilization;
     reporter.report.faults = faults.map(|faults| faults.to_string());
     reporter.report.rounds = config.is_soak().then(|| recorder.totals.counts());
     recorder.finish(report::incomplete_reason(&summary.ended))?;
@@ -246,7 +239,6 @@ fn run_on_executor<T: Executor>(
     Ok(FinishedRun {
         totals: recorder.totals.clone(),
         stats,
-        utilization,
         faults,
         summary,
         took,
@@ -273,7 +265,7 @@ fn prepare<T: Executor>(
 fn run_iterations<T: Executor>(
     config: &RunConfig,
     executor: &mut T,
-    mut cases: SelectedCases<&dyn CaseList<CaseOf<T>>>,
+    mut cases: Cow<[CaseOf<T>]>,
     recorder: &mut ResultRecorder<T::Suite>,
     ctx: &mut RunContext<T>,
 ) -> Result<RunSummary, CommandError> {
@@ -282,12 +274,12 @@ fn run_iterations<T: Executor>(
     loop {
         let (next, started) = run_iteration(config, executor, &cases, &rounds, recorder, ctx);
         summary = summary.merge(next);
-        let count = started.count;
+        let count = started.len();
         recorder.verify_one_verdict_each(started)?;
         if summary.ended != RunEnd::Complete || !rounds.has_next(count) {
             return Ok(summary);
         }
-        rounds.reorder(&mut cases.indices);
+        rounds.reorder(cases.to_mut());
     }
 }
 
@@ -295,23 +287,24 @@ fn run_iterations<T: Executor>(
 fn run_iteration<T: Executor>(
     config: &RunConfig,
     executor: &mut T,
-    cases: &dyn CaseList<CaseOf<T>>,
+    cases: &[CaseOf<T>],
     rounds: &Rounds,
     recorder: &mut ResultRecorder<T::Suite>,
     ctx: &mut RunContext<T>,
-) -> (RunSummary, CaseTally) {
+) -> (RunSummary, Vec<String>) {
     let count = rounds.next_len(cases.len());
     ctx.observer.on_iteration_start(count);
     let stop = Arc::clone(&ctx.stop);
     let RunConfig { repeat, fail_fast, .. } = *config;
     let baseline = config.baseline.as_deref();
     let options = RunOptions { repeat, fail_fast, baseline, interrupted: &stop };
-    let mut started = CaseTally::default();
+    let mut started = Vec::new();
     let mut feed = cases
-        .cases()
+        .iter()
         .take(count)
         .take_while(|_| !rounds.is_past_deadline())
-        .inspect(|case| started.add(T::Suite::id(case)));
+        .inspect(|case| started.push(T::Suite::id(case).to_owned()))
+        .cloned();
     let mut on_result = |result| {
         ctx.observer.on_result(&result);
         // Without a results file there is no use in running more cases.

@@ -10,7 +10,7 @@ use rcflash_link::LinkStats;
 
 use crate::board::FaultCounts;
 use crate::live::BoardSuite;
-use crate::live::{BoardConfig, LiveBoard, SetupError, Utilization};
+use crate::live::{BoardConfig, LiveBoard, SetupError};
 use crate::report::RunTarget;
 use crate::runner::{CaseResult, RunOptions, RunSummary, run_cases_from};
 use crate::suite::Suite;
@@ -84,11 +84,6 @@ pub trait Executor {
         LinkStats::default()
     }
 
-    /// Returns the utilization of processor and line, if it is known.
-    fn utilization(&self) -> Option<Utilization> {
-        None
-    }
-
     /// Returns the faults injected so far; `None` without fault injection.
     fn faults(&self) -> Option<FaultCounts> {
         None
@@ -155,16 +150,8 @@ impl<S: BoardSuite> Executor for LiveBoard<S> {
         }
     }
 
-    fn finish(&mut self) {
-        self.record_waits();
-    }
-
     fn stats(&self) -> LinkStats {
         self.stats()
-    }
-
-    fn utilization(&self) -> Option<Utilization> {
-        self.utilization()
     }
 
     fn faults(&self) -> Option<FaultCounts> {

@@ -14,8 +14,6 @@ pub mod args;
 pub mod baseline;
 pub mod board;
 pub mod campaign;
-mod case_index;
-pub mod case_list;
 pub mod doctor;
 mod executor;
 pub mod file_system;

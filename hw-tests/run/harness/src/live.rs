@@ -12,7 +12,6 @@ mod recover;
 mod requests;
 mod stock_monitor;
 mod suite;
-mod utilization;
 
 pub use damage::StatusFinding;
 pub use guard::Finding;
@@ -20,7 +19,6 @@ pub use pipeline::CaseReply;
 pub use recover::Recovery;
 pub use stock_monitor::{StockLoader, end_address};
 pub use suite::{BoardSuite, CasePlan, Response};
-pub use utilization::{Bottleneck, LineUtilization, Utilization};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,7 +44,6 @@ use damage::StatusBaseline;
 use firmware::code_map::CodeMap;
 pub use programs::{Programs, write_to_flash};
 pub use rcflash_monitors::{HostedProgram, MonitorDescription, ResidentMonitor, StockMonitor};
-use utilization::CounterSnapshot;
 
 /// How long to wait for a simulated board's port to reappear.
 const DEFAULT_RECONNECT_TIMEOUT: Duration = Duration::from_secs(3);
@@ -325,9 +322,6 @@ pub struct LiveBoard<S: BoardSuite> {
     records: Vec<CallRecord>,
     /// Violations of requests whose replies have not been received.
     violations: Vec<Violation>,
-    baseline_counters: CounterSnapshot,
-    /// The board's count of waits at the last [`Self::record_waits`].
-    waits: Option<u32>,
     /// The last good status; `None` if the application has none, or it could not be read.
     status: Option<StatusBaseline>,
     config: BoardConfig<S>,
@@ -396,16 +390,12 @@ impl<S: BoardSuite> LiveBoard<S> {
             application: ready.application,
             records: Vec::new(),
             violations: Vec::new(),
-            baseline_counters: CounterSnapshot::default(),
-            waits: None,
             status: None,
             config: config.clone(),
             programs,
             board,
         };
-        live.record_waits();
         live.record_status();
-        live.baseline_counters = live.counters();
         live
     }
 

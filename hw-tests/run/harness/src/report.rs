@@ -7,6 +7,7 @@ mod diff;
 mod facts;
 mod files;
 mod history;
+mod json;
 mod junit;
 mod markdown;
 mod merge;
@@ -31,7 +32,7 @@ pub use model::{Report, ReportedBoard, SCHEMA_VERSION};
 pub(crate) use stored::{MAX_REPORT_BYTES, REPORT_PREFIX, parse_report};
 pub use stored::{ReadError, StoredReport};
 pub use target::RunTarget;
-pub use worst_results::{CaseResults, WorstResults};
+pub use worst_results::WorstResults;
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write};

@@ -39,7 +39,7 @@ impl Rounds {
     }
 
     /// Puts the cases into the order of the next round.
-    pub(crate) fn reorder(&mut self, order: &mut [u32]) {
+    pub(crate) fn reorder<T>(&mut self, order: &mut [T]) {
         if let Some(seed) = &mut self.seed {
             *seed = seed.wrapping_add(1);
             shuffle(order, *seed);

@@ -7,7 +7,6 @@ use std::str::FromStr;
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 
-use crate::case_list::{CaseList, SelectedCases, ids};
 use crate::suite::Suite;
 
 /// A selection of cases, and their order.
@@ -55,21 +54,19 @@ impl fmt::Display for Shard {
 impl Selection {
     /// Returns the selected cases. Each case is in exactly one shard of a selection.
     #[must_use]
-    pub fn of<S: Suite, L: CaseList<S::Case>>(&self, cases: L) -> SelectedCases<L> {
-        let names = NamePatterns::new(&self.names, ids::<S>(&cases));
+    pub fn of<S: Suite>(&self, mut cases: Vec<S::Case>) -> Vec<S::Case> {
+        let names = NamePatterns::new(&self.names, cases.iter().map(S::id));
         let has_tag = |tags: &[String]| tags.iter().any(|tag| self.tags.contains(tag));
-        let mut selected = SelectedCases::new(cases, |case| {
+        cases.retain(|case| {
             names.includes(S::id(case)) && (self.tags.is_empty() || has_tag(S::tags(case)))
         });
         if let Some(Shard { part, of }) = self.shard {
-            let places = selected.indices.into_iter().enumerate();
-            let chosen = places.filter(|(at, _)| at % of == part - 1);
-            selected.indices = chosen.map(|(_, index)| index).collect();
+            cases = cases.into_iter().skip(part - 1).step_by(of).collect();
         }
         if let Some(seed) = self.seed {
-            shuffle(&mut selected.indices, seed);
+            shuffle(&mut cases, seed);
         }
-        selected
+        cases
     }
 }
 
@@ -138,7 +135,7 @@ mod tests {
         let numbered = (0..100).map(|number| case(&format!("mul.{number}")));
         let tagged = |id| TestCase { tags: vec!["odd".to_owned()], ..case(id) };
         let cases: Vec<_> = numbered.chain(["div.1", "div.21"].map(tagged)).collect();
-        selection.of::<TestSuite, _>(cases).cases().map(|case| case.id).collect()
+        selection.of::<TestSuite>(cases).into_iter().map(|case| case.id).collect()
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use hil_harness::case_list::CaseList;
 use hil_harness::file_system::OsFileSystem;
 use hil_harness::results::{
     BoardReady, RESULTS_FORMAT, ResultsError, ResultsWriter, RunHeader, cases_digest,
@@ -64,7 +63,7 @@ impl ManyResults {
     }
 
     /// Returns the header of a run of `count` cases, with the digest of these cases.
-    pub fn header(count: usize, profile: &str, cases: &dyn CaseList<Case>) -> RunHeader {
+    pub fn header(count: usize, profile: &str, cases: &[Case]) -> RunHeader {
         RunHeader {
             results: RESULTS_FORMAT,
             program: "many results".to_owned(),

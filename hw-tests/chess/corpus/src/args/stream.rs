@@ -16,13 +16,11 @@ use cli_support::text;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::source::{Batch, Source};
-use super::{Jobs, NamedPosition, OutputForm, RejectedLine, SourceLocation};
+use super::{ImpossibleTally, Jobs, NamedPosition, OutputForm, RejectedLine, SourceLocation};
 use crate::with_location;
 
 /// Batches in flight for each thread.
 const BATCHES_PER_JOB: usize = 3;
-/// Positions that no game reaches that are reported each.
-const MAX_WARNINGS: usize = 10;
 
 /// A line with a position and what a command made of it, or an invalid line.
 pub enum ParsedLine<R> {
@@ -42,7 +40,7 @@ pub struct PositionStream {
     positions: usize,
     refused: usize,
     /// Positions that no game reaches; `None` if they are not reported.
-    impossible: Option<usize>,
+    impossible: Option<ImpossibleTally>,
 }
 
 /// Reports invalid lines.
@@ -104,7 +102,7 @@ impl PositionStream {
         thread::spawn(move || sources.into_iter().for_each(|source| source.send(&sender)));
         let ahead = VecDeque::new();
         let reporter = Reporter { is_strict, form, progress: progress() };
-        let impossible = warns.then_some(0);
+        let impossible = warns.then(ImpossibleTally::default);
         Self { batches, ahead, jobs: 1, reporter, positions: 0, refused: 0, impossible }
     }
 
@@ -227,12 +225,10 @@ impl PositionStream {
     }
 
     fn warn_if_impossible(&mut self, named: &NamedPosition) {
-        let (Some(count), Some(warning)) = (&mut self.impossible, named.impossible_warning())
-        else {
-            return;
-        };
-        *count += 1;
-        if *count <= MAX_WARNINGS {
+        if let Some(tally) = &mut self.impossible
+            && let Some(warning) = named.impossible_warning()
+            && tally.add()
+        {
             self.reporter.progress.suspend(|| text::eprint_message(warning));
         }
     }
@@ -257,10 +253,8 @@ impl PositionStream {
 
     /// Finishes a command: exit code 3 if there were invalid lines.
     pub fn finish(&self, outcome: CommandResult) -> CommandResult {
-        if let Some(count @ 1..) = self.impossible.map(|count| count.saturating_sub(MAX_WARNINGS)) {
-            let positions = pluralize(count, "further position");
-            text::eprint_message(format!("warning: no game reaches {positions}"));
-        }
+        let summary = self.impossible.as_ref().and_then(ImpossibleTally::summary);
+        summary.into_iter().for_each(text::eprint_message);
         match (self.refused, outcome) {
             (0, outcome) | (_, outcome @ Err(_)) => outcome,
             (refused, _) => {

@@ -1,18 +1,13 @@
 //! The files of a report, and which existing files they replace.
 
-use std::io::{self, Read};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use flate2::read::GzDecoder;
-use hil_harness::report::{
-    CaseResults, FollowUpOptions, WriteError, prepare_folder, write_files, write_no_run,
-};
+use hil_harness::report::{FollowUpOptions, WriteError, prepare_folder, write_files, write_no_run};
 use hil_harness::results::RunHeader;
-use hil_harness::runner::Verdict;
 use hil_testing::many_results::ManyResults;
 use hil_testing::simulated_disk::SimulatedDisk;
-use sargon_suite::{CaseResult, Report, SargonSuite};
+use sargon_suite::Report;
 use serde_json::Value;
 
 const FILES: [&str; 4] = ["report.json", "junit.xml", "report.html", "report.md"];
@@ -27,7 +22,7 @@ fn a_report_of_ours_is_recognised_in_every_form_and_replaced() {
     let folder = Path::new("folder");
     for _ in 0..2 {
         prepare_folder(&disk, folder, false).expect("it is ours");
-        write_files(&report(), &mut Vec::new(), &disk, folder).expect("it is written");
+        write_files(&report(), &disk, folder).expect("it is written");
     }
     assert_eq!(disk.paths().len(), FILES.len());
 }
@@ -55,14 +50,14 @@ fn a_run_without_results_leaves_its_reason_unless_there_is_an_earlier_report() {
     write_no_run(&disk, folder, "no <port>\u{1b}").expect("it is written");
     let text = |name: &str| disk.content(&folder.join(name)).expect("it is written");
     let page = String::from_utf8(text(FILES[1])).expect("it is text");
-    assert!(page.contains(r#" tests="1" skipped="0" failures="0" errors="1">"#), "{page}");
+    assert!(page.contains(r#" tests="1" skipped="0" errors="1" failures="0">"#), "{page}");
     assert!(page.contains(r"no &lt;port&gt;\x1B"), "{page}");
     let page = String::from_utf8(text(FILES[3])).expect("it is text");
     assert_eq!(page, "# ERROR: no case was run\n\nno &lt;port&gt;\\\\x1B\n");
     assert_eq!(disk.paths().len(), 2);
     // It is replaced by the next run's report, which stays.
     prepare_folder(&disk, folder, false).expect("it is ours");
-    write_files(&report(), &mut Vec::new(), &disk, folder).expect("it is written");
+    write_files(&report(), &disk, folder).expect("it is written");
     let earlier = FILES.map(text);
     write_no_run(&disk, folder, "too late").expect("nothing is written");
     assert_eq!(FILES.map(text), earlier);
@@ -72,23 +67,14 @@ fn a_run_without_results_leaves_its_reason_unless_there_is_an_earlier_report() {
 /// The most cases of which the page has all (docs/REPORTS.md).
 const MAX_CASES_DRAWN: usize = 10_000;
 
-/// The results of a number of cases, made when they are read.
-struct Generated(ManyResults, usize);
-
-impl CaseResults<SargonSuite> for Generated {
-    fn visit(&mut self, visit: &mut dyn FnMut(&CaseResult) -> io::Result<()>) -> io::Result<()> {
-        (0..self.1).try_for_each(|number| visit(&self.0.result(number)))
-    }
-}
-
 /// Writes the report of `count` cases and returns the data of the page.
 fn written(disk: &SimulatedDisk, folder: &Path, count: usize) -> Result<Value, WriteError> {
-    let mut cases = Generated(ManyResults::with_squares(1), count);
+    let many = ManyResults::with_squares(1);
+    let cases = (0..count).map(|number| many.result(number)).collect();
     let mut report = report();
-    let options = FollowUpOptions::default();
-    report.set_cases(&mut cases, Duration::ZERO, &options, None).expect("they can be read");
+    report.set_cases(cases, Duration::ZERO, &FollowUpOptions::default(), None);
     prepare_folder(disk, folder, false)?;
-    write_files(&report, &mut cases, disk, folder)?;
+    write_files(&report, disk, folder)?;
     let page = disk.content(&folder.join("report.html")).expect("it is written");
     let page = String::from_utf8(page).expect("it is text");
     let (_, data) = page.split_once("type=\"application/json\">").expect("the data");
@@ -97,13 +83,12 @@ fn written(disk: &SimulatedDisk, folder: &Path, count: usize) -> Result<Value, W
 }
 
 #[test]
-fn a_large_page_has_the_failures_and_figures_and_the_passes_are_beside_it() {
+fn a_large_page_has_the_failures_and_the_figures_of_all() {
     let disk = SimulatedDisk::new(1);
     let folder = Path::new("folder");
-    let passes = folder.join("passes.jsonl.gz");
     let small = written(&disk, folder, MAX_CASES_DRAWN).expect("it is written");
     assert_eq!(small["cases"].as_array().map(Vec::len), Some(MAX_CASES_DRAWN));
-    assert!(small["whole"].is_null() && disk.content(&passes).is_none());
+    assert!(small["whole"].is_null());
     // Number 9,999 fails.
     let count = MAX_CASES_DRAWN + 1;
     let large = written(&disk, folder, count).expect("it is written");
@@ -116,17 +101,4 @@ fn a_large_page_has_the_failures_and_figures_and_the_passes_are_beside_it() {
     let times = large["whole"]["times"].as_array().expect("times");
     assert_eq!(times.iter().filter_map(|time| time[1].as_u64()).sum::<u64>(), squares);
     assert_eq!(large["whole"]["tags"]["play"]["pass"], MAX_CASES_DRAWN);
-    let mut text = String::new();
-    let gz = disk.content(&passes).expect("it is written");
-    GzDecoder::new(&gz[..]).read_to_string(&mut text).expect("it is whole");
-    let read: Vec<CaseResult> =
-        text.lines().map(|line| serde_json::from_str(line).expect("a result")).collect();
-    let passed = results.into_iter().filter(|result| result.verdict == Verdict::Pass);
-    assert!(read.into_iter().eq(passed));
-    // The next report in the folder has no use for it.
-    written(&disk, folder, 1).expect("the file of passes is ours");
-    assert!(disk.content(&passes).is_none());
-    disk.insert_synced(&passes, b"another's");
-    let error = written(&disk, folder, 1).expect_err("it is not ours");
-    assert!(matches!(error, WriteError::NotAReport(path) if path == passes));
 }

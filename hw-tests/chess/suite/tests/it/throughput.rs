@@ -10,11 +10,11 @@ use board_simulator::{BoardModel, QueueLine, RunStop};
 use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
+use firmware_wire::{Reply, Request};
 use hil_harness::board::BoardKind;
-use hil_harness::live::{Bottleneck, Utilization};
 use hil_harness::runner::{RunOptions, Verdict, run_cases};
-use rcflash_link::Link;
 use rcflash_link::loader::{enter_monitor, upload_missing};
+use rcflash_link::{Link, RequestSpec};
 use rcflash_transport::Transport;
 use sargon_corpus::{self as corpus, Case};
 use sargon_suite::{BoardConfig, LiveBoard};
@@ -101,28 +101,36 @@ fn a_run_of_whole_positions_keeps_the_processor_busy() {
         let stop = AtomicBool::new(false);
         let options =
             RunOptions { repeat: 1, fail_fast: false, baseline: None, interrupted: &stop };
+        let waits_before = wait_count(&mut live);
+        let before = live.stats();
         let mut passed = 0;
         run_cases(&mut live, cases, options, |result| {
             passed += u32::from(result.verdict == Verdict::Pass);
         });
         assert_eq!(passed, 200);
-        live.record_waits();
-        let utilization = live.utilization().expect("the board has a clock");
+        let waits = f64::from(wait_count(&mut live) - waits_before);
+        let passed = live.stats().since(&before);
+        let waits_per_character = waits / (passed.bytes.0 + passed.bytes.1) as f64;
         // The waits are for the characters of the first request, before which the board is idle.
-        assert!(utilization.waits.is_some_and(|waits| waits < 0.05), "on {name}: {utilization}");
-        let busy = utilization.processor.is_some_and(|busy| (0.95..=1.0).contains(&busy));
-        assert!(
-            busy && utilization.bottleneck() == Some(Bottleneck::Processor),
-            "on {name}: {utilization}"
-        );
+        assert!(waits_per_character < 0.05, "on {name}: {waits_per_character}");
     }
 }
 
-/// Returns positions of games per second of the board's time, and the utilization of the line from
-/// the board.
+/// Returns how often the application has waited since its start, by its own count.
+fn wait_count(live: &mut LiveBoard) -> u32 {
+    let request = RequestSpec::new("reading the count of waits", Request::Idle, Duration::ZERO);
+    match live.request(&request) {
+        Ok(Reply::IdleCount(count)) => count,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Returns positions of games per second of the board's time, and the share of the time in which a
+/// character was on the line from the board.
 fn positions_a_second(board: &str, full: bool) -> (f64, f64) {
     const COUNT: u32 = 240;
     let profile = BoardProfile::named(board).expect("it ships");
+    let baud = profile.uart.baud;
     let board = BoardKind::InProcess { rom: None };
     let config = BoardConfig { board, full_responses: full, ..BoardConfig::simulated(profile) };
     let mut live = LiveBoard::prepare(&config).unwrap_or_else(|error| panic!("{error}"));
@@ -130,19 +138,15 @@ fn positions_a_second(board: &str, full: bool) -> (f64, f64) {
     let cases = corpus::builtin_corpus().expect("it ships").into_iter().filter(played);
     let stop = AtomicBool::new(false);
     let options = RunOptions { repeat: 1, fail_fast: false, baseline: None, interrupted: &stop };
+    let before = live.stats();
     let started = live.board_time().expect("it is simulated");
     run_cases(&mut live, cases.take(COUNT as usize), options, |result| {
         assert_eq!(result.verdict, Verdict::Pass);
     });
     let took = live.board_time().expect("it is simulated") - started;
-    live.record_waits();
-    let utilization = live.utilization().expect("the board has a clock");
-    // The count of waits leads to the same bottleneck as the T-states.
-    let self_reported =
-        Utilization { processor: None, line: utilization.line.filter(|_| full), ..utilization };
-    assert_eq!(self_reported.bottleneck(), utilization.bottleneck(), "{utilization}");
-    let rx = utilization.line.expect("it has a speed").rx;
-    (f64::from(COUNT) / took.as_secs_f64(), rx)
+    let passed = live.stats().since(&before);
+    let characters = passed.busy.as_secs_f64() * f64::from(baud) / 10.0;
+    (f64::from(COUNT) / took.as_secs_f64(), passed.bytes.1 as f64 / characters)
 }
 
 #[test]

@@ -130,36 +130,6 @@ fn a_run_that_passes_is_reported_square_by_square() {
 }
 
 #[test]
-fn the_bottleneck_of_a_run_is_in_every_report_only_if_its_times_are_real() {
-    // Often enough that the latency of the first request does not count.
-    let times = |count| ["--rig", "direct", "--full", "--tag", "document", "--repeat", count];
-    let written = WrittenReport::from_run(&times("80"));
-    let report = written.report();
-    let load = report.utilization.expect("the board has a clock");
-    // Replies of 350 bytes to requests of 40: the line from the board is the bottleneck.
-    assert!(written.text("report.json").contains(r#""limit":{"by":"in","#), "{load}");
-    assert!(load.processor.is_some_and(|busy| (0.5..=1.0).contains(&busy)), "{load}");
-    assert!(load.waits.is_some_and(|waits| (0.01..1.0).contains(&waits)), "{load}");
-    let line = load.line.expect("it has a speed");
-    // The difference of repeating the same cases does not include the upload.
-    let twice = WrittenReport::from_run(&times("160")).report();
-    let passed = twice.link.expect("a line").since(&report.link.expect("a line"));
-    let characters = report.board.expect("a board").baud as f64 / 10.0 * passed.busy.as_secs_f64();
-    for (share, bytes) in [(line.tx, passed.bytes.0), (line.rx, passed.bytes.1)] {
-        let expected = bytes as f64 / characters;
-        assert!(expected > 0.05 && (share - expected).abs() < 0.01, "{expected} {load}");
-    }
-    let printed = String::from_utf8_lossy(&written.output.stdout).into_owned();
-    assert!(printed.contains(&format!("limit: {load}\n")), "{printed}");
-    assert!(written.text("report.md").contains(&format!("| limit | {load} |\n")));
-    let [_, cases] = suites(&written);
-    let limit = cases.properties.iter().find(|property| property.name.as_str() == "limit");
-    assert_eq!(limit.map(|property| property.value.as_str()), Some(load.to_string().as_str()));
-    let free = WrittenReport::from_run(&["--tag", "document"]);
-    assert_eq!((free.code(), free.report().utilization), (Some(0), None));
-}
-
-#[test]
 fn junit_counts_what_the_verdicts_count() {
     for written in [
         WrittenReport::of_a_cheap_rook(&["--tag", "document"]),
@@ -208,7 +178,7 @@ fn a_failed_set_up_is_in_the_report() {
         let why = report.incomplete.expect("why");
         assert!(why.starts_with("set-up failed: ") && why.contains(what), "{why}");
         assert_eq!((report.counts.cases, report.counts.not_run), (6, 6));
-        assert!(report.image.is_none() && report.link.is_none() && report.utilization.is_none());
+        assert!(report.image.is_none() && report.link.is_none());
         let [run, cases] = suites(&written);
         assert_eq!((run.errors, cases.skipped), (1, 6), "it is not green");
         assert!(written.text("report.md").contains("**Incomplete:** set-up failed"));

@@ -37,6 +37,21 @@ fn nothing_selected_is_not_a_success() {
 }
 
 #[test]
+fn positions_that_no_game_reaches_are_run_with_a_warning() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let file = folder.path().join("own.epd");
+    let line = |number| format!("4k3/8/8/3p4/4N3/8/8/8 w - - id \"{number}\";\n");
+    std::fs::write(&file, (1..=12).map(line).collect::<String>()).expect("a scratch file");
+    let file = file.to_string_lossy();
+    let (code, printed) = run_command(&["run", "--rig", "direct", "--corpus", &file]);
+    assert_eq!(code, Some(0), "{printed}");
+    let warning = format!("{file}:1: warning: no game reaches this position: White has no king");
+    assert!(printed.contains(&warning), "{printed}");
+    assert_eq!(printed.matches("no game reaches this position").count(), 10, "{printed}");
+    assert!(printed.contains("warning: no game reaches 2 further positions"), "{printed}");
+}
+
+#[test]
 fn repeated_cases_have_one_verdict_each() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = folder.path().join("results");

@@ -22,6 +22,10 @@ impl Job {
         self.0.path().join(file)
     }
 
+    fn text(&self, file: &str) -> String {
+        std::fs::read_to_string(self.path(file)).expect("it is written")
+    }
+
     /// Runs the job with these variables; returns its exit code and the number of power cycles.
     fn run(&self, variables: &[(&str, &str)]) -> (Option<i32>, usize) {
         self.run_script(&documents().join("ci/board-job"), variables)
@@ -33,9 +37,9 @@ impl Job {
         let power = self.path("power");
         let _ = std::fs::remove_file(&power);
         let mut job = Command::new("bash");
-        job.arg(script).current_dir(self.0.path()).envs(variables.iter().copied());
+        job.arg(script).current_dir(self.0.path()).env_remove("GITHUB_STEP_SUMMARY");
         job.env("PATH", format!("{}:{path}", program.display()));
-        job.env("XDG_CONFIG_HOME", "/nonexistent").env_remove("GITHUB_STEP_SUMMARY");
+        job.env("XDG_CONFIG_HOME", "/nonexistent").envs(variables.iter().copied());
         job.env("POWER_CYCLE", format!("echo cycled >> '{}'", power.display()));
         let output = job.output().expect("bash is here");
         let cycled = std::fs::read_to_string(power).unwrap_or_default().lines().count();
@@ -54,6 +58,22 @@ fn a_job_leaves_its_artefacts_and_ends_with_the_code_of_the_run() {
     // The next job starts a new run in the same folder.
     assert_eq!(job.run(&[("RIG", "direct direct"), ("OPTIONS", "--tag document")]), (Some(0), 1));
     assert_eq!(job.run(&[]), (Some(1), 0), "RIG is missing");
+}
+
+#[test]
+fn the_summary_of_a_job_is_its_own_report() {
+    let job = Job::new();
+    let run = |options| {
+        let variables =
+            [("RIG", "direct"), ("OPTIONS", options), ("GITHUB_STEP_SUMMARY", "summary.md")];
+        let code = job.run(&variables).0;
+        (code, std::fs::read_to_string(job.path("summary.md")).unwrap_or_default())
+    };
+    let (code, summary) = run("--tag document");
+    assert_eq!((code, &*summary), (Some(0), &*job.text("report/report.md")));
+    // A usage error leaves the report of the job before.
+    let (code, after) = run("--no-such-option");
+    assert_eq!((code, &*after), (Some(2), &*summary));
 }
 
 #[test]

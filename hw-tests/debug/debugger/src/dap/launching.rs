@@ -51,6 +51,9 @@ impl Adapter<'_> {
         }
         match launched {
             Ok(session) => {
+                if let Some(warning) = &session.warning {
+                    self.client.show("important", &format!("{warning}\n"))?;
+                }
                 self.session = Some(session);
                 self.launched = arguments;
                 self.breakpoints = ClientBreakpoints::default();

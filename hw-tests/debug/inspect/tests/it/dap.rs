@@ -404,6 +404,16 @@ fn an_invalid_launch_is_refused() {
 }
 
 #[test]
+fn a_position_that_no_game_reaches_is_launched_with_a_warning() {
+    let mut client = Client::start();
+    client.ask("launch", json!({ "fen": "4k3/8/8/3p4/4N3/8/8/8 w - -", "square": "d5" }));
+    let shown = client.event("output")["body"].clone();
+    assert_eq!(shown["category"], "important", "{shown}");
+    let warning = "FEN:1: warning: no game reaches this position: White has no king\n";
+    assert_eq!(shown["output"], warning);
+}
+
+#[test]
 fn a_board_that_runs_on_answers_and_can_be_paused() {
     let mut client = Client::launched();
     client.ask("configurationDone", json!({}));

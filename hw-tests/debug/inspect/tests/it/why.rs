@@ -28,6 +28,9 @@ fn a_right_evaluator_gives_no_reason() {
             assert!(code == Some(0) && out.contains("match the reference"), "{out}{printed}");
         }
     }
+    let (_, _, printed) = hw_tests(&["why", "4k3/8/8/3p4/4N3/8/8/8 w - -"]);
+    let warning = "FEN:1: warning: no game reaches this position: White has no king";
+    assert!(printed.contains(warning), "{printed}");
     let (code, _, printed) = hw_tests(&["why", "no.such.case"]);
     assert!(code == Some(4) && printed.contains("no.such.case"), "{printed}");
 }

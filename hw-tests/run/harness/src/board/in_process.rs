@@ -185,10 +185,6 @@ impl Instrumentation for SharedBoard {
         self.lock().board.clock()
     }
 
-    fn halted_time(&self) -> u64 {
-        self.lock().board.halted_time()
-    }
-
     fn take_records(&self) -> Vec<CallRecord> {
         self.lock().board.probe_mut().map(Probe::take).unwrap_or_default()
     }

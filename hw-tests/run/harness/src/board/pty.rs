@@ -62,10 +62,6 @@ impl Instrumentation for BoardServer {
         self.clock()
     }
 
-    fn halted_time(&self) -> u64 {
-        self.halted_time()
-    }
-
     fn take_records(&self) -> Vec<CallRecord> {
         self.take_records()
     }

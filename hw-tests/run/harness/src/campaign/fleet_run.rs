@@ -11,8 +11,6 @@ use super::{
     CaseOf, Executor, FinishedRun, Reporter, ResultRecorder, RunConfig, RunContext,
     with_failed_verdict_code,
 };
-use crate::case_index::CaseTally;
-use crate::case_list::CaseList;
 use crate::fleet::{
     BoardConnected, BoardFinished, Fleet, FleetBoard, FleetEvent, FleetSummary, SchedulerStats,
     run_fleet,
@@ -31,23 +29,18 @@ const NOT_READY: &str = "was not ready before the run was over";
 /// Returns a failure if no board could be prepared, or if a file can't be written.
 pub fn run_on_fleet<'a, T: Executor>(
     config: &'a RunConfig,
-    cases: &'a dyn CaseList<CaseOf<T>>,
+    cases: &'a [CaseOf<T>],
     members: &'a [FleetBoard<T::Plan>],
     mut ctx: RunContext<'a, T>,
 ) -> Result<FinishedRun<T::Suite>, CommandError> {
     let mut head = config.head::<T::Suite>(cases, None);
     head.profile = profiles::<T>(members);
     let mut reporter = Reporter::start(config, cases, head.clone(), None, &ctx)?;
-    let mut recorder = ResultRecorder::new(config, cases.len(), Arc::clone(&ctx.clock));
+    let mut recorder = ResultRecorder::new(config, Arc::clone(&ctx.clock));
     let outcome = recorder
         .open(config, &head, ctx.file_system)
         .and_then(|()| recorder.unfinished(cases))
-        .and_then(|left| {
-            // Avoids a list of indices unless a run is resumed.
-            let left = (left.len() < cases.len()).then_some(left);
-            let left: &dyn CaseList<CaseOf<T>> = left.as_ref().map_or(cases, |left| left);
-            dispatch(config, members, left, &mut recorder, &mut reporter, &mut ctx)
-        })
+        .and_then(|left| dispatch(config, members, &left, &mut recorder, &mut reporter, &mut ctx))
         .map_err(|failure| with_failed_verdict_code(failure, &recorder));
     reporter.finish(recorder, outcome)
 }
@@ -175,7 +168,7 @@ impl<S: Suite> BoardRows<S> {
 fn dispatch<T: Executor>(
     config: &RunConfig,
     members: &[FleetBoard<T::Plan>],
-    cases: &dyn CaseList<CaseOf<T>>,
+    cases: &[CaseOf<T>],
     recorder: &mut ResultRecorder<T::Suite>,
     reporter: &mut Reporter<T::Suite>,
     ctx: &mut RunContext<T>,
@@ -228,7 +221,6 @@ fn dispatch<T: Executor>(
     Ok(FinishedRun {
         totals: recorder.totals.clone(),
         stats: rows.stats,
-        utilization: None,
         faults: None,
         summary,
         took,
@@ -241,7 +233,7 @@ fn dispatch<T: Executor>(
 /// Handles an event. Returns `false` if the run should stop.
 fn handle_event<T: Executor>(
     event: FleetEvent<T::Suite>,
-    cases: &dyn CaseList<CaseOf<T>>,
+    cases: &[CaseOf<T>],
     rows: &mut BoardRows<T::Suite>,
     recorder: &mut ResultRecorder<T::Suite>,
     ctx: &mut RunContext<T>,
@@ -272,11 +264,8 @@ fn handle_event<T: Executor>(
             return Ok(is_kept);
         }
         FleetEvent::RoundEnded { cases: of_round, next } => {
-            let mut dispatched = CaseTally::default();
-            of_round
-                .iter()
-                .for_each(|case| dispatched.add(T::Suite::id(&cases.case(*case as usize))));
-            recorder.verify_one_verdict_each(dispatched)?;
+            let id = |case: &u32| T::Suite::id(&cases[*case as usize]).to_owned();
+            recorder.verify_one_verdict_each(of_round.iter().map(id).collect())?;
             if next > 0 {
                 ctx.observer.on_iteration_end();
                 ctx.observer.on_iteration_start(next);

@@ -1,14 +1,13 @@
 //! Records the results of a run in the results file, for the report, and in the totals that are
 //! printed at the end.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use cli_support::exit::{BUG, CommandError, USAGE};
 use rcflash_transport::time::{Duration, Instant};
 
 use super::RunConfig;
-use crate::case_index::CaseTally;
-use crate::case_list::{CaseList, SelectedCases};
 use crate::file_system::FileSystem;
 use crate::report::{RunTotals, WorstResults};
 use crate::results::{BoardReady, Clock, ResultsError, ResultsWriter, RunEndRecord, RunHeader};
@@ -24,33 +23,33 @@ const SOAK_PROGRESS_INTERVAL: Duration = Duration::from_secs(60);
 pub struct ResultRecorder<S: Suite> {
     /// The counts and the cases that did not pass.
     pub totals: RunTotals<S>,
-    /// The results for the report; without a report, which cases have one.
-    pub(super) results: WorstResults,
+    /// The results for the report.
+    pub(super) results: WorstResults<S>,
     baseline: Option<Arc<Baseline>>,
     clock: Clock,
     writer: Option<ResultsWriter<S>>,
     /// The number of cases with a result in the resumed file.
     finished: usize,
-    /// The cases recorded since [`Self::verify_one_verdict_each`].
-    recorded: CaseTally,
+    /// The names of the cases recorded since [`Self::verify_one_verdict_each`].
+    recorded: Vec<String>,
     /// In a soak run: how many cases were written, and when the counts were last written.
     soak: Option<(u64, Instant)>,
     failed: Option<ResultsError>,
 }
 
 impl<S: Suite> ResultRecorder<S> {
-    /// Creates a recorder for `count` cases, without results.
+    /// Creates a recorder without results.
     #[must_use]
-    pub fn new(config: &RunConfig, count: usize, clock: Clock) -> Self {
+    pub fn new(config: &RunConfig, clock: Clock) -> Self {
         let soak = config.is_soak().then(|| (0, clock()));
         Self {
             totals: RunTotals::new(config.follow_up.clone()),
-            results: WorstResults::new(config.report.as_deref(), count),
+            results: WorstResults::default(),
             baseline: config.baseline.clone(),
             clock,
             writer: None,
             finished: 0,
-            recorded: CaseTally::default(),
+            recorded: Vec::new(),
             soak,
             failed: None,
         }
@@ -66,27 +65,32 @@ impl<S: Suite> ResultRecorder<S> {
         let Some(path) = &config.results else { return Ok(()) };
         let clock = Arc::clone(&self.clock);
         let writer = if config.resume {
-            let mut add = |mut result| self.add_result(&mut result);
+            let mut add = |result| self.add_result(result);
             ResultsWriter::resume(file_system, path, head, clock, &mut add)
         } else {
             ResultsWriter::create(file_system, path, head, config.force, clock)
         };
-        self.writer = Some(writer.inspect_err(|_| self.discard_results(config, head.cases))?);
+        self.writer = Some(writer.inspect_err(|_| self.discard_results(config))?);
         self.finished = self.results.len();
         Ok(())
     }
 
     /// Discards the results of a file that turned out to be damaged or of another run.
-    fn discard_results(&mut self, config: &RunConfig, count: usize) {
+    fn discard_results(&mut self, config: &RunConfig) {
         self.totals = RunTotals::new(config.follow_up.clone());
-        self.results = WorstResults::new(config.report.as_deref(), count);
+        self.results = WorstResults::default();
     }
 
-    fn add_result(&mut self, result: &mut CaseResult<S>) {
+    fn add_result(&mut self, mut result: CaseResult<S>) {
+        self.count(&mut result);
+        self.results.add(result);
+    }
+
+    /// Adds a result to the totals, and sets whether it is known.
+    fn count(&mut self, result: &mut CaseResult<S>) {
         let compared = self.baseline.as_ref().map(|earlier| earlier.compare(result));
         result.known = compared == Some(BaselineStatus::Known);
         self.totals.add(result, compared);
-        self.results.add(result);
     }
 
     /// Returns the boards of the resumed run on a fleet.
@@ -97,11 +101,15 @@ impl<S: Suite> ResultRecorder<S> {
     /// Returns the cases that have no verdict in the results file.
     pub(super) fn unfinished<'a>(
         &self,
-        cases: &'a dyn CaseList<S::Case>,
-    ) -> Result<SelectedCases<&'a dyn CaseList<S::Case>>, CommandError> {
-        let left = SelectedCases::new(cases, |case| !self.results.contains(S::id(case)));
+        cases: &'a [S::Case],
+    ) -> Result<Cow<'a, [S::Case]>, CommandError> {
+        if self.results.is_empty() {
+            return Ok(Cow::Borrowed(cases));
+        }
+        let left = cases.iter().filter(|case| !self.results.contains(S::id(case)));
+        let left: Vec<_> = left.cloned().collect();
         if left.len() + self.finished == cases.len() {
-            return Ok(left);
+            return Ok(Cow::Owned(left));
         }
         let why = "the results file has cases that are not selected; \
                    repeat the arguments of the run that wrote it";
@@ -116,14 +124,15 @@ impl<S: Suite> ResultRecorder<S> {
 
     /// Records a result. Returns `false` if the results file could not be written.
     pub(super) fn record(&mut self, mut result: CaseResult<S>) -> bool {
-        self.add_result(&mut result);
+        self.count(&mut result);
         // After a failure the file ends with its last complete line; nothing is appended to it.
         if self.failed.is_none()
             && let Err(error) = self.write(&result)
         {
             self.failed = Some(error);
         }
-        self.recorded.add(&result.id);
+        self.recorded.push(result.id.clone());
+        self.results.add(result);
         self.failed.is_none()
     }
 
@@ -149,23 +158,28 @@ impl<S: Suite> ResultRecorder<S> {
 
     /// Returns the number of verdicts since [`Self::verify_one_verdict_each`].
     pub(super) fn verdict_count(&self) -> usize {
-        self.recorded.count
+        self.recorded.len()
     }
 
     /// Verifies that each of these cases has had exactly one verdict since the last call.
-    pub(super) fn verify_one_verdict_each(&mut self, cases: CaseTally) -> Result<(), CommandError> {
-        let recorded = std::mem::take(&mut self.recorded);
+    pub(super) fn verify_one_verdict_each(
+        &mut self,
+        mut cases: Vec<String>,
+    ) -> Result<(), CommandError> {
+        let mut recorded = std::mem::take(&mut self.recorded);
+        cases.sort_unstable();
+        recorded.sort_unstable();
         if cases == recorded && self.totals.counts().is_consistent() {
             return Ok(());
         }
-        let (cases, recorded) = (cases.count, recorded.count);
+        let (cases, recorded) = (cases.len(), recorded.len());
         Err(CommandError::new(BUG, format!("{cases} cases have {recorded} verdicts, not one each")))
     }
 
     /// Records that the run was aborted, and that these cases were not run.
-    pub(super) fn record_abort(&mut self, why: &str, left: &dyn CaseList<S::Case>) {
-        for case in left.cases() {
-            self.add_result(&mut CaseResult::new(&case, Verdict::NotRun));
+    pub(super) fn record_abort(&mut self, why: &str, left: &[S::Case]) {
+        for case in left {
+            self.add_result(CaseResult::new(case, Verdict::NotRun));
         }
         // The reason is reported in any case, and matters more than the missing end of the file.
         let _ = self.finish(Some(why.to_owned()));

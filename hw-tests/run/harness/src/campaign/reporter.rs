@@ -1,7 +1,7 @@
 //! Writes the report of a run at its end, and at its start unless there is an earlier report, so
 //! that a killed run leaves one.
 
-use std::io;
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -11,11 +11,8 @@ use cli_support::exit::CommandError;
 
 use super::Executor;
 use super::{FinishedRun, ResultRecorder, RunConfig, RunContext};
-use crate::case_list::{CaseList, SelectedCases};
 use crate::file_system::FileSystem;
-use crate::report::{
-    CaseResults, Report, WorstResults, WriteError, has_report, prepare_folder, write_files,
-};
+use crate::report::{Report, has_report, prepare_folder, write_files};
 use crate::results::{Clock, RunHeader};
 use crate::runner::{CaseResult, Verdict};
 use crate::suite::Suite;
@@ -24,7 +21,7 @@ use firmware::profile::BoardProfile;
 /// Writes the report of a run.
 pub struct Reporter<'a, S: Suite> {
     config: &'a RunConfig,
-    cases: &'a dyn CaseList<S::Case>,
+    cases: &'a [S::Case],
     file_system: &'a dyn FileSystem,
     clock: Clock,
     started: Instant,
@@ -37,7 +34,7 @@ impl<'a, S: Suite> Reporter<'a, S> {
     /// there is one.
     pub(super) fn start<T: Executor<Suite = S>>(
         config: &'a RunConfig,
-        cases: &'a dyn CaseList<S::Case>,
+        cases: &'a [S::Case],
         head: RunHeader,
         profile: Option<&BoardProfile>,
         ctx: &RunContext<'a, T>,
@@ -54,7 +51,7 @@ impl<'a, S: Suite> Reporter<'a, S> {
         if let Some(folder) = &config.report {
             prepare_folder(ctx.file_system, folder, config.force)?;
             if !has_report(ctx.file_system, folder)? {
-                reporter.write(WorstResults::new(None, 0), true)?;
+                reporter.write(Vec::new(), true)?;
             }
         }
         Ok(reporter)
@@ -83,7 +80,7 @@ impl<'a, S: Suite> Reporter<'a, S> {
         if let Err(failure) = &outcome {
             self.report.set_failure(&failure.message);
         }
-        let written = self.write(recorder.results, outcome.is_err());
+        let written = self.write(recorder.results.into_vec(), outcome.is_err());
         match (outcome, written) {
             (Ok(done), Err(error)) if done.exit_code() == 0 => Err(error),
             (Ok(done), Err(error)) => {
@@ -98,40 +95,25 @@ impl<'a, S: Suite> Reporter<'a, S> {
     }
 
     /// Writes the files. If the run was aborted, cases without a result are listed as not run.
-    fn write(&mut self, results: WorstResults, is_aborted: bool) -> Result<(), CommandError> {
+    fn write(
+        &mut self,
+        mut cases: Vec<CaseResult<S>>,
+        is_aborted: bool,
+    ) -> Result<(), CommandError> {
         let Some(folder) = &self.config.report else { return Ok(()) };
-        let is_left = |case: &S::Case| is_aborted && !results.contains(S::id(case));
-        let left = SelectedCases::new(self.cases, is_left);
-        let mut results = ReportedResults::<S> { results, left };
+        if is_aborted {
+            let recorded: HashSet<_> = cases.iter().map(|case| case.id.as_str()).collect();
+            let left = self.cases.iter().filter(|case| !recorded.contains(S::id(case)));
+            let left = left.map(|case| CaseResult::new(case, Verdict::NotRun));
+            let left: Vec<_> = left.collect();
+            cases.extend(left);
+        }
         let took = (self.clock)().saturating_duration_since(self.started);
-        let baseline = self.config.baseline.as_deref();
-        self.report
-            .set_cases(&mut results, took, &self.config.follow_up, baseline)
-            .map_err(|source| WriteError::Io { path: folder.clone(), source })?;
-        Ok(write_files(&self.report, &mut results, self.file_system, folder)?)
-    }
-}
-
-/// The results of a run, and the cases that were not run.
-struct ReportedResults<'a, S: Suite> {
-    results: WorstResults,
-    left: SelectedCases<&'a dyn CaseList<S::Case>>,
-}
-
-impl<S: Suite> ReportedResults<'_, S> {
-    fn not_run(&self) -> impl Iterator<Item = CaseResult<S>> {
-        self.left.cases().map(|case| CaseResult::new(&case, Verdict::NotRun))
-    }
-}
-
-impl<S: Suite> CaseResults<S> for ReportedResults<'_, S> {
-    fn visit(&mut self, visit: &mut dyn FnMut(&CaseResult<S>) -> io::Result<()>) -> io::Result<()> {
-        self.results.visit(visit)?;
-        self.not_run().try_for_each(|result| visit(&result))
-    }
-
-    fn visit_json(&mut self, visit: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()> {
-        CaseResults::<S>::visit_json(&mut self.results, visit)?;
-        self.not_run().try_for_each(|result| visit(&serde_json::to_string(&result)?))
+        let RunConfig { follow_up, baseline, .. } = self.config;
+        self.report.set_cases(cases, took, follow_up, baseline.as_deref());
+        write_files(&self.report, self.file_system, folder)?;
+        // They are not needed while the run goes on.
+        self.report.cases = Vec::new();
+        Ok(())
     }
 }

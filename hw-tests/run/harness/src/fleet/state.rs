@@ -11,7 +11,6 @@ use rcflash_transport::time::{Duration, Instant};
 
 use super::merge::merge_verdicts;
 use super::scheduler::{Scheduler, SchedulerStats};
-use crate::case_list::CaseList;
 use crate::executor::Executor;
 use crate::live::SetupError;
 use crate::rounds::Rounds;
@@ -89,7 +88,7 @@ pub struct Fleet<'a, T: Executor> {
     /// The boards.
     pub members: &'a [FleetBoard<T::Plan>],
     /// The cases.
-    pub cases: &'a dyn CaseList<CaseOf<T>>,
+    pub cases: &'a [CaseOf<T>],
     /// The number of repetitions of each case on a board.
     pub repeat: u32,
     /// Whether the first case that does not pass ends the run.

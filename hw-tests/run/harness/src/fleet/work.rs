@@ -87,7 +87,7 @@ fn conclude<T: Executor>(
         let results = state.results.remove(&case).unwrap_or_default();
         let result = merge(fleet.members, results).unwrap_or_else(|| {
             not_run += 1;
-            CaseResult::new(&fleet.cases.case(case), Verdict::NotRun)
+            CaseResult::new(&fleet.cases[case], Verdict::NotRun)
         });
         on_event(FleetEvent::CaseSettled(Box::new(result)));
     }

@@ -14,7 +14,6 @@ use super::state::{
     BoardConnected, BoardFinished, Fleet, FleetEvent, MAX_UNHANDLED_EVENTS, POLL_INTERVAL, Shared,
     SharedState, merge,
 };
-use crate::case_list::ids;
 use crate::executor::{Executor, as_rig_failure, setup_failure};
 use crate::runner::{CaseResult, RunEnd, RunOptions, RunSummary};
 use crate::suite::Suite;
@@ -54,7 +53,8 @@ impl<T: Executor> Worker<'_, T> {
         let plan = plan.map_err(|failure| as_rig_failure(copy(failure)))?;
         let mut plan = plan.clone();
         let stop = &self.shared.stops[self.board];
-        T::complete_plan(&mut plan, stop, &mut ids::<T::Suite>(*cases));
+        let mut ids = cases.iter().map(|case| T::Suite::id(case).to_owned());
+        T::complete_plan(&mut plan, stop, &mut ids);
         let executor = prepare(&plan).map_err(setup_failure)?;
         let ready = BoardConnected {
             at: executor.name().to_owned(),
@@ -183,9 +183,9 @@ impl<T: Executor> Worker<'_, T> {
         let running = RefCell::new(HashMap::new());
         let mut feed = std::iter::from_fn(|| {
             let index = first.take().or_else(|| self.next_case())?;
-            let case = cases.case(index);
-            running.borrow_mut().insert(T::Suite::id(&case).to_owned(), index);
-            Some(case)
+            let case = &cases[index];
+            running.borrow_mut().insert(T::Suite::id(case).to_owned(), index);
+            Some(case.clone())
         });
         executor.run(&mut feed, options, &mut |result| {
             let index = running.borrow_mut().remove(&result.id);

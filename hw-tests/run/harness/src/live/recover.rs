@@ -101,7 +101,6 @@ impl<S: BoardSuite> LiveBoard<S> {
             return Err(SetupError::WrongApplication(Box::new(ready.application)));
         }
         self.link.set_window(ready.application.window);
-        self.baseline_counters.forget_waits();
         self.board.on_ready(&ready);
         self.record_status();
         Ok(())

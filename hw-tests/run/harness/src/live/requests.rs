@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use board_simulator::{CallRecord, Registers};
-use firmware_wire::{Reply, Request, extended_capability};
+use firmware_wire::Reply;
 use rcflash_link::{LinkError, RequestSpec};
 
 use super::BoardSuite;
@@ -52,19 +52,6 @@ impl<S: BoardSuite> LiveBoard<S> {
             self.records.drain(..MAX_UNCLAIMED_RECORDS);
         }
         Some(self.records.extract_if(.., |record| record.request_tag == seq).collect())
-    }
-
-    /// Reads the board's count of waits, if the application has one.
-    pub fn record_waits(&mut self) {
-        if self.application.extended_capabilities & extended_capability::IDLE == 0 {
-            return;
-        }
-        // A line that fails here fails at the next case, too, where that is reported.
-        let reply = self.link.request("reading the count of waits", &Request::Idle, Duration::ZERO);
-        self.waits = match reply {
-            Ok(Reply::IdleCount(times)) => Some(times),
-            _ => None,
-        };
     }
 
     /// Returns the duration of `t_states` by the clock of the board's profile.

@@ -1,16 +1,15 @@
 //! Writes the files of a report into its folder.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use cli_support::exit::{CommandError, ENVIRONMENT, USAGE};
 use cli_support::text::{Escape, escape_json};
-use flate2::{Compression, GzBuilder};
 
-use super::{CaseResults, History, Report, history_page};
+use super::json::{Container, write_json};
+use super::{History, Report, history_page};
 use super::{junit, markdown, page};
 use crate::file_system::{FileSystem, PathKind};
-use crate::runner::Verdict;
 use crate::suite::Suite;
 
 /// The longest start of a file by which it is recognised.
@@ -20,23 +19,21 @@ const RECOGNISED_PREFIX_BYTES: u64 = 4096;
 type Recogniser = fn(&str) -> bool;
 
 /// The names of all files that a report may have.
-pub const REPORT_FILES: [&str; 5] =
-    ["report.json", "junit.xml", "report.html", "report.md", PASSES_FILE];
+pub const REPORT_FILES: [&str; 4] = ["report.json", "junit.xml", "report.html", "report.md"];
 /// The names of the files of a history.
 pub const HISTORY_FILES: [&str; 2] = ["history.html", "history.json"];
 
-/// The files of each report, and how each is recognised.
-const FILES: [(&str, Recogniser); 4] = [
-    ("report.json", |text| text.starts_with("{\"schema\":")),
-    ("junit.xml", |text| text.contains("<testsuites name=\"hw-tests\"")),
-    ("report.html", |text| text.contains("<meta name=\"generator\" content=\"hw-tests\">")),
-    ("report.md", is_markdown),
+/// How each of [`REPORT_FILES`] is recognised.
+const RECOGNISERS: [Recogniser; 4] = [
+    |text| text.starts_with("{\"schema\":"),
+    |text| text.contains("<testsuites name=\"hw-tests\""),
+    is_page,
+    is_markdown,
 ];
 
-/// The file of the passed cases if there are too many for the page, and a comment in its header, by
-/// which it is recognised.
-pub(super) const PASSES_FILE: &str = "passes.jsonl.gz";
-const PASSES_COMMENT: &str = "passed cases of hw-tests";
+fn is_page(text: &str) -> bool {
+    text.contains("<meta name=\"generator\" content=\"hw-tests\">")
+}
 
 fn is_markdown(text: &str) -> bool {
     let headings = ["# PASS: ", "# FAIL: ", "# INCOMPLETE: "];
@@ -91,8 +88,7 @@ pub fn prepare_folder(
     force: bool,
 ) -> Result<(), WriteError> {
     file_system.create_dir_all(folder).map_err(WriteError::of(folder))?;
-    let passes: (&str, Recogniser) = (PASSES_FILE, |text| text.contains(PASSES_COMMENT));
-    let mut files = FILES.into_iter().chain([passes]);
+    let mut files = REPORT_FILES.into_iter().zip(RECOGNISERS);
     files.try_for_each(|(name, is_ours)| {
         check_replaceable(file_system, folder.join(name), is_ours, force)
     })
@@ -131,7 +127,7 @@ pub fn write_history(
 ) -> Result<(), WriteError> {
     file_system.create_dir_all(folder).map_err(WriteError::of(folder))?;
     let [page, data] = HISTORY_FILES.map(|name| folder.join(name));
-    check_replaceable(file_system, page.clone(), FILES[2].1, force)?;
+    check_replaceable(file_system, page.clone(), is_page, force)?;
     check_replaceable(file_system, data.clone(), |text| text.starts_with("{\"history\":"), force)?;
     let json =
         serde_json::to_string(history).map_err(|error| WriteError::of(&data)(error.into()))?;
@@ -154,12 +150,13 @@ pub fn write_no_run(
     if has_report(file_system, folder)? {
         return Ok(());
     }
-    for (name, text) in [("junit.xml", junit::no_run(why)), ("report.md", markdown::no_run(why))] {
+    let writers: [(&str, fn(&str, &mut dyn Write) -> io::Result<()>); 2] =
+        [("junit.xml", junit::write_no_run), ("report.md", markdown::write_no_run)];
+    writers.into_iter().try_for_each(|(name, write)| {
         let path = folder.join(name);
-        let written = text.and_then(|text| file_system.replace(&path, text.as_bytes()));
-        written.map_err(WriteError::of(&path))?;
-    }
-    Ok(())
+        let written = file_system.replace_with(&path, &mut |out| write(why, out));
+        written.map_err(WriteError::of(&path))
+    })
 }
 
 /// Returns `true` if the folder has the report of a run.
@@ -167,81 +164,36 @@ pub fn write_no_run(
 /// # Errors
 /// Returns [`WriteError`] if the folder can't be read.
 pub(crate) fn has_report(file_system: &dyn FileSystem, folder: &Path) -> Result<bool, WriteError> {
-    Ok(path_kind(file_system, &folder.join(FILES[0].0))? != PathKind::Missing)
+    Ok(path_kind(file_system, &folder.join(REPORT_FILES[0]))? != PathKind::Missing)
 }
 
 fn path_kind(file_system: &dyn FileSystem, path: &Path) -> Result<PathKind, WriteError> {
     file_system.path_kind(path).map_err(WriteError::of(path))
 }
 
-/// Writes the files, each atomically and synced, one result at a time.
+/// Writes the files, each atomically and synced.
 ///
 /// # Errors
 /// Returns [`WriteError`] for the first file that can't be written; earlier files are kept.
 pub fn write_files<S: Suite>(
     report: &Report<S>,
-    cases: &mut dyn CaseResults<S>,
     file_system: &dyn FileSystem,
     folder: &Path,
 ) -> Result<(), WriteError> {
-    write_passes(report, cases, file_system, &folder.join(PASSES_FILE))?;
     let writers: [Writer<S>; 4] =
-        [write_json, junit::write_junit, page::write_page, markdown::write_markdown];
-    for ((name, _), write) in FILES.iter().zip(writers) {
+        [write_report, junit::write_junit, page::write_page, markdown::write_markdown];
+    for (name, write) in REPORT_FILES.iter().zip(writers) {
         let path = folder.join(name);
-        let written = file_system.replace_with(&path, &mut |out| write(report, cases, out));
+        let written = file_system.replace_with(&path, &mut |out| write(report, out));
         written.map_err(WriteError::of(&path))?;
     }
     Ok(())
 }
 
 /// Writes a file of a report.
-type Writer<S> = fn(&Report<S>, &mut dyn CaseResults<S>, &mut dyn Write) -> io::Result<()>;
+type Writer<S> = fn(&Report<S>, &mut dyn Write) -> io::Result<()>;
 
-/// Writes the passed cases if the page has only their figures; otherwise removes the file that an
-/// earlier report left.
-fn write_passes<S: Suite>(
-    report: &Report<S>,
-    cases: &mut dyn CaseResults<S>,
-    file_system: &dyn FileSystem,
-    path: &Path,
-) -> Result<(), WriteError> {
-    if report.has_whole_page() {
-        return match path_kind(file_system, path)? {
-            PathKind::File(_) => file_system.remove_file(path).map_err(WriteError::of(path)),
-            _ => Ok(()),
-        };
-    }
-    let written = file_system.replace_with(path, &mut |out| {
-        let gz = GzBuilder::new().comment(PASSES_COMMENT).write(out, Compression::default());
-        let mut lines = BufWriter::new(gz);
-        cases.visit(&mut |case| {
-            if case.verdict == Verdict::Pass {
-                serde_json::to_writer(&mut lines, case)?;
-                lines.write_all(b"\n")?;
-            }
-            Ok(())
-        })?;
-        lines.into_inner()?.finish().map(drop)
-    });
-    written.map_err(WriteError::of(path))
-}
-
-/// Writes `report.json`: the report as it is, with the cases as its last field.
-fn write_json<S: Suite>(
-    report: &Report<S>,
-    cases: &mut dyn CaseResults<S>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let text = serde_json::to_string(report)?;
-    // The report ends with an empty list of cases.
-    let open = text.strip_suffix("]}").unwrap_or(&text);
-    out.write_all(escape_json(open).as_bytes())?;
-    let mut separator = "";
-    cases.visit_json(&mut |text| {
-        write!(out, "{separator}{}", escape_json(text))?;
-        separator = ",";
-        Ok(())
-    })?;
-    out.write_all(b"]}\n")
+fn write_report<S: Suite>(report: &Report<S>, out: &mut dyn Write) -> io::Result<()> {
+    write_json(out, report, Container::File)?;
+    out.write_all(b"\n")
 }

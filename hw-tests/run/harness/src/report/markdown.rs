@@ -5,7 +5,7 @@ use std::io;
 
 use cli_support::text::escape_controls;
 
-use super::{CaseResults, Report, line_statistics_text};
+use super::{Report, line_statistics_text};
 use crate::runner::{CaseResult, Verdict, VerdictCounts};
 use crate::suite::Suite;
 
@@ -14,10 +14,9 @@ const MAX_CASES_SHOWN: usize = 100;
 /// Most differences shown for a case.
 const MAX_DIFFERENCES_SHOWN: usize = 8;
 
-/// Writes the report as Markdown. It shows no case that the report itself does not have.
+/// Writes the report as Markdown.
 pub(super) fn write_markdown<S: Suite>(
     report: &Report<S>,
-    _cases: &mut dyn CaseResults<S>,
     out: &mut dyn io::Write,
 ) -> io::Result<()> {
     out.write_all(markdown(report).as_bytes())
@@ -26,9 +25,9 @@ pub(super) fn write_markdown<S: Suite>(
 /// The first line of the Markdown of a run that ended before it had results.
 pub(super) const NO_RUN: &str = "# ERROR: no case was run";
 
-/// Returns the Markdown of a run that ended before it had results.
-pub(super) fn no_run(why: &str) -> io::Result<String> {
-    Ok(format!("{NO_RUN}\n\n{}\n", escaped(why)))
+/// Writes the Markdown of a run that ended before it had results.
+pub(super) fn write_no_run(why: &str, out: &mut dyn io::Write) -> io::Result<()> {
+    writeln!(out, "{NO_RUN}\n\n{}", escaped(why))
 }
 
 fn markdown<S: Suite>(report: &Report<S>) -> String {

@@ -9,7 +9,7 @@ use cli_support::exit::{CommandError, USAGE};
 use cli_support::text::Escape;
 
 use super::{BoardSummary, FollowUpOptions, Report};
-use crate::runner::{CaseResult, RunEnd, RunSummary};
+use crate::runner::{RunEnd, RunSummary};
 use crate::select::Shard;
 use crate::suite::Suite;
 
@@ -43,13 +43,10 @@ impl From<MergeError> for CommandError {
 }
 
 /// Joins the reports of all shards of one run, each with its path, to that of the whole run.
-/// Also returns its cases, which the report then does not have.
 ///
 /// # Errors
 /// Returns [`MergeError`] unless the reports are of all shards of one run.
-pub fn merge_shards<S: Suite>(
-    reports: Vec<(PathBuf, Report<S>)>,
-) -> Result<(Report<S>, Vec<CaseResult<S>>), MergeError> {
+pub fn merge_shards<S: Suite>(reports: Vec<(PathBuf, Report<S>)>) -> Result<Report<S>, MergeError> {
     let mut shards = Vec::new();
     for (path, report) in reports {
         let shard = report.run.shard.as_ref().and_then(|shard| shard.parse::<Shard>().ok());
@@ -114,7 +111,7 @@ fn facts<S: Suite>(shard: Shard, report: &Report<S>) -> [(&'static str, Option<S
 }
 
 /// Joins reports in this order.
-fn join<S: Suite>(mut reports: Vec<Report<S>>) -> (Report<S>, Vec<CaseResult<S>>) {
+fn join<S: Suite>(mut reports: Vec<Report<S>>) -> Report<S> {
     let rows = joined_rows(&reports);
     let is_single = rows.len() == 1 && reports.iter().all(|report| report.boards.is_empty());
     if !is_single {
@@ -133,19 +130,16 @@ fn join<S: Suite>(mut reports: Vec<Report<S>>) -> (Report<S>, Vec<CaseResult<S>>
     }
     all.run.shard = None;
     all.arguments = without_shard(&all.arguments);
-    all.utilization = None;
     all.summary = Some(ended);
     if !is_single {
         (all.board, all.image) = (None, None);
         all.run.boards = rows.iter().map(|row| row.name.clone()).collect();
         all.boards = rows;
     }
-    let mut cases = std::mem::take(&mut all.cases);
-    let (follow_ups, baseline) = (all.follow_ups.clone(), all.baseline.take());
-    // Cases in memory can always be read.
-    let _ = all.set_cases(&mut cases, took, &FollowUpOptions::default(), None);
-    (all.follow_ups, all.baseline) = (follow_ups, baseline);
-    (all, cases)
+    let cases = std::mem::take(&mut all.cases);
+    let (follow_ups, baseline) = (std::mem::take(&mut all.follow_ups), all.baseline.take());
+    all.set_cases(cases, took, &FollowUpOptions::default(), None);
+    Report { follow_ups, baseline, ..all }
 }
 
 /// Adds a shard to those before it, but for what the end of the run and the cases decide.

@@ -1,7 +1,6 @@
 //! The data of a report: the content of `report.json`, from which the other forms are generated
 //! (docs/REPORTS.md).
 
-use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, SecondsFormat, Utc};
@@ -10,9 +9,7 @@ use firmware_wire::Identity;
 use rcflash_link::LinkStats;
 use serde::{Deserialize, Serialize};
 
-use super::aggregates::CaseAggregates;
-use super::{BoardSummary, CaseResults, FollowUp, FollowUpOptions, incomplete_reason};
-use crate::live::Utilization;
+use super::{BoardSummary, FollowUp, FollowUpOptions, incomplete_reason};
 use crate::results::RunHeader;
 use crate::runner::{Baseline, BaselineSummary, CaseResult, Conclusion, RunSummary, VerdictCounts};
 use crate::suite::Suite;
@@ -69,9 +66,6 @@ pub struct Report<S: Suite> {
     /// Statistics of the line; absent if the set-up failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<LinkStats>,
-    /// The utilization of processor and line; absent if it was not measured or the set-up failed.
-    #[serde(rename = "limit", default, skip_serializing_if = "Option::is_none")]
-    pub utilization: Option<Utilization>,
     /// The injected faults and their seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faults: Option<String>,
@@ -87,12 +81,8 @@ pub struct Report<S: Suite> {
     /// Follow-up commands for the first failed cases.
     #[serde(rename = "inspect", default, skip_serializing_if = "Vec::is_empty")]
     pub follow_ups: Vec<FollowUp>,
-    /// The results, in the order in which the cases completed. Empty while a report is written:
-    /// the results are then streamed from a [`CaseResults`].
+    /// The results, in the order in which the cases completed.
     pub cases: Vec<CaseResult<S>>,
-    /// Figures of all cases.
-    #[serde(skip)]
-    pub(super) aggregates: CaseAggregates<S>,
 }
 
 /// A board.
@@ -138,14 +128,12 @@ impl<S: Suite> Report<S> {
             user_routines: Vec::new(),
             summary: None,
             link: None,
-            utilization: None,
             faults: None,
             counts: VerdictCounts::default(),
             baseline: None,
             rounds: None,
             follow_ups: Vec::new(),
             cases: Vec::new(),
-            aggregates: CaseAggregates::default(),
         }
     }
 
@@ -173,39 +161,23 @@ impl<S: Suite> Report<S> {
         self.incomplete = Some(format!("{prefix}{message}"));
     }
 
-    /// Sets everything that follows from the results: counts, conclusion, comparison with the
-    /// baseline, and the follow-up commands of failed cases.
-    ///
-    /// # Errors
-    /// Returns an error if the results can't be read.
+    /// Sets the results and everything that follows from them: counts, conclusion, comparison with
+    /// the baseline, and the follow-up commands of failed cases.
     pub fn set_cases(
         &mut self,
-        cases: &mut dyn CaseResults<S>,
+        cases: Vec<CaseResult<S>>,
         took: Duration,
         options: &FollowUpOptions,
         baseline: Option<&Baseline>,
-    ) -> io::Result<()> {
-        let mut with_known_passing = VerdictCounts::default();
-        let mut compared = baseline.map(Baseline::empty_summary);
-        self.counts = VerdictCounts::default();
-        self.aggregates = CaseAggregates::default();
-        self.follow_ups.clear();
-        cases.visit(&mut |case| {
-            self.counts.add(case);
-            with_known_passing.add_excluding_known(case);
-            self.aggregates.add(case);
-            if self.follow_ups.len() < MAX_FOLLOW_UPS {
-                self.follow_ups.extend(FollowUp::for_case(case, options));
-            }
-            if let (Some(summary), Some(baseline)) = (&mut compared, baseline) {
-                summary.add(case, baseline.compare(case));
-            }
-            Ok(())
-        })?;
-        self.baseline = compared;
+    ) {
+        self.counts = VerdictCounts::from_results(&cases);
+        let follow_ups = cases.iter().filter_map(|case| FollowUp::for_case(case, options));
+        self.follow_ups = follow_ups.take(MAX_FOLLOW_UPS).collect();
+        self.baseline = baseline.map(|baseline| baseline.summary(&cases));
+        let with_known_passing = VerdictCounts::excluding_known(&cases);
         self.outcome = Conclusion::from_counts(with_known_passing, self.incomplete.is_some());
         self.took_ms = took.as_millis() as u64;
-        Ok(())
+        self.cases = cases;
     }
 
     /// Returns the reason for the board's last restart.

@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use cli_support::text::{escape_controls, escape_json};
-use serde::Serialize;
+use cli_support::text::escape_controls;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::files::PASSES_FILE;
-use super::{CaseResults, Report};
+use super::Report;
+use super::json::{Container, write_json};
 use crate::runner::{CaseResult, Conclusion, Verdict};
 use crate::suite::Suite;
 
@@ -37,12 +37,8 @@ impl<S: Suite> Report<S> {
     }
 }
 
-/// Writes the report as an HTML page, one case at a time.
-pub(super) fn write_page<S: Suite>(
-    report: &Report<S>,
-    cases: &mut dyn CaseResults<S>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+/// Writes the report as an HTML page.
+pub(super) fn write_page<S: Suite>(report: &Report<S>, out: &mut dyn Write) -> io::Result<()> {
     let word = report.outcome.as_str();
     let headline = report.headline();
     let problem = report.incomplete.as_ref().map_or(String::new(), |why| {
@@ -69,7 +65,9 @@ pub(super) fn write_page<S: Suite>(
         ("suite-script", scripts.trim_end()),
         ("script", SCRIPT.trim_end()),
     ];
-    fill_placeholders(out, &values, &mut |out| write_data(report, cases, out))
+    fill_placeholders(out, &values, &mut |out| {
+        write_json(out, &data(report), Container::ScriptElement)
+    })
 }
 
 /// Writes the page with its placeholders filled; `data` is filled by `write_data`. Inserted text is
@@ -99,47 +97,50 @@ pub(super) fn escaped(text: &str) -> String {
     quick_xml::escape::escape(&*escape_controls(text)).into_owned()
 }
 
-/// Writes the data for the script.
-fn write_data<S: Suite>(
-    report: &Report<S>,
-    cases: &mut dyn CaseResults<S>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let boards = super::boards::table_rows(&report.boards);
-    let (boards, values) = (script_json(&boards)?, script_json(&S::VALUE_NOUN)?);
-    write!(out, "{{\"boards\":{boards},\"values\":{values},\"cases\":[")?;
-    let mut separator = "";
-    cases.visit(&mut |case| {
-        if report.has_whole_page() || case.verdict != Verdict::Pass {
-            write!(out, "{separator}{}", script_json(&compact(case))?)?;
-            separator = ",";
-        }
-        Ok(())
-    })?;
-    // Through `Value`, to sort the keys.
-    let bare = serde_json::to_value(report)?;
-    write!(
-        out,
-        "],\"facts\":{},\"report\":{}",
-        script_json(&report.facts())?,
-        script_json(&bare)?
-    )?;
-    if !report.has_whole_page() {
-        write!(out, ",\"whole\":{}", script_json(&figures(report))?)?;
+/// What the script draws.
+#[derive(Serialize)]
+#[serde(bound = "")]
+struct PageData<'a, S: Suite> {
+    /// Rows of the table of boards, headings first.
+    boards: Vec<Vec<String>>,
+    values: &'static str,
+    #[serde(serialize_with = "serialize_cases")]
+    cases: &'a Report<S>,
+    facts: Vec<(&'static str, String)>,
+    report: Value,
+    /// Figures of all cases, if the page does not have those that passed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    whole: Option<Value>,
+}
+
+fn data<S: Suite>(report: &Report<S>) -> PageData<'_, S> {
+    let whole = || {
+        let times: Vec<_> = report.values_by_t_states().into_iter().collect();
+        json!({ "tags": report.counts_by_tag(), "times": times })
+    };
+    PageData {
+        boards: super::boards::table_rows(&report.boards),
+        values: S::VALUE_NOUN,
+        cases: report,
+        facts: report.facts(),
+        report: json!({
+            "counts": report.counts,
+            "rounds": report.rounds,
+            "profile": report.run.profile,
+            "board": report.board,
+            "started": report.started,
+            "took_ms": report.took_ms,
+            "summary": report.summary,
+            "link": report.link,
+            "follow_ups": report.follow_ups,
+        }),
+        whole: (!report.has_whole_page()).then(whole),
     }
-    out.write_all(b"}")
 }
 
-/// Returns the figures of all cases, of which the page does not have those that passed.
-fn figures<S: Suite>(report: &Report<S>) -> Value {
-    let times: Vec<_> = report.aggregates.t_states.iter().collect();
-    json!({ "tags": report.counts_by_tag(), "times": times, "file": PASSES_FILE })
-}
-
-/// Returns JSON for the script, without any `<`, so that it can't end the script element.
-fn script_json(value: &impl Serialize) -> io::Result<String> {
-    let json = serde_json::to_string(value)?;
-    Ok(escape_json(&json).replace('<', "\\u003c"))
+fn serialize_cases<S: Suite, T: Serializer>(report: &Report<S>, to: T) -> Result<T::Ok, T::Error> {
+    let is_drawn = |verdict| report.has_whole_page() || verdict != Verdict::Pass;
+    to.collect_seq(report.cases.iter().filter(|case| is_drawn(case.verdict)).map(compact))
 }
 
 /// Returns a case as a list of values, in the order that `page/cases.js` expects.
@@ -189,7 +190,7 @@ fn without_script<S: Suite>(report: &Report<S>) -> String {
     let counts: String =
         counts.iter().map(|(verdict, count)| row(verdict.as_str(), &count.to_string())).collect();
     let (cases, more) = report.problems(MAX_CASES_WITHOUT_SCRIPT);
-    let row_of = |case: &CaseResult<S>| row(&case.id, &case_line(report, case));
+    let row_of = |case: &&CaseResult<S>| row(&case.id, &case_line(report, case));
     let problems: String = cases.iter().map(row_of).collect();
     let more = match more {
         0 => String::new(),

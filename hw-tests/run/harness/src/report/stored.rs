@@ -1,5 +1,6 @@
 //! Reads `report.json` files.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 use cli_support::exit::{CommandError, ENVIRONMENT, USAGE};
 use cli_support::files::read_limited;
 use cli_support::text::Escape;
-use serde_json::Value;
+use serde::Deserialize;
 
 use super::{Report, SCHEMA_VERSION};
 use crate::suite::Suite;
@@ -43,7 +44,16 @@ impl From<ReadError> for CommandError {
 pub struct StoredReport {
     /// Path of the file.
     pub path: PathBuf,
-    value: Value,
+    bytes: Vec<u8>,
+    head: ReportHead,
+}
+
+/// What reports of all suites have in common.
+#[derive(Debug, Clone, Deserialize)]
+struct ReportHead {
+    schema: u32,
+    #[serde(default)]
+    counts: BTreeMap<String, u64>,
 }
 
 impl StoredReport {
@@ -58,8 +68,8 @@ impl StoredReport {
         if !bytes.starts_with(REPORT_PREFIX) {
             return Err(ReadError::NotAReport(path.to_owned()));
         }
-        let value = parse_value(&bytes).map_err(|why| ReadError::Invalid(path.to_owned(), why))?;
-        Ok(Self { path: path.to_owned(), value })
+        let head = parse_head(&bytes).map_err(|why| ReadError::Invalid(path.to_owned(), why))?;
+        Ok(Self { path: path.to_owned(), bytes, head })
     }
 
     /// Returns `true` if a file begins as a report does.
@@ -67,20 +77,16 @@ impl StoredReport {
     /// # Errors
     /// Returns [`ReadError::Io`] if it can't be read.
     pub fn is_at(path: &Path) -> Result<bool, ReadError> {
-        let mut start = [0; REPORT_PREFIX.len()];
-        let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
-        match read {
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
-            read => {
-                read.map(|()| start == REPORT_PREFIX).map_err(|e| ReadError::Io(path.into(), e))
-            }
-        }
+        let mut start = Vec::new();
+        let read = File::open(path)
+            .and_then(|file| file.take(REPORT_PREFIX.len() as u64).read_to_end(&mut start));
+        read.map(|_| start == REPORT_PREFIX).map_err(|error| ReadError::Io(path.into(), error))
     }
 
     /// Returns `true` if the report is of this suite, by what it counts.
     #[must_use]
     pub fn is_of<S: Suite>(&self) -> bool {
-        self.value["counts"].get(S::VALUE_NOUN).is_some()
+        self.head.counts.contains_key(S::VALUE_NOUN)
     }
 
     /// Returns the report.
@@ -88,21 +94,22 @@ impl StoredReport {
     /// # Errors
     /// Returns [`ReadError::Invalid`] if it is of another suite, or has a wrong field.
     pub fn parse<S: Suite>(self) -> Result<Report<S>, ReadError> {
-        let Self { path, value } = self;
-        serde_json::from_value(value).map_err(|why| ReadError::Invalid(path, why.to_string()))
+        let Self { path, bytes, .. } = self;
+        serde_json::from_slice(&bytes).map_err(|why| ReadError::Invalid(path, why.to_string()))
     }
 }
 
-/// Parses a `report.json` of this version.
-fn parse_value(bytes: &[u8]) -> Result<Value, String> {
-    let value: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-    if value["schema"] != SCHEMA_VERSION {
-        return Err(format!("unsupported schema {}: expected {SCHEMA_VERSION}", value["schema"]));
+/// Parses the fields of a `report.json` by which its version and suite are recognised.
+fn parse_head(bytes: &[u8]) -> Result<ReportHead, String> {
+    let head: ReportHead = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    if head.schema != SCHEMA_VERSION {
+        return Err(format!("unsupported schema {}: expected {SCHEMA_VERSION}", head.schema));
     }
-    Ok(value)
+    Ok(head)
 }
 
 /// Parses a `report.json` of this version and suite.
 pub(crate) fn parse_report<S: Suite>(bytes: &[u8]) -> Result<Report<S>, String> {
-    serde_json::from_value(parse_value(bytes)?).map_err(|error| error.to_string())
+    parse_head(bytes)?;
+    serde_json::from_slice(bytes).map_err(|error| error.to_string())
 }

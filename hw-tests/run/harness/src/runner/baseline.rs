@@ -1,13 +1,13 @@
 //! The baseline of a run: failures that the baseline already has are known and do not fail the run.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::NO_REPLY_VERDICTS;
 use super::{CaseResult, Verdict};
-use crate::case_index::{CaseIndex, CaseKey};
 use crate::suite::Suite;
 
 /// The results of an earlier run, with which a run is compared.
@@ -17,36 +17,27 @@ pub struct Baseline {
     pub file: String,
     /// The behaviour of the program under test.
     pub behaviour: String,
-    index: CaseIndex,
-    /// By the number of the case in the index.
-    cases: Vec<BaselineCase>,
-    /// Details of failed cases, by the number of the case.
-    failures: HashMap<usize, KnownFailure>,
+    cases: HashMap<String, BaselineCase>,
 }
 
-/// What a failed case of the baseline must have in common with a known failure.
+/// What a comparison needs of a case in the baseline.
 #[derive(Debug, Clone)]
-struct KnownFailure {
+struct BaselineCase {
+    subject: Option<String>,
+    verdict: Verdict,
     differences: Vec<String>,
     reason: Option<String>,
 }
 
-/// What a comparison needs of a case in the baseline.
-#[derive(Debug, Clone, Copy)]
-struct BaselineCase {
-    /// Key of the subject; that of an empty text if there is none.
-    subject: CaseKey,
-    verdict: Verdict,
-}
-
 impl BaselineCase {
-    fn new<S: Suite>(result: &CaseResult<S>) -> Self {
-        Self { subject: subject_key(result), verdict: result.verdict }
+    fn new<S: Suite>(result: CaseResult<S>) -> Self {
+        Self {
+            subject: S::subject(&result.details).map(str::to_owned),
+            verdict: result.verdict,
+            differences: result.differences.iter().map(ToString::to_string).collect(),
+            reason: result.reason,
+        }
     }
-}
-
-fn subject_key<S: Suite>(result: &CaseResult<S>) -> CaseKey {
-    CaseKey::of(S::subject(&result.details).unwrap_or_default())
 }
 
 /// How a case compares with the baseline.
@@ -83,19 +74,13 @@ impl Baseline {
     }
 
     /// Adds a result. A case with several results, as in a soak run, passed only if all are passes.
-    pub fn add<S: Suite>(&mut self, result: CaseResult<S>) {
-        let (number, is_new) = self.index.insert(&result.id);
-        if is_new {
-            self.cases.push(BaselineCase::new(&result));
-        }
-        let known = &mut self.cases[number];
-        if is_new || known.verdict == Verdict::Pass || result.verdict == Verdict::Fail {
-            *known = BaselineCase::new(&result);
-            self.failures.remove(&number);
-            let CaseResult { differences, reason, .. } = result;
-            if !differences.is_empty() || reason.is_some() {
-                let differences = differences.iter().map(ToString::to_string).collect();
-                self.failures.insert(number, KnownFailure { differences, reason });
+    pub fn add<S: Suite>(&mut self, mut result: CaseResult<S>) {
+        match self.cases.entry(std::mem::take(&mut result.id)) {
+            Entry::Vacant(entry) => _ = entry.insert(BaselineCase::new(result)),
+            Entry::Occupied(mut entry) => {
+                if entry.get().verdict == Verdict::Pass || result.verdict == Verdict::Fail {
+                    entry.insert(BaselineCase::new(result));
+                }
             }
         }
     }
@@ -104,57 +89,45 @@ impl Baseline {
     #[must_use]
     pub fn compare<S: Suite>(&self, now: &CaseResult<S>) -> BaselineStatus {
         // Another subject of the same name is another case.
-        let number = self.index.get(&now.id);
-        let number = number.filter(|number| self.cases[*number].subject == subject_key(now));
-        let then = number.map(|number| self.cases[number].verdict);
-        let known = number.and_then(|number| self.failures.get(&number));
+        let then = self.cases.get(&now.id);
+        let then = then.filter(|then| then.subject.as_deref() == S::subject(&now.details));
         let passed = |verdict| matches!(verdict, Verdict::Pass | Verdict::NotRun);
         match (now.verdict, then) {
-            (Verdict::Pass, Some(then)) if !passed(then) => BaselineStatus::Fixed,
+            (Verdict::Pass, Some(then)) if !passed(then.verdict) => BaselineStatus::Fixed,
             (verdict, _) if passed(verdict) => BaselineStatus::Unremarkable,
-            (_, Some(then)) if has_same_failure(then, known, now) => BaselineStatus::Known,
+            (_, Some(then)) if has_same_failure(then, now) => BaselineStatus::Known,
             _ => BaselineStatus::New,
         }
     }
 
-    /// Returns the comparison of a run without cases.
+    /// Compares all results of a run.
     #[must_use]
-    pub fn empty_summary(&self) -> BaselineSummary {
-        BaselineSummary { file: self.file.clone(), ..BaselineSummary::default() }
-    }
-}
-
-impl BaselineSummary {
-    /// Adds a case and how it compares.
-    pub fn add<S: Suite>(&mut self, case: &CaseResult<S>, status: BaselineStatus) {
-        match status {
-            BaselineStatus::Unremarkable => {}
-            BaselineStatus::Known => self.known.push(case.id.clone()),
-            BaselineStatus::New => self.new.push(case.id.clone()),
-            BaselineStatus::Fixed => self.fixed.push(case.id.clone()),
+    pub fn summary<S: Suite>(&self, cases: &[CaseResult<S>]) -> BaselineSummary {
+        let mut summary = BaselineSummary { file: self.file.clone(), ..BaselineSummary::default() };
+        for case in cases {
+            match self.compare(case) {
+                BaselineStatus::Unremarkable => {}
+                BaselineStatus::Known => summary.known.push(case.id.clone()),
+                BaselineStatus::New => summary.new.push(case.id.clone()),
+                BaselineStatus::Fixed => summary.fixed.push(case.id.clone()),
+            }
         }
+        summary
     }
 }
 
 /// Returns `true` if the verdicts are the same, and a failed case has no difference and no reason
 /// that the baseline lacks.
-fn has_same_failure<S: Suite>(
-    then: Verdict,
-    known: Option<&KnownFailure>,
-    now: &CaseResult<S>,
-) -> bool {
+fn has_same_failure<S: Suite>(then: &BaselineCase, now: &CaseResult<S>) -> bool {
     let kind = |verdict| match verdict {
         verdict if NO_REPLY_VERDICTS.contains(&verdict) => Verdict::Timeout,
         other => other,
     };
-    let is_known = |found: &S::Difference| {
-        known.is_some_and(|known| known.differences.contains(&found.to_string()))
-    };
-    let reason = known.and_then(|known| known.reason.as_ref());
-    kind(then) == kind(now.verdict)
+    let is_known = |found: &S::Difference| then.differences.contains(&found.to_string());
+    kind(then.verdict) == kind(now.verdict)
         && (now.verdict != Verdict::Fail
             || now.differences.iter().all(is_known)
-                && (now.reason.is_none() || now.reason.as_ref() == reason))
+                && (now.reason.is_none() || now.reason == then.reason))
 }
 
 #[cfg(test)]

@@ -45,7 +45,13 @@ const SESSIONS: &[&[u8]] = &[
 "#,
 ];
 fn launch(_arguments: &LaunchArguments) -> LaunchedSession {
-    LaunchedSession { debugger: debugger(), message: None, runs: false, has_console: true }
+    LaunchedSession {
+        debugger: debugger(),
+        warning: None,
+        message: None,
+        runs: false,
+        has_console: true,
+    }
 }
 
 /// Runs a session. Checks that each message in its output is complete, and returns the sequence

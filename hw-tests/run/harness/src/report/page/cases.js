@@ -51,7 +51,7 @@ function fill(row, one) {
     ["took", one.took ? `${(one.took / 1000).toFixed(1)} ms` : undefined],
   ]));
   if (one.differences.length) text.append(element("h3", {}, "Differences"), differenceList(one));
-  const commands = (page.report.inspect ?? []).find(found => found.case === one.id)?.commands ?? [];
+  const commands = page.report.follow_ups.find(found => found.case === one.id)?.commands ?? [];
   if (commands.length) text.append(element("h3", {}, "To look into it"), element("pre", {}, commands.join("\n")));
   const table = suite.table(one);
   if (table) text.append(table);

@@ -19,9 +19,9 @@ function list(pairs) {
   return made;
 }
 
-function drawHead({ counts, board, run, started, took_ms }, cases) {
+function drawHead({ counts, board, profile, started, took_ms }, cases) {
   const wrong = cases.reduce((sum, one) => sum + suite.wrong(one), 0);
-  const where = board ? board.name : run.profile;
+  const where = board ? board.name : profile;
   const moment = started.replace("T", " ").replace("Z", " UTC");
   const told = `${plural(counts[page.values], suite.value)} compared, ${number.format(wrong)} wrong, on ${where} in ${(took_ms / 1000).toFixed(1)} s, ${moment}`;
   document.getElementById("facts").append(...words(told));
@@ -41,7 +41,7 @@ function drawFigures({ facts, report, boards }, cases) {
   const figures = document.getElementById("figures");
   figures.append(verdictCard(report, cases), card("Board and image", list(facts)), lineCard(report));
   if (boards.length) figures.append(wide(boardsCard(boards)));
-  const why = report.course?.last_restart;
+  const why = report.summary?.last_restart;
   if (why) figures.append(wide(card("Why the board was last restarted", element("p", { class: "why" }, why))));
   const histogram = histogramCard(cases);
   if (histogram) figures.append(wide(histogram));
@@ -72,7 +72,7 @@ function verdictCard({ counts, rounds }, cases) {
   return card("Verdicts", element("table", { id: "counts" }, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows)));
 }
 
-function lineCard({ link, course }) {
+function lineCard({ link, summary }) {
   if (!link) return card("Line", element("p", {}, "No board was ready, so there are no statistics of the line."));
   const causes = { silence: "timeout", damaged_there: "corrupted at the board", overrun: "overrun", missing: "missing reply" };
   const shown = Object.entries(causes).filter(([cause]) => link.repeats[cause]);
@@ -85,7 +85,7 @@ function lineCard({ link, course }) {
     ["corrupted at the host", plural(link.damaged_here, "frame")],
     ["unexpected frames", number.format(link.strays)],
     ["in use", `${(link.occupied_us / 1e6).toFixed(1)} s by its clock`],
-    ["board reconnected", course?.losses || undefined],
-    ["board restarted", course?.restarts || undefined],
+    ["board reconnected", summary?.losses || undefined],
+    ["board restarted", summary?.restarts || undefined],
   ]));
 }

@@ -87,7 +87,7 @@ document.addEventListener("keydown", event => {
   }
 });
 
-if (whole) document.getElementById("filters").after(element("p", { class: "note" }, `${plural(report.counts.pass, "case")} passed and are not listed here: they are in ${whole.file}, one a line.`));
+if (whole) document.getElementById("filters").after(element("p", { class: "note" }, `${plural(report.counts.pass, "case")} passed and are not listed here: report.json has them.`));
 drawHead(report, cases);
 drawFigures(page, cases);
 document.getElementById("cases").append(...cases.map(makeRow));
