@@ -35,6 +35,7 @@ mod calls;
 mod case;
 mod contract;
 mod debug;
+mod document;
 mod judge;
 mod machine;
 mod matcher;
@@ -43,7 +44,6 @@ mod options;
 mod parse;
 mod program;
 mod property;
-mod reader;
 mod result;
 mod run;
 mod session;
@@ -56,6 +56,7 @@ pub use block::Block;
 pub use board::{BoardMachine, BoardMachineError};
 pub use contract::Contract;
 pub use debug::CallState;
+pub use document::{FileError, FileErrors};
 pub use machine::{
     ArgumentSweep, Call, CallEnd, Entry, Interrupt, Machine, MachineError, Mock, MockReturn,
     Outcome, Violation,
@@ -67,7 +68,6 @@ pub use model::{
 };
 pub use options::RunOptions;
 pub use program::{Console, LinkedConsole, Program, ProgramFiles};
-pub use reader::FileError;
 pub use result::{Difference, RunError, TestResult, Verdict};
 pub use run::{run, run_one};
 pub use session::CallSession;

@@ -17,11 +17,11 @@ use crate::block::Block;
 use crate::calls::{result_of, setup_calls, single_call};
 use crate::case::run_steps;
 use crate::contract::Contract;
+use crate::document::FileError;
 use crate::judge::{Judged, Sight};
 use crate::machine::{Call, CallEnd, Machine, MachineError, Outcome};
 use crate::model::{Case, Expectation, Judge, Property, Step, TestFile};
 use crate::options::RunOptions;
-use crate::reader::FileError;
 use crate::result::{Difference, RunError, TestResult, Verdict};
 
 use count::Counter;

@@ -5,8 +5,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::document::FileError;
 use crate::machine::MachineError;
-use crate::reader::FileError;
 
 /// The result of a case or a property.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -20,7 +20,9 @@ mod sweeps;
 use std::path::Path;
 
 use tempfile::TempDir;
-use testfile_suite::{FileError, RunOptions, SimulatedMachine, TestFile, TestResult, Verdict, run};
+use testfile_suite::{
+    FileErrors, RunOptions, SimulatedMachine, TestFile, TestResult, Verdict, run,
+};
 
 /// A folder with a source, `prog.asm`.
 fn folder(source: &str) -> TempDir {
@@ -33,7 +35,7 @@ fn folder(source: &str) -> TempDir {
     folder
 }
 
-fn parse(folder: &Path, text: &str) -> Result<TestFile, FileError> {
+fn parse(folder: &Path, text: &str) -> Result<TestFile, FileErrors> {
     let text = format!("sources = [\"prog.asm\"]\n{text}");
     TestFile::parse(&folder.join("prog.test.toml"), &text)
 }
