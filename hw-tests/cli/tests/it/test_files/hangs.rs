@@ -102,15 +102,12 @@ const BOARD: [&str; 4] = ["--rig", "bench", "--rig-file", "rig.toml"];
 #[test]
 fn a_routine_that_hangs_is_ended_by_the_reset_of_the_rig_and_the_next_case_passes() {
     let rig = Rig::with_command();
-    let arguments = [&["test", "prog.test.toml", "--results", "log"], &BOARD[..]].concat();
+    let arguments = [&["test", "prog.test.toml"], &BOARD[..]].concat();
     let (code, shown, errors) = hw_tests(rig.folder.path(), &arguments);
     assert_eq!(code, 1, "{shown}{errors}");
     assert!(shown.contains("did not return within 100000 T-states"), "{shown}");
     assert!(shown.contains("FAIL: 1 of 2 cases passed"), "the next one passes: {shown}");
     assert_eq!(rig.resets(), 1, "{shown}{errors}");
-    // 14 ms in the routine, and 3 s for adapters at a line that may have lost a frame.
-    let log = std::fs::read_to_string(rig.folder.path().join("log")).expect("results");
-    assert!(log.contains("\"restarts\":1"), "{log}");
 }
 
 #[test]
