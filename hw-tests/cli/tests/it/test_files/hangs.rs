@@ -111,6 +111,22 @@ fn a_routine_that_hangs_is_ended_by_the_reset_of_the_rig_and_the_next_case_passe
 }
 
 #[test]
+fn an_evaluator_that_hangs_is_ended_by_the_reset_of_the_rig() {
+    let rig = Rig::with_command();
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
+    let image = build(&profile, ProgramKind::Application).unwrap_or_else(|e| panic!("{e}"));
+    let at = usize::from(image.program.symbol("XCHNG").expect("a routine") - image.address);
+    let mut bytes = image.bytes;
+    bytes[at..at + 2].copy_from_slice(&[0xF3, 0x76]); // DI, HLT
+    std::fs::write(rig.folder.path().join("app.bin"), bytes).expect("a file");
+    let run = ["run", "byte.figure4", "--app", "app.bin"];
+    let (code, shown, errors) = hw_tests(rig.folder.path(), &[&run[..], &BOARD].concat());
+    assert_eq!(code, 3, "no valid reply: {shown}{errors}");
+    assert!(shown.contains("board: restarted 1 times"), "{shown}{errors}");
+    assert_eq!(rig.resets(), 1, "{shown}{errors}");
+}
+
+#[test]
 fn a_call_that_hangs_leaves_a_board_that_makes_the_next_one() {
     let rig = Rig::with_command();
     let mut command = Command::cargo_bin("hw-tests").expect("it is built");
