@@ -9,8 +9,7 @@
 ;   first set:   B defenders left and one   DE defender's section
 ;                C attackers left           HL attacker's section
 ;   second set:  B and C points at stake, value of the attacker: they change places with each
-;   capture,
-;                since the capturer is the piece on the square next
+;                capture, since the capturer is the piece on the square next
 ;                E residue
 ; What makes it faster than xchng.asm: the walk along a section is inlined where NEXTAD would be
 ; called; each side has its own code, so that there is no side flag and nothing is exchanged; and

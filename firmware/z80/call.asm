@@ -131,6 +131,12 @@ DOCALL: LDA R.DATA
         JMP SENDFM
 
 ; BATCH - makes all calls of the request, or those up to the first that is wrong.
+;   Entry:    R.LEN and R.DATA = the request; OUT and OUTEND = the reply
+;   Exit:     OUT = after the results
+;   Errors:   the last result ends the reply with a code
+;   Clobbers: everything
+;   Stack:    30 bytes
+;   Cycles:   those of the calls
 BATCH:  SSPD BATSP
         LXI H,R.DATA
         LDA R.LEN
@@ -211,6 +217,12 @@ LATE:   POP PSW
         JMP ENDIT
 
 ; TIMEON - starts the timer for a call.
+;   Entry:    LIMIT = its ticks
+;   Exit:     the timer counts
+;   Errors:   none
+;   Clobbers: AF
+;   Stack:    0 bytes
+;   Cycles:   97
 TIMEON: MVI A,0FFH
         OUTCHP RLDR1
         OUTCHP RLDR1+1
@@ -222,6 +234,12 @@ TIMEON: MVI A,0FFH
         RET
 
 ; TIMEOF - stops it.
+;   Entry:    nothing
+;   Exit:     the timer stands still; LEFT = 0
+;   Errors:   none
+;   Clobbers: AF
+;   Stack:    0 bytes
+;   Cycles:   57
 TIMEOF: INCHIP TCR
         ANI 0FFH-TIMER1
         OUTCHP TCR
@@ -231,7 +249,13 @@ TIMEOF: INCHIP TCR
         ]
 
 ; PARSE - takes the next call from the request: the routine, masks, registers, and memory to write,
-; which it writes. DE is at the list of memory to return then, if there is one.
+; which it writes.
+;   Entry:    DE = the call in the request
+;   Exit:     ENTRY, WANT and RIN = the call; DE = the list of memory to return, if there is one
+;   Errors:   what is wrong ends the batch
+;   Clobbers: AF, BC, HL
+;   Stack:    10 bytes
+;   Cycles:   1000 and what the memory takes
 PARSE:  XCHG
         MOV E,M                 ; the routine
         INX H
@@ -333,7 +357,13 @@ GIVEN:  PUSH B
         INX H
         JMPR ..REG
 
-; WRITES - writes stretches of memory: their number, then address, length and bytes of each.
+; WRITES - writes stretches of memory.
+;   Entry:    DE = their number, then address, length and bytes of each
+;   Exit:     DE = after them
+;   Errors:   what is wrong ends the batch
+;   Clobbers: AF, BC, HL
+;   Stack:    8 bytes
+;   Cycles:   250 a stretch and 59 a byte
 WRITES: LDAX D
         INX D
 ..NEXT: ORA A
@@ -376,7 +406,13 @@ WRITES: LDAX D
 ..END:  MOV C,A
         JMPR ENDIT
 
-; MAY - carry set unless BC bytes from HL on lie where programs may be.
+; MAY - tells whether memory lies where programs may be.
+;   Entry:    HL = first byte; BC = how many
+;   Exit:     carry clear if it does; HL, DE and BC as they were
+;   Errors:   none
+;   Clobbers: F
+;   Stack:    4 bytes
+;   Cycles:   up to 156
 MAY:    PUSH H
         PUSH D
         LXI D,LOADLO
@@ -395,7 +431,13 @@ MAY:    PUSH H
         POP H
         RET
 
-; ANSWER - puts the result of a call into the reply: C = status, B = depth of its stack.
+; ANSWER - puts the result of a call into the reply.
+;   Entry:    C = status; B = depth of its stack; IN = list of memory to return
+;   Exit:     DE = after that list
+;   Errors:   no room or no bytes: the batch ends
+;   Clobbers: AF, BC, HL
+;   Stack:    10 bytes
+;   Cycles:   500 and what registers and memory take
 ANSWER: PUSH B
         LXI H,0
         DAD SP                  ; both bytes as they are on the stack
@@ -453,7 +495,13 @@ ANSWER: PUSH B
         DCR A
         JMPR ..ITEM
 
-; CRCMEM - takes the CRC-32 of BC bytes from HL on: HL = where it is, BC = its bytes.
+; CRCMEM - computes the CRC-32 of a stretch of memory.
+;   Entry:    HL = first byte; BC = how many, not 0
+;   Exit:     HL = the four bytes of the CRC; BC = 4
+;   Errors:   none
+;   Clobbers: AF, DE, and BC, DE, HL of the other set
+;   Stack:    4 bytes
+;   Cycles:   500 and 120 a byte
 CRCMEM: PUSH H
         LXI H,0FFFFH
         SHLD CHECK
@@ -482,7 +530,13 @@ CRCMEM: PUSH H
         LXI B,4
         RET
 
-; APPEND - puts BC bytes, not 0, from HL on into the reply; HL is after them.
+; APPEND - puts bytes into the reply.
+;   Entry:    HL = first byte; BC = how many, not 0
+;   Exit:     HL = after the last; OUT = after them in the reply; BC = 0
+;   Errors:   no room: the batch ends
+;   Clobbers: F, DE
+;   Stack:    2 bytes
+;   Cycles:   123 and 21 a byte
 APPEND: PUSH H
         LDED OUT
         LHLD OUTEND

@@ -8,6 +8,7 @@
         .INTERN DEBUG,HELD,IDENT,BUILD,REGS,K.PC,K.GO
         .EXTERN CRC16,C16INI,STACK,KLOAD,KVECT
         .INSERT wire.asm
+        .INSERT cobs.asm
         .IFN Z180,[
         .INSERT z180.asm
 POLLS   == 64H                  ; CNTLA0: receiver and transmitter on, RTS low, errors cleared
@@ -183,6 +184,12 @@ SERVE:  CALL GETK
         JMPR SERVE
 
 ; ANSWER - executes the request and sends its reply.
+;   Entry:    a good frame at REQ
+;   Exit:     the reply is sent; GO and RESET do not return
+;   Errors:   the error reply
+;   Clobbers: everything
+;   Stack:    8 bytes of the kernel's stack
+;   Cycles:   as long as the line takes
 ANSWER: LDA R.TYPE
         CPI T.READ
         JZ K.READ
@@ -201,7 +208,13 @@ ANSWER: LDA R.TYPE
         MVI C,E.TYPE
         LXI D,0                 ; falls into REFUSE
 
-; REFUSE - sends the error reply with code C and detail DE.
+; REFUSE - sends the error reply.
+;   Entry:    C = code; DE = detail; R.TYPE = the request's type
+;   Exit:     it is sent
+;   Errors:   none
+;   Clobbers: AF, BC, DE, HL
+;   Stack:    6 bytes
+;   Cycles:   as long as the line takes
 REFUSE: LXI H,P.DATA
         MOV M,C
         INX H
@@ -215,7 +228,13 @@ REFUSE: LXI H,P.DATA
         MVI C,4
         JMP PUTK
 
-; LESS - takes C from the seven bits of A that count instructions.
+; LESS - subtracts from the seven bits of R that count instructions.
+;   Entry:    A = R; C = how many
+;   Exit:     A = R before them; bit 7 is as it was
+;   Errors:   none
+;   Clobbers: B, F
+;   Stack:    0 bytes
+;   Cycles:   33
 LESS:   MOV B,A
         SUB C
         XRA B
@@ -224,6 +243,12 @@ LESS:   MOV B,A
         RET
 
 ; FREE - puts the bytes back that RST 6 has replaced, the last one first.
+;   Entry:    PLACES and HOLDS = the breakpoints
+;   Exit:     no breakpoint is set; HL = HOLDS
+;   Errors:   none
+;   Clobbers: AF, DE
+;   Stack:    2 bytes
+;   Cycles:   77 and 129 a breakpoint
 FREE:   LHLD PLACES
 ..NEXT: LXI D,HOLDS
         ORA A
@@ -244,7 +269,13 @@ FREE:   LHLD PLACES
 ; K.STAT - answers STATE.
 K.STAT: MVI A,T.STAT+T.REPL     ; falls into STATE
 
-; STATE - sends the state as type A.
+; STATE - sends the state.
+;   Entry:    A = type of the frame; REGS = the state
+;   Exit:     it is sent
+;   Errors:   none
+;   Clobbers: AF, BC, DE, HL
+;   Stack:    6 bytes
+;   Cycles:   as long as the line takes
 STATE:  LXI H,REGS
         LXI D,P.DATA
         LXI B,REGLEN
@@ -261,6 +292,12 @@ K.SET:  LDA R.LEN
         LXI B,SETLEN
         LDIR
 ; DONE - sends an empty reply.
+;   Entry:    R.TYPE = the request's type
+;   Exit:     it is sent
+;   Errors:   none
+;   Clobbers: AF, BC, DE, HL
+;   Stack:    6 bytes
+;   Cycles:   as long as the line takes
 DONE:   LDA R.TYPE
         ORI T.REPL
         MVI C,0
@@ -415,7 +452,13 @@ SWITCH: NOP                     ; or EI, which takes effect after the jump
 RESUME: JMP 0
 
 ; QUIET - waits until the last characters have left the chip.
-QUIET:  LXI H,100               ; 2600 T-states; three characters take 1920
+;   Entry:    nothing
+;   Exit:     the line is quiet
+;   Errors:   none
+;   Clobbers: AF, HL
+;   Stack:    0 bytes
+;   Cycles:   15 and 26 for each of QUIETN; Z180: 20
+QUIET:  LXI H,QUIETN            ; three characters at the board's slowest speed
 ..WAIT: DCX H
         MOV A,H
         ORA L
@@ -423,6 +466,12 @@ QUIET:  LXI H,100               ; 2600 T-states; three characters take 1920
         RET
 
 ; GETK - waits for the next good frame; others are dropped, and the host retries.
+;   Entry:    interrupts off
+;   Exit:     REQ = the frame
+;   Errors:   none
+;   Clobbers: AF, BC, DE, HL
+;   Stack:    4 bytes
+;   Cycles:   as long as it takes
 GETK:   CALL TAKE
         ORA A
         JRNZ GETK
@@ -431,24 +480,8 @@ GETK:   CALL TAKE
         JRZ ..OPEN
         LXI H,REQ
         MVI B,MAXENC            ; room for bytes, one more than a frame can have
-..GRP:  MOV C,A                 ; one more than the bytes of this group
-..COPY: DCR C
-        JRZ ..ZERO
-        CALL TAKE
-        ORA A
-        JRZ ..OPEN              ; the frame ends within a group
-        MOV M,A
-        INX H
-        DJNZ ..COPY
-        JMPR GETK
-..ZERO: CALL TAKE
-        ORA A
-        JRZ ..END
-        MVI M,0                 ; a group encodes its bytes and a zero
-        INX H
-        DJNZ ..GRP
-        JMPR GETK
-..END:  MVI A,MAXENC
+        DECODE (CALL TAKE),..OPEN,(JMPR GETK),GETK
+        MVI A,MAXENC
         SUB B
         MOV B,A                 ; bytes of the frame
         LDA R.LEN
@@ -470,7 +503,13 @@ GETK:   CALL TAKE
         JRNZ ..OPEN
         RET
 
-; PUTK - sends a frame of type A with C bytes at P.DATA, under the request's SEQ.
+; PUTK - sends a frame under the request's SEQ.
+;   Entry:    A = its type; C = bytes at P.DATA
+;   Exit:     it is sent, but for what is in the chip
+;   Errors:   none
+;   Clobbers: AF, BC, DE, HL
+;   Stack:    6 bytes
+;   Cycles:   as long as the line takes
 PUTK:   STA P.TYPE
         LDA R.SEQ
         STA P.SEQ
@@ -514,7 +553,13 @@ PUTK:   STA P.TYPE
 ..ZERO: ORA B                   ; A is 0
         JRNZ ..GRP              ; falls into GIVE with A = 0
 
-; GIVE - sends A as soon as the chip takes it.
+; GIVE - sends a character as soon as the chip takes it.
+;   Entry:    A = the character
+;   Exit:     A as it was
+;   Errors:   none
+;   Clobbers: nothing
+;   Stack:    2 bytes
+;   Cycles:   as long as the line takes
 GIVE:   PUSH PSW
         .IFN Z180,[
 ..WAIT: INCHIP UARTC
@@ -532,6 +577,12 @@ GIVE:   PUSH PSW
         RET
 
 ; TAKE - waits for a character.
+;   Entry:    interrupts off
+;   Exit:     A = the character
+;   Errors:   none
+;   Clobbers: F
+;   Stack:    0 bytes
+;   Cycles:   as long as it takes
         .IFN Z180,[
 TAKE:   INCHIP UARTC
         RLC                     ; bit 7: a character is there

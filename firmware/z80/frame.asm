@@ -5,6 +5,7 @@
         .EXTERN GETC,PUTC,OVRUN,CRC16,BANNER,RXIN,RXOUT,RXWAIT,RXPAGE
         .EXTERN TXIN,TXOUT,TXGO,TXREST,PCSENT
         .INSERT wire.asm
+        .INSERT cobs.asm
 
 CR      == 0DH
 SLICE   == 64           ; bytes encoded at a time, as soon as the ring has room for them
@@ -33,6 +34,14 @@ P.DATA: .BLKB MAXPAY+3          ; with room for SENDFM
         CZ RXPAGE
 ]
 
+; DROP - takes the rest of a frame that is too long.
+        .DEFINE DROP=[
+..LONG: FETCH
+        ORA A
+        JRNZ ..LONG
+        JMPR ..BAD
+]
+
 ; GETFRM - waits for the next good frame. Corrupted ones are answered, a carriage return outside a
 ; frame gets the banner.
 ;   Entry:    interrupts on
@@ -52,27 +61,8 @@ GETFRM: CALL GETC
 ..OPEN: FETCH                   ; how many bytes follow up to the next zero, and one
         ORA A
         JRZ ..OPEN              ; two delimiters in a row
-..GRP:  MOV C,A                 ; one more than the bytes of this group
-..COPY: DCR C
-        JRZ ..ZERO              ; the group is complete
-        FETCH
-        ORA A                   ; no byte of a group is 0
-        JRZ ..BAD               ; the frame ends within a group
-        MOV M,A
-        INX H
-        DJNZ ..COPY
-..LONG: FETCH                   ; too long: its bytes are dropped
-        ORA A
-        JRNZ ..LONG
-        JMPR ..BAD
-..ZERO: FETCH
-        ORA A
-        JRZ ..END               ; the last group's zero is not there
-        MVI M,0                 ; a group encodes its bytes and a zero
-        INX H
-        DJNZ ..GRP              ; no more than a frame has room for
-        JMPR ..LONG
-..END:  SDED RXOUT
+        DECODE FETCH,..BAD,DROP,..LONG
+        SDED RXOUT
         MVI A,MAXENC
         SUB B                   ; how many are left over
         MOV B,A                 ; bytes of the frame

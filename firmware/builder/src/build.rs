@@ -145,8 +145,22 @@ fn assemble_monitor(sources: &Sources, profile: &BoardProfile) -> Result<Vec<Mod
 fn assemble_kernel(sources: &Sources, profile: &BoardProfile) -> Result<Vec<Module>, BuildError> {
     let is = |kind| u16::from(profile.uart.kind == kind);
     let chip = [("ISSIO", is(UartKind::Sio)), ("IS550", is(UartKind::Ns550))];
-    let defines = [&board_defines(profile)[..], &chip].concat();
+    let quiet = [("QUIETN", quiet_passes(profile))];
+    let defines = [&board_defines(profile)[..], &chip, &quiet].concat();
     assemble_files(sources, &assembler_options(&defines), ProgramKind::Kernel.files())
+}
+
+/// Returns how often the debug kernel's loop has to be passed while three characters leave the
+/// serial chip, at the slowest speed of a board. Not every chip tells when it has sent all.
+fn quiet_passes(profile: &BoardProfile) -> u16 {
+    /// T-states of a pass on a Z180; on a Z80 it takes 26.
+    const PASS_T_STATES: u64 = 20;
+    /// Start bit, eight data bits and stop bit of each character.
+    const BITS: u64 = 3 * 10;
+    let uart = &profile.uart;
+    let slowest = uart.other_bauds.iter().fold(uart.baud, |slowest, baud| slowest.min(*baud));
+    let t_states = (profile.clock_hz * BITS).div_ceil(u64::from(slowest.max(1)));
+    t_states.div_ceil(PASS_T_STATES).try_into().unwrap_or(u16::MAX)
 }
 
 fn assemble_caller(

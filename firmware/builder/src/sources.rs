@@ -31,6 +31,7 @@ mod evaluator {
 /// Files included by others.
 const INCLUDED: &[(&str, &str)] = &[
     ("wire.asm", include_str!("../../z80/wire.asm")),
+    ("cobs.asm", include_str!("../../z80/cobs.asm")),
     ("start.asm", include_str!("../../z80/start.asm")),
     ("chkint.asm", include_str!("../../z80/chkint.asm")),
     ("memory.asm", include_str!("../../z80/memory.asm")),

@@ -6,7 +6,7 @@ use board_simulator::{BoardModel, QueueLine, Registers, StepOutcome};
 use firmware::ProgramKind;
 use firmware::build::{BuiltImage, build};
 use firmware::evaluator::Evaluator;
-use firmware::profile::BoardProfile;
+use firmware::profile::{BoardProfile, Uart, UartKind};
 use firmware_wire::{
     Decoder, DecoderEvent, ErrorCode, MAX_BREAKPOINTS, Reply, Request, Role, StopReason,
     StoppedState,
@@ -30,10 +30,14 @@ struct Kernel {
 impl Kernel {
     /// Powers up a board and lets the monitor start the kernel.
     fn start(board: &str) -> (Self, StoppedState) {
-        let profile = BoardProfile::named(board).expect("it ships");
-        let machine = Machine::new(&profile, ProgramKind::Application, &Evaluator::default());
+        Self::start_on(&BoardProfile::named(board).expect("it ships"))
+    }
+
+    fn start_on(profile: &BoardProfile) -> (Self, StoppedState) {
+        let board = &profile.name;
+        let machine = Machine::new(profile, ProgramKind::Application, &Evaluator::default());
         let mut machine = machine.unwrap_or_else(|error| panic!("{error}"));
-        let image = build(&profile, ProgramKind::Kernel).unwrap_or_else(|error| panic!("{error}"));
+        let image = build(profile, ProgramKind::Kernel).unwrap_or_else(|error| panic!("{error}"));
         let loaded = image.program.symbol("KLOAD").expect("the layout sets it");
         machine.run_until_idle();
         machine.board.bus_mut().load(loaded, &image.bytes);
@@ -232,6 +236,40 @@ fn the_monitor_comes_back_by_reset_and_stays() {
         kernel.machine.take_replies();
         let Reply::Identity(identity) = kernel.request(&Request::Identify) else { panic!() };
         assert_eq!(identity.role, Role::Monitor, "{board}");
+    }
+}
+
+/// A program that turns the transmitter off at once.
+fn transmitter_off(uart: &Uart) -> Vec<u8> {
+    let (value, port) = match uart.kind {
+        UartKind::Acia => (0x03, uart.control_port),      // master reset
+        UartKind::Sio => (0x18, uart.control_port),       // channel reset
+        UartKind::Asci => (0x00, uart.control_port - 4),  // CNTLA0 without TE
+        UartKind::Ns550 => (0x04, uart.control_port - 3), // FCR: the FIFO is emptied
+    };
+    let output: &[u8] = if uart.kind == UartKind::Asci { &[0xED, 0x39] } else { &[0xD3] };
+    [&[0x3E, value], output, &[port, 0x18, 0xFE]].concat()
+}
+
+#[test]
+fn the_reply_to_reset_and_go_is_complete_at_each_speed_of_the_line() {
+    for board in BOARDS {
+        let profile = BoardProfile::named(board).expect("it ships");
+        // A Z180 divides its own clock.
+        let bauds = if profile.is_z180() { &[][..] } else { &profile.uart.other_bauds };
+        for baud in bauds.iter().chain([&profile.uart.baud]) {
+            let mut slow = profile.clone();
+            slow.uart.clock_hz = slow.uart.clock_hz * u64::from(*baud) / u64::from(slow.uart.baud);
+            slow.uart.baud = *baud;
+            let (mut kernel, started) = Kernel::start_on(&slow);
+            kernel.board().bus_mut().load(PROGRAM, &transmitter_off(&profile.uart));
+            kernel.request(&Request::SetRegisters(state(&started, false)));
+            let go = Request::Go { number: started.stop_number, places: Vec::new() };
+            assert_eq!(kernel.request(&go), Reply::Resumed, "{board} at {baud} baud");
+            let (mut kernel, _) = Kernel::start_on(&slow);
+            let reply = kernel.request(&Request::Reset);
+            assert_eq!(reply, Reply::Resetting, "{board} at {baud} baud");
+        }
     }
 }
 

@@ -60,6 +60,26 @@ impl Server {
         server
     }
 
+    /// Connects clients until one is served. The server refuses them until it has noticed that
+    /// those before are gone.
+    fn serve_next_client(&mut self, peer: SocketAddr) {
+        const HALTED: &[u8] = b"+$S05#b8";
+        let deadline = Instant::now() + Duration::from_secs(60);
+        loop {
+            assert!(Instant::now() < deadline, "no client is accepted any more");
+            let mut stream = TcpStream::connect(peer).expect("it listens");
+            stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a deadline");
+            let mut reply = [0; HALTED.len()];
+            let asked = stream.write_all(&packed("?")).and_then(|()| stream.read_exact(&mut reply));
+            if asked.is_ok() && reply == HALTED {
+                stream.write_all(b"+").expect("sent");
+                self.stream = stream;
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     /// Sends a packet and returns the reply.
     pub(crate) fn ask(&mut self, packet: &str) -> String {
         self.write(&packed(packet));
@@ -231,19 +251,7 @@ fn a_second_gdb_is_refused_and_a_silent_connection_blocks_no_client() {
     assert!(printed.contains(&format!("E.another gdb, at {holder}, is connected")), "{printed}");
     assert_eq!(gdb.ask("?"), "S05", "the first session continues");
     assert_eq!(gdb.ask("D"), "OK");
-    // The server accepts a client again once it has noticed that the first one disconnected.
-    let deadline = Instant::now() + Duration::from_secs(60);
-    loop {
-        assert!(Instant::now() < deadline, "no client is accepted any more");
-        let stream = TcpStream::connect(peer).expect("it listens");
-        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a deadline");
-        gdb.stream = stream;
-        gdb.write(&packed("?"));
-        assert_eq!(gdb.byte(), b'+');
-        if gdb.answer() == "S05" {
-            break;
-        }
-    }
+    gdb.serve_next_client(peer);
 }
 
 #[test]
@@ -263,17 +271,7 @@ fn clients_that_reset_or_leave_much_unread_end_their_own_connection_only() {
         client.set_write_timeout(Some(Duration::from_millis(500))).expect("a deadline");
         let _ = client.write_all(&bytes); // the server may close or wait before the end
     }
-    let deadline = Instant::now() + Duration::from_secs(60);
-    loop {
-        assert!(Instant::now() < deadline, "no client is accepted any more");
-        gdb.write(&packed("?"));
-        assert_eq!(gdb.byte(), b'+');
-        if gdb.answer() == "S05" {
-            break;
-        }
-        gdb.stream = TcpStream::connect(peer).expect("it listens");
-        gdb.stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a deadline");
-    }
+    gdb.serve_next_client(peer);
 }
 
 /// A page's request whose body writes memory, and one whose method begins with a packet, as a page
