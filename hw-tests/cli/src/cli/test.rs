@@ -1,8 +1,8 @@
 //! `hw-tests test`.
 
+mod executor;
 mod measure;
 mod printer;
-mod session;
 
 use std::cell::RefCell;
 use std::io;
@@ -185,7 +185,7 @@ fn run_files(files: &[Tested], args: &TestArgs, filter: &CaseFilter) -> CommandR
     }
     let measurements = args.measure.start(args.board.names_board())?;
     let measurements = Arc::new(Mutex::new(measurements));
-    let done = session::run(args, &cases, &measurements)?;
+    let done = executor::run(args, &cases, &measurements)?;
     print(&report::boards_table(&done.boards))?;
     print(&done.totals.comparison())?;
     let counts = [done.totals.counts(), done.totals.counts_with_known_passing()];

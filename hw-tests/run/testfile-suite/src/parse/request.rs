@@ -1,4 +1,4 @@
-//! Reads the requests of a session: a line of JSON with the keys of a test file.
+//! Reads the requests of a [`CallServer`](crate::CallServer): a line of JSON with the keys of a test file.
 
 use std::path::Path;
 

@@ -2,6 +2,7 @@
 
 mod boards;
 mod broken_routines;
+mod call_server;
 mod console;
 mod contracts;
 mod corrupted;
@@ -14,14 +15,13 @@ mod limits;
 mod pasted;
 mod properties;
 mod seeded;
-mod session;
 mod sweeps;
 
 use std::path::Path;
 
 use tempfile::TempDir;
 use testfile_suite::{
-    FileErrors, RunOptions, SimulatedMachine, TestFile, TestResult, Verdict, run,
+    FileErrors, SimulatedMachine, TestFile, TestOptions, TestResult, Verdict, run,
 };
 
 /// A folder with a source, `prog.asm`.
@@ -45,7 +45,7 @@ fn run_seeded(source: &str, text: &str, seed: Option<u64>) -> Vec<TestResult> {
     let file = parse(folder.path(), text).unwrap_or_else(|error| panic!("{error}"));
     let mut machine = SimulatedMachine::new(&file.program);
     let mut results = Vec::new();
-    let options = RunOptions { seed, ..RunOptions::default() };
+    let options = TestOptions { seed, ..TestOptions::default() };
     let ran = run(&file, &mut machine, &options, &mut |result| results.push(result));
     ran.unwrap_or_else(|error| panic!("{error}"));
     results
