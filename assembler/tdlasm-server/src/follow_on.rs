@@ -21,10 +21,10 @@ pub(super) struct Reported<'a> {
 /// - the missing field of a missing operand.
 pub(super) fn without_follow_on(program: &Analysis) -> Vec<Reported<'_>> {
     let all = &program.assembly.diagnostics;
-    let (redefined, redefinitions): (HashSet<&str>, HashSet<u32>) = all
+    let (redefined, redefinitions): (HashSet<Option<&str>>, HashSet<u32>) = all
         .iter()
         .filter(|one| matches!(one.code, DiagnosticCode::Redefined | DiagnosticCode::Register))
-        .map(|one| (first_word(&one.message), one.span.start))
+        .map(|one| (one.symbol(), one.span.start))
         .unzip();
     let without_operand: HashSet<_> = all
         .iter()
@@ -36,7 +36,7 @@ pub(super) fn without_follow_on(program: &Analysis) -> Vec<Reported<'_>> {
     let mut in_macros = HashSet::new();
     for diagnostic in all {
         let is_follow_on = match diagnostic.code {
-            DiagnosticCode::Doubled => redefined.contains(first_word(&diagnostic.message)),
+            DiagnosticCode::Doubled => redefined.contains(&diagnostic.symbol()),
             DiagnosticCode::AssignmentIgnored => redefinitions.contains(&diagnostic.span.start),
             DiagnosticCode::MissingOperand => {
                 without_operand.contains(&line(program, diagnostic.span))
@@ -59,11 +59,6 @@ pub(super) fn without_follow_on(program: &Analysis) -> Vec<Reported<'_>> {
     found
 }
 
-/// The symbol that begins a message.
-fn first_word(message: &str) -> &str {
-    message.split(' ').next().unwrap_or_default()
-}
-
 /// Identifies the line of a span: its text in the source map, and its number there.
 fn line(program: &Analysis, span: Span) -> (u32, u32) {
     let source = program.assembly.sources.source_at(span.start);
@@ -84,9 +79,9 @@ fn macro_key<'a>(
 
 /// Identifies an undefined symbol in a file. Local names stand for another symbol in each routine.
 fn undefined_key<'a>(program: &Analysis, one: &'a Diagnostic) -> Option<(u32, &'a str)> {
-    let is_local = one.message.starts_with("..");
-    let written =
-        program.written(one.span).filter(|_| one.code == DiagnosticCode::Undefined && !is_local)?;
+    let is_global = one.symbol().is_some_and(|symbol| !symbol.starts_with(".."));
+    let is_counted = one.code == DiagnosticCode::Undefined && is_global;
+    let written = program.written(one.span).filter(|_| is_counted)?;
     let (file, _) = program.in_file(written.span)?;
     Some((file, one.message.as_str()))
 }

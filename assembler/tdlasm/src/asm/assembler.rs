@@ -17,7 +17,7 @@ use super::pass::Pass;
 use super::pass_comparison::PassComparison;
 use super::recorder::Recorder;
 use super::value::Value;
-use crate::diag::{Diagnostic, DiagnosticCode};
+use crate::diag::{Diagnostic, DiagnosticCode, Subject};
 use crate::listing::{
     BYTES_A_ROW, ListedCode, ListingControl, ListingDirective, RelocValue, RowBreak, Statement,
 };
@@ -191,7 +191,8 @@ impl<'a> Assembler<'a> {
                 let name = visible(&name);
                 let at = if kind == FrameKind::File { self.add_placeholder(&name) } else { at };
                 let message = format!("cannot read {name}: {error}");
-                self.report(Diagnostic::new(DiagnosticCode::File, at, message));
+                let diagnostic = Diagnostic::new(DiagnosticCode::File, at, message);
+                self.report(diagnostic.about(Subject::File(name)));
                 None
             }
         }
@@ -199,6 +200,29 @@ impl<'a> Assembler<'a> {
 
     pub(super) fn error(&mut self, code: DiagnosticCode, span: Span, message: impl Into<String>) {
         self.sink.add(Diagnostic::new(code, span, message));
+    }
+
+    /// Creates a diagnostic about a symbol or macro, whose name begins the message.
+    pub(super) fn about_symbol(
+        &self,
+        code: DiagnosticCode,
+        name: NameId,
+        span: Span,
+        message: &str,
+    ) -> Diagnostic {
+        let spelling = self.names.spelling(name);
+        Diagnostic::new(code, span, format!("{spelling} {message}"))
+            .about(Subject::Symbol(spelling))
+    }
+
+    pub(super) fn symbol_error(
+        &mut self,
+        code: DiagnosticCode,
+        name: NameId,
+        span: Span,
+        message: &str,
+    ) {
+        self.report(self.about_symbol(code, name, span, message));
     }
 
     /// Reports an error that ZASM marks with `count` equal error flags.
