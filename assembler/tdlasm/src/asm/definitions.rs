@@ -5,7 +5,7 @@ use crate::references::ReferenceRole;
 use crate::source::Span;
 
 use super::assembler::Assembler;
-use super::macro_definition::Macro;
+use super::macros::Macro;
 use super::name_table::NameId;
 use super::name_table::{BuiltIn, Entry, Name};
 use super::pass::Pass;
