@@ -9,8 +9,8 @@ use cli_support::text;
 use firmware_wire::{PointsReply, danger};
 use sargon_analysis::{Prizes, ScoreAdjustment};
 use sargon_reference::{Behaviour, Colour, Position, Square, evaluate_as};
+use sargon_suite::SargonBoard;
 use sargon_suite::compare::compare_points;
-use sargon_suite::{LiveBoard, SargonBoard};
 use serde::Serialize;
 
 use cli_support::output::{pluralize, print};
@@ -41,7 +41,7 @@ pub(super) fn prizes(args: &PrizesArgs) -> CommandResult {
     if args.moved.is_some() && has_several(&mut positions) {
         return Err(CommandError::new(USAGE, "--moved works with a single position only"));
     }
-    let mut rig = LiveBoard::prepare(&args.board.plan()?)?;
+    let mut rig = SargonBoard::prepare(&args.board.plan()?)?;
     let mut wrong = 0;
     let mut single = SinglePosition::default();
     positions.for_each(
@@ -106,7 +106,7 @@ struct PrizeColumn {
 
 impl PositionPrizes {
     fn of(
-        rig: &mut LiveBoard,
+        rig: &mut SargonBoard,
         named: &NamedPosition,
         moved: Option<Square>,
     ) -> Result<Self, CommandError> {

@@ -10,7 +10,7 @@ use sargon_reference::{Colour, Evaluation, Position, Square, SquareResult, evalu
 
 /// The expected replies to POSITION and POINTS for one position, and their CRC-32.
 #[derive(Debug, Clone)]
-pub struct ExpectedPosition {
+pub(crate) struct ExpectedPosition {
     /// The last move that POINTS assumes: who moved, and to where.
     pub(crate) last_move: (Colour, Option<Square>),
     pub(crate) request: PositionWithMove,

@@ -8,7 +8,7 @@ use hil_harness::campaign::{ConnectedBoard, FinishedRun, Observer, RunConfig};
 use hil_harness::report;
 use indicatif::{ProgressBar, ProgressStyle};
 use rcflash_link::rig::DEFAULT_BOARD;
-use sargon_suite::{BoardConfig, LiveBoard, SargonSuite};
+use sargon_suite::{SargonBoard, SargonConfig, SargonSuite};
 
 use super::execution::{EXECUTION, ExecutionArgs, run_on};
 use super::select::SelectArgs;
@@ -57,14 +57,14 @@ fn run_cases(args: &RunArgs) -> CommandResult {
         return Err(CommandError::new(USAGE, why));
     }
     let cases = args.select.cases(args.board.board.transcript())?;
-    let full = |plan: BoardConfig| BoardConfig {
-        full_responses: plan.full_responses || args.full,
-        ..plan
+    let full = |mut plan: SargonConfig| {
+        plan.board.full_responses |= args.full;
+        plan
     };
     let single = || args.board.plan().map(full);
     let each = |board| args.board.with_evaluator(board).map(full);
     let mut observer = TerminalObserver(ProgressBar::hidden());
-    let prepare = &LiveBoard::prepare;
+    let prepare = &SargonBoard::prepare;
     let config = args.settings()?;
     let board = &args.board.board;
     let done = run_on(board, &config, &cases, single, each, prepare, &mut observer)?;

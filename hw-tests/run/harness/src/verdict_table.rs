@@ -59,6 +59,15 @@ pub fn merge_verdicts(first: Verdict, second: Verdict, relation: Relation) -> Ve
     }
 }
 
+/// Merges the results of both requests of a case, of which the first passed.
+#[must_use]
+pub fn merge_requests<S: Suite>(mut first: CaseResult<S>, second: CaseResult<S>) -> CaseResult<S> {
+    first.retries += second.retries;
+    first.elapsed_us += second.elapsed_us;
+    let CaseResult { verdict, reason, differences, .. } = second;
+    CaseResult { verdict, reason, differences, ..first }
+}
+
 /// Merges the results of two repetitions of a case on a board: attempts, retries and time add up,
 /// and the rest is that of the result which decides.
 #[must_use]

@@ -135,6 +135,16 @@ fn only_passes_make_a_pass_and_without_a_result_there_is_none() {
 }
 
 #[test]
+fn the_second_request_decides_and_both_count() {
+    let second = CaseResult { differences: wrong("1").differences, ..measured(Fail, 2) };
+    let joined = merge_requests(measured(Pass, 1), second);
+    assert_eq!(joined.differences, wrong("1").differences);
+    assert_eq!((joined.verdict, joined.reason.as_deref()), (Fail, Some("fails")));
+    assert_eq!((joined.retries, joined.elapsed_us), (measured(Pass, 3).retries, 300));
+    assert_eq!(joined.attempts, 1, "one attempt");
+}
+
+#[test]
 fn figures_add_up_over_repetitions_and_over_boards() {
     let results = || [measured(Timeout, 1), measured(Pass, 2), measured(Fail, 4)];
     let again = results().into_iter().reduce(merge_repetitions).expect("a result");
