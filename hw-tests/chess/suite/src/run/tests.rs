@@ -50,9 +50,9 @@ fn bytes<'a>(seen: &'a mut PositionResponse, points: &'a mut PointsReply) -> Vec
     all.extend(&mut seen.end.royals);
     all.push(&mut seen.end.status);
     all.extend(seen.end.pins.iter_mut().map(|pin| &mut pin.square));
-    let PointsReply { lost, prizes, danger, article, book, status } = points;
+    let PointsReply { lost, prizes, danger, article, original, status } = points;
     all.extend([lost, danger, status]);
-    all.extend(prizes.iter_mut().chain(article).chain(book));
+    all.extend(prizes.iter_mut().chain(article).chain(original));
     all
 }
 

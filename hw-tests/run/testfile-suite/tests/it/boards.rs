@@ -8,7 +8,7 @@ use hil_harness::live::BoardConfig;
 use rcflash_transport::Transport;
 use serde_json::{Value, json};
 use testfile_suite::{
-    BoardMachine, BoardMachineError, CallSession, RunOptions, SimulatedMachine, TestFile,
+    BoardMachine, BoardMachineError, CallServer, SimulatedMachine, TestFile, TestOptions,
     TestResult, Verdict, run,
 };
 
@@ -32,7 +32,7 @@ fn board_in(profile: &str, wrap: impl FnOnce(Box<dyn Board>) -> Box<dyn Board>) 
 
 fn results(file: &TestFile, machine: &mut dyn testfile_suite::Machine) -> Vec<TestResult> {
     let mut results = Vec::new();
-    let options = RunOptions { seed: Some(1), ..RunOptions::default() };
+    let options = TestOptions { seed: Some(1), ..TestOptions::default() };
     let ran = run(file, machine, &options, &mut |result| results.push(result));
     ran.unwrap_or_else(|error| panic!("{error}"));
     results
@@ -328,7 +328,7 @@ memory = [{ at = 0xF000, bytes = [1] }]
     let mut board = board(PROFILES[0]);
     board.load(&file.program).unwrap_or_else(|error| panic!("{error}"));
     let results = results(&file, &mut board);
-    let unseen: Vec<_> = results[0].not_checked.iter().copied().collect();
+    let unseen: Vec<_> = results[0].details.not_checked.iter().map(String::as_str).collect();
     assert_eq!((results[0].verdict, unseen), (Verdict::Pass, vec!["cycles", "ports", "writes"]));
     let skipped = |result: &TestResult, reason: &str| {
         let given = result.reason.as_deref().unwrap_or_default();
@@ -339,7 +339,7 @@ memory = [{ at = 0xF000, bytes = [1] }]
     let file = parse(folder.path(), &text).unwrap_or_else(|error| panic!("{error}"));
     let unseen = self::results(&file, &mut board).swap_remove(0);
     assert!(
-        unseen.verdict == Verdict::Pass && unseen.not_checked.contains("console"),
+        unseen.verdict == Verdict::Pass && unseen.details.not_checked.contains("console"),
         "{unseen:?}"
     );
     skipped(&results[1], "values of ports are simulated only");
@@ -371,14 +371,14 @@ LOOP:   JMP     LOOP
 LAST:   .BYTE   7";
 
 /// A session on a board with the source; its folder.
-fn session(board: BoardMachine) -> (CallSession, tempfile::TempDir) {
-    let (folder, mut session) = (folder(SESSION), CallSession::new(Box::new(board)));
+fn session(board: BoardMachine) -> (CallServer, tempfile::TempDir) {
+    let (folder, mut session) = (folder(SESSION), CallServer::new(Box::new(board)));
     let loaded = session.load(&[folder.path().join("prog.asm")]);
     loaded.unwrap_or_else(|error| panic!("{error}"));
     (session, folder)
 }
 
-fn reply(session: &mut CallSession, request: &Value) -> Value {
+fn reply(session: &mut CallServer, request: &Value) -> Value {
     session.reply(&request.to_string())
 }
 
@@ -426,7 +426,7 @@ fn sessions_return_output_on_the_console_and_counts_of_mocks() {
     let [simulated, board]: [Box<dyn testfile_suite::Machine>; 2] =
         [Box::<SimulatedMachine>::default(), Box::new(board(PROFILES[1]))];
     for machine in [simulated, board] {
-        let mut session = CallSession::new(machine);
+        let mut session = CallServer::new(machine);
         let mut reply = |request: Value| reply(&mut session, &request);
         let mut program = json!({ "sources": [folder.path().join("prog.asm")] });
         reply(json!({ "load": program.clone() }));
@@ -514,7 +514,7 @@ fn figures(board: &mut BoardMachine, file: &TestFile) -> (u64, u64, Duration) {
     let result = results(file, board).remove(0);
     assert_eq!(result.verdict, Verdict::Pass, "{result:?}");
     let after = board.live().stats();
-    (result.calls, after.requests - before.requests, after.busy - before.busy)
+    (result.details.calls, after.requests - before.requests, after.busy - before.busy)
 }
 
 /// Both kinds of board make the calls of a property at this rate at least.
@@ -552,7 +552,7 @@ fn a_board_counts_through_the_inputs_of_an_exhaustive_property() {
     let folder = folder(COMPLEMENT);
     let file = parse(folder.path(), text).unwrap_or_else(|error| panic!("{error}"));
     let simulated = results(&file, &mut SimulatedMachine::new(&file.program)).remove(0);
-    assert_eq!(simulated.t_states, Some(200));
+    assert_eq!(simulated.details.t_states, Some(200));
     assert_rate(&file, 16_384, 3_000);
 }
 

@@ -1,4 +1,4 @@
-//! Sessions of calls by lines of JSON, for other test frameworks.
+//! Serves calls by lines of JSON, for other test frameworks.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read, Write};
@@ -20,26 +20,26 @@ use crate::program::{MAX_OUTPUT, Program};
 const MAX_REQUEST: u64 = 1 << 22;
 const NO_PROGRAM: &str = "no program is loaded";
 
-/// A session: a program on a machine, which requests load, call, read, write and reset.
+/// A program on a machine, which requests load, call, read, write and reset.
 ///
 /// `docs/call.schema.json` describes requests and replies.
 ///
 /// ```
-/// use testfile_suite::{CallSession, SimulatedMachine};
+/// use testfile_suite::{CallServer, SimulatedMachine};
 ///
-/// let mut session = CallSession::new(Box::<SimulatedMachine>::default());
-/// let reply = session.reply("{\"call\": \"MUL\"}");
+/// let mut server = CallServer::new(Box::<SimulatedMachine>::default());
+/// let reply = server.reply("{\"call\": \"MUL\"}");
 /// assert!(reply["error"].as_str().is_some_and(|error| error.starts_with("no program")));
 /// ```
-pub struct CallSession {
+pub struct CallServer {
     machine: Box<dyn Machine>,
     file: Option<TestFile>,
     /// Memory that the next call writes first.
     pending: BTreeMap<u16, u8>,
 }
 
-impl CallSession {
-    /// Creates a session without a program on a machine.
+impl CallServer {
+    /// Creates a server without a program on a machine.
     #[must_use]
     pub fn new(machine: Box<dyn Machine>) -> Self {
         Self { machine, file: None, pending: BTreeMap::new() }
@@ -203,7 +203,7 @@ fn call_reply(
     request: &CallRequest,
     outcome: &Outcome,
     findings: &[String],
-    not_checked: &[&str],
+    not_checked: &[String],
 ) -> Value {
     let step = &request.step;
     let ports = outcome.outputs.iter().map(|(port, bytes)| (format!("{port:02X}H"), json!(bytes)));

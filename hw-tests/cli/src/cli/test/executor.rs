@@ -12,13 +12,13 @@ use firmware_wire::Identity;
 use hil_harness::campaign::{Executor, FinishedRun, RunConfig};
 use hil_harness::live::{BoardConfig, SetupError};
 use hil_harness::report::RunTarget;
-use hil_harness::runner::{BaselineStatus, RunEnd, RunSummary, merge_repetitions};
-use hil_harness::suite::{self, CaseResult};
+use hil_harness::runner::{BaselineStatus, RunEnd, RunOptions, RunSummary, merge_repetitions};
+use hil_harness::suite::{CaseResult, Verdict};
 use indicatif::ProgressBar;
 use rcflash_link::LinkStats;
 use testfile_suite::{
-    BoardMachine, BoardMachineError, Machine, RunError, RunOptions, SimulatedMachine, TestCase,
-    TestFile, TestFiles, TestResult, Verdict, run_one,
+    BoardMachine, BoardMachineError, Machine, RunError, SimulatedMachine, TestCase, TestFile,
+    TestFiles, TestOptions, TestResult, UNOBSERVED, run_one,
 };
 
 use super::super::execution::run_on;
@@ -132,16 +132,12 @@ impl TestExecutor {
 
     /// Runs a case once, and prints its result.
     fn run_case(&mut self, case: &TestCase) -> Result<CaseResult<TestFiles>, RunEnd> {
-        let skip = |reason| TestResult {
-            id: case.heading().name.clone(),
-            verdict: Verdict::Skipped,
-            reason: Some(reason),
-            ..TestResult::default()
-        };
-        let error = |why: String| CaseResult::with_reason(case, suite::Verdict::Error, why);
+        let error = |why: String| CaseResult::with_reason(case, Verdict::Error, why);
         let found = match self.load(&case.file)? {
             Err(Refusal::Unloadable(message)) => return Ok(error(message)),
-            Err(Refusal::Skipped(reason)) => skip(reason),
+            Err(Refusal::Skipped(reason)) => {
+                CaseResult::with_reason(case, Verdict::Skipped, reason)
+            }
             Ok(()) => match self.call(case) {
                 Ok(mut found) => {
                     lock(&self.measurements).judge(case, &mut found);
@@ -156,7 +152,8 @@ impl TestExecutor {
                 }
             },
         };
-        self.not_checked.extend(&found.not_checked);
+        let names = &found.details.not_checked;
+        self.not_checked.extend(UNOBSERVED.iter().filter(|name| names.contains(**name)));
         Ok(case.result(found))
     }
 
@@ -164,12 +161,12 @@ impl TestExecutor {
         let inputs = case.inputs.clone();
         let progress = CaseProgress::new(case);
         let show_progress = |text: &str| progress.show(text);
-        let options = RunOptions {
+        let options = TestOptions {
             seed: self.seed,
             inputs,
             contracts: &case.contracts,
             progress: Some(&show_progress),
-            ..RunOptions::default()
+            ..TestOptions::default()
         };
         let machine: &mut dyn Machine = match &mut self.machine {
             TestMachine::Simulated(machine) => {
@@ -276,7 +273,7 @@ impl Executor for TestExecutor {
     fn run(
         &mut self,
         cases: &mut dyn Iterator<Item = TestCase>,
-        options: hil_harness::runner::RunOptions,
+        options: RunOptions,
         on_result: &mut dyn FnMut(CaseResult<TestFiles>),
     ) -> RunSummary {
         let mut summary = RunSummary::default();
@@ -295,15 +292,15 @@ impl Executor for TestExecutor {
             match result {
                 Ok(result) => {
                     let status = options.baseline.map(|known| known.compare(&result));
-                    let is_good = result.verdict == suite::Verdict::Pass
-                        || status == Some(BaselineStatus::Known);
+                    let is_good =
+                        result.verdict == Verdict::Pass || status == Some(BaselineStatus::Known);
                     on_result(result);
                     if options.fail_fast && !is_good {
                         summary.ended = RunEnd::FirstFailure;
                     }
                 }
                 Err(end) => {
-                    on_result(CaseResult::new(&case, suite::Verdict::NotRun));
+                    on_result(CaseResult::new(&case, Verdict::NotRun));
                     let is_stopped = options.interrupted.load(Ordering::Relaxed);
                     summary.ended = if is_stopped { RunEnd::Interrupted } else { end };
                 }

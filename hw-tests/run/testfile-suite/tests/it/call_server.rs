@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use testfile_suite::{CallSession, SimulatedMachine};
+use testfile_suite::{CallServer, SimulatedMachine};
 
 use crate::folder;
 
@@ -30,12 +30,12 @@ PUT:    CALL    TWICE
 LOOP:   JMP     LOOP
 LAST:   .BYTE   7";
 
-fn session() -> CallSession {
-    CallSession::new(Box::<SimulatedMachine>::default())
+fn session() -> CallServer {
+    CallServer::new(Box::<SimulatedMachine>::default())
 }
 
 /// A session with the source, and the folder of its file.
-fn loaded() -> (CallSession, TempDir) {
+fn loaded() -> (CallServer, TempDir) {
     let (folder, mut session) = (folder(SOURCE), session());
     session.load(&[source(folder.path())]).unwrap_or_else(|error| panic!("{error}"));
     (session, folder)
@@ -45,7 +45,7 @@ fn source(folder: &Path) -> std::path::PathBuf {
     folder.join("prog.asm")
 }
 
-fn ask(session: &mut CallSession, request: Value) -> Value {
+fn ask(session: &mut CallServer, request: Value) -> Value {
     session.reply(&request.to_string())
 }
 
