@@ -386,7 +386,7 @@ impl<S: BoardSuite> LiveBoard<S> {
         let mut live = Self {
             link,
             clock_hz: config.profile.clock_hz,
-            state: S::state(&programs.application, &ready.application, &ready.own),
+            state: S::state(&programs.application, &ready.application, &ready.user_routines),
             application: ready.application,
             records: Vec::new(),
             violations: Vec::new(),

@@ -66,13 +66,14 @@ impl Programs {
         config: &BoardConfig<S>,
         link: &mut Link,
     ) -> Result<RunningApplication, SetupError> {
-        let own = self.application.overridden.iter().map(|&routine| routine.to_owned()).collect();
+        let user_routines =
+            self.application.overridden.iter().map(|&routine| routine.to_owned()).collect();
         if let Some(loader) = config.stock_loader() {
             let (image, entry, top) = self.hosted_program(config);
             let program = HostedProgram { image: &image, entry, top };
             let check = |identity: &Identity| self.verify_identity(config, identity);
             let application = loader.load_and_start(link, program, &check)?;
-            return Ok(RunningApplication { application, own, seq: link.seq() });
+            return Ok(RunningApplication { application, user_routines, seq: link.seq() });
         }
         let found = config.enter_monitor(link, self.monitor.build)?;
         let built = &self.application;
@@ -87,7 +88,7 @@ impl Programs {
         }
         let application = loader::run(link, address)?;
         self.verify_identity(config, &application)?;
-        Ok(RunningApplication { application, own, seq: link.seq() })
+        Ok(RunningApplication { application, user_routines, seq: link.seq() })
     }
 
     /// Returns an error unless this is the loaded application, and the suite tests it.
