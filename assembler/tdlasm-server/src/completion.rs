@@ -12,8 +12,8 @@ use tdlasm::listing::RelocValue;
 use tdlasm::references::NameKind;
 
 use super::analysis::Analysis;
-use super::fields::{Field, field_at};
 use super::positions::LineIndex;
+use super::words::{Field, field_at};
 use super::workspace::Workspace;
 
 /// The maximum number of symbols in a reply; the list is incomplete beyond it.
@@ -148,7 +148,7 @@ fn operators(found: &mut Vec<CompletionItem>) {
         let patterns: Vec<String> = forms.iter().map(Form::pattern).collect();
         found.push(item(forms[0].mnemonic, CompletionItemKind::KEYWORD, patterns.join(" | ")));
     }
-    for name in tdlasm::asm::directive_names() {
+    for (name, _) in tdlasm::syntax::directive::Directive::NAMES {
         found.push(item(name, CompletionItemKind::KEYWORD, "directive".into()));
     }
 }

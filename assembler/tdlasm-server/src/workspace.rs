@@ -8,14 +8,13 @@ use std::rc::Rc;
 
 use lsp_types::Uri;
 use tdlasm::asm::Options;
+use tdlasm::project::{FILE_NAME, Program, Project};
 use tdlasm_rewrite::fmt::{self, Statements};
 
 use super::analysis::Analysis;
-use super::documents::Documents;
-use super::pass_plan::PassPlan;
-use super::projects::Projects;
-use super::test_lenses::is_test_file;
-use super::uri;
+use super::annotations::is_test_file;
+use super::documents;
+use super::documents::{Documents, normalize_path};
 
 /// The maximum number of sources that are searched.
 const MAX_SOURCES: usize = 2000;
@@ -30,8 +29,6 @@ pub(super) struct Workspace {
     /// The sources that may be programs.
     sources: BTreeSet<PathBuf>,
     analyses: BTreeMap<PathBuf, Analysis>,
-    /// The pass plans of the programs whose files have changed.
-    pass_plans: BTreeMap<PathBuf, PassPlan>,
     /// The files that were parsed since the last change.
     statements: RefCell<HashMap<PathBuf, Option<Rc<Statements>>>>,
 }
@@ -65,9 +62,8 @@ impl Workspace {
         }
     }
 
-    /// Handles a changed, new or removed source; `expect_two_passes` if the text probably
-    /// needs them.
-    pub(super) fn file_changed(&mut self, path: &Path, expect_two_passes: bool) {
+    /// Handles a changed, new or removed source.
+    pub(super) fn file_changed(&mut self, path: &Path) {
         self.statements.get_mut().clear();
         if Projects::is_file(path) {
             self.projects.clear_cache();
@@ -82,18 +78,10 @@ impl Workspace {
             self.sources.remove(path);
         }
         // A missing included file may be this one.
-        let pass_plans = &mut self.pass_plans;
         self.analyses.retain(|root, one| {
-            let is_stale =
-                root == path || one.includes_file(path) || (is_new && one.assembly.has_errors());
-            if is_stale {
-                pass_plans.insert(root.clone(), one.pass_plan());
-            }
-            !is_stale
+            let may_find_it = is_new && one.assembly.has_errors();
+            root != path && !one.includes_file(path) && !may_find_it
         });
-        if expect_two_passes {
-            self.pass_plans.values_mut().for_each(|one| *one = one.expect_two());
-        }
     }
 
     pub(super) fn refresh(&mut self) {
@@ -109,14 +97,12 @@ impl Workspace {
             // A later source of a program is assembled with its first one.
             if files.first() == Some(root) {
                 let options = self.options(root);
-                let pass_plan = self.pass_plans.get(root).copied().unwrap_or_default();
-                let analysis = Analysis::new(&files, &self.documents, &options, pass_plan);
+                let analysis = Analysis::new(&files, &self.documents, &options);
                 self.analyses.insert(root.clone(), analysis);
             }
         }
         let sources = &self.sources;
         self.analyses.retain(|root, _| sources.contains(root));
-        self.pass_plans.clear();
     }
 
     /// Returns the statements of a file with this text, parsed on first use.
@@ -153,7 +139,7 @@ impl Workspace {
 
     pub(super) fn uri(&self, path: &Path) -> Option<Uri> {
         let open = self.documents.open.get(path);
-        open.map(|document| document.uri.clone()).or_else(|| uri::from_path(path))
+        open.map(|document| document.uri.clone()).or_else(|| documents::from_path(path))
     }
 
     pub(super) fn text(&self, path: &Path) -> Option<Vec<u8>> {
@@ -173,4 +159,88 @@ fn is_source(path: &Path) -> bool {
 fn is_hidden(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy());
     name.is_some_and(|name| name.starts_with('.') || name == "target" || name == "node_modules")
+}
+
+/// The contents of a project file, or the error message.
+pub(super) type LoadResult = Result<Project, String>;
+
+#[derive(Debug, Default)]
+pub(super) struct Projects {
+    /// The project file that applies to the sources of a folder.
+    folders: RefCell<BTreeMap<PathBuf, Option<PathBuf>>>,
+    read: RefCell<BTreeMap<PathBuf, Rc<LoadResult>>>,
+}
+
+impl Projects {
+    /// Returns `true` if a path is that of a project file.
+    pub(super) fn is_file(path: &Path) -> bool {
+        path.file_name().is_some_and(|name| name == FILE_NAME)
+    }
+
+    pub(super) fn clear_cache(&mut self) {
+        self.folders.get_mut().clear();
+        self.read.get_mut().clear();
+    }
+
+    fn of(&self, source: &Path) -> Option<Rc<LoadResult>> {
+        // A document without a file has no folder.
+        let folder = source.parent().filter(|_| source.is_absolute())?;
+        let mut folders = self.folders.borrow_mut();
+        let found =
+            folders.entry(folder.to_owned()).or_insert_with(|| Project::find(source)).clone()?;
+        let mut read = self.read.borrow_mut();
+        let entry = read.entry(found.clone());
+        let project = entry
+            .or_insert_with(|| Rc::new(Project::read(&found).map_err(|error| error.to_string())));
+        Some(Rc::clone(project))
+    }
+
+    pub(super) fn options(&self, base: &Options, source: &Path) -> Options {
+        let mut options = base.clone();
+        if let Some(Ok(project)) = self.of(source).as_deref() {
+            project.add_to(&mut options, project.program_of(source));
+        }
+        options
+    }
+
+    /// Returns the sources of the program that contains a source, in order.
+    pub(super) fn files(&self, source: &Path) -> Vec<PathBuf> {
+        let project = self.of(source);
+        let program = match project.as_deref() {
+            Some(Ok(project)) => project.program_of(source),
+            _ => None,
+        };
+        let named =
+            |program: &Program| program.files.iter().map(|file| normalize_path(file)).collect();
+        program.map_or_else(|| vec![source.to_owned()], named)
+    }
+
+    /// Returns the sources of the project file's list of modules that begins with a source; empty
+    /// if they have a layout, which may define symbols.
+    pub(super) fn modules(&self, source: &Path) -> Vec<PathBuf> {
+        let project = self.of(source);
+        let program = match project.as_deref() {
+            Some(Ok(project)) => project.program_of(source),
+            _ => None,
+        };
+        let modules = program.filter(|program| program.layout.is_none());
+        let modules = modules.map(|program| program.modules.as_slice()).unwrap_or_default();
+        if modules.first().is_none_or(|first| normalize_path(first) != source) {
+            return Vec::new();
+        }
+        modules.iter().map(|module| normalize_path(module)).collect()
+    }
+
+    /// Returns `true` if the sources of a folder are excluded.
+    pub(super) fn excludes(&self, source: &Path) -> bool {
+        matches!(self.of(source).as_deref(), Some(Ok(project)) if project.excludes(source))
+    }
+
+    pub(super) fn errors(&self) -> Vec<(PathBuf, String)> {
+        let read = self.read.borrow();
+        let wrong = read
+            .iter()
+            .filter_map(|(path, one)| Some((path.clone(), one.as_ref().as_ref().err()?)));
+        wrong.map(|(path, message)| (path, message.clone())).collect()
+    }
 }

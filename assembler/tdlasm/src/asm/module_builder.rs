@@ -1,38 +1,35 @@
-//! Builds a [`Module`] from the code and symbols of the assembler.
+//! Finishes a module: its listing, its [`Module`], and that in source order.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::assembler::Assembler;
 use super::code_buffer::{CodeBuffer, CodeRun, WordReloc, kind_of};
-use super::deferred::Evaluated;
-use super::module_assembler::ModuleAssembler;
-use super::name_hash::NameId;
-use super::name_table::{Definition, Name, SymbolState};
+use super::name_table::{Name, NameId, NameTable};
+use super::pass::Pass;
+use super::symbol::Symbol as State;
 use super::value::{BaseId, Value};
 use crate::diag::{Diagnostic, DiagnosticCode};
+use crate::listing::{ListedCode, ListedReloc};
 use crate::module::{
-    Base, Binding, Lines, Module, Place, Reloc, RelocKind, Section, SectionKind, SectionRun,
-    Symbol, SymbolValue, Target,
+    Base, Binding, CodeChunk, Lines, Module, Place, Reloc, RelocKind, RelocValue, Section,
+    SectionKind, SectionRun, SourceOrderModule, Symbol, SymbolValue, TableSymbol, Target,
 };
 use crate::source::Span;
 
 /// The number of addresses of a Z80.
 const ADDRESSES: u32 = 0x10000;
 
-impl ModuleAssembler<'_> {
-    pub(super) fn build_module(&mut self, values: &[Option<Value>]) -> Module {
-        let files = std::mem::take(&mut self.code.files);
-        let lines = Lines { files: files.names, rows: std::mem::take(&mut self.code.rows) };
+impl Assembler<'_> {
+    pub(super) fn build_module(&mut self) -> Module {
+        let files = std::mem::take(&mut self.lines.files);
+        let lines = Lines { files: files.names, rows: std::mem::take(&mut self.lines.rows) };
         let (symbols, external_index) = self.symbols();
         let target = |value: Value| target_of(value, &external_index);
-        let start = self.code.start_address.and_then(|(evaluated, _)| match evaluated {
-            Evaluated::Known(value) => Some(target(value)),
-            Evaluated::Deferred(expression) => values[expression as usize].map(target),
-        });
-        let needed = !self.context.options.skip_source_order || self.uses_areas();
-        let source_order = needed.then(|| Arc::new(self.in_source_order(values)));
-        let output = std::mem::take(&mut self.code.output);
+        let start = self.module.start_address.map(target);
+        let source_order = Some(Arc::new(self.in_source_order()));
+        let output = std::mem::take(&mut self.code);
         let (sections, overwritten) = sections(output, &target);
         if overwritten {
             self.warn_overwritten();
@@ -42,28 +39,19 @@ impl ModuleAssembler<'_> {
         Module { name, sections, symbols, start, lines, source_order }
     }
 
-    /// Returns `true` if an external area contains bytes or an exported symbol, which only the
-    /// source-order form shows.
-    fn uses_areas(&self) -> bool {
-        let is_area = |run: &CodeRun| run.base.external().is_some();
-        let mut exported = self.symbols.names.iter().filter(|(_, name)| name.exported);
-        self.code.output.runs.iter().any(is_area)
-            || exported.any(|(_, name)| is_in_external_area(name))
-    }
-
     /// Returns the symbols, and the index among them of each external.
     fn symbols(&self) -> (Vec<Symbol>, Vec<usize>) {
         let is_symbol = |name: &Name| name.is_global_symbol() && !is_in_external_area(name);
-        let names = self.symbols.names.iter().filter(|(_, name)| is_symbol(name));
-        let mut symbols = Vec::with_capacity(self.symbols.names.len() as usize);
-        let mut external_index = vec![0; self.symbols.externals.len()];
+        let names = self.names.iter().filter(|(_, name)| is_symbol(name));
+        let mut symbols = Vec::with_capacity(self.names.len() as usize);
+        let mut external_index = vec![0; self.names.externals.len()];
         for (id, name) in names {
             if let Some(external) = self.external_number(name) {
                 external_index[external] = symbols.len();
             }
             symbols.push(self.symbol(id, name));
         }
-        if self.context.options.lines {
+        if self.options.lines {
             symbols.extend(self.local_symbols());
         }
         (symbols, external_index)
@@ -71,69 +59,66 @@ impl ModuleAssembler<'_> {
 
     /// Returns the local labels for debuggers, each with the symbol before its scope: `START..L`.
     fn local_symbols(&self) -> impl Iterator<Item = Symbol> {
-        let mut locals = self.symbols.names.locals();
-        locals.retain(|(_, id)| self.symbols.names[*id].definition == Definition::Label);
+        let mut locals = self.names.locals();
+        locals.retain(|(_, id)| self.names[*id].symbol.is_label());
         locals.into_iter().map(|(owner, id)| {
-            let local = self.symbol(id, &self.symbols.names[id]);
-            let owner = owner.map(|owner| self.symbols.names.spelling(owner)).unwrap_or_default();
+            let local = self.symbol(id, &self.names[id]);
+            let owner = owner.map(|owner| self.names.spelling(owner)).unwrap_or_default();
             Symbol { name: format!("{owner}{}", local.name).into(), ..local }
         })
     }
 
     /// Returns the line of a symbol; in macro text, that of the outermost call.
     fn place(&self, name: &Name) -> Place {
-        let (source, line) = name.statement.file_line(&self.context.sources);
-        debug_assert_eq!(self.context.sources.file_line(name.place), (source, line));
+        let (source, line) = name.statement.file_line(&self.sources);
         Place { file: Arc::clone(&source.name), line }
     }
 
     fn warn_overwritten(&mut self) {
         let message = "some addresses are assembled twice; the later bytes count";
-        self.context.report(Diagnostic::new(DiagnosticCode::Overwrite, Span::default(), message));
+        self.report(Diagnostic::new(DiagnosticCode::Overwrite, Span::default(), message));
     }
 
     fn name_of_module(&self) -> String {
-        self.symbols.module_name.clone().unwrap_or_else(|| {
-            let file = self.context.files.first().map(PathBuf::as_path).unwrap_or(Path::new(""));
+        self.names.module_name.clone().unwrap_or_else(|| {
+            let file = self.files.first().map(PathBuf::as_path).unwrap_or(Path::new(""));
             file.file_stem().map_or(".MAIN.".into(), |stem| stem.to_string_lossy().into_owned())
         })
     }
 
     fn external_number(&self, name: &Name) -> Option<usize> {
-        match name.state {
-            SymbolState::Value(value) if name.definition == Definition::External => {
-                value.base.external()
-            }
+        match name.symbol {
+            State::External(area) => area.base.external(),
             _ => None,
         }
     }
 
     fn symbol(&self, id: NameId, name: &Name) -> Symbol {
-        let value = match (name.definition, name.state) {
-            (Definition::External, SymbolState::Value(value)) => {
-                match self.code.output.size(value.base) {
-                    0 => SymbolValue::Undefined,
-                    size => SymbolValue::Common { size },
+        let value = match name.symbol {
+            State::External(area) => match self.code.size(area.base) {
+                0 => SymbolValue::Undefined,
+                size => SymbolValue::Common { size },
+            },
+            State::Undefined => SymbolValue::Absolute(0),
+            State::Label(value) | State::Constant(value) | State::Variable(value) => {
+                match value.base.section() {
+                    Some(kind) if !value.is_absolute() => {
+                        SymbolValue::InSection(kind, value.number)
+                    }
+                    _ if name.symbol.is_label() => {
+                        SymbolValue::InSection(SectionKind::Absolute, value.number)
+                    }
+                    _ => SymbolValue::Absolute(value.number),
                 }
             }
-            (_, SymbolState::Value(value)) => match value.base.section() {
-                Some(kind) if !value.is_absolute() => SymbolValue::InSection(kind, value.number),
-                _ if name.definition == Definition::Label => {
-                    SymbolValue::InSection(SectionKind::Absolute, value.number)
-                }
-                _ => SymbolValue::Absolute(value.number),
-            },
-            _ => SymbolValue::Absolute(0),
         };
         let binding = match name {
             Name { entry: true, .. } => Binding::Entry,
-            Name { exported: true, .. } | Name { definition: Definition::External, .. } => {
-                Binding::Global
-            }
+            _ if name.exported || name.symbol.is_external() => Binding::Global,
             _ => Binding::Local,
         };
-        let place = (name.place != u32::MAX).then(|| self.place(name));
-        Symbol { name: self.symbols.names.spelling(id), value, binding, place }
+        let place = name.place.map(|_| self.place(name));
+        Symbol { name: self.names.spelling(id), value, binding, place }
     }
 }
 
@@ -282,7 +267,118 @@ fn joined(pieces: &[Piece<'_>]) -> Vec<SectionRun> {
 
 /// Returns `true` if a symbol is relative to an external without being one.
 fn is_in_external_area(name: &Name) -> bool {
-    let SymbolState::Value(value) = name.state else { return false };
+    let Some(value) = name.symbol.value() else { return false };
     let moves = !value.is_absolute() && value.base.external().is_some();
-    moves && name.definition != Definition::External
+    moves && !name.symbol.is_external()
+}
+
+impl Assembler<'_> {
+    /// Finishes the current module; `None` in the first pass.
+    pub(super) fn finish(&mut self) -> Option<Module> {
+        if self.pass == Pass::First {
+            let names = std::mem::replace(&mut self.names, NameTable::new(self.options));
+            self.first_pass.push_back(names);
+            return None;
+        }
+        self.check_early_uses();
+        self.code.record_high_water();
+        self.finish_listing();
+        if self.options.references {
+            self.finish_references();
+        }
+        let module = self.build_module();
+        self.recorder.module += 1;
+        Some(module)
+    }
+
+    /// Copies the bytes of each statement to its listing line. Relocated words are shown as if
+    /// every section began at 0.
+    fn finish_listing(&mut self) {
+        let module = self.recorder.module;
+        let mut relocs: Vec<WordReloc> = self.code.relocs.clone();
+        relocs.sort_unstable_by_key(|reloc| (reloc.site.run, reloc.site.at));
+        let bytes = &mut self.recorder.listing.bytes;
+        let kept = &mut self.recorder.listing.relocs;
+        for line in self.recorder.listing.statements.iter_mut().filter(|line| line.module == module)
+        {
+            let ListedCode::Emitted { run, at, count } = line.code else { continue };
+            let start = bytes.len();
+            let first_kept = kept.len();
+            let code = &self.code.runs[run as usize].bytes;
+            bytes.extend_from_slice(&code[at as usize..(at + count) as usize]);
+            let first = relocs.partition_point(|reloc| (reloc.site.run, reloc.site.at) < (run, at));
+            let within = relocs[first..]
+                .iter()
+                .take_while(|reloc| reloc.site.run == run && reloc.site.at < at + count);
+            for WordReloc { site, value } in within {
+                let offset = start + (site.at - at) as usize;
+                bytes[offset..offset + 2].copy_from_slice(&value.number.to_le_bytes());
+                kept.push(ListedReloc { at: site.at - at, base: value.base.0 });
+            }
+            line.code = ListedCode::Stored {
+                at: start as u32,
+                count,
+                relocs: first_kept as u32,
+                reloc_count: (kept.len() - first_kept) as u32,
+            };
+        }
+    }
+}
+
+impl Assembler<'_> {
+    /// Returns the module as TDL objects and listings show it.
+    pub(super) fn in_source_order(&self) -> SourceOrderModule {
+        SourceOrderModule {
+            ident: self.names.module_name.clone(),
+            symbols: self.table_symbols(),
+            code: chunks(&self.code),
+            sizes: self.code.high_water.clone(),
+            start: self.module.start_address.map(Value::reloc_value).unwrap_or_default(),
+            form: self.module.form,
+        }
+    }
+
+    fn table_symbols(&self) -> Vec<TableSymbol> {
+        let mut listed: Vec<_> = self.names.iter().filter(|(_, name)| is_in_table(name)).collect();
+        // A use alone makes no entry in the first pass, so symbols without a definition come last.
+        listed.sort_unstable_by_key(|(id, name)| (name.entered == 0, name.entered, *id));
+        listed.into_iter().map(|(id, name)| self.table_symbol(id, name)).collect()
+    }
+
+    fn table_symbol(&self, id: NameId, name: &Name) -> TableSymbol {
+        let external = name.symbol.is_external();
+        let mut value = name.symbol.value().map_or(RelocValue::default(), Value::reloc_value);
+        if let (true, Some(external)) = (external, name.symbol.value()) {
+            // The table shows how much of an external's area this module uses, not its start.
+            value.number = self.code.high_water_mark(external.base);
+        }
+        TableSymbol {
+            name: self.names.spelling(id),
+            value,
+            external,
+            exported: name.exported,
+            entry: name.entry,
+            undefined: !name.symbol.is_defined(),
+            multiply_defined: name.is_multiply_defined,
+        }
+    }
+}
+
+fn is_in_table(name: &Name) -> bool {
+    let known = name.symbol.is_defined() || name.has_undefined_use;
+    known && !name.is_local() && name.built_in.is_none()
+}
+
+fn chunks(output: &CodeBuffer) -> Vec<CodeChunk> {
+    let mut code: Vec<CodeChunk> = (output.runs.iter())
+        .map(|run| {
+            let start = output.place(run.base, run.start).reloc_value();
+            CodeChunk { start, bytes: run.bytes.clone(), words: Vec::new() }
+        })
+        .collect();
+    for reloc in &output.relocs {
+        code[reloc.site.run as usize].words.push((reloc.site.at, reloc.value.reloc_value()));
+    }
+    code.retain(|chunk| !chunk.bytes.is_empty());
+    code
 }

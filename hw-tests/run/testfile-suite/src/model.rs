@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::slice;
 
 use board_simulator::profiling::StepCounter;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use z80_core::Expression;
 
 use crate::block::Block;
@@ -71,11 +71,12 @@ pub struct StackArea {
 }
 
 /// What cases and properties have in common.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Heading {
     /// The name, unique in the file.
     pub name: String,
     /// The line of the test file.
+    #[serde(skip_deserializing)]
     pub line: usize,
     /// The tags.
     pub tags: Vec<String>,

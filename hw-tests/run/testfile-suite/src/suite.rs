@@ -5,14 +5,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use firmware_wire::crc32;
-use hil_harness::suite::{self, CaseResult, FollowUp, FollowUpOptions, Page, Suite};
-use serde::{Deserialize, Serialize};
+use hil_harness::suite::{FollowUp, FollowUpOptions, Page, Suite};
 use serde_json::{Value, json};
 
 use crate::contract::Contract;
 use crate::model::{Heading, TestFile};
 use crate::property::input_count;
-use crate::result::{Difference, TestResult, Verdict};
+use crate::result::{Difference, TestDetails, TestResult};
 
 /// The most inputs of an exhaustive property that are one case.
 const MAX_INPUTS: u64 = 0x1_0000;
@@ -42,38 +41,6 @@ impl fmt::Debug for TestCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TestCase").field("id", &self.id).finish_non_exhaustive()
     }
-}
-
-/// What a result of a case has besides the engine's fields.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TestDetails {
-    /// The routine that the case calls last, as the file names it.
-    #[serde(default)]
-    pub routine: String,
-    /// The line of the case in its file.
-    #[serde(default)]
-    pub line: usize,
-    /// The number of calls.
-    #[serde(default)]
-    pub calls: u64,
-    /// The T-states of the longest call, where they are counted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub t_states: Option<u64>,
-    /// The most bytes of stack of a call, where they are measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stack: Option<u16>,
-    /// What is expected, but could not be checked on the machine.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub not_checked: Vec<String>,
-    /// The failing input of a property, as a `[[case]]`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub case: Option<String>,
-    /// How many inputs of a property were tried; not stored, since it differs from run to run.
-    #[serde(skip)]
-    pub tried: Option<String>,
-    /// Address, label, file and line of the routine; not stored.
-    #[serde(skip)]
-    pub place: Option<String>,
 }
 
 impl TestCase {
@@ -125,33 +92,11 @@ impl TestCase {
         property.is_none_or(|index| self.file.properties[index].exhaustive)
     }
 
-    /// Converts a result to one of the engine's.
+    /// Returns the result of the case with its name in the run.
     #[must_use]
-    pub fn result(&self, found: TestResult) -> CaseResult<TestFiles> {
-        let verdict = match found.verdict {
-            Verdict::Pass => suite::Verdict::Pass,
-            Verdict::Fail => suite::Verdict::Fail,
-            Verdict::Skipped => suite::Verdict::Skipped,
-        };
-        let mut result = CaseResult::new(self, verdict);
-        let (tried, reason) = match found.verdict {
-            Verdict::Pass => (found.reason, None),
-            _ => (None, found.reason),
-        };
-        result.details = TestDetails {
-            calls: found.calls,
-            t_states: found.t_states,
-            stack: found.stack,
-            not_checked: found.not_checked.iter().map(ToString::to_string).collect(),
-            case: found.case,
-            tried,
-            place: Some(found.routine),
-            ..result.details
-        };
-        result.reason = reason;
-        result.differences = found.differences;
-        result.attempts = 1;
-        result
+    pub fn result(&self, found: TestResult) -> TestResult {
+        let details = TestDetails { routine: self.routine.clone(), ..found.details };
+        TestResult { id: self.id.clone(), attempts: 1, details, ..found }
     }
 }
 
@@ -211,7 +156,7 @@ impl Suite for TestFiles {
         json!(Self::t_states(details))
     }
 
-    fn follow_up(_result: &CaseResult<Self>, _options: &FollowUpOptions) -> Option<FollowUp> {
+    fn follow_up(_result: &TestResult, _options: &FollowUpOptions) -> Option<FollowUp> {
         None
     }
 }

@@ -149,11 +149,18 @@ impl<S: Suite> CaseResult<S> {
     /// Creates a result without details.
     #[must_use]
     pub fn new(case: &S::Case, verdict: Verdict) -> Self {
+        let (id, tags) = (S::id(case).to_owned(), S::tags(case).to_owned());
+        Self::named(id, tags, verdict, S::details(case))
+    }
+
+    /// Creates the result of a case by its name.
+    #[must_use]
+    pub fn named(id: String, tags: Vec<String>, verdict: Verdict, details: S::Details) -> Self {
         Self {
-            id: S::id(case).to_owned(),
-            tags: S::tags(case).to_owned(),
-            details: S::details(case),
+            id,
+            tags,
             verdict,
+            details,
             known: false,
             reason: None,
             board: None,
