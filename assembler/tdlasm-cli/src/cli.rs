@@ -7,7 +7,6 @@ mod files;
 mod fmt;
 mod link;
 mod lsp;
-mod memory;
 mod new;
 mod project;
 

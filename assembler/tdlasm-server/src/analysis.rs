@@ -1,7 +1,4 @@
 //! The result of assembling one program: its files, diagnostics, symbol references and bytes.
-//!
-//! Diagnostics are needed after every edit, and assembling is fastest without references and a
-//! listing. Those are computed from the same texts on first use.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -12,8 +9,7 @@ use tdlasm::listing::ListingLine;
 use tdlasm::references::{Name, NameKind, ReferenceRole, References, SourceOrigin};
 use tdlasm::source::{Loader, Origin, Source, Span};
 
-use super::documents::{Snapshot, normalize_path};
-use super::pass_plan::PassPlan;
+use super::documents::normalize_path;
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FileReference {
@@ -42,37 +38,18 @@ pub(super) struct Analysis {
     pub(super) root: PathBuf,
     pub(super) roots: Vec<PathBuf>,
     options: Options,
-    pass_plan: PassPlan,
-    /// The result without references and listing.
+    /// The result, with references and the bytes of each statement.
     pub(super) assembly: Assembly,
     /// The source and included files, the root first.
     pub(super) files: Vec<PathBuf>,
     /// For each file in the source map, the base of its text and its index.
     texts: Vec<(u32, u32)>,
-    /// The result with references.
-    with_references: OnceCell<Assembly>,
-    /// The result with references and listing.
-    with_listing: OnceCell<Assembly>,
     places: OnceCell<Vec<FileReference>>,
 }
 
 impl Analysis {
-    pub(super) fn new(
-        roots: &[PathBuf],
-        loader: &dyn Loader,
-        options: &Options,
-        pass_plan: PassPlan,
-    ) -> Self {
-        let two_passes = pass_plan.starts_with_two();
-        let options = Options {
-            force_two_passes: two_passes,
-            single_pass_diagnostics: true,
-            listing: false,
-            references: false,
-            macro_origins: true,
-            skip_source_order: true,
-            ..options.clone()
-        };
+    pub(super) fn new(roots: &[PathBuf], loader: &dyn Loader, options: &Options) -> Self {
+        let options = Options { listing: true, references: true, ..options.clone() };
         let outcome = asm::run(loader, roots, &options);
         let mut files = Vec::<PathBuf>::new();
         let mut texts = Vec::new();
@@ -91,56 +68,20 @@ impl Analysis {
             root: roots.first().cloned().unwrap_or_default(),
             roots: roots.to_vec(),
             options,
-            pass_plan: pass_plan.after(&outcome),
             assembly: outcome,
             files,
             texts,
-            with_references: OnceCell::new(),
-            with_listing: OnceCell::new(),
             places: OnceCell::new(),
         }
     }
 
     /// Assembles the same program with other texts and the same options.
     pub(super) fn with_texts(&self, loader: &dyn Loader) -> Self {
-        Self::new(&self.roots, loader, &self.options, PassPlan::from_assembly(&self.assembly))
-    }
-
-    /// Returns the plan for the next assembly after an edit.
-    pub(super) fn pass_plan(&self) -> PassPlan {
-        self.pass_plan
-    }
-
-    /// Assembles the same texts again, with references and optionally a listing.
-    fn reassemble(&self, listing: bool) -> Assembly {
-        let two_passes = self.assembly.used_two_passes;
-        let options = Options {
-            listing,
-            references: true,
-            force_two_passes: two_passes,
-            ..self.options.clone()
-        };
-        asm::run(&Snapshot::of(&self.assembly.sources), &self.roots, &options)
-    }
-
-    /// The result with the bytes of each statement.
-    pub(super) fn assembly_with_listing(&self) -> &Assembly {
-        self.with_listing.get_or_init(|| self.reassemble(true))
-    }
-
-    /// Computes the result with listing now, unless that has been done.
-    pub(super) fn ensure_listing(&self) {
-        self.assembly_with_listing();
-    }
-
-    fn assembly_with_references(&self) -> &Assembly {
-        self.with_listing
-            .get()
-            .unwrap_or_else(|| self.with_references.get_or_init(|| self.reassemble(false)))
+        Self::new(&self.roots, loader, &self.options)
     }
 
     pub(super) fn references(&self) -> &References {
-        &self.assembly_with_references().references
+        &self.assembly.references
     }
 
     /// Returns the origin in a file of a range of the source map, which may be in a macro's text.
@@ -207,7 +148,7 @@ impl Analysis {
         &self,
         is_wanted: impl Fn(ReferenceRole) -> bool,
     ) -> impl Iterator<Item = FileReference> {
-        let Assembly { references, sources, .. } = self.assembly_with_references();
+        let Assembly { references, sources, .. } = &self.assembly;
         let wanted = references.entries.iter().filter(move |mention| is_wanted(mention.role));
         wanted.filter_map(|mention| {
             let written = references.written(sources, mention.span)?;
@@ -240,7 +181,7 @@ impl Analysis {
         let Some(file) = self.file(path) else { return Vec::new() };
         let texts = self.texts.iter().filter(|(_, one)| *one == file);
         let offsets = texts.map(|(base, _)| base + offset as u32).collect();
-        let listed = self.assembly_with_listing();
+        let listed = &self.assembly;
         let mut offsets = listed.references.expanded_offsets(offsets);
         offsets.sort_unstable();
         let holds = |line: &ListingLine<'_>| {

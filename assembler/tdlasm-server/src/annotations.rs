@@ -25,7 +25,7 @@ pub(super) fn hints(
     let Some(program) = workspace.programs_including(path).next() else { return Vec::new() };
     let file = program.file(path);
     let mut labels = BTreeMap::<usize, Vec<String>>::new();
-    for one in program.assembly_with_listing().listing.lines() {
+    for one in program.assembly.listing.lines() {
         let Some((_, range)) = program.in_file(one.span).filter(|(at, _)| Some(*at) == file) else {
             continue;
         };
@@ -63,7 +63,7 @@ pub(super) fn lenses(workspace: &Workspace, path: &Path, text: &[u8]) -> Vec<Cod
     let lines = LineIndex::new(text);
     let Some(program) = workspace.programs_including(path).next() else { return Vec::new() };
     let file = program.file(path);
-    let listed = program.assembly_with_listing();
+    let listed = &program.assembly;
     let mut lenses = Vec::new();
     for place in program.definitions().into_iter().filter(|place| Some(place.file) == file) {
         let name = program.name(place.name);

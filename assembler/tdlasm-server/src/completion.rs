@@ -148,7 +148,7 @@ fn operators(found: &mut Vec<CompletionItem>) {
         let patterns: Vec<String> = forms.iter().map(Form::pattern).collect();
         found.push(item(forms[0].mnemonic, CompletionItemKind::KEYWORD, patterns.join(" | ")));
     }
-    for name in tdlasm::asm::directive_names() {
+    for (name, _) in tdlasm::syntax::directive::Directive::NAMES {
         found.push(item(name, CompletionItemKind::KEYWORD, "directive".into()));
     }
 }

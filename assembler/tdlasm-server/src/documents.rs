@@ -3,12 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
 
 use lsp_types::{TextDocumentContentChangeEvent, Uri};
-use tdlasm::source::{DiskLoader, Loader, Origin, SourceMap};
+use tdlasm::source::{DiskLoader, Loader};
 
-use super::pass_plan;
 use super::positions::LineIndex;
 
 #[derive(Debug, Clone)]
@@ -20,9 +18,8 @@ pub(super) struct Document {
 }
 
 impl Document {
-    /// Applies edits in order; returns `true` if the text probably needs two passes now.
-    pub(super) fn apply_changes(&mut self, changes: Vec<TextDocumentContentChangeEvent>) -> bool {
-        let mut expect_two_passes = false;
+    /// Applies edits in order.
+    pub(super) fn apply_changes(&mut self, changes: Vec<TextDocumentContentChangeEvent>) {
         for TextDocumentContentChangeEvent { range, text, .. } in changes {
             let Some(range) = range else {
                 self.text = text;
@@ -31,13 +28,8 @@ impl Document {
             let lines = LineIndex::new(self.text.as_bytes());
             let start = lines.offset(range.start);
             let end = lines.offset(range.end).max(start);
-            let before = self.text[pass_plan::touched_lines(&self.text, start..end)].to_owned();
             self.text.replace_range(start..end, &text);
-            let after = pass_plan::touched_lines(&self.text, start..start + text.len());
-            expect_two_passes |=
-                pass_plan::likely_needs_two_passes(&before, &self.text[after], &self.text);
         }
-        expect_two_passes
     }
 }
 
@@ -82,31 +74,6 @@ impl Loader for Documents {
     fn exists(&self, path: &Path) -> bool {
         let path = normalize_path(path);
         self.open.contains_key(&path) || DiskLoader.exists(&path)
-    }
-}
-
-/// The texts of an earlier assembly.
-pub(super) struct Snapshot {
-    texts: HashMap<PathBuf, Arc<Vec<u8>>>,
-}
-
-impl Snapshot {
-    /// The files in a source map.
-    pub(super) fn of(sources: &SourceMap) -> Self {
-        let files = sources.iter().filter(|one| !matches!(one.origin, Origin::Macro(_)));
-        let texts = files.map(|one| (PathBuf::from(&*one.name), Arc::clone(&one.text)));
-        Self { texts: texts.collect() }
-    }
-}
-
-impl Loader for Snapshot {
-    fn load(&self, path: &Path) -> io::Result<Vec<u8>> {
-        let text = self.texts.get(path).ok_or(io::ErrorKind::NotFound)?;
-        Ok(text.to_vec())
-    }
-
-    fn exists(&self, path: &Path) -> bool {
-        self.texts.contains_key(path)
     }
 }
 

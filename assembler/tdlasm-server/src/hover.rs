@@ -7,10 +7,10 @@ use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind};
 use tdlasm::isa::{Form, decode};
 use tdlasm::listing::{ListingLine, RelocValue};
 use tdlasm::references::{NameKind, ReferenceRole};
+use tdlasm::syntax::directive::Directive;
 use tdlasm::syntax::lex;
 use tdlasm_rewrite::convert::mnemonics;
 
-use super::analysis::Analysis;
 use super::fields::{Field, field_at, word_at};
 use super::positions::LineIndex;
 use super::symbol_identity::{self, Occurrence};
@@ -37,10 +37,6 @@ pub(super) fn hover(workspace: &Workspace, path: &Path, offset: usize) -> Option
     let (field, word) = field_at(workspace, path, &text, offset)?;
     if field == Field::Comment {
         return None;
-    }
-    if field == Field::Operator {
-        // The listing includes the references, so that one assembly serves both.
-        workspace.programs_including(path).for_each(Analysis::ensure_listing);
     }
     let operator = || operator(workspace, path, (field, &text[word.clone()]), word.start);
     let number = || number(workspace, path, &text, &word);
@@ -244,10 +240,10 @@ fn instruction_row(line: &str, pattern: &str) -> Option<String> {
 
 /// Returns the manual's text about a directive.
 fn directive(word: &[u8]) -> Option<String> {
-    let key = mnemonics::directive_key(word);
+    let wanted = Directive::from_word(word)?;
     let names = |cell: &str| {
         let mut words = cell.split(['`', ' ']);
-        words.any(|word| !word.is_empty() && mnemonics::directive_key(word.as_bytes()) == key)
+        words.any(|word| Directive::from_word(word.as_bytes()) == Some(wanted))
     };
     let mut rows = MANUAL.lines().filter_map(|line| line.strip_prefix("| `.")?.split_once(" | "));
     let (forms, effect) = rows.find(|(forms, _)| names(&format!("`.{forms}")))?;
@@ -268,7 +264,7 @@ mod tests {
 
     #[test]
     fn the_manual_has_a_row_about_every_directive() {
-        for name in tdlasm::asm::directive_names() {
+        for (name, _) in Directive::NAMES {
             assert!(directive(name.as_bytes()).is_some(), "{name}");
         }
         assert_eq!(directive(b".RADIX").unwrap(), "`.RADIX n`: 2, 8, 10 or 16, written in decimal");

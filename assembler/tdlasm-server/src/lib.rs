@@ -33,7 +33,6 @@ mod line_edits;
 mod links;
 mod navigate;
 mod outgoing;
-mod pass_plan;
 mod positions;
 mod projects;
 mod rename;

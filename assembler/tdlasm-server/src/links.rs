@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use lsp_types::DocumentLink;
+use tdlasm::syntax::directive::Directive;
 
 use super::positions::LineIndex;
 use super::workspace::Workspace;
@@ -23,8 +24,8 @@ pub(super) fn links(workspace: &Workspace, path: &Path, text: &[u8]) -> Vec<Docu
         })
     };
     let inserts = statements.list.iter().filter_map(|(_, parts)| parts.as_ref()).filter(|parts| {
-        let key = tdlasm_rewrite::convert::mnemonics::directive_key(&text[parts.operator.clone()]);
-        key == ".INSER" && !parts.operands.is_empty()
+        let directive = Directive::from_word(&text[parts.operator.clone()]);
+        directive == Some(Directive::Insert) && !parts.operands.is_empty()
     });
     inserts.filter_map(|parts| link(&parts.operands)).collect()
 }

@@ -116,7 +116,6 @@ fn check_program(
             continue;
         }
         let after = before.with_texts(&changed);
-        [before, &after].into_iter().for_each(Analysis::ensure_listing);
         let same = same_names(before.references(), after.references());
         if !same || !same_bytes(before, &after) {
             let clash = clash(workspace, before, target, new).unwrap_or_default();
@@ -175,7 +174,7 @@ fn same_names(before: &References, after: &References) -> bool {
 
 fn same_bytes(before: &Analysis, after: &Analysis) -> bool {
     let code = |analysis: &Analysis| -> Vec<_> {
-        let lines = analysis.assembly_with_listing().listing.lines();
+        let lines = analysis.assembly.listing.lines();
         lines.map(|line| (line.address, line.bytes.to_vec(), line.value)).collect()
     };
     let messages = |analysis: &Analysis| -> Vec<_> {

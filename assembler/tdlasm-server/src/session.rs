@@ -133,8 +133,8 @@ impl Session {
                     let path = uri::to_path(&changed.text_document.uri);
                     if let Some(document) = self.workspace.documents.open.get_mut(&path) {
                         document.version = changed.text_document.version;
-                        let expect_two_passes = document.apply_changes(changed.content_changes);
-                        self.workspace.file_changed(&path, expect_two_passes);
+                        document.apply_changes(changed.content_changes);
+                        self.workspace.file_changed(&path);
                         self.stale = true;
                     }
                 })
@@ -157,7 +157,7 @@ impl Session {
     }
 
     fn changed(&mut self, path: &Path) {
-        self.workspace.file_changed(path, false);
+        self.workspace.file_changed(path);
         self.stale = true;
     }
 

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use tdlasm::syntax::directive::{Directive, OperandKind};
 use tdlasm::syntax::lex;
-use tdlasm_rewrite::convert::mnemonics::directive_key;
 use tdlasm_rewrite::fmt::{StatementParts, Statements};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,11 +60,12 @@ impl Scanner<'_> {
     }
 
     fn operands(&mut self, parts: &StatementParts) {
-        let is_text = match directive_key(&self.text[parts.operator.clone()]).as_str() {
-            ".INSER" => return self.found.push((parts.operands.clone(), WordKind::Text)),
-            ".ASCII" | ".ASCIZ" | ".ASCIS" => true,
-            ".TITLE" | ".SBTTL" | ".REMAR" | ".PRNTX" | ".ERROR" => true,
-            _ => false,
+        let directive = Directive::from_word(&self.text[parts.operator.clone()]);
+        let is_text = match directive.map(Directive::operands) {
+            Some(OperandKind::File) => {
+                return self.found.push((parts.operands.clone(), WordKind::Text));
+            }
+            kind => matches!(kind, Some(OperandKind::Text | OperandKind::Texts)),
         };
         let mut at = parts.operands.start;
         while at < parts.operands.end {

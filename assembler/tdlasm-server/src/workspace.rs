@@ -12,7 +12,6 @@ use tdlasm_rewrite::fmt::{self, Statements};
 
 use super::analysis::Analysis;
 use super::documents::Documents;
-use super::pass_plan::PassPlan;
 use super::projects::Projects;
 use super::test_lenses::is_test_file;
 use super::uri;
@@ -30,8 +29,6 @@ pub(super) struct Workspace {
     /// The sources that may be programs.
     sources: BTreeSet<PathBuf>,
     analyses: BTreeMap<PathBuf, Analysis>,
-    /// The pass plans of the programs whose files have changed.
-    pass_plans: BTreeMap<PathBuf, PassPlan>,
     /// The files that were parsed since the last change.
     statements: RefCell<HashMap<PathBuf, Option<Rc<Statements>>>>,
 }
@@ -65,9 +62,8 @@ impl Workspace {
         }
     }
 
-    /// Handles a changed, new or removed source; `expect_two_passes` if the text probably
-    /// needs them.
-    pub(super) fn file_changed(&mut self, path: &Path, expect_two_passes: bool) {
+    /// Handles a changed, new or removed source.
+    pub(super) fn file_changed(&mut self, path: &Path) {
         self.statements.get_mut().clear();
         if Projects::is_file(path) {
             self.projects.clear_cache();
@@ -82,18 +78,10 @@ impl Workspace {
             self.sources.remove(path);
         }
         // A missing included file may be this one.
-        let pass_plans = &mut self.pass_plans;
         self.analyses.retain(|root, one| {
-            let is_stale =
-                root == path || one.includes_file(path) || (is_new && one.assembly.has_errors());
-            if is_stale {
-                pass_plans.insert(root.clone(), one.pass_plan());
-            }
-            !is_stale
+            let may_find_it = is_new && one.assembly.has_errors();
+            root != path && !one.includes_file(path) && !may_find_it
         });
-        if expect_two_passes {
-            self.pass_plans.values_mut().for_each(|one| *one = one.expect_two());
-        }
     }
 
     pub(super) fn refresh(&mut self) {
@@ -109,14 +97,12 @@ impl Workspace {
             // A later source of a program is assembled with its first one.
             if files.first() == Some(root) {
                 let options = self.options(root);
-                let pass_plan = self.pass_plans.get(root).copied().unwrap_or_default();
-                let analysis = Analysis::new(&files, &self.documents, &options, pass_plan);
+                let analysis = Analysis::new(&files, &self.documents, &options);
                 self.analyses.insert(root.clone(), analysis);
             }
         }
         let sources = &self.sources;
         self.analyses.retain(|root, _| sources.contains(root));
-        self.pass_plans.clear();
     }
 
     /// Returns the statements of a file with this text, parsed on first use.

@@ -1,39 +1,31 @@
 //! The assembler: reads statements, defines symbols, writes sections.
 //!
-//! A correct program takes one pass: forward references become fixups that are resolved at the end.
-//! Where ZASM's two passes could give another result (an error, a conditional that tests the pass,
-//! a size that is defined later, a macro called before its definition), two passes are made, so
-//! that values and error flags match ZASM's. For editors, [`Options::single_pass_diagnostics`]
-//! reports most errors from a single pass.
-//!
-//! [`run`] makes the passes, and `Assembler::read` is one pass. If the single pass finds that two
-//! are needed, its results are dropped and the sources are read again. These types make a pass:
+//! As in ZASM, [`run`] makes two passes over the statements. The first gives symbols their values
+//! and collects macros; in it a symbol that is not defined yet counts as 0. The second writes code
+//! and reports errors. `Assembler::read` is one pass. The
+//! `Assembler` reads statements and reports; it owns:
 //!
 //! | type | what it does |
 //! |---|---|
 //! | `InputStack` | the open files, macro texts and conditional blocks |
-//! | `Assembler` | splits the text into labels, assignments and operators |
-//! | `ConditionalReader`, `MacroExpander` | select and insert text |
-//! | `DirectiveReader`, `InstructionReader` | read the operands of a statement |
-//! | `ModuleAssembler` | evaluates expressions; defers those with forward references |
-//! | `ModuleScope` | the symbols and macros of a module |
-//! | `CodeState`, `CodeBuffer` | the bytes of the sections, fixups and relocations |
-//! | `Context` | options, sources, the `DiagnosticSink` and the `Recorder` for listings |
+//! | `NameTable` | the symbols and macros of a module |
+//! | `CodeBuffer` | the bytes of the sections, their relocations, the location counter |
+//! | `DiagnosticSink` | diagnostics, and the error flags of a listing row |
+//! | `Recorder` | statements for listings, references for editors |
+//! | `Console` | prompts and replies |
+//!
+//! Directives, instructions, conditionals and macro calls are functions of the assembler.
 
 mod arguments;
 mod assembler;
 mod assembly;
 mod brackets;
 mod code_buffer;
-mod code_state;
 mod conditional;
 mod console;
-mod context;
-mod deferred;
 mod definitions;
 mod diagnostics;
 mod directive;
-mod directive_table;
 mod evaluate;
 mod finish;
 mod input;
@@ -41,10 +33,7 @@ mod instruction;
 mod lints;
 mod macro_definition;
 mod macros;
-mod module_assembler;
 mod module_builder;
-mod module_scope;
-mod name_hash;
 mod name_table;
 mod options;
 mod pass;
@@ -52,14 +41,13 @@ mod pass_comparison;
 mod patch;
 mod recorder;
 mod reference_recorder;
-mod resolve;
 mod source_order;
 mod statement;
 mod statement_end;
 mod suggestions;
+mod symbol;
 mod value;
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 
 use crate::diag::DiagnosticCode;
@@ -69,12 +57,6 @@ pub use assembly::Assembly;
 pub use options::{ConsoleReply, Cpu, ForeignTranslator, Options};
 
 use assembler::Assembler;
-use pass::{Pass, StatementAbort};
-
-/// Returns the names of all directives.
-pub fn directive_names() -> impl Iterator<Item = &'static str> {
-    directive_table::Directive::NAMES.iter().map(|(name, _)| *name)
-}
 
 /// Assembles the files, in order, as one program. Errors are among the diagnostics.
 pub fn run(loader: &dyn Loader, files: &[PathBuf], options: &Options) -> Assembly {
@@ -88,42 +70,24 @@ pub fn run(loader: &dyn Loader, files: &[PathBuf], options: &Options) -> Assembl
 }
 
 fn run_passes(loader: &dyn Loader, files: &[PathBuf], options: &Options) -> Assembly {
-    let mut loaded = HashMap::new();
-    if !options.force_two_passes {
-        let mut assembler = Assembler::new(loader, options, Pass::Single);
-        if let PassEnd::Complete = assembler.read(files) {
-            return assembler.into_assembly();
-        }
-        loaded = assembler.input.loaded;
-    }
-    let mut assembler = Assembler::new(loader, options, Pass::First);
-    assembler.input.loaded = loaded;
+    let mut assembler = Assembler::new(loader, options);
     assembler.read(files);
     assembler.begin_second_pass();
     assembler.read(files);
     assembler.into_assembly()
 }
 
-enum PassEnd {
-    Complete,
-    NeedsTwoPasses,
-}
-
 impl Assembler<'_> {
-    fn read(&mut self, files: &[PathBuf]) -> PassEnd {
-        self.module.context.files = files.to_vec();
+    fn read(&mut self, files: &[PathBuf]) {
+        self.files = files.to_vec();
         for (at, path) in files.iter().enumerate() {
             let opened = self.open_file(path, Origin::File, Span::default());
             // A file that can't be read has its own message.
             self.input.ended = opened.is_none();
             if let Some(frame) = opened {
                 self.input.push(frame);
-                match self.read_frames() {
-                    Err(StatementAbort::TwoPasses) if self.module.context.pass == Pass::Single => {
-                        return PassEnd::NeedsTwoPasses;
-                    }
-                    Err(_) => break,
-                    Ok(()) => {}
+                if self.read_frames().is_err() {
+                    break;
                 }
             }
             if at + 1 == files.len() && !self.input.ended {
@@ -131,9 +95,5 @@ impl Assembler<'_> {
             }
         }
         self.finish_module();
-        if self.module.context.sink.must_restart() {
-            return PassEnd::NeedsTwoPasses;
-        }
-        PassEnd::Complete
     }
 }

@@ -15,7 +15,7 @@ use crate::module::Module;
 pub use crate::module::RelocValue;
 use crate::source::SourceMap;
 
-pub(crate) use control::{ListingControl, ListingDirective, Macros};
+pub(crate) use control::{ListingControl, ListingDirective};
 pub(crate) use statement::{BYTES_A_ROW, ListedCode, RowBreak, Statement, WORDS_A_ROW};
 
 /// The listing styles.

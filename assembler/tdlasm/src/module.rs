@@ -25,8 +25,7 @@ pub struct Module {
     /// The line table. Empty unless [`Options::lines`](crate::Options::lines) was set.
     pub lines: Lines,
     /// The module in source order, for [`write_tdl`](crate::object::write_tdl). `None` if the
-    /// module was read from an ELF object, or the options left it out. Code that changes a module
-    /// must set this to `None`.
+    /// module was read from an ELF object. Code that changes a module must set this to `None`.
     pub source_order: Option<Arc<SourceOrderModule>>,
 }
 

@@ -15,10 +15,6 @@ pub(crate) use plain::{cut_at_end, is_plain};
 
 /// The number of lines near the previous result that are searched first.
 const NEAR: usize = 16;
-/// Estimated source bytes per line, to reserve memory.
-const BYTES_A_LINE: usize = 16;
-/// The number of texts in a block of a [`SourceMap`].
-const BLOCK: usize = 256;
 
 /// A range of source bytes, as offsets into the concatenation of all texts of a [`SourceMap`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -91,6 +87,22 @@ impl Loader for MemoryLoader {
     fn exists(&self, path: &Path) -> bool {
         self.files.contains_key(path)
     }
+}
+
+/// Returns the file that `.INSERT name` in a file of the first folder names: its name there, and its
+/// path. Tries the name as it is written, with the extension `.ASM`, and since CP/M ignored case, all
+/// that in small letters and in capitals.
+pub fn find_inserted(
+    loader: &dyn Loader,
+    folders: &[&Path],
+    name: &str,
+) -> Option<(String, PathBuf)> {
+    let names = [name.to_owned(), name.to_lowercase(), name.to_uppercase()];
+    let names = names.map(|name| [name.clone(), format!("{name}.ASM"), format!("{name}.asm")]);
+    let places = folders.iter().flat_map(|folder| {
+        names.as_flattened().iter().map(|name| (name.clone(), folder.join(name)))
+    });
+    places.into_iter().find(|(_, path)| loader.exists(path))
 }
 
 /// The origin of a text.
@@ -200,10 +212,8 @@ fn line_near(starts: &[u32], from: usize, offset: u32) -> Option<usize> {
 
 /// Returns the offsets at which the lines of a text begin, whatever the line ends are.
 pub fn line_starts(text: &[u8]) -> Vec<u32> {
-    let mut starts = Vec::with_capacity(1 + text.len() / BYTES_A_LINE);
-    starts.push(0);
-    starts.extend(line_ends(text, text.len()).map(|end| end as u32 + 1));
-    starts
+    let behind = line_ends(text, text.len()).map(|end| end as u32 + 1);
+    std::iter::once(0).chain(behind).collect()
 }
 
 /// Returns the offsets of the last bytes of the line ends, whatever these are, among the first
@@ -250,10 +260,9 @@ impl Eq for Source {}
 /// All source texts of a run.
 #[derive(Debug, Default)]
 pub struct SourceMap {
-    /// The texts, in blocks of [`BLOCK`] but for the last: a single vector of all texts would be
-    /// copied as it grows.
-    blocks: Vec<Vec<Source>>,
-    end: u32,
+    sources: Vec<Source>,
+    /// The number of texts that the pass has added.
+    added: usize,
 }
 
 impl SourceMap {
@@ -271,50 +280,49 @@ impl SourceMap {
         self.add_without_end(name, origin, text)
     }
 
-    /// Adds a text that has no CP/M end-of-file mark.
+    /// Adds a text that has no CP/M end-of-file mark. As long as a second pass adds the texts of the
+    /// first, they keep their offsets.
     pub(crate) fn add_without_end(
         &mut self,
         name: Arc<str>,
         origin: Origin,
         text: Arc<Vec<u8>>,
     ) -> Option<usize> {
-        let base = self.end;
-        // One offset more than the text has, so that its end is not the next one's start.
-        self.end = base.checked_add(u32::try_from(text.len()).ok()?)?.checked_add(1)?;
-        if self.blocks.last().is_none_or(|block| block.len() == BLOCK) {
-            self.blocks.push(Vec::with_capacity(BLOCK));
+        let index = self.added;
+        self.added += 1;
+        let is_same =
+            |known: &Source| known.origin == origin && known.name == name && known.text == text;
+        if self.sources.get(index).is_some_and(is_same) {
+            return Some(index);
         }
-        let before = (self.blocks.len() - 1) * BLOCK;
-        let block = self.blocks.last_mut()?;
-        block.push(Source { name, origin, text, base, index: OnceLock::new() });
-        Some(before + block.len() - 1)
+        // Offsets ascend in each pass, so that all later texts are new ones, too.
+        self.added = self.sources.len() + 1;
+        // One offset more than the text has, so that its end is not the next one's start.
+        let base = self.sources.last().map_or(0, |last| last.base + last.text.len() as u32 + 1);
+        base.checked_add(u32::try_from(text.len()).ok()?)?.checked_add(1)?;
+        self.sources.push(Source { name, origin, text, base, index: OnceLock::new() });
+        Some(self.sources.len() - 1)
+    }
+
+    /// Begins the second pass over the same texts.
+    pub(crate) fn begin_second_pass(&mut self) {
+        self.added = 0;
     }
 
     /// Returns the text with this index.
     pub fn get(&self, index: usize) -> &Source {
-        &self.blocks[index / BLOCK][index % BLOCK]
+        &self.sources[index]
     }
 
     /// Returns all texts, in the order in which they were added.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Source> {
-        self.blocks.iter().flatten()
+        self.sources.iter()
     }
 
     /// Returns the text that contains an offset of the map.
     pub fn source_at(&self, offset: u32) -> &Source {
-        // Mostly the macro text that is being read, or the file: a search costs cache misses.
-        match (self.blocks.last().map(Vec::as_slice), self.blocks.first().map(Vec::as_slice)) {
-            (Some([.., last]), _) if last.base <= offset => last,
-            (_, Some([first, second, ..])) if second.base > offset => first,
-            _ => self.search(offset),
-        }
-    }
-
-    fn search(&self, offset: u32) -> &Source {
-        let after = self.blocks.partition_point(|block| block[0].base <= offset);
-        let block = &self.blocks[after.saturating_sub(1)];
-        let after = block.partition_point(|source| source.base <= offset);
-        &block[after.saturating_sub(1)]
+        let after = self.sources.partition_point(|source| source.base <= offset);
+        &self.sources[after.saturating_sub(1)]
     }
 
     /// Returns file, line and column of an offset of the map.

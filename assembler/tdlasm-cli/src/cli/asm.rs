@@ -1,7 +1,6 @@
 //! `tdlasm asm`.
 
 use std::io::{self, IsTerminal};
-use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -19,7 +18,6 @@ use tdlasm_rewrite::convert::is_zilog;
 
 use super::files::{self, CommandLoader, Format};
 use super::link::{link_and_report, read_layout, whole_memory};
-use super::memory::reuse_freed_memory;
 use super::{ReportedError, project};
 
 /// With fewer unknown operators, each has its own message.
@@ -207,18 +205,12 @@ fn run_files(
         listing: arguments.listing.is_some() || !arguments.cycles.is_empty(),
         lines: matches!(format, Some(Format::Object | Format::Elf)),
         references: false,
-        skip_source_order: !shows_order(arguments, format),
-        macro_origins: false,
-        force_two_passes: false,
-        single_pass_diagnostics: false,
         translate: Some(tdlasm_rewrite::convert::translate),
     };
     if let Some(project) = project {
         project.add_to(&mut options, program);
     }
-    reuse_freed_memory();
-    // The process ends soon, and freeing the memory of a large program takes 3 % of its time.
-    let assembly = ManuallyDrop::new(tdlasm::asm::run(&CommandLoader, &arguments.files, &options));
+    let assembly = tdlasm::asm::run(&CommandLoader, &arguments.files, &options);
     check_outputs(arguments, &assembly)?;
     write_sarif(arguments, &assembly)?;
     if assembly.has_errors() && !may_write_with_errors(arguments, &assembly) {
@@ -254,12 +246,6 @@ fn write_sarif(arguments: &Arguments, assembly: &Assembly) -> Result<(), Reporte
     let Assembly { diagnostics, sources, .. } = assembly;
     let log = sarif("tdlasm", env!("CARGO_PKG_VERSION"), diagnostics, sources);
     files::write(path, log.as_bytes())
-}
-
-/// Whether an output shows a module in the order of its source.
-fn shows_order(arguments: &Arguments, format: Option<Format>) -> bool {
-    let is_tdl = matches!(format, Some(Format::Rel | Format::Pbin | Format::Phex));
-    is_tdl || arguments.listing.is_some() && arguments.listing_style == ListingStyle::Tdl
 }
 
 /// Returns the options' message levels. `--as-original` demotes the error for a digit too large.

@@ -11,7 +11,6 @@ use tdlasm_server::{ServerEnd, serve};
 
 use super::ReportedError;
 use super::asm::parse_define;
-use super::memory::reuse_freed_memory;
 
 const SETUP: &str = "\
 Editors start the server. docs/editors/README.md describes its features and the setup of VS Code, \
@@ -50,7 +49,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), ReportedError> {
         ..Options::default()
     };
     // Each analysis allocates as much memory as the previous one has freed.
-    reuse_freed_memory();
     match serve(BufReader::new(io::stdin()), &mut io::stdout().lock(), options) {
         Ok(ServerEnd::AfterShutdown) => Ok(()),
         // The protocol requires exit code 1.

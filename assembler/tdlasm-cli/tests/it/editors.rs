@@ -54,7 +54,12 @@ fn check(rule: &str, wanted: impl IntoIterator<Item = &'static str>) {
 #[test]
 fn the_grammar_has_the_words_of_the_language() {
     check("instruction", FORMS.iter().map(|form| form.mnemonic));
-    check("directive", tdlasm::asm::directive_names().map(|name| name.trim_start_matches('.')));
+    check(
+        "directive",
+        tdlasm::syntax::directive::Directive::NAMES
+            .iter()
+            .map(|(name, _)| name.trim_start_matches('.')),
+    );
     check("register", Register::NAMES.iter().map(|(name, _)| *name));
 }
 

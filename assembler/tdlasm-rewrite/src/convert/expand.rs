@@ -10,9 +10,10 @@ use tdlasm::asm;
 use tdlasm::listing::ListingLine;
 use tdlasm::module::Module;
 use tdlasm::source::{Loader, MemoryLoader, Origin, SourceMap, Span};
+use tdlasm::syntax::directive::{Directive, ObjectFormOption, OperandKind, Synonym};
 use tdlasm::syntax::{Cursor, lex};
 
-use super::mnemonics::{directive_key, is_tdl_directive, tdl_forms};
+use super::mnemonics::{is_tdl_directive, tdl_forms};
 use super::options::Options;
 use super::source_scan::SourceScan;
 use super::target::Target;
@@ -25,16 +26,54 @@ pub(super) struct Expanded {
     pub(super) lines: Vec<u32>,
 }
 
-/// Directives that change neither code nor symbols.
-const IGNORED_DIRECTIVES: [&str; 29] = [
-    ".TITLE", ".SBTTL", ".REMAR", ".PRNTX", ".PAGE", ".LIST", ".XLIST", ".LALL", ".XALL", ".SALL",
-    ".LSYM", ".XSYM", ".LADDR", ".XADDR", ".LIMAG", ".XIMAG", ".LCTL", ".XCTL", ".SLIST", ".RLIST",
-    ".IDENT", ".Z80", ".I8080", ".PABS", ".PREL", ".PHEX", ".PBIN", ".LINK", ".XLINK",
-];
+/// What becomes of a directive.
+enum Treatment {
+    /// It stays, or is replaced by the bytes that it assembles to.
+    Written,
+    /// It changes neither code nor symbols, and becomes a comment.
+    Comment,
+    /// It is carried out when the source is assembled.
+    CarriedOut,
+}
 
-/// Directives that are carried out when the source is assembled.
-const EVALUATED_DIRECTIVES: [&str; 7] =
-    [".DEFIN", ".EXIT", ".INSER", ".OPSYN", ".MASYN", ".PSYM", ".XPSYM"];
+fn treatment(directive: Directive) -> Treatment {
+    match directive {
+        Directive::Title
+        | Directive::Subtitle
+        | Directive::Remark
+        | Directive::Print
+        | Directive::Listing(_)
+        | Directive::Ident
+        | Directive::Z80
+        | Directive::I8080
+        | Directive::Format(
+            ObjectFormOption::Hex(_) | ObjectFormOption::Binary(_) | ObjectFormOption::Linkage(_),
+        ) => Treatment::Comment,
+        Directive::If(_)
+        | Directive::Define
+        | Directive::Exit
+        | Directive::Insert
+        | Directive::Synonym(Synonym::Operator | Synonym::Macro)
+        | Directive::Format(ObjectFormOption::Symbols(_)) => Treatment::CarriedOut,
+        Directive::Error
+        | Directive::Byte
+        | Directive::Word
+        | Directive::Text(_)
+        | Directive::Rad40
+        | Directive::Reserve(_)
+        | Directive::Date
+        | Directive::Time
+        | Directive::Location
+        | Directive::Relocate
+        | Directive::Radix
+        | Directive::End
+        | Directive::ProgramEnd
+        | Directive::External
+        | Directive::Internal
+        | Directive::Entry
+        | Directive::Synonym(Synonym::Any | Synonym::Symbol) => Treatment::Written,
+    }
+}
 
 /// Expands a source; `None` if it has errors or several modules, or other bytes without its macros.
 pub(super) fn expand(
@@ -105,17 +144,19 @@ impl ExpansionWriter<'_> {
         let parts = self.parts(text);
         let calls = next.is_some_and(|next| self.is_text_of(next.span, line.span));
         let meaning = self.scan.original_name(parts.operator);
-        let key = directive_key(meaning);
-        if calls || EVALUATED_DIRECTIVES.contains(&key.as_str()) || key.starts_with(".IF") {
-            return self.labels(&parts, place);
-        }
-        if parts.operator.is_empty() || IGNORED_DIRECTIVES.contains(&key.as_str()) {
-            if line.depth == 0 || !text.trim_ascii().is_empty() {
-                self.comment(&parts, text, place);
+        let directive = Directive::from_word(meaning);
+        match directive.map_or(Treatment::Written, treatment) {
+            _ if calls => return self.labels(&parts, place),
+            Treatment::CarriedOut => return self.labels(&parts, place),
+            Treatment::Written if !parts.operator.is_empty() => {}
+            Treatment::Written | Treatment::Comment => {
+                if line.depth == 0 || !text.trim_ascii().is_empty() {
+                    self.comment(&parts, text, place);
+                }
+                return;
             }
-            return;
         }
-        if let Some(body) = self.replacement(line, &parts, meaning, &key) {
+        if let Some(body) = self.replacement(line, &parts, meaning, directive) {
             return self.line(&parts, &body, place);
         }
         let unchanged = meaning == parts.operator && line.depth == 0;
@@ -133,19 +174,20 @@ impl ExpansionWriter<'_> {
         line: &ListingLine<'_>,
         parts: &Parts<'_>,
         meaning: &[u8],
-        key: &str,
+        directive: Option<Directive>,
     ) -> Option<Vec<u8>> {
         if parts.rest.trim_ascii_start().starts_with(b"=") {
             return assignment(line, parts);
         }
-        match key {
-            ".RAD40" | ".DATE" | ".TIME" => Some(bytes(line.bytes)),
-            ".RELOC" => line
+        match directive {
+            Some(Directive::Rad40 | Directive::Date | Directive::Time) => Some(bytes(line.bytes)),
+            Some(Directive::Relocate) => line
                 .value
                 .filter(|value| value.base == 0)
                 .map(|value| format!(".LOC 0{:04X}H", value.number).into_bytes()),
-            ".SYN" | ".SYSYN" => self.copy(parts),
-            _ if is_tdl_directive(meaning) || !tdl_forms(meaning).is_empty() => None,
+            Some(Directive::Synonym(_)) => self.copy(parts),
+            Some(_) => None,
+            None if !tdl_forms(meaning).is_empty() => None,
             // A macro without text, or a symbol that assembles to its value.
             _ if line.bytes.is_empty() => Some(Vec::new()),
             _ => Some([b".WORD ", meaning].concat()),
@@ -208,8 +250,8 @@ impl ExpansionWriter<'_> {
         }
         let operator = cursor.take(lex::symbol).unwrap_or_default();
         let rest = cursor.rest();
-        let operands =
-            &rest[..operands_end(rest, &directive_key(self.scan.original_name(operator)))];
+        let directive = Directive::from_word(self.scan.original_name(operator));
+        let operands = &rest[..operands_end(rest, directive)];
         let behind = rest[operands.len()..].trim_ascii_start();
         plain &= matches!(behind.first(), None | Some(b';'));
         Parts { labels, operator, rest, operands, plain }
@@ -286,9 +328,10 @@ fn bytes(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// The length of the operands: up to a comment, the line's end, or a bracket that closes a block.
-fn operands_end(text: &[u8], key: &str) -> usize {
+fn operands_end(text: &[u8], directive: Option<Directive>) -> usize {
     let mut cursor = Cursor::new(text, text.len() as u32);
-    let texts = matches!(key, ".ASCII" | ".ASCIZ" | ".ASCIS" | ".TITLE" | ".SBTTL" | ".REMAR");
+    let kind = directive.map(Directive::operands);
+    let texts = matches!(kind, Some(OperandKind::Text | OperandKind::Texts));
     while let Some(byte) = cursor.peek() {
         match byte {
             b';' | b'\n' | b'\r' | b']' => break,

@@ -1,10 +1,10 @@
 //! The mnemonics, directives and register names of both dialects.
 
-use std::ops::Deref;
 use std::sync::LazyLock;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use tdlasm::isa::{FORMS, Form, Register};
+use tdlasm::syntax::directive::Directive;
 
 /// The registers and conditions of Zilog's assemblers.
 const ZILOG_OPERANDS: [&str; 31] = [
@@ -34,17 +34,13 @@ static ZILOG: LazyLock<FxHashMap<&str, Vec<&Form>>> = LazyLock::new(|| {
     forms
 });
 
-static TDL_DIRECTIVES: LazyLock<FxHashSet<String>> = LazyLock::new(|| {
-    tdlasm::asm::directive_names().map(|name| directive_key(name.as_bytes()).to_string()).collect()
-});
-
 pub(super) fn zilog_form(form: &Form) -> (&'static str, &'static str) {
     form.zilog.split_once(' ').unwrap_or((form.zilog, ""))
 }
 
 /// Returns the forms of a mnemonic in TDL; empty if `word` is not a mnemonic.
 pub fn tdl_forms(word: &[u8]) -> &'static [Form] {
-    upper(word).and_then(|word| TDL.get(&*word).copied()).unwrap_or_default()
+    TDL.get(&*upper(word)).copied().unwrap_or_default()
 }
 
 pub(super) fn is_zilog_mnemonic(word: &[u8]) -> bool {
@@ -57,7 +53,7 @@ pub(super) fn is_zilog_directive(word: &[u8]) -> bool {
 }
 
 pub(super) fn zilog_forms(word: &[u8]) -> &'static [&'static Form] {
-    upper(word).and_then(|word| ZILOG.get(&*word)).map_or(&[], Vec::as_slice)
+    ZILOG.get(&*upper(word)).map_or(&[], Vec::as_slice)
 }
 
 pub(super) fn is_zilog_operand(word: &[u8]) -> bool {
@@ -93,59 +89,14 @@ pub fn is_section(word: &[u8]) -> bool {
     [".PROG.", ".DATA.", ".BLNK."].iter().any(|name| word.eq_ignore_ascii_case(name.as_bytes()))
 }
 
-/// Returns the significant part of a directive's name in TDL: six characters, in upper case.
-pub fn directive_key(word: &[u8]) -> UppercaseWord {
-    UppercaseWord::new(&word[..word.len().min(6)])
-}
-
 /// Whether TDL has this directive.
 pub fn is_tdl_directive(word: &[u8]) -> bool {
-    word.first() == Some(&b'.') && TDL_DIRECTIVES.contains(&*directive_key(word))
+    Directive::from_word(word).is_some()
 }
 
-/// Returns a word in upper case; `None` if it is too long to be a keyword.
-fn upper(word: &[u8]) -> Option<UppercaseWord> {
-    (word.len() <= MAX_WORD_BYTES).then(|| UppercaseWord::new(word))
-}
-
-/// The length of the longest words that are compared.
-const MAX_WORD_BYTES: usize = 8;
-
-/// A short word in upper case, stored inline, since sources have one or more in every line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UppercaseWord {
-    bytes: [u8; MAX_WORD_BYTES],
-    length: usize,
-}
-
-impl UppercaseWord {
-    /// Converts a word of at most eight bytes; bytes outside ASCII match no letter.
-    fn new(word: &[u8]) -> Self {
-        let mut bytes = [0; MAX_WORD_BYTES];
-        for (to, from) in bytes.iter_mut().zip(word) {
-            *to = if from.is_ascii() { from.to_ascii_uppercase() } else { 0 };
-        }
-        Self { bytes, length: word.len().min(MAX_WORD_BYTES) }
-    }
-
-    /// The word.
-    pub fn as_str(&self) -> &str {
-        str::from_utf8(&self.bytes[..self.length]).unwrap_or_default()
-    }
-}
-
-impl Deref for UppercaseWord {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        self.as_str()
-    }
-}
-
-impl PartialEq<&str> for UppercaseWord {
-    fn eq(&self, other: &&str) -> bool {
-        self.as_str() == *other
-    }
+/// Returns a word in upper case.
+fn upper(word: &[u8]) -> String {
+    String::from_utf8_lossy(word).to_ascii_uppercase()
 }
 
 #[cfg(test)]

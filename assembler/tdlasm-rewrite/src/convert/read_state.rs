@@ -1,9 +1,9 @@
 //! The state that unchanged lines pass on to the lines after them: the radix, and open brackets.
 
 use tdlasm::source::Source;
+use tdlasm::syntax::directive::Directive;
 use tdlasm::syntax::{Cursor, lex};
 
-use super::mnemonics::directive_key;
 use super::program::TextRange;
 use super::source_scan::has_radix;
 use super::statement_end;
@@ -35,16 +35,17 @@ impl ReadState {
         let kept = &source.text[start..end];
         let mut behind = Cursor::new(&source.text[operator.end..end], end as u32);
         behind.skip_blanks();
-        let key = directive_key(word);
-        if key == ".RADIX" {
+        let directive = Directive::from_word(word);
+        if directive == Some(Directive::Radix) {
             self.radix = Some(behind.rest()).filter(|_| self.depth == 0).and_then(radix);
         } else if has_radix(kept) {
             self.radix = None;
         }
-        if word.is_empty() || key.starts_with(".IF") {
+        if word.is_empty() || matches!(directive, Some(Directive::If(_))) {
             self.depth = statement_end::bracket_depth(kept, self.depth);
         }
-        let defines = if key == ".DEFIN" { behind.take(lex::symbol) } else { None };
+        let is_macro = directive == Some(Directive::Define);
+        let defines = if is_macro { behind.take(lex::symbol) } else { None };
         (end, defines)
     }
 }

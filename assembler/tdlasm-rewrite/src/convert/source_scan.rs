@@ -4,10 +4,11 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use tdlasm::source::{Loader, plain_text};
+use tdlasm::source::{Loader, find_inserted, plain_text};
+use tdlasm::syntax::directive::Directive;
 use tdlasm::syntax::lex;
 
-use super::mnemonics::{directive_key, is_zilog_symbol};
+use super::mnemonics::is_zilog_symbol;
 use super::options::{Dialect, Options};
 
 const MAX_INCLUDED_FILES: usize = 1000;
@@ -88,30 +89,32 @@ impl SourceScan {
             let word = &line[range.clone()];
             let behind = &line[range.end..words.end];
             self.name(word, behind);
-            match directive_key(word).as_str() {
-                "EQU" | "DEFL" if at > 0 => {
+            match (Directive::from_word(word), word.to_ascii_uppercase().as_slice()) {
+                (None, b"EQU" | b"DEFL") if at > 0 => {
                     let before = &line[words.ranges[at - 1].clone()];
                     *self.assigned.entry(self.significant_part(before)).or_default() += 1;
                 }
-                ".DEFIN" => self.mark_redefined(next(at)),
-                ".OPSYN" | ".SYSYN" | ".MASYN" | ".SYN" => {
+                (Some(Directive::Define), _) => self.mark_redefined(next(at)),
+                (Some(Directive::Synonym(_)), _) => {
                     self.mark_redefined(next(at + 1));
                     self.rename(next(at), next(at + 1));
                 }
-                "MACRO" => {
+                (None, b"MACRO") => {
                     self.mark_redefined(next(at));
                     self.mark_redefined(
                         at.checked_sub(1).and_then(|before| words.get(line, before)),
                     );
                 }
                 // A symbol of another module is not an instruction either.
-                ".EXTER" => {
+                (Some(Directive::External), _) => {
                     let names = words.ranges[at + 1..].iter();
                     let names = names.map(|name| self.significant_part(&line[name.clone()]));
                     let names: Vec<Vec<u8>> = names.collect();
                     self.external.extend(names);
                 }
-                ".INSER" | "INCLUD" => return Some(file_name(behind).to_vec()),
+                (Some(Directive::Insert), _) | (None, b"INCLUDE") => {
+                    return Some(file_name(behind).to_vec());
+                }
                 _ => {}
             }
         }
@@ -186,13 +189,11 @@ impl SourceScan {
 }
 
 impl IncludeSearch<'_> {
-    /// A file beside the one that names it, or in a folder: its name with the extension, and path.
+    /// Returns the name of an inserted file as it was found, and its path.
     fn find(&self, beside: &Path, name: &str) -> Option<(String, PathBuf)> {
-        let folders = std::iter::once(beside).chain(self.folders.iter().map(PathBuf::as_path));
-        let names = [name.to_owned(), format!("{name}.ASM"), format!("{name}.asm")];
-        let mut places =
-            folders.flat_map(|folder| names.clone().map(|name| (name.clone(), folder.join(name))));
-        places.find(|(_, path)| self.loader.exists(path))
+        let mut folders = vec![beside];
+        folders.extend(self.folders.iter().map(PathBuf::as_path));
+        find_inserted(self.loader, &folders, name)
     }
 }
 

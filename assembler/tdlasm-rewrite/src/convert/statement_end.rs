@@ -1,19 +1,18 @@
 //! Finds the end of a statement that is copied unchanged and may span lines.
 
 use tdlasm::source::Source;
+use tdlasm::syntax::directive::{Directive, OperandKind};
 use tdlasm::syntax::{Cursor, lex};
-
-use super::mnemonics::directive_key;
 
 /// The end of the last line of the statement whose operator ends at `from`.
 pub(super) fn statement_end(source: &Source, operator: &[u8], from: usize) -> usize {
     let text = &source.text[..];
-    let last = match directive_key(operator).as_str() {
-        ".DEFIN" => definition(source, from),
-        ".ASCII" | ".ASCIZ" | ".ASCIS" => texts(text, from, usize::MAX),
-        ".TITLE" | ".SBTTL" | ".REMAR" | ".PRNTX" | ".ERROR" => texts(text, from, 1),
-        key if key.starts_with(".IF") => conditional(source, from),
-        _ => bracketed(source, from),
+    let last = match Directive::from_word(operator).map(Directive::operands) {
+        Some(OperandKind::Macro) => definition(source, from),
+        Some(OperandKind::Texts) => texts(text, from, usize::MAX),
+        Some(OperandKind::Text) => texts(text, from, 1),
+        Some(OperandKind::Condition | OperandKind::TextCondition(_)) => conditional(source, from),
+        Some(OperandKind::Expressions | OperandKind::File) | None => bracketed(source, from),
     };
     line_end(text, last)
 }

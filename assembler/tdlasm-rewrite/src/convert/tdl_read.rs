@@ -5,6 +5,7 @@ mod instruction;
 
 use tdlasm::isa::Form;
 use tdlasm::source::Source;
+use tdlasm::syntax::directive::Directive;
 use tdlasm::syntax::{Cursor, lex};
 
 use super::expr::{Node, Number};
@@ -59,8 +60,8 @@ impl<'t> StatementParser<'t, '_> {
             let (end, name) = self.mode.keep(self.source, start, operator);
             self.cursor.move_to(end as u32);
             defines = name;
-            let key = mnemonics::directive_key(self.slice(operator));
-            if self.scan.writes_radix && key == ".RADIX" && labels.is_empty() {
+            let is_radix = Directive::from_word(self.slice(operator)) == Some(Directive::Radix);
+            if self.scan.writes_radix && is_radix && labels.is_empty() {
                 body = Body::CommentOut;
             }
         } else {
@@ -151,30 +152,45 @@ impl<'t> StatementParser<'t, '_> {
         if !forms.is_empty() {
             return self.instruction(forms);
         }
-        match mnemonics::directive_key(word).as_str() {
-            ".BYTE" => self.bytes(),
-            ".WORD" => self.words(),
-            ".ASCII" => self.texts(at, &[]),
-            ".ASCIZ" => self.texts(at, &[0]),
-            ".ASCIS" => self.texts(at, &[0x80]),
-            ".BLKB" => self.value().map(|value| Body::Reserve(1, value)),
-            ".BLKW" => self.value().map(|value| Body::Reserve(2, value)),
-            ".LOC" => self.value().map(Body::Origin),
-            ".END" if self.mode.depth == 0 => Ok(Body::End(self.optional_value()?)),
-            ".INSER" => self.insert(),
-            ".EXTER" => self.symbols().map(Body::External),
-            ".INTER" => self.symbols().map(Body::Global),
-            ".RADIX" => Unconverted::fail(
+        let Some(directive) = Directive::from_word(word) else {
+            let message = "this is not an instruction or directive; a macro stays as it is";
+            return Unconverted::fail(at, message);
+        };
+        match directive {
+            Directive::Byte => self.bytes(),
+            Directive::Word => self.words(),
+            Directive::Text(end) => self.texts(at, end),
+            Directive::Reserve(unit) => self.value().map(|value| Body::Reserve(unit, value)),
+            Directive::Location => self.value().map(Body::Origin),
+            Directive::End if self.mode.depth == 0 => Ok(Body::End(self.optional_value()?)),
+            Directive::Insert => self.insert(),
+            Directive::External => self.symbols().map(Body::External),
+            Directive::Internal => self.symbols().map(Body::Global),
+            Directive::Radix => Unconverted::fail(
                 at,
                 "numbers are written with their radix; this line has no counterpart",
             ),
-            _ if mnemonics::is_tdl_directive(word) => {
-                Unconverted::fail(at, "this directive has no counterpart")
-            }
-            _ => Unconverted::fail(
-                at,
-                "this is not an instruction or directive; a macro stays as it is",
-            ),
+            Directive::If(_)
+            | Directive::Define
+            | Directive::Exit
+            | Directive::Error
+            | Directive::Remark
+            | Directive::Print
+            | Directive::Rad40
+            | Directive::Date
+            | Directive::Time
+            | Directive::Relocate
+            | Directive::Z80
+            | Directive::I8080
+            | Directive::End
+            | Directive::ProgramEnd
+            | Directive::Ident
+            | Directive::Entry
+            | Directive::Synonym(_)
+            | Directive::Title
+            | Directive::Subtitle
+            | Directive::Listing(_)
+            | Directive::Format(_) => Unconverted::fail(at, "this directive has no counterpart"),
         }
     }
 

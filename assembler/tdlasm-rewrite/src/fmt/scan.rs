@@ -8,6 +8,7 @@ use crate::convert::mnemonics;
 use crate::convert::source_scan::SourceScan;
 use crate::convert::statement_end::{bracket_depth, line_end};
 use tdlasm::source::Source;
+use tdlasm::syntax::directive::{Directive, OperandKind};
 use tdlasm::syntax::{Cursor, lex};
 
 /// A statement, whose lines end where the next statement's begin.
@@ -48,7 +49,8 @@ pub(super) fn statement(
     if parts.operator.is_empty() && !scan.cursor.at_statement_end() {
         return None;
     }
-    parts.last = scan.key(&parts.operator) == ".END" && !scan.may_be_macro(&parts.operator);
+    parts.last = scan.directive(&parts.operator) == Some(Directive::End)
+        && !scan.may_be_macro(&parts.operator);
     scan.cursor.skip_blanks();
     let first = scan.here();
     scan.operands(&parts.operator);
@@ -108,8 +110,8 @@ impl<'t> Scan<'t> {
         &self.source.text[range.clone()]
     }
 
-    fn key(&self, word: &Range<usize>) -> mnemonics::UppercaseWord {
-        mnemonics::directive_key(self.source_scan.original_name(self.slice(word)))
+    fn directive(&self, word: &Range<usize>) -> Option<Directive> {
+        Directive::from_word(self.source_scan.original_name(self.slice(word)))
     }
 
     /// Returns `true` if the word may be a macro.
@@ -213,14 +215,13 @@ impl<'t> Scan<'t> {
         if self.may_be_macro(operator) {
             return self.macro_call();
         }
-        match self.key(operator).as_str() {
-            ".ASCII" | ".ASCIZ" | ".ASCIS" => self.texts(usize::MAX),
-            ".TITLE" | ".SBTTL" | ".REMAR" | ".PRNTX" | ".ERROR" => self.texts(1),
-            ".DEFIN" => self.definition(),
-            ".IFB" | ".IFNB" => self.conditional(|scan| scan.texts(1)),
-            ".IFIDN" | ".IFDIF" => self.conditional(|scan| scan.texts(2)),
-            key if key.starts_with(".IF") => self.conditional(|scan| scan.expressions(false)),
-            _ => self.expressions(true),
+        match self.directive(operator).map(Directive::operands) {
+            Some(OperandKind::Texts) => self.texts(usize::MAX),
+            Some(OperandKind::Text) => self.texts(1),
+            Some(OperandKind::Macro) => self.definition(),
+            Some(OperandKind::TextCondition(count)) => self.conditional(|scan| scan.texts(count)),
+            Some(OperandKind::Condition) => self.conditional(|scan| scan.expressions(false)),
+            Some(OperandKind::Expressions | OperandKind::File) | None => self.expressions(true),
         }
     }
 

@@ -71,3 +71,17 @@ fn sdcc_has_a_syntax_of_its_own() {
     let linked = converted_for(Target::Sdasz80, " .EXTERN OUTER\n CALL OUTER\n .END\n").text;
     assert_eq!(String::from_utf8_lossy(&linked), " .GLOBL OUTER\n CALL OUTER\n ; END\n");
 }
+
+#[test]
+fn an_inserted_file_is_found_in_the_spelling_in_which_the_assembler_finds_it() {
+    let source = " .INSERT MACROS\n TWICE\n .END\n";
+    let loader = MemoryLoader::new().with("a.asm", source);
+    let loader = loader.with("macros.asm", " .DEFINE TWICE=[\n NOP\n NOP\n]\n");
+    let assembled = tdlasm::assemble(&loader, &["a.asm".into()], &tdlasm::Options::default());
+    assert!(assembled.is_ok(), "{}", assembled.expect_err("an error"));
+    let conversion = convert(&loader, "a.asm".as_ref(), &Options::new(Dialect::Zilog));
+    let conversion = conversion.expect("it can be read");
+    assert_eq!(conversion.included, [Path::new("macros.asm")]);
+    let text = String::from_utf8_lossy(&conversion.text);
+    assert!(text.contains("INCLUDE \"macros.asm\""), "{text}");
+}

@@ -23,127 +23,124 @@ impl<'t> Argument<'t> {
     }
 }
 
-pub(super) struct ArgumentReader<'s, 'a> {
-    pub(super) asm: &'s mut Assembler<'a>,
+pub(super) fn arguments<'t>(
+    asm: &mut Assembler<'_>,
+    cursor: &mut Cursor<'t>,
+) -> StatementResult<Vec<Argument<'t>>> {
+    cursor.skip_blanks();
+    let bracketed = cursor.eat(b'[');
+    let mut arguments = Vec::new();
+    let none = if bracketed { cursor.peek() == Some(b']') } else { cursor.at_statement_end() };
+    if !none {
+        argument_list(asm, cursor, bracketed, &mut arguments)?;
+    }
+    if bracketed && !cursor.eat(b']') {
+        // ZASM ends the arguments at the end of the line, even without a closing bracket.
+        cursor.skip_blanks();
+    }
+    Ok(arguments)
 }
 
-impl ArgumentReader<'_, '_> {
-    pub(super) fn arguments<'t>(
-        &mut self,
-        cursor: &mut Cursor<'t>,
-    ) -> StatementResult<Vec<Argument<'t>>> {
+fn argument_list<'t>(
+    asm: &mut Assembler<'_>,
+    cursor: &mut Cursor<'t>,
+    bracketed: bool,
+    list: &mut Vec<Argument<'t>>,
+) -> StatementResult {
+    let mut plain = false;
+    loop {
+        let is_first = list.is_empty();
+        // ZASM looks for the closing bracket only after it has read an unquoted argument.
+        let seeks = cursor.peek() != Some(b'(') && cursor.peek() != Some(b'\\');
+        let unsought = !plain;
+        plain |= seeks;
+        list.push(argument(asm, cursor, bracketed, is_first, unsought)?);
+        if !cursor.eat(b',') {
+            return Ok(());
+        }
+    }
+}
+
+fn argument<'t>(
+    asm: &mut Assembler<'_>,
+    cursor: &mut Cursor<'t>,
+    bracketed: bool,
+    is_first: bool,
+    unsought: bool,
+) -> StatementResult<Argument<'t>> {
+    if is_first && !bracketed {
         cursor.skip_blanks();
-        let bracketed = cursor.eat(b'[');
-        let mut arguments = Vec::new();
-        let none = if bracketed { cursor.peek() == Some(b']') } else { cursor.at_statement_end() };
-        if !none {
-            self.argument_list(cursor, bracketed, &mut arguments)?;
-        }
-        if bracketed && !cursor.eat(b']') {
-            // ZASM ends the arguments at the end of the line, even without a closing bracket.
-            cursor.skip_blanks();
-        }
-        Ok(arguments)
     }
+    if cursor.eat(b'\\') {
+        return number_argument(asm, cursor, unsought).map(Argument::made);
+    }
+    Ok(text_of_argument(asm, cursor, bracketed))
+}
 
-    fn argument_list<'t>(
-        &mut self,
-        cursor: &mut Cursor<'t>,
-        bracketed: bool,
-        list: &mut Vec<Argument<'t>>,
-    ) -> StatementResult {
-        let mut plain = false;
-        loop {
-            let is_first = list.is_empty();
-            // ZASM looks for the closing bracket only after it has read an unquoted argument.
-            let seeks = cursor.peek() != Some(b'(') && cursor.peek() != Some(b'\\');
-            let unsought = !plain;
-            plain |= seeks;
-            list.push(self.argument(cursor, bracketed, is_first, unsought)?);
-            if !cursor.eat(b',') {
-                return Ok(());
-            }
-        }
+fn text_of_argument<'t>(
+    asm: &mut Assembler<'_>,
+    cursor: &mut Cursor<'t>,
+    bracketed: bool,
+) -> Argument<'t> {
+    if let Some(argument) = argument_in_parentheses(asm, cursor) {
+        return argument;
     }
+    let text = cursor.rest();
+    let length = argument_length(text, bracketed || asm.input.is_enclosed());
+    let place = Span::new(cursor.offset(), cursor.offset() + length as u32);
+    cursor.advance(length);
+    Argument { text: text[..length].into(), place: Some(place) }
+}
 
-    fn argument<'t>(
-        &mut self,
-        cursor: &mut Cursor<'t>,
-        bracketed: bool,
-        is_first: bool,
-        unsought: bool,
-    ) -> StatementResult<Argument<'t>> {
-        if is_first && !bracketed {
-            cursor.skip_blanks();
-        }
-        if cursor.eat(b'\\') {
-            return self.number_argument(cursor, unsought).map(Argument::made);
-        }
-        Ok(self.text_of_argument(cursor, bracketed))
+/// Reads an argument in parentheses, which are removed. It can span lines. Anything but a comma
+/// after it ends the call.
+fn argument_in_parentheses<'t>(
+    asm: &mut Assembler<'_>,
+    cursor: &mut Cursor<'t>,
+) -> Option<Argument<'t>> {
+    if cursor.peek() != Some(b'(') {
+        return None;
     }
+    let Some(length) = closing_parenthesis(cursor.rest()) else {
+        let message = "the parenthesis that begins this argument is not closed";
+        asm.error(DiagnosticCode::Unterminated, cursor.here(), message);
+        cursor.advance_lines(cursor.rest().len());
+        asm.input.ended = true;
+        return Some(Argument::made(Vec::new()));
+    };
+    let text = &cursor.rest()[1..length];
+    let start = cursor.offset() + 1;
+    cursor.advance_lines(length + 1);
+    cursor.skip_blanks();
+    if memchr::memchr2(b'\n', b'\r', text).is_some() {
+        asm.sink.next_row();
+    }
+    let place = Span::new(start, start + text.len() as u32);
+    Some(Argument { text: text.into(), place: Some(place) })
+}
 
-    fn text_of_argument<'t>(&mut self, cursor: &mut Cursor<'t>, bracketed: bool) -> Argument<'t> {
-        if let Some(argument) = self.argument_in_parentheses(cursor) {
-            return argument;
-        }
-        let text = cursor.rest();
-        let length = argument_length(text, bracketed || self.asm.input.is_enclosed());
-        let place = Span::new(cursor.offset(), cursor.offset() + length as u32);
-        cursor.advance(length);
-        Argument { text: text[..length].into(), place: Some(place) }
+/// Reads `\expression`, which is replaced by the digits of its value in the current radix.
+/// Where ZASM does not look for the closing bracket, the text up to the next comma is a part of
+/// the argument.
+fn number_argument(
+    asm: &mut Assembler<'_>,
+    cursor: &mut Cursor<'_>,
+    unsought: bool,
+) -> StatementResult<Vec<u8>> {
+    let expr = asm.parse_expression(cursor);
+    if expr.ops.is_empty() {
+        asm.error(DiagnosticCode::Expression, cursor.gap(), "a value is missing; 0 is used");
     }
-
-    /// Reads an argument in parentheses, which are removed. It can span lines. Anything but a comma
-    /// after it ends the call.
-    fn argument_in_parentheses<'t>(&mut self, cursor: &mut Cursor<'t>) -> Option<Argument<'t>> {
-        if cursor.peek() != Some(b'(') {
-            return None;
-        }
-        let Some(length) = closing_parenthesis(cursor.rest()) else {
-            let message = "the parenthesis that begins this argument is not closed";
-            self.asm.error(DiagnosticCode::Unterminated, cursor.here(), message);
-            cursor.advance_lines(cursor.rest().len());
-            self.asm.input.ended = true;
-            return Some(Argument::made(Vec::new()));
-        };
-        let text = &cursor.rest()[1..length];
-        let start = cursor.offset() + 1;
-        cursor.advance_lines(length + 1);
-        cursor.skip_blanks();
-        if memchr::memchr2(b'\n', b'\r', text).is_some() {
-            self.asm.module.context.sink.next_row();
-        }
-        let place = Span::new(start, start + text.len() as u32);
-        Some(Argument { text: text.into(), place: Some(place) })
+    let value = asm.evaluate(&expr)?;
+    if !value.is_absolute() {
+        let message = "the argument must be a constant, but this value is relocatable";
+        asm.error(DiagnosticCode::Relocation, expr.span, message);
     }
-
-    /// Reads `\expression`, which is replaced by the digits of its value in the current radix.
-    /// Where ZASM does not look for the closing bracket, the text up to the next comma is a part of
-    /// the argument.
-    fn number_argument(
-        &mut self,
-        cursor: &mut Cursor<'_>,
-        unsought: bool,
-    ) -> StatementResult<Vec<u8>> {
-        self.asm.module.parse_expression(0, cursor);
-        if self.asm.module.operands[0].ops.is_empty() {
-            self.asm.error(
-                DiagnosticCode::Expression,
-                cursor.gap(),
-                "a value is missing; 0 is used",
-            );
-        }
-        let value = self.asm.module.evaluate_now(0)?;
-        if !value.is_absolute() {
-            let message = "the argument must be a constant, but this value is relocatable";
-            self.asm.error(DiagnosticCode::Relocation, self.asm.module.operands[0].span, message);
-        }
-        let mut text = in_radix(value.number, self.asm.module.radix);
-        if unsought && cursor.peek() == Some(b']') {
-            text.extend_from_slice(&self.text_of_argument(cursor, false).text);
-        }
-        Ok(text)
+    let mut text = in_radix(value.number, asm.module.radix);
+    if unsought && cursor.peek() == Some(b']') {
+        text.extend_from_slice(&text_of_argument(asm, cursor, false).text);
     }
+    Ok(text)
 }
 
 /// Returns the index of the parenthesis that closes the one at the start.

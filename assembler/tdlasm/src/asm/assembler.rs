@@ -1,33 +1,124 @@
 //! The state of a run.
 
-use std::path::Path;
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
 
 use super::assembly::Assembly;
+use super::code_buffer::{CodeBuffer, CodeCheckpoint};
 use super::console::Console;
+use super::diagnostics::DiagnosticSink;
+use super::input::StatementPlace;
 use super::input::{Frame, FrameKind, InputStack};
+use super::lints::Flow;
 use super::lints::is_allowed;
-use super::module_assembler::ModuleAssembler;
+use super::name_table::{NameId, NameTable};
 use super::options::Options;
 use super::pass::Pass;
+use super::pass_comparison::PassComparison;
+use super::recorder::Recorder;
+use super::value::Value;
 use crate::diag::{Diagnostic, DiagnosticCode};
-use crate::module::{Module, ObjectForm};
-use crate::source::{Loader, Origin, Span, visible};
+use crate::listing::{
+    BYTES_A_ROW, ListedCode, ListingControl, ListingDirective, RelocValue, RowBreak, Statement,
+};
+use crate::module::{Files, LineRows, Module, ObjectForm};
+use crate::references::{Expansion, ReferenceRole, TextOrigin};
+use crate::source::{Loader, Origin, SourceMap, Span, visible};
+use crate::syntax::lex;
 
 /// Reads the statements of the source into modules.
 pub(super) struct Assembler<'a> {
+    pub(super) options: &'a Options,
+    pub(super) pass: Pass,
+    pub(super) sources: SourceMap,
+    pub(super) files: Vec<PathBuf>,
     pub(super) input: InputStack<'a>,
-    pub(super) module: ModuleAssembler<'a>,
     pub(super) console: Console<'a>,
+    pub(super) sink: DiagnosticSink<'a>,
+    pub(super) recorder: Recorder,
+    /// Positions of the files' statements in the first pass, and where the second pass differs.
+    pub(super) pass_comparison: PassComparison,
+    pub(super) names: NameTable,
+    /// The names that the first pass found in each module, for the second pass.
+    pub(super) first_pass: VecDeque<NameTable>,
+    pub(super) code: CodeBuffer,
+    pub(super) lines: LineTable,
+    pub(super) module: ModuleState,
+    pub(super) statement: StatementState,
     pub(super) modules: Vec<Module>,
     pub(super) object_form: ObjectForm,
 }
 
-impl<'a> Assembler<'a> {
-    pub(super) fn new(loader: &'a dyn Loader, options: &'a Options, pass: Pass) -> Self {
+/// What the statements of a module set, other than its symbols and code.
+pub(super) struct ModuleState {
+    /// The radix of numbers without suffix.
+    pub(super) radix: u8,
+    /// Whether instructions that the 8080 lacks are errors (`.I8080`).
+    pub(super) only_8080: bool,
+    pub(super) wrap_reported: bool,
+    /// Symbols that the second pass used before their definitions, with offset and value.
+    pub(super) early_uses: Vec<(NameId, u32, Value)>,
+    /// The operand of `.END`.
+    pub(super) start_address: Option<Value>,
+    /// The form of the module's TDL object.
+    pub(super) form: ObjectForm,
+    pub(super) flow: Flow,
+}
+
+impl Default for ModuleState {
+    fn default() -> Self {
         Self {
+            radix: 10,
+            only_8080: false,
+            wrap_reported: false,
+            early_uses: Vec::new(),
+            start_address: None,
+            form: ObjectForm::default(),
+            flow: Flow::default(),
+        }
+    }
+}
+
+/// The statement that is read.
+#[derive(Debug, Default)]
+pub(super) struct StatementState {
+    /// Its file and line.
+    pub(super) place: StatementPlace,
+    /// The code before it.
+    pub(super) start: CodeCheckpoint,
+    /// The value of `.`: the location counter at its start.
+    pub(super) location: Value,
+    /// Whether a parenthesis is open at the end of its line.
+    pub(super) continues: bool,
+}
+
+/// The line table of a module, if requested, and the names of its files.
+#[derive(Debug, Default)]
+pub(super) struct LineTable {
+    pub(super) rows: LineRows,
+    pub(super) files: Files,
+    /// The source of the last row, and the number of its file.
+    pub(super) row_file: Option<(u32, u32)>,
+}
+
+impl<'a> Assembler<'a> {
+    pub(super) fn new(loader: &'a dyn Loader, options: &'a Options) -> Self {
+        Self {
+            options,
+            pass: Pass::First,
+            sources: SourceMap::default(),
+            files: Vec::new(),
             input: InputStack::new(loader, &options.include_dirs),
-            module: ModuleAssembler::new(options, pass),
             console: Console::new(&options.console_replies),
+            sink: DiagnosticSink::new(options, Pass::First),
+            recorder: Recorder::default(),
+            pass_comparison: PassComparison::default(),
+            names: NameTable::new(options),
+            first_pass: VecDeque::new(),
+            code: CodeBuffer::new(options.absolute_prog),
+            lines: LineTable::default(),
+            module: ModuleState::default(),
+            statement: StatementState::default(),
             modules: Vec::new(),
             object_form: ObjectForm::default(),
         }
@@ -35,29 +126,40 @@ impl<'a> Assembler<'a> {
 
     /// Keeps the symbols and macros of the first pass, and resets everything else.
     pub(super) fn begin_second_pass(&mut self) {
+        self.pass = Pass::Second;
+        self.sources.begin_second_pass();
         self.input.restart();
-        self.module.begin_second_pass();
-        self.modules.clear();
+        self.sink.restart(Pass::Second);
+        self.recorder = Recorder::default();
+        self.pass_comparison.restart();
+        self.begin_next_module();
+        self.statement = StatementState::default();
         self.object_form = ObjectForm::default();
     }
 
-    pub(super) fn error(&mut self, code: DiagnosticCode, span: Span, message: impl Into<String>) {
-        self.module.context.error(code, span, message);
-    }
-
-    pub(super) fn report(&mut self, diagnostic: Diagnostic) {
-        self.module.context.report(diagnostic);
+    pub(super) fn begin_next_module(&mut self) {
+        self.code = CodeBuffer::new(self.options.absolute_prog);
+        self.lines = LineTable::default();
+        self.module = ModuleState::default();
+        self.names = NameTable::new(self.options);
+        if self.pass == Pass::Second
+            && let Some(names) = self.first_pass.pop_front()
+        {
+            self.names = names;
+            self.names.begin_second_pass();
+        }
     }
 
     pub(super) fn finish_module(&mut self) {
-        self.modules.extend(self.module.finish());
+        let module = self.finish();
+        self.modules.extend(module);
     }
 
     pub(super) fn warn_no_end(&mut self) {
-        if let Some(end) = self.module.context.end_of_files() {
+        if let Some(end) = self.end_of_files() {
             let message = "the program does not end with .END";
             let diagnostic = Diagnostic::new(DiagnosticCode::NoEnd, end, message);
-            let text = &self.module.context.sources.source_at(end.start.saturating_sub(1)).text;
+            let text = &self.sources.source_at(end.start.saturating_sub(1)).text;
             let line = if text.is_empty() || text.ends_with(b"\n") { "" } else { "\n" };
             let diagnostic = diagnostic.help("add a line with .END");
             self.report(diagnostic.fix(end, format!("{line}        .END\n")));
@@ -70,10 +172,7 @@ impl<'a> Assembler<'a> {
         let kind = if origin == Origin::File { FrameKind::File } else { FrameKind::Insert };
         match self.input.load(path) {
             Ok((text, removed)) => {
-                self.module.symbols.names.expect_text(text.len());
-                self.module.code.expect_text(text.len(), self.module.context.options.lines);
-                let index =
-                    self.module.context.sources.add_without_end(name.as_str().into(), origin, text);
+                let index = self.sources.add_without_end(name.as_str().into(), origin, text);
                 if index.is_none() {
                     self.error(
                         DiagnosticCode::SourcesTooLarge,
@@ -82,19 +181,15 @@ impl<'a> Assembler<'a> {
                     );
                 }
                 if let (Some(removed), Some(index)) = (removed, index) {
-                    let at = self.module.context.sources.get(index).base;
+                    let at = self.sources.get(index).base;
                     let message = format!("this file is not plain text: {removed}");
                     self.error(DiagnosticCode::FileText, Span::new(at, at), message);
                 }
-                index.map(|index| Frame::new(kind, &self.module.context.sources, index))
+                index.map(|index| Frame::new(kind, &self.sources, index))
             }
             Err(error) => {
                 let name = visible(&name);
-                let at = if kind == FrameKind::File {
-                    self.module.context.add_placeholder(&name)
-                } else {
-                    at
-                };
+                let at = if kind == FrameKind::File { self.add_placeholder(&name) } else { at };
                 let message = format!("cannot read {name}: {error}");
                 self.report(Diagnostic::new(DiagnosticCode::File, at, message));
                 None
@@ -102,22 +197,161 @@ impl<'a> Assembler<'a> {
         }
     }
 
+    pub(super) fn error(&mut self, code: DiagnosticCode, span: Span, message: impl Into<String>) {
+        self.sink.add(Diagnostic::new(code, span, message));
+    }
+
+    /// Reports an error that ZASM marks with `count` equal error flags.
+    pub(super) fn error_counted(
+        &mut self,
+        code: DiagnosticCode,
+        span: Span,
+        message: &str,
+        count: usize,
+    ) {
+        self.sink.add_counted(Diagnostic::new(code, span, message), count);
+    }
+
+    pub(super) fn report(&mut self, diagnostic: Diagnostic) {
+        self.sink.add(diagnostic);
+    }
+
+    /// Returns the span of the symbol that starts at an offset.
+    pub(super) fn symbol_span(&self, at: u32) -> Span {
+        let source = self.sources.source_at(at);
+        let rest = &source.text[(at - source.base) as usize..];
+        let length = rest.iter().take_while(|byte| lex::is_symbol(**byte)).count();
+        Span::new(at, at + length as u32)
+    }
+
+    pub(super) fn control(&mut self, control: ListingControl) {
+        if self.options.listing {
+            // ZASM lists `.SLIST` unless another listing directive follows it.
+            self.recorder.line.control =
+                !matches!(control, ListingControl::Directive(ListingDirective::Save));
+            let statements = self.recorder.listing.statements.len() as u32;
+            self.recorder.listing.controls.push((statements, control));
+        }
+    }
+
+    /// Records `.LINK` or `.XLINK`, which also change the page headings.
+    pub(super) fn linkage_control(&mut self, linkage: bool) {
+        if self.options.listing {
+            let place = self.recorder.listing.statements.len() as u32;
+            self.recorder.listing.controls.push((place, ListingControl::Linkage(linkage)));
+        }
+    }
+
+    /// Records the rows of a text that produces bytes, since the listing shows the bytes of each
+    /// line beside it. ZASM writes a byte when it has found the next one.
+    pub(super) fn record_text(&mut self, start: u32, text: &[u8], before: u32) {
+        if !self.options.listing {
+            return;
+        }
+        for (at, byte) in (0..).zip(text) {
+            let (offset, bytes) = (start + at, before + at);
+            self.record_byte(offset, bytes.saturating_sub(1), BYTES_A_ROW);
+            let ends = match byte {
+                b'\r' => text.get(at as usize + 1) == Some(&b'\n'),
+                b'\n' => !text[..at as usize].ends_with(b"\r"),
+                _ => false,
+            };
+            if ends {
+                self.record_break(offset, bytes, false);
+            }
+        }
+    }
+
+    /// Records the offset at which byte number `index` of the statement is written, if it begins a
+    /// row.
+    #[inline]
+    pub(super) fn record_byte(&mut self, offset: u32, index: u32, bytes_a_row: u32) {
+        let in_row = index.saturating_sub(self.recorder.line.row_start);
+        if self.options.listing && in_row > 0 && in_row.is_multiple_of(bytes_a_row) {
+            self.record_break(offset, index, true);
+        }
+    }
+
+    fn record_break(&mut self, offset: u32, bytes: u32, is_full: bool) {
+        let statement = self.recorder.listing.statements.len() as u32;
+        self.recorder.listing.breaks.push(RowBreak { statement, offset, bytes, is_full });
+        self.recorder.line.row_start = bytes;
+    }
+
+    pub(super) fn record_statement(
+        &mut self,
+        span: Span,
+        address: RelocValue,
+        code: ListedCode,
+        depth: u32,
+        module: u32,
+    ) {
+        let line = self.recorder.line;
+        self.recorder.listing.statements.push(Statement {
+            span,
+            address,
+            code,
+            module,
+            value: line.value,
+            start: line.start,
+            clocks: line.clocks,
+            words: line.words,
+            labelled: line.labelled,
+            control: line.control,
+            depth,
+        });
+    }
+
+    #[inline]
+    pub(super) fn records_references(&self) -> bool {
+        self.options.references && self.pass == Pass::Second
+    }
+
+    /// Records the pieces that the text of a macro call consists of.
+    pub(super) fn record_expansion(&mut self, base: u32, pieces: &[TextOrigin]) {
+        let references = &mut self.recorder.references;
+        let first = references.pieces.len() as u32;
+        references.pieces.extend_from_slice(pieces);
+        references.expansions.push(Expansion { base, first });
+    }
+
+    #[inline]
+    pub(super) fn record_reference(&mut self, name: NameId, span: Span, role: ReferenceRole) {
+        if self.records_references() {
+            self.recorder.unnumbered.push((name, span, role));
+        }
+    }
+
+    /// Adds an empty source, as the position of messages about a file that cannot be read.
+    pub(super) fn add_placeholder(&mut self, name: &str) -> Span {
+        let index = self.sources.add(name.into(), Origin::File, Vec::new());
+        let start = index.map_or(0, |index| self.sources.get(index).base);
+        Span::new(start, start)
+    }
+
+    /// Returns the end of the last file of the run.
+    pub(super) fn end_of_files(&self) -> Option<Span> {
+        let mut files = self.sources.iter().filter(|source| source.origin == Origin::File);
+        let last = files.next_back()?;
+        let end = last.base + last.text.len() as u32;
+        Some(Span::new(end, end))
+    }
+
     pub(super) fn into_assembly(mut self) -> Assembly {
-        let mut listing = self.module.context.recorder.listing;
-        listing.first_pass_error = self.module.context.sink.first_pass_error;
-        listing.flags = std::mem::take(&mut self.module.context.sink.listed_flags);
-        let (mut diagnostics, zasm_error_count) = self.module.context.sink.finish();
-        diagnostics.retain(|one| !is_allowed(one, &self.module.context.sources));
+        let mut listing = self.recorder.listing;
+        listing.first_pass_error = self.sink.first_pass_error;
+        listing.flags = std::mem::take(&mut self.sink.listed_flags);
+        let (mut diagnostics, zasm_error_count) = self.sink.finish();
+        diagnostics.retain(|one| !is_allowed(one, &self.sources));
         Assembly {
             modules: self.modules,
             object_form: self.object_form,
             listing,
             diagnostics,
             zasm_error_count,
-            sources: self.module.context.sources,
+            sources: self.sources,
             messages: self.console.messages,
-            references: self.module.context.recorder.references,
-            used_two_passes: self.module.context.pass == Pass::Second,
+            references: self.recorder.references,
         }
     }
 }

@@ -26,8 +26,6 @@ pub struct Assembly {
     pub messages: Vec<String>,
     /// Definitions and uses of names, if [`Options::references`](super::Options::references).
     pub references: References,
-    /// Whether two passes were needed.
-    pub used_two_passes: bool,
 }
 
 impl Assembly {

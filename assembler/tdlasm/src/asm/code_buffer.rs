@@ -1,8 +1,7 @@
-//! The bytes of a module's sections, and the fields whose values are not known yet.
+//! The bytes of a module's sections.
 
 use super::value::{BaseId, Value};
 use crate::module::SectionKind;
-use crate::source::Span;
 
 /// How a value is encoded in the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,8 +9,6 @@ pub(crate) enum Field {
     Byte,
     /// The displacement of an index register.
     Displacement,
-    /// A byte with its top bit set: the last byte of `.ASCIS`.
-    MarkedByte,
     Word,
     /// A signed byte relative to the following byte. Contains the address of the statement.
     Relative(Value),
@@ -30,18 +27,6 @@ impl Field {
 pub(crate) struct FieldPos {
     pub(crate) run: u32,
     pub(crate) at: u32,
-}
-
-/// A field whose value is not known yet.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Fixup {
-    pub(crate) site: FieldPos,
-    pub(crate) field: Field,
-    /// The index of the deferred expression.
-    pub(crate) expression: u32,
-    pub(crate) span: Span,
-    /// The listing row that the field belongs to.
-    pub(crate) row: u32,
 }
 
 /// A word that is relative to a section or an external.
@@ -70,7 +55,6 @@ impl CodeRun {
 pub(crate) struct CodeCheckpoint {
     runs: usize,
     bytes: usize,
-    fixups: usize,
     relocs: usize,
     here: u32,
 }
@@ -79,7 +63,6 @@ pub(crate) struct CodeCheckpoint {
 #[derive(Debug, Default)]
 pub(crate) struct CodeBuffer {
     pub(crate) runs: Vec<CodeRun>,
-    pub(crate) fixups: Vec<Fixup>,
     pub(crate) relocs: Vec<WordReloc>,
     /// The sizes of the sections and external areas by base, without what was written since the
     /// location counter was last set.
@@ -193,11 +176,8 @@ impl CodeBuffer {
     pub(crate) fn pop_byte(&mut self) {
         let Some(run) = self.runs.last_mut().filter(|_| self.open) else { return };
         if run.bytes.pop().is_some() {
-            let length = run.bytes.len() as u32;
-            let index = self.runs.len() as u32 - 1;
             self.update_size();
             self.here -= 1;
-            self.fixups.retain(|fixup| fixup.site.run != index || fixup.site.at < length);
         }
     }
 
@@ -271,7 +251,6 @@ impl CodeBuffer {
         CodeCheckpoint {
             runs: self.runs.len(),
             bytes: self.runs.last().map_or(0, |run| run.bytes.len()),
-            fixups: self.fixups.len(),
             relocs: self.relocs.len(),
             here: self.here,
         }
@@ -283,7 +262,6 @@ impl CodeBuffer {
         if let Some(run) = self.runs.last_mut() {
             run.bytes.truncate(checkpoint.bytes);
         }
-        self.fixups.truncate(checkpoint.fixups);
         self.relocs.truncate(checkpoint.relocs);
         self.here = checkpoint.here;
     }

@@ -4,223 +4,209 @@
 //! have no effect. In text that is skipped every bracket counts.
 
 use super::assembler::Assembler;
-use super::directive_table::Condition;
-use super::name_table::{Definition, SymbolState};
-use super::pass::{Pass, StatementAbort, StatementEnd, StatementResult};
+use super::pass::{Pass, StatementEnd, StatementResult};
 use super::statement_end::skip_to_next_block;
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::references::ReferenceRole;
 use crate::source::Span;
+use crate::syntax::directive::Condition;
 use crate::syntax::expr::Intern;
 use crate::syntax::{Cursor, lex};
 
-pub(super) struct ConditionalReader<'s, 'a> {
-    pub(super) asm: &'s mut Assembler<'a>,
+pub(super) fn conditional(
+    asm: &mut Assembler<'_>,
+    condition: Condition,
+    cursor: &mut Cursor<'_>,
+) -> StatementResult<StatementEnd> {
+    let holds = evaluate_condition(asm, condition, cursor)?;
+    if !condition_comma(asm, cursor) {
+        asm.next_line(cursor);
+        return Ok(StatementEnd::Complete);
+    }
+    cursor.skip_blanks();
+    if cursor.at_statement_end() {
+        let message = "a text in brackets or a statement is missing after the comma";
+        let help = "the [ must be on the line of the condition";
+        let diagnostic = Diagnostic::new(DiagnosticCode::Operand, cursor.here(), message);
+        asm.report(diagnostic.help(help));
+        return Ok(StatementEnd::Open);
+    }
+    if cursor.peek() == Some(b'[') {
+        return Ok(enter_blocks(asm, holds, cursor));
+    }
+    if !holds {
+        asm.next_line(cursor);
+    }
+    Ok(StatementEnd::Complete)
 }
 
-impl ConditionalReader<'_, '_> {
-    pub(super) fn conditional(
-        &mut self,
-        condition: Condition,
-        cursor: &mut Cursor<'_>,
-    ) -> StatementResult<StatementEnd> {
-        let holds = self.evaluate_condition(condition, cursor)?;
-        if !self.condition_comma(cursor) {
-            self.asm.next_line(cursor);
-            return Ok(StatementEnd::Complete);
-        }
-        cursor.skip_blanks();
-        if cursor.at_statement_end() {
-            let message = "a text in brackets or a statement is missing after the comma";
-            let help = "the [ must be on the line of the condition";
-            let diagnostic = Diagnostic::new(DiagnosticCode::Operand, cursor.here(), message);
-            self.asm.report(diagnostic.help(help));
-            return Ok(StatementEnd::Open);
-        }
-        if cursor.peek() == Some(b'[') {
-            return Ok(self.enter_blocks(holds, cursor));
-        }
-        if !holds {
-            self.asm.next_line(cursor);
-        }
-        Ok(StatementEnd::Complete)
+/// Skips the comma after the argument. Without one the line is ignored.
+fn condition_comma(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
+    cursor.skip_blanks();
+    if cursor.eat(b',') {
+        return true;
     }
+    let here = cursor.here();
+    let message = "a comma is missing after the condition";
+    let line = cursor.rest();
+    let length = memchr::memchr2(b'\n', b'\r', line).unwrap_or(line.len());
+    let length = memchr::memchr(b';', &line[..length]).unwrap_or(length);
+    match memchr::memchr(b',', &line[..length]) {
+        Some(at) => {
+            asm.error(DiagnosticCode::Operand, here, message);
+            cursor.advance(at + 1);
+            true
+        }
+        None => {
+            asm.error(DiagnosticCode::Operand, here, message);
+            false
+        }
+    }
+}
 
-    /// Skips the comma after the argument. Without one the line is ignored.
-    fn condition_comma(&mut self, cursor: &mut Cursor<'_>) -> bool {
-        cursor.skip_blanks();
-        if cursor.eat(b',') {
-            return true;
-        }
-        let here = cursor.here();
-        let message = "a comma is missing after the condition";
-        let line = cursor.rest();
-        let length = memchr::memchr2(b'\n', b'\r', line).unwrap_or(line.len());
-        let length = memchr::memchr(b';', &line[..length]).unwrap_or(length);
-        match memchr::memchr(b',', &line[..length]) {
-            Some(at) => {
-                self.asm.error(DiagnosticCode::Operand, here, message);
-                cursor.advance(at + 1);
-                true
-            }
-            None => {
-                self.asm.error(DiagnosticCode::Operand, here, message);
-                false
-            }
-        }
+fn evaluate_condition(
+    asm: &mut Assembler<'_>,
+    condition: Condition,
+    cursor: &mut Cursor<'_>,
+) -> StatementResult<bool> {
+    match condition {
+        Condition::Equal => compare_with_zero(asm, cursor, |number| number == 0),
+        Condition::NotEqual => compare_with_zero(asm, cursor, |number| number != 0),
+        Condition::Greater => compare_with_zero(asm, cursor, |number| number > 0),
+        Condition::GreaterEqual => compare_with_zero(asm, cursor, |number| number >= 0),
+        Condition::Less => compare_with_zero(asm, cursor, |number| number < 0),
+        Condition::LessEqual => compare_with_zero(asm, cursor, |number| number <= 0),
+        Condition::FirstPass | Condition::SecondPass => Ok(is_pass(asm, condition)),
+        Condition::Defined => Ok(is_defined(asm, cursor)),
+        Condition::NotDefined => Ok(!is_defined(asm, cursor)),
+        Condition::Blank => Ok(is_blank_text(asm, cursor)),
+        Condition::NotBlank => Ok(!is_blank_text(asm, cursor)),
+        Condition::Identical => Ok(are_identical(asm, cursor)),
+        Condition::Different => Ok(!are_identical(asm, cursor)),
     }
+}
 
-    fn evaluate_condition(
-        &mut self,
-        condition: Condition,
-        cursor: &mut Cursor<'_>,
-    ) -> StatementResult<bool> {
-        match condition {
-            Condition::Equal => self.compare_with_zero(cursor, |number| number == 0),
-            Condition::NotEqual => self.compare_with_zero(cursor, |number| number != 0),
-            Condition::Greater => self.compare_with_zero(cursor, |number| number > 0),
-            Condition::GreaterEqual => self.compare_with_zero(cursor, |number| number >= 0),
-            Condition::Less => self.compare_with_zero(cursor, |number| number < 0),
-            Condition::LessEqual => self.compare_with_zero(cursor, |number| number <= 0),
-            Condition::FirstPass | Condition::SecondPass => self.is_pass(condition),
-            Condition::Defined => Ok(self.is_defined(cursor)),
-            Condition::NotDefined => Ok(!self.is_defined(cursor)),
-            Condition::Blank => Ok(self.is_blank_text(cursor)),
-            Condition::NotBlank => Ok(!self.is_blank_text(cursor)),
-            Condition::Identical => Ok(self.are_identical(cursor)),
-            Condition::Different => Ok(!self.are_identical(cursor)),
-        }
+/// Compares a signed number with zero. A blank argument counts as zero.
+fn compare_with_zero(
+    asm: &mut Assembler<'_>,
+    cursor: &mut Cursor<'_>,
+    test: fn(i16) -> bool,
+) -> StatementResult<bool> {
+    cursor.skip_blanks();
+    if cursor.peek() == Some(b',') {
+        return Ok(test(0));
     }
+    let expr = asm.parse_expression(cursor);
+    let value = asm.evaluate(&expr)?;
+    if !value.is_absolute() {
+        let message = "a condition must be a constant, but this value is relocatable";
+        asm.error(DiagnosticCode::Operand, expr.span, message);
+    }
+    Ok(test(value.number as i16))
+}
 
-    /// Compares a signed number with zero. A blank argument counts as zero.
-    fn compare_with_zero(
-        &mut self,
-        cursor: &mut Cursor<'_>,
-        test: fn(i16) -> bool,
-    ) -> StatementResult<bool> {
-        cursor.skip_blanks();
-        if cursor.peek() == Some(b',') {
-            return Ok(test(0));
-        }
-        self.asm.module.parse_expression(0, cursor);
-        let value = self.asm.module.evaluate_now(0)?;
-        if !value.is_absolute() {
-            let message = "a condition must be a constant, but this value is relocatable";
-            self.asm.error(DiagnosticCode::Operand, self.asm.module.operands[0].span, message);
-        }
-        Ok(test(value.number as i16))
-    }
+fn is_pass(asm: &Assembler<'_>, condition: Condition) -> bool {
+    let is_first = asm.pass == Pass::First;
+    is_first == (condition == Condition::FirstPass)
+}
 
-    fn is_pass(&mut self, condition: Condition) -> StatementResult<bool> {
-        match self.asm.module.context.pass {
-            Pass::Single => Err(StatementAbort::TwoPasses),
-            pass => Ok((pass == Pass::First) == (condition == Condition::FirstPass)),
-        }
+fn is_defined(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
+    cursor.skip_blanks();
+    let rest = cursor.rest();
+    let length = rest.iter().take_while(|byte| lex::is_symbol(**byte)).count();
+    let word = &rest[..length];
+    cursor.advance(length);
+    // An empty word or a number is never defined.
+    if word.first().is_none_or(u8::is_ascii_digit) {
+        return false;
     }
+    if word == b"." {
+        return true;
+    }
+    let name = asm.names.intern(word);
+    asm.record_reference(
+        name,
+        cursor.since(cursor.offset() - word.len() as u32),
+        ReferenceRole::Use,
+    );
+    let entry = asm.names[name];
+    entry.symbol.is_defined()
+        || entry.built_in.is_some()
+        || entry.operator.is_some()
+        || entry.macro_index().is_some()
+}
 
-    fn is_defined(&mut self, cursor: &mut Cursor<'_>) -> bool {
-        cursor.skip_blanks();
-        let rest = cursor.rest();
-        let length = rest.iter().take_while(|byte| lex::is_symbol(**byte)).count();
-        let word = &rest[..length];
-        cursor.advance(length);
-        // An empty word or a number is never defined.
-        if word.first().is_none_or(u8::is_ascii_digit) {
-            return false;
-        }
-        if word == b"." {
-            return true;
-        }
-        let name = self.asm.module.symbols.names.intern(word);
-        self.asm.module.context.record_reference(
-            name,
-            cursor.since(cursor.offset() - word.len() as u32),
-            ReferenceRole::Use,
-        );
-        let entry = self.asm.module.symbols.names[name];
-        let defined = entry.definition != Definition::None
-            || entry.state != SymbolState::Undefined
-            || entry.built_in.is_some()
-            || entry.operator.is_some()
-            || entry.macro_index().is_some();
-        if !defined && self.asm.module.context.pass == Pass::Single {
-            self.asm.module.symbols.assumed_undefined.push(name);
-        }
-        defined
+/// A missing text is blank.
+fn is_blank_text(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
+    cursor.skip_blanks();
+    if cursor.peek() == Some(b',') {
+        return true;
     }
+    let Some(text) = text_argument(asm, cursor) else { return true };
+    asm.sources.slice(text).iter().all(|byte| lex::is_blank(*byte))
+}
 
-    /// A missing text is blank.
-    fn is_blank_text(&mut self, cursor: &mut Cursor<'_>) -> bool {
-        cursor.skip_blanks();
-        if cursor.peek() == Some(b',') {
-            return true;
-        }
-        let Some(text) = self.text_argument(cursor) else { return true };
-        self.asm.module.context.sources.slice(text).iter().all(|byte| lex::is_blank(*byte))
-    }
+/// Compares two texts. Trailing blanks are ignored, leading ones are not.
+fn are_identical(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
+    let one = text_argument(asm, cursor);
+    cursor.skip_blanks();
+    // A missing text differs from every other, even an empty one.
+    let left_out = cursor.peek() == Some(b',');
+    let other = if left_out { None } else { text_argument(asm, cursor) };
+    let (Some(one), Some(other)) = (one, other) else { return false };
+    let trimmed = |span| {
+        let text = asm.sources.slice(span);
+        let blank = text.iter().rev().take_while(|byte| lex::is_blank(**byte)).count();
+        &text[..text.len() - blank]
+    };
+    trimmed(one) == trimmed(other)
+}
 
-    /// Compares two texts. Trailing blanks are ignored, leading ones are not.
-    fn are_identical(&mut self, cursor: &mut Cursor<'_>) -> bool {
-        let one = self.text_argument(cursor);
-        cursor.skip_blanks();
-        // A missing text differs from every other, even an empty one.
-        let left_out = cursor.peek() == Some(b',');
-        let other = if left_out { None } else { self.text_argument(cursor) };
-        let (Some(one), Some(other)) = (one, other) else { return false };
-        let trimmed = |span| {
-            let text = self.asm.module.context.sources.slice(span);
-            let blank = text.iter().rev().take_while(|byte| lex::is_blank(**byte)).count();
-            &text[..text.len() - blank]
-        };
-        trimmed(one) == trimmed(other)
-    }
+/// Reads a text in brackets or between equal delimiters. Returns its span without them.
+fn text_argument(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Option<Span> {
+    cursor.skip_blanks();
+    let start = cursor.offset();
+    let end = match cursor.peek() {
+        // Brackets do not nest here.
+        Some(b'[') => memchr::memchr(b']', cursor.rest()).map(|length| start + length as u32),
+        Some(byte) if !matches!(byte, b'\n' | b'\r' | b';') => {
+            cursor.take_lines(lex::delimited_text).map(|_| cursor.offset() - 1)
+        }
+        _ => None,
+    };
+    let Some(end) = end else {
+        let message = "a text in brackets or quotes is missing or not closed";
+        asm.error(DiagnosticCode::Unterminated, cursor.here(), message);
+        return None;
+    };
+    cursor.move_to(end + 1);
+    Some(Span::new(start + 1, end))
+}
 
-    /// Reads a text in brackets or between equal delimiters. Returns its span without them.
-    fn text_argument(&mut self, cursor: &mut Cursor<'_>) -> Option<Span> {
-        cursor.skip_blanks();
-        let start = cursor.offset();
-        let end = match cursor.peek() {
-            // Brackets do not nest here.
-            Some(b'[') => memchr::memchr(b']', cursor.rest()).map(|length| start + length as u32),
-            Some(byte) if !matches!(byte, b'\n' | b'\r' | b';') => {
-                cursor.take_lines(lex::delimited_text).map(|_| cursor.offset() - 1)
-            }
-            _ => None,
-        };
-        let Some(end) = end else {
-            let message = "a text in brackets or quotes is missing or not closed";
-            self.asm.error(DiagnosticCode::Unterminated, cursor.here(), message);
-            return None;
-        };
-        cursor.move_to(end + 1);
-        Some(Span::new(start + 1, end))
+/// Enters the block for the condition. The cursor is at the `[` of the true block.
+fn enter_blocks(asm: &mut Assembler<'_>, holds: bool, cursor: &mut Cursor<'_>) -> StatementEnd {
+    if holds {
+        cursor.advance(1);
+        asm.input.open_block();
+        return StatementEnd::Complete;
     }
-
-    /// Enters the block for the condition. The cursor is at the `[` of the true block.
-    fn enter_blocks(&mut self, holds: bool, cursor: &mut Cursor<'_>) -> StatementEnd {
-        if holds {
-            cursor.advance(1);
-            self.asm.input.open_block();
-            return StatementEnd::Complete;
-        }
-        if !self.asm.skip_block(cursor) {
-            return StatementEnd::Complete;
-        }
-        let mut ahead = cursor.clone();
-        skip_to_next_block(&mut ahead);
-        // Uses a copy of the cursor: without a second block the cursor must stay after the first,
-        // where blanks and line ends are significant.
-        if ahead.peek() == Some(b'[') {
-            let gap = Span::new(cursor.offset(), ahead.offset());
-            *cursor = ahead;
-            cursor.advance(1);
-            self.asm.input.open_block();
-            if self.asm.spans_lines(gap) {
-                self.asm.module.context.sink.next_row();
-            }
-            return StatementEnd::Complete;
-        }
-        // What follows a skipped block is a separate statement.
-        StatementEnd::Complete
+    if !asm.skip_block(cursor) {
+        return StatementEnd::Complete;
     }
+    let mut ahead = cursor.clone();
+    skip_to_next_block(&mut ahead);
+    // Uses a copy of the cursor: without a second block the cursor must stay after the first,
+    // where blanks and line ends are significant.
+    if ahead.peek() == Some(b'[') {
+        let gap = Span::new(cursor.offset(), ahead.offset());
+        *cursor = ahead;
+        cursor.advance(1);
+        asm.input.open_block();
+        if asm.spans_lines(gap) {
+            asm.sink.next_row();
+        }
+        return StatementEnd::Complete;
+    }
+    // What follows a skipped block is a separate statement.
+    StatementEnd::Complete
 }

@@ -4,366 +4,252 @@ use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::references::ReferenceRole;
 use crate::source::Span;
 
-use super::context::Context;
+use super::assembler::Assembler;
 use super::macro_definition::Macro;
-use super::module_scope::ModuleScope;
-use super::name_hash::NameId;
-use super::name_table::{BuiltIn, Definition, Entry, Name, SymbolState};
+use super::name_table::NameId;
+use super::name_table::{BuiltIn, Entry, Name};
 use super::pass::Pass;
-use super::suggestions::{Suggestion, suggest_for_undefined};
+use super::suggestions::suggest_for_undefined;
+use super::symbol::{Definition, Symbol, SymbolKind};
 use super::value::{BaseId, Value};
 use std::sync::Arc;
 
-impl ModuleScope {
+impl Assembler<'_> {
     /// Checks whether an assignment of this kind can change the symbol. If not, reports that before
     /// any error in the value.
-    pub(super) fn check_assignable(
-        &mut self,
-        context: &mut Context<'_>,
-        name: NameId,
-        kind: Definition,
-        span: Span,
-    ) -> bool {
+    pub(super) fn check_assignable(&mut self, name: NameId, kind: SymbolKind, span: Span) -> bool {
         let entry = self.names[name];
-        let never = entry.built_in.is_some()
-            || entry.is_location_counter()
-            || matches!(entry.definition, Definition::Label | Definition::External)
-            || (entry.definition == Definition::Fixed && kind == Definition::Variable);
-        if !never {
+        let is_reserved = entry.built_in.is_some() || entry.is_location_counter();
+        if !is_reserved && entry.symbol.is_assignable(kind) {
             return true;
         }
-        context.record_reference(name, span, ReferenceRole::Definition);
-        self.is_location_counter_assigned |= entry.is_location_counter();
+        self.record_reference(name, span, ReferenceRole::Definition);
+        self.names.is_location_counter_assigned |= entry.is_location_counter();
         self.names[name].is_multiply_defined = true;
-        self.report_redefinition(context, name, &entry, span);
-        self.names[name].pass = context.pass_number();
+        self.report_redefinition(name, &entry, span);
+        if entry.symbol.is_defined() {
+            self.names[name].set_defined_in(self.pass);
+        }
         false
     }
 
-    pub(super) fn define(
-        &mut self,
-        context: &mut Context<'_>,
-        name: NameId,
-        state: SymbolState,
-        kind: Definition,
-        span: Span,
-    ) {
-        context.record_reference(name, span, ReferenceRole::Definition);
+    /// Defines a symbol, unless it is defined already.
+    pub(super) fn define(&mut self, name: NameId, value: Value, kind: SymbolKind, span: Span) {
+        self.record_reference(name, span, ReferenceRole::Definition);
         self.names.add_symbol(name);
-        if context.pass != Pass::Second
-            && self.names.define_new(name, state, kind, span.start, context.statement_place)
-        {
-            return;
-        }
         let entry = self.names[name];
-        Self::lint_reassignment(context, &entry, kind, span);
-        // In a second pass, earlier uses of the operator's value would use the symbol's value
-        // instead, and a variable would already be fixed.
-        context.sink.needs_two_passes |= (context.pass == Pass::Single && entry.operator.is_some())
-            || (entry.definition == Definition::Variable && kind == Definition::Fixed);
-        if entry.built_in.is_some() {
-            if kind == Definition::Label {
-                self.names.begin_scope(name, Entry::Symbol);
-            }
-            return self.redefine(context, name, &entry, kind, span);
-        }
-        if kind == Definition::Label && entry.is_location_counter() {
+        if kind == SymbolKind::Label && entry.is_location_counter() {
             return; // The location counter as a label is nothing.
         }
-        let first = entry.definition == Definition::None || entry.pass != context.pass_number();
-        let fixed = matches!(entry.definition, Definition::Fixed | Definition::Label);
-        let changes = match entry.definition {
-            Definition::None => false,
-            Definition::External => return self.redefine(context, name, &entry, kind, span),
-            // A label of the same value leaves a variable unchanged.
-            Definition::Variable => {
-                kind == Definition::Label && (entry.state != state || entry.is_multiply_defined)
+        self.lint_reassignment(&entry, kind, span);
+        let definition = entry.definition(kind, value, self.pass);
+        match definition {
+            Definition::Assigned | Definition::Unchanged => {}
+            Definition::Moved => self.report_phase(name, &entry, value, span),
+            Definition::Conflict => self.redefine(name, &entry, kind, span),
+        }
+        let is_label = kind == SymbolKind::Label;
+        if entry.symbol.is_external() || entry.built_in.is_some() {
+            if is_label && entry.built_in.is_some() {
+                self.names.begin_scope(name, Entry::Symbol);
             }
-            // A label is a second definition even with the same value.
-            Definition::Fixed if kind == Definition::Label => true,
-            Definition::Fixed | Definition::Label => entry.state != state,
-        };
-        let wrong = changes && (entry.is_multiply_defined || !entry.is_new_in_second_pass);
-        let second = context.pass == Pass::Second;
-        let moves = wrong && second && kind != Definition::Variable && !entry.is_multiply_defined;
-        if moves {
-            self.report_phase(context, name, &entry, state, span);
-        } else if wrong {
-            self.redefine(context, name, &entry, kind, span);
+            return;
         }
         // A label begins a scope even if it is a second definition, but not after a phase error.
-        let begins = (first || kind == Definition::Label) && !moves;
-        if begins && !self.names[name].is_local() {
+        let begins_scope = is_label || !entry.is_defined_in(self.pass);
+        if begins_scope && definition != Definition::Moved && !entry.is_local() {
             self.names.begin_scope(name, Entry::Symbol);
         }
-        let variable = entry.definition == Definition::Variable && kind == Definition::Label;
-        let kept = fixed || changes || variable;
-        self.set_definition(
-            context,
-            name,
-            state,
-            if kept { entry.definition } else { kind },
-            kept,
-            span,
-        );
+        let symbol = match definition {
+            Definition::Assigned => Symbol::new(kind, value),
+            _ => entry.symbol,
+        };
+        self.store_definition(name, symbol, span);
+    }
+
+    fn store_definition(&mut self, name: NameId, symbol: Symbol, span: Span) {
+        let entry = &mut self.names[name];
+        let is_first = !entry.is_defined_in(self.pass) && entry.place.is_some();
+        if is_first || !entry.symbol.is_defined() {
+            (entry.place, entry.statement) = (Some(span.start), self.statement.place);
+        }
+        entry.set_defined_in(self.pass);
+        entry.symbol = symbol;
     }
 
     /// Warns of a name that is assigned again under another spelling.
-    fn lint_reassignment(context: &mut Context<'_>, entry: &Name, kind: Definition, span: Span) {
-        let is_reassigned = entry.definition == Definition::Variable && kind == entry.definition;
-        if is_reassigned && span.end - span.start > 6 && entry.place != u32::MAX {
-            let first = context.symbol_span(entry.place);
-            let written =
-                |span| String::from_utf8_lossy(context.sources.slice(span)).to_uppercase();
+    fn lint_reassignment(&mut self, entry: &Name, kind: SymbolKind, span: Span) {
+        let is_reassigned =
+            kind == SymbolKind::Variable && entry.symbol.kind() == Some(SymbolKind::Variable);
+        if let (true, 7.., Some(place)) = (is_reassigned, span.end - span.start, entry.place) {
+            let first = self.symbol_span(place);
+            let written = |span| String::from_utf8_lossy(self.sources.slice(span)).to_uppercase();
             if written(first) != written(span) {
                 let message = format!("{} is also {}", written(span), written(first));
                 let diagnostic = Diagnostic::new(DiagnosticCode::SameSix, span, message);
                 let diagnostic = diagnostic.label(first, "first assigned here");
                 let help = "only six characters of a name count; with --long-symbols all do";
-                context.report(diagnostic.help(help));
+                self.report(diagnostic.help(help));
             }
         }
     }
 
-    /// Stores a definition; if `kept`, the value stays as it was.
-    fn set_definition(
-        &mut self,
-        context: &mut Context<'_>,
-        name: NameId,
-        state: SymbolState,
-        kind: Definition,
-        kept: bool,
-        span: Span,
-    ) {
-        let pass = context.pass_number();
-        let second = context.pass == Pass::Second;
-        let entry = &mut self.names[name];
-        entry.is_new_in_second_pass |= second && entry.definition == Definition::None;
-        if entry.definition == Definition::None || (entry.pass != pass && entry.place != u32::MAX) {
-            (entry.place, entry.statement) = (span.start, context.statement_place);
-        }
-        if !kept {
-            entry.state = state;
-            entry.definition = kind;
-        }
-        entry.pass = pass;
-    }
-
     /// Marks a symbol as multiply defined. ZASM adds a Q where `=` is used.
-    fn redefine(
-        &mut self,
-        context: &mut Context<'_>,
-        name: NameId,
-        entry: &Name,
-        kind: Definition,
-        span: Span,
-    ) {
+    pub(super) fn redefine(&mut self, name: NameId, entry: &Name, kind: SymbolKind, span: Span) {
         let segment = matches!(entry.built_in, Some(BuiltIn::Segment(_)));
-        let external = segment || entry.definition == Definition::External;
-        if !external || kind != Definition::Label {
+        let external = segment || entry.symbol.is_external();
+        if !external || kind != SymbolKind::Label {
             self.names[name].is_multiply_defined = true;
         }
-        if external && kind == Definition::Label {
+        if external && kind == SymbolKind::Label {
             let message = format!("{} is declared external", self.names.spelling(name));
-            return context.error(DiagnosticCode::External, span, message);
+            return self.error(DiagnosticCode::External, span, message);
         }
-        self.report_redefinition(context, name, entry, span);
-        if kind == Definition::Variable {
-            context.error(
-                DiagnosticCode::AssignmentIgnored,
-                span,
-                "the symbol keeps its first value",
-            );
+        self.report_redefinition(name, entry, span);
+        if kind == SymbolKind::Variable {
+            self.error(DiagnosticCode::AssignmentIgnored, span, "the symbol keeps its first value");
         }
     }
 
-    fn report_phase(
-        &mut self,
-        context: &mut Context<'_>,
-        name: NameId,
-        entry: &Name,
-        state: SymbolState,
-        span: Span,
-    ) {
+    fn report_phase(&mut self, name: NameId, entry: &Name, value: Value, span: Span) {
         let spelling = self.names.spelling(name);
-        let message = match (entry.state, state) {
-            (SymbolState::Value(first), SymbolState::Value(second)) => format!(
-                "{spelling} is {} in the first pass and {} in the second",
-                shown(first),
-                shown(second)
-            ),
-            _ => format!("{spelling} has another value than in the first pass"),
-        };
+        let (first, second) = (shown(entry.symbol.value().unwrap_or_default()), shown(value));
+        let message = format!("{spelling} is {first} in the first pass and {second} in the second");
         let help = "an earlier line depends on a symbol that is defined later";
         let mut diagnostic = Diagnostic::new(DiagnosticCode::Phase, span, message).help(help);
-        if let Some(diverged_at) = context.pass_comparison.diverged_at {
-            let line = context.sources.rest_of_line(diverged_at);
+        if let Some(diverged_at) = self.pass_comparison.diverged_at {
+            let line = self.sources.rest_of_line(diverged_at);
             diagnostic = diagnostic.label(line, "the passes differ after this line");
         }
-        context.report(diagnostic);
+        self.report(diagnostic);
     }
 
-    pub(super) fn report_redefinition(
-        &mut self,
-        context: &mut Context<'_>,
-        name: NameId,
-        entry: &Name,
-        span: Span,
-    ) {
+    pub(super) fn report_redefinition(&mut self, name: NameId, entry: &Name, span: Span) {
         let spelling = self.names.spelling(name);
         if entry.built_in.is_some() {
             let message = format!("{spelling} is a register or section and cannot be redefined");
-            return context.error(DiagnosticCode::Register, span, message);
+            return self.error(DiagnosticCode::Register, span, message);
         }
         if entry.is_location_counter() {
             let message = "the location counter cannot be assigned; .LOC sets it";
-            return context.error(DiagnosticCode::Redefined, span, message);
+            return self.error(DiagnosticCode::Redefined, span, message);
         }
         let message = format!("{spelling} is already defined with another value");
         let mut diagnostic = Diagnostic::new(DiagnosticCode::Redefined, span, message);
-        if entry.place == u32::MAX {
-            diagnostic = diagnostic.help("its value comes from the options");
-        } else if entry.place != span.start {
-            diagnostic = diagnostic.label(context.symbol_span(entry.place), "first defined here");
+        match entry.place {
+            None => diagnostic = diagnostic.help("its value comes from the options"),
+            Some(place) if place == span.start => {}
+            Some(place) => {
+                diagnostic = diagnostic.label(self.symbol_span(place), "first defined here");
+            }
         }
-        if !context.options.long_symbols && context.sources.slice(span).len() > 6 {
+        if !self.options.long_symbols && self.sources.slice(span).len() > 6 {
             diagnostic =
                 diagnostic.help("only six characters of a name count; with --long-symbols all do");
         }
-        context.report(diagnostic);
+        self.report(diagnostic);
     }
 
     /// Declares a symbol external, unless it already is.
-    pub(super) fn declare_external(&mut self, context: &mut Context<'_>, name: NameId, span: Span) {
-        let pass = context.pass_number();
+    pub(super) fn declare_external(&mut self, name: NameId, span: Span) {
         let entry = self.names[name];
         let spelling = || self.names.spelling(name);
-        if entry.definition == Definition::External {
+        if entry.symbol.is_external() {
             if entry.exported {
                 let message = format!("{} is exported and cannot be external", spelling());
-                context.error(DiagnosticCode::External, span, message);
+                self.error(DiagnosticCode::External, span, message);
             }
             return;
         }
         if entry.is_local() {
             let message = format!("{} is local and cannot be external", spelling());
-            return context.error(DiagnosticCode::External, span, message);
+            return self.error(DiagnosticCode::External, span, message);
         }
         if entry.built_in.is_some() {
             self.names[name].is_multiply_defined = true;
-            return self.report_redefinition(context, name, &entry, span);
+            return self.report_redefinition(name, &entry, span);
         }
-        if entry.definition != Definition::None {
-            return self.declare_defined(context, name, &entry, span);
+        if entry.symbol.is_defined() {
+            return self.declare_defined(name, &entry, span);
         }
-        let base = BaseId(BaseId::FIRST_EXTERNAL + self.externals.len() as u32);
-        self.externals.push(name);
+        let base = BaseId(BaseId::FIRST_EXTERNAL + self.names.externals.len() as u32);
+        self.names.externals.push(name);
         self.names.add_symbol(name);
-        let entry = &mut self.names[name];
-        entry.state = SymbolState::Value(Value::in_base(base, 0));
-        entry.definition = Definition::External;
-        entry.pass = pass;
-        (entry.place, entry.statement) = (span.start, context.statement_place);
+        self.store_definition(name, Symbol::External(Value::in_base(base, 0)), span);
     }
 
     /// Reports a symbol that is both defined and declared external. ZASM marks the conflict, and
     /// also an exported or absolute symbol.
-    fn declare_defined(
-        &mut self,
-        context: &mut Context<'_>,
-        name: NameId,
-        entry: &Name,
-        span: Span,
-    ) {
-        let absolute = matches!(entry.state, SymbolState::Value(value) if value.is_absolute());
+    fn declare_defined(&mut self, name: NameId, entry: &Name, span: Span) {
+        let absolute = entry.symbol.value().is_some_and(Value::is_absolute);
         let count = usize::from(entry.exported) + usize::from(absolute);
         if count > 0 {
             let spelling = self.names.spelling(name);
             let message = format!("{spelling} is defined here and cannot be external");
-            context.error_counted(DiagnosticCode::External, span, &message, count);
+            self.error_counted(DiagnosticCode::External, span, &message, count);
         }
         if !entry.entry {
             self.names[name].is_multiply_defined = true;
-            self.report_redefinition(context, name, entry, span);
+            self.report_redefinition(name, entry, span);
         }
     }
 
     #[cold]
-    pub(super) fn report_doubled(&mut self, context: &mut Context<'_>, name: NameId, at: u32) {
+    pub(super) fn report_doubled(&mut self, name: NameId, at: u32) {
         let message = format!("{} is defined twice", self.names.spelling(name));
-        context.error(DiagnosticCode::Doubled, context.symbol_span(at), message);
+        self.error(DiagnosticCode::Doubled, self.symbol_span(at), message);
     }
 
-    pub(super) fn report_undefined(&mut self, context: &mut Context<'_>, name: NameId, span: Span) {
+    pub(super) fn report_undefined(&mut self, name: NameId, span: Span) {
         self.names[name].has_undefined_use = true;
         self.names.append_symbol(name);
         let spelling = self.names.spelling(name);
         let message = format!("{spelling} is not defined");
         let mut diagnostic = Diagnostic::new(DiagnosticCode::Undefined, span, message);
-        if context.sink.accepts(DiagnosticCode::Undefined)
-            && let Some(suggestion) = self.cached_suggestion(context, name)
+        if self.sink.accepts(DiagnosticCode::Undefined)
+            && let Some(suggestion) = suggest_for_undefined(&self.names, name)
         {
             diagnostic = suggestion.add_to(diagnostic, span, span.end);
         }
-        context.report(diagnostic);
+        self.report(diagnostic);
     }
 
     /// Exports a symbol named by `.INTERN` or `.ENTRY`.
-    pub(super) fn export_declared(
-        &mut self,
-        context: &mut Context<'_>,
-        name: NameId,
-        at: Span,
-        entry: bool,
-    ) {
+    pub(super) fn export_declared(&mut self, name: NameId, at: Span, entry: bool) {
         let known = self.names[name];
         let spelling = self.names.spelling(name);
         if known.is_local() {
             let message = format!("{spelling} is local and cannot be exported");
-            context.error(DiagnosticCode::Operand, at, message);
+            self.error(DiagnosticCode::Operand, at, message);
         }
         let segment = matches!(known.built_in, Some(BuiltIn::Segment(_)));
         // Only in the second pass can an exported name already be declared external by a later
         // line.
-        let external = known.definition == Definition::External && !known.exported;
+        let external = known.symbol.is_external() && !known.exported;
         if external || segment {
             let message = format!("{spelling} is not defined here and cannot be exported");
-            return context.error(DiagnosticCode::External, at, message);
+            return self.error(DiagnosticCode::External, at, message);
         }
-        match context.pass {
-            Pass::Single => self.exported_names.push((name, at)),
-            Pass::Second if known.definition == Definition::None && known.built_in.is_none() => {
-                self.report_undefined(context, name, at);
+        match self.pass {
+            Pass::Second if !known.symbol.is_defined() && known.built_in.is_none() => {
+                self.report_undefined(name, at);
             }
-            Pass::Second if known.is_multiply_defined => {
-                self.report_doubled(context, name, at.start)
-            }
+            Pass::Second if known.is_multiply_defined => self.report_doubled(name, at.start),
             _ => {}
         }
-        self.begin_first_scope(
-            context,
-            name,
-            known.entered > 0 || known.has_undefined_use,
-            Entry::Symbol,
-        );
+        self.begin_first_scope(name, known.entered > 0 || known.has_undefined_use, Entry::Symbol);
         self.names.declare_forward(name);
         self.names[name].exported = true;
         self.names[name].entry |= entry;
     }
 
     /// Exports a symbol where it is defined: `NAME::` and `NAME=:`.
-    pub(super) fn export(
-        &mut self,
-        context: &mut Context<'_>,
-        name: NameId,
-        at: Span,
-        entry: bool,
-    ) {
+    pub(super) fn export(&mut self, name: NameId, at: Span, entry: bool) {
         let known = self.names[name];
         if known.is_local() {
             let spelling = self.names.spelling(name);
             let message = format!("{spelling} is local and cannot be exported");
-            return context.error(DiagnosticCode::Internal, at, message);
+            return self.error(DiagnosticCode::Internal, at, message);
         }
         self.names[name].exported = true;
         self.names[name].entry |= entry;
@@ -371,96 +257,59 @@ impl ModuleScope {
 
     /// Begins the scope of `..locals` of a name whose first use enters it into the table. As in
     /// ZASM, the second pass finds it there, so that its scopes differ.
-    pub(super) fn begin_first_scope(
-        &mut self,
-        context: &mut Context<'_>,
-        name: NameId,
-        known: bool,
-        entry: Entry,
-    ) {
-        if context.pass == Pass::First && !known && !self.names[name].is_local() {
+    pub(super) fn begin_first_scope(&mut self, name: NameId, known: bool, entry: Entry) {
+        if self.pass == Pass::First && !known && !self.names[name].is_local() {
             self.names.begin_scope(name, entry);
         }
     }
 
     /// Defines a symbol as a copy of another. In the second pass the value may differ.
-    pub(super) fn define_copy(
-        &mut self,
-        context: &mut Context<'_>,
-        new: NameId,
-        state: SymbolState,
-        kind: Definition,
-        place: Span,
-    ) {
+    pub(super) fn define_copy(&mut self, new: NameId, value: Value, kind: SymbolKind, place: Span) {
         let entry = self.names[new];
-        if context.pass != Pass::Second {
-            let known = entry.definition != Definition::None && entry.state != state;
+        if self.pass == Pass::First {
+            let is_other = entry.symbol.value().is_some_and(|known| known != value);
             // A variable may be reassigned, but not by a copy.
-            let kind = if known { Definition::Label } else { kind };
+            let kind = if is_other { SymbolKind::Label } else { kind };
             let scope = self.names.scope();
-            self.define(context, new, state, kind, place);
+            self.define(new, value, kind, place);
             // A copy begins no scope.
             return self.names.resume_scope(scope);
         }
         self.names.add_symbol(new);
-        if entry.is_multiply_defined {
-            self.report_redefinition(context, new, &entry, place);
-        } else if matches!(entry.definition, Definition::None | Definition::Fixed) {
-            self.names[new].state = state;
-            if entry.definition == Definition::None {
-                self.names[new].definition = kind;
-            }
+        match entry.symbol {
+            _ if entry.is_multiply_defined => self.report_redefinition(new, &entry, place),
+            Symbol::Undefined => self.names[new].symbol = Symbol::new(kind, value),
+            Symbol::Constant(_) => self.names[new].symbol = Symbol::Constant(value),
+            Symbol::Variable(_) | Symbol::Label(_) | Symbol::External(_) => {}
         }
     }
 
-    pub(super) fn report_second_meaning(
-        &mut self,
-        context: &mut Context<'_>,
-        new: NameId,
-        place: Span,
-    ) {
+    pub(super) fn report_second_meaning(&mut self, new: NameId, place: Span) {
         let spelling = self.names.spelling(new);
         let message = format!("{spelling} is already defined; the first definition is kept");
-        context.report(Diagnostic::new(DiagnosticCode::Redefined, place, message));
+        self.report(Diagnostic::new(DiagnosticCode::Redefined, place, message));
     }
 
-    pub(super) fn report_no_meaning(&mut self, context: &mut Context<'_>, old: NameId, at: Span) {
+    pub(super) fn report_no_meaning(&mut self, old: NameId, at: Span) {
         let spelling = self.names.spelling(old);
         let message = format!("{spelling} cannot be renamed: no such symbol, macro or operator");
-        context.error(DiagnosticCode::Undefined, at, message);
-    }
-
-    /// Returns a suggestion for an undefined symbol. After a single pass all symbols are known, so
-    /// that one search per name is enough.
-    pub(super) fn cached_suggestion(
-        &mut self,
-        context: &mut Context<'_>,
-        name: NameId,
-    ) -> Option<Suggestion> {
-        if context.pass != Pass::Single {
-            return suggest_for_undefined(&self.names, name);
-        }
-        if let Some(known) = self.suggestions.get(&name) {
-            return known.clone();
-        }
-        let suggestion = suggest_for_undefined(&self.names, name);
-        self.suggestions.insert(name, suggestion.clone());
-        suggestion
+        self.error(DiagnosticCode::Undefined, at, message);
     }
 
     /// Adds a macro. The first definition stays; ZASM marks all definitions if there are several.
-    pub(super) fn add_macro(&mut self, context: &mut Context<'_>, name: NameId, definition: Macro) {
+    pub(super) fn add_macro(&mut self, name: NameId, definition: Macro) {
         let place = definition.place;
         let known = self.names[name].macro_index();
-        let earlier = known.map(|index| self.macros[index].place);
+        let earlier = known.map(|index| self.names.macros[index].place);
         match earlier {
             // The second pass starts with the macros of the first.
-            Some(_) if context.pass != Pass::Second => self.names[name].is_macro_redefined = true,
+            Some(_) if self.pass == Pass::First => self.names[name].is_macro_redefined = true,
             Some(_) => {}
             None => {
                 self.names.append_entry(name, Entry::Macro);
-                self.names[name].set_macro(self.macros.len());
-                self.macros.push(Arc::new(definition));
+                let index = self.names.macros.len();
+                self.names[name].set_macro(index);
+                self.names.macros.push(Arc::new(definition));
             }
         }
         if self.names[name].is_macro_redefined {
@@ -469,7 +318,7 @@ impl ModuleScope {
             if let Some(earlier) = earlier.filter(|earlier| *earlier != place) {
                 diagnostic = diagnostic.label(earlier, "first defined here");
             }
-            context.report(diagnostic);
+            self.report(diagnostic);
         }
         if !self.names[name].is_local() {
             self.names.begin_scope(name, Entry::Macro);
@@ -484,15 +333,6 @@ impl ModuleScope {
             self.names[new].set_macro(index);
         }
         true
-    }
-
-    pub(super) fn check_exports(&mut self, context: &mut Context<'_>) {
-        for (name, span) in std::mem::take(&mut self.exported_names) {
-            let definition = self.names[name].definition;
-            if matches!(definition, Definition::None | Definition::External) {
-                self.report_undefined(context, name, span);
-            }
-        }
     }
 }
 

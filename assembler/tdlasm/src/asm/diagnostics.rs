@@ -25,18 +25,10 @@ pub(super) struct DiagnosticSink<'a> {
     /// The number of error flags that ZASM counts, including those that a full row does not show.
     flags: usize,
     row: FlagRow,
-    /// The row of each flag that a single pass raised while it read the row, ascending.
-    flag_rows: Vec<u32>,
-    /// The row of each flag that a single pass raised when it resolved fixups.
-    fixup_flag_rows: Vec<u32>,
-    /// Whether fixups are being resolved.
-    is_filling_fixups: bool,
     /// The flags that ZASM's listing shows, if there is one.
     pub(super) listed_flags: Vec<(DiagnosticCode, Span)>,
-    /// Whether the first of two passes has found an error that ZASM reports in that pass.
+    /// Whether the first pass has found an error that ZASM reports in that pass.
     pub(super) first_pass_error: bool,
-    /// Whether a single pass has met something that depends on later definitions.
-    pub(super) needs_two_passes: bool,
     /// The state before the first message of the statement, if it has one.
     before_statement: Option<Reported>,
 }
@@ -44,7 +36,6 @@ pub(super) struct DiagnosticSink<'a> {
 /// The error flags of a listing row.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct FlagRow {
-    number: u32,
     flags: usize,
     /// Whether one of the flags shown is an error.
     has_error: bool,
@@ -59,7 +50,6 @@ struct Reported {
     errors: usize,
     warnings: usize,
     flags: usize,
-    flag_rows: usize,
     listed_flags: usize,
 }
 
@@ -73,12 +63,8 @@ impl<'a> DiagnosticSink<'a> {
             warnings: 0,
             flags: 0,
             row: FlagRow::default(),
-            flag_rows: Vec::new(),
-            fixup_flag_rows: Vec::new(),
-            is_filling_fixups: false,
             listed_flags: Vec::new(),
             first_pass_error: false,
-            needs_two_passes: false,
             before_statement: None,
         }
     }
@@ -90,17 +76,10 @@ impl<'a> DiagnosticSink<'a> {
 
     #[inline]
     pub(super) fn next_row(&mut self) {
-        self.row = FlagRow { number: self.row.number.wrapping_add(1), ..FlagRow::default() };
+        self.row = FlagRow::default();
     }
 
-    /// Returns the number of the current row, which fixups remember.
-    #[inline]
-    pub(super) fn row(&self) -> u32 {
-        self.row.number
-    }
-
-    /// Adds a diagnostic. The first of two passes reports nothing. A single pass that meets a
-    /// message which depends on later definitions requests two passes instead.
+    /// Adds a diagnostic. The first pass reports nothing.
     pub(super) fn add(&mut self, diagnostic: Diagnostic) {
         self.add_counted(diagnostic, 1);
     }
@@ -115,10 +94,6 @@ impl<'a> DiagnosticSink<'a> {
         }
         if diagnostic.code.error_flag().is_none() {
             return self.push(diagnostic);
-        }
-        if self.pass == Pass::Single && !self.record_flags(diagnostic.code, count) {
-            self.needs_two_passes = true;
-            return;
         }
         self.flags += count;
         if self.options.listing {
@@ -137,41 +112,6 @@ impl<'a> DiagnosticSink<'a> {
                 format!("{} as well; this row has two error flags already", diagnostic.message);
             self.push(Diagnostic { code: DiagnosticCode::MoreErrors, message, ..diagnostic });
         }
-    }
-
-    /// Records flags of a single pass. Returns `false` if only two passes raise them correctly.
-    fn record_flags(&mut self, code: DiagnosticCode, count: usize) -> bool {
-        let is_early = code == DiagnosticCode::Undefined && !self.is_filling_fixups;
-        let needs_two =
-            !self.options.single_pass_diagnostics || code.needs_two_passes() || is_early;
-        let rows =
-            if self.is_filling_fixups { &mut self.fixup_flag_rows } else { &mut self.flag_rows };
-        rows.extend(iter::repeat_n(self.row.number, count));
-        !needs_two
-    }
-
-    /// Begins resolving fixups. Returns the current row, for [`end_fixups`](Self::end_fixups).
-    pub(super) fn begin_fixups(&mut self) -> FlagRow {
-        self.is_filling_fixups = true;
-        self.row
-    }
-
-    pub(super) fn set_row(&mut self, number: u32) {
-        self.row = FlagRow { number, ..FlagRow::default() };
-    }
-
-    /// Ends resolving fixups. Two passes would have raised these flags while reading the rows, so
-    /// two passes are requested if that changes which flags are shown.
-    pub(super) fn end_fixups(&mut self, row: FlagRow) {
-        self.is_filling_fixups = false;
-        self.row = row;
-        let rows = || self.fixup_flag_rows.chunk_by(|one, other| one == other);
-        let is_crowded = rows().any(|row| row.len() > MAX_FLAGS_PER_ROW);
-        let is_mixed = rows().any(|row| self.flag_rows.binary_search(&row[0]).is_ok());
-        let is_cut = self.warnings > MAX_WARNINGS
-            || (self.errors > MAX_ERRORS && !self.flag_rows.is_empty());
-        self.needs_two_passes |=
-            is_crowded || is_mixed || (is_cut && !self.fixup_flag_rows.is_empty());
     }
 
     fn is_error(&self, code: DiagnosticCode) -> bool {
@@ -229,7 +169,6 @@ impl<'a> DiagnosticSink<'a> {
             errors: self.errors,
             warnings: self.warnings,
             flags: self.flags,
-            flag_rows: self.flag_rows.len(),
             listed_flags: self.listed_flags.len(),
         }
     }
@@ -249,24 +188,12 @@ impl<'a> DiagnosticSink<'a> {
         self.errors = before.errors;
         self.warnings = before.warnings;
         self.flags = before.flags;
-        self.flag_rows.truncate(before.flag_rows);
         self.listed_flags.truncate(before.listed_flags);
     }
 
     /// Returns the number of flags that ZASM counts so far.
     pub(super) fn flags(&self) -> usize {
         self.flags
-    }
-
-    /// Returns `true` if this is a single pass that has requested two passes.
-    #[inline]
-    pub(super) fn must_restart(&self) -> bool {
-        self.needs_two_passes && self.pass == Pass::Single
-    }
-
-    /// Returns `true` if there are more flags than `flags`.
-    pub(super) fn has_flags_since(&self, flags: usize) -> bool {
-        self.flags != flags || self.must_restart()
     }
 
     /// Returns the diagnostics sorted by position, and the number of flags that ZASM counts.

@@ -1,37 +1,38 @@
-//! Evaluates expressions: immediately if every symbol is known, at the end of the module otherwise.
+//! Evaluates expressions.
 
+use smallvec::SmallVec;
+
+use super::assembler::Assembler;
 use super::code_buffer::Field;
-use super::deferred::{DeferredExpression, DeferredOp, Evaluated};
-use super::directive_table::Directive;
-use super::module_assembler::ModuleAssembler;
-use super::name_hash::NameId;
-use super::name_table::{BuiltIn, Definition, Operator, SymbolState};
+use super::name_table::NameId;
+use super::name_table::{BuiltIn, Operator};
 use super::pass::{Pass, StatementAbort, StatementResult};
+use super::symbol::{DefinedIn, Symbol};
 use super::value::{BaseId, Value};
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::listing::ListingDirective;
 use crate::references::ReferenceRole;
 use crate::source::Span;
 use crate::syntax::Cursor;
-use crate::syntax::expr::{BinaryOp, Expr, Fault, Op};
+use crate::syntax::directive::Directive;
+use crate::syntax::expr::{Expr, Fault, Op};
 
 /// The value that ZASM continues with after an unmatched closing parenthesis.
 const VALUE_AFTER_STRAY_PARENTHESIS: u16 = 0x2731;
 /// The value of the word `.LIST` in an operand.
 const LIST_VALUE: u16 = 0x01FF;
 
-impl ModuleAssembler<'_> {
-    /// Parses an expression into operand buffer `which`.
-    pub(super) fn parse_expression(&mut self, which: usize, cursor: &mut Cursor<'_>) {
-        let radix = self.radix;
-        self.operands[which].parse(cursor, radix, &mut self.symbols.names);
-        if self.context.records_references() {
-            self.record_operand_references(which);
+impl Assembler<'_> {
+    pub(super) fn parse_expression(&mut self, cursor: &mut Cursor<'_>) -> Expr {
+        let expr = Expr::parse(cursor, self.module.radix, &mut self.names);
+        if self.records_references() {
+            self.record_operand_references(&expr);
         }
+        expr
     }
 
     fn report_fault(&mut self, fault: Fault, span: Span) {
-        self.line_continues |= fault == Fault::OpenLine;
+        self.statement.continues |= fault == Fault::OpenLine;
         // ZASM raises A twice for an unmatched closing parenthesis.
         let count = if fault == Fault::Closing { 2 } else { 1 };
         let number = if fault == Fault::Digit { self.suggest_hexadecimal(span) } else { None };
@@ -40,12 +41,12 @@ impl ModuleAssembler<'_> {
         if let Some(number) = number {
             diagnostic = diagnostic.help(format!("write {number}")).fix(span, number);
         }
-        self.context.sink.add_counted(diagnostic, count);
+        self.sink.add_counted(diagnostic, count);
     }
 
     /// Returns the TDL spelling of a hexadecimal number of another dialect.
     fn suggest_hexadecimal(&self, span: Span) -> Option<String> {
-        let text = self.context.sources.slice(span).to_ascii_uppercase();
+        let text = self.sources.slice(span).to_ascii_uppercase();
         let digits = text.strip_prefix(b"0X").unwrap_or(&text);
         let hexadecimal = !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit);
         if !hexadecimal {
@@ -57,198 +58,117 @@ impl ModuleAssembler<'_> {
         Some(format!("{zero}{digits}H"))
     }
 
-    #[inline]
-    pub(super) fn evaluate(&mut self, which: usize) -> StatementResult<Evaluated> {
-        if let Some(value) = self.simple_value(&self.operands[which]) {
-            return Ok(Evaluated::Known(value));
+    /// Returns the value of an expression. As in ZASM, a symbol without a value counts as 0.
+    pub(super) fn evaluate(&mut self, expr: &Expr) -> StatementResult<Value> {
+        if self.names.is_location_counter_assigned && expr.ops.contains(&Op::Here) {
+            let message = "the source assigns to the location counter";
+            self.error(DiagnosticCode::Doubled, expr.span, message);
         }
-        let expr = std::mem::take(&mut self.operands[which]);
-        let result = self.evaluate_expression(&expr);
-        self.operands[which] = expr;
-        result
-    }
-
-    /// Evaluates operand buffer `which`, whose value is needed immediately. As in ZASM, a forward
-    /// reference counts as 0 in the first of two passes; a single pass is abandoned.
-    pub(super) fn evaluate_now(&mut self, which: usize) -> StatementResult<Value> {
-        match self.evaluate(which)? {
-            Evaluated::Known(value) => Ok(value),
-            Evaluated::Deferred(_) => Err(StatementAbort::TwoPasses),
-        }
-    }
-
-    /// Returns the value of an expression without errors that is one number or defined symbol, or
-    /// an operation on two, as most are.
-    #[inline]
-    fn simple_value(&self, expr: &Expr) -> Option<Value> {
-        match expr.ops[..] {
-            [operand] => self.simple_operand(operand),
-            [left, right, Op::Binary(op)] => {
-                let (left, right) = (self.simple_operand(left)?, self.simple_operand(right)?);
-                let (value, faults) = left.binary(op, right);
-                (faults == 0 && value.relocation_faults() == 0).then(|| value.normalised())
-            }
-            _ => None,
-        }
-    }
-
-    #[inline]
-    fn simple_operand(&self, operand: Op) -> Option<Value> {
-        match operand {
-            Op::Number(number) => Some(Value::absolute(number)),
-            Op::Symbol(name, _) => {
-                let name = &self.symbols.names[name];
-                // The second pass records which values of the first it uses.
-                let is_early = self.context.pass == Pass::Second && name.pass == 1;
-                name.plain_value().filter(|_| !is_early)
-            }
-            _ => None,
-        }
-    }
-
-    pub(super) fn evaluate_expression(&mut self, expr: &Expr) -> StatementResult<Evaluated> {
-        if self.symbols.is_location_counter_assigned && expr.ops.contains(&Op::Here) {
-            self.context.error(
-                DiagnosticCode::Doubled,
-                expr.span,
-                "the source assigns to the location counter",
-            );
-        }
-        // A single operand needs no stack.
+        // Most expressions are a single operand.
         if let [op] = expr.ops[..]
             && let Some(value) = self.operand_value(op)?
         {
-            return Ok(Evaluated::Known(value));
+            return Ok(value);
         }
-        // A stack machine over postfix operations. The stack is reused to avoid allocations, and
-        // must be cleared since a deferred expression leaves its values behind.
-        self.code.value_stack.clear();
-        for (at, op) in expr.ops.iter().enumerate() {
-            match *op {
+        let mut stack = SmallVec::<[Value; 4]>::new();
+        for op in &expr.ops {
+            let value = match *op {
                 Op::Fault(fault, span) => {
                     self.report_fault(fault, span);
-                    if let (Fault::Closing, Some(top)) = (fault, self.code.value_stack.last_mut()) {
+                    if let (Fault::Closing, Some(top)) = (fault, stack.last_mut()) {
                         *top = top.with_number(VALUE_AFTER_STRAY_PARENTHESIS);
                     }
+                    continue;
                 }
-                Op::Negate => self.unary(Value::negate),
+                Op::Negate => stack.pop().unwrap_or_default().negate(),
                 Op::Not => {
-                    let moves = self.code.value_stack.last().is_some_and(|top| !top.is_absolute());
-                    if moves {
-                        self.not_relocatable(expr.span);
+                    let value = stack.pop().unwrap_or_default();
+                    if !value.is_absolute() {
+                        self.not_relocatable(expr.span, 1);
                     }
-                    self.unary(Value::not);
+                    value.not()
                 }
-                Op::Binary(op) => self.binary(op, expr.span),
-                Op::Group => self.unary(Value::parenthesised),
-                operand => match self.operand_value(operand)? {
-                    Some(value) => self.code.value_stack.push(value),
-                    // A forward reference defers the whole expression, since the values computed so
-                    // far may depend on the final sizes of sections.
-                    None => return self.defer(expr, at).map(Evaluated::Deferred),
-                },
-            }
+                Op::Binary(op) => {
+                    let right = stack.pop().unwrap_or_default();
+                    let left = stack.pop().unwrap_or_default();
+                    let (value, faults) = left.binary(op, right);
+                    self.not_relocatable(expr.span, faults);
+                    value
+                }
+                Op::Group => stack.pop().unwrap_or_default().parenthesised(),
+                operand => self.operand_value(operand)?.unwrap_or_default(),
+            };
+            stack.push(value);
         }
-        let value = self.code.value_stack.pop().unwrap_or_default();
-        Ok(Evaluated::Known(self.normalise(value, expr.span)))
+        let value = stack.pop().unwrap_or_default();
+        self.not_relocatable(expr.span, value.relocation_faults());
+        Ok(value.normalised())
     }
 
-    /// Reports a value that does not contain its base exactly once.
-    fn normalise(&mut self, value: Value, span: Span) -> Value {
-        for _ in 0..value.relocation_faults() {
-            self.not_relocatable(span);
+    /// Reports a value that no relocation can express, for each of ZASM's flags.
+    fn not_relocatable(&mut self, span: Span, flags: usize) {
+        for _ in 0..flags {
+            let message = "no relocation can express this value";
+            let help = "a relocatable value can be added to a constant, and subtracted from \
+                        another of the same section";
+            let diagnostic = Diagnostic::new(DiagnosticCode::Relocation, span, message);
+            self.report(diagnostic.help(help));
         }
-        value.normalised()
     }
 
-    fn unary(&mut self, op: impl Fn(Value) -> Value) {
-        let value = self.code.value_stack.pop().unwrap_or_default();
-        self.code.value_stack.push(op(value));
-    }
-
-    fn binary(&mut self, op: BinaryOp, span: Span) {
-        let right = self.code.value_stack.pop().unwrap_or_default();
-        let left = self.code.value_stack.pop().unwrap_or_default();
-        let (value, faults) = left.binary(op, right);
-        for _ in 0..faults {
-            self.not_relocatable(span);
-        }
-        self.code.value_stack.push(value);
-    }
-
-    #[cold]
-    pub(super) fn not_relocatable(&mut self, span: Span) {
-        let message = "no relocation can express this value";
-        let help = "a relocatable value can be added to a constant, and subtracted from another of \
-                    the same section";
-        self.context.report(Diagnostic::new(DiagnosticCode::Relocation, span, message).help(help));
-    }
-
-    /// Returns the value of an operand, or `None` for a forward reference.
-    #[inline]
+    /// Returns the value of an operand; `None` for an operation that is none.
     fn operand_value(&mut self, op: Op) -> StatementResult<Option<Value>> {
         match op {
             Op::Number(number) => Ok(Some(Value::absolute(number))),
-            Op::Here => Ok(Some(self.code.statement_location)),
-            Op::Symbol(name, at) => self.symbol_value(name, at),
+            Op::Here => Ok(Some(self.statement.location)),
+            Op::Symbol(name, at) => self.symbol_value(name, at).map(Some),
             Op::External(name, at) => {
-                if self.symbols.names[name].macro_index().is_some() {
+                if self.names[name].macro_index().is_some() {
                     return Err(StatementAbort::Expand(name, at));
                 }
                 // As with exported labels, no known program shows whether ZASM still finds the
                 // `..locals` after an external that is first named in an operand.
-                let place = self.symbols.names.newest_scope();
-                let span = self.context.symbol_span(at);
-                self.symbols.declare_external(&mut self.context, name, span);
-                self.symbols.names.set_newest_scope(place);
-                self.symbol_value(name, at)
+                let place = self.names.newest_scope();
+                let span = self.symbol_span(at);
+                self.declare_external(name, span);
+                self.names.set_newest_scope(place);
+                self.symbol_value(name, at).map(Some)
             }
             _ => Ok(None),
         }
     }
 
-    #[inline]
-    fn symbol_value(&mut self, name: NameId, at: u32) -> StatementResult<Option<Value>> {
-        let entry = &self.symbols.names[name];
+    fn symbol_value(&mut self, name: NameId, at: u32) -> StatementResult<Value> {
+        let entry = &self.names[name];
         if entry.macro_index().is_some() {
             return Err(StatementAbort::Expand(name, at));
         }
         if entry.is_multiply_defined {
-            self.symbols.report_doubled(&mut self.context, name, at);
+            self.report_doubled(name, at);
         }
-        let entry = &self.symbols.names[name];
-        Ok(match entry.state {
+        let entry = &self.names[name];
+        Ok(match entry.symbol {
+            Symbol::Variable(value) | Symbol::Constant(value) | Symbol::Label(value) => {
+                if self.pass == Pass::Second && entry.defined_in == DefinedIn::FirstPass {
+                    self.module.early_uses.push((name, at, value));
+                }
+                value
+            }
             // Like the name of a section, an external has the current end of its area as value.
-            SymbolState::Value(value) if entry.definition == Definition::External => {
-                Some(self.code.output.area_end(value.base))
-            }
-            SymbolState::Value(value) => {
-                if self.context.pass == Pass::Second && entry.pass == 1 {
-                    self.code.early_uses.push((name, at, value));
-                }
-                Some(value)
-            }
-            SymbolState::Deferred(_) => None,
-            SymbolState::Undefined => match self.built_in_value(name) {
+            Symbol::External(area) => self.code.area_end(area.base),
+            Symbol::Undefined => match self.built_in_value(name) {
+                Some(value) => value,
                 None => self.unknown_value(name, at),
-                built_in => {
-                    // The second of two passes would use a symbol of this name that is defined
-                    // later.
-                    if self.context.pass == Pass::Single {
-                        self.symbols.used_as_built_in.push(name);
-                    }
-                    built_in
-                }
             },
         })
     }
 
     /// Returns the built-in value of a register, section, instruction or directive.
     fn built_in_value(&self, name: NameId) -> Option<Value> {
-        let entry = &self.symbols.names[name];
+        let entry = &self.names[name];
         Some(match (entry.built_in, entry.operator) {
             (Some(BuiltIn::Register(register)), _) => Value::absolute(register.value().into()),
-            (Some(BuiltIn::Segment(base)), _) => self.code.output.area_end(BaseId(base.into())),
+            (Some(BuiltIn::Segment(base)), _) => self.code.area_end(BaseId(base.into())),
             (_, Some(Operator::Instruction(form))) => {
                 Value::absolute(crate::isa::FORMS[usize::from(form)].value())
             }
@@ -262,113 +182,52 @@ impl ModuleAssembler<'_> {
     }
 
     /// Handles a symbol without a value: ZASM uses 0, and marks it in the second pass.
-    #[cold]
-    fn unknown_value(&mut self, name: NameId, at: u32) -> Option<Value> {
-        match self.context.pass {
-            Pass::Single => return None,
-            Pass::First => {}
-            Pass::Second => {
-                let span = self.context.symbol_span(at);
-                self.symbols.report_undefined(&mut self.context, name, span);
-            }
+    fn unknown_value(&mut self, name: NameId, at: u32) -> Value {
+        if self.pass == Pass::Second {
+            let span = self.symbol_span(at);
+            self.report_undefined(name, span);
         }
-        Some(Value::default())
+        Value::default()
     }
 
     /// Warns where the second pass used a value of the first pass that was not the final one.
     pub(super) fn check_early_uses(&mut self) {
-        for (name, at, value) in std::mem::take(&mut self.code.early_uses) {
-            let entry = &self.symbols.names[name];
+        for (name, at, value) in std::mem::take(&mut self.module.early_uses) {
+            let entry = &self.names[name];
             // A label with a phase error is reported at its definition.
-            if entry.state == SymbolState::Value(value) || entry.definition == Definition::Label {
+            if entry.symbol.value() == Some(value) || entry.symbol.is_label() {
                 continue;
             }
-            let spelling = self.symbols.names.spelling(name);
+            let spelling = self.names.spelling(name);
             let message = format!("{spelling} does not have its final value here, as in ZASM");
             let help = "two passes are not enough for it: move its definition up";
             let diagnostic =
-                Diagnostic::new(DiagnosticCode::EarlyValue, self.context.symbol_span(at), message);
-            self.context.report(diagnostic.help(help));
+                Diagnostic::new(DiagnosticCode::EarlyValue, self.symbol_span(at), message);
+            self.report(diagnostic.help(help));
         }
     }
 
-    /// Stores an expression until the end of the module; errors before `read` have been reported.
-    fn defer(&mut self, expr: &Expr, read: usize) -> StatementResult<u32> {
-        let first = self.code.deferred.ops.len() as u32;
-        for (at, op) in expr.ops.iter().enumerate() {
-            let kept = match *op {
-                Op::Negate => DeferredOp::Negate,
-                Op::Not => DeferredOp::Not,
-                Op::Binary(op) => DeferredOp::Binary(op),
-                Op::Group => DeferredOp::Group,
-                // The value after this error does not follow from the operations.
-                Op::Fault(Fault::Closing, _) => return Err(StatementAbort::TwoPasses),
-                Op::Fault(fault, span) => {
-                    if at > read {
-                        self.report_fault(fault, span);
-                    }
-                    continue;
-                }
-                operand => match (self.operand_value(operand)?, operand) {
-                    (Some(value), _) => DeferredOp::Value(value),
-                    (None, Op::Symbol(name, at) | Op::External(name, at)) => {
-                        self.deferred_symbol(name, at)
-                    }
-                    (None, _) => DeferredOp::Value(Value::default()),
-                },
-            };
-            self.code.deferred.ops.push(kept);
-        }
-        let count = self.code.deferred.ops.len() as u32 - first;
-        self.code.deferred.expressions.push(DeferredExpression { first, count });
-        Ok(self.code.deferred.expressions.len() as u32 - 1)
-    }
-
-    fn deferred_symbol(&self, name: NameId, at: u32) -> DeferredOp {
-        match self.symbols.names[name].state {
-            SymbolState::Deferred(other) => DeferredOp::Expression(other),
-            _ => DeferredOp::Symbol(name, at),
-        }
-    }
-
-    /// Writes a field with the value of operand buffer `which`.
-    #[inline]
-    pub(super) fn emit_operand(&mut self, which: usize, field: Field) -> StatementResult {
-        let evaluated = self.evaluate(which)?;
-        self.code.emit(&mut self.context, field, evaluated, self.operands[which].span);
-        Ok(())
-    }
-
+    /// Writes a field with the value of an expression.
     pub(super) fn emit_expression(&mut self, expr: &Expr, field: Field) -> StatementResult {
-        let evaluated = self.evaluate_expression(expr)?;
-        self.code.emit(&mut self.context, field, evaluated, expr.span);
+        let value = self.evaluate(expr)?;
+        self.emit(field, value, expr.span);
         Ok(())
     }
 
-    pub(super) fn assigned_value(
-        &mut self,
-        cursor: &mut Cursor<'_>,
-    ) -> StatementResult<SymbolState> {
-        self.parse_expression(0, cursor);
-        if self.operands[0].ops.is_empty() {
-            self.context.error(DiagnosticCode::Expression, cursor.gap(), "a value is missing");
+    pub(super) fn assigned_value(&mut self, cursor: &mut Cursor<'_>) -> StatementResult<Value> {
+        let expr = self.parse_expression(cursor);
+        if expr.ops.is_empty() {
+            self.error(DiagnosticCode::Expression, cursor.gap(), "a value is missing");
         }
-        Ok(match self.evaluate(0)? {
-            Evaluated::Known(value) => SymbolState::Value(value),
-            Evaluated::Deferred(expression) => SymbolState::Deferred(expression),
-        })
+        self.evaluate(&expr)
     }
 
-    pub(super) fn record_operand_references(&mut self, which: usize) {
-        for op in &self.operands[which].ops {
+    fn record_operand_references(&mut self, expr: &Expr) {
+        for op in &expr.ops {
             if let Op::Symbol(name, at) | Op::External(name, at) = *op
-                && !matches!(self.symbols.names[name].built_in, Some(BuiltIn::Register(_)))
+                && !matches!(self.names[name].built_in, Some(BuiltIn::Register(_)))
             {
-                self.context.recorder.unnumbered.push((
-                    name,
-                    self.context.symbol_span(at),
-                    ReferenceRole::Use,
-                ));
+                self.record_reference(name, self.symbol_span(at), ReferenceRole::Use);
             }
         }
     }

@@ -4,7 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::source::{Loader, Origin, Source, SourceMap, cut_at_end, is_plain, plain_text};
+use crate::source::{
+    Loader, Origin, Source, SourceMap, cut_at_end, find_inserted, is_plain, plain_text,
+};
 
 /// The kind of text that a frame reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -299,19 +301,14 @@ impl<'a> InputStack<'a> {
         Ok((Arc::clone(text), removed))
     }
 
-    /// Returns the path of an inserted file. Searches the directory of the including file, then the
-    /// include directories. Each name is tried as given and with the extension `.ASM`.
+    /// Returns the path of an inserted file: in the folder of the file that names it, or in an
+    /// include folder.
     pub(crate) fn find_insert(&self, sources: &SourceMap, name: &str) -> Option<PathBuf> {
-        let beside = self.open_sources().map(|open| sources.get(open)).find_map(|open| {
-            (!matches!(open.origin, Origin::Macro(_)))
-                .then(|| Path::new(&*open.name).parent().map(Path::to_owned))
-        });
-        let folders = beside.flatten().into_iter().chain(self.include_dirs.iter().cloned());
-        // Names were case-insensitive on CP/M, so all three spellings are tried.
-        let names = [name.to_owned(), name.to_lowercase(), name.to_uppercase()];
-        let names = names.map(|name| [name.clone(), format!("{name}.ASM"), format!("{name}.asm")]);
-        folders
-            .flat_map(|folder| names.as_flattened().iter().map(move |name| folder.join(name)))
-            .find(|path| self.loader.exists(path))
+        let mut open = self.open_sources().map(|open| sources.get(open));
+        let file = open.find(|open| !matches!(open.origin, Origin::Macro(_)));
+        let beside = file.and_then(|file| Path::new(&*file.name).parent());
+        let include_dirs = self.include_dirs.iter().map(PathBuf::as_path);
+        let folders: Vec<&Path> = beside.into_iter().chain(include_dirs).collect();
+        find_inserted(self.loader, &folders, name).map(|(_, path)| path)
     }
 }

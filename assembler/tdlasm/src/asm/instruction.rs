@@ -5,33 +5,41 @@
 
 mod encode;
 
-use super::deferred::Evaluated;
-use super::input::InputStack;
-use super::module_assembler::ModuleAssembler;
+use super::assembler::Assembler;
+use super::lints;
 use super::name_table::BuiltIn;
 use super::options::Cpu;
-use super::pass::{StatementAbort, StatementEnd, StatementResult};
+use super::pass::{StatementEnd, StatementResult};
 use super::value::Value;
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::isa::{FORMS, Form, Prefix, Register, Slot};
 use crate::source::Span;
-use crate::syntax::expr::{Intern, Op};
+use crate::syntax::expr::{Expr, Intern, Op};
 use crate::syntax::{Cursor, lex};
 
 /// An operand, with what the choice of the form depends on.
 #[derive(Debug, Clone, Copy)]
-struct Operand {
-    register: Option<Register>,
+pub(super) struct Operand {
+    pub(super) register: Option<Register>,
     index: Option<Prefix>,
     /// The value of an immediate operand or a displacement.
-    value: Option<Evaluated>,
+    value: Option<Value>,
     span: Span,
     missing: bool,
+    /// Whether the operand contains `.`.
+    pub(super) uses_location: bool,
 }
 
 impl Operand {
     fn none() -> Self {
-        Self { register: None, index: None, value: None, span: Span::default(), missing: false }
+        Self {
+            register: None,
+            index: None,
+            value: None,
+            span: Span::default(),
+            missing: false,
+            uses_location: false,
+        }
     }
 
     fn register(register: Option<Register>, span: Span) -> Self {
@@ -56,417 +64,375 @@ impl Operand {
     }
 }
 
-pub(super) struct InstructionReader<'s, 'a> {
-    pub(super) module: &'s mut ModuleAssembler<'a>,
-    pub(super) input: &'s InputStack<'a>,
+/// Assembles the instruction whose forms begin at index `first`.
+pub(super) fn instruction(
+    asm: &mut Assembler<'_>,
+    first: u16,
+    span: Span,
+    cursor: &mut Cursor<'_>,
+) -> StatementResult<StatementEnd> {
+    let forms = &FORMS[usize::from(first)..];
+    let plain = &forms[0];
+    if asm.module.only_8080 && plain.z80_only {
+        report_intel(asm, plain, span);
+    }
+    let mut operands = [Operand::none(); 2];
+    if plain.slots[0] != Slot::None {
+        read_operands(asm, &mut operands, plain, span, cursor)?;
+    }
+    let fits = |form: &Form| (0..2).all(|at| operands[at].fits(form.slots[at]));
+    // Most instructions use the first form, which needs no comparison of mnemonics.
+    let mut others = forms[1..].iter().take_while(|form| form.mnemonic == plain.mnemonic);
+    let form = if fits(plain) { Some(plain) } else { others.find(|form| fits(form)) };
+    match form {
+        Some(form) => {
+            if asm.options.cpu == Some(Cpu::Z180) && form.traps_on_z180() {
+                let message = format!("a Z180 traps {}", form.pattern());
+                asm.report(Diagnostic::new(DiagnosticCode::Z180Trap, span, message));
+            }
+            encode::encode(asm, form, &operands);
+        }
+        None => encode::encode_mismatched(asm, plain, &operands, span),
+    }
+    lints::follow(asm, form.unwrap_or(plain), &operands[0], span);
+    Ok(StatementEnd::Open)
 }
 
-impl InstructionReader<'_, '_> {
-    /// Assembles the instruction whose forms begin at index `first`.
-    pub(super) fn instruction(
-        &mut self,
-        first: u16,
-        span: Span,
-        cursor: &mut Cursor<'_>,
-    ) -> StatementResult<StatementEnd> {
-        let forms = &FORMS[usize::from(first)..];
-        let plain = &forms[0];
-        if self.module.code.only_8080 && plain.z80_only {
-            self.report_intel(plain, span);
-        }
-        let mut operands = [Operand::none(); 2];
-        if plain.slots[0] != Slot::None {
-            self.read_operands(&mut operands, plain, span, cursor)?;
-        }
-        let fits = |form: &Form| (0..2).all(|at| operands[at].fits(form.slots[at]));
-        // Most instructions use the first form, which needs no comparison of mnemonics.
-        let mut others = forms[1..].iter().take_while(|form| form.mnemonic == plain.mnemonic);
-        let form = if fits(plain) { Some(plain) } else { others.find(|form| fits(form)) };
-        match form {
-            Some(form) => {
-                if self.module.context.options.cpu == Some(Cpu::Z180) && form.traps_on_z180() {
-                    let message = format!("a Z180 traps {}", form.pattern());
-                    self.module.report(Diagnostic::new(DiagnosticCode::Z180Trap, span, message));
-                }
-                self.encode(form, &operands);
-            }
-            None => self.encode_mismatched(plain, &operands, span),
-        }
-        self.follow(form.unwrap_or(plain), operands[0].register, span);
-        Ok(StatementEnd::Open)
-    }
+fn report_intel(asm: &mut Assembler<'_>, form: &Form, span: Span) {
+    asm.error(DiagnosticCode::Intel, span, format!("the 8080 has no {}", form.mnemonic));
+}
 
-    fn report_intel(&mut self, form: &Form, span: Span) {
-        self.module.error(
-            DiagnosticCode::Intel,
+/// Reads the operands, whose number is the same in all forms.
+fn read_operands(
+    asm: &mut Assembler<'_>,
+    operands: &mut [Operand; 2],
+    form: &Form,
+    span: Span,
+    cursor: &mut Cursor<'_>,
+) -> StatementResult {
+    let [first, second] = form.slots;
+    operands[0] = match first {
+        Slot::Byte | Slot::Word | Slot::Relative => immediate(asm, span, false, cursor)?,
+        Slot::Bit | Slot::Restart => small_number(asm, form, span, cursor)?,
+        Slot::Source | Slot::SourceMem | Slot::Dest | Slot::DestMem | Slot::Index => {
+            // Port instructions take no index register.
+            let indexed = form.prefix != Prefix::Ed;
+            byte_register(asm, indexed, form, span, cursor)?
+        }
+        slot => pair(asm, slot, form, span, cursor)?,
+    };
+    operands[1] = match second {
+        Slot::None => return Ok(()),
+        Slot::Byte | Slot::Word => second_immediate(asm, span, cursor)?,
+        _ if form.slots[0] == Slot::Bit => bit_register(asm, form, span, cursor)?,
+        _ => match comma(asm, DiagnosticCode::Operand, form, span, cursor) {
+            true => byte_register(asm, true, form, span, cursor)?,
+            false => Operand::missing_register(span),
+        },
+    };
+    Ok(())
+}
+
+fn at_end(asm: &Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
+    cursor.skip_blanks();
+    cursor.at_statement_end() || (cursor.peek() == Some(b']') && asm.input.in_block())
+}
+
+/// Reads an immediate operand. If it is missing, no field is written.
+fn immediate(
+    asm: &mut Assembler<'_>,
+    span: Span,
+    after_comma: bool,
+    cursor: &mut Cursor<'_>,
+) -> StatementResult<Operand> {
+    if at_end(asm, cursor) {
+        if after_comma || asm.input.has_macro_text {
+            asm.error(DiagnosticCode::Operand, cursor.gap(), "an operand is missing here");
+        }
+        // A macro without text is no operand, but does not count as missing.
+        if asm.input.has_macro_text {
+            let value = Some(Value::default());
+            return Ok(Operand { value, span, ..Operand::none() });
+        }
+        let message = "missing operand; its bytes are not written";
+        asm.error(DiagnosticCode::MissingOperand, span, message);
+        return Ok(Operand::none());
+    }
+    let expr = asm.parse_expression(cursor);
+    let value = asm.evaluate(&expr)?;
+    lints::lint_value(asm, &expr, span);
+    let uses_location = expr.ops.contains(&Op::Here);
+    Ok(Operand { value: Some(value), span: expr.span, uses_location, ..Operand::none() })
+}
+
+fn second_immediate(
+    asm: &mut Assembler<'_>,
+    span: Span,
+    cursor: &mut Cursor<'_>,
+) -> StatementResult<Operand> {
+    cursor.skip_blanks();
+    if at_end(asm, cursor) {
+        asm.error(
+            DiagnosticCode::MissingOperand,
             span,
-            format!("the 8080 has no {}", form.mnemonic),
+            "missing operand; its bytes are not written",
         );
+        return Ok(Operand::none());
     }
-
-    /// Reads the operands, whose number is the same in all forms.
-    fn read_operands(
-        &mut self,
-        operands: &mut [Operand; 2],
-        form: &Form,
-        span: Span,
-        cursor: &mut Cursor<'_>,
-    ) -> StatementResult {
-        let [first, second] = form.slots;
-        operands[0] = match first {
-            Slot::Byte | Slot::Word | Slot::Relative => self.immediate(0, span, false, cursor)?,
-            Slot::Bit | Slot::Restart => self.small_number(form, span, cursor)?,
-            Slot::Source | Slot::SourceMem | Slot::Dest | Slot::DestMem | Slot::Index => {
-                // Port instructions take no index register.
-                let indexed = form.prefix != Prefix::Ed;
-                self.byte_register(0, indexed, form, span, cursor)?
-            }
-            pair => self.pair(pair, form, span, cursor)?,
-        };
-        operands[1] = match second {
-            Slot::None => return Ok(()),
-            Slot::Byte | Slot::Word => self.second_immediate(span, cursor)?,
-            _ if form.slots[0] == Slot::Bit => self.bit_register(form, span, cursor)?,
-            _ => match self.comma(DiagnosticCode::Operand, form, span, cursor) {
-                true => self.byte_register(1, true, form, span, cursor)?,
-                false => Operand::missing_register(span),
-            },
-        };
-        Ok(())
+    match skip_comma(asm, cursor) {
+        true => immediate(asm, span, true, cursor),
+        false => Ok(Operand::none()),
     }
+}
 
-    fn at_end(&self, cursor: &mut Cursor<'_>) -> bool {
-        cursor.skip_blanks();
-        cursor.at_statement_end() || (cursor.peek() == Some(b']') && self.input.in_block())
+/// Skips the comma between the operands.
+fn comma(
+    asm: &mut Assembler<'_>,
+    code: DiagnosticCode,
+    form: &Form,
+    span: Span,
+    cursor: &mut Cursor<'_>,
+) -> bool {
+    if at_end(asm, cursor) {
+        missing_operand(asm, code, form, span);
+        return false;
     }
+    skip_comma(asm, cursor)
+}
 
-    /// Reads an immediate operand. If it is missing, no field is written.
-    fn immediate(
-        &mut self,
-        which: usize,
-        span: Span,
-        after_comma: bool,
-        cursor: &mut Cursor<'_>,
-    ) -> StatementResult<Operand> {
-        if self.at_end(cursor) {
-            if after_comma || self.input.has_macro_text {
-                self.module.error(
-                    DiagnosticCode::Operand,
-                    cursor.gap(),
-                    "an operand is missing here",
-                );
-            }
-            // A macro without text is no operand, but does not count as missing.
-            if self.input.has_macro_text {
-                let value = Some(Evaluated::Known(Value::default()));
-                return Ok(Operand { value, span, ..Operand::none() });
-            }
-            let message = "missing operand; its bytes are not written";
-            self.module.error(DiagnosticCode::MissingOperand, span, message);
-            return Ok(Operand::none());
-        }
-        self.module.parse_expression(which, cursor);
-        let value = self.module.evaluate(which)?;
-        self.lint_value(which, span);
-        Ok(Operand {
-            value: Some(value),
-            span: self.module.operands[which].span,
-            ..Operand::none()
-        })
+/// Skips the next comma of the line; anything before it is an error.
+fn skip_comma(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
+    if cursor.eat(b',') {
+        return true;
     }
+    asm.error(DiagnosticCode::Operand, cursor.gap(), "a comma is missing here");
+    let line = cursor.rest();
+    let length = line.iter().position(|byte| matches!(byte, b'\n' | b'\r' | b';'));
+    let length = length.unwrap_or(line.len());
+    let found = memchr::memchr(b',', &line[..length]);
+    cursor.advance(found.map_or(length, |at| at + 1));
+    found.is_some()
+}
 
-    fn second_immediate(
-        &mut self,
-        span: Span,
-        cursor: &mut Cursor<'_>,
-    ) -> StatementResult<Operand> {
-        cursor.skip_blanks();
-        if self.at_end(cursor) {
-            self.module.error(
-                DiagnosticCode::MissingOperand,
-                span,
-                "missing operand; its bytes are not written",
-            );
-            return Ok(Operand::none());
-        }
-        match self.skip_comma(cursor) {
-            true => self.immediate(1, span, true, cursor),
-            false => Ok(Operand::none()),
-        }
+fn missing_operand(asm: &mut Assembler<'_>, code: DiagnosticCode, form: &Form, span: Span) {
+    let wanted = form.arity();
+    let plural = if wanted == 1 { "" } else { "s" };
+    let message = format!("{} needs {wanted} operand{plural}", form.mnemonic);
+    let help = format!("its forms are {}", patterns(form.mnemonic));
+    asm.report(Diagnostic::new(code, span, message).help(help));
+}
+
+/// Reads an 8-bit register or an indexed byte.
+fn byte_register(
+    asm: &mut Assembler<'_>,
+    indexed: bool,
+    form: &Form,
+    span: Span,
+    cursor: &mut Cursor<'_>,
+) -> StatementResult<Operand> {
+    if at_end(asm, cursor) {
+        missing_operand(asm, DiagnosticCode::Operand, form, span);
+        return Ok(Operand::missing_register(span));
     }
-
-    /// Skips the comma between the operands.
-    fn comma(
-        &mut self,
-        code: DiagnosticCode,
-        form: &Form,
-        span: Span,
-        cursor: &mut Cursor<'_>,
-    ) -> bool {
-        if self.at_end(cursor) {
-            self.missing_operand(code, form, span);
-            return false;
-        }
-        self.skip_comma(cursor)
+    let expr = asm.parse_expression(cursor);
+    let word = span;
+    let span = expr.span;
+    let value = asm.evaluate(&expr)?;
+    if indexed && cursor.peek() == Some(b'(') {
+        let index = Some(index_register(asm, cursor));
+        return Ok(Operand { index, value: Some(value), span, ..Operand::none() });
     }
-
-    /// Skips the next comma of the line; anything before it is an error.
-    fn skip_comma(&mut self, cursor: &mut Cursor<'_>) -> bool {
-        if cursor.eat(b',') {
-            return true;
-        }
-        self.module.error(DiagnosticCode::Operand, cursor.gap(), "a comma is missing here");
-        let line = cursor.rest();
-        let length = line.iter().position(|byte| matches!(byte, b'\n' | b'\r' | b';'));
-        let length = length.unwrap_or(line.len());
-        let found = memchr::memchr(b',', &line[..length]);
-        cursor.advance(found.map_or(length, |at| at + 1));
-        found.is_some()
+    warn_index_without_displacement(asm, &expr, form);
+    let number = register_number(asm, value, form, word, span);
+    let register = Register::from_number(number & 7);
+    if number == value.number && number <= 7 {
+        lints::lint_number(asm, &expr, register, word);
     }
+    Ok(Operand::register(register, span))
+}
 
-    fn missing_operand(&mut self, code: DiagnosticCode, form: &Form, span: Span) {
-        let wanted = form.arity();
-        let plural = if wanted == 1 { "" } else { "s" };
-        let message = format!("{} needs {wanted} operand{plural}", form.mnemonic);
+/// Reports a number that is not a register's. Returns its low byte.
+fn register_number(
+    asm: &mut Assembler<'_>,
+    value: Value,
+    form: &Form,
+    word: Span,
+    span: Span,
+) -> u16 {
+    if !value.is_absolute() {
+        let message = "a register is expected here, but this value is relocatable";
+        asm.error(DiagnosticCode::Relocation, span, message);
+    } else if value.number > 7 {
+        let message = format!("{:04X}H is not the number of a register", value.number);
         let help = format!("its forms are {}", patterns(form.mnemonic));
-        self.module.report(Diagnostic::new(code, span, message).help(help));
+        let diagnostic = Diagnostic::new(DiagnosticCode::NoRegister, span, message).help(help);
+        let diagnostic = lints::suggest_form(asm, diagnostic, word, span, false);
+        asm.report(diagnostic);
     }
+    value.number & 0xFF
+}
 
-    /// Reads an 8-bit register or an indexed byte.
-    fn byte_register(
-        &mut self,
-        which: usize,
-        indexed: bool,
-        form: &Form,
-        span: Span,
-        cursor: &mut Cursor<'_>,
-    ) -> StatementResult<Operand> {
-        if self.at_end(cursor) {
-            self.missing_operand(DiagnosticCode::Operand, form, span);
-            return Ok(Operand::missing_register(span));
-        }
-        if let Some((register, span)) = self.plain_register(cursor) {
-            return Ok(Operand::register(Some(register), span));
-        }
-        self.module.parse_expression(which, cursor);
-        let word = span;
-        let span = self.module.operands[which].span;
-        let value = self.module.evaluate(which)?;
-        if indexed && cursor.peek() == Some(b'(') {
-            let index = Some(self.index_register(cursor));
-            return Ok(Operand { index, value: Some(value), span, ..Operand::none() });
-        }
-        let Evaluated::Known(value) = value else { return Err(StatementAbort::TwoPasses) };
-        self.warn_index_without_displacement(which, form);
-        let number = self.register_number(value, form, word, span);
-        let register = Register::from_number(number & 7);
-        if number == value.number && number <= 7 {
-            self.lint_number(which, register, word);
-        }
-        Ok(Operand::register(register, span))
-    }
+/// Warns that `(X)` is the number of X in parentheses, which is 4, the number of H.
+fn warn_index_without_displacement(asm: &mut Assembler<'_>, expr: &Expr, form: &Form) {
+    let [Op::Symbol(name, _)] = expr.ops[..] else { return };
+    let built_in = asm.names[name].built_in;
+    let Some(BuiltIn::Register(register @ (Register::X | Register::Y))) = built_in else {
+        return;
+    };
+    let name = register.name();
+    let message = format!("{} takes {name} for the register H here", form.mnemonic);
+    let help = format!("the byte at an index register has its displacement: 0({name})");
+    let diagnostic = Diagnostic::new(DiagnosticCode::IndexAsNumber, expr.span, message);
+    let span = expr.span;
+    asm.report(diagnostic.help(help).fix(span, format!("0({name})")));
+}
 
-    /// Reads a single-letter register directly, without evaluating an expression.
-    #[inline]
-    fn plain_register(&self, cursor: &mut Cursor<'_>) -> Option<(Register, Span)> {
-        let register = self.module.symbols.names.register(cursor.peek()?)?;
-        let start = cursor.offset();
-        let mut behind = cursor.clone();
-        behind.advance(1);
-        behind.skip_blanks();
-        let alone = behind.at_statement_end() || behind.peek() == Some(b',');
-        let indexes = matches!(register, Register::X | Register::Y);
-        if !alone || indexes || self.module.context.records_references() {
-            return None;
+/// Reads an index register in parentheses.
+fn index_register(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Prefix {
+    let start = cursor.offset();
+    cursor.advance(1);
+    cursor.skip_blanks();
+    if asm.module.only_8080 {
+        asm.error(DiagnosticCode::Intel, cursor.since(start), "the 8080 has no index registers");
+    }
+    let inside = cursor.clone();
+    let name = cursor.take(lex::symbol).map(|word| asm.names.intern(word));
+    let built_in = name.and_then(|name| asm.names[name].built_in);
+    cursor.skip_blanks();
+    let closed = cursor.peek() == Some(b')');
+    let prefix = match built_in {
+        Some(BuiltIn::Register(Register::X)) if closed => Prefix::X,
+        Some(BuiltIn::Register(Register::Y)) if closed => Prefix::Y,
+        _ => {
+            let inner = match built_in {
+                Some(BuiltIn::Register(Register::X)) => Prefix::X,
+                Some(BuiltIn::Register(Register::Y)) => Prefix::Y,
+                _ => Prefix::None,
+            };
+            let message = "only X or Y can stand in index parentheses";
+            asm.error(DiagnosticCode::Index, cursor.since(start), message);
+            // ZASM skips only the parenthesis, so that the rest is left over.
+            *cursor = inside;
+            return inner;
         }
-        *cursor = behind;
-        Some((register, Span::new(start, start + 1)))
-    }
+    };
+    cursor.advance(1);
+    cursor.skip_blanks();
+    prefix
+}
 
-    /// Reports a number that is not a register's. Returns its low byte.
-    fn register_number(&mut self, value: Value, form: &Form, word: Span, span: Span) -> u16 {
-        if !value.is_absolute() {
-            let message = "a register is expected here, but this value is relocatable";
-            self.module.error(DiagnosticCode::Relocation, span, message);
-        } else if value.number > 7 {
-            let message = format!("{:04X}H is not the number of a register", value.number);
-            let help = format!("its forms are {}", patterns(form.mnemonic));
-            let diagnostic = Diagnostic::new(DiagnosticCode::NoRegister, span, message).help(help);
-            let diagnostic = self.suggest_form(diagnostic, word, span, false);
-            self.module.report(diagnostic);
+fn pair(
+    asm: &mut Assembler<'_>,
+    slot: Slot,
+    form: &Form,
+    span: Span,
+    cursor: &mut Cursor<'_>,
+) -> StatementResult<Operand> {
+    if at_end(asm, cursor) {
+        missing_operand(asm, DiagnosticCode::Operand, form, span);
+        return Ok(Operand::register(Some(Register::B), span));
+    }
+    let expr = asm.parse_expression(cursor);
+    let word = span;
+    let span = expr.span;
+    if let Some(register) = index_pair(asm, &expr, form) {
+        if asm.module.only_8080 {
+            asm.error(DiagnosticCode::Intel, span, "the 8080 has no index registers");
         }
-        value.number & 0xFF
+        return Ok(Operand::register(Some(register), span));
     }
+    let value = asm.evaluate(&expr)?;
+    let number = register_number(asm, value, form, word, span);
+    let pair = numbered_pair(asm, number, slot, form, span);
+    if number & !6 == 0 {
+        lints::lint_number(asm, &expr, pair.register, word);
+        lints::lint_pair(asm, lints::named_register(asm, &expr), pair.register, span);
+    }
+    Ok(pair)
+}
 
-    /// Warns that `(X)` is the number of X in parentheses, which is 4, the number of H.
-    fn warn_index_without_displacement(&mut self, which: usize, form: &Form) {
-        let expr = &self.module.operands[which];
-        let [Op::Symbol(name, _)] = expr.ops[..] else { return };
-        let built_in = self.module.symbols.names[name].built_in;
-        let Some(BuiltIn::Register(register @ (Register::X | Register::Y))) = built_in else {
-            return;
-        };
-        let name = register.name();
-        let message = format!("{} takes {name} for the register H here", form.mnemonic);
-        let help = format!("the byte at an index register has its displacement: 0({name})");
-        let diagnostic = Diagnostic::new(DiagnosticCode::IndexAsNumber, expr.span, message);
-        let span = expr.span;
-        self.module.report(diagnostic.help(help).fix(span, format!("0({name})")));
-    }
+fn numbered_pair(
+    asm: &mut Assembler<'_>,
+    number: u16,
+    slot: Slot,
+    form: &Form,
+    span: Span,
+) -> Operand {
+    let number =
+        if number & !6 == 0 { number } else { replace_invalid_pair(asm, number, form, span) };
+    let register = match (number & 6, slot) {
+        (0, _) => Register::B,
+        (2, _) => Register::D,
+        (4, Slot::PairX) => Register::X,
+        (4, Slot::PairY) => Register::Y,
+        (_, Slot::Pointer) => return invalid_pointer(asm, number & 6, form, span),
+        (4, _) => Register::H,
+        (_, Slot::StackPair) => Register::Psw,
+        _ => Register::Sp,
+    };
+    Operand::register(Some(register), span)
+}
 
-    /// Reads an index register in parentheses.
-    fn index_register(&mut self, cursor: &mut Cursor<'_>) -> Prefix {
-        let start = cursor.offset();
-        cursor.advance(1);
-        cursor.skip_blanks();
-        if self.module.code.only_8080 {
-            self.module.error(
-                DiagnosticCode::Intel,
-                cursor.since(start),
-                "the 8080 has no index registers",
-            );
-        }
-        let inside = cursor.clone();
-        let name = cursor.take(lex::symbol).map(|word| self.module.symbols.names.intern(word));
-        let built_in = name.and_then(|name| self.module.symbols.names[name].built_in);
-        cursor.skip_blanks();
-        let closed = cursor.peek() == Some(b')');
-        let prefix = match built_in {
-            Some(BuiltIn::Register(Register::X)) if closed => Prefix::X,
-            Some(BuiltIn::Register(Register::Y)) if closed => Prefix::Y,
-            _ => {
-                let inner = match built_in {
-                    Some(BuiltIn::Register(Register::X)) => Prefix::X,
-                    Some(BuiltIn::Register(Register::Y)) => Prefix::Y,
-                    _ => Prefix::None,
-                };
-                let message = "only X or Y can stand in index parentheses";
-                self.module.error(DiagnosticCode::Index, cursor.since(start), message);
-                // ZASM skips only the parenthesis, so that the rest is left over.
-                *cursor = inside;
-                return inner;
-            }
-        };
-        cursor.advance(1);
-        cursor.skip_blanks();
-        prefix
-    }
+/// Reports a number that is not a register pair's. ZASM continues with the number of the error
+/// in its row, as long as the row shows its flag.
+fn replace_invalid_pair(asm: &mut Assembler<'_>, number: u16, form: &Form, span: Span) -> u16 {
+    let message = format!("this instruction does not take register pair {number:02X}H");
+    let help = format!("its forms are {}", patterns(form.mnemonic));
+    asm.report(Diagnostic::new(DiagnosticCode::NoRegister, span, message).help(help));
+    asm.sink.flags_in_row().map_or(number, |errors| 2 * errors)
+}
 
-    fn pair(
-        &mut self,
-        slot: Slot,
-        form: &Form,
-        span: Span,
-        cursor: &mut Cursor<'_>,
-    ) -> StatementResult<Operand> {
-        if self.at_end(cursor) {
-            self.missing_operand(DiagnosticCode::Operand, form, span);
-            return Ok(Operand::register(Some(Register::B), span));
-        }
-        if let Some((register, span)) = self.plain_register(cursor) {
-            let pair = self.numbered_pair(register.value().into(), slot, form, span);
-            if register == Register::M {
-                self.lint_pair(Some(register), pair.register, span);
-            }
-            return Ok(pair);
-        }
-        self.module.parse_expression(0, cursor);
-        let word = span;
-        let span = self.module.operands[0].span;
-        if let Some(register) = self.index_pair(form) {
-            if self.module.code.only_8080 {
-                self.module.error(DiagnosticCode::Intel, span, "the 8080 has no index registers");
-            }
-            return Ok(Operand::register(Some(register), span));
-        }
-        let value = self.module.evaluate_now(0)?;
-        let number = self.register_number(value, form, word, span);
-        let pair = self.numbered_pair(number, slot, form, span);
-        if number & !6 == 0 {
-            self.lint_number(0, pair.register, word);
-            self.lint_pair(self.named_register(), pair.register, span);
-        }
-        Ok(pair)
-    }
+/// Handles `LDAX H` and the like: ZASM assembles the opcode that results from the number, which
+/// is that of another instruction.
+fn invalid_pointer(asm: &mut Assembler<'_>, number: u16, form: &Form, span: Span) -> Operand {
+    let opcode = form.opcode | (number as u8) << 3;
+    let message = format!("{} takes B and D; this assembles {opcode:02X}H", form.mnemonic);
+    let help = "use M for the byte at H and L";
+    asm.report(Diagnostic::new(DiagnosticCode::OddPointer, span, message).help(help));
+    let register = if number == 4 { Register::H } else { Register::Sp };
+    Operand::register(Some(register), span)
+}
 
-    fn numbered_pair(&mut self, number: u16, slot: Slot, form: &Form, span: Span) -> Operand {
-        let number =
-            if number & !6 == 0 { number } else { self.replace_invalid_pair(number, form, span) };
-        let register = match (number & 6, slot) {
-            (0, _) => Register::B,
-            (2, _) => Register::D,
-            (4, Slot::PairX) => Register::X,
-            (4, Slot::PairY) => Register::Y,
-            (_, Slot::Pointer) => return self.invalid_pointer(number & 6, form, span),
-            (4, _) => Register::H,
-            (_, Slot::StackPair) => Register::Psw,
-            _ => Register::Sp,
-        };
-        Operand::register(Some(register), span)
-    }
+/// Returns X or Y if an operand is one of them and the instruction has a form for it.
+fn index_pair(asm: &Assembler<'_>, expr: &Expr, form: &Form) -> Option<Register> {
+    let name = expr.as_symbol()?;
+    let Some(BuiltIn::Register(register @ (Register::X | Register::Y))) = asm.names[name].built_in
+    else {
+        return None;
+    };
+    let mut forms = FORMS.iter().filter(|one| one.mnemonic == form.mnemonic);
+    forms.any(|one| one.slots[0] == Slot::IndexPair).then_some(register)
+}
 
-    /// Reports a number that is not a register pair's. ZASM continues with the number of the error
-    /// in its row, as long as the row shows its flag.
-    fn replace_invalid_pair(&mut self, number: u16, form: &Form, span: Span) -> u16 {
-        let message = format!("this instruction does not take register pair {number:02X}H");
-        let help = format!("its forms are {}", patterns(form.mnemonic));
-        self.module.report(Diagnostic::new(DiagnosticCode::NoRegister, span, message).help(help));
-        self.module.context.sink.flags_in_row().map_or(number, |errors| 2 * errors)
+fn small_number(
+    asm: &mut Assembler<'_>,
+    form: &Form,
+    span: Span,
+    cursor: &mut Cursor<'_>,
+) -> StatementResult<Operand> {
+    if at_end(asm, cursor) {
+        missing_operand(asm, DiagnosticCode::Operand, form, span);
+        return Ok(Operand::none());
     }
+    let expr = asm.parse_expression(cursor);
+    let value = asm.evaluate(&expr)?;
+    let span = expr.span;
+    Ok(Operand { value: Some(value), span, ..Operand::none() })
+}
 
-    /// Handles `LDAX H` and the like: ZASM assembles the opcode that results from the number, which
-    /// is that of another instruction.
-    fn invalid_pointer(&mut self, number: u16, form: &Form, span: Span) -> Operand {
-        let opcode = form.opcode | (number as u8) << 3;
-        let message = format!("{} takes B and D; this assembles {opcode:02X}H", form.mnemonic);
-        let help = "use M for the byte at H and L";
-        self.module.report(Diagnostic::new(DiagnosticCode::OddPointer, span, message).help(help));
-        let register = if number == 4 { Register::H } else { Register::Sp };
-        Operand::register(Some(register), span)
+/// Reads the register after a bit number. ZASM marks a missing one twice.
+fn bit_register(
+    asm: &mut Assembler<'_>,
+    form: &Form,
+    span: Span,
+    cursor: &mut Cursor<'_>,
+) -> StatementResult<Operand> {
+    let found = comma(asm, DiagnosticCode::Operand, form, span, cursor);
+    if found && !at_end(asm, cursor) {
+        return byte_register(asm, true, form, span, cursor);
     }
-
-    /// Returns X or Y if operand buffer 0 is one of them and the instruction has a form for it.
-    fn index_pair(&self, form: &Form) -> Option<Register> {
-        let name = self.module.operands[0].as_symbol()?;
-        let Some(BuiltIn::Register(register @ (Register::X | Register::Y))) =
-            self.module.symbols.names[name].built_in
-        else {
-            return None;
-        };
-        let mut forms = FORMS.iter().filter(|one| one.mnemonic == form.mnemonic);
-        forms.any(|one| one.slots[0] == Slot::IndexPair).then_some(register)
-    }
-
-    fn small_number(
-        &mut self,
-        form: &Form,
-        span: Span,
-        cursor: &mut Cursor<'_>,
-    ) -> StatementResult<Operand> {
-        if self.at_end(cursor) {
-            self.missing_operand(DiagnosticCode::Operand, form, span);
-            return Ok(Operand::none());
-        }
-        self.module.parse_expression(0, cursor);
-        let value = self.module.evaluate(0)?;
-        let span = self.module.operands[0].span;
-        Ok(Operand { value: Some(value), span, ..Operand::none() })
-    }
-
-    /// Reads the register after a bit number. ZASM marks a missing one twice.
-    fn bit_register(
-        &mut self,
-        form: &Form,
-        span: Span,
-        cursor: &mut Cursor<'_>,
-    ) -> StatementResult<Operand> {
-        let found = self.comma(DiagnosticCode::Operand, form, span, cursor);
-        if found && !self.at_end(cursor) {
-            return self.byte_register(1, true, form, span, cursor);
-        }
-        self.missing_operand(DiagnosticCode::Operand, form, span);
-        Ok(Operand::register(Some(Register::B), span))
-    }
+    missing_operand(asm, DiagnosticCode::Operand, form, span);
+    Ok(Operand::register(Some(Register::B), span))
 }
 
 /// Returns the forms of an instruction, for messages.

@@ -3,11 +3,11 @@
 //! They change neither code nor error flags. A comment `; allow NAME` on the line, or alone on the
 //! line above, hides the lint of that name there.
 
+use super::assembler::Assembler;
 use super::assembly::Assembly;
-use super::instruction::InstructionReader;
-use super::module_assembler::ModuleAssembler;
-use super::name_hash::NameId;
+use super::instruction::Operand;
 use super::name_table::BuiltIn;
+use super::name_table::NameId;
 use crate::diag::{Diagnostic, DiagnosticCode, Severity, render};
 use crate::isa::{FORMS, Form, Prefix, Register, Slot};
 use crate::references::{NameKind, ReferenceRole, References};
@@ -50,7 +50,6 @@ pub(super) struct Flow {
 
 impl Flow {
     /// A label or directive: others may jump here, or bytes of any meaning follow.
-    #[inline]
     pub(super) fn restart(&mut self) {
         *self = Self::default();
     }
@@ -61,221 +60,217 @@ fn is_return(form: &Form) -> bool {
     matches!((form.prefix, form.opcode), (Prefix::None, 0xC9) | (Prefix::Ed, 0x45 | 0x4D))
 }
 
-impl InstructionReader<'_, '_> {
-    /// Follows the straight path over an instruction.
-    #[inline]
-    pub(super) fn follow(&mut self, form: &Form, first: Option<Register>, span: Span) {
-        let nesting = self.input.nesting();
-        let flow = &mut self.module.flow;
-        if flow.nesting != nesting {
-            *flow = Flow { nesting, ..Flow::default() };
+/// Follows the straight path over an instruction.
+pub(super) fn follow(asm: &mut Assembler<'_>, form: &Form, first: &Operand, span: Span) {
+    let nesting = asm.input.nesting();
+    let flow = &mut asm.module.flow;
+    if flow.nesting != nesting {
+        *flow = Flow { nesting, ..Flow::default() };
+    }
+    let is_dead = std::mem::take(&mut flow.left) && flow.reachable == 0;
+    flow.reachable = flow.reachable.saturating_sub(1);
+    let last = std::mem::replace(&mut flow.opcode, form.opcode);
+    // Tables of jumps, and room for patches.
+    if is_dead && !matches!(form.opcode, 0xC3 | 0x18 | 0xC9 | 0x00) {
+        report_unreachable(asm, span);
+    }
+    let flow = &mut asm.module.flow;
+    let is_base = matches!(form.prefix, Prefix::None | Prefix::X | Prefix::Y);
+    match form.opcode {
+        // The address of a later return is pushed as well, mostly right behind its LXI.
+        0xC5 | 0xE5 if is_base => {
+            let is_address = matches!(last, 0x01 | 0x21);
+            flow.depth = if is_address { ANOTHER_STACK } else { flow.depth + 1 };
+            flow.pushed = span;
         }
-        let is_dead = std::mem::take(&mut flow.left) && flow.reachable == 0;
-        flow.reachable = flow.reachable.saturating_sub(1);
-        let last = std::mem::replace(&mut flow.opcode, form.opcode);
-        // Tables of jumps, and room for patches.
-        if is_dead && !matches!(form.opcode, 0xC3 | 0x18 | 0xC9 | 0x00) {
-            self.report_unreachable(span);
-        }
-        let flow = &mut self.module.flow;
-        let is_base = matches!(form.prefix, Prefix::None | Prefix::X | Prefix::Y);
-        match form.opcode {
-            // The address of a later return is pushed as well, mostly right behind its LXI.
-            0xC5 | 0xE5 if is_base => {
-                let is_address = matches!(last, 0x01 | 0x21);
-                flow.depth = if is_address { ANOTHER_STACK } else { flow.depth + 1 };
-                flow.pushed = span;
+        0xC1 | 0xE1 if is_base => flow.depth -= 1,
+        0xF9 | 0xE3 if is_base => flow.depth = ANOTHER_STACK,
+        0x7B if form.prefix == Prefix::Ed => flow.depth = ANOTHER_STACK,
+        _ if first.register == Some(Register::Sp) => flow.depth = ANOTHER_STACK,
+        0xE9 if is_base => (flow.left, flow.depth) = (true, 0),
+        0xC3 | 0x18 if form.prefix == Prefix::None => (flow.left, flow.depth) = (true, 0),
+        0xC9 | 0x45 | 0x4D if is_return(form) => {
+            flow.left = true;
+            if std::mem::take(&mut flow.depth) > 0 && !matches!(last, 0xC5 | 0xE5) {
+                report_unbalanced(asm, span);
             }
-            0xC1 | 0xE1 if is_base => flow.depth -= 1,
-            0xF9 | 0xE3 if is_base => flow.depth = ANOTHER_STACK,
-            0x7B if form.prefix == Prefix::Ed => flow.depth = ANOTHER_STACK,
-            _ if first == Some(Register::Sp) => flow.depth = ANOTHER_STACK,
-            0xE9 if is_base => (flow.left, flow.depth) = (true, 0),
-            0xC3 | 0x18 if form.prefix == Prefix::None => (flow.left, flow.depth) = (true, 0),
-            0xC9 | 0x45 | 0x4D if is_return(form) => {
-                flow.left = true;
-                if std::mem::take(&mut flow.depth) > 0 && !matches!(last, 0xC5 | 0xE5) {
-                    self.report_unbalanced(span);
-                }
-            }
-            _ => {}
         }
-        if matches!(form.slots[0], Slot::Word | Slot::Relative)
-            && self.module.operands[0].ops.iter().any(|op| matches!(op, Op::Here))
-        {
-            self.module.flow.reachable = SKIPPED_BY_JUMP;
-        }
+        _ => {}
     }
-
-    #[cold]
-    fn report_unreachable(&mut self, span: Span) {
-        if !self.module.context.sink.accepts(DiagnosticCode::Unreachable) {
-            return;
-        }
-        let message = "this instruction follows a jump or return and has no label";
-        let help = "remove it, or give it the label that a jump names";
-        self.module.report(Diagnostic::new(DiagnosticCode::Unreachable, span, message).help(help));
-    }
-
-    #[cold]
-    fn report_unbalanced(&mut self, span: Span) {
-        if !self.module.context.sink.accepts(DiagnosticCode::Unbalanced) {
-            return;
-        }
-        let message = "this returns to what PUSH put on the stack, and not to the caller";
-        let pushed = self.module.flow.pushed;
-        let diagnostic = Diagnostic::new(DiagnosticCode::Unbalanced, span, message);
-        let diagnostic = diagnostic.label(pushed, "no POP takes this off the stack");
-        self.module.report(diagnostic.help("add a POP before it, or remove the PUSH"));
-    }
-
-    /// Warns of a number where a register is expected.
-    #[cold]
-    pub(super) fn lint_number(&mut self, which: usize, register: Option<Register>, word: Span) {
-        let expr = &self.module.operands[which];
-        let is_number = |op: &Op| matches!(op, Op::Number(_) | Op::Binary(_) | Op::Group);
-        if expr.ops.is_empty() || !expr.ops.iter().all(is_number) {
-            return;
-        }
-        let Some(register) = register else { return };
-        let span = expr.span;
-        let message = format!("this number is the register {}", register.name());
-        let diagnostic = Diagnostic::new(DiagnosticCode::NumberAsRegister, span, message);
-        let diagnostic = self.suggest_form(diagnostic, word, span, false);
-        self.module.report(diagnostic);
-    }
-
-    /// Adds the suggestion to use the instruction for a constant, or the one for a register.
-    pub(super) fn suggest_form(
-        &self,
-        diagnostic: Diagnostic,
-        word: Span,
-        operand: Span,
-        to_register: bool,
-    ) -> Diagnostic {
-        let sources = &self.module.context.sources;
-        let text = |span| String::from_utf8_lossy(sources.slice(span)).into_owned();
-        let found = CONSTANT_FORMS.iter().find_map(|&(register, constant)| {
-            let (from, to) = if to_register { (constant, register) } else { (register, constant) };
-            text(word).eq_ignore_ascii_case(from).then_some(to)
-        });
-        let operands = text(Span::new(word.end, operand.end));
-        // A constant cannot be the destination of a move.
-        let is_whole = operands.contains(',') == matches!(found, Some("MVI" | "MOV"));
-        let Some(form) = found.filter(|_| is_whole) else { return diagnostic };
-        let is_small = text(word).starts_with(|first: char| first.is_ascii_lowercase());
-        let form = if is_small { form.to_ascii_lowercase() } else { form.to_owned() };
-        diagnostic.help(format!("did you mean {form} {}?", operands.trim())).fix(word, form)
-    }
-
-    /// Warns of a register where a value is expected, which is the register's number.
-    #[inline]
-    pub(super) fn lint_value(&mut self, which: usize, word: Span) {
-        let Some(name) = self.module.operands[which].as_symbol() else { return };
-        if let Some(BuiltIn::Register(register)) = self.module.symbols.names[name].built_in {
-            self.report_register_as_number(which, register, word);
-        }
-    }
-
-    #[cold]
-    fn report_register_as_number(&mut self, which: usize, register: Register, word: Span) {
-        let span = self.module.operands[which].span;
-        let (name, value) = (register.name(), register.value());
-        let message =
-            format!("a value is expected here, and the register {name} is the number {value}");
-        let mut diagnostic = Diagnostic::new(DiagnosticCode::RegisterAsNumber, span, message);
-        if name.len() == 1 && !matches!(register, Register::X | Register::Y) {
-            diagnostic = self.suggest_form(diagnostic, word, span, true);
-        }
-        self.module.report(diagnostic);
-    }
-
-    /// Warns of a register pair that stands for another one here: `DAD X` is `DAD H`.
-    #[inline]
-    pub(super) fn lint_pair(
-        &mut self,
-        named: Option<Register>,
-        used: Option<Register>,
-        span: Span,
-    ) {
-        if let (Some(named), Some(used)) = (named, used)
-            && named != used
-        {
-            self.report_wrong_pair(named, used, span);
-        }
-    }
-
-    #[cold]
-    fn report_wrong_pair(&mut self, named: Register, used: Register, span: Span) {
-        let (named, used) = (named.name(), used.name());
-        let message =
-            format!("this instruction does not take {named}; it is assembled with {used}");
-        let help = format!("write {used} if it is meant");
-        self.module.report(Diagnostic::new(DiagnosticCode::WrongPair, span, message).help(help));
-    }
-
-    /// Returns the register that operand buffer 0 names.
-    pub(super) fn named_register(&self) -> Option<Register> {
-        let name = self.module.operands[0].as_symbol()?;
-        match self.module.symbols.names[name].built_in {
-            Some(BuiltIn::Register(register)) => Some(register),
-            _ => None,
-        }
+    if matches!(form.slots[0], Slot::Word | Slot::Relative) && first.uses_location {
+        asm.module.flow.reachable = SKIPPED_BY_JUMP;
     }
 }
 
-impl ModuleAssembler<'_> {
-    /// Warns of a symbol in the place of an operator, which is a label without its colon.
-    #[cold]
-    pub(super) fn lint_symbol_as_operator(&mut self, name: NameId, span: Span, rest: &[u8]) {
-        let spelling = self.symbols.names.spelling(name);
-        let message =
-            format!("{spelling} is a symbol, not an instruction; its value is written as a word");
-        let diagnostic = Diagnostic::new(DiagnosticCode::SymbolAsOperator, span, message);
-        let diagnostic = match rest.first() {
-            Some(b'\n' | b'\r' | b';' | b']') | None => {
-                diagnostic.help(format!("write .WORD {spelling} if a word is meant"))
-            }
-            _ => {
-                let written =
-                    String::from_utf8_lossy(self.context.sources.slice(span)).into_owned();
-                let help = format!("a label ends with a colon: write {written}:");
-                diagnostic.help(help).fix(span, format!("{written}:"))
-            }
-        };
-        self.report(diagnostic);
+fn report_unreachable(asm: &mut Assembler<'_>, span: Span) {
+    if !asm.sink.accepts(DiagnosticCode::Unreachable) {
+        return;
     }
+    let message = "this instruction follows a jump or return and has no label";
+    let help = "remove it, or give it the label that a jump names";
+    asm.report(Diagnostic::new(DiagnosticCode::Unreachable, span, message).help(help));
+}
 
-    /// Warns of an instruction without operands that a colon makes a label: `RET:`.
-    #[cold]
-    pub(super) fn lint_instruction_as_label(&mut self, form: u16, span: Span, cursor: &Cursor<'_>) {
-        let Form { mnemonic, slots, .. } = &FORMS[usize::from(form)];
-        let mut ahead = cursor.clone();
-        ahead.skip_blanks();
-        if slots[0] == Slot::None && ahead.at_statement_end() {
-            let message = format!("the colon makes {mnemonic} a label, and no instruction");
-            let diagnostic = Diagnostic::new(DiagnosticCode::InstructionAsLabel, span, message);
-            let colon = Span::new(span.end, cursor.offset());
-            self.report(diagnostic.help(format!("did you mean {mnemonic}?")).fix(colon, ""));
-        }
+fn report_unbalanced(asm: &mut Assembler<'_>, span: Span) {
+    if !asm.sink.accepts(DiagnosticCode::Unbalanced) {
+        return;
     }
+    let message = "this returns to what PUSH put on the stack, and not to the caller";
+    let pushed = asm.module.flow.pushed;
+    let diagnostic = Diagnostic::new(DiagnosticCode::Unbalanced, span, message);
+    let diagnostic = diagnostic.label(pushed, "no POP takes this off the stack");
+    asm.report(diagnostic.help("add a POP before it, or remove the PUSH"));
+}
 
-    /// Warns of a decimal address with the look of a hexadecimal one: `.LOC 8000`.
-    pub(super) fn lint_decimal_address(&mut self) {
-        let Expr { ops, span, .. } = &self.operands[0];
-        let text = self.context.sources.slice(*span);
-        let is_round = text.len() > 2 && text.ends_with(b"00");
-        let is_plain = matches!(ops[..], [Op::Number(_)]) && text.iter().all(u8::is_ascii_digit);
-        if self.radix != 10 || !is_round || !is_plain {
-            return;
-        }
-        let (span, digits) = (*span, String::from_utf8_lossy(text).into_owned());
-        let Op::Number(value) = ops[0] else { return };
-        let message = format!("this address is decimal: {digits} is {value:04X}H");
-        let help = format!("did you mean {digits}H?");
-        let diagnostic = Diagnostic::new(DiagnosticCode::DecimalAddress, span, message).help(help);
-        self.report(diagnostic.fix(span, format!("{digits}H")));
+/// Warns of a number where a register is expected.
+pub(super) fn lint_number(
+    asm: &mut Assembler<'_>,
+    expr: &Expr,
+    register: Option<Register>,
+    word: Span,
+) {
+    let is_number = |op: &Op| matches!(op, Op::Number(_) | Op::Binary(_) | Op::Group);
+    if expr.ops.is_empty() || !expr.ops.iter().all(is_number) {
+        return;
     }
+    let Some(register) = register else { return };
+    let span = expr.span;
+    let message = format!("this number is the register {}", register.name());
+    let diagnostic = Diagnostic::new(DiagnosticCode::NumberAsRegister, span, message);
+    let diagnostic = suggest_form(asm, diagnostic, word, span, false);
+    asm.report(diagnostic);
+}
+
+/// Adds the suggestion to use the instruction for a constant, or the one for a register.
+pub(super) fn suggest_form(
+    asm: &Assembler<'_>,
+    diagnostic: Diagnostic,
+    word: Span,
+    operand: Span,
+    to_register: bool,
+) -> Diagnostic {
+    let sources = &asm.sources;
+    let text = |span| String::from_utf8_lossy(sources.slice(span)).into_owned();
+    let found = CONSTANT_FORMS.iter().find_map(|&(register, constant)| {
+        let (from, to) = if to_register { (constant, register) } else { (register, constant) };
+        text(word).eq_ignore_ascii_case(from).then_some(to)
+    });
+    let operands = text(Span::new(word.end, operand.end));
+    // A constant cannot be the destination of a move.
+    let is_whole = operands.contains(',') == matches!(found, Some("MVI" | "MOV"));
+    let Some(form) = found.filter(|_| is_whole) else { return diagnostic };
+    let is_small = text(word).starts_with(|first: char| first.is_ascii_lowercase());
+    let form = if is_small { form.to_ascii_lowercase() } else { form.to_owned() };
+    diagnostic.help(format!("did you mean {form} {}?", operands.trim())).fix(word, form)
+}
+
+/// Warns of a register where a value is expected, which is the register's number.
+pub(super) fn lint_value(asm: &mut Assembler<'_>, expr: &Expr, word: Span) {
+    let Some(name) = expr.as_symbol() else { return };
+    if let Some(BuiltIn::Register(register)) = asm.names[name].built_in {
+        report_register_as_number(asm, expr, register, word);
+    }
+}
+
+fn report_register_as_number(asm: &mut Assembler<'_>, expr: &Expr, register: Register, word: Span) {
+    let span = expr.span;
+    let (name, value) = (register.name(), register.value());
+    let message =
+        format!("a value is expected here, and the register {name} is the number {value}");
+    let mut diagnostic = Diagnostic::new(DiagnosticCode::RegisterAsNumber, span, message);
+    if name.len() == 1 && !matches!(register, Register::X | Register::Y) {
+        diagnostic = suggest_form(asm, diagnostic, word, span, true);
+    }
+    asm.report(diagnostic);
+}
+
+/// Warns of a register pair that stands for another one here: `DAD X` is `DAD H`.
+pub(super) fn lint_pair(
+    asm: &mut Assembler<'_>,
+    named: Option<Register>,
+    used: Option<Register>,
+    span: Span,
+) {
+    if let (Some(named), Some(used)) = (named, used)
+        && named != used
+    {
+        report_wrong_pair(asm, named, used, span);
+    }
+}
+
+fn report_wrong_pair(asm: &mut Assembler<'_>, named: Register, used: Register, span: Span) {
+    let (named, used) = (named.name(), used.name());
+    let message = format!("this instruction does not take {named}; it is assembled with {used}");
+    let help = format!("write {used} if it is meant");
+    asm.report(Diagnostic::new(DiagnosticCode::WrongPair, span, message).help(help));
+}
+
+/// Returns the register that an operand names.
+pub(super) fn named_register(asm: &Assembler<'_>, expr: &Expr) -> Option<Register> {
+    let name = expr.as_symbol()?;
+    match asm.names[name].built_in {
+        Some(BuiltIn::Register(register)) => Some(register),
+        _ => None,
+    }
+}
+
+/// Warns of a symbol in the place of an operator, which is a label without its colon.
+pub(super) fn lint_symbol_as_operator(
+    asm: &mut Assembler<'_>,
+    name: NameId,
+    span: Span,
+    rest: &[u8],
+) {
+    let spelling = asm.names.spelling(name);
+    let message =
+        format!("{spelling} is a symbol, not an instruction; its value is written as a word");
+    let diagnostic = Diagnostic::new(DiagnosticCode::SymbolAsOperator, span, message);
+    let diagnostic = match rest.first() {
+        Some(b'\n' | b'\r' | b';' | b']') | None => {
+            diagnostic.help(format!("write .WORD {spelling} if a word is meant"))
+        }
+        _ => {
+            let written = String::from_utf8_lossy(asm.sources.slice(span)).into_owned();
+            let help = format!("a label ends with a colon: write {written}:");
+            diagnostic.help(help).fix(span, format!("{written}:"))
+        }
+    };
+    asm.report(diagnostic);
+}
+
+/// Warns of an instruction without operands that a colon makes a label: `RET:`.
+pub(super) fn lint_instruction_as_label(
+    asm: &mut Assembler<'_>,
+    form: u16,
+    span: Span,
+    cursor: &Cursor<'_>,
+) {
+    let Form { mnemonic, slots, .. } = &FORMS[usize::from(form)];
+    let mut ahead = cursor.clone();
+    ahead.skip_blanks();
+    if slots[0] == Slot::None && ahead.at_statement_end() {
+        let message = format!("the colon makes {mnemonic} a label, and no instruction");
+        let diagnostic = Diagnostic::new(DiagnosticCode::InstructionAsLabel, span, message);
+        let colon = Span::new(span.end, cursor.offset());
+        asm.report(diagnostic.help(format!("did you mean {mnemonic}?")).fix(colon, ""));
+    }
+}
+
+/// Warns of a decimal address with the look of a hexadecimal one: `.LOC 8000`.
+pub(super) fn lint_decimal_address(asm: &mut Assembler<'_>, expr: &Expr) {
+    let Expr { ops, span } = expr;
+    let text = asm.sources.slice(*span);
+    let is_round = text.len() > 2 && text.ends_with(b"00");
+    let is_plain = matches!(ops[..], [Op::Number(_)]) && text.iter().all(u8::is_ascii_digit);
+    if asm.module.radix != 10 || !is_round || !is_plain {
+        return;
+    }
+    let (span, digits) = (*span, String::from_utf8_lossy(text).into_owned());
+    let Op::Number(value) = ops[0] else { return };
+    let message = format!("this address is decimal: {digits} is {value:04X}H");
+    let help = format!("did you mean {digits}H?");
+    let diagnostic = Diagnostic::new(DiagnosticCode::DecimalAddress, span, message).help(help);
+    asm.report(diagnostic.fix(span, format!("{digits}H")));
 }
 
 /// Adds the warnings about labels that no statement uses.

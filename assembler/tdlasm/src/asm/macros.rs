@@ -6,12 +6,12 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
-use super::arguments::{Argument, ArgumentReader, closing_parenthesis};
+use super::arguments::{self, Argument, closing_parenthesis};
 use super::assembler::Assembler;
 use super::input::{Frame, FrameKind, InputChange, StatementPlace};
 use super::macro_definition::{Macro, Parameter, Piece};
-use super::name_hash::NameId;
-use super::pass::{Pass, StatementAbort, StatementEnd, StatementResult};
+use super::name_table::NameId;
+use super::pass::{StatementAbort, StatementEnd, StatementResult};
 use super::statement::UNKNOWN_OPERATOR;
 use crate::diag::DiagnosticCode;
 use crate::references::{self, ReferenceRole};
@@ -27,370 +27,345 @@ const CALL_COST: usize = 128;
 /// The maximum size in bytes of the macro texts open at a time, which can grow at every level.
 const MAX_OPEN: usize = 1 << 21;
 
-pub(super) struct MacroExpander<'s, 'a> {
-    pub(super) asm: &'s mut Assembler<'a>,
+/// Reads `.DEFINE NAME[A,B]=[text]`.
+pub(super) fn define_macro(
+    asm: &mut Assembler<'_>,
+    span: Span,
+    cursor: &mut Cursor<'_>,
+) -> StatementResult<StatementEnd> {
+    cursor.skip_blanks();
+    let start = cursor.offset();
+    let Some(word) = cursor.take(lex::symbol) else {
+        asm.error(DiagnosticCode::Operand, span, "the name of the macro is missing");
+        return Ok(StatementEnd::Open);
+    };
+    let place = cursor.since(start);
+    let name = asm.names.intern(word);
+    let Some(parameters) = parameters(asm, cursor) else { return Ok(StatementEnd::Open) };
+    let Some(body) = macro_body(asm, cursor) else { return Ok(StatementEnd::Complete) };
+    let (pieces, used) = pieces(asm, body, &parameters);
+    if asm.records_references() {
+        asm.record_reference(name, place, ReferenceRole::Definition);
+        let declared: Vec<Span> = parameters.iter().map(|one| one.place).collect();
+        asm.record_parameters(&declared, &used);
+    }
+    let name_text = asm.names.spelling(name).into();
+    asm.add_macro(name, Macro { name: name_text, parameters, pieces, place });
+    Ok(StatementEnd::Open)
 }
 
-impl MacroExpander<'_, '_> {
-    /// Reads `.DEFINE NAME[A,B]=[text]`.
-    pub(super) fn define_macro(
-        &mut self,
-        span: Span,
-        cursor: &mut Cursor<'_>,
-    ) -> StatementResult<StatementEnd> {
+fn parameters(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Option<Vec<Parameter>> {
+    cursor.skip_blanks();
+    let mut parameters = Vec::new();
+    if cursor.peek() != Some(b'[') {
+        return Some(parameters);
+    }
+    let Some(close) = asm.closing_bracket(cursor) else {
+        asm.unclosed(cursor);
+        return None;
+    };
+    cursor.advance(1);
+    while cursor.offset() < close {
         cursor.skip_blanks();
         let start = cursor.offset();
-        let Some(word) = cursor.take(lex::symbol) else {
-            self.asm.error(DiagnosticCode::Operand, span, "the name of the macro is missing");
-            return Ok(StatementEnd::Open);
+        let Some(name) = cursor.take(lex::symbol) else {
+            if cursor.offset() != close {
+                let message = "the name of an argument is missing";
+                asm.error(DiagnosticCode::MacroForm, cursor.here(), message);
+            }
+            break;
         };
         let place = cursor.since(start);
-        let known = self.asm.module.symbols.names.len();
-        let name = self.asm.module.symbols.names.intern(word);
-        let Some(parameters) = self.parameters(cursor) else { return Ok(StatementEnd::Open) };
-        let Some(body) = self.macro_body(cursor) else { return Ok(StatementEnd::Complete) };
-        let (pieces, used) = self.pieces(body, &parameters);
-        if self.asm.module.context.records_references() {
-            self.asm.module.context.record_reference(name, place, ReferenceRole::Definition);
-            let declared: Vec<Span> = parameters.iter().map(|one| one.place).collect();
-            self.asm.module.symbols.record_parameters(
-                &mut self.asm.module.context,
-                &declared,
-                &used,
-            );
+        let default = default_text(asm, cursor);
+        let created = name.starts_with(b"%");
+        parameters.push(Parameter { name: name.to_vec(), place, default, created });
+        cursor.skip_blanks();
+        if !cursor.eat(b',') {
+            break;
         }
-        if self.asm.module.context.pass == Pass::Single && name < known {
-            // The name was used before: ZASM's second pass would take that use as a call.
-            self.asm.module.context.sink.needs_two_passes = true;
+    }
+    if cursor.offset() != close {
+        let message = "a comma or a closing bracket is missing";
+        asm.error(DiagnosticCode::MacroForm, cursor.here(), message);
+    }
+    cursor.move_to(close + 1);
+    Some(parameters)
+}
+
+fn default_text(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Vec<u8> {
+    cursor.skip_blanks();
+    if cursor.peek() != Some(b'(') {
+        return Vec::new();
+    }
+    let text = cursor.rest();
+    let Some(end) = closing_parenthesis(text) else {
+        asm.error(DiagnosticCode::MacroForm, cursor.here(), "this parenthesis is not closed");
+        return Vec::new();
+    };
+    cursor.advance_lines(end + 1);
+    text[1..end].to_vec()
+}
+
+/// Reads the text in brackets after the `=`, which may be on a later line. If the bracket is
+/// missing ZASM continues to search, over any text in between.
+fn macro_body(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Option<Span> {
+    let before = cursor.here();
+    let line_end = memchr::memchr2(b'\n', b'\r', cursor.rest()).unwrap_or(usize::MAX);
+    let equals = memchr::memchr(b'=', cursor.rest()).unwrap_or(0);
+    let Some(bracket) = memchr::memchr(b'[', &cursor.rest()[equals..]) else {
+        let message = "the macro's text in brackets is missing";
+        asm.error(DiagnosticCode::Unterminated, before, message);
+        cursor.advance_lines(cursor.rest().len());
+        return None;
+    };
+    let open = equals + bracket;
+    if !only_comments_after_equals(cursor.rest()[..open].trim_ascii()) {
+        let message = "the macro's text in brackets is missing here; the next bracket is used";
+        asm.error(DiagnosticCode::MacroGap, before, message);
+    }
+    cursor.advance_lines(open);
+    if open > line_end {
+        asm.sink.next_row();
+    }
+    let start = cursor.offset() + 1;
+    let Some(close) = asm.closing_bracket(cursor) else {
+        asm.unclosed(cursor);
+        return None;
+    };
+    cursor.move_to(close + 1);
+    let body = Span::new(start, close);
+    asm.warn_of_brackets(body);
+    if memchr::memchr2(b'\n', b'\r', asm.sources.slice(body)).is_some() {
+        asm.sink.next_row();
+    }
+    Some(body)
+}
+
+/// Maps parameter names to their indexes. Of two equal names the last one counts.
+fn parameter_index(asm: &Assembler<'_>, parameters: &[Parameter]) -> FxHashMap<SmolStr, usize> {
+    let names = parameters.iter().map(|one| asm.names.significant(&one.name));
+    names.zip(0..).collect()
+}
+
+/// Splits a body at its parameters. Removes joining quotes and comments with two semicolons.
+/// Also returns the uses of the parameters.
+fn pieces(
+    asm: &Assembler<'_>,
+    body: Span,
+    parameters: &[Parameter],
+) -> (Vec<Piece>, Vec<(usize, Span)>) {
+    let text = asm.sources.slice(body);
+    let index = parameter_index(asm, parameters);
+    let argument = |word: &[u8]| match index.is_empty() {
+        true => None,
+        false => index.get(&asm.names.significant(word)).copied(),
+    };
+    let mut used = Vec::new();
+    let mut splitter =
+        BodySplitter { pieces: Vec::new(), base: body.start, from: 0, joined: false };
+    let mut at = 0;
+    while at < text.len() {
+        // Only whole words are replaced: a parameter A is not found within another symbol. As
+        // in ZASM, comments and strings are searched as well; a quote next to a parameter is
+        // removed.
+        let word = lex::symbol(&text[at..]).map_or(&[][..], |(_, word)| word);
+        if !word.is_empty() {
+            if let Some(index) = argument(word) {
+                splitter.argument(at, at + word.len(), index);
+                let start = body.start + at as u32;
+                used.push((index, Span::new(start, start + word.len() as u32)));
+            }
+            at += word.len();
+        } else if text[at] == b'\''
+            && (splitter.just_after(at) || starts_argument(text, at + 1, argument))
+        {
+            splitter.drop(at, at + 1);
+            at += 1;
+        } else if text[at..].starts_with(b";;") {
+            let length = memchr::memchr2(b'\n', b'\r', &text[at..]).unwrap_or(text.len() - at);
+            splitter.drop(at, at + length);
+            at += length;
+        } else {
+            at += 1;
         }
-        let name_text = self.asm.module.symbols.names.spelling(name).into();
-        self.asm.module.symbols.add_macro(
-            &mut self.asm.module.context,
-            name,
-            Macro { name: name_text, parameters, pieces, place },
+    }
+    (splitter.finish(text.len()), used)
+}
+
+pub(super) fn call(
+    asm: &mut Assembler<'_>,
+    index: usize,
+    span: Span,
+    cursor: &mut Cursor<'_>,
+) -> StatementResult {
+    expand(asm, index, None, span, cursor)
+}
+
+/// Expands a macro call in an operand, and reads the statement again with the macro's text.
+pub(super) fn expand_in_operand(
+    asm: &mut Assembler<'_>,
+    name: NameId,
+    head: Span,
+    cursor: &mut Cursor<'_>,
+) -> StatementResult {
+    let Some(index) = asm.names[name].macro_index() else { return Ok(()) };
+    let span = asm.symbol_span(head.end);
+    cursor.move_to(span.end);
+    expand(asm, index, Some(head), span, cursor)
+}
+
+/// Makes the text of a macro the next input, after the `head` of the calling statement.
+fn expand(
+    asm: &mut Assembler<'_>,
+    index: usize,
+    head: Option<Span>,
+    span: Span,
+    cursor: &mut Cursor<'_>,
+) -> StatementResult {
+    let arguments = arguments::arguments(asm, cursor)?;
+    let definition = Arc::clone(&asm.names.macros[index]);
+    let given = arguments.len();
+    let values = argument_values(asm, &definition, arguments);
+    check_created(asm, &definition, given, cursor);
+    let head = head.map(Piece::Text);
+    let pieces = || head.iter().chain(&definition.pieces);
+    let length = |piece: &Piece| match piece {
+        Piece::Text(place) => (place.end - place.start) as usize,
+        Piece::Argument(at) => values[*at].text.len(),
+    };
+    let mut expansion = Expansion {
+        text: Vec::with_capacity(pieces().map(length).sum()),
+        keeps_origins: asm.records_references(),
+        origins: std::mem::take(&mut asm.recorder.origins),
+        tail: None,
+    };
+    for piece in pieces() {
+        match piece {
+            Piece::Text(place) => expansion.add(asm.sources.slice(*place), Some(*place)),
+            Piece::Argument(at) => expansion.add(&values[*at].text, values[*at].place),
+        }
+    }
+    let call = Span::new(span.start, cursor.offset());
+    let place = place_of_call(asm, call, cursor);
+    add_tail(asm, &mut expansion, cursor);
+    enter(asm, Arc::clone(&definition.name), call, place, expansion)
+}
+
+/// Appends the rest of the calling line to the macro text: it continues the last statement,
+/// unless that ends with its line.
+fn add_tail(asm: &mut Assembler<'_>, expansion: &mut Expansion, cursor: &mut Cursor<'_>) {
+    let ends_line = matches!(expansion.text.last(), Some(b'\n' | b'\r'));
+    let mut after = cursor.clone();
+    after.skip_blanks();
+    let is_first = asm.input.calls == 0;
+    asm.input.calls += 1;
+    if ends_line && is_first && after.peek() == Some(b']') {
+        let message = "ZASM marks the bracket after the first call of a macro";
+        asm.error(DiagnosticCode::TrailingText, after.here(), message);
+    }
+    if !ends_line {
+        let start = cursor.offset();
+        cursor.skip_line();
+        let tail = cursor.since(start);
+        expansion.tail = Some(expansion.text.len());
+        expansion.add(asm.sources.slice(tail), Some(tail));
+    }
+}
+
+/// If all arguments are given, ZASM assembles the parameter list behind the first `%`: it marks
+/// each character of a default, and each further `%`. A small letter is an unknown operator, so
+/// that the rest of the list is skipped.
+fn check_created(asm: &mut Assembler<'_>, definition: &Macro, given: usize, cursor: &Cursor<'_>) {
+    let parameters = &definition.parameters[..];
+    let Some(first) = parameters.iter().position(|one| one.created) else { return };
+    if given < parameters.len() {
+        return;
+    }
+    let rest = &parameters[first + 1..];
+    let is_operator = |one: &Parameter| one.default.iter().any(u8::is_ascii_lowercase);
+    let operator = rest.iter().position(is_operator);
+    let read = &rest[..operator.map_or(rest.len(), |at| at + 1)];
+    let letters = |one: &Parameter| one.default.len() + usize::from(one.created);
+    let count: usize = read.iter().map(letters).sum();
+    if count > 0 {
+        let message = match operator {
+            Some(_) => "this call emits four zero bytes: a default follows a parameter with %",
+            None => "a parameter with a default or a % follows one with %",
+        };
+        asm.error_counted(
+            DiagnosticCode::AfterCreated,
+            cursor.since(cursor.offset().saturating_sub(1)),
+            message,
+            count,
         );
-        Ok(StatementEnd::Open)
     }
+    if operator.is_some() {
+        asm.code.write(&UNKNOWN_OPERATOR);
+    }
+}
 
-    fn parameters(&mut self, cursor: &mut Cursor<'_>) -> Option<Vec<Parameter>> {
-        cursor.skip_blanks();
-        let mut parameters = Vec::new();
-        if cursor.peek() != Some(b'[') {
-            return Some(parameters);
-        }
-        let Some(close) = self.asm.closing_bracket(cursor) else {
-            self.asm.unclosed(cursor);
-            return None;
-        };
-        cursor.advance(1);
-        while cursor.offset() < close {
-            cursor.skip_blanks();
-            let start = cursor.offset();
-            let Some(name) = cursor.take(lex::symbol) else {
-                if cursor.offset() != close {
-                    let message = "the name of an argument is missing";
-                    self.asm.error(DiagnosticCode::MacroForm, cursor.here(), message);
-                }
-                break;
-            };
-            let place = cursor.since(start);
-            let default = self.default_text(cursor);
-            let created = name.starts_with(b"%");
-            parameters.push(Parameter { name: name.to_vec(), place, default, created });
-            cursor.skip_blanks();
-            if !cursor.eat(b',') {
-                break;
-            }
-        }
-        if cursor.offset() != close {
-            let message = "a comma or a closing bracket is missing";
-            self.asm.error(DiagnosticCode::MacroForm, cursor.here(), message);
-        }
-        cursor.move_to(close + 1);
-        Some(parameters)
+fn argument_values<'t>(
+    asm: &mut Assembler<'_>,
+    definition: &'t Macro,
+    arguments: Vec<Argument<'t>>,
+) -> Vec<Argument<'t>> {
+    let mut values = arguments;
+    values.truncate(definition.parameters.len());
+    for parameter in &definition.parameters[values.len()..] {
+        values.push(Argument::made(match parameter.created {
+            true => Cow::Owned(asm.names.created_symbol()),
+            false => Cow::Borrowed(&parameter.default[..]),
+        }));
     }
+    values
+}
 
-    fn default_text(&mut self, cursor: &mut Cursor<'_>) -> Vec<u8> {
-        cursor.skip_blanks();
-        if cursor.peek() != Some(b'(') {
-            return Vec::new();
-        }
-        let text = cursor.rest();
-        let Some(end) = closing_parenthesis(text) else {
-            self.asm.error(
-                DiagnosticCode::MacroForm,
-                cursor.here(),
-                "this parenthesis is not closed",
-            );
-            return Vec::new();
-        };
-        cursor.advance_lines(end + 1);
-        text[1..end].to_vec()
+fn enter(
+    asm: &mut Assembler<'_>,
+    name: Arc<str>,
+    call: Span,
+    place: StatementPlace,
+    expansion: Expansion,
+) -> StatementResult {
+    asm.input.macro_text += expansion.text.len() + CALL_COST;
+    let open = asm.input.open_text + expansion.text.len();
+    let nested = asm.input.macro_depth() >= MAX_DEPTH || open > MAX_OPEN;
+    if nested || asm.input.macro_text > MAX_TEXT {
+        let (file, line) = asm.sources.file_line(call.start);
+        let message =
+            format!("macros call each other endlessly, here from {}, line {line}", file.name);
+        asm.error(DiagnosticCode::MacroLimit, call, message);
+        return Err(StatementAbort::Stop);
     }
+    let Expansion { text, mut origins, tail, .. } = expansion;
+    let tail = tail.unwrap_or(text.len());
+    let sources = &mut asm.sources;
+    let Some(index) = sources.add_without_end(name, Origin::Macro(call), Arc::new(text)) else {
+        return Err(StatementAbort::Stop);
+    };
+    if asm.records_references() {
+        asm.record_expansion(asm.sources.get(index).base, &origins);
+    }
+    origins.clear();
+    asm.recorder.origins = origins;
+    let mut frame = Frame::new(FrameKind::Macro, &asm.sources, index);
+    frame.call = Some(place);
+    frame.tail = tail;
+    frame.closes = memchr::memchr(b']', &frame.text[tail..]).is_some();
+    asm.input.pending_change = Some(InputChange::Into(frame));
+    Ok(())
+}
 
-    /// Reads the text in brackets after the `=`, which may be on a later line. If the bracket is
-    /// missing ZASM continues to search, over any text in between.
-    fn macro_body(&mut self, cursor: &mut Cursor<'_>) -> Option<Span> {
-        let before = cursor.here();
-        let line_end = memchr::memchr2(b'\n', b'\r', cursor.rest()).unwrap_or(usize::MAX);
-        let equals = memchr::memchr(b'=', cursor.rest()).unwrap_or(0);
-        let Some(bracket) = memchr::memchr(b'[', &cursor.rest()[equals..]) else {
-            let message = "the macro's text in brackets is missing";
-            self.asm.error(DiagnosticCode::Unterminated, before, message);
-            cursor.advance_lines(cursor.rest().len());
-            return None;
-        };
-        let open = equals + bracket;
-        if !only_comments_after_equals(cursor.rest()[..open].trim_ascii()) {
-            let message = "the macro's text in brackets is missing here; the next bracket is used";
-            self.asm.error(DiagnosticCode::MacroGap, before, message);
-        }
-        cursor.advance_lines(open);
-        if open > line_end {
-            self.asm.module.context.sink.next_row();
-        }
-        let start = cursor.offset() + 1;
-        let Some(close) = self.asm.closing_bracket(cursor) else {
-            self.asm.unclosed(cursor);
-            return None;
-        };
-        cursor.move_to(close + 1);
-        let body = Span::new(start, close);
-        self.asm.warn_of_brackets(body);
-        if memchr::memchr2(b'\n', b'\r', self.asm.module.context.sources.slice(body)).is_some() {
-            self.asm.module.context.sink.next_row();
-        }
-        Some(body)
+/// Returns file and line of the end of a call, or of that around it. The cursor is behind it.
+fn place_of_call(asm: &mut Assembler<'_>, call: Span, cursor: &Cursor<'_>) -> StatementPlace {
+    let statement = asm.statement.place;
+    let is_in_macro = asm.input.top().is_some_and(|frame| frame.call.is_some());
+    if is_in_macro || cursor.lines() == statement.lines {
+        return statement;
     }
-
-    /// Maps parameter names to their indexes. Of two equal names the last one counts.
-    fn parameter_index(&self, parameters: &[Parameter]) -> FxHashMap<SmolStr, usize> {
-        let names =
-            parameters.iter().map(|one| self.asm.module.symbols.names.significant(&one.name));
-        names.zip(0..).collect()
-    }
-
-    /// Splits a body at its parameters. Removes joining quotes and comments with two semicolons.
-    /// Also returns the uses of the parameters.
-    fn pieces(&self, body: Span, parameters: &[Parameter]) -> (Vec<Piece>, Vec<(usize, Span)>) {
-        let text = self.asm.module.context.sources.slice(body);
-        let index = self.parameter_index(parameters);
-        let argument = |word: &[u8]| match index.is_empty() {
-            true => None,
-            false => index.get(&self.asm.module.symbols.names.significant(word)).copied(),
-        };
-        let mut used = Vec::new();
-        let mut splitter =
-            BodySplitter { pieces: Vec::new(), base: body.start, from: 0, joined: false };
-        let mut at = 0;
-        while at < text.len() {
-            // Only whole words are replaced: a parameter A is not found within another symbol. As
-            // in ZASM, comments and strings are searched as well; a quote next to a parameter is
-            // removed.
-            let word = lex::symbol(&text[at..]).map_or(&[][..], |(_, word)| word);
-            if !word.is_empty() {
-                if let Some(index) = argument(word) {
-                    splitter.argument(at, at + word.len(), index);
-                    let start = body.start + at as u32;
-                    used.push((index, Span::new(start, start + word.len() as u32)));
-                }
-                at += word.len();
-            } else if text[at] == b'\''
-                && (splitter.just_after(at) || starts_argument(text, at + 1, argument))
-            {
-                splitter.drop(at, at + 1);
-                at += 1;
-            } else if text[at..].starts_with(b";;") {
-                let length = memchr::memchr2(b'\n', b'\r', &text[at..]).unwrap_or(text.len() - at);
-                splitter.drop(at, at + length);
-                at += length;
-            } else {
-                at += 1;
-            }
-        }
-        (splitter.finish(text.len()), used)
-    }
-
-    pub(super) fn call(
-        &mut self,
-        index: usize,
-        span: Span,
-        cursor: &mut Cursor<'_>,
-    ) -> StatementResult {
-        self.expand(index, None, span, cursor)
-    }
-
-    /// Expands a macro call in an operand, and reads the statement again with the macro's text.
-    pub(super) fn expand_in_operand(
-        &mut self,
-        name: NameId,
-        head: Span,
-        cursor: &mut Cursor<'_>,
-    ) -> StatementResult {
-        let Some(index) = self.asm.module.symbols.names[name].macro_index() else { return Ok(()) };
-        let span = self.asm.module.context.symbol_span(head.end);
-        cursor.move_to(span.end);
-        self.expand(index, Some(head), span, cursor)
-    }
-
-    /// Makes the text of a macro the next input, after the `head` of the calling statement.
-    fn expand(
-        &mut self,
-        index: usize,
-        head: Option<Span>,
-        span: Span,
-        cursor: &mut Cursor<'_>,
-    ) -> StatementResult {
-        let arguments = ArgumentReader { asm: self.asm }.arguments(cursor)?;
-        let definition = Arc::clone(&self.asm.module.symbols.macros[index]);
-        let given = arguments.len();
-        let values = self.argument_values(&definition, arguments);
-        self.check_created(&definition, given, cursor);
-        let head = head.map(Piece::Text);
-        let pieces = || head.iter().chain(&definition.pieces);
-        let length = |piece: &Piece| match piece {
-            Piece::Text(place) => (place.end - place.start) as usize,
-            Piece::Argument(at) => values[*at].text.len(),
-        };
-        let mut expansion = Expansion {
-            text: Vec::with_capacity(pieces().map(length).sum()),
-            keeps_origins: self.asm.module.context.records_origins(),
-            origins: std::mem::take(&mut self.asm.module.context.recorder.origins),
-            tail: None,
-        };
-        for piece in pieces() {
-            match piece {
-                Piece::Text(place) => {
-                    expansion.add(self.asm.module.context.sources.slice(*place), Some(*place))
-                }
-                Piece::Argument(at) => expansion.add(&values[*at].text, values[*at].place),
-            }
-        }
-        let call = Span::new(span.start, cursor.offset());
-        let place = self.place_of_call(call, cursor);
-        self.add_tail(&mut expansion, cursor);
-        self.enter(Arc::clone(&definition.name), call, place, expansion)
-    }
-
-    /// Appends the rest of the calling line to the macro text: it continues the last statement,
-    /// unless that ends with its line.
-    fn add_tail(&mut self, expansion: &mut Expansion, cursor: &mut Cursor<'_>) {
-        let ends_line = matches!(expansion.text.last(), Some(b'\n' | b'\r'));
-        let mut after = cursor.clone();
-        after.skip_blanks();
-        let is_first = self.asm.input.calls == 0;
-        self.asm.input.calls += 1;
-        if ends_line && is_first && after.peek() == Some(b']') {
-            let message = "ZASM marks the bracket after the first call of a macro";
-            self.asm.error(DiagnosticCode::TrailingText, after.here(), message);
-        }
-        if !ends_line {
-            let start = cursor.offset();
-            cursor.skip_line();
-            let tail = cursor.since(start);
-            expansion.tail = Some(expansion.text.len());
-            expansion.add(self.asm.module.context.sources.slice(tail), Some(tail));
-        }
-    }
-
-    /// If all arguments are given, ZASM assembles the parameter list behind the first `%`: it marks
-    /// each character of a default, and each further `%`. A small letter is an unknown operator, so
-    /// that the rest of the list is skipped.
-    fn check_created(&mut self, definition: &Macro, given: usize, cursor: &Cursor<'_>) {
-        let parameters = &definition.parameters[..];
-        let Some(first) = parameters.iter().position(|one| one.created) else { return };
-        if given < parameters.len() {
-            return;
-        }
-        let rest = &parameters[first + 1..];
-        let is_operator = |one: &Parameter| one.default.iter().any(u8::is_ascii_lowercase);
-        let operator = rest.iter().position(is_operator);
-        let read = &rest[..operator.map_or(rest.len(), |at| at + 1)];
-        let letters = |one: &Parameter| one.default.len() + usize::from(one.created);
-        let count: usize = read.iter().map(letters).sum();
-        if count > 0 {
-            let message = match operator {
-                Some(_) => "this call emits four zero bytes: a default follows a parameter with %",
-                None => "a parameter with a default or a % follows one with %",
-            };
-            self.asm.module.context.error_counted(
-                DiagnosticCode::AfterCreated,
-                cursor.since(cursor.offset().saturating_sub(1)),
-                message,
-                count,
-            );
-        }
-        if operator.is_some() {
-            self.asm.module.code.output.write(&UNKNOWN_OPERATOR);
-        }
-    }
-
-    fn argument_values<'t>(
-        &mut self,
-        definition: &'t Macro,
-        arguments: Vec<Argument<'t>>,
-    ) -> Vec<Argument<'t>> {
-        let mut values = arguments;
-        values.truncate(definition.parameters.len());
-        for parameter in &definition.parameters[values.len()..] {
-            values.push(Argument::made(match parameter.created {
-                true => Cow::Owned(self.asm.module.symbols.created_symbol()),
-                false => Cow::Borrowed(&parameter.default[..]),
-            }));
-        }
-        values
-    }
-
-    fn enter(
-        &mut self,
-        name: Arc<str>,
-        call: Span,
-        place: StatementPlace,
-        expansion: Expansion,
-    ) -> StatementResult {
-        self.asm.input.macro_text += expansion.text.len() + CALL_COST;
-        let open = self.asm.input.open_text + expansion.text.len();
-        let nested = self.asm.input.macro_depth() >= MAX_DEPTH || open > MAX_OPEN;
-        if nested || self.asm.input.macro_text > MAX_TEXT {
-            let (file, line) = self.asm.module.context.sources.file_line(call.start);
-            let message =
-                format!("macros call each other endlessly, here from {}, line {line}", file.name);
-            self.asm.error(DiagnosticCode::MacroLimit, call, message);
-            return Err(StatementAbort::Stop);
-        }
-        let Expansion { text, mut origins, tail, .. } = expansion;
-        let tail = tail.unwrap_or(text.len());
-        let sources = &mut self.asm.module.context.sources;
-        let Some(index) = sources.add_without_end(name, Origin::Macro(call), Arc::new(text)) else {
-            return Err(StatementAbort::Stop);
-        };
-        if self.asm.module.context.records_origins() {
-            self.asm
-                .module
-                .context
-                .record_expansion(self.asm.module.context.sources.get(index).base, &origins);
-        }
-        origins.clear();
-        self.asm.module.context.recorder.origins = origins;
-        let mut frame = Frame::new(FrameKind::Macro, &self.asm.module.context.sources, index);
-        frame.call = Some(place);
-        frame.tail = tail;
-        frame.closes = memchr::memchr(b']', &frame.text[tail..]).is_some();
-        self.asm.input.pending_change = Some(InputChange::Into(frame));
-        Ok(())
-    }
-
-    /// Returns file and line of the end of a call, or of that around it. The cursor is behind it.
-    fn place_of_call(&mut self, call: Span, cursor: &Cursor<'_>) -> StatementPlace {
-        let statement = self.asm.module.context.statement_place;
-        let is_in_macro = self.asm.input.top().is_some_and(|frame| frame.call.is_some());
-        if is_in_macro || cursor.lines() == statement.lines {
-            return statement;
-        }
-        let end = call.end.saturating_sub(1).max(call.start);
-        let (_, line) = self.asm.module.context.sources.file_line(end);
-        StatementPlace { lines: line - 1, ..statement }
-    }
+    let end = call.end.saturating_sub(1).max(call.start);
+    let (_, line) = asm.sources.file_line(end);
+    StatementPlace { lines: line - 1, ..statement }
 }
 
 #[derive(Debug)]

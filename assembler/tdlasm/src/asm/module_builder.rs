@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::assembler::Assembler;
 use super::code_buffer::{CodeBuffer, CodeRun, WordReloc, kind_of};
-use super::deferred::Evaluated;
-use super::module_assembler::ModuleAssembler;
-use super::name_hash::NameId;
-use super::name_table::{Definition, Name, SymbolState};
+use super::name_table::Name;
+use super::name_table::NameId;
+use super::symbol::Symbol as State;
 use super::value::{BaseId, Value};
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::module::{
@@ -20,19 +20,15 @@ use crate::source::Span;
 /// The number of addresses of a Z80.
 const ADDRESSES: u32 = 0x10000;
 
-impl ModuleAssembler<'_> {
-    pub(super) fn build_module(&mut self, values: &[Option<Value>]) -> Module {
-        let files = std::mem::take(&mut self.code.files);
-        let lines = Lines { files: files.names, rows: std::mem::take(&mut self.code.rows) };
+impl Assembler<'_> {
+    pub(super) fn build_module(&mut self) -> Module {
+        let files = std::mem::take(&mut self.lines.files);
+        let lines = Lines { files: files.names, rows: std::mem::take(&mut self.lines.rows) };
         let (symbols, external_index) = self.symbols();
         let target = |value: Value| target_of(value, &external_index);
-        let start = self.code.start_address.and_then(|(evaluated, _)| match evaluated {
-            Evaluated::Known(value) => Some(target(value)),
-            Evaluated::Deferred(expression) => values[expression as usize].map(target),
-        });
-        let needed = !self.context.options.skip_source_order || self.uses_areas();
-        let source_order = needed.then(|| Arc::new(self.in_source_order(values)));
-        let output = std::mem::take(&mut self.code.output);
+        let start = self.module.start_address.map(target);
+        let source_order = Some(Arc::new(self.in_source_order()));
+        let output = std::mem::take(&mut self.code);
         let (sections, overwritten) = sections(output, &target);
         if overwritten {
             self.warn_overwritten();
@@ -42,28 +38,19 @@ impl ModuleAssembler<'_> {
         Module { name, sections, symbols, start, lines, source_order }
     }
 
-    /// Returns `true` if an external area contains bytes or an exported symbol, which only the
-    /// source-order form shows.
-    fn uses_areas(&self) -> bool {
-        let is_area = |run: &CodeRun| run.base.external().is_some();
-        let mut exported = self.symbols.names.iter().filter(|(_, name)| name.exported);
-        self.code.output.runs.iter().any(is_area)
-            || exported.any(|(_, name)| is_in_external_area(name))
-    }
-
     /// Returns the symbols, and the index among them of each external.
     fn symbols(&self) -> (Vec<Symbol>, Vec<usize>) {
         let is_symbol = |name: &Name| name.is_global_symbol() && !is_in_external_area(name);
-        let names = self.symbols.names.iter().filter(|(_, name)| is_symbol(name));
-        let mut symbols = Vec::with_capacity(self.symbols.names.len() as usize);
-        let mut external_index = vec![0; self.symbols.externals.len()];
+        let names = self.names.iter().filter(|(_, name)| is_symbol(name));
+        let mut symbols = Vec::with_capacity(self.names.len() as usize);
+        let mut external_index = vec![0; self.names.externals.len()];
         for (id, name) in names {
             if let Some(external) = self.external_number(name) {
                 external_index[external] = symbols.len();
             }
             symbols.push(self.symbol(id, name));
         }
-        if self.context.options.lines {
+        if self.options.lines {
             symbols.extend(self.local_symbols());
         }
         (symbols, external_index)
@@ -71,69 +58,66 @@ impl ModuleAssembler<'_> {
 
     /// Returns the local labels for debuggers, each with the symbol before its scope: `START..L`.
     fn local_symbols(&self) -> impl Iterator<Item = Symbol> {
-        let mut locals = self.symbols.names.locals();
-        locals.retain(|(_, id)| self.symbols.names[*id].definition == Definition::Label);
+        let mut locals = self.names.locals();
+        locals.retain(|(_, id)| self.names[*id].symbol.is_label());
         locals.into_iter().map(|(owner, id)| {
-            let local = self.symbol(id, &self.symbols.names[id]);
-            let owner = owner.map(|owner| self.symbols.names.spelling(owner)).unwrap_or_default();
+            let local = self.symbol(id, &self.names[id]);
+            let owner = owner.map(|owner| self.names.spelling(owner)).unwrap_or_default();
             Symbol { name: format!("{owner}{}", local.name).into(), ..local }
         })
     }
 
     /// Returns the line of a symbol; in macro text, that of the outermost call.
     fn place(&self, name: &Name) -> Place {
-        let (source, line) = name.statement.file_line(&self.context.sources);
-        debug_assert_eq!(self.context.sources.file_line(name.place), (source, line));
+        let (source, line) = name.statement.file_line(&self.sources);
         Place { file: Arc::clone(&source.name), line }
     }
 
     fn warn_overwritten(&mut self) {
         let message = "some addresses are assembled twice; the later bytes count";
-        self.context.report(Diagnostic::new(DiagnosticCode::Overwrite, Span::default(), message));
+        self.report(Diagnostic::new(DiagnosticCode::Overwrite, Span::default(), message));
     }
 
     fn name_of_module(&self) -> String {
-        self.symbols.module_name.clone().unwrap_or_else(|| {
-            let file = self.context.files.first().map(PathBuf::as_path).unwrap_or(Path::new(""));
+        self.names.module_name.clone().unwrap_or_else(|| {
+            let file = self.files.first().map(PathBuf::as_path).unwrap_or(Path::new(""));
             file.file_stem().map_or(".MAIN.".into(), |stem| stem.to_string_lossy().into_owned())
         })
     }
 
     fn external_number(&self, name: &Name) -> Option<usize> {
-        match name.state {
-            SymbolState::Value(value) if name.definition == Definition::External => {
-                value.base.external()
-            }
+        match name.symbol {
+            State::External(area) => area.base.external(),
             _ => None,
         }
     }
 
     fn symbol(&self, id: NameId, name: &Name) -> Symbol {
-        let value = match (name.definition, name.state) {
-            (Definition::External, SymbolState::Value(value)) => {
-                match self.code.output.size(value.base) {
-                    0 => SymbolValue::Undefined,
-                    size => SymbolValue::Common { size },
+        let value = match name.symbol {
+            State::External(area) => match self.code.size(area.base) {
+                0 => SymbolValue::Undefined,
+                size => SymbolValue::Common { size },
+            },
+            State::Undefined => SymbolValue::Absolute(0),
+            State::Label(value) | State::Constant(value) | State::Variable(value) => {
+                match value.base.section() {
+                    Some(kind) if !value.is_absolute() => {
+                        SymbolValue::InSection(kind, value.number)
+                    }
+                    _ if name.symbol.is_label() => {
+                        SymbolValue::InSection(SectionKind::Absolute, value.number)
+                    }
+                    _ => SymbolValue::Absolute(value.number),
                 }
             }
-            (_, SymbolState::Value(value)) => match value.base.section() {
-                Some(kind) if !value.is_absolute() => SymbolValue::InSection(kind, value.number),
-                _ if name.definition == Definition::Label => {
-                    SymbolValue::InSection(SectionKind::Absolute, value.number)
-                }
-                _ => SymbolValue::Absolute(value.number),
-            },
-            _ => SymbolValue::Absolute(0),
         };
         let binding = match name {
             Name { entry: true, .. } => Binding::Entry,
-            Name { exported: true, .. } | Name { definition: Definition::External, .. } => {
-                Binding::Global
-            }
+            _ if name.exported || name.symbol.is_external() => Binding::Global,
             _ => Binding::Local,
         };
-        let place = (name.place != u32::MAX).then(|| self.place(name));
-        Symbol { name: self.symbols.names.spelling(id), value, binding, place }
+        let place = name.place.map(|_| self.place(name));
+        Symbol { name: self.names.spelling(id), value, binding, place }
     }
 }
 
@@ -282,7 +266,7 @@ fn joined(pieces: &[Piece<'_>]) -> Vec<SectionRun> {
 
 /// Returns `true` if a symbol is relative to an external without being one.
 fn is_in_external_area(name: &Name) -> bool {
-    let SymbolState::Value(value) = name.state else { return false };
+    let Some(value) = name.symbol.value() else { return false };
     let moves = !value.is_absolute() && value.base.external().is_some();
-    moves && name.definition != Definition::External
+    moves && !name.symbol.is_external()
 }

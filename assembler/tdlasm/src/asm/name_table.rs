@@ -1,17 +1,22 @@
 //! One table for symbols, macros, instructions, directives and registers: one lookup a word.
 
-use std::collections::HashMap;
-
-use rustc_hash::FxBuildHasher;
+use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
+use std::sync::Arc;
 
-use super::directive_table::Directive;
 use super::input::StatementPlace;
-use super::name_hash::{NameHash, NameId};
+use super::macro_definition::Macro;
+use super::options::Options;
+use super::pass::Pass;
+use super::symbol::{DefinedIn, Definition, Symbol, SymbolKind};
 use super::value::Value;
 use crate::isa::{FORMS, Register};
+use crate::syntax::directive::Directive;
 use crate::syntax::expr::Intern;
 use crate::syntax::lex;
+
+/// The index of a name in the table.
+pub(crate) type NameId = u32;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operator {
@@ -27,54 +32,26 @@ pub(crate) enum BuiltIn {
     Segment(u8),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum SymbolState {
-    #[default]
-    Undefined,
-    Value(Value),
-    /// Assigned a deferred expression.
-    Deferred(u32),
-}
-
-/// How a symbol was last defined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Definition {
-    #[default]
-    None,
-    /// By `=`, so that it can be reassigned.
-    Variable,
-    /// By `==`.
-    Fixed,
-    /// By a label.
-    Label,
-    /// By `.EXTERN` or `SYM#`.
-    External,
-}
-
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Name {
     /// The name packed in 40-character code; from [`FIRST_LONG_NAME`] on, the index of a long name.
     code: u32,
-    pub(crate) state: SymbolState,
-    /// The offset of the first definition.
-    pub(crate) place: u32,
+    pub(crate) symbol: Symbol,
+    pub(crate) defined_in: DefinedIn,
+    /// The offset of the first definition in a text; `None` if the options define the symbol.
+    pub(crate) place: Option<u32>,
     /// The file and line of that.
     pub(crate) statement: StatementPlace,
     /// The index of the macro of this name, plus one.
     macro_plus_one: u32,
     pub(crate) operator: Option<Operator>,
     pub(crate) built_in: Option<BuiltIn>,
-    pub(crate) definition: Definition,
-    /// The pass that last defined the symbol.
-    pub(crate) pass: u8,
-    /// Whether the symbol has two different definitions.
+    /// Whether the symbol has two different definitions. It keeps the first one.
     pub(crate) is_multiply_defined: bool,
     /// Whether a second operator of this name is defined.
     pub(crate) is_operator_redefined: bool,
     /// Whether a second macro of this name is defined.
     pub(crate) is_macro_redefined: bool,
-    /// Whether only the second pass has defined the symbol.
-    pub(crate) is_new_in_second_pass: bool,
     /// Whether the value was read from the console, at `place`.
     pub(crate) is_console_reply: bool,
     local: bool,
@@ -99,24 +76,39 @@ impl Name {
         self.macro_plus_one = index as u32 + 1;
     }
 
-    /// Returns the value of a symbol that has one and no other meaning.
-    #[inline]
-    pub(crate) fn plain_value(&self) -> Option<Value> {
-        match self.state {
-            SymbolState::Value(value)
-                if self.macro_plus_one == 0
-                    && !self.is_multiply_defined
-                    && self.definition != Definition::External =>
-            {
-                Some(value)
+    /// Returns `true` if the module contains a symbol of this name.
+    pub(crate) fn is_global_symbol(&self) -> bool {
+        !self.is_local() && self.built_in.is_none() && self.symbol.is_defined()
+    }
+
+    /// Returns the effect of a definition on the symbol.
+    pub(crate) fn definition(&self, kind: SymbolKind, value: Value, pass: Pass) -> Definition {
+        match self.built_in {
+            Some(_) => Definition::Conflict,
+            None => {
+                let Self { symbol, is_multiply_defined, defined_in, .. } = *self;
+                symbol.definition(kind, value, is_multiply_defined, defined_in, pass)
             }
-            _ => None,
         }
     }
 
-    /// Returns `true` if the module contains a symbol of this name.
-    pub(crate) fn is_global_symbol(&self) -> bool {
-        !self.is_local() && self.built_in.is_none() && self.definition != Definition::None
+    /// Records that a pass defines the symbol.
+    pub(crate) fn set_defined_in(&mut self, pass: Pass) {
+        self.defined_in = match (pass, self.defined_in) {
+            (Pass::First, _) => DefinedIn::FirstPass,
+            (Pass::Second, DefinedIn::SecondPassOnly) => DefinedIn::SecondPassOnly,
+            (Pass::Second, _) if !self.symbol.is_defined() => DefinedIn::SecondPassOnly,
+            (Pass::Second, _) => DefinedIn::BothPasses,
+        };
+    }
+
+    /// Returns `true` if the current pass has defined the symbol.
+    pub(crate) fn is_defined_in(&self, pass: Pass) -> bool {
+        match self.defined_in {
+            DefinedIn::NoPass => false,
+            DefinedIn::FirstPass => pass == Pass::First,
+            DefinedIn::BothPasses | DefinedIn::SecondPassOnly => pass == Pass::Second,
+        }
     }
 
     /// Returns `true` for `.`, the location counter.
@@ -135,11 +127,6 @@ const FIRST_LONG_NAME: u32 = 40u32.pow(6);
 /// The code of `.`, the last of the 40 characters.
 const LOCATION_COUNTER: u32 = 39 * 40u32.pow(5);
 
-/// Estimated source bytes per new name, to reserve memory.
-const BYTES_PER_NAME: usize = 192;
-/// Source bytes per name in programs with very many names.
-const MIN_BYTES_PER_NAME: usize = 64;
-
 /// The kinds of entries that ZASM's table has for a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Entry {
@@ -155,25 +142,30 @@ fn scope_of(id: NameId, entry: Entry) -> u32 {
 
 pub(crate) struct NameTable {
     entries: Vec<Name>,
-    globals: NameHash,
+    globals: FxHashMap<u32, NameId>,
     /// The `..locals` of all scopes, by scope and name.
-    locals: HashMap<(u32, u32), NameId, FxBuildHasher>,
+    locals: FxHashMap<(u32, u32), NameId>,
     long: Option<LongNames>,
-    /// The single-letter registers, by letter.
-    letters: [Option<(NameId, Register)>; 26],
     /// The current scope of `..locals`; 0 before the first symbol.
     scope: u32,
     /// The scope that new `..locals` are added to: that of the newest global entry.
     newest_scope: u32,
-    /// Whether a `..local` was used while those two scopes differed.
-    scopes_differ: bool,
     /// The number of names defined or declared so far.
     entered: u32,
+    /// The externals, in the order of their base numbers.
+    pub(crate) externals: Vec<NameId>,
+    pub(crate) macros: Vec<Arc<Macro>>,
+    /// The number of local symbols created for macro calls.
+    created: u32,
+    /// The operand of `.IDENT`.
+    pub(crate) module_name: Option<String>,
+    /// Whether the source assigns to the location counter. Each use of it is then an error.
+    pub(crate) is_location_counter_assigned: bool,
 }
 
 #[derive(Default)]
 struct LongNames {
-    index: HashMap<Box<[u8]>, u32, FxBuildHasher>,
+    index: FxHashMap<Box<[u8]>, u32>,
     names: Vec<Box<[u8]>>,
 }
 
@@ -189,21 +181,28 @@ impl LongNames {
 }
 
 impl NameTable {
-    /// Creates a table with the names of the language.
-    pub(crate) fn new(long_symbols: bool) -> Self {
+    /// Creates a table with the names of the language and the options.
+    pub(crate) fn new(options: &Options) -> Self {
         let mut names = Self {
-            entries: Vec::with_capacity(1024),
-            globals: NameHash::with_capacity(512),
-            locals: HashMap::default(),
+            entries: Vec::new(),
+            globals: FxHashMap::default(),
+            locals: FxHashMap::default(),
             long: None,
-            letters: [None; 26],
             scope: 0,
             newest_scope: 0,
-            scopes_differ: false,
             entered: 0,
+            externals: Vec::new(),
+            macros: Vec::new(),
+            created: 0,
+            module_name: None,
+            is_location_counter_assigned: false,
         };
         names.add_language();
-        names.long = long_symbols.then(LongNames::default);
+        names.long = options.long_symbols.then(LongNames::default);
+        for (name, number) in &options.defines {
+            let id = names.intern(name.as_bytes());
+            names[id].symbol = Symbol::Constant(Value::absolute(*number));
+        }
         names
     }
 
@@ -225,9 +224,6 @@ impl NameTable {
         for (spelling, register) in Register::NAMES {
             let id = self.intern(spelling.as_bytes());
             self[id].built_in = Some(BuiltIn::Register(register));
-            if let [letter] = spelling.as_bytes() {
-                self.letters[usize::from(letter - b'A')] = Some((id, register));
-            }
         }
     }
 
@@ -290,11 +286,6 @@ impl NameTable {
         }
     }
 
-    /// Returns `true` if two passes might resolve a `..local` differently.
-    pub(crate) fn has_ambiguous_locals(&self) -> bool {
-        self.scopes_differ
-    }
-
     /// Begins the scope of `..locals` of a global symbol or macro. It is the same in both passes,
     /// whatever is defined before it.
     pub(crate) fn begin_scope(&mut self, of: NameId, entry: Entry) {
@@ -309,8 +300,17 @@ impl NameTable {
         self.scope = scope;
     }
 
-    pub(crate) fn restart_scopes(&mut self) {
+    /// Keeps the symbols and macros of the first pass.
+    pub(crate) fn begin_second_pass(&mut self) {
         self.scope = 0;
+        self.created = 0;
+        self.module_name = None;
+    }
+
+    /// Returns a new local symbol for a macro call: `..0001` and so on.
+    pub(crate) fn created_symbol(&mut self) -> Vec<u8> {
+        self.created += 1;
+        format!("..{:04}", self.created).into_bytes()
     }
 
     /// Returns the significant part of a name, in capitals.
@@ -328,41 +328,6 @@ impl NameTable {
         }
         // Blanks only pad a short name at its end.
         SmolStr::new(str::from_utf8(letters.trim_ascii_end()).unwrap_or_default())
-    }
-
-    /// Defines a symbol without a meaning, the most frequent case; `false` if it has one.
-    #[inline]
-    pub(crate) fn define_new(
-        &mut self,
-        id: NameId,
-        state: SymbolState,
-        kind: Definition,
-        place: u32,
-        statement: StatementPlace,
-    ) -> bool {
-        let name = &mut self[id];
-        let unknown = name.definition == Definition::None
-            && name.built_in.is_none()
-            && name.operator.is_none()
-            && name.code != LOCATION_COUNTER;
-        if unknown {
-            (name.state, name.definition, name.pass) = (state, kind, 1);
-            (name.place, name.statement) = (place, statement);
-            if !name.local {
-                self.begin_scope(id, Entry::Symbol);
-            }
-        }
-        unknown
-    }
-
-    /// Returns a single-letter register, unless the name also has another meaning.
-    #[inline]
-    pub(crate) fn register(&self, letter: u8) -> Option<Register> {
-        let (id, register) =
-            *self.letters.get(usize::from((letter | 0x20).wrapping_sub(b'a')))?.as_ref()?;
-        let name = &self[id];
-        (letter.is_ascii_alphabetic() && name.macro_plus_one == 0 && !name.is_multiply_defined)
-            .then_some(register)
     }
 
     pub(crate) fn len(&self) -> NameId {
@@ -390,22 +355,7 @@ impl NameTable {
         kept.iter().map(|byte| char::from(byte.to_ascii_uppercase())).collect()
     }
 
-    /// Reserves memory for the names of a source of this length.
-    pub(crate) fn expect_text(&mut self, length: usize) {
-        self.entries.reserve(length / MIN_BYTES_PER_NAME);
-        self.globals.reserve(length / BYTES_PER_NAME);
-    }
-
-    #[inline]
-    fn code(&mut self, name: &[u8], packed: u32) -> u32 {
-        match &mut self.long {
-            Some(long) if name.len() > 6 && !is_directive(name) => long.key(name),
-            _ => packed,
-        }
-    }
-
     fn intern_local(&mut self, code: u32) -> NameId {
-        self.scopes_differ |= self.scope != self.newest_scope;
         let next = self.entries.len() as NameId;
         *self.locals.entry((self.scope, code)).or_insert_with(|| {
             self.entries.push(Name { code, local: true, ..Name::default() });
@@ -414,36 +364,21 @@ impl NameTable {
     }
 }
 
-/// Long spellings of directives are the same with and without `--long-symbols`.
-fn is_directive(name: &[u8]) -> bool {
-    let code = pack(name);
-    name[0] == b'.' && Directive::NAMES.iter().any(|(known, _)| pack(known.as_bytes()) == code)
-}
-
-/// Returns the code of a name that may contain any bytes, such as that of a predefined symbol.
-fn pack(name: &[u8]) -> u32 {
-    let name = &name[..name.len().min(6)];
-    let code = |byte: &u8| u32::from(lex::RADIX40[usize::from(*byte)]);
-    name.iter().fold(0, |packed, byte| packed * 40 + code(byte)) * lex::PADDING[name.len()]
-}
-
 impl Intern for NameTable {
     fn intern(&mut self, name: &[u8]) -> NameId {
-        self.intern_packed((name, pack(name)))
-    }
-
-    #[inline(always)]
-    fn intern_packed(&mut self, (name, packed): (&[u8], u32)) -> NameId {
-        let code = self.code(name, packed);
+        let code = match &mut self.long {
+            // Long spellings of directives are the same with and without `--long-symbols`.
+            Some(long) if name.len() > 6 && Directive::from_word(name).is_none() => long.key(name),
+            _ => lex::packed(name),
+        };
         if name.starts_with(b"..") {
             return self.intern_local(code);
         }
         let next = self.entries.len() as NameId;
-        let id = self.globals.number(code, next);
-        if id == next {
+        *self.globals.entry(code).or_insert_with(|| {
             self.entries.push(Name { code, ..Name::default() });
-        }
-        id
+            next
+        })
     }
 }
 
@@ -470,7 +405,7 @@ mod tests {
     #[test]
     fn six_characters_count_unless_long_symbols_are_on() {
         for (long, same) in [(false, true), (true, false)] {
-            let mut names = NameTable::new(long);
+            let mut names = NameTable::new(&Options { long_symbols: long, ..Options::default() });
             let first = names.intern(b"ATTACKER");
             let second = names.intern(b"attackED");
             assert_eq!(first == second, same);
@@ -480,14 +415,14 @@ mod tests {
 
     #[test]
     fn the_location_counter_is_recognized_by_its_code() {
-        let mut names = NameTable::new(false);
+        let mut names = NameTable::new(&Options::default());
         let here = names.intern(b".");
         assert!(names[here].is_location_counter() && names.spelling(here) == ".");
     }
 
     #[test]
     fn locals_differ_from_scope_to_scope() {
-        let mut names = NameTable::new(false);
+        let mut names = NameTable::new(&Options::default());
         let local = names.intern(b"..L");
         let global = names.intern(b"L");
         names.begin_scope(global, Entry::Symbol);

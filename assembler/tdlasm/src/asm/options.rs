@@ -38,21 +38,6 @@ pub struct Options {
     pub lines: bool,
     /// Whether to record definitions and uses of names.
     pub references: bool,
-    /// Whether to record where the text of macro calls was written, which
-    /// [`References::written`](crate::references::References::written) returns. Implied by
-    /// `references`.
-    pub macro_origins: bool,
-    /// Whether to leave out [`Module::source_order`](crate::module::Module::source_order) where
-    /// only TDL objects and TDL listings would need it. Saves time and memory for large programs.
-    pub skip_source_order: bool,
-    /// Whether to make two passes without trying a single pass first. Faster for programs that need
-    /// two passes; the results are the same.
-    pub force_two_passes: bool,
-    /// Whether to report most errors from a single pass, as editors need it: only the diagnostics
-    /// of [`DiagnosticCode::needs_two_passes`](crate::diag::DiagnosticCode::needs_two_passes), and
-    /// undefined symbols whose value is needed at once, then cause two passes. The code of a
-    /// program with other errors may differ from ZASM's.
-    pub single_pass_diagnostics: bool,
     /// Translates statements of other dialects, for suggestions in messages.
     pub translate: Option<ForeignTranslator>,
 }

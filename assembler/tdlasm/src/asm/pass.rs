@@ -1,14 +1,12 @@
 //! The passes over the source, and the ways in which a statement ends.
 
-use super::name_hash::NameId;
+use super::name_table::NameId;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pass {
-    /// The only pass: forward references become fixups.
-    Single,
-    /// The first of two passes, which collects the symbols.
+    /// Gives symbols their values, and collects macros.
     First,
-    /// The second of two passes, which writes code and reports errors.
+    /// Writes code and reports errors.
     Second,
 }
 
@@ -18,8 +16,6 @@ pub(super) enum StatementAbort {
     Expand(NameId, u32),
     /// Assembly cannot continue.
     Stop,
-    /// The program needs two passes.
-    TwoPasses,
 }
 
 pub(super) type StatementResult<T = ()> = Result<T, StatementAbort>;

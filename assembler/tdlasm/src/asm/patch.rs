@@ -1,9 +1,7 @@
 //! Writes values into fields, and reports values that do not fit.
 
-use super::code_buffer::{CodeRun, Field, FieldPos, Fixup, WordReloc, kind_of};
-use super::code_state::CodeState;
-use super::context::Context;
-use super::deferred::Evaluated;
+use super::assembler::Assembler;
+use super::code_buffer::{CodeRun, Field, FieldPos, WordReloc, kind_of};
 use super::input::StatementPlace;
 use super::value::Value;
 use crate::diag::{Diagnostic, DiagnosticCode};
@@ -14,120 +12,88 @@ use crate::source::Span;
 /// bytes.
 const ACCEPTED_TOO_FAR: [i32; 2] = [128, -256];
 
-impl CodeState {
+impl Assembler<'_> {
     /// Writes a value into a field. Only words can be relocated; ZASM marks other fields.
-    pub(super) fn set_field(
-        &mut self,
-        context: &mut Context<'_>,
-        site: FieldPos,
-        field: Field,
-        value: Value,
-        span: Span,
-    ) {
+    pub(super) fn set_field(&mut self, site: FieldPos, field: Field, value: Value, span: Span) {
         if !value.is_absolute() && !matches!(field, Field::Word | Field::Relative(_)) {
             let message = "a relocatable value does not fit a field of 8 bits";
-            context.error(DiagnosticCode::Relocation, span, message);
+            self.error(DiagnosticCode::Relocation, span, message);
         }
         match field {
             Field::Word if value.is_absolute() => {
                 let [low, high] = value.number.to_le_bytes();
-                *self.output.byte(site, 0) = low;
-                *self.output.byte(site, 1) = high;
+                *self.code.byte(site, 0) = low;
+                *self.code.byte(site, 1) = high;
             }
-            Field::Word => self.output.relocs.push(WordReloc { site, value }),
-            Field::Relative(here) => self.set_relative(context, site, here, value, span),
-            Field::Byte => self.set_byte(context, site, value.number, span),
-            Field::MarkedByte => {
-                self.set_byte(context, site, value.number, span);
-                *self.output.byte(site, 0) |= 0x80;
-            }
-            Field::Displacement => self.set_displacement(context, site, value.number, span),
-            Field::Bits => self.set_bits(context, site, value.number, span),
+            Field::Word => self.code.relocs.push(WordReloc { site, value }),
+            Field::Relative(here) => self.set_relative(site, here, value, span),
+            Field::Byte => self.set_byte(site, value.number, span),
+            Field::Displacement => self.set_displacement(site, value.number, span),
+            Field::Bits => self.set_bits(site, value.number, span),
         }
     }
 
-    fn set_byte(&mut self, context: &mut Context<'_>, site: FieldPos, number: u16, span: Span) {
+    fn set_byte(&mut self, site: FieldPos, number: u16, span: Span) {
         if !matches!(number >> 8, 0 | 0xFF) {
             let message =
                 format!("{number:04X}H does not fit a byte; only {:02X}H is used", number & 0xFF);
             let mut diagnostic = Diagnostic::new(DiagnosticCode::Truncated, span, message);
-            if matches!(context.sources.slice(span), [b'\'' | b'"', ..]) {
+            if matches!(self.sources.slice(span), [b'\'' | b'"', ..]) {
                 diagnostic = diagnostic.help("a byte is one character; .ASCII writes texts");
             }
-            context.report(diagnostic);
+            self.report(diagnostic);
         }
-        *self.output.byte(site, 0) = number as u8;
+        *self.code.byte(site, 0) = number as u8;
     }
 
-    fn set_displacement(
-        &mut self,
-        context: &mut Context<'_>,
-        site: FieldPos,
-        number: u16,
-        span: Span,
-    ) {
+    fn set_displacement(&mut self, site: FieldPos, number: u16, span: Span) {
         if (0x80..0x100).contains(&number) {
             let message =
                 format!("the displacement {number} reaches backwards, as {}", number as u8 as i8);
-            context.error(DiagnosticCode::Displacement, span, message);
+            self.error(DiagnosticCode::Displacement, span, message);
         }
-        self.set_byte(context, site, number, span);
+        self.set_byte(site, number, span);
     }
 
-    fn set_bits(&mut self, context: &mut Context<'_>, site: FieldPos, number: u16, span: Span) {
+    fn set_bits(&mut self, site: FieldPos, number: u16, span: Span) {
         // ZASM checks that the number fits a byte, and then the low byte.
         let count = usize::from(!matches!(number >> 8, 0 | 0xFF)) + usize::from(number as u8 > 7);
         if count > 0 {
             let message = format!("{number} is not in 0..7; {} is used", number & 7);
-            context.error_counted(DiagnosticCode::Truncated, span, &message, count);
+            self.error_counted(DiagnosticCode::Truncated, span, &message, count);
         }
-        *self.output.byte(site, 0) |= (number as u8 & 7) << 3;
+        *self.code.byte(site, 0) |= (number as u8 & 7) << 3;
     }
 
-    fn set_relative(
-        &mut self,
-        context: &mut Context<'_>,
-        site: FieldPos,
-        here: Value,
-        target: Value,
-        span: Span,
-    ) {
+    fn set_relative(&mut self, site: FieldPos, here: Value, target: Value, span: Span) {
         let apart = here.is_absolute() != target.is_absolute()
             || (!here.is_absolute() && here.base != target.base);
         if apart {
             let message = "a relative jump cannot leave its section; use the absolute jump";
-            context.error(DiagnosticCode::Relocation, span, message);
+            self.error(DiagnosticCode::Relocation, span, message);
         }
         let distance = target.number.wrapping_sub(here.number) as i16;
         let offset = i32::from(distance) - 2;
-        *self.output.byte(site, 0) = offset as u8;
+        *self.code.byte(site, 0) = offset as u8;
         if ACCEPTED_TOO_FAR.contains(&offset) {
             let taken = offset as u8 as i8;
             let message =
                 format!("the target is {distance} bytes away, but the offset becomes {taken}");
             let help = "ZASM accepts this; the absolute jump has no such limit";
-            context.report(Diagnostic::new(DiagnosticCode::TooFar, span, message).help(help));
+            self.report(Diagnostic::new(DiagnosticCode::TooFar, span, message).help(help));
         } else if i8::try_from(offset).is_err() {
-            *self.output.byte(site, 0) = 0xFE;
+            *self.code.byte(site, 0) = 0xFE;
             let message =
                 format!("the target is {distance} bytes away; a relative jump reaches -126..129");
             let help = "the absolute jump has no such limit";
-            context.report(Diagnostic::new(DiagnosticCode::Range, span, message).help(help));
+            self.report(Diagnostic::new(DiagnosticCode::Range, span, message).help(help));
         }
     }
 
-    /// Writes a field at the location counter, and its value now or at the end of the module.
+    /// Writes a field at the location counter.
     #[inline]
-    pub(super) fn emit(
-        &mut self,
-        context: &mut Context<'_>,
-        field: Field,
-        evaluated: Evaluated,
-        span: Span,
-    ) {
-        if let Evaluated::Known(value) = evaluated
-            && value.is_absolute()
-        {
+    pub(super) fn emit(&mut self, field: Field, value: Value, span: Span) {
+        if value.is_absolute() {
             let [low, high] = value.number.to_le_bytes();
             let count = match (field, high) {
                 (Field::Word, _) => 2,
@@ -136,58 +102,40 @@ impl CodeState {
             };
             if count > 0 {
                 // The most frequent cases, without an error.
-                self.output.write_short([low, high, 0, 0], count);
+                self.code.write_short([low, high, 0, 0], count);
                 return;
             }
         }
-        let site = self.output.write_short([0; 4], field.size());
-        self.fill(context, site, field, evaluated, span);
-    }
-
-    /// Writes a value into a field, now or at the end of the module.
-    pub(super) fn fill(
-        &mut self,
-        context: &mut Context<'_>,
-        site: FieldPos,
-        field: Field,
-        evaluated: Evaluated,
-        span: Span,
-    ) {
-        match evaluated {
-            Evaluated::Known(value) => self.set_field(context, site, field, value, span),
-            Evaluated::Deferred(expression) => {
-                let row = context.sink.row();
-                self.output.fixups.push(Fixup { site, field, expression, span, row });
-            }
-        }
+        let site = self.code.write_short([0; 4], field.size());
+        self.set_field(site, field, value, span);
     }
 
     /// Adds a row to the line table, unless the bytes are in an external area.
-    pub(super) fn add_row(
-        &mut self,
-        context: &mut Context<'_>,
-        start: u32,
-        place: StatementPlace,
-        site: FieldPos,
-        size: u32,
-    ) {
-        let CodeRun { base, start: run_start, .. } = self.output.runs[site.run as usize];
-        let Some(section) = kind_of(base, self.output.absolute_prog) else { return };
-        debug_assert_eq!(context.sources.file_line(start), place.file_line(&context.sources));
-        let file = match self.row_file {
+    pub(super) fn add_row(&mut self, start: u32, place: StatementPlace, site: FieldPos, size: u32) {
+        let CodeRun { base, start: run_start, .. } = self.code.runs[site.run as usize];
+        let Some(section) = kind_of(base, self.code.absolute_prog) else { return };
+        debug_assert_eq!(self.sources.file_line(start), place.file_line(&self.sources));
+        let file = match self.lines.row_file {
             Some((source, file)) if source == place.source => file,
-            _ => self.number_file(place, context),
+            _ => self.number_file(place),
         };
         let offset = run_start.wrapping_add(site.at as u16);
-        let is_code = context.recorder.line.clocks.is_some();
-        self.rows.push(&LineRow { section, is_code, offset, size, file, line: place.lines + 1 });
+        let is_code = self.recorder.line.clocks.is_some();
+        self.lines.rows.push(&LineRow {
+            section,
+            is_code,
+            offset,
+            size,
+            file,
+            line: place.lines + 1,
+        });
     }
 
     /// Returns the number of a file in the line table.
     #[cold]
-    fn number_file(&mut self, place: StatementPlace, context: &Context<'_>) -> u32 {
-        let file = self.files.number(&place.file_line(&context.sources).0.name);
-        self.row_file = Some((place.source, file));
+    fn number_file(&mut self, place: StatementPlace) -> u32 {
+        let file = self.lines.files.number(&place.file_line(&self.sources).0.name);
+        self.lines.row_file = Some((place.source, file));
         file
     }
 }

@@ -1,6 +1,6 @@
 //! Records statements for the listing and references for editors.
 
-use super::name_hash::NameId;
+use super::name_table::NameId;
 use crate::isa::Clocks;
 use crate::listing::{Listing, RelocValue};
 use crate::references::{ReferenceRole, References, TextOrigin};
@@ -26,8 +26,6 @@ pub(super) struct StatementInfo {
     pub(super) clocks: Option<Clocks>,
     /// The value of an assignment or `.LOC`.
     pub(super) value: Option<RelocValue>,
-    /// The deferred expression that yields the value.
-    pub(super) deferred: Option<u32>,
     /// Whether the value is the module's start address.
     pub(super) start: bool,
     pub(super) words: bool,
@@ -35,10 +33,4 @@ pub(super) struct StatementInfo {
     pub(super) row_start: u32,
     pub(super) labelled: bool,
     pub(super) control: bool,
-}
-
-impl Recorder {
-    pub(super) fn restart(&mut self) {
-        *self = Self::default();
-    }
 }

@@ -2,26 +2,22 @@
 
 use std::sync::Arc;
 
-use super::context::Context;
+use super::assembler::Assembler;
 use super::macro_definition::Macro;
-use super::module_scope::ModuleScope;
-use super::name_table::{self, Definition, SymbolState};
+use super::name_table;
+use super::symbol::Symbol;
+use super::value::Value;
 use crate::references::{Name, NameKind, Reference, ReferenceRole};
 use crate::source::Span;
 
-impl ModuleScope {
+impl Assembler<'_> {
     /// Records the parameters of a macro: their declarations and, by index, their uses.
-    pub(super) fn record_parameters(
-        &mut self,
-        context: &mut Context<'_>,
-        declared: &[Span],
-        used: &[(usize, Span)],
-    ) {
-        let references = &mut context.recorder.references;
+    pub(super) fn record_parameters(&mut self, declared: &[Span], used: &[(usize, Span)]) {
+        let references = &mut self.recorder.references;
         let first = references.names.len() as u32;
         for span in declared {
-            let spelling = self.names.significant(context.sources.slice(*span));
-            let module = context.recorder.module;
+            let spelling = self.names.significant(self.sources.slice(*span));
+            let module = self.recorder.module;
             let kind = NameKind::Parameter;
             let value = None;
             let name = Name { spelling, kind, value, exported: false, local: true, module };
@@ -35,43 +31,38 @@ impl ModuleScope {
     }
 
     /// Adds the names of the finished module, and its references, to the result.
-    pub(super) fn finish_references(&mut self, context: &mut Context<'_>) {
-        let references = &mut context.recorder.references;
+    pub(super) fn finish_references(&mut self) {
+        let references = &mut self.recorder.references;
         let first = references.names.len() as u32;
-        let module = context.recorder.module;
+        let module = self.recorder.module;
         references.names.extend(self.names.iter().map(|(id, name)| Name {
             spelling: self.names.spelling(id),
-            kind: kind(name, &self.macros),
+            kind: kind(name, &self.names.macros),
             value: value(name),
             exported: name.exported || name.entry,
             local: name.is_local(),
             module,
         }));
-        let open = std::mem::take(&mut context.recorder.unnumbered).into_iter();
+        let open = std::mem::take(&mut self.recorder.unnumbered).into_iter();
         let renumbered = |(name, span, role)| Reference { name: first + name, span, role };
         references.entries.extend(open.map(renumbered));
     }
 }
 
 fn kind(name: &name_table::Name, macros: &[Arc<Macro>]) -> NameKind {
-    match name.definition {
+    match name.symbol {
         _ if name.macro_index().is_some_and(|index| index < macros.len()) => NameKind::Macro,
-        Definition::Label => NameKind::Label,
-        Definition::Fixed => NameKind::Constant,
-        Definition::Variable => NameKind::Variable,
-        Definition::External => NameKind::External,
-        Definition::None if name.built_in.is_some() || name.operator.is_some() => {
+        Symbol::Label(_) => NameKind::Label,
+        Symbol::Constant(_) => NameKind::Constant,
+        Symbol::Variable(_) => NameKind::Variable,
+        Symbol::External(_) => NameKind::External,
+        Symbol::Undefined if name.built_in.is_some() || name.operator.is_some() => {
             NameKind::Language
         }
-        Definition::None => NameKind::Undefined,
+        Symbol::Undefined => NameKind::Undefined,
     }
 }
 
 fn value(name: &name_table::Name) -> Option<crate::listing::RelocValue> {
-    match name.state {
-        SymbolState::Value(value) if name.definition != Definition::External => {
-            Some(value.reloc_value())
-        }
-        _ => None,
-    }
+    name.symbol.value().filter(|_| !name.symbol.is_external()).map(Value::reloc_value)
 }

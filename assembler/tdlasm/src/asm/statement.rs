@@ -4,16 +4,15 @@ use std::sync::Arc;
 
 use super::assembler::Assembler;
 use super::code_buffer::Field;
-use super::directive::DirectiveReader;
 use super::input::{Frame, FrameKind, StatementPlace};
-use super::instruction::InstructionReader;
-use super::macros::MacroExpander;
-use super::name_hash::NameId;
-use super::name_table::{Definition, Operator, SymbolState};
+use super::name_table::NameId;
+use super::name_table::Operator;
 use super::pass::{Pass, StatementAbort, StatementEnd, StatementResult};
 use super::recorder::StatementInfo;
 use super::suggestions::{is_foreign, suggest_label, suggest_operator};
+use super::symbol::{Symbol, SymbolKind};
 use super::value::Value;
+use super::{directive, instruction, lints, macros};
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::listing::ListedCode;
 use crate::references::ReferenceRole;
@@ -39,7 +38,7 @@ impl Assembler<'_> {
             let mut cursor = Cursor::new(&text[frame.pos..], end).with_lines(frame.lines);
             while self.input.pending_change.is_none() && !cursor.rest().is_empty() {
                 let here = StatementPlace { source: source as u32, lines: cursor.lines() };
-                self.module.context.statement_place = call.unwrap_or(here);
+                self.statement.place = call.unwrap_or(here);
                 self.statement(&mut cursor)?;
             }
             if let Some(frame) = self.input.top() {
@@ -53,28 +52,24 @@ impl Assembler<'_> {
 
     /// Reads one statement, which can span lines.
     fn statement(&mut self, cursor: &mut Cursor<'_>) -> StatementResult {
-        if self.module.context.pass != Pass::Single {
-            self.compare_passes(cursor);
-        }
-        let checkpoint = self.module.code.output.checkpoint();
-        self.module.code.statement_start = checkpoint;
-        if !self.module.context.options.listing && !self.module.context.options.lines {
-            self.fields(cursor)?;
-            return self.check_passes();
+        self.compare_passes(cursor);
+        let checkpoint = self.code.checkpoint();
+        self.statement.start = checkpoint;
+        if !self.options.listing && !self.options.lines {
+            return self.fields(cursor);
         }
         let start = cursor.offset();
-        let place = self.module.context.statement_place;
-        self.module.context.recorder.line = StatementInfo::default();
+        let place = self.statement.place;
+        self.recorder.line = StatementInfo::default();
         // `.PRGEND` belongs to the module that it ends.
-        let listed = self.module.context.options.listing.then(|| {
-            let here = self.module.code.output.location();
+        let listed = self.options.listing.then(|| {
+            let here = self.code.location();
             (here, self.input.macro_depth(), self.modules.len() as u32)
         });
         self.fields(cursor)?;
-        self.check_passes()?;
-        let written = self.module.code.output.written_since(checkpoint);
-        if let (true, Some((site, count))) = (self.module.context.options.lines, written) {
-            self.module.code.add_row(&mut self.module.context, start, place, site, count);
+        let written = self.code.written_since(checkpoint);
+        if let (true, Some((site, count))) = (self.options.lines, written) {
+            self.add_row(start, place, site, count);
         }
         let Some((here, depth, module)) = listed else { return Ok(()) };
         let code = written.map_or(ListedCode::NONE, |(site, count)| ListedCode::Emitted {
@@ -83,7 +78,7 @@ impl Assembler<'_> {
             count,
         });
         let span = cursor.since(start);
-        self.module.context.record_statement(span, here.reloc_value(), code, depth as u32, module);
+        self.record_statement(span, here.reloc_value(), code, depth as u32, module);
         Ok(())
     }
 
@@ -95,19 +90,10 @@ impl Assembler<'_> {
             return;
         }
         let offset = cursor.offset() - frame.base;
-        let counter = self.module.code.output.counter();
-        match self.module.context.pass {
-            Pass::First => self.module.context.pass_comparison.note(offset, counter),
-            _ => self.module.context.pass_comparison.compare(offset, counter, cursor.offset()),
-        }
-    }
-
-    /// Abandons a single pass as soon as two passes are needed.
-    #[inline]
-    fn check_passes(&self) -> StatementResult {
-        match self.module.context.sink.must_restart() {
-            true => Err(StatementAbort::TwoPasses),
-            false => Ok(()),
+        let counter = self.code.counter();
+        match self.pass {
+            Pass::First => self.pass_comparison.note(offset, counter),
+            _ => self.pass_comparison.compare(offset, counter, cursor.offset()),
         }
     }
 
@@ -124,7 +110,7 @@ impl Assembler<'_> {
                 self.next_line(cursor);
                 return Ok(());
             }
-            let Some(word) = cursor.take(lex::packed_symbol) else {
+            let Some(word) = cursor.take(lex::symbol) else {
                 if cursor.peek() == Some(b']') && self.input.in_block() {
                     cursor.advance(1);
                     self.close_block(cursor);
@@ -136,7 +122,7 @@ impl Assembler<'_> {
             };
             let span = cursor.since(start);
             cursor.skip_blanks();
-            let name = self.module.symbols.names.intern_packed(word);
+            let name = self.names.intern(word);
             match cursor.peek() {
                 Some(b':') => self.label(name, span, cursor),
                 Some(b'=') => {
@@ -156,7 +142,7 @@ impl Assembler<'_> {
     /// Updates the line for what follows in the same statement, after a part that can span lines.
     pub(super) fn update_place(&mut self, cursor: &Cursor<'_>) {
         if self.input.top().is_some_and(|frame| frame.call.is_none()) {
-            self.module.context.statement_place.lines = cursor.lines();
+            self.statement.place.lines = cursor.lines();
         }
     }
 
@@ -182,19 +168,19 @@ impl Assembler<'_> {
         cursor: &mut Cursor<'_>,
         rest: impl FnOnce(&mut Self, &mut Cursor<'_>) -> StatementResult<StatementEnd>,
     ) -> StatementResult {
-        self.module.code.statement_location = self.module.code.output.location();
+        self.statement.location = self.code.location();
         // Without macros no statement is read twice.
-        let before = (!self.module.symbols.macros.is_empty())
-            .then(|| (self.module.context.sink.begin_statement(), cursor.clone()));
+        let before =
+            (!self.names.macros.is_empty()).then(|| (self.sink.begin_statement(), cursor.clone()));
         self.input.has_macro_text = std::mem::take(&mut self.input.next_has_macro_text);
         match rest(self, cursor) {
             Err(StatementAbort::Expand(name, at)) => {
                 let Some((row, at_start)) = before else { return Ok(()) };
-                self.module.code.output.roll_back(self.module.code.statement_start);
-                self.module.context.sink.roll_back(row);
+                self.code.roll_back(self.statement.start);
+                self.sink.roll_back(row);
                 *cursor = at_start;
                 self.input.next_has_macro_text = true;
-                MacroExpander { asm: self }.expand_in_operand(name, Span::new(start, at), cursor)
+                macros::expand_in_operand(self, name, Span::new(start, at), cursor)
             }
             Err(interrupt) => Err(interrupt),
             Ok(StatementEnd::Open) => {
@@ -212,15 +198,15 @@ impl Assembler<'_> {
     fn label(&mut self, name: NameId, span: Span, cursor: &mut Cursor<'_>) {
         cursor.advance(1);
         self.module.flow.restart();
-        self.module.context.recorder.line.labelled = true;
+        self.recorder.line.labelled = true;
         let export = cursor.eat(b':');
-        let here = SymbolState::Value(self.module.code.output.location());
+        let here = self.code.location();
         if export {
-            self.module.symbols.export(&mut self.module.context, name, span, false);
+            self.export(name, span, false);
         }
-        self.module.symbols.define(&mut self.module.context, name, here, Definition::Label, span);
-        if let Some(Operator::Instruction(form)) = self.module.symbols.names[name].operator {
-            self.module.lint_instruction_as_label(form, span, cursor);
+        self.define(name, here, SymbolKind::Label, span);
+        if let Some(Operator::Instruction(form)) = self.names[name].operator {
+            lints::lint_instruction_as_label(self, form, span, cursor);
         }
     }
 
@@ -234,20 +220,20 @@ impl Assembler<'_> {
         if cursor.eat_behind_blanks(b'\\') {
             let export = cursor.eat(b':');
             self.ask_console(name, span, cursor);
-            if let SymbolState::Value(value) = self.module.symbols.names[name].state {
-                self.module.context.recorder.line.value = Some(value.reloc_value());
+            if let Some(value) = self.names[name].symbol.value() {
+                self.recorder.line.value = Some(value.reloc_value());
             }
             if export {
-                self.module.symbols.export(&mut self.module.context, name, span, false);
+                self.export(name, span, false);
             }
             return Ok(StatementEnd::Open);
         }
         let fixed = cursor.eat_behind_blanks(b'=');
         let export = cursor.eat_behind_blanks(b':');
-        let kind = if fixed { Definition::Fixed } else { Definition::Variable };
-        if !self.module.symbols.check_assignable(&mut self.module.context, name, kind, span) {
+        let kind = if fixed { SymbolKind::Constant } else { SymbolKind::Variable };
+        if !self.check_assignable(name, kind, span) {
             cursor.skip_blanks();
-            let fixed_later = self.module.symbols.names[name].definition == Definition::Fixed;
+            let fixed_later = matches!(self.names[name].symbol, Symbol::Constant(_));
             if export || !fixed_later || !cursor.at_statement_end() {
                 // ZASM does not read the assigned value.
                 self.error(
@@ -259,24 +245,15 @@ impl Assembler<'_> {
             }
             return Ok(StatementEnd::Open);
         }
-        let state = self.module.assigned_value(cursor)?;
-        let flags_before = self.module.context.sink.flags();
-        self.module.symbols.define(&mut self.module.context, name, state, kind, span);
-        match state {
-            // ZASM lists no value of a second definition.
-            _ if self.module.context.sink.has_flags_since(flags_before) => {}
-            SymbolState::Value(value) => {
-                self.module.context.recorder.line.value = Some(value.reloc_value())
-            }
-            SymbolState::Deferred(expression) => {
-                self.module.context.recorder.line.deferred = Some(expression);
-                // The first of two passes would use 0, and the second report a phase error.
-                self.module.context.sink.needs_two_passes |= fixed;
-            }
-            SymbolState::Undefined => {}
+        let value = self.assigned_value(cursor)?;
+        let flags_before = self.sink.flags();
+        self.define(name, value, kind, span);
+        // ZASM lists no value of a second definition.
+        if self.sink.flags() == flags_before {
+            self.recorder.line.value = Some(value.reloc_value());
         }
         if export {
-            self.module.symbols.export(&mut self.module.context, name, span, false);
+            self.export(name, span, false);
         }
         Ok(StatementEnd::Open)
     }
@@ -284,50 +261,42 @@ impl Assembler<'_> {
     /// Reads a value from the console, once (`NAME =\`).
     fn ask_console(&mut self, name: NameId, span: Span, cursor: &mut Cursor<'_>) {
         let prompt = self.text(cursor);
-        self.module.context.record_reference(name, span, ReferenceRole::Definition);
-        let entry = self.module.symbols.names[name];
-        let predefined = entry.place == u32::MAX && entry.definition == Definition::Fixed;
+        self.record_reference(name, span, ReferenceRole::Definition);
+        let entry = self.names[name];
+        let predefined = entry.place.is_none() && matches!(entry.symbol, Symbol::Constant(_));
         if predefined {
             return;
         }
-        if entry.definition != Definition::None || entry.built_in.is_some() {
+        if entry.symbol.is_defined() || entry.built_in.is_some() {
             // The second pass meets the prompt of the first again.
-            let again = !entry.is_console_reply || entry.pass == self.module.context.pass_number();
+            let again = !entry.is_console_reply || entry.is_defined_in(self.pass);
             if again {
-                self.module.symbols.names[name].is_multiply_defined = true;
+                self.names[name].is_multiply_defined = true;
             }
             if again || entry.is_multiply_defined {
-                self.module.symbols.report_redefinition(
-                    &mut self.module.context,
-                    name,
-                    &entry,
-                    span,
-                );
+                self.report_redefinition(name, &entry, span);
             }
-            if !again && self.console.lacks(&self.module.symbols.names.spelling(name)) {
+            if !again && self.console.lacks(&self.names.spelling(name)) {
                 self.report_unanswered(name, &prompt, span);
             }
-            self.module.symbols.define(
-                &mut self.module.context,
-                name,
-                entry.state,
-                entry.definition,
-                span,
-            );
+            match (entry.symbol.kind(), entry.symbol.value()) {
+                (Some(kind), Some(value)) => self.define(name, value, kind, span),
+                _ => self.redefine(name, &entry, SymbolKind::Constant, span),
+            }
             return;
         }
-        let spelling = self.module.symbols.names.spelling(name);
+        let spelling = self.names.spelling(name);
         let reply = self.console.ask_console(&spelling, &prompt);
         if reply.is_none() {
             self.report_unanswered(name, &prompt, span);
         }
-        let value = SymbolState::Value(Value::absolute(reply.unwrap_or(0)));
-        self.module.symbols.define(&mut self.module.context, name, value, Definition::Fixed, span);
-        self.module.symbols.names[name].is_console_reply = true;
+        let value = Value::absolute(reply.unwrap_or(0));
+        self.define(name, value, SymbolKind::Constant, span);
+        self.names[name].is_console_reply = true;
     }
 
     fn report_unanswered(&mut self, name: NameId, prompt: &str, span: Span) {
-        let spelling = self.module.symbols.names.spelling(name);
+        let spelling = self.names.spelling(name);
         let message = format!("the source asks for the value of {spelling}: {prompt}");
         let help = format!("give the reply with --answer {spelling}=VALUE");
         self.report(Diagnostic::new(DiagnosticCode::Unanswered, span, message).help(help));
@@ -339,46 +308,41 @@ impl Assembler<'_> {
         span: Span,
         cursor: &mut Cursor<'_>,
     ) -> StatementResult<StatementEnd> {
-        let entry = &self.module.symbols.names[name];
+        let entry = &self.names[name];
         if let Some(index) = entry.macro_index() {
-            self.module.context.record_reference(name, span, ReferenceRole::Use);
-            MacroExpander { asm: self }.call(index, span, cursor)?;
+            self.record_reference(name, span, ReferenceRole::Use);
+            macros::call(self, index, span, cursor)?;
             return Ok(StatementEnd::Complete);
         }
         match entry.operator {
-            Some(Operator::Instruction(form)) => {
-                let Self { module, input, .. } = self;
-                InstructionReader { module, input }.instruction(form, span, cursor)
-            }
+            Some(Operator::Instruction(form)) => instruction::instruction(self, form, span, cursor),
             Some(Operator::Directive(directive)) => {
-                DirectiveReader { asm: self }.directive(directive, span, cursor)
+                directive::directive(self, directive, span, cursor)
             }
             None if entry.is_location_counter() => {
                 self.value_word(name, Expr::here(span))?;
                 Ok(StatementEnd::Open)
             }
-            None if entry.state != SymbolState::Undefined || entry.built_in.is_some() => {
-                self.module.context.record_reference(name, span, ReferenceRole::Use);
-                self.module.lint_symbol_as_operator(name, span, cursor.rest());
+            None if entry.symbol.is_defined() || entry.built_in.is_some() => {
+                self.record_reference(name, span, ReferenceRole::Use);
+                lints::lint_symbol_as_operator(self, name, span, cursor.rest());
                 self.value_word(name, Expr::symbol(name, span))?;
                 Ok(StatementEnd::Open)
             }
             // An operand has used it before: ZASM has it in its table, with the value 0.
             None if entry.has_undefined_use => {
-                self.module.lint_symbol_as_operator(name, span, cursor.rest());
-                self.module.context.recorder.line.words = true;
-                self.module.code.output.write(&[0; 2]);
+                lints::lint_symbol_as_operator(self, name, span, cursor.rest());
+                self.recorder.line.words = true;
+                self.code.write(&[0; 2]);
                 Ok(StatementEnd::Open)
             }
             None => {
-                // Two passes may know it in the second.
-                self.module.symbols.assumed_undefined.push(name);
                 let rest = cursor.rest();
                 let from = cursor.offset();
                 cursor.skip_to_line_end();
                 let rest = &rest[..rest.len() - cursor.rest().len()];
                 self.unknown_operator(span, rest, from);
-                self.module.code.output.write(&UNKNOWN_OPERATOR);
+                self.code.write(&UNKNOWN_OPERATOR);
                 Ok(StatementEnd::Open)
             }
         }
@@ -386,34 +350,29 @@ impl Assembler<'_> {
 
     /// Assembles a symbol in the operator field, which writes its value as a word.
     fn value_word(&mut self, name: NameId, value: Expr) -> StatementResult {
-        self.module.context.recorder.line.words = true;
+        self.recorder.line.words = true;
         // ZASM does not mark a multiply defined symbol here.
-        let is_multiply_defined =
-            std::mem::take(&mut self.module.symbols.names[name].is_multiply_defined);
-        let done = self.module.emit_expression(&value, Field::Word);
-        self.module.symbols.names[name].is_multiply_defined = is_multiply_defined;
+        let is_multiply_defined = std::mem::take(&mut self.names[name].is_multiply_defined);
+        let done = self.emit_expression(&value, Field::Word);
+        self.names[name].is_multiply_defined = is_multiply_defined;
         done
     }
 
     /// Reports an unknown operator. The rest of its line begins at offset `from`.
     fn unknown_operator(&mut self, span: Span, rest: &[u8], from: u32) {
-        let word = self.module.context.sources.slice(span);
+        let word = self.sources.slice(span);
         let shown = &word[..word.len().min(MAX_SHOWN)];
         let word =
             String::from_utf8_lossy(shown).into_owned() + if shown == word { "" } else { "..." };
         let message = format!("{word} is not an instruction, directive or macro");
         let mut diagnostic = Diagnostic::new(DiagnosticCode::Operator, span, message);
         let operands = &rest[..memchr::memchr(b';', rest).unwrap_or(rest.len())];
-        let known = match self.module.context.sink.accepts(DiagnosticCode::Operator) {
-            true => suggest_operator(&word, operands, self.module.context.options.translate),
+        let known = match self.sink.accepts(DiagnosticCode::Operator) {
+            true => suggest_operator(&word, operands, self.options.translate),
             false => None,
         };
         let foreign = is_foreign(&word);
-        let label = if foreign {
-            None
-        } else {
-            suggest_label(&mut self.module.symbols.names, &word, operands)
-        };
+        let label = if foreign { None } else { suggest_label(&mut self.names, &word, operands) };
         if let Some(suggestion) = label.or(known) {
             diagnostic = suggestion.add_to(diagnostic, span, from);
         }

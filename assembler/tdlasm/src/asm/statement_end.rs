@@ -16,7 +16,7 @@ impl Assembler<'_> {
             self.skip_rest(code, cursor);
         }
         self.next_line(cursor);
-        if self.module.code.output.wrapped && !self.module.code.wrap_reported {
+        if self.code.wrapped && !self.module.wrap_reported {
             self.report_wrap(cursor);
         }
     }
@@ -38,24 +38,24 @@ impl Assembler<'_> {
                 DiagnosticCode::TrailingText => (cursor.here(), "the rest of the line is ignored"),
                 _ => (cursor.gap(), "a comma or an operator is missing here"),
             };
-            self.module.error(code, at, message);
+            self.error(code, at, message);
             break;
         }
     }
 
     #[cold]
     fn report_wrap(&mut self, cursor: &Cursor<'_>) {
-        self.module.code.wrap_reported = true;
+        self.module.wrap_reported = true;
         let at = cursor.since(cursor.offset().saturating_sub(1));
         let message = "the location counter passed FFFFH and continued at 0";
-        self.module.error(DiagnosticCode::Wrap, at, message);
+        self.error(DiagnosticCode::Wrap, at, message);
     }
 
     /// Skips the next line if a parenthesis of this one is open: ZASM takes the line end as the
     /// missing parenthesis, and the line as the rest of the statement.
     #[inline]
     fn skip_continued_line(&mut self, cursor: &mut Cursor<'_>) {
-        if std::mem::take(&mut self.module.line_continues) && cursor.at_statement_end() {
+        if std::mem::take(&mut self.statement.continues) && cursor.at_statement_end() {
             self.skip_lost_line(cursor);
         }
     }
@@ -67,7 +67,7 @@ impl Assembler<'_> {
             let message =
                 "this line is ignored, since the parenthesis in the line above is not closed";
             let at = Span::new(cursor.offset(), cursor.offset());
-            self.module.error(DiagnosticCode::Continued, at, message);
+            self.error(DiagnosticCode::Continued, at, message);
             cursor.skip_to_line_end();
         }
     }
@@ -76,12 +76,12 @@ impl Assembler<'_> {
     #[inline]
     pub(super) fn next_line(&mut self, cursor: &mut Cursor<'_>) {
         cursor.skip_line();
-        self.module.context.sink.next_row();
+        self.sink.next_row();
     }
 
     /// Returns the offset of the `]` that closes the `[` at the cursor.
     pub(super) fn closing_bracket(&self, cursor: &Cursor<'_>) -> Option<u32> {
-        let source = self.module.context.sources.source_at(cursor.offset());
+        let source = self.sources.source_at(cursor.offset());
         source.closing_bracket(cursor.offset() - source.base).map(|close| close + source.base)
     }
 
@@ -95,7 +95,7 @@ impl Assembler<'_> {
                 // ended it too early, which only this warning would show.
                 self.warn_of_brackets(Span::new(start + 1, close));
                 if self.spans_lines(cursor.since(start)) {
-                    self.module.context.sink.next_row();
+                    self.sink.next_row();
                 }
                 true
             }
@@ -112,27 +112,23 @@ impl Assembler<'_> {
         if self.input.macro_depth() > 0 {
             return;
         }
-        if let Some(at) = unmatched_bracket(self.module.context.sources.slice(text)) {
+        if let Some(at) = unmatched_bracket(self.sources.slice(text)) {
             let start = text.start + at as u32;
             let message = "a bracket in a comment or quote counts here and can end the text early";
             let diagnostic =
                 Diagnostic::new(DiagnosticCode::Bracket, Span::new(start, start + 1), message);
             let help = "leave it out, or put the matching bracket into the same comment";
-            self.module.report(diagnostic.help(help));
+            self.report(diagnostic.help(help));
         }
     }
 
     pub(super) fn spans_lines(&self, span: Span) -> bool {
-        memchr::memchr2(b'\n', b'\r', self.module.context.sources.slice(span)).is_some()
+        memchr::memchr2(b'\n', b'\r', self.sources.slice(span)).is_some()
     }
 
     /// Reports a bracket that is not closed, and skips the rest of the text.
     pub(super) fn unclosed(&mut self, cursor: &mut Cursor<'_>) {
-        self.module.error(
-            DiagnosticCode::Unterminated,
-            cursor.here(),
-            "this bracket is not closed",
-        );
+        self.error(DiagnosticCode::Unterminated, cursor.here(), "this bracket is not closed");
         cursor.advance_lines(cursor.rest().len());
         // No `.END` can follow, so its absence is not reported.
         self.input.ended = true;
@@ -144,7 +140,7 @@ impl Assembler<'_> {
         if self.input.closes_nothing() {
             let at = cursor.since(cursor.offset().saturating_sub(1));
             let message = "this bracket is unmatched; it is ignored, as in ZASM";
-            self.module.error(DiagnosticCode::Surplus, at, message);
+            self.error(DiagnosticCode::Surplus, at, message);
         }
         self.input.close_block();
         let mut ahead = cursor.clone();
@@ -165,7 +161,7 @@ impl Assembler<'_> {
         }
         let start = cursor.here();
         let Some(text) = cursor.take_lines(lex::delimited_text) else {
-            self.module.error(
+            self.error(
                 DiagnosticCode::Unterminated,
                 start,
                 "the text that begins here is not closed",

@@ -2,13 +2,13 @@
 
 use smol_str::SmolStr;
 
-use super::directive_table::Directive;
-use super::name_hash::NameId;
+use super::name_table::NameId;
 use super::name_table::NameTable;
 use super::options::ForeignTranslator;
 use crate::diag::Diagnostic;
 use crate::isa::FORMS;
 use crate::source::Span;
+use crate::syntax::directive::Directive;
 use crate::syntax::expr::Intern;
 use crate::syntax::lex;
 

@@ -238,23 +238,6 @@ impl DiagnosticCode {
         self == DiagnosticCode::UnusedLabel
     }
 
-    /// Returns `true` if only two passes report this as ZASM does: it depends on later definitions.
-    pub fn needs_two_passes(self) -> bool {
-        matches!(
-            self,
-            DiagnosticCode::AfterCreated
-                | DiagnosticCode::Doubled
-                | DiagnosticCode::External
-                | DiagnosticCode::Internal
-                | DiagnosticCode::AssignmentIgnored
-                | DiagnosticCode::MacroLimit
-                | DiagnosticCode::Phase
-                | DiagnosticCode::Redefined
-                | DiagnosticCode::Register
-                | DiagnosticCode::SourcesTooLarge
-        )
-    }
-
     /// Returns ZASM's error flag, or `None` for a diagnostic that ZASM lacks.
     pub fn error_flag(self) -> Option<char> {
         self.id().chars().next().filter(|letter| *letter != OURS)

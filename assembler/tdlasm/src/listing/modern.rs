@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::control::Macros;
+use super::control::ListedMacros;
 use super::rows::{
     ListingOptions, ListingWriter, SourceRow, end_row, pad, push_hex, push_word, walk,
 };
@@ -36,7 +36,7 @@ impl ListingWriter for Modern {
             return self.source_line(row, 0);
         };
         let is_macro = row.is_macro();
-        if is_macro && options.macros == Macros::None {
+        if is_macro && options.macros == ListedMacros::None {
             return;
         }
         let hidden = row.number == 0 || (is_macro && row.text().trim_ascii().is_empty());

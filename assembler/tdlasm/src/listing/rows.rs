@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::control::{ListingControl, ListingDirective, Macros};
+use super::control::{ListedMacros, ListingControl, ListingDirective};
 use super::statement::{Listing, ListingLine};
 use crate::source::{Origin, Source, SourceMap};
 
@@ -13,7 +13,7 @@ const MAX_SAVED: usize = 4;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ListingOptions {
     pub(super) list: bool,
-    pub(super) macros: Macros,
+    pub(super) macros: ListedMacros,
     pub(super) symbols: bool,
     pub(super) low_first: bool,
     pub(super) image: bool,
@@ -24,7 +24,7 @@ impl Default for ListingOptions {
     fn default() -> Self {
         Self {
             list: true,
-            macros: Macros::Code,
+            macros: ListedMacros::Code,
             symbols: true,
             low_first: false,
             image: false,

@@ -53,8 +53,6 @@ pub(crate) struct Statement {
     pub(crate) span: Span,
     pub(crate) address: RelocValue,
     pub(crate) value: Option<RelocValue>,
-    /// The deferred expression whose value is shown, until the module ends.
-    pub(crate) deferred: Option<u32>,
     pub(crate) start: bool,
     pub(crate) code: ListedCode,
     pub(crate) module: u32,

@@ -17,7 +17,7 @@ mod reloc_mark;
 mod row;
 mod symbols;
 
-use super::control::Macros;
+use super::control::ListedMacros;
 use super::rows::ListingOptions;
 use super::statement::Listing;
 use crate::module::Module;
@@ -61,10 +61,10 @@ impl TdlOptions {
     pub fn switches(mut self, letters: &str) -> Result<Self, UnknownSwitch> {
         for letter in letters.chars() {
             match letter.to_ascii_uppercase() {
-                'A' => self.listing_options.macros = Macros::All,
+                'A' => self.listing_options.macros = ListedMacros::All,
                 'C' => self.listing_options.controls = true,
                 'I' => self.listing_options.image = true,
-                'S' => self.listing_options.macros = Macros::None,
+                'S' => self.listing_options.macros = ListedMacros::None,
                 'X' => self.listing_options.list = false,
                 'Y' => self.listing_options.symbols = false,
                 _ => return Err(UnknownSwitch(letter)),

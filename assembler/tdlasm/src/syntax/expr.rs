@@ -3,7 +3,8 @@
 //! A syntax error is an operation of its own, at the position where ZASM finds it, so that
 //! evaluation reports all errors in ZASM's order.
 
-use super::lex::Number;
+use smallvec::{SmallVec, smallvec};
+
 use super::{Cursor, lex};
 use crate::source::Span;
 
@@ -11,12 +12,6 @@ use crate::source::Span;
 pub trait Intern {
     /// Returns the number of `name`; equal names have equal numbers.
     fn intern(&mut self, name: &[u8]) -> u32;
-
-    /// Returns the number of a name that [`lex::packed_symbol`] has read, as [`Self::intern`] does.
-    #[inline]
-    fn intern_packed(&mut self, (name, _): (&[u8], u32)) -> u32 {
-        self.intern(name)
-    }
 }
 
 /// The end of a text on CP/M.
@@ -131,94 +126,46 @@ enum Pending {
     Open(u8, Span),
 }
 
-/// An expression. The buffers can be reused.
+/// An expression.
 #[derive(Debug, Clone, Default)]
 pub struct Expr {
     /// The operations, empty if there was no expression.
-    pub ops: Vec<Op>,
+    pub ops: SmallVec<[Op; 4]>,
     /// The text that was read.
     pub span: Span,
-    /// Whether the expression has syntax errors.
-    pub faulty: bool,
-    pending: Vec<Pending>,
 }
 
 impl Expr {
     /// Creates an expression of one symbol.
     pub fn symbol(name: u32, span: Span) -> Self {
-        Self { ops: vec![Op::Symbol(name, span.start)], span, ..Self::default() }
+        Self { ops: smallvec![Op::Symbol(name, span.start)], span }
     }
 
     /// Creates an expression of the location counter.
     pub fn here(span: Span) -> Self {
-        Self { ops: vec![Op::Here], span, ..Self::default() }
+        Self { ops: smallvec![Op::Here], span }
     }
 
     /// Parses the longest expression at the cursor, with the blanks before and after it.
-    pub fn parse(&mut self, cursor: &mut Cursor<'_>, radix: u8, names: &mut impl Intern) {
-        self.ops.clear();
-        self.pending.clear();
-        self.faulty = false;
+    pub fn parse(cursor: &mut Cursor<'_>, radix: u8, names: &mut impl Intern) -> Self {
         cursor.skip_blanks();
         let start = cursor.offset();
-        let has_operand = self.plain_operand(cursor, radix, names);
-        let end = cursor.offset();
-        if has_operand {
-            // Most expressions are a single operand.
-            cursor.skip_blanks();
-            if ends_expression(cursor) {
-                self.span = Span::new(start, end);
-                return;
-            }
-        }
-        let end = ExprParser { expr: self, radix, prefix: None, open: 0, has_started: false }.run(
-            cursor,
-            names,
-            has_operand.then_some(end),
-        );
+        let mut parser = ExprParser {
+            ops: SmallVec::new(),
+            pending: Vec::new(),
+            radix,
+            prefix: None,
+            open: 0,
+            has_started: false,
+        };
+        let end = parser.run(cursor, names);
         let is_open = |op: &Op| matches!(op, Op::Fault(Fault::OpenLine, _));
-        self.span = match self.faulty && self.ops.iter().any(is_open) {
+        let span = match parser.ops.iter().any(is_open) {
             // ZASM takes the line end as the parenthesis, and checks the value after it.
             true => cursor.next_line(),
             false => Span::new(start, end),
         };
-    }
-
-    /// Reads a number or symbol without a prefix operator. Returns `false` if something else, or a
-    /// number with an error, begins here.
-    #[inline]
-    fn plain_operand(
-        &mut self,
-        cursor: &mut Cursor<'_>,
-        radix: u8,
-        names: &mut impl Intern,
-    ) -> bool {
-        match cursor.peek() {
-            Some(b'0'..=b'9') => {
-                let number = cursor.take(|input| match lex::number(input, radix) {
-                    Ok((rest, Number { value, fault: None })) => Ok((rest, value)),
-                    _ => Err(nom::Err::Error(())),
-                });
-                self.ops.extend(number.map(Op::Number));
-                number.is_some()
-            }
-            Some(byte) if lex::is_symbol(byte) => self.read_symbol(cursor, names),
-            _ => false,
-        }
-    }
-
-    #[inline]
-    fn read_symbol(&mut self, cursor: &mut Cursor<'_>, names: &mut impl Intern) -> bool {
-        let start = cursor.offset();
-        let Some(symbol) = cursor.take(lex::packed_symbol) else { return false };
-        self.ops.push(if symbol.0 == b"." {
-            Op::Here
-        } else if cursor.eat_behind_blanks(b'#') {
-            Op::External(names.intern_packed(symbol), start)
-        } else {
-            Op::Symbol(names.intern_packed(symbol), start)
-        });
-        true
+        Self { ops: parser.ops, span }
     }
 
     /// Returns the symbol, if the expression is a single symbol.
@@ -234,9 +181,47 @@ impl Expr {
     pub fn is_empty(&self) -> bool {
         !self.ops.iter().any(|op| !matches!(op, Op::Fault(..)))
     }
+}
+
+/// Returns `true` at a byte that ends every expression without open parentheses.
+#[inline]
+fn ends_expression(cursor: &Cursor<'_>) -> bool {
+    matches!(cursor.peek(), None | Some(b'\n' | b'\r' | b',' | b';'))
+}
+
+struct ExprParser {
+    ops: SmallVec<[Op; 4]>,
+    pending: Vec<Pending>,
+    radix: u8,
+    prefix: Option<u8>,
+    open: usize,
+    /// Whether anything was read, even a sign without effect.
+    has_started: bool,
+}
+
+impl ExprParser {
+    /// Returns the offset after the expression, before the blanks that follow it.
+    fn run(&mut self, cursor: &mut Cursor<'_>, names: &mut impl Intern) -> u32 {
+        let mut end = cursor.offset();
+        while self.operand(cursor, names) {
+            end = cursor.offset();
+            if !self.operator(cursor, &mut end) {
+                break;
+            }
+        }
+        let at_end = matches!(cursor.peek(), Some(b'\n' | b'\r'));
+        let fault = if at_end { Fault::OpenLine } else { Fault::Parenthesis };
+        while let Some(pending) = self.pending.pop() {
+            if let Pending::Open(_, span) = pending {
+                let found = if at_end { cursor.offset() } else { span.end };
+                self.fault(fault, Span::new(span.start, found));
+            }
+            self.push_pending(pending);
+        }
+        end
+    }
 
     fn fault(&mut self, fault: Fault, span: Span) {
-        self.faulty = true;
         self.ops.push(Op::Fault(fault, span));
     }
 
@@ -265,64 +250,16 @@ impl Expr {
             self.push_pending(pending);
         }
     }
-}
-
-/// Returns `true` at a byte that ends every expression without open parentheses.
-#[inline]
-fn ends_expression(cursor: &Cursor<'_>) -> bool {
-    matches!(cursor.peek(), None | Some(b'\n' | b'\r' | b',' | b';'))
-}
-
-struct ExprParser<'e> {
-    expr: &'e mut Expr,
-    radix: u8,
-    prefix: Option<u8>,
-    open: usize,
-    /// Whether anything was read, even a sign without effect.
-    has_started: bool,
-}
-
-impl ExprParser<'_> {
-    /// Returns the offset after the expression, before the blanks that follow it. If the first
-    /// operand has been read, `first_end` is the offset after it.
-    fn run(
-        mut self,
-        cursor: &mut Cursor<'_>,
-        names: &mut impl Intern,
-        first_end: Option<u32>,
-    ) -> u32 {
-        let mut end = first_end.unwrap_or(cursor.offset());
-        let mut has_operand = first_end.is_some();
-        while has_operand || self.operand(cursor, names) {
-            if !std::mem::take(&mut has_operand) {
-                end = cursor.offset();
-            }
-            if !self.operator(cursor, &mut end) {
-                break;
-            }
-        }
-        let at_end = matches!(cursor.peek(), Some(b'\n' | b'\r'));
-        let fault = if at_end { Fault::OpenLine } else { Fault::Parenthesis };
-        while let Some(pending) = self.expr.pending.pop() {
-            if let Pending::Open(_, span) = pending {
-                let found = if at_end { cursor.offset() } else { span.end };
-                self.expr.fault(fault, Span::new(span.start, found));
-            }
-            self.expr.push_pending(pending);
-        }
-        end
-    }
 
     /// Reads the operator after an operand, and the parentheses closed before it. Where a
     /// parenthesis should be closed, ZASM takes the next character as the closing one.
-    #[inline]
     fn operator(&mut self, cursor: &mut Cursor<'_>, end: &mut u32) -> bool {
         loop {
             cursor.skip_blanks();
             while self.closing(cursor) {
                 *end = cursor.offset();
                 cursor.skip_blanks();
-                if matches!(self.expr.ops.last(), Some(Op::Fault(Fault::Closing, _))) {
+                if matches!(self.ops.last(), Some(Op::Fault(Fault::Closing, _))) {
                     return false; // ZASM ignores the operators after it.
                 }
             }
@@ -331,8 +268,8 @@ impl ExprParser<'_> {
             }
             if let Some(op) = cursor.peek().and_then(BinaryOp::from_byte) {
                 cursor.advance(1);
-                self.expr.flush(op.rank());
-                self.expr.pending.push(Pending::Binary(op));
+                self.flush(op.rank());
+                self.pending.push(Pending::Binary(op));
                 return true;
             }
             *end = self.after_operand(cursor, *end);
@@ -341,7 +278,7 @@ impl ExprParser<'_> {
                 return false;
             }
             if !cursor.eat(b')') {
-                self.expr.fault(Fault::Parenthesis, cursor.here());
+                self.fault(Fault::Parenthesis, cursor.here());
                 cursor.advance(1);
             }
             self.close();
@@ -350,7 +287,6 @@ impl ExprParser<'_> {
     }
 
     /// Reads a closing parenthesis, if one follows.
-    #[inline]
     fn closing(&mut self, cursor: &mut Cursor<'_>) -> bool {
         if cursor.peek() != Some(b')') {
             return false;
@@ -360,14 +296,13 @@ impl ExprParser<'_> {
         if self.open > 0 {
             self.close();
         } else {
-            self.expr.flush(u8::MAX);
-            self.expr.fault(Fault::Closing, here);
+            self.flush(u8::MAX);
+            self.fault(Fault::Closing, here);
         }
         true
     }
 
     /// Reports a second operand without an operator. ZASM skips a symbol there, but not a number.
-    #[inline]
     fn after_operand(&mut self, cursor: &mut Cursor<'_>, end: u32) -> u32 {
         let start = cursor.offset();
         let Some(byte) = cursor.peek() else { return end };
@@ -375,10 +310,10 @@ impl ExprParser<'_> {
             return end;
         }
         if cursor.take(lex::symbol).is_none() {
-            self.expr.fault(Fault::Operator, cursor.gap());
+            self.fault(Fault::Operator, cursor.gap());
             return end;
         }
-        self.expr.fault(Fault::Operator, cursor.since(start));
+        self.fault(Fault::Operator, cursor.since(start));
         cursor.offset()
     }
 
@@ -390,8 +325,8 @@ impl ExprParser<'_> {
                 Some(b'0'..=b'9') => return self.number(cursor),
                 Some(byte) if lex::is_symbol(byte) => return self.symbol(cursor, names),
                 Some(b'\'' | b'"') => return self.quoted(cursor),
-                Some(b'-') => self.expr.pending.push(Pending::Negate),
-                Some(b'#') => self.expr.pending.push(Pending::Not),
+                Some(b'-') => self.pending.push(Pending::Negate),
+                Some(b'#') => self.pending.push(Pending::Not),
                 Some(b'+') => {}
                 Some(b'(') => self.open(cursor.here()),
                 Some(b'^') => {
@@ -401,7 +336,7 @@ impl ExprParser<'_> {
                 None | Some(b'\n' | b'\r' | b';') => return self.missing(cursor),
                 Some(_) => {
                     let at = cursor.offset();
-                    self.expr.fault(Fault::Stray, Span::new(at, at));
+                    self.fault(Fault::Stray, Span::new(at, at));
                 }
             }
             self.has_started = true;
@@ -422,21 +357,21 @@ impl ExprParser<'_> {
         {
             cursor.advance(1);
         }
-        self.expr.fault(Fault::Radix, cursor.since(start));
+        self.fault(Fault::Radix, cursor.since(start));
     }
 
     fn open(&mut self, at: Span) {
-        self.expr.pending.push(Pending::Open(self.radix, at));
+        self.pending.push(Pending::Open(self.radix, at));
         self.radix = self.prefix.take().unwrap_or(self.radix);
         self.open += 1;
     }
 
     fn close(&mut self) {
-        self.expr.flush(u8::MAX);
-        if matches!(self.expr.ops.last(), Some(Op::Binary(_) | Op::Negate | Op::Not)) {
-            self.expr.ops.push(Op::Group);
+        self.flush(u8::MAX);
+        if matches!(self.ops.last(), Some(Op::Binary(_) | Op::Negate | Op::Not)) {
+            self.ops.push(Op::Group);
         }
-        if let Some(Pending::Open(radix, _)) = self.expr.pending.pop() {
+        if let Some(Pending::Open(radix, _)) = self.pending.pop() {
             self.radix = radix;
         }
         self.open -= 1;
@@ -444,9 +379,9 @@ impl ExprParser<'_> {
 
     fn missing(&mut self, cursor: &Cursor<'_>) -> bool {
         // An empty expression is reported by the caller, if at all.
-        if self.has_started || !self.expr.ops.is_empty() {
-            self.expr.fault(Fault::Missing, cursor.gap());
-            self.expr.ops.push(Op::Number(0));
+        if self.has_started || !self.ops.is_empty() {
+            self.fault(Fault::Missing, cursor.gap());
+            self.ops.push(Op::Number(0));
         }
         false
     }
@@ -455,16 +390,25 @@ impl ExprParser<'_> {
         let start = cursor.offset();
         let radix = self.prefix.take().unwrap_or(self.radix);
         let Some(number) = cursor.take(|input| lex::number(input, radix)) else { return false };
-        self.expr.ops.push(Op::Number(number.value));
+        self.ops.push(Op::Number(number.value));
         if number.fault.is_some() {
-            self.expr.fault(Fault::Digit, cursor.since(start));
+            self.fault(Fault::Digit, cursor.since(start));
         }
         true
     }
 
     fn symbol(&mut self, cursor: &mut Cursor<'_>, names: &mut impl Intern) -> bool {
         self.prefix = None;
-        self.expr.read_symbol(cursor, names)
+        let start = cursor.offset();
+        let Some(symbol) = cursor.take(lex::symbol) else { return false };
+        self.ops.push(if symbol == b"." {
+            Op::Here
+        } else if cursor.eat_behind_blanks(b'#') {
+            Op::External(names.intern(symbol), start)
+        } else {
+            Op::Symbol(names.intern(symbol), start)
+        });
+        true
     }
 
     fn quoted(&mut self, cursor: &mut Cursor<'_>) -> bool {
@@ -472,7 +416,7 @@ impl ExprParser<'_> {
         self.prefix = None;
         let quote = cursor.peek().unwrap_or(b'\'');
         if let Some(text) = cursor.take(lex::quoted) {
-            self.expr.ops.push(Op::Number(character_value(text, quote)));
+            self.ops.push(Op::Number(character_value(text, quote)));
             return true;
         }
         // ZASM takes the rest of the line as the text.
@@ -480,8 +424,8 @@ impl ExprParser<'_> {
         let text = cursor.rest();
         cursor.skip_to_line_end();
         let length = text.len() - cursor.rest().len();
-        self.expr.ops.push(Op::Number(character_value(&text[..length], quote)));
-        self.expr.fault(Fault::Quote, cursor.since(start));
+        self.ops.push(Op::Number(character_value(&text[..length], quote)));
+        self.fault(Fault::Quote, cursor.since(start));
         true
     }
 }
@@ -513,8 +457,7 @@ mod tests {
 
     fn parse(text: &str) -> (Expr, String) {
         let mut cursor = Cursor::new(text.as_bytes(), text.len() as u32);
-        let mut expr = Expr::default();
-        expr.parse(&mut cursor, 10, &mut NoNames);
+        let expr = Expr::parse(&mut cursor, 10, &mut NoNames);
         (expr, String::from_utf8_lossy(cursor.rest()).into_owned())
     }
 
@@ -532,7 +475,7 @@ mod tests {
         use BinaryOp::{And, Multiply, ShiftLeft};
         use Op::{Binary, Number};
         assert_eq!(
-            parse("1*2&3<4").0.ops,
+            parse("1*2&3<4").0.ops.as_slice(),
             [Number(1), Number(2), Number(3), Number(4)]
                 .into_iter()
                 .chain([ShiftLeft, And, Multiply].map(Binary))
@@ -543,13 +486,13 @@ mod tests {
     #[test]
     fn an_index_parenthesis_is_not_part_of_the_expression() {
         let (expr, rest) = parse("(1+2)(X)");
-        assert_eq!((expr.ops.len(), rest.as_str(), expr.faulty), (4, "(X)", false));
+        assert_eq!((expr.ops.len(), rest.as_str()), (4, "(X)"));
     }
 
     #[test]
     fn deep_nesting_needs_no_deep_stack() {
         let text = "(".repeat(100_000) + "7" + &")".repeat(100_000);
-        assert_eq!(parse(&text).0.ops, [Op::Number(7)]);
+        assert_eq!(parse(&text).0.ops.as_slice(), [Op::Number(7)]);
     }
 
     #[test]
@@ -559,7 +502,7 @@ mod tests {
         assert_eq!(faults("5)"), [(Fault::Closing, 1)]);
         assert_eq!(faults("'A"), [(Fault::Quote, 0)]);
         assert_eq!(faults("9//2"), [(Fault::Stray, 2)]);
-        assert_eq!(parse("").0.ops, []);
+        assert_eq!(parse("").0.ops.as_slice(), []);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Lexer: nom parsers over bytes, since sources need not be UTF-8.
 
 use nom::branch::alt;
-use nom::bytes::complete::{tag, take_till, take_while, take_while1};
+use nom::bytes::complete::{tag, take_while, take_while1};
 use nom::character::complete::{char, one_of};
 use nom::combinator::recognize;
 use nom::multi::many0_count;
@@ -52,45 +52,22 @@ pub fn line_end(input: &[u8]) -> Parsed<'_, ()> {
     alt((tag("\r\n"), tag("\n"), tag("\r"))).map(|_: &[u8]| ()).parse_complete(input)
 }
 
-/// A comment, without the line's end.
-pub fn comment(input: &[u8]) -> Parsed<'_, &[u8]> {
-    preceded(char(';'), take_till(|byte| matches!(byte, b'\n' | b'\r'))).parse_complete(input)
-}
-
 /// A symbol: letters, digits, `$`, `%` and `.`, not beginning with a digit.
 #[inline]
 pub fn symbol(input: &[u8]) -> Parsed<'_, &[u8]> {
-    packed_symbol(input).map(|(rest, (name, _))| (rest, name))
-}
-
-/// The factors that pad the code of a symbol to six characters, by the number that it has.
-pub(crate) const PADDING: [u32; 7] =
-    [0, 40u32.pow(5), 40u32.pow(4), 40u32.pow(3), 40u32.pow(2), 40, 1];
-
-/// A symbol, and the code of its first six characters: their codes in [`RADIX40`] are its digits,
-/// padded with 0 at the end.
-#[inline]
-pub fn packed_symbol(input: &[u8]) -> Parsed<'_, (&[u8], u32)> {
-    if input.first().is_none_or(u8::is_ascii_digit) {
+    let length = input.iter().take_while(|byte| is_symbol(**byte)).count();
+    if length == 0 || input[0].is_ascii_digit() {
         return Err(nom::Err::Error(()));
-    }
-    let code = |byte: &u8| RADIX40[usize::from(*byte)];
-    let mut packed = 0;
-    let mut length = 0;
-    for code in input.iter().take(6).map(code).take_while(|code| *code != 0) {
-        packed = packed * 40 + u32::from(code);
-        length += 1;
-    }
-    if length == 0 {
-        return Err(nom::Err::Error(()));
-    }
-    if length == 6 {
-        length += input[6..].iter().take_while(|byte| is_symbol(**byte)).count();
-    } else {
-        packed *= PADDING[length];
     }
     let (name, rest) = input.split_at(length);
-    Ok((rest, (name, packed)))
+    Ok((rest, name))
+}
+
+/// Returns the code of the first six characters of a symbol: their codes in [`RADIX40`] are its
+/// digits, padded with 0 at the end. The case of letters is ignored.
+pub fn packed(name: &[u8]) -> u32 {
+    let code = |at: usize| name.get(at).map_or(0, |byte| u32::from(RADIX40[usize::from(*byte)]));
+    (0..6).fold(0, |packed, at| packed * 40 + code(at))
 }
 
 /// A quoted constant: the text between the quotes, in which the quote itself is doubled.

@@ -16,7 +16,6 @@ mod opcodes;
 mod oracle;
 mod oracle_listings;
 mod oracle_objects;
-mod oracle_passes;
 mod oracle_whole;
 mod overlap;
 mod robustness;

@@ -91,9 +91,61 @@ fn the_programs_in_the_manual_assemble() {
 fn the_manual_names_every_directive() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/LANGUAGE.md");
     let text = fs::read_to_string(path).expect("the manual");
-    let directives: Vec<&str> = tdlasm::asm::directive_names().collect();
+    let directives: Vec<&str> =
+        tdlasm::syntax::directive::Directive::NAMES.iter().map(|(name, _)| *name).collect();
     assert_eq!(directives.len(), 71);
     let missing: Vec<&str> =
         directives.into_iter().filter(|name| !text.contains(&format!("`{name}"))).collect();
     assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// What makes `N` a symbol of this kind, with the value 1.
+const SYMBOLS: [(&str, &str); 6] = [
+    ("undefined", ""),
+    ("variable", "N=1\n"),
+    ("constant", "N==1\n"),
+    ("label", " .LOC 1\nN: NOP\n"),
+    ("external", " .EXTERN N\n"),
+    ("register", ""),
+];
+
+/// The codes of a second definition with this value, without those of uses and of the overwritten
+/// instruction.
+fn codes_of(symbol: &str, definition: &str, value: u16) -> Vec<&'static str> {
+    let (_, before) = SYMBOLS.iter().find(|(name, _)| *name == symbol).expect("a known symbol");
+    let name = if symbol == "register" { "B" } else { "N" };
+    let statement = match definition {
+        "NAME = e" => format!("{name}={value}"),
+        "NAME == e" => format!("{name}=={value}"),
+        "NAME:" => format!(" .LOC {value}\n{name}: NOP"),
+        ".EXTERN NAME" => format!(" .EXTERN {name}"),
+        _ => panic!("{definition}"),
+    };
+    let program = format!("{before}{statement}\n .END\n");
+    let loader = MemoryLoader::new().with("p.asm", program);
+    let assembly = tdlasm::asm::run(&loader, &["p.asm".into()], &Options::default());
+    let codes = assembly.diagnostics.iter().map(|one| one.code.id());
+    codes.filter(|code| *code != "W05").collect()
+}
+
+#[test]
+fn a_second_definition_does_what_the_manual_has_in_its_table() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/LANGUAGE.md");
+    let text = fs::read_to_string(path).expect("the manual");
+    let cells = |line: &str| -> Vec<String> {
+        line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()
+    };
+    let mut lines = text.lines().skip_while(|line| !line.starts_with("| symbol |"));
+    let definitions = cells(lines.next().expect("the table of definitions"));
+    let rows: Vec<_> = lines.skip(1).take_while(|line| line.starts_with('|')).map(cells).collect();
+    assert_eq!(rows.len(), SYMBOLS.len());
+    for row in rows {
+        for (definition, cell) in definitions.iter().zip(&row).skip(1) {
+            let definition = definition.trim_matches('`');
+            let expected: Vec<&str> = cell.split('`').skip(1).step_by(2).collect();
+            assert_eq!(codes_of(&row[0], definition, 2), expected, "{} {definition}", row[0]);
+            let same = if cell.starts_with("same value") { Vec::new() } else { expected };
+            assert_eq!(codes_of(&row[0], definition, 1), same, "{} {definition}", row[0]);
+        }
+    }
 }

@@ -64,22 +64,6 @@ fn modules_come_back_as_they_were() {
 }
 
 #[test]
-fn the_order_of_the_source_is_left_out_unless_an_external_has_an_area() {
-    let without = |name: &str, text: &str| {
-        let loader = MemoryLoader::new().with(name, text);
-        let options = Options { skip_source_order: true, lines: true, ..Options::default() };
-        let assembly = assemble(&loader, &[name.into()], &options);
-        assembly.unwrap_or_else(|failure| panic!("{failure}")).modules.remove(0)
-    };
-    let short = without("sub.asm", SUB);
-    let whole = module("sub.asm", SUB);
-    assert!(short.source_order.is_none() && whole.source_order.is_some());
-    assert_eq!((&short.sections, &short.symbols), (&whole.sections, &whole.symbols));
-    let filled = without("filled.asm", " .EXTERN AREA\n .LOC AREA\n .BYTE 1\n .END\n");
-    assert!(filled.check_areas().is_err(), "the byte is in no section");
-}
-
-#[test]
 fn objects_link_to_the_program_that_the_modules_link_to() {
     let modules = [module("main.asm", MAIN), module("sub.asm", SUB)];
     let layout = Layout::parse(LAYOUT).expect("the layout");

@@ -113,13 +113,18 @@ pub fn compare_points(expected: &Prizes, seen: &PointsReply) -> Vec<Difference> 
     let both = |[a, b]: [u8; 2]| format!("{a} {b}");
     let account = |account: ScoreAdjustment| [account.lost, account.won];
     let danger = u8::from(expected.article_danger) * danger::ARTICLE
-        + u8::from(expected.book_danger) * danger::BOOK;
+        + u8::from(expected.original_danger) * danger::ORIGINAL;
     found.compare(None, "highest loss", seen.lost, expected.lost);
     found.compare(None, "prizes", both(seen.prizes), both([expected.first, expected.second]));
     found.compare(None, "danger of the piece moved", seen.danger, danger);
     let article = both(account(expected.article()));
     found.compare(None, "the article's account", both(seen.article), article);
-    found.compare(None, "the program's account", both(seen.book), both(account(expected.book())));
+    found.compare(
+        None,
+        "the program's account",
+        both(seen.original),
+        both(account(expected.original())),
+    );
     found.0
 }
 

@@ -24,6 +24,11 @@ pub(crate) fn judge_case(case: &Case, criteria: Criteria, response: &CaseRespons
     }
 }
 
+/// Returns the result of a case whose reply is one to another request.
+pub(crate) fn foreign_reply(case: &Case) -> CaseResult {
+    CaseResult::with_reason(case, Verdict::Error, "the reply belongs to another request")
+}
+
 fn judge_response(case: &Case, criteria: Criteria, response: &CaseResponse) -> CaseResult {
     let is_corrected = criteria.behaviour == Behaviour::Corrected;
     let mut result = CaseResult::new(case, Verdict::Pass);
@@ -57,11 +62,7 @@ fn judge_response(case: &Case, criteria: Criteria, response: &CaseResponse) -> C
             result.differences = compare_steps(*piece, array, criteria, outcome, steps);
         }
         _ => {
-            return CaseResult::with_reason(
-                case,
-                Verdict::Error,
-                "the reply belongs to another request",
-            );
+            return foreign_reply(case);
         }
     }
     if !result.differences.is_empty() {

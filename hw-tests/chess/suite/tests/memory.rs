@@ -14,9 +14,9 @@ use firmware::profile::BoardProfile;
 use hil_harness::board::BoardKind;
 use hil_harness::campaign::{self, Observer, RunConfig};
 use hil_harness::file_system::OsFileSystem;
-use hil_harness::live::SetupError;
+use hil_harness::live::{BoardConfig, SetupError};
 use hil_testing::many_results::ManyResults;
-use sargon_suite::{BoardConfig, RunContext};
+use sargon_suite::{RunContext, SargonConfig};
 
 /// Bytes that are allocated, and the most since [`peak_during`] began.
 static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
@@ -74,7 +74,7 @@ fn peak_of_resumed_run(count: usize) -> usize {
         ..RunConfig::default()
     };
     let board = BoardKind::InProcess { rom: None };
-    let plan = BoardConfig { board, ..BoardConfig::simulated(profile) };
+    let plan = SargonConfig::from(BoardConfig { board, ..BoardConfig::simulated(profile) });
     let peak = peak_during(|| {
         let cases = cases();
         let observer = &mut Silent;

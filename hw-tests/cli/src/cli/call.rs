@@ -21,7 +21,7 @@ pub(super) struct CallArgs {
 /// Replies to requests until the end of standard input, or until nobody reads the replies.
 pub(super) fn serve(args: &CallArgs) -> CommandResult {
     let machine: Box<dyn Machine> = match args.board.names_board() {
-        true => Box::new(BoardMachine::prepare(&args.board.plan::<()>()?)?),
+        true => Box::new(BoardMachine::prepare(&args.board.plan()?)?),
         false => Box::<SimulatedMachine>::default(),
     };
     let mut server = CallServer::new(machine);

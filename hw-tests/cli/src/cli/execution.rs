@@ -104,12 +104,12 @@ pub(super) struct ExecutionArgs {
 
 /// Runs cases on the board or boards that the options choose. `single` returns the plan of a
 /// run on one board, `each` that of one of several.
-pub(super) fn run_on<T: Executor, C: Default>(
+pub(super) fn run_on<T: Executor>(
     board: &BoardArgs,
     config: &RunConfig,
     cases: &[<T::Suite as Suite>::Case],
     single: impl FnOnce() -> Result<T::Plan, CommandError>,
-    each: impl Fn(BoardConfig<C>) -> Result<T::Plan, CommandError>,
+    each: impl Fn(BoardConfig) -> Result<T::Plan, CommandError>,
     prepare: &(dyn Fn(&T::Plan) -> Result<T, SetupError> + Sync),
     observer: &mut dyn Observer<T>,
 ) -> Result<FinishedRun<T::Suite>, CommandError> {

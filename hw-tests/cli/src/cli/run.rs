@@ -5,11 +5,10 @@ use cli_support::exit::{CommandError, CommandResult, INCOMPLETE, USAGE};
 use cli_support::text::eprint_message;
 use firmware::evaluator::built_in_beside;
 use hil_harness::campaign::{FinishedRun, Observer, RunConfig};
-use hil_harness::live::BoardSuite;
 use hil_harness::report;
 use indicatif::{ProgressBar, ProgressStyle};
 use rcflash_link::rig::DEFAULT_BOARD;
-use sargon_suite::{BoardConfig, LiveBoard, SargonSuite};
+use sargon_suite::{SargonBoard, SargonConfig, SargonSuite};
 
 use super::execution::{EXECUTION, ExecutionArgs, run_on};
 use super::select::SelectArgs;
@@ -58,14 +57,14 @@ fn run_cases(args: &RunArgs) -> CommandResult {
         return Err(CommandError::new(USAGE, why));
     }
     let cases = args.select.cases(args.board.board.transcript())?;
-    let full = |plan: BoardConfig| BoardConfig {
-        full_responses: plan.full_responses || args.full,
-        ..plan
+    let full = |mut plan: SargonConfig| {
+        plan.board.full_responses |= args.full;
+        plan
     };
     let single = || args.board.plan().map(full);
     let each = |board| args.board.with_evaluator(board).map(full);
     let mut observer = TerminalObserver(ProgressBar::hidden());
-    let prepare = &LiveBoard::prepare;
+    let prepare = &SargonBoard::prepare;
     let config = args.settings()?;
     let board = &args.board.board;
     let done = run_on(board, &config, &cases, single, each, prepare, &mut observer)?;
@@ -93,10 +92,10 @@ impl RunArgs {
 
 struct TerminalObserver(ProgressBar);
 
-impl Observer<LiveBoard> for TerminalObserver {
-    fn on_ready(&mut self, rig: &LiveBoard) {
-        eprint_message(format!("{} on {}", rig.application, rig.board()));
-        let own = SargonSuite::own_routines(rig);
+impl Observer<SargonBoard> for TerminalObserver {
+    fn on_ready(&mut self, rig: &SargonBoard) {
+        eprint_message(format!("{} on {}", rig.live.identity(), rig.live.name()));
+        let own = rig.own_routines();
         if !own.is_empty() {
             let built_in = built_in_beside(own);
             let own = own.join(", ");
@@ -171,8 +170,8 @@ fn command_line() -> String {
 }
 
 /// Lists the status bits that are not judged because the user's routines need not set them.
-fn unjudged(rig: &LiveBoard) -> String {
-    let left = SargonSuite::not_judged(rig);
+fn unjudged(rig: &SargonBoard) -> String {
+    let left = rig.not_judged();
     if left.is_empty() { String::new() } else { format!("; not judged: {}", left.join(", ")) }
 }
 

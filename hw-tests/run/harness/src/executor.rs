@@ -9,10 +9,9 @@ use firmware_wire::Identity;
 use rcflash_link::LinkStats;
 
 use crate::board::FaultCounts;
-use crate::live::BoardSuite;
-use crate::live::{BoardConfig, LiveBoard, SetupError};
+use crate::live::SetupError;
 use crate::report::RunTarget;
-use crate::runner::{CaseResult, RunOptions, RunSummary, run_cases_from};
+use crate::runner::{CaseResult, RunOptions, RunSummary};
 use crate::suite::Suite;
 
 /// Runs the cases of a suite: a prepared board, or another executor.
@@ -87,75 +86,6 @@ pub trait Executor {
     /// Returns the faults injected so far; `None` without fault injection.
     fn faults(&self) -> Option<FaultCounts> {
         None
-    }
-}
-
-impl<S: BoardSuite> Executor for LiveBoard<S> {
-    type Suite = S;
-    type Plan = BoardConfig<S>;
-
-    fn planned_profile(plan: &BoardConfig<S>) -> Option<&BoardProfile> {
-        Some(&plan.profile)
-    }
-
-    fn complete_plan(
-        plan: &mut BoardConfig<S>,
-        cancel: &Arc<AtomicBool>,
-        case_ids: &mut dyn Iterator<Item = String>,
-    ) {
-        plan.cancel = Some(Arc::clone(cancel));
-        if let Some(recording) = &mut plan.recording {
-            recording.cases = case_ids.collect();
-        }
-    }
-
-    fn name(&self) -> &str {
-        self.board()
-    }
-
-    fn program(&self) -> String {
-        self.application.to_string()
-    }
-
-    fn identity(&self) -> Option<&Identity> {
-        Some(&self.application)
-    }
-
-    fn own_routines(&self) -> &[&'static str] {
-        S::own_routines(self)
-    }
-
-    fn target(&self) -> RunTarget {
-        RunTarget::of_board(self)
-    }
-
-    fn run(
-        &mut self,
-        cases: &mut dyn Iterator<Item = S::Case>,
-        options: RunOptions,
-        on_result: &mut dyn FnMut(CaseResult<S>),
-    ) -> RunSummary {
-        run_cases_from(self, cases, options, on_result)
-    }
-
-    fn recover(&mut self) -> Result<(), SetupError> {
-        self.recover().map(drop)
-    }
-
-    fn verify(&mut self) -> Result<(), String> {
-        match self.is_expected_application() {
-            Ok(true) => Ok(()),
-            Ok(false) => Err("another program replies".to_owned()),
-            Err(error) => Err(error.to_string()),
-        }
-    }
-
-    fn stats(&self) -> LinkStats {
-        self.stats()
-    }
-
-    fn faults(&self) -> Option<FaultCounts> {
-        self.faults()
     }
 }
 

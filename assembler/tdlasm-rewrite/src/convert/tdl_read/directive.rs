@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use tdlasm::syntax::directive::TextTerminator;
 use tdlasm::syntax::expr::BinaryOp;
 use tdlasm::syntax::lex;
 
@@ -38,8 +39,8 @@ impl<'t> StatementParser<'t, '_> {
         Ok(Body::Bytes(list.into_iter().map(byte).collect()))
     }
 
-    /// Texts and bytes in brackets; `ending` is the byte after them, or 80H for the last top bit.
-    pub(super) fn texts(&mut self, at: usize, ending: &[u8]) -> ConvertResult<Body<'t>> {
+    /// Texts and bytes in brackets.
+    pub(super) fn texts(&mut self, at: usize, end: TextTerminator) -> ConvertResult<Body<'t>> {
         let mut items = Vec::new();
         loop {
             let before = self.cursor.clone();
@@ -58,11 +59,11 @@ impl<'t> StatementParser<'t, '_> {
                 items.push(item);
             }
         }
-        match ending {
+        match end {
             _ if items.is_empty() => return Unconverted::fail(at, "the text is empty"),
-            [0] => items.push(Item::Value(Node::decimal(0))),
-            [_] => mark_last(&mut items),
-            _ => {}
+            TextTerminator::Zero => items.push(Item::Value(Node::decimal(0))),
+            TextTerminator::Marked => mark_last(&mut items),
+            TextTerminator::Plain => {}
         }
         let spaced = items.into_iter().map(|item| Spaced { blanks: &b""[..], item });
         Ok(Body::Bytes(spaced.collect()))

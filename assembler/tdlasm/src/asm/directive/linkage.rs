@@ -1,236 +1,185 @@
 //! Directives for externals, exports and synonyms.
 
-use super::super::directive_table::{Directive, Synonym};
-use super::super::name_hash::NameId;
-use super::super::name_table::{BuiltIn, Definition, Entry, SymbolState};
+use super::super::assembler::Assembler;
+use super::super::name_table::NameId;
+use super::super::name_table::{BuiltIn, Entry};
 use super::super::pass::{Pass, StatementEnd, StatementResult};
+use super::super::symbol::SymbolKind;
 use super::super::value::{BaseId, Value};
-use super::reader::DirectiveReader;
 use crate::diag::DiagnosticCode;
 use crate::references::ReferenceRole;
 use crate::source::Span;
+use crate::syntax::directive::{Directive, Synonym};
 use crate::syntax::expr::Intern;
 use crate::syntax::{Cursor, lex};
 
-impl DirectiveReader<'_, '_> {
-    /// Reads the symbols of `.EXTERN`, `.INTERN` and `.ENTRY`.
-    pub(super) fn link_names(
-        &mut self,
-        directive: Directive,
-        span: Span,
-        cursor: &mut Cursor<'_>,
-    ) -> StatementResult<StatementEnd> {
+/// Reads the symbols of `.EXTERN`, `.INTERN` and `.ENTRY`.
+pub(super) fn link_names(
+    asm: &mut Assembler<'_>,
+    directive: Directive,
+    span: Span,
+    cursor: &mut Cursor<'_>,
+) -> StatementResult<StatementEnd> {
+    cursor.skip_blanks();
+    if cursor.at_statement_end() {
+        asm.error(DiagnosticCode::MissingOperand, span, "a symbol is missing");
+        return Ok(StatementEnd::Open);
+    }
+    loop {
+        let Some((name, at)) = name_operand(asm, 1, cursor) else {
+            return Ok(StatementEnd::Open);
+        };
+        match directive {
+            Directive::External => {
+                asm.record_reference(name, at, ReferenceRole::Declaration);
+                asm.declare_external(name, at);
+            }
+            _ => {
+                asm.record_reference(name, at, ReferenceRole::Use);
+                asm.export_declared(name, at, directive == Directive::Entry);
+            }
+        }
         cursor.skip_blanks();
-        if cursor.at_statement_end() {
-            self.asm.error(DiagnosticCode::MissingOperand, span, "a symbol is missing");
-            return Ok(StatementEnd::Open);
-        }
-        loop {
-            let Some((name, at)) = self.name_operand(1, cursor) else {
-                return Ok(StatementEnd::Open);
-            };
-            match directive {
-                Directive::External => {
-                    self.asm.module.context.record_reference(name, at, ReferenceRole::Declaration);
-                    self.asm.module.symbols.declare_external(
-                        &mut self.asm.module.context,
-                        name,
-                        at,
-                    );
-                }
-                _ => {
-                    self.asm.module.context.record_reference(name, at, ReferenceRole::Use);
-                    self.asm.module.symbols.export_declared(
-                        &mut self.asm.module.context,
-                        name,
-                        at,
-                        directive == Directive::Entry,
-                    );
-                }
-            }
-            cursor.skip_blanks();
-            if !cursor.eat(b',') {
-                return Ok(StatementEnd::List);
-            }
-        }
-    }
-
-    /// Reads a symbol. If the statement ends instead, ZASM raises `count` flags.
-    fn name_operand(&mut self, count: usize, cursor: &mut Cursor<'_>) -> Option<(NameId, Span)> {
-        cursor.skip_blanks();
-        let start = cursor.offset();
-        let Some(word) = cursor.take(lex::symbol) else {
-            let message = "a symbol is missing";
-            let count = if cursor.at_statement_end() { count } else { 1 };
-            self.asm.module.context.error_counted(
-                DiagnosticCode::Operand,
-                cursor.gap(),
-                message,
-                count,
-            );
-            return None;
-        };
-        Some((self.asm.module.symbols.names.intern(word), cursor.since(start)))
-    }
-
-    /// Reads `.SYN old,new` and the like.
-    pub(super) fn synonym(
-        &mut self,
-        kind: Synonym,
-        cursor: &mut Cursor<'_>,
-    ) -> StatementResult<StatementEnd> {
-        let Some((old, at)) = self.name_operand(1, cursor) else {
-            return Ok(StatementEnd::Open);
-        };
-        self.asm.module.context.record_reference(old, at, ReferenceRole::Use);
-        let Some(meaning) = self.meaning(kind, old) else {
-            if self.asm.module.context.pass == Pass::Single {
-                // It may be defined later.
-                self.asm.module.context.sink.needs_two_passes = true;
-            }
-            self.asm.module.symbols.report_no_meaning(&mut self.asm.module.context, old, at);
-            return Ok(StatementEnd::Open);
-        };
-        cursor.skip_blanks();
-        if !cursor.eat(b',') && !self.skip_to_comma(cursor) {
-            return Ok(StatementEnd::Open);
-        }
-        let known = self.asm.module.symbols.names.len();
-        let Some((new, place)) = self.name_operand(2, cursor) else {
-            return Ok(StatementEnd::Open);
-        };
-        self.asm.module.context.record_reference(new, place, ReferenceRole::Definition);
-        let is_text = matches!(meaning, Meaning::Macro(_) | Meaning::Operator(_));
-        let is_location_counter = self.asm.module.symbols.names[new].is_location_counter();
-        // The second of two passes knows the new meaning before this line.
-        self.asm.module.context.sink.needs_two_passes |=
-            (is_text && new < known) || is_location_counter;
-        if self.asm.module.context.pass != Pass::Second && matches!(meaning, Meaning::Symbol(..)) {
-            // The copy of a multiply defined symbol is multiply defined, too.
-            self.asm.module.symbols.names[new].is_multiply_defined |=
-                self.asm.module.symbols.names[old].is_multiply_defined;
-        }
-        self.give_meaning(kind, new, meaning, place);
-        Ok(StatementEnd::Open)
-    }
-
-    /// Skips to the next comma of the line, and reports that it did not follow directly.
-    fn skip_to_comma(&mut self, cursor: &mut Cursor<'_>) -> bool {
-        let message = "a comma and the new name are missing";
-        let line = cursor.rest();
-        let length = line.iter().position(|byte| matches!(byte, b'\n' | b'\r' | b';'));
-        let length = length.unwrap_or(line.len());
-        let found = memchr::memchr(b',', &line[..length]);
-        let count = if found.is_some() { 1 } else { 2 };
-        self.asm.module.context.error_counted(
-            DiagnosticCode::Operand,
-            cursor.here(),
-            message,
-            count,
-        );
-        cursor.advance(found.map_or(length, |at| at + 1));
-        found.is_some()
-    }
-
-    /// Returns the meaning of a name that a directive of this kind copies.
-    fn meaning(&self, kind: Synonym, old: NameId) -> Option<Meaning> {
-        let entry = self.asm.module.symbols.names[old];
-        let symbol = || match (entry.state, entry.built_in) {
-            _ if entry.is_location_counter() => Some(Meaning::Symbol(
-                SymbolState::Value(self.asm.module.code.statement_location),
-                Definition::Fixed,
-            )),
-            (SymbolState::Undefined, Some(BuiltIn::Register(register))) => {
-                let value = Value::absolute(register.value().into());
-                Some(Meaning::Symbol(SymbolState::Value(value), Definition::Fixed))
-            }
-            (SymbolState::Undefined, Some(BuiltIn::Segment(base))) => {
-                let value = self.asm.module.code.output.area_end(BaseId(base.into()));
-                Some(Meaning::Symbol(SymbolState::Value(value), Definition::Fixed))
-            }
-            (SymbolState::Undefined, None) => None,
-            (state, _) => Some(Meaning::Symbol(state, copied_kind(entry.definition))),
-        };
-        let macro_text = || entry.macro_index().map(|_| Meaning::Macro(old));
-        let operator = || entry.operator.map(Meaning::Operator);
-        match kind {
-            Synonym::Operator => operator(),
-            Synonym::Symbol => symbol(),
-            Synonym::Macro => macro_text(),
-            Synonym::Any => symbol().or_else(macro_text).or_else(operator),
-        }
-    }
-
-    /// Gives a name a meaning. A meaning that it already has stays.
-    fn give_meaning(&mut self, kind: Synonym, new: NameId, meaning: Meaning, place: Span) {
-        match meaning {
-            Meaning::Symbol(state, definition) => self.asm.module.symbols.define_copy(
-                &mut self.asm.module.context,
-                new,
-                state,
-                definition,
-                place,
-            ),
-            Meaning::Macro(old) => {
-                let known = self.asm.module.symbols.names[new].macro_index().is_some();
-                // The second pass starts with all meanings of the first, so only the first pass can
-                // tell which one is the second.
-                self.asm.module.symbols.names[new].is_macro_redefined |=
-                    known && self.asm.module.context.pass != Pass::Second;
-                // `.MASYN` marks the copy of a macro that was defined twice before.
-                let is_multiply_defined =
-                    kind == Synonym::Macro && self.asm.module.symbols.names[old].is_macro_redefined;
-                self.asm.module.symbols.names[new].is_macro_redefined |=
-                    is_multiply_defined && self.asm.module.context.pass != Pass::Second;
-                if self.asm.module.symbols.names[new].is_macro_redefined {
-                    self.asm.module.symbols.report_second_meaning(
-                        &mut self.asm.module.context,
-                        new,
-                        place,
-                    );
-                }
-                self.asm.module.symbols.copy_macro(old, new);
-            }
-            // Operators are not looked up among the `..locals`.
-            Meaning::Operator(_) if self.asm.module.symbols.names[new].is_local() => {}
-            Meaning::Operator(operator) => {
-                let known = self.asm.module.symbols.names[new].operator.is_some();
-                self.asm.module.symbols.begin_first_scope(
-                    &mut self.asm.module.context,
-                    new,
-                    known,
-                    Entry::Operator,
-                );
-                if !known {
-                    self.asm.module.symbols.names.append_entry(new, Entry::Operator);
-                }
-                self.asm.module.symbols.names[new].is_operator_redefined |=
-                    known && self.asm.module.context.pass != Pass::Second;
-                if self.asm.module.symbols.names[new].is_operator_redefined {
-                    self.asm.module.symbols.report_second_meaning(
-                        &mut self.asm.module.context,
-                        new,
-                        place,
-                    );
-                }
-                self.asm.module.symbols.names[new].operator.get_or_insert(operator);
-            }
+        if !cursor.eat(b',') {
+            return Ok(StatementEnd::List);
         }
     }
 }
 
-/// Returns how the copy of a symbol is defined.
-fn copied_kind(original: Definition) -> Definition {
-    match original {
-        Definition::Variable => Definition::Variable,
-        Definition::Label => Definition::Label,
-        _ => Definition::Fixed,
+/// Reads a symbol. If the statement ends instead, ZASM raises `count` flags.
+fn name_operand(
+    asm: &mut Assembler<'_>,
+    count: usize,
+    cursor: &mut Cursor<'_>,
+) -> Option<(NameId, Span)> {
+    cursor.skip_blanks();
+    let start = cursor.offset();
+    let Some(word) = cursor.take(lex::symbol) else {
+        let message = "a symbol is missing";
+        let count = if cursor.at_statement_end() { count } else { 1 };
+        asm.error_counted(DiagnosticCode::Operand, cursor.gap(), message, count);
+        return None;
+    };
+    Some((asm.names.intern(word), cursor.since(start)))
+}
+
+/// Reads `.SYN old,new` and the like.
+pub(super) fn synonym(
+    asm: &mut Assembler<'_>,
+    kind: Synonym,
+    cursor: &mut Cursor<'_>,
+) -> StatementResult<StatementEnd> {
+    let Some((old, at)) = name_operand(asm, 1, cursor) else {
+        return Ok(StatementEnd::Open);
+    };
+    asm.record_reference(old, at, ReferenceRole::Use);
+    let Some(meaning) = meaning(asm, kind, old) else {
+        asm.report_no_meaning(old, at);
+        return Ok(StatementEnd::Open);
+    };
+    cursor.skip_blanks();
+    if !cursor.eat(b',') && !skip_to_comma(asm, cursor) {
+        return Ok(StatementEnd::Open);
+    }
+    let Some((new, place)) = name_operand(asm, 2, cursor) else {
+        return Ok(StatementEnd::Open);
+    };
+    asm.record_reference(new, place, ReferenceRole::Definition);
+    if asm.pass == Pass::First && matches!(meaning, Meaning::Symbol(..)) {
+        // The copy of a multiply defined symbol is multiply defined, too.
+        asm.names[new].is_multiply_defined |= asm.names[old].is_multiply_defined;
+    }
+    give_meaning(asm, kind, new, meaning, place);
+    Ok(StatementEnd::Open)
+}
+
+/// Skips to the next comma of the line, and reports that it did not follow directly.
+fn skip_to_comma(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
+    let message = "a comma and the new name are missing";
+    let line = cursor.rest();
+    let length = line.iter().position(|byte| matches!(byte, b'\n' | b'\r' | b';'));
+    let length = length.unwrap_or(line.len());
+    let found = memchr::memchr(b',', &line[..length]);
+    let count = if found.is_some() { 1 } else { 2 };
+    asm.error_counted(DiagnosticCode::Operand, cursor.here(), message, count);
+    cursor.advance(found.map_or(length, |at| at + 1));
+    found.is_some()
+}
+
+/// Returns the meaning of a name that a directive of this kind copies.
+fn meaning(asm: &Assembler<'_>, kind: Synonym, old: NameId) -> Option<Meaning> {
+    let entry = asm.names[old];
+    let symbol = || match (entry.symbol.value(), entry.built_in) {
+        _ if entry.is_location_counter() => {
+            Some(Meaning::Symbol(asm.statement.location, SymbolKind::Constant))
+        }
+        (None, Some(BuiltIn::Register(register))) => {
+            let value = Value::absolute(register.value().into());
+            Some(Meaning::Symbol(value, SymbolKind::Constant))
+        }
+        (None, Some(BuiltIn::Segment(base))) => {
+            let value = asm.code.area_end(BaseId(base.into()));
+            Some(Meaning::Symbol(value, SymbolKind::Constant))
+        }
+        (None, None) => None,
+        (Some(value), _) => {
+            let kind = entry.symbol.kind().unwrap_or(SymbolKind::Constant);
+            Some(Meaning::Symbol(value, kind))
+        }
+    };
+    let macro_text = || entry.macro_index().map(|_| Meaning::Macro(old));
+    let operator = || entry.operator.map(Meaning::Operator);
+    match kind {
+        Synonym::Operator => operator(),
+        Synonym::Symbol => symbol(),
+        Synonym::Macro => macro_text(),
+        Synonym::Any => symbol().or_else(macro_text).or_else(operator),
+    }
+}
+
+/// Gives a name a meaning. A meaning that it already has stays.
+fn give_meaning(
+    asm: &mut Assembler<'_>,
+    kind: Synonym,
+    new: NameId,
+    meaning: Meaning,
+    place: Span,
+) {
+    match meaning {
+        Meaning::Symbol(value, kind) => asm.define_copy(new, value, kind, place),
+        Meaning::Macro(old) => {
+            let known = asm.names[new].macro_index().is_some();
+            // The second pass starts with all meanings of the first, so only the first pass can
+            // tell which one is the second.
+            asm.names[new].is_macro_redefined |= known && asm.pass == Pass::First;
+            // `.MASYN` marks the copy of a macro that was defined twice before.
+            let is_multiply_defined = kind == Synonym::Macro && asm.names[old].is_macro_redefined;
+            asm.names[new].is_macro_redefined |= is_multiply_defined && asm.pass == Pass::First;
+            if asm.names[new].is_macro_redefined {
+                asm.report_second_meaning(new, place);
+            }
+            asm.copy_macro(old, new);
+        }
+        // Operators are not looked up among the `..locals`.
+        Meaning::Operator(_) if asm.names[new].is_local() => {}
+        Meaning::Operator(operator) => {
+            let known = asm.names[new].operator.is_some();
+            asm.begin_first_scope(new, known, Entry::Operator);
+            if !known {
+                asm.names.append_entry(new, Entry::Operator);
+            }
+            asm.names[new].is_operator_redefined |= known && asm.pass == Pass::First;
+            if asm.names[new].is_operator_redefined {
+                asm.report_second_meaning(new, place);
+            }
+            asm.names[new].operator.get_or_insert(operator);
+        }
     }
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Meaning {
-    Symbol(SymbolState, Definition),
+    Symbol(Value, SymbolKind),
     Macro(NameId),
     Operator(super::super::name_table::Operator),
 }

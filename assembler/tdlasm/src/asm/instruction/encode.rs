@@ -1,7 +1,8 @@
 //! The bytes of an instruction whose operands were read.
 
+use super::super::assembler::Assembler;
 use super::super::code_buffer::Field;
-use super::{InstructionReader, Operand};
+use super::Operand;
 use crate::diag::DiagnosticCode;
 use crate::isa::{Form, Prefix, Register, Slot};
 use crate::source::Span;
@@ -19,113 +20,115 @@ impl Bytes {
     }
 }
 
-impl InstructionReader<'_, '_> {
-    /// Assembles operands that no form accepts together.
-    pub(super) fn encode_mismatched(&mut self, form: &Form, operands: &[Operand; 2], span: Span) {
-        let bits = match (form.slots[0], operands[0].register) {
-            (Slot::Pointer, Some(register)) => register.value() << 3,
-            (Slot::Dest, _) => return self.encode_memory_to_memory(form, operands, span),
-            _ => 0,
-        };
-        self.module.code.output.write(&[form.opcode | bits]);
-    }
+/// Assembles operands that no form accepts together.
+pub(super) fn encode_mismatched(
+    asm: &mut Assembler<'_>,
+    form: &Form,
+    operands: &[Operand; 2],
+    span: Span,
+) {
+    let bits = match (form.slots[0], operands[0].register) {
+        (Slot::Pointer, Some(register)) => register.value() << 3,
+        (Slot::Dest, _) => return encode_memory_to_memory(asm, form, operands, span),
+        _ => 0,
+    };
+    asm.code.write(&[form.opcode | bits]);
+}
 
-    /// Assembles a move from memory to memory: ZASM writes the opcode of HLT, with the prefix and
-    /// displacement of the last index register. After a second index register the number of the
-    /// error replaces the first register, as long as the row shows its flag.
-    fn encode_memory_to_memory(&mut self, form: &Form, operands: &[Operand; 2], span: Span) {
-        let [first, second] = operands;
-        let last = [second, first].into_iter().find(|one| one.index.is_some());
-        let prefix = match last.and_then(|one| one.index) {
-            Some(Prefix::X) => &[0xDD, 0][..],
-            Some(Prefix::Y) => &[0xFD, 0],
-            Some(_) => &[0, 0],
-            None => &[0],
-        };
-        if let [Some(_), Some(_)] = [first.index, second.index] {
-            // Both displacements are checked, but the second one replaces the first.
-            let before = self.module.code.output.checkpoint();
-            self.emit_field(first, Field::Displacement);
-            self.module.code.output.roll_back(before);
-        }
-        let mut site = self.module.code.output.write(prefix);
-        if let Some(last) = last {
-            // Errors in the displacement are reported first.
-            self.emit_field(last, Field::Displacement);
-        }
-        let message = format!("{} does not take these operands together", form.mnemonic);
-        self.module.error(DiagnosticCode::Operand, span, message);
-        let both = first.index.is_some() && second.index.is_some();
-        let bits = match both {
-            true => 0x06 | self.module.context.sink.shown_flags_in_row() as u8,
-            false => 0x36,
-        };
-        site.at += prefix.len() as u32 - 1;
-        *self.module.code.output.byte(site, 0) = form.opcode | bits;
+/// Assembles a move from memory to memory: ZASM writes the opcode of HLT, with the prefix and
+/// displacement of the last index register. After a second index register the number of the
+/// error replaces the first register, as long as the row shows its flag.
+fn encode_memory_to_memory(
+    asm: &mut Assembler<'_>,
+    form: &Form,
+    operands: &[Operand; 2],
+    span: Span,
+) {
+    let [first, second] = operands;
+    let last = [second, first].into_iter().find(|one| one.index.is_some());
+    let prefix = match last.and_then(|one| one.index) {
+        Some(Prefix::X) => &[0xDD, 0][..],
+        Some(Prefix::Y) => &[0xFD, 0],
+        Some(_) => &[0, 0],
+        None => &[0],
+    };
+    if let [Some(_), Some(_)] = [first.index, second.index] {
+        // Both displacements are checked, but the second one replaces the first.
+        let before = asm.code.checkpoint();
+        emit_field(asm, first, Field::Displacement);
+        asm.code.roll_back(before);
     }
+    let mut site = asm.code.write(prefix);
+    if let Some(last) = last {
+        // Errors in the displacement are reported first.
+        emit_field(asm, last, Field::Displacement);
+    }
+    let message = format!("{} does not take these operands together", form.mnemonic);
+    asm.error(DiagnosticCode::Operand, span, message);
+    let both = first.index.is_some() && second.index.is_some();
+    let bits = match both {
+        true => 0x06 | asm.sink.shown_flags_in_row() as u8,
+        false => 0x36,
+    };
+    site.at += prefix.len() as u32 - 1;
+    *asm.code.byte(site, 0) = form.opcode | bits;
+}
 
-    pub(super) fn encode(&mut self, form: &Form, operands: &[Operand; 2]) {
-        self.module.context.recorder.line.clocks = Some(form.clocks);
-        let (mut opcode, index) = opcode_and_prefix(form, operands);
-        if operands[1].missing {
-            // Without a source operand ZASM writes the number of the error here.
-            opcode = opcode & 0x38 | 1;
-        }
-        let mut bytes = Bytes::default();
-        match index.unwrap_or(form.prefix) {
-            Prefix::X => bytes.push(0xDD),
-            Prefix::Y => bytes.push(0xFD),
-            Prefix::Ed => bytes.push(0xED),
-            // ZASM writes 0 as the prefix of an invalid index register.
-            Prefix::None if index.is_some() => bytes.push(0),
-            Prefix::Cb | Prefix::None => {}
-        }
-        if form.prefix == Prefix::Cb {
-            bytes.push(0xCB);
-            if let (Some(_), Some(at)) = (index, slot_of(form, Slot::Index)) {
-                self.module.code.output.write_short(bytes.bytes, bytes.len);
-                self.emit_field(&operands[at], Field::Displacement);
-                bytes.len = 0;
-            }
-            bytes.push(opcode);
-            return self.write_opcode(form, operands, &bytes);
+pub(super) fn encode(asm: &mut Assembler<'_>, form: &Form, operands: &[Operand; 2]) {
+    asm.recorder.line.clocks = Some(form.clocks);
+    let (mut opcode, index) = opcode_and_prefix(form, operands);
+    if operands[1].missing {
+        // Without a source operand ZASM writes the number of the error here.
+        opcode = opcode & 0x38 | 1;
+    }
+    let mut bytes = Bytes::default();
+    match index.unwrap_or(form.prefix) {
+        Prefix::X => bytes.push(0xDD),
+        Prefix::Y => bytes.push(0xFD),
+        Prefix::Ed => bytes.push(0xED),
+        // ZASM writes 0 as the prefix of an invalid index register.
+        Prefix::None if index.is_some() => bytes.push(0),
+        Prefix::Cb | Prefix::None => {}
+    }
+    if form.prefix == Prefix::Cb {
+        bytes.push(0xCB);
+        if let (Some(_), Some(at)) = (index, slot_of(form, Slot::Index)) {
+            asm.code.write_short(bytes.bytes, bytes.len);
+            emit_field(asm, &operands[at], Field::Displacement);
+            bytes.len = 0;
         }
         bytes.push(opcode);
-        self.write_opcode(form, operands, &bytes);
-        let here = self.module.code.statement_location;
-        for (slot, operand) in form.slots.iter().zip(operands) {
-            let field = match slot {
-                Slot::Index => Field::Displacement,
-                Slot::Byte => Field::Byte,
-                Slot::Word => Field::Word,
-                Slot::Relative => Field::Relative(here),
-                _ => continue,
-            };
-            self.emit_field(operand, field);
-        }
+        return write_opcode(asm, form, operands, &bytes);
     }
-
-    /// Writes the field of an operand, unless the operand is missing.
-    fn emit_field(&mut self, operand: &Operand, field: Field) {
-        let Some(value) = operand.value else { return };
-        self.module.code.emit(&mut self.module.context, field, value, operand.span);
+    bytes.push(opcode);
+    write_opcode(asm, form, operands, &bytes);
+    let here = asm.statement.location;
+    for (slot, operand) in form.slots.iter().zip(operands) {
+        let field = match slot {
+            Slot::Index => Field::Displacement,
+            Slot::Byte => Field::Byte,
+            Slot::Word => Field::Word,
+            Slot::Relative => Field::Relative(here),
+            _ => continue,
+        };
+        emit_field(asm, operand, field);
     }
+}
 
-    /// Writes the bytes up to the opcode, which can contain a bit or restart number.
-    fn write_opcode(&mut self, form: &Form, operands: &[Operand; 2], bytes: &Bytes) {
-        let mut site = self.module.code.output.write_short(bytes.bytes, bytes.len);
-        site.at += bytes.len as u32 - 1;
-        if matches!(form.slots[0], Slot::Bit | Slot::Restart)
-            && let Some(value) = operands[0].value
-        {
-            self.module.code.fill(
-                &mut self.module.context,
-                site,
-                Field::Bits,
-                value,
-                operands[0].span,
-            );
-        }
+/// Writes the field of an operand, unless the operand is missing.
+fn emit_field(asm: &mut Assembler<'_>, operand: &Operand, field: Field) {
+    let Some(value) = operand.value else { return };
+    asm.emit(field, value, operand.span);
+}
+
+/// Writes the bytes up to the opcode, which can contain a bit or restart number.
+fn write_opcode(asm: &mut Assembler<'_>, form: &Form, operands: &[Operand; 2], bytes: &Bytes) {
+    let mut site = asm.code.write_short(bytes.bytes, bytes.len);
+    site.at += bytes.len as u32 - 1;
+    if matches!(form.slots[0], Slot::Bit | Slot::Restart)
+        && let Some(value) = operands[0].value
+    {
+        asm.set_field(site, Field::Bits, value, operands[0].span);
     }
 }
 

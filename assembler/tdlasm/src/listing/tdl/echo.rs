@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::control::{ListingControl, ListingDirective, Macros};
+use super::super::control::{ListedMacros, ListingControl, ListingDirective};
 use super::super::rows::{ListingOptions, apply};
 use super::super::statement::{Listing, ListingLine, RowBreak};
 use super::marks::Marks;
@@ -188,7 +188,7 @@ impl<'a> Echo<'a> {
 
     /// Continues the row of a call with the macro text in brackets, unless it is not listed.
     fn call_begins(&mut self) {
-        if self.options.macros == Macros::None {
+        if self.options.macros == ListedMacros::None {
             if self.depth == 0 {
                 self.call = Some(std::mem::take(&mut self.row));
             }
@@ -209,7 +209,7 @@ impl<'a> Echo<'a> {
             return;
         }
         self.depth -= 1;
-        if self.options.macros != Macros::None {
+        if self.options.macros != ListedMacros::None {
             // The bracket belongs to the macro text, and has its marker.
             self.row.start(b'+', self.depth + 1);
             self.row.push(b']');
@@ -289,7 +289,7 @@ impl<'a> Echo<'a> {
                 }
                 Origin::Macro(call) if (span.start..span.end).contains(&call.start) => {
                     calls = next.depth > line.depth;
-                    if calls && self.options.macros != Macros::None {
+                    if calls && self.options.macros != ListedMacros::None {
                         (end, rest) = self.rest_of_call(call.end, end);
                     }
                 }
@@ -453,9 +453,9 @@ impl<'a> Echo<'a> {
         let in_macro = row.depth.min(self.depth) > 0;
         match self.options.macros {
             _ if !in_macro => true,
-            Macros::All => true,
-            Macros::Code => row.code.is_some(),
-            Macros::None => false,
+            ListedMacros::All => true,
+            ListedMacros::Code => row.code.is_some(),
+            ListedMacros::None => false,
         }
     }
 }

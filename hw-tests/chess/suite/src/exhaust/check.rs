@@ -13,8 +13,8 @@ use rcflash_link::LinkError;
 
 use super::expect::ExpectedChunk;
 use super::space::ArraySpace;
+use crate::SargonBoard;
 use crate::responses::{ExchangeResponse, ExhaustResponse};
-use crate::{LiveBoard, SargonBoard};
 use sargon_corpus::encode;
 
 /// Arrays per request: few enough that a request to a dead board times out within ten seconds.
@@ -91,7 +91,7 @@ pub enum ExhaustEnd {
 /// the next chunk when it has finished one. `on_progress` is called with the number of compared
 /// arrays.
 pub fn check_arrays(
-    boards: &mut [LiveBoard],
+    boards: &mut [SargonBoard],
     plan: &ExhaustPlan,
     interrupted: &AtomicBool,
     on_progress: impl FnMut(u32),
@@ -174,7 +174,7 @@ fn compute_expected(plan: &ExhaustPlan, send: &SyncSender<ExpectedChunk>) {
 
 /// Runs chunks on a board until none is left or the board fails.
 fn run_chunks(
-    live: &mut LiveBoard,
+    live: &mut SargonBoard,
     arrays: &ArraySpace,
     chunks: &ChunkQueue,
     sender: &Sender<ChunkResult>,
@@ -219,7 +219,7 @@ fn compare_chunks(
 }
 
 fn request_chunk(
-    live: &mut LiveBoard,
+    live: &mut SargonBoard,
     arrays: &ArraySpace,
     chunk: &ExpectedChunk,
 ) -> Result<ExhaustResponse, LinkError> {
@@ -239,7 +239,7 @@ fn request_chunk(
 /// chunk, so that an exchange that corrupts later ones is found, too. `after` is the board's
 /// histogram of the whole chunk.
 fn bisect_mismatch(
-    live: &mut LiveBoard,
+    live: &mut SargonBoard,
     arrays: &ArraySpace,
     chunk: &ExpectedChunk,
     mut after: [u16; RESIDUE_BINS],
@@ -266,7 +266,7 @@ fn bisect_mismatch(
     let counted = bins.position(|(before, after)| before < after).map(|residue| residue as u8);
     let (piece, array) = arrays.at(arrays.index(agree));
     let traced = live.observe_exchange(piece, &array)?;
-    let steps = match live.application.capabilities & capability::TRACE {
+    let steps = match live.live.identity().capabilities & capability::TRACE {
         0 => Vec::new(),
         _ => live.request_trace(piece, piece.kind.value(), &array)?.2,
     };

@@ -7,27 +7,24 @@ use firmware::profile::BoardProfile;
 use firmware_wire::PointsReply;
 
 use hil_harness::board::BoardKind;
-use hil_harness::runner::{RunOptions, Verdict as Outcome, run_cases};
+use hil_harness::live::BoardConfig;
+use hil_harness::runner::{RunOptions, Verdict as Outcome};
 
 use super::*;
+use crate::board::Response;
 use crate::checks::{ExpectedPosition, last_move, position_crc};
-use crate::requests::checks_request;
 use crate::responses::PositionResponse;
-use crate::{BoardConfig, LiveBoard, Response, SargonBoard};
+use crate::{SargonBoard, SargonConfig, run_cases};
 use sargon_corpus::{Case, CaseInput, builtin_corpus};
 use sargon_reference::{Position, evaluate_as};
 
-fn live(behaviour: Behaviour, full: bool) -> LiveBoard {
+fn live(behaviour: Behaviour, full: bool) -> SargonBoard {
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let evaluator = Evaluator { behaviour, own: None };
     let board = BoardKind::InProcess { rom: None };
-    let config = BoardConfig {
-        board,
-        suite: evaluator.into(),
-        full_responses: full,
-        ..BoardConfig::simulated(profile)
-    };
-    LiveBoard::prepare(&config).unwrap_or_else(|error| panic!("{error}"))
+    let board = BoardConfig { board, full_responses: full, ..BoardConfig::simulated(profile) };
+    let config = SargonConfig { board, suite: evaluator.into() };
+    SargonBoard::prepare(&config).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Positions of all kinds: pins, batteries, overflow, boards that are full and empty.
@@ -52,9 +49,9 @@ fn bytes<'a>(seen: &'a mut PositionResponse, points: &'a mut PointsReply) -> Vec
     all.extend(&mut seen.end.royals);
     all.push(&mut seen.end.status);
     all.extend(seen.end.pins.iter_mut().map(|pin| &mut pin.square));
-    let PointsReply { lost, prizes, danger, article, book, status } = points;
+    let PointsReply { lost, prizes, danger, article, original, status } = points;
     all.extend([lost, danger, status]);
-    all.extend(prizes.iter_mut().chain(article).chain(book));
+    all.extend(prizes.iter_mut().chain(article).chain(original));
     all
 }
 
@@ -80,7 +77,7 @@ fn the_crc_of_the_board_covers_the_bytes_of_its_replies() {
             let points = live.request_points(&position, mover, moved).expect("a reply");
             let crc = position_crc(&seen, &points);
             assert_eq!(crc, expected.crc, "{behaviour} {}", case.id);
-            let request = checks_request(&live, vec![expected.request; 2]);
+            let request = live.checks_spec(vec![expected.request; 2]);
             live.submit(&request).expect("room");
             let reply = live.next_reply().expect("a reply").expect("a request is in flight");
             let Ok(Response::Batch(checks)) = reply.result else { panic!("{:?}", reply.result) };

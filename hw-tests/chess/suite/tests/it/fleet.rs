@@ -13,11 +13,11 @@ use firmware::profile::BoardProfile;
 use hil_harness::board::{Board, BoardError, BoardKind};
 use hil_harness::campaign::{self, Observer, RunConfig};
 use hil_harness::file_system::OsFileSystem;
-use hil_harness::live::{Programs, SetupError};
+use hil_harness::live::{BoardConfig, SetupError};
 use hil_harness::runner::{Conclusion, FaultOrigin, RunEnd, Verdict};
 use rcflash_transport::{ControlLine, Transport};
 use sargon_corpus::{Case, builtin_corpus};
-use sargon_suite::{BoardConfig, FinishedRun, FleetBoard, LiveBoard, Report, RunContext};
+use sargon_suite::{FinishedRun, FleetBoard, Report, RunContext, SargonBoard, SargonConfig};
 
 fn profile() -> BoardProfile {
     BoardProfile::named("rc2014-classic").expect("it ships")
@@ -40,7 +40,7 @@ fn member(name: &str, application: Option<Vec<u8>>) -> FleetBoard {
         reconnect_timeout: Duration::from_millis(1),
         ..BoardConfig::simulated(profile())
     };
-    FleetBoard { name: name.to_owned(), plan: Ok(plan) }
+    FleetBoard { name: name.to_owned(), plan: Ok(plan.into()) }
 }
 
 fn built() -> firmware::build::BuiltImage {
@@ -114,16 +114,16 @@ impl Transport for Line {
 }
 
 /// Returns `true` if the run is over for a board.
-fn is_over(plan: &BoardConfig) -> bool {
-    plan.cancel.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
+fn is_over(plan: &SargonConfig) -> bool {
+    plan.board.cancel.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
 }
 
 /// Prepares a board. The nanoseconds of its reconnect timeout are the number of reads after which
 /// it is unplugged.
-fn prepare(plan: &BoardConfig) -> Result<LiveBoard, SetupError> {
-    let programs = Arc::new(Programs::build(plan)?);
-    let reads = plan.reconnect_timeout.subsec_nanos();
-    LiveBoard::prepare_with(plan, programs, &OsFileSystem, |board| match reads {
+fn prepare(plan: &SargonConfig) -> Result<SargonBoard, SetupError> {
+    let programs = Arc::new(plan.programs()?);
+    let reads = plan.board.reconnect_timeout.subsec_nanos();
+    SargonBoard::prepare_with(plan, programs, &OsFileSystem, |board| match reads {
         1_000_000 => board,
         reads => Box::new(Unplugged { board, left: Arc::new(AtomicU64::new(reads.into())) }),
     })
@@ -133,7 +133,7 @@ fn prepare(plan: &BoardConfig) -> Result<LiveBoard, SetupError> {
 fn unplugged(name: &str, reads: u32) -> FleetBoard {
     let mut member = member(name, None);
     if let Ok(plan) = &mut member.plan {
-        plan.reconnect_timeout = Duration::from_nanos(reads.into());
+        plan.board.reconnect_timeout = Duration::from_nanos(reads.into());
     }
     member
 }
@@ -169,14 +169,14 @@ fn run_with_a_loss(
     let left = Arc::new(AtomicU64::new(reads.into()));
     let mut gone = member("gone", None);
     if let Ok(plan) = &mut gone.plan {
-        plan.reconnect_timeout = reconnect;
+        plan.board.reconnect_timeout = reconnect;
     }
     run_prepared(&[member("good", None), gone], settings, &|plan| {
-        if plan.reconnect_timeout == reconnect {
-            let programs = Arc::new(Programs::build(plan)?);
+        if plan.board.reconnect_timeout == reconnect {
+            let programs = Arc::new(plan.programs()?);
             let left = Arc::clone(&left);
             let wrap = |board| -> Box<dyn Board> { Box::new(Unplugged { board, left }) };
-            return LiveBoard::prepare_with(plan, programs, &OsFileSystem, wrap);
+            return SargonBoard::prepare_with(plan, programs, &OsFileSystem, wrap);
         }
         while left.load(Ordering::Relaxed) > 0 && !is_over(plan) {
             std::thread::yield_now();
@@ -189,7 +189,7 @@ fn run_with_a_loss(
 fn run_prepared(
     members: &[FleetBoard],
     settings: Settings,
-    prepare: &(dyn Fn(&BoardConfig) -> Result<LiveBoard, SetupError> + Sync),
+    prepare: &(dyn Fn(&SargonConfig) -> Result<SargonBoard, SetupError> + Sync),
 ) -> (Result<FinishedRun, CommandError>, Report) {
     let stop = Arc::default();
     run_observed(members, settings, prepare, Arc::new(Instant::now), stop, |_| false)
@@ -215,7 +215,7 @@ impl<T: campaign::Executor, F: Fn(usize) -> bool> Observer<T> for StoppingObserv
 fn run_observed(
     members: &[FleetBoard],
     (settings, cases): Settings,
-    prepare: &(dyn Fn(&BoardConfig) -> Result<LiveBoard, SetupError> + Sync),
+    prepare: &(dyn Fn(&SargonConfig) -> Result<SargonBoard, SetupError> + Sync),
     clock: Arc<dyn Fn() -> Instant + Send + Sync>,
     stop: Arc<AtomicBool>,
     is_enough: impl Fn(usize) -> bool,
@@ -333,11 +333,11 @@ fn a_board_that_is_no_longer_needed_has_no_problem() {
     let mut late = member("late", None);
     let timeout = Duration::from_millis(2001); // unlike any other timeout
     if let Ok(plan) = &mut late.plan {
-        plan.reconnect_timeout = timeout;
+        plan.board.reconnect_timeout = timeout;
     }
     let members = [member("good", None), late];
     let (done, report) = run_prepared(&members, of(cases.clone()), &|plan| {
-        while plan.reconnect_timeout == timeout && !is_over(plan) {
+        while plan.board.reconnect_timeout == timeout && !is_over(plan) {
             std::thread::yield_now();
         }
         prepare(plan)
@@ -376,18 +376,18 @@ fn ctrl_c_while_only_required_boards_are_prepared_ends_the_run() {
     let mut late = member("late", None);
     let reconnect = Duration::from_millis(2001); // unlike any other timeout
     if let Ok(plan) = &mut late.plan {
-        plan.reconnect_timeout = reconnect;
+        plan.board.reconnect_timeout = reconnect;
     }
     let stop = Arc::new(AtomicBool::new(false));
     let deadline = Instant::now() + Duration::from_secs(60);
-    let prepare = |plan: &BoardConfig| {
-        while plan.reconnect_timeout == reconnect && !is_over(plan) {
+    let prepare = |plan: &SargonConfig| {
+        while plan.board.reconnect_timeout == reconnect && !is_over(plan) {
             assert!(Instant::now() < deadline, "not stopped");
             std::thread::yield_now();
         }
         let is_done = Arc::clone(&stop);
-        let programs = Arc::new(Programs::build(plan)?);
-        LiveBoard::prepare_with(plan, programs, &OsFileSystem, |board| {
+        let programs = Arc::new(plan.programs()?);
+        SargonBoard::prepare_with(plan, programs, &OsFileSystem, |board| {
             Box::new(Flagged { board, is_done })
         })
     };
@@ -452,7 +452,7 @@ fn a_run_is_resumed_by_the_same_boards_and_by_others_with_the_same_build() {
         let before = std::fs::read(&file).expect("a file");
         let mut other = member("d", None);
         if let Ok(plan) = &mut other.plan {
-            plan.profile = BoardProfile::named("rc2014-zed").expect("it ships");
+            plan.board.profile = BoardProfile::named("rc2014-zed").expect("it ships");
         }
         let failure = run(&[other], rest.clone()).0.expect_err("another build");
         assert_eq!(failure.code, 2);

@@ -57,7 +57,7 @@ pub(super) fn run(
 #[derive(Clone)]
 struct TestPlan {
     /// The board; `None` for the simulated machine.
-    board: Option<BoardConfig<()>>,
+    board: Option<BoardConfig>,
     /// The seed of properties.
     seed: Option<u64>,
     /// Interrupts a call.
@@ -112,8 +112,8 @@ impl TestExecutor {
         self.finish_file();
         let outcome = match &mut self.machine {
             TestMachine::Simulated(_) => Ok(()),
-            TestMachine::Board(machine) if !file.fits(&machine.profile().name) => {
-                let (boards, profile) = (file.boards.join(", "), &machine.profile().name);
+            TestMachine::Board(machine) if !file.fits(&machine.live().profile().name) => {
+                let (boards, profile) = (file.boards.join(", "), &machine.live().profile().name);
                 Err(Refusal::Skipped(format!("its file is for {boards}, not {profile}")))
             }
             TestMachine::Board(machine) => match machine.load(&file.program) {
@@ -260,7 +260,7 @@ impl Executor for TestExecutor {
     fn identity(&self) -> Option<&Identity> {
         match &self.machine {
             TestMachine::Simulated(_) => None,
-            TestMachine::Board(machine) => Some(machine.caller().identity()),
+            TestMachine::Board(machine) => Some(machine.live().identity()),
         }
     }
 
@@ -323,7 +323,7 @@ impl Executor for TestExecutor {
     fn stats(&self) -> LinkStats {
         match &self.machine {
             TestMachine::Simulated(_) => LinkStats::default(),
-            TestMachine::Board(machine) => machine.stats(),
+            TestMachine::Board(machine) => machine.live().stats(),
         }
     }
 }

@@ -9,12 +9,13 @@ use firmware::build::build;
 use firmware::profile::BoardProfile;
 use firmware_wire::{ErrorCode, ExhaustReply, ExhaustRequest};
 use hil_harness::board::BoardKind;
+use hil_harness::live::BoardConfig;
 use rcflash_link::LinkError;
 use sargon_reference::Colour;
+use sargon_suite::SargonBoard;
 use sargon_suite::exhaust::{
     ArraySpace, ExhaustEnd, ExhaustPlan, ExhaustTotals, Space, check_arrays,
 };
-use sargon_suite::{BoardConfig, LiveBoard, SargonBoard};
 
 use crate::exhaust::model;
 
@@ -22,8 +23,9 @@ fn classic() -> BoardProfile {
     BoardProfile::named("rc2014-classic").expect("it ships")
 }
 
-fn rig() -> LiveBoard {
-    LiveBoard::prepare(&BoardConfig::simulated(classic())).unwrap_or_else(|error| panic!("{error}"))
+fn rig() -> SargonBoard {
+    SargonBoard::prepare(&BoardConfig::simulated(classic()).into())
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
@@ -68,7 +70,7 @@ fn several_boards_have_the_results_of_one() {
     };
     let wrong = BoardConfig { application: Some(cheap_queen()), ..right.clone() };
     let checked = |plan: &BoardConfig, most| {
-        let boards = LiveBoard::prepare_pool(plan, most);
+        let boards = SargonBoard::prepare_pool(&plan.clone().into(), most);
         let mut boards = boards.unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(boards.len(), most);
         let mut reported = Vec::new();
@@ -98,7 +100,7 @@ fn cheap_queen() -> (u16, Vec<u8>) {
 const LAST: ExhaustRequest =
     ExhaustRequest { space: 0, attackers: 377, defenders: 377, piece: 0x85, count: 2, crc: 0 };
 
-fn ask(rig: &mut LiveBoard, request: ExhaustRequest) -> ExhaustReply {
+fn ask(rig: &mut SargonBoard, request: ExhaustRequest) -> ExhaustReply {
     rig.request_exhaust(request).unwrap_or_else(|error| panic!("{error}")).tally
 }
 

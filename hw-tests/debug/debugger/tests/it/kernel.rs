@@ -242,9 +242,9 @@ fn the_monitor_comes_back_by_reset_and_stays() {
 /// A program that turns the transmitter off at once.
 fn transmitter_off(uart: &Uart) -> Vec<u8> {
     let (value, port) = match uart.kind {
-        UartKind::Acia => (0x03, uart.control_port),      // master reset
-        UartKind::Sio => (0x18, uart.control_port),       // channel reset
-        UartKind::Asci => (0x00, uart.control_port - 4),  // CNTLA0 without TE
+        UartKind::Acia => (0x03, uart.control_port), // master reset
+        UartKind::Sio => (0x18, uart.control_port),  // channel reset
+        UartKind::Asci => (0x00, uart.control_port - 4), // CNTLA0 without TE
         UartKind::Ns550 => (0x04, uart.control_port - 3), // FCR: the FIFO is emptied
     };
     let output: &[u8] = if uart.kind == UartKind::Asci { &[0xED, 0x39] } else { &[0xD3] };

@@ -6,6 +6,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use rcflash_link::rig::reset::{ResetError, ResetOutcome};
 use rcflash_transport::Transport;
 use rcflash_transport::time::{Duration, Instant};
 
@@ -54,6 +55,11 @@ impl Board for ReplayBoard {
         let mut reader = lock(&self.reader);
         reader.open().map_err(|error| BoardError::Transcript(reader.file.clone(), error))?;
         Ok(Box::new(ReplayedLine { name: self.name.clone(), reader: Arc::clone(&self.reader) }))
+    }
+
+    /// Resets nothing: a board that was reset when this was recorded replies as it did then.
+    fn reset(&mut self, _line: &mut dyn Transport) -> Result<ResetOutcome, ResetError> {
+        Ok(lock(&self.reader).reset())
     }
 
     fn sleep(&mut self, time: Duration) {
@@ -188,6 +194,17 @@ impl TranscriptReader {
             }
         }
         Err(io::Error::other("it ends before the line is opened"))
+    }
+
+    /// Returns how the board was reset here; what can't be read fails at the next read.
+    fn reset(&mut self) -> ResetOutcome {
+        match self.peek() {
+            Ok(Some(TranscriptEntry { event: TranscriptEvent::Reset {}, .. })) => {
+                self.next = None;
+                ResetOutcome::Done
+            }
+            _ => ResetOutcome::ManualResetNeeded,
+        }
     }
 
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {

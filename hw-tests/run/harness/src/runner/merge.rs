@@ -1,27 +1,7 @@
 //! Merges the results of the requests of a case, and those of its repetitions.
 
-use rcflash_link::LinkError;
-
 use super::{CaseResult, Verdict};
 use crate::suite::Suite;
-
-/// Returns the result of a case whose reply is one to another request.
-pub(super) fn foreign_reply<S: Suite>(case: &S::Case) -> CaseResult<S> {
-    CaseResult::with_reason(case, Verdict::Error, "the reply belongs to another request")
-}
-
-/// Returns the result of a case without a valid reply: a timeout or an error. `program_counter` is
-/// called for a timeout only.
-pub(super) fn missing_reply<S: Suite>(
-    case: &S::Case,
-    error: &LinkError,
-    program_counter: impl FnOnce() -> String,
-) -> CaseResult<S> {
-    let LinkError::Timeout { .. } = error else {
-        return CaseResult::with_reason(case, Verdict::Error, error.to_string());
-    };
-    CaseResult::with_reason(case, Verdict::Timeout, format!("{error}; {}", program_counter()))
-}
 
 /// Merges the results of both requests of a case, of which the first passed.
 #[must_use]
@@ -62,12 +42,10 @@ fn worse_of<S: Suite>(first: CaseResult<S>, again: CaseResult<S>) -> CaseResult<
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
-    use rcflash_link::{RecentTraffic, RetryCounts};
+    use rcflash_link::RetryCounts;
 
     use super::*;
-    use crate::test_suite::{self, TestSuite, case};
+    use crate::test_suite::{self, TestSuite};
 
     /// A result whose figures are multiples of `factor`.
     fn result(verdict: Verdict, factor: u64) -> CaseResult<TestSuite> {
@@ -117,24 +95,5 @@ mod tests {
         assert_eq!(combined.retries, result(Verdict::Pass, 3).retries);
         let why = combined.reason.expect("a reason");
         assert_eq!(why, "sometimes timeout, sometimes pass: timeouts");
-    }
-
-    #[test]
-    fn a_timeout_has_the_program_counter_and_other_errors_do_not() {
-        let timeout = LinkError::Timeout {
-            port: "here".to_owned(),
-            attempts: 3,
-            operation: "reading",
-            waited: Duration::from_secs(1),
-            recent_traffic: Box::new(RecentTraffic::default()),
-        };
-        let result = missing_reply::<TestSuite>(&case("a"), &timeout, || "pc 8000h".to_owned());
-        assert_eq!(result.verdict, Verdict::Timeout);
-        assert!(result.reason.is_some_and(|why| why.ends_with("; pc 8000h")));
-        let invalid =
-            LinkError::UnexpectedReply { operation: "reading", cause: "it is empty".to_owned() };
-        let result =
-            missing_reply::<TestSuite>(&case("a"), &invalid, || unreachable!("not a timeout"));
-        assert_eq!((result.verdict, result.reason), (Verdict::Error, Some(invalid.to_string())));
     }
 }

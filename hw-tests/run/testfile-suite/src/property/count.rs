@@ -15,8 +15,9 @@ use crate::machine::ArgumentSweep;
 use crate::model::{Generator, HALVES, Judge, Property, TestFile, halves};
 use crate::options::TestOptions;
 use crate::parse::without_prefix;
-use crate::result::{RunError, result_of};
+use crate::result::RunError;
 use crate::simulated::SimulatedMachine;
+use crate::suite::result_of;
 
 use super::generate::nth_input;
 use super::{BATCH, Trial};

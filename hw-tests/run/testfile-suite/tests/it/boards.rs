@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use firmware::ProgramKind;
-use firmware::build::build;
 use firmware::profile::BoardProfile;
-use hil_harness::board::{Board, BoardError, BoardKind, PowerUpConfig, ResetFn};
-use rcflash_link::Link;
+use hil_harness::board::{Board, BoardError, BoardKind, ResetFn};
+use hil_harness::live::BoardConfig;
 use rcflash_transport::Transport;
 use serde_json::{Value, json};
 use testfile_suite::{
@@ -26,14 +24,10 @@ fn board(profile: &str) -> BoardMachine {
 /// Like [`board`], in what `wrap` returns.
 fn board_in(profile: &str, wrap: impl FnOnce(Box<dyn Board>) -> Box<dyn Board>) -> BoardMachine {
     let profile = BoardProfile::named(profile).expect("it ships");
-    let monitor = build(&profile, ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
-    let kind = BoardKind::InProcess { rom: None };
-    let probe = Default::default();
-    let config = PowerUpConfig { profile: &profile, monitor: &monitor.bytes, probe };
-    let mut board = wrap(kind.power_up(config).unwrap_or_else(|error| panic!("{error}")));
-    let transport = board.open().unwrap_or_else(|error| panic!("{error}"));
-    let link = Link::new(transport, profile.uart.baud);
-    BoardMachine::start(board, link, &profile).unwrap_or_else(|error| panic!("{error}"))
+    let board = BoardKind::InProcess { rom: None };
+    let config = BoardConfig { board, ..BoardConfig::simulated(profile) };
+    let machine = BoardMachine::prepare_with(&config, wrap);
+    machine.unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn results(file: &TestFile, machine: &mut dyn testfile_suite::Machine) -> Vec<TestResult> {
@@ -516,10 +510,10 @@ fn a_stuck_call_is_reported_even_if_nothing_can_reset_the_board() {
 /// took.
 fn figures(board: &mut BoardMachine, file: &TestFile) -> (u64, u64, Duration) {
     board.load(&file.program).unwrap_or_else(|error| panic!("{error}"));
-    let before = board.stats();
+    let before = board.live().stats();
     let result = results(file, board).remove(0);
     assert_eq!(result.verdict, Verdict::Pass, "{result:?}");
-    let after = board.stats();
+    let after = board.live().stats();
     (result.details.calls, after.requests - before.requests, after.busy - before.busy)
 }
 
@@ -615,11 +609,11 @@ fn a_call_that_does_not_return_is_waited_for_as_one_call_although_others_share_i
     let file = parse(folder.path(), text).unwrap_or_else(|error| panic!("{error}"));
     let mut board = board(PROFILES[0]);
     board.load(&file.program).unwrap_or_else(|error| panic!("{error}"));
-    let before = board.stats().busy;
+    let before = board.live().stats().busy;
     let result = results(&file, &mut board).remove(0);
     assert_eq!(result.reason.as_deref(), Some("input 201 in ascending order: A = 200"));
     // Six calls of 10,000,000 T-states in a frame, at 7.3728 MHz, would be 24 s in three attempts,
     // and as much for the frame behind it.
-    let time = board.stats().busy - before;
+    let time = board.live().stats().busy - before;
     assert!(time < Duration::from_secs(24), "{time:?}");
 }

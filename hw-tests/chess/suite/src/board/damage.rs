@@ -3,9 +3,7 @@
 use firmware_wire::{Reply, Request, StatusReply, extended_capability};
 use rcflash_link::{LinkStats, RequestSpec};
 
-use super::BoardSuite;
-use super::programs::START_TIMEOUT;
-use super::{LiveBoard, SetupError};
+use super::SargonBoard;
 
 /// Processing time of STATUS: the CRC takes 64 T-states for a byte, the stack's 192 bytes 40 each.
 const STATUS_T_STATES_PER_BYTE: u64 = 80;
@@ -13,11 +11,11 @@ const STATUS_OPERATION: &str = "checking what code under test left behind";
 
 /// Damage that a STATUS reply shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StatusFinding {
+pub(crate) struct StatusFinding {
     /// What was found, for the report.
-    pub reason: String,
+    pub(crate) reason: String,
     /// Whether the application must be loaded again before further cases run.
-    pub needs_reload: bool,
+    pub(crate) needs_reload: bool,
 }
 
 /// The status after the last good one, or after a start, with the line's counters at that time.
@@ -27,16 +25,15 @@ pub(super) struct StatusBaseline {
     stats: LinkStats,
 }
 
-impl<S: BoardSuite> LiveBoard<S> {
+impl SargonBoard {
     /// Returns `true` if the application answers STATUS.
-    #[must_use]
-    pub fn supports_status(&self) -> bool {
-        self.application.extended_capabilities & extended_capability::STATUS != 0
+    pub(crate) fn supports_status(&self) -> bool {
+        self.live.has_extended_capability(extended_capability::STATUS)
     }
 
     pub(crate) fn status_request(&self) -> RequestSpec {
-        let bytes = self.programs.application.bytes.len() as u64;
-        let time = self.time_of(bytes * STATUS_T_STATES_PER_BYTE);
+        let bytes = self.live.programs().application.bytes.len() as u64;
+        let time = self.live.time_of(bytes * STATUS_T_STATES_PER_BYTE);
         RequestSpec::new(STATUS_OPERATION, Request::Status, time)
     }
 
@@ -46,10 +43,10 @@ impl<S: BoardSuite> LiveBoard<S> {
         if !self.supports_status() {
             return;
         }
-        let RequestSpec { operation, request, processing_time, .. } = self.status_request();
         // A line that fails here fails at the next case, too, where that is reported.
-        if let Ok(Reply::Status(reply)) = self.link.request(operation, &request, processing_time) {
-            self.status = Some(StatusBaseline { reply, stats: self.stats() });
+        let replies = self.live.link.request_all(&self.status_request());
+        if let Some([Reply::Status(reply)]) = replies.as_deref().ok() {
+            self.status = Some(StatusBaseline { reply: *reply, stats: self.live.stats() });
         }
     }
 
@@ -61,35 +58,20 @@ impl<S: BoardSuite> LiveBoard<S> {
     /// Returns the damage since the last status, if there is any. Later statuses are compared with
     /// this one.
     pub(crate) fn status_finding(&mut self, now: &StatusReply) -> Option<StatusFinding> {
-        let stats = self.stats();
+        let stats = self.live.stats();
         let then = self.status.replace(StatusBaseline { reply: *now, stats })?;
         // Injected faults overrun the receiver, too.
-        let is_line_faulty = self.faults().is_some();
-        damage(&then.reply, now, stats.since(&then.stats), is_line_faulty, S::CODE_UNDER_TEST)
+        let is_line_faulty = self.live.faults().is_some();
+        damage(&then.reply, now, stats.since(&then.stats), is_line_faulty)
     }
 
     /// Returns `true` if the line corrupted or lost characters since the last status, or is meant
     /// to: then a lost reply needs no other cause.
     pub(crate) fn has_line_errors(&self) -> bool {
         let Some(then) = &self.status else { return true };
-        let since = self.stats().since(&then.stats);
-        self.faults().is_some() || since.corrupted_at_host + since.retries.corrupted_at_board > 0
-    }
-
-    /// Loads and starts the application again, and discards the requests in flight.
-    ///
-    /// # Errors
-    /// Returns an error if the board can't be loaded.
-    pub(crate) fn reload(&mut self) -> Result<(), SetupError> {
-        self.link.cancel_all();
-        self.records.clear();
-        // A stock monitor's loader starts nothing while the application answers.
-        if self.config.stock_monitor.is_some() {
-            let operation = "returning to the monitor";
-            self.link.request(operation, &Request::Reset, START_TIMEOUT)?;
-            self.link.drain_banner(operation, START_TIMEOUT)?;
-        }
-        self.restart_application()
+        let since = self.live.stats().since(&then.stats);
+        self.live.faults().is_some()
+            || since.corrupted_at_host + since.retries.corrupted_at_board > 0
     }
 }
 
@@ -99,7 +81,6 @@ fn damage(
     after: &StatusReply,
     line: LinkStats,
     is_line_faulty: bool,
-    code: &str,
 ) -> Option<StatusFinding> {
     let finding = |reason: String, needs_reload| Some(StatusFinding { reason, needs_reload });
     if after.crc != before.crc {
@@ -111,7 +92,7 @@ fn damage(
     match counter_growth(before.interrupts_off, after.interrupts_off) {
         0 => {}
         times => {
-            let reason = format!("interrupts were off when {code} returned, {times} times");
+            let reason = format!("interrupts were off when the evaluator returned, {times} times");
             return finding(reason, false);
         }
     }
@@ -146,7 +127,7 @@ mod tests {
     fn reason(now: StatusReply, retries: u64, is_line_faulty: bool) -> Option<(String, bool)> {
         let mut line = LinkStats::default();
         line.retries.timeout = retries;
-        let found = damage(&GOOD, &now, line, is_line_faulty, "it")?;
+        let found = damage(&GOOD, &now, line, is_line_faulty)?;
         Some((found.reason, found.needs_reload))
     }
 

@@ -3,19 +3,19 @@
 
 use board_simulator::{Violation, ViolationKind};
 
-use super::BoardSuite;
-use super::LiveBoard;
+use super::SargonBoard;
+use crate::guard;
 
 /// What code under test did wrong during a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub(crate) struct Finding {
     /// The sequence number of the request.
-    pub seq: u8,
+    pub(crate) seq: u8,
     /// The index of the case within the request. It keeps counting when the board repeats the
     /// request: take it modulo the number of cases.
-    pub case: usize,
+    pub(crate) case: usize,
     /// What was done, by which routine, and where.
-    pub reason: String,
+    pub(crate) reason: String,
 }
 
 /// Returns what a violation is, as the rest of a sentence that begins with the routine.
@@ -53,7 +53,7 @@ fn describe(kind: ViolationKind) -> String {
     }
 }
 
-impl<S: BoardSuite> LiveBoard<S> {
+impl SargonBoard {
     /// Takes the violations of a request.
     pub(super) fn claim_findings(&mut self, seq: u8) -> Vec<Finding> {
         self.collect_violations();
@@ -63,27 +63,24 @@ impl<S: BoardSuite> LiveBoard<S> {
     }
 
     /// Takes all violations that no reply has claimed, as after the board was lost.
-    pub fn take_findings(&mut self) -> Vec<Finding> {
+    pub(crate) fn take_findings(&mut self) -> Vec<Finding> {
         self.collect_violations();
         let all = std::mem::take(&mut self.violations);
         all.iter().map(|violation| self.finding(violation)).collect()
     }
 
     fn collect_violations(&mut self) {
-        if let Some(board) = self.board.instrumentation() {
+        if let Some(board) = self.live.instrumentation() {
             self.violations.extend(board.take_violations());
         }
     }
 
     fn finding(&self, violation: &Violation) -> Finding {
         let Violation { kind, routine, pc, request_tag, case, .. } = *violation;
-        let routine = self.routine_name(routine);
-        let place = self.describe_address(pc);
+        let program = &self.live.programs().application.program;
+        let routine = guard::routine_name(program, routine).unwrap_or("the evaluator");
+        let place = self.live.describe_address(pc);
         let reason = format!("{routine} {}: {place}", describe(kind));
         Finding { seq: request_tag, case, reason }
-    }
-
-    fn routine_name(&self, at: u16) -> &'static str {
-        S::routine_name(&self.programs.application.program, at).unwrap_or(S::CODE_UNDER_TEST)
     }
 }

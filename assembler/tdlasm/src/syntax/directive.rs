@@ -1,0 +1,306 @@
+//! The directives: their names, and the operands that each takes.
+
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
+
+use super::lex::packed;
+
+/// A directive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Directive {
+    /// `.IFE` and the other conditionals.
+    If(Condition),
+    /// `.DEFINE`.
+    Define,
+    /// `.EXIT`.
+    Exit,
+    /// `.ERROR`.
+    Error,
+    /// `.REMARK`.
+    Remark,
+    /// `.PRNTX`.
+    Print,
+    /// `.BYTE`.
+    Byte,
+    /// `.WORD`.
+    Word,
+    /// `.ASCII`, `.ASCIZ`, `.ASCIS`.
+    Text(TextTerminator),
+    /// `.RAD40`.
+    Rad40,
+    /// `.BLKB`, `.BLKW`: the bytes of a unit.
+    Reserve(u8),
+    /// `.DATE`.
+    Date,
+    /// `.TIME`.
+    Time,
+    /// `.LOC`.
+    Location,
+    /// `.RELOC`.
+    Relocate,
+    /// `.RADIX`.
+    Radix,
+    /// `.Z80`.
+    Z80,
+    /// `.I8080`.
+    I8080,
+    /// `.END`.
+    End,
+    /// `.PRGEND`.
+    ProgramEnd,
+    /// `.INSERT`.
+    Insert,
+    /// `.IDENT`.
+    Ident,
+    /// `.EXTERN`.
+    External,
+    /// `.INTERN`.
+    Internal,
+    /// `.ENTRY`.
+    Entry,
+    /// `.SYN`, `.OPSYN`, `.SYSYN`, `.MASYN`.
+    Synonym(Synonym),
+    /// `.TITLE`.
+    Title,
+    /// `.SBTTL`.
+    Subtitle,
+    /// `.LIST` and the other directives without operand that control the listing.
+    Listing(ListingDirective),
+    /// `.PABS` and the other directives that select the form of the object.
+    Format(ObjectFormOption),
+}
+
+/// The operands of a directive, as far as they determine where its statement ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OperandKind {
+    /// Expressions, symbols, or nothing.
+    Expressions,
+    /// A delimited text.
+    Text,
+    /// Delimited texts, and bytes in brackets between them.
+    Texts,
+    /// The name of a file: the rest of the line.
+    File,
+    /// The name, parameters and text of a macro.
+    Macro,
+    /// An expression or symbol, and conditional text after a comma.
+    Condition,
+    /// This number of delimited texts, and conditional text after a comma.
+    TextCondition(usize),
+}
+
+/// What a conditional tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are those of the tests")]
+pub enum Condition {
+    Equal,
+    NotEqual,
+    Greater,
+    GreaterEqual,
+    Less,
+    LessEqual,
+    FirstPass,
+    SecondPass,
+    Defined,
+    NotDefined,
+    Blank,
+    NotBlank,
+    Identical,
+    Different,
+}
+
+/// The terminator of a text, by the form of `.ASCII`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextTerminator {
+    /// `.ASCII`: nothing.
+    Plain,
+    /// `.ASCIZ`: a zero byte follows.
+    Zero,
+    /// `.ASCIS`: the last byte has its top bit set.
+    Marked,
+}
+
+/// The kind of name that a synonym directive copies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Synonym {
+    /// `.SYN`: whatever the name is.
+    Any,
+    /// `.OPSYN`: an instruction or directive.
+    Operator,
+    /// `.SYSYN`: a symbol.
+    Symbol,
+    /// `.MASYN`: a macro.
+    Macro,
+}
+
+/// An option of the object file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ObjectFormOption {
+    /// `.PABS` or `.PREL`: code as Intel HEX or with its relocations.
+    Hex(bool),
+    /// `.PBIN` or `.PHEX`.
+    Binary(bool),
+    /// `.LINK` or `.XLINK`.
+    Linkage(bool),
+    /// `.PSYM` or `.XPSYM`.
+    Symbols(bool),
+}
+
+/// A directive without operand that controls the listing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ListingDirective {
+    /// `.LIST`, `.XLIST`: whether lines are listed.
+    List(bool),
+    /// `.LALL`, `.XALL`, `.SALL`: how much of macro texts is listed.
+    Macros(ListedMacros),
+    /// `.LSYM`, `.XSYM`: whether the symbol table is listed.
+    Symbols(bool),
+    /// `.LADDR`, `.XADDR`: whether words are shown low byte first.
+    LowFirst(bool),
+    /// `.LIMAGE`, `.XIMAGE`: whether all bytes are shown, or the first line of them.
+    Image(bool),
+    /// `.LCTL`, `.XCTL`: whether listing directives are listed.
+    Controls(bool),
+    /// `.SLIST`: save the listing options.
+    Save,
+    /// `.RLIST`: restore the listing options.
+    Restore,
+    /// `.PAGE`: a new page.
+    Page,
+}
+
+/// How much of macro texts is listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ListedMacros {
+    /// Every line.
+    All,
+    /// The lines that produce code.
+    #[default]
+    Code,
+    /// No line.
+    None,
+}
+
+static BY_NAME: LazyLock<FxHashMap<u32, Directive>> = LazyLock::new(|| {
+    let by_name = |(name, directive): &(&str, Directive)| (packed(name.as_bytes()), *directive);
+    Directive::NAMES.iter().map(by_name).collect()
+});
+
+impl Directive {
+    /// Returns the directive of a word, in any case; `None` if there is none of this name.
+    pub fn from_word(word: &[u8]) -> Option<Self> {
+        word.starts_with(b".").then(|| BY_NAME.get(&packed(word)).copied())?
+    }
+
+    /// Returns the kind of operands that the directive takes.
+    pub fn operands(self) -> OperandKind {
+        match self {
+            Self::Text(_) => OperandKind::Texts,
+            Self::Title | Self::Subtitle | Self::Remark | Self::Print | Self::Error => {
+                OperandKind::Text
+            }
+            Self::Insert => OperandKind::File,
+            Self::Define => OperandKind::Macro,
+            Self::If(Condition::Blank | Condition::NotBlank) => OperandKind::TextCondition(1),
+            Self::If(Condition::Identical | Condition::Different) => OperandKind::TextCondition(2),
+            Self::If(_) => OperandKind::Condition,
+            Self::Exit
+            | Self::Byte
+            | Self::Word
+            | Self::Rad40
+            | Self::Reserve(_)
+            | Self::Date
+            | Self::Time
+            | Self::Location
+            | Self::Relocate
+            | Self::Radix
+            | Self::Z80
+            | Self::I8080
+            | Self::End
+            | Self::ProgramEnd
+            | Self::Ident
+            | Self::External
+            | Self::Internal
+            | Self::Entry
+            | Self::Synonym(_)
+            | Self::Listing(_)
+            | Self::Format(_) => OperandKind::Expressions,
+        }
+    }
+
+    /// The directives by their names, of which six characters are significant.
+    pub const NAMES: &[(&str, Directive)] = &[
+        (".LOC", Self::Location),
+        (".RELOC", Self::Relocate),
+        (".PABS", Self::Format(ObjectFormOption::Hex(true))),
+        (".PREL", Self::Format(ObjectFormOption::Hex(false))),
+        (".PHEX", Self::Format(ObjectFormOption::Binary(false))),
+        (".PBIN", Self::Format(ObjectFormOption::Binary(true))),
+        (".LINK", Self::Format(ObjectFormOption::Linkage(true))),
+        (".XLINK", Self::Format(ObjectFormOption::Linkage(false))),
+        (".PSYM", Self::Format(ObjectFormOption::Symbols(true))),
+        (".XPSYM", Self::Format(ObjectFormOption::Symbols(false))),
+        (".Z80", Self::Z80),
+        (".I8080", Self::I8080),
+        (".END", Self::End),
+        (".PRGEND", Self::ProgramEnd),
+        (".IDENT", Self::Ident),
+        (".INSERT", Self::Insert),
+        (".BYTE", Self::Byte),
+        (".WORD", Self::Word),
+        (".ASCII", Self::Text(TextTerminator::Plain)),
+        (".ASCIZ", Self::Text(TextTerminator::Zero)),
+        (".ASCIS", Self::Text(TextTerminator::Marked)),
+        (".RAD40", Self::Rad40),
+        (".BLKB", Self::Reserve(1)),
+        (".BLKW", Self::Reserve(2)),
+        (".RADIX", Self::Radix),
+        (".DATE", Self::Date),
+        (".TIME", Self::Time),
+        (".EXTERN", Self::External),
+        (".INTERN", Self::Internal),
+        (".ENTRY", Self::Entry),
+        (".OPSYN", Self::Synonym(Synonym::Operator)),
+        (".SYSYN", Self::Synonym(Synonym::Symbol)),
+        (".MASYN", Self::Synonym(Synonym::Macro)),
+        (".SYN", Self::Synonym(Synonym::Any)),
+        (".DEFINE", Self::Define),
+        (".EXIT", Self::Exit),
+        (".ERROR", Self::Error),
+        (".REMARK", Self::Remark),
+        (".PRNTX", Self::Print),
+        (".IFE", Self::If(Condition::Equal)),
+        (".IFN", Self::If(Condition::NotEqual)),
+        (".IFG", Self::If(Condition::Greater)),
+        (".IFGE", Self::If(Condition::GreaterEqual)),
+        (".IFL", Self::If(Condition::Less)),
+        (".IFLE", Self::If(Condition::LessEqual)),
+        (".IF1", Self::If(Condition::FirstPass)),
+        (".IF2", Self::If(Condition::SecondPass)),
+        (".IFDEF", Self::If(Condition::Defined)),
+        (".IFNDEF", Self::If(Condition::NotDefined)),
+        (".IFB", Self::If(Condition::Blank)),
+        (".IFNB", Self::If(Condition::NotBlank)),
+        (".IFIDN", Self::If(Condition::Identical)),
+        (".IFDIF", Self::If(Condition::Different)),
+        (".TITLE", Self::Title),
+        (".SBTTL", Self::Subtitle),
+        (".PAGE", Self::Listing(ListingDirective::Page)),
+        (".LIST", Self::Listing(ListingDirective::List(true))),
+        (".XLIST", Self::Listing(ListingDirective::List(false))),
+        (".LALL", Self::Listing(ListingDirective::Macros(ListedMacros::All))),
+        (".XALL", Self::Listing(ListingDirective::Macros(ListedMacros::Code))),
+        (".SALL", Self::Listing(ListingDirective::Macros(ListedMacros::None))),
+        (".LSYM", Self::Listing(ListingDirective::Symbols(true))),
+        (".XSYM", Self::Listing(ListingDirective::Symbols(false))),
+        (".LADDR", Self::Listing(ListingDirective::LowFirst(true))),
+        (".XADDR", Self::Listing(ListingDirective::LowFirst(false))),
+        (".LIMAGE", Self::Listing(ListingDirective::Image(true))),
+        (".XIMAGE", Self::Listing(ListingDirective::Image(false))),
+        (".LCTL", Self::Listing(ListingDirective::Controls(true))),
+        (".XCTL", Self::Listing(ListingDirective::Controls(false))),
+        (".SLIST", Self::Listing(ListingDirective::Save)),
+        (".RLIST", Self::Listing(ListingDirective::Restore)),
+    ];
+}
