@@ -11,8 +11,8 @@ use tdlasm::diag::{self, DiagnosticCode};
 
 use super::analysis::Analysis;
 use super::diagnostics::DiagnosticConverter;
-use super::fields::statement_at;
 use super::positions::LineIndex;
+use super::words::statement_at;
 use super::workspace::Workspace;
 
 /// The relative jumps and their absolute counterparts.

@@ -12,8 +12,8 @@ use tdlasm::listing::RelocValue;
 use tdlasm::references::NameKind;
 
 use super::analysis::Analysis;
-use super::fields::{Field, field_at};
 use super::positions::LineIndex;
+use super::words::{Field, field_at};
 use super::workspace::Workspace;
 
 /// The maximum number of symbols in a reply; the list is incomplete beyond it.

@@ -11,9 +11,9 @@ use tdlasm::syntax::directive::Directive;
 use tdlasm::syntax::lex;
 use tdlasm_rewrite::convert::mnemonics;
 
-use super::fields::{Field, field_at, word_at};
 use super::positions::LineIndex;
 use super::symbol_identity::{self, Occurrence};
+use super::words::{Field, field_at, word_at};
 use super::workspace::Workspace;
 
 /// The manual, with a row for each directive. A copy of docs/LANGUAGE.md, since a package contains

@@ -17,35 +17,23 @@
 
 mod analysis;
 mod annotations;
-mod call_hierarchy;
 mod code_actions;
 mod completion;
 mod diagnostics;
 mod documents;
-mod fields;
-mod folding;
-mod follow_on;
 mod framing;
 mod hover;
-mod inactive_code;
 mod language_server;
-mod line_edits;
-mod links;
 mod navigate;
-mod outgoing;
+mod outline;
 mod positions;
-mod projects;
 mod rename;
 mod requests;
 mod session;
 mod signatures;
 mod symbol_identity;
-mod symbols;
-mod test_lenses;
-mod token_cache;
 mod tokens;
-mod uri;
-mod word_scan;
+mod words;
 mod workspace;
 
 use std::io::{self, BufRead, Write};
@@ -60,7 +48,7 @@ use thiserror::Error;
 
 use framing::{Frame, FrameReader};
 pub use language_server::LanguageServer;
-use outgoing::Outgoing;
+use language_server::Outgoing;
 
 /// Messages that the reading thread may queue before it waits.
 const MAX_QUEUED_MESSAGES: usize = 16;

@@ -5,16 +5,15 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use lsp_types::{PrepareRenameResponse, TextEdit, Uri, WorkspaceEdit};
-use tdlasm::references::{NameKind, References};
+use tdlasm::references::{NameKind, ReferenceRole, References};
 use tdlasm::syntax::lex;
 use tdlasm_rewrite::convert::mnemonics::{is_section, is_tdl_directive, tdl_forms, tdl_register};
 
 use super::analysis::Analysis;
 use super::documents::Overlay;
-use super::fields::word_at;
-use super::inactive_code;
 use super::positions::LineIndex;
 use super::symbol_identity::{self, Occurrence, SymbolIdentity};
+use super::words::{WordKind, scan, word_at};
 use super::workspace::Workspace;
 
 /// Returns the range of the name under the cursor, if it can be renamed.
@@ -67,7 +66,7 @@ pub(super) fn rename(
         let range = one.place.range();
         ranges.entry(one.path().to_owned()).or_default().insert((range.start, range.end));
     }
-    inactive_code::add_inactive_references(workspace, (&target, &places), &mut ranges);
+    add_inactive_references(workspace, (&target, &places), &mut ranges);
     check_program(workspace, &target, &ranges, new)?;
     Ok(edit(workspace, &ranges, new))
 }
@@ -199,4 +198,74 @@ fn edit(
     #[expect(clippy::mutable_key_type, reason = "the protocol's type has URIs as keys")]
     let changes: HashMap<Uri, Vec<TextEdit>> = edits.collect();
     WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }
+}
+
+/// Adds the ranges of a name in inactive code to its references. The same name there would be the
+/// same symbol: a macro's argument is always active, and a local symbol is searched only in its
+/// scope.
+fn add_inactive_references(
+    workspace: &Workspace,
+    (target, places): (&SymbolIdentity, &[Occurrence<'_>]),
+    ranges: &mut BTreeMap<PathBuf, BTreeSet<(usize, usize)>>,
+) {
+    let Some(first) = places.first().filter(|one| one.name().kind != NameKind::Parameter) else {
+        return;
+    };
+    let files: BTreeSet<PathBuf> = match first.name().local {
+        true => BTreeSet::from([first.path().to_owned()]),
+        // A program may contain the name in inactive code only.
+        false => {
+            let has_name = |program: &&Analysis| !target.names(program).is_empty();
+            workspace.programs().filter(has_name).flat_map(|one| one.files.clone()).collect()
+        }
+    };
+    for path in files {
+        let found = ranges_in_inactive_code(workspace, &path, first);
+        if !found.is_empty() {
+            ranges.entry(path).or_default().extend(found);
+        }
+    }
+}
+
+fn ranges_in_inactive_code(
+    workspace: &Workspace,
+    path: &Path,
+    name: &Occurrence<'_>,
+) -> Vec<(usize, usize)> {
+    let Some(text) = workspace.text(path) else { return Vec::new() };
+    let Some(statements) = workspace.statements(path, &text) else { return Vec::new() };
+    let within = if name.name().local { scope(name) } else { 0..text.len() };
+    let read: BTreeSet<u32> = workspace
+        .programs_including(path)
+        .flat_map(|program| program.file_references().iter().map(move |place| (program, place)))
+        .filter(|(program, place)| program.files[place.file as usize] == path)
+        .map(|(_, place)| place.start)
+        .collect();
+    let wanted = &name.name().spelling;
+    let long_symbols = workspace.options(path).long_symbols;
+    let is_name = |word: &[u8]| {
+        let counts = if long_symbols { word.len() } else { word.len().min(6) };
+        word[..counts].eq_ignore_ascii_case(wanted.as_bytes())
+    };
+    let words = scan(&statements).into_iter().filter(|(range, kind)| {
+        !matches!(kind, WordKind::Text | WordKind::Comment)
+            && within.contains(&range.start)
+            && !read.contains(&(range.start as u32))
+            && is_name(&text[range.clone()])
+    });
+    words.map(|(range, _)| (range.start, range.end)).collect()
+}
+
+/// Returns the scope of a local symbol: from one new global symbol to the next.
+fn scope(local: &Occurrence<'_>) -> Range<usize> {
+    let program = local.program;
+    let file = local.place.file;
+    let begins = program.file_references().iter().filter(|place| {
+        let name = program.name(place.name);
+        place.file == file && place.role == ReferenceRole::Definition && !name.local
+    });
+    let starts: Vec<usize> = begins.map(|place| place.start as usize).collect();
+    let next = starts.partition_point(|start| *start <= local.place.start as usize);
+    let start = next.checked_sub(1).map_or(0, |before| starts[before]);
+    start..starts.get(next).copied().unwrap_or(usize::MAX)
 }

@@ -21,13 +21,13 @@ use serde::de::DeserializeOwned;
 use tdlasm::asm::Options;
 use tdlasm_rewrite::fmt;
 
-use super::outgoing::{Outgoing, Reply, invalid_params};
+use super::language_server::{Outgoing, Reply, invalid_params};
 use super::positions::LineIndex;
 use super::session::Session;
-use super::token_cache::Tokens;
+use super::tokens::Tokens;
 use super::{
-    annotations, call_hierarchy, code_actions, completion, folding, hover, line_edits, links,
-    navigate, rename, signatures, symbols, test_lenses, tokens, uri,
+    annotations, code_actions, completion, documents, hover, navigate, outline, positions, rename,
+    signatures, tokens,
 };
 
 type RequestError = (ErrorCode, String);
@@ -76,15 +76,15 @@ impl Session {
             DocumentSymbolRequest::METHOD => {
                 let id = request.id.clone();
                 self.reply_with(request, |session, asked: DocumentSymbolParams| {
-                    let path = uri::to_path(&asked.text_document.uri);
-                    let found = symbols::symbols(&session.workspace, Some(&path), "");
+                    let path = documents::to_path(&asked.text_document.uri);
+                    let found = outline::symbols(&session.workspace, Some(&path), "");
                     Reply::new(id, &found).map_err(serialize_error)
                 })
             }
             WorkspaceSymbolRequest::METHOD => {
                 let id = request.id.clone();
                 self.reply_with(request, |session, asked: WorkspaceSymbolParams| {
-                    let found = symbols::symbols(&session.workspace, None, &asked.query);
+                    let found = outline::symbols(&session.workspace, None, &asked.query);
                     Reply::new(id, &found).map_err(serialize_error)
                 })
             }
@@ -126,7 +126,7 @@ impl Session {
             FoldingRangeRequest::METHOD => {
                 self.reply::<FoldingRangeRequest>(request, |session, asked| {
                     let (_, text) = session.text(&asked.text_document)?;
-                    Ok(Some(folding::folding(&text)))
+                    Ok(Some(outline::folding(&text)))
                 })
             }
             InlayHintRequest::METHOD => {
@@ -137,8 +137,8 @@ impl Session {
             }
             CodeLensRequest::METHOD => self.reply::<CodeLensRequest>(request, |session, asked| {
                 let (path, text) = session.text(&asked.text_document)?;
-                Ok(Some(match test_lenses::is_test_file(&path) {
-                    true => test_lenses::lenses(&path, &text),
+                Ok(Some(match annotations::is_test_file(&path) {
+                    true => annotations::test_lenses(&path, &text),
                     false => annotations::lenses(&session.workspace, &path, &text),
                 }))
             }),
@@ -190,19 +190,19 @@ impl Session {
                 self.reply::<CallHierarchyPrepare>(request, |session, asked| {
                     let (path, offset) =
                         session.file_position(&asked.text_document_position_params)?;
-                    Ok(Some(call_hierarchy::prepare(&session.workspace, &path, offset)))
+                    Ok(Some(navigate::prepare(&session.workspace, &path, offset)))
                 })
             }
             CallHierarchyIncomingCalls::METHOD => {
                 self.reply::<CallHierarchyIncomingCalls>(request, |session, asked| {
                     let (path, offset) = session.file_position_of(&asked.item)?;
-                    Ok(Some(call_hierarchy::incoming(&session.workspace, &path, offset)))
+                    Ok(Some(navigate::incoming(&session.workspace, &path, offset)))
                 })
             }
             CallHierarchyOutgoingCalls::METHOD => {
                 self.reply::<CallHierarchyOutgoingCalls>(request, |session, asked| {
                     let (path, offset) = session.file_position_of(&asked.item)?;
-                    Ok(Some(call_hierarchy::outgoing(&session.workspace, &path, offset)))
+                    Ok(Some(navigate::outgoing(&session.workspace, &path, offset)))
                 })
             }
             _ => method_not_found(request),
@@ -225,7 +225,7 @@ impl Session {
             DocumentLinkRequest::METHOD => {
                 self.reply::<DocumentLinkRequest>(request, |session, asked| {
                     let (path, text) = session.text(&asked.text_document)?;
-                    Ok(Some(links::links(&session.workspace, &path, &text)))
+                    Ok(Some(outline::links(&session.workspace, &path, &text)))
                 })
             }
             Formatting::METHOD => self.reply::<Formatting>(request, |session, asked| {
@@ -233,7 +233,7 @@ impl Session {
             }),
             RangeFormatting::METHOD => self.reply::<RangeFormatting>(request, |session, asked| {
                 let edits = session.formatting_edits(&asked.text_document)?;
-                Ok(edits.map(|edits| line_edits::edits_in_range(edits, asked.range)))
+                Ok(edits.map(|edits| positions::edits_in_range(edits, asked.range)))
             }),
             _ => method_not_found(request),
         }
@@ -280,7 +280,7 @@ impl Session {
     }
 
     fn text(&self, asked: &TextDocumentIdentifier) -> Result<(PathBuf, Vec<u8>), RequestError> {
-        let path = uri::to_path(&asked.uri);
+        let path = documents::to_path(&asked.uri);
         let unknown = || format!("cannot read {}; open it first", asked.uri.as_str());
         let text =
             self.workspace.text(&path).ok_or_else(|| (ErrorCode::InvalidParams, unknown()))?;
@@ -296,7 +296,7 @@ impl Session {
         let options = fmt::Options { include_dirs, long_symbols };
         let formatted = fmt::format(&self.workspace.documents, &path, &text, &options)
             .map_err(|error| request_failed(error.to_string()))?;
-        Ok(Some(line_edits::diff_lines(&text, &formatted)))
+        Ok(Some(positions::diff_lines(&text, &formatted)))
     }
 }
 

@@ -24,10 +24,10 @@ use tdlasm::project::FILE_NAME;
 
 use super::diagnostics::PublishedDiagnostics;
 use super::documents::Document;
-use super::outgoing::invalid_params;
-use super::token_cache::TokenCache;
+use super::language_server::invalid_params;
+use super::tokens::TokenCache;
 use super::workspace::Workspace;
-use super::{tokens, uri};
+use super::{documents, tokens};
 
 /// The editor's `initializationOptions`.
 #[derive(Debug, Default, Deserialize)]
@@ -120,7 +120,7 @@ impl Session {
         match &*method {
             DidOpenTextDocument::METHOD => with_params::<DidOpenTextDocument>(params, |opened| {
                 let document = opened.text_document;
-                let path = uri::to_path(&document.uri);
+                let path = documents::to_path(&document.uri);
                 let uri = document.uri;
                 let version = document.version;
                 let text = document.text;
@@ -130,7 +130,7 @@ impl Session {
             }),
             DidChangeTextDocument::METHOD => {
                 with_params::<DidChangeTextDocument>(params, |changed| {
-                    let path = uri::to_path(&changed.text_document.uri);
+                    let path = documents::to_path(&changed.text_document.uri);
                     if let Some(document) = self.workspace.documents.open.get_mut(&path) {
                         document.version = changed.text_document.version;
                         document.apply_changes(changed.content_changes);
@@ -140,7 +140,7 @@ impl Session {
                 })
             }
             DidCloseTextDocument::METHOD => with_params::<DidCloseTextDocument>(params, |closed| {
-                let path = uri::to_path(&closed.text_document.uri);
+                let path = documents::to_path(&closed.text_document.uri);
                 self.workspace.documents.open.remove(&path);
                 self.token_cache.forget(&path);
                 self.changed(&path);
@@ -148,7 +148,7 @@ impl Session {
             DidChangeWatchedFiles::METHOD => {
                 with_params::<DidChangeWatchedFiles>(params, |watched| {
                     for change in watched.changes {
-                        self.changed(&uri::to_path(&change.uri));
+                        self.changed(&documents::to_path(&change.uri));
                     }
                 })
             }
@@ -179,10 +179,10 @@ fn with_params<N: NotificationMethod>(parameters: Value, act: impl FnOnce(N::Par
 
 fn folders(parameters: &InitializeParams) -> Vec<PathBuf> {
     if let Some(folders) = &parameters.workspace_folders {
-        return folders.iter().map(|folder| uri::to_path(&folder.uri)).collect();
+        return folders.iter().map(|folder| documents::to_path(&folder.uri)).collect();
     }
     #[expect(deprecated, reason = "editors that know no folders name the one here")]
-    parameters.root_uri.iter().map(uri::to_path).collect()
+    parameters.root_uri.iter().map(documents::to_path).collect()
 }
 
 fn capabilities() -> ServerCapabilities {

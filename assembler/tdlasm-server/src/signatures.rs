@@ -9,8 +9,8 @@ use tdlasm::syntax::lex;
 use tdlasm_rewrite::convert::mnemonics;
 use tdlasm_rewrite::fmt::StatementParts;
 
-use super::fields::statement_at;
 use super::symbol_identity;
+use super::words::statement_at;
 use super::workspace::Workspace;
 
 /// Returns the forms of the instruction, or the macro, whose operands are at an offset.

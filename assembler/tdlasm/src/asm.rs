@@ -18,8 +18,6 @@
 
 mod arguments;
 mod assembler;
-mod assembly;
-mod brackets;
 mod code_buffer;
 mod conditional;
 mod console;
@@ -27,21 +25,16 @@ mod definitions;
 mod diagnostics;
 mod directive;
 mod evaluate;
-mod finish;
 mod input;
 mod instruction;
 mod lints;
-mod macro_definition;
 mod macros;
 mod module_builder;
 mod name_table;
 mod options;
 mod pass;
-mod pass_comparison;
 mod patch;
 mod recorder;
-mod reference_recorder;
-mod source_order;
 mod statement;
 mod statement_end;
 mod suggestions;
@@ -53,7 +46,7 @@ use std::path::PathBuf;
 use crate::diag::DiagnosticCode;
 use crate::source::{Loader, Origin, Span};
 
-pub use assembly::Assembly;
+pub use assembler::Assembly;
 pub use options::{ConsoleReply, Cpu, ForeignTranslator, Options};
 
 use assembler::Assembler;

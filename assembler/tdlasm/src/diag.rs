@@ -10,6 +10,8 @@ pub use codes::{DiagnosticCode, Severity};
 pub use levels::{LevelError, LintLevels};
 pub use sarif::sarif;
 
+use smol_str::SmolStr;
+
 use crate::source::Span;
 
 /// A secondary position of a diagnostic.
@@ -30,6 +32,25 @@ pub struct Fix {
     pub text: String,
 }
 
+/// What a diagnostic is about.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Subject {
+    /// A symbol or macro: the significant part of its name, in capitals.
+    Symbol(SmolStr),
+    /// A file, as the source or the caller names it.
+    File(String),
+}
+
+impl Subject {
+    /// Returns the name, if it is a symbol or macro.
+    pub fn symbol(&self) -> Option<&str> {
+        match self {
+            Self::Symbol(name) => Some(name),
+            Self::File(_) => None,
+        }
+    }
+}
+
 /// A diagnostic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -39,6 +60,8 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// The message: one sentence without a full stop.
     pub message: String,
+    /// What it is about, if that has a name.
+    pub subject: Option<Subject>,
     /// The position.
     pub span: Span,
     /// Secondary positions, such as an earlier definition.
@@ -53,8 +76,28 @@ impl Diagnostic {
     /// Creates a diagnostic with the default severity of its code.
     pub fn new(code: DiagnosticCode, span: Span, message: impl Into<String>) -> Self {
         let severity = code.severity();
-        let message = message.into();
-        Self { code, severity, message, span, labels: Vec::new(), help: None, fix: None }
+        Self {
+            code,
+            severity,
+            message: message.into(),
+            subject: None,
+            span,
+            labels: Vec::new(),
+            help: None,
+            fix: None,
+        }
+    }
+
+    /// Sets what the diagnostic is about.
+    #[must_use]
+    pub fn about(mut self, subject: Subject) -> Self {
+        self.subject = Some(subject);
+        self
+    }
+
+    /// Returns the symbol or macro that the diagnostic is about.
+    pub fn symbol(&self) -> Option<&str> {
+        self.subject.as_ref().and_then(Subject::symbol)
     }
 
     /// Adds a secondary position.

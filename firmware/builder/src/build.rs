@@ -247,7 +247,7 @@ fn assemble_listing(
     let loader = ListingLoader { listing: &listing, sources: sources.with_disk() };
     let assembly = assemble(&loader, &listing.files(), &assembler_options(&[original_bugs]));
     let modules = assembly.map_err(|failure| {
-        let hint = listing.hint(&failure.to_string());
+        let hint = listing.hint(&failure);
         BuildError::OverrideAssembly(failure, hint)
     })?;
     for routine in &listing.routines {
@@ -258,7 +258,7 @@ fn assemble_listing(
 
 /// Adds a hint to an assembly error of an override file that lacks the names in `names.asm`.
 fn override_error(failure: AssembleError) -> BuildError {
-    match evaluator::missing_header_hint(&failure.to_string()) {
+    match evaluator::missing_header_hint(&failure) {
         Some(hint) => BuildError::OverrideAssembly(failure, hint.to_owned()),
         None => BuildError::Assembly(failure),
     }

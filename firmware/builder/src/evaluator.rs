@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::{fmt, io};
 
+use tdlasm::AssembleError;
+use tdlasm::diag::DiagnosticCode;
 use tdlasm::module::{Binding, Module, Place, SymbolValue};
 
 /// The page of tables, which only an override file can replace.
@@ -230,10 +232,11 @@ pub(crate) fn check_used(others: Vec<PathBuf>, loaded: &[PathBuf]) -> Result<(),
 }
 
 /// Returns a hint for an override file that does not assemble for want of names.
-pub(crate) fn missing_header_hint(messages: &str) -> Option<&'static str> {
-    let mut words = messages.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
-    let is_undefined = messages.contains("undefined") || messages.contains("not defined");
-    (is_undefined && words.any(|word| DATA_PAGE_NAMES.contains(&word))).then_some(
+pub(crate) fn missing_header_hint(failure: &AssembleError) -> Option<&'static str> {
+    let diagnostics = &failure.assembly().diagnostics;
+    let mut undefined = diagnostics.iter().filter(|one| one.code == DiagnosticCode::Undefined);
+    let is_of_header = |name: &str| DATA_PAGE_NAMES.contains(&name);
+    undefined.any(|one| one.symbol().is_some_and(is_of_header)).then_some(
         "a listing of the original needs a header: '.IDENT XCHNG', '.INTERN XCHNG' and '.INSERT \
          names.asm', which brings the names of the data page; names of other routines go behind \
          '.EXTERN' (sargon-src/README.md, \"Routines of your own\")",

@@ -8,6 +8,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use cli_support::text::Escape;
+use tdlasm::AssembleError;
+use tdlasm::diag::Diagnostic;
 use tdlasm::source::Loader;
 
 use crate::evaluator::{OverrideError, ROUTINES, TABLES, required_exports};
@@ -100,10 +102,10 @@ impl Listing {
     }
 
     /// Returns a hint for a listing that does not assemble, by the names in the messages.
-    pub(crate) fn hint(&self, messages: &str) -> String {
-        let words = messages.split(|c: char| !c.is_ascii_alphanumeric() && c != '.' && c != '$');
-        let words: BTreeSet<_> = words.map(|word| word.trim_end_matches('.')).collect();
-        let omitted = self.omitted.iter().find(|(name, ..)| words.contains(name.as_str()));
+    pub(crate) fn hint(&self, failure: &AssembleError) -> String {
+        let diagnostics = &failure.assembly().diagnostics;
+        let names: BTreeSet<_> = diagnostics.iter().filter_map(Diagnostic::symbol).collect();
+        let omitted = self.omitted.iter().find(|(name, ..)| names.contains(name.as_str()));
         if let Some((name, line, routine)) = omitted {
             return format!(
                 "{name} is in line {line} of {}, in {routine}, which is not used: it does not \

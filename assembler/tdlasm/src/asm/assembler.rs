@@ -3,26 +3,23 @@
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
-use super::assembly::Assembly;
 use super::code_buffer::{CodeBuffer, CodeCheckpoint};
 use super::console::Console;
 use super::diagnostics::DiagnosticSink;
-use super::input::StatementPlace;
-use super::input::{Frame, FrameKind, InputStack};
-use super::lints::Flow;
-use super::lints::is_allowed;
+use super::input::{Frame, FrameKind, InputStack, StatementPlace};
+use super::lints::{Flow, is_allowed};
 use super::name_table::{NameId, NameTable};
 use super::options::Options;
-use super::pass::Pass;
-use super::pass_comparison::PassComparison;
+use super::pass::{Pass, PassComparison};
 use super::recorder::Recorder;
 use super::value::Value;
-use crate::diag::{Diagnostic, DiagnosticCode};
+use crate::diag::{Diagnostic, DiagnosticCode, Subject};
 use crate::listing::{
-    BYTES_A_ROW, ListedCode, ListingControl, ListingDirective, RelocValue, RowBreak, Statement,
+    BYTES_A_ROW, ListedCode, Listing, ListingControl, ListingDirective, RelocValue, RowBreak,
+    Statement,
 };
 use crate::module::{Files, LineRows, Module, ObjectForm};
-use crate::references::{Expansion, ReferenceRole, TextOrigin};
+use crate::references::{Expansion, ReferenceRole, References, TextOrigin};
 use crate::source::{Loader, Origin, SourceMap, Span, visible};
 use crate::syntax::lex;
 
@@ -191,7 +188,8 @@ impl<'a> Assembler<'a> {
                 let name = visible(&name);
                 let at = if kind == FrameKind::File { self.add_placeholder(&name) } else { at };
                 let message = format!("cannot read {name}: {error}");
-                self.report(Diagnostic::new(DiagnosticCode::File, at, message));
+                let diagnostic = Diagnostic::new(DiagnosticCode::File, at, message);
+                self.report(diagnostic.about(Subject::File(name)));
                 None
             }
         }
@@ -199,6 +197,29 @@ impl<'a> Assembler<'a> {
 
     pub(super) fn error(&mut self, code: DiagnosticCode, span: Span, message: impl Into<String>) {
         self.sink.add(Diagnostic::new(code, span, message));
+    }
+
+    /// Creates a diagnostic about a symbol or macro, whose name begins the message.
+    pub(super) fn about_symbol(
+        &self,
+        code: DiagnosticCode,
+        name: NameId,
+        span: Span,
+        message: &str,
+    ) -> Diagnostic {
+        let spelling = self.names.spelling(name);
+        Diagnostic::new(code, span, format!("{spelling} {message}"))
+            .about(Subject::Symbol(spelling))
+    }
+
+    pub(super) fn symbol_error(
+        &mut self,
+        code: DiagnosticCode,
+        name: NameId,
+        span: Span,
+        message: &str,
+    ) {
+        self.report(self.about_symbol(code, name, span, message));
     }
 
     /// Reports an error that ZASM marks with `count` equal error flags.
@@ -353,5 +374,34 @@ impl<'a> Assembler<'a> {
             messages: self.console.messages,
             references: self.recorder.references,
         }
+    }
+}
+
+/// The result of an assembly, with or without errors.
+#[derive(Debug, Default)]
+pub struct Assembly {
+    /// The modules; more than one only if the source uses `.PRGEND`. After errors, these are the
+    /// modules that ZASM would have written.
+    pub modules: Vec<Module>,
+    /// The form of TDL object file that the source selects for all modules.
+    pub object_form: ObjectForm,
+    /// The listing. Empty unless [`Options::listing`](super::Options::listing) is set.
+    pub listing: Listing,
+    /// Errors and warnings, sorted by position.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The number that ZASM prints as `n ERRORS WERE DETECTED`.
+    pub zasm_error_count: usize,
+    /// All source texts that were read.
+    pub sources: SourceMap,
+    /// The console output: texts of `.PRNTX`, and prompts with their replies.
+    pub messages: Vec<String>,
+    /// Definitions and uses of names, if [`Options::references`](super::Options::references).
+    pub references: References,
+}
+
+impl Assembly {
+    /// Returns `true` if at least one diagnostic is an error.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(Diagnostic::is_error)
     }
 }

@@ -5,7 +5,7 @@ use crate::references::ReferenceRole;
 use crate::source::Span;
 
 use super::assembler::Assembler;
-use super::macro_definition::Macro;
+use super::macros::Macro;
 use super::name_table::NameId;
 use super::name_table::{BuiltIn, Entry, Name};
 use super::pass::Pass;
@@ -102,8 +102,8 @@ impl Assembler<'_> {
             self.names[name].is_multiply_defined = true;
         }
         if external && kind == SymbolKind::Label {
-            let message = format!("{} is declared external", self.names.spelling(name));
-            return self.error(DiagnosticCode::External, span, message);
+            let message = "is declared external";
+            return self.symbol_error(DiagnosticCode::External, name, span, message);
         }
         self.report_redefinition(name, entry, span);
         if kind == SymbolKind::Variable {
@@ -112,11 +112,11 @@ impl Assembler<'_> {
     }
 
     fn report_phase(&mut self, name: NameId, entry: &Name, value: Value, span: Span) {
-        let spelling = self.names.spelling(name);
         let (first, second) = (shown(entry.symbol.value().unwrap_or_default()), shown(value));
-        let message = format!("{spelling} is {first} in the first pass and {second} in the second");
+        let message = format!("is {first} in the first pass and {second} in the second");
         let help = "an earlier line depends on a symbol that is defined later";
-        let mut diagnostic = Diagnostic::new(DiagnosticCode::Phase, span, message).help(help);
+        let mut diagnostic =
+            self.about_symbol(DiagnosticCode::Phase, name, span, &message).help(help);
         if let Some(diverged_at) = self.pass_comparison.diverged_at {
             let line = self.sources.rest_of_line(diverged_at);
             diagnostic = diagnostic.label(line, "the passes differ after this line");
@@ -125,17 +125,16 @@ impl Assembler<'_> {
     }
 
     pub(super) fn report_redefinition(&mut self, name: NameId, entry: &Name, span: Span) {
-        let spelling = self.names.spelling(name);
         if entry.built_in.is_some() {
-            let message = format!("{spelling} is a register or section and cannot be redefined");
-            return self.error(DiagnosticCode::Register, span, message);
+            let message = "is a register or section and cannot be redefined";
+            return self.symbol_error(DiagnosticCode::Register, name, span, message);
         }
         if entry.is_location_counter() {
             let message = "the location counter cannot be assigned; .LOC sets it";
             return self.error(DiagnosticCode::Redefined, span, message);
         }
-        let message = format!("{spelling} is already defined with another value");
-        let mut diagnostic = Diagnostic::new(DiagnosticCode::Redefined, span, message);
+        let message = "is already defined with another value";
+        let mut diagnostic = self.about_symbol(DiagnosticCode::Redefined, name, span, message);
         match entry.place {
             None => diagnostic = diagnostic.help("its value comes from the options"),
             Some(place) if place == span.start => {}
@@ -153,17 +152,16 @@ impl Assembler<'_> {
     /// Declares a symbol external, unless it already is.
     pub(super) fn declare_external(&mut self, name: NameId, span: Span) {
         let entry = self.names[name];
-        let spelling = || self.names.spelling(name);
         if entry.symbol.is_external() {
             if entry.exported {
-                let message = format!("{} is exported and cannot be external", spelling());
-                self.error(DiagnosticCode::External, span, message);
+                let message = "is exported and cannot be external";
+                self.symbol_error(DiagnosticCode::External, name, span, message);
             }
             return;
         }
         if entry.is_local() {
-            let message = format!("{} is local and cannot be external", spelling());
-            return self.error(DiagnosticCode::External, span, message);
+            let message = "is local and cannot be external";
+            return self.symbol_error(DiagnosticCode::External, name, span, message);
         }
         if entry.built_in.is_some() {
             self.names[name].is_multiply_defined = true;
@@ -184,9 +182,9 @@ impl Assembler<'_> {
         let absolute = entry.symbol.value().is_some_and(Value::is_absolute);
         let count = usize::from(entry.exported) + usize::from(absolute);
         if count > 0 {
-            let spelling = self.names.spelling(name);
-            let message = format!("{spelling} is defined here and cannot be external");
-            self.error_counted(DiagnosticCode::External, span, &message, count);
+            let message = "is defined here and cannot be external";
+            let diagnostic = self.about_symbol(DiagnosticCode::External, name, span, message);
+            self.sink.add_counted(diagnostic, count);
         }
         if !entry.entry {
             self.names[name].is_multiply_defined = true;
@@ -196,16 +194,15 @@ impl Assembler<'_> {
 
     #[cold]
     pub(super) fn report_doubled(&mut self, name: NameId, at: u32) {
-        let message = format!("{} is defined twice", self.names.spelling(name));
-        self.error(DiagnosticCode::Doubled, self.symbol_span(at), message);
+        let span = self.symbol_span(at);
+        self.symbol_error(DiagnosticCode::Doubled, name, span, "is defined twice");
     }
 
     pub(super) fn report_undefined(&mut self, name: NameId, span: Span) {
         self.names[name].has_undefined_use = true;
         self.names.append_symbol(name);
-        let spelling = self.names.spelling(name);
-        let message = format!("{spelling} is not defined");
-        let mut diagnostic = Diagnostic::new(DiagnosticCode::Undefined, span, message);
+        let mut diagnostic =
+            self.about_symbol(DiagnosticCode::Undefined, name, span, "is not defined");
         if self.sink.accepts(DiagnosticCode::Undefined)
             && let Some(suggestion) = suggest_for_undefined(&self.names, name)
         {
@@ -217,18 +214,17 @@ impl Assembler<'_> {
     /// Exports a symbol named by `.INTERN` or `.ENTRY`.
     pub(super) fn export_declared(&mut self, name: NameId, at: Span, entry: bool) {
         let known = self.names[name];
-        let spelling = self.names.spelling(name);
         if known.is_local() {
-            let message = format!("{spelling} is local and cannot be exported");
-            self.error(DiagnosticCode::Operand, at, message);
+            let message = "is local and cannot be exported";
+            self.symbol_error(DiagnosticCode::Operand, name, at, message);
         }
         let segment = matches!(known.built_in, Some(BuiltIn::Segment(_)));
         // Only in the second pass can an exported name already be declared external by a later
         // line.
         let external = known.symbol.is_external() && !known.exported;
         if external || segment {
-            let message = format!("{spelling} is not defined here and cannot be exported");
-            return self.error(DiagnosticCode::External, at, message);
+            let message = "is not defined here and cannot be exported";
+            return self.symbol_error(DiagnosticCode::External, name, at, message);
         }
         match self.pass {
             Pass::Second if !known.symbol.is_defined() && known.built_in.is_none() => {
@@ -247,9 +243,8 @@ impl Assembler<'_> {
     pub(super) fn export(&mut self, name: NameId, at: Span, entry: bool) {
         let known = self.names[name];
         if known.is_local() {
-            let spelling = self.names.spelling(name);
-            let message = format!("{spelling} is local and cannot be exported");
-            return self.error(DiagnosticCode::Internal, at, message);
+            let message = "is local and cannot be exported";
+            return self.symbol_error(DiagnosticCode::Internal, name, at, message);
         }
         self.names[name].exported = true;
         self.names[name].entry |= entry;
@@ -285,15 +280,13 @@ impl Assembler<'_> {
     }
 
     pub(super) fn report_second_meaning(&mut self, new: NameId, place: Span) {
-        let spelling = self.names.spelling(new);
-        let message = format!("{spelling} is already defined; the first definition is kept");
-        self.report(Diagnostic::new(DiagnosticCode::Redefined, place, message));
+        let message = "is already defined; the first definition is kept";
+        self.symbol_error(DiagnosticCode::Redefined, new, place, message);
     }
 
     pub(super) fn report_no_meaning(&mut self, old: NameId, at: Span) {
-        let spelling = self.names.spelling(old);
-        let message = format!("{spelling} cannot be renamed: no such symbol, macro or operator");
-        self.error(DiagnosticCode::Undefined, at, message);
+        let message = "cannot be renamed: no such symbol, macro or operator";
+        self.symbol_error(DiagnosticCode::Undefined, old, at, message);
     }
 
     /// Adds a macro. The first definition stays; ZASM marks all definitions if there are several.

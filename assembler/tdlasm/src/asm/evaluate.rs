@@ -198,11 +198,10 @@ impl Assembler<'_> {
             if entry.symbol.value() == Some(value) || entry.symbol.is_label() {
                 continue;
             }
-            let spelling = self.names.spelling(name);
-            let message = format!("{spelling} does not have its final value here, as in ZASM");
+            let message = "does not have its final value here, as in ZASM";
             let help = "two passes are not enough for it: move its definition up";
-            let diagnostic =
-                Diagnostic::new(DiagnosticCode::EarlyValue, self.symbol_span(at), message);
+            let span = self.symbol_span(at);
+            let diagnostic = self.about_symbol(DiagnosticCode::EarlyValue, name, span, message);
             self.report(diagnostic.help(help));
         }
     }

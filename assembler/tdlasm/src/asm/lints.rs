@@ -4,7 +4,7 @@
 //! line above, hides the lint of that name there.
 
 use super::assembler::Assembler;
-use super::assembly::Assembly;
+use super::assembler::Assembly;
 use super::instruction::Operand;
 use super::name_table::BuiltIn;
 use super::name_table::NameId;

@@ -9,7 +9,6 @@ use smol_str::SmolStr;
 use super::arguments::{self, Argument, closing_parenthesis};
 use super::assembler::Assembler;
 use super::input::{Frame, FrameKind, InputChange, StatementPlace};
-use super::macro_definition::{Macro, Parameter, Piece};
 use super::name_table::NameId;
 use super::pass::{StatementAbort, StatementEnd, StatementResult};
 use super::statement::UNKNOWN_OPERATOR;
@@ -440,4 +439,28 @@ impl BodySplitter {
         self.text(end);
         self.pieces
     }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Piece {
+    /// A range of the source map.
+    Text(Span),
+    Argument(usize),
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Parameter {
+    pub(super) name: Vec<u8>,
+    pub(super) place: Span,
+    pub(super) default: Vec<u8>,
+    /// Whether a missing argument is replaced by a new local symbol (`%` before the name).
+    pub(super) created: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Macro {
+    pub(super) name: Arc<str>,
+    pub(super) parameters: Vec<Parameter>,
+    pub(super) pieces: Vec<Piece>,
+    pub(super) place: Span,
 }

@@ -1,4 +1,4 @@
-//! Builds a [`Module`] from the code and symbols of the assembler.
+//! Finishes a module: its listing, its [`Module`], and that in source order.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,14 +6,15 @@ use std::sync::Arc;
 
 use super::assembler::Assembler;
 use super::code_buffer::{CodeBuffer, CodeRun, WordReloc, kind_of};
-use super::name_table::Name;
-use super::name_table::NameId;
+use super::name_table::{Name, NameId, NameTable};
+use super::pass::Pass;
 use super::symbol::Symbol as State;
 use super::value::{BaseId, Value};
 use crate::diag::{Diagnostic, DiagnosticCode};
+use crate::listing::{ListedCode, ListedReloc};
 use crate::module::{
-    Base, Binding, Lines, Module, Place, Reloc, RelocKind, Section, SectionKind, SectionRun,
-    Symbol, SymbolValue, Target,
+    Base, Binding, CodeChunk, Lines, Module, Place, Reloc, RelocKind, RelocValue, Section,
+    SectionKind, SectionRun, SourceOrderModule, Symbol, SymbolValue, TableSymbol, Target,
 };
 use crate::source::Span;
 
@@ -269,4 +270,115 @@ fn is_in_external_area(name: &Name) -> bool {
     let Some(value) = name.symbol.value() else { return false };
     let moves = !value.is_absolute() && value.base.external().is_some();
     moves && !name.symbol.is_external()
+}
+
+impl Assembler<'_> {
+    /// Finishes the current module; `None` in the first pass.
+    pub(super) fn finish(&mut self) -> Option<Module> {
+        if self.pass == Pass::First {
+            let names = std::mem::replace(&mut self.names, NameTable::new(self.options));
+            self.first_pass.push_back(names);
+            return None;
+        }
+        self.check_early_uses();
+        self.code.record_high_water();
+        self.finish_listing();
+        if self.options.references {
+            self.finish_references();
+        }
+        let module = self.build_module();
+        self.recorder.module += 1;
+        Some(module)
+    }
+
+    /// Copies the bytes of each statement to its listing line. Relocated words are shown as if
+    /// every section began at 0.
+    fn finish_listing(&mut self) {
+        let module = self.recorder.module;
+        let mut relocs: Vec<WordReloc> = self.code.relocs.clone();
+        relocs.sort_unstable_by_key(|reloc| (reloc.site.run, reloc.site.at));
+        let bytes = &mut self.recorder.listing.bytes;
+        let kept = &mut self.recorder.listing.relocs;
+        for line in self.recorder.listing.statements.iter_mut().filter(|line| line.module == module)
+        {
+            let ListedCode::Emitted { run, at, count } = line.code else { continue };
+            let start = bytes.len();
+            let first_kept = kept.len();
+            let code = &self.code.runs[run as usize].bytes;
+            bytes.extend_from_slice(&code[at as usize..(at + count) as usize]);
+            let first = relocs.partition_point(|reloc| (reloc.site.run, reloc.site.at) < (run, at));
+            let within = relocs[first..]
+                .iter()
+                .take_while(|reloc| reloc.site.run == run && reloc.site.at < at + count);
+            for WordReloc { site, value } in within {
+                let offset = start + (site.at - at) as usize;
+                bytes[offset..offset + 2].copy_from_slice(&value.number.to_le_bytes());
+                kept.push(ListedReloc { at: site.at - at, base: value.base.0 });
+            }
+            line.code = ListedCode::Stored {
+                at: start as u32,
+                count,
+                relocs: first_kept as u32,
+                reloc_count: (kept.len() - first_kept) as u32,
+            };
+        }
+    }
+}
+
+impl Assembler<'_> {
+    /// Returns the module as TDL objects and listings show it.
+    pub(super) fn in_source_order(&self) -> SourceOrderModule {
+        SourceOrderModule {
+            ident: self.names.module_name.clone(),
+            symbols: self.table_symbols(),
+            code: chunks(&self.code),
+            sizes: self.code.high_water.clone(),
+            start: self.module.start_address.map(Value::reloc_value).unwrap_or_default(),
+            form: self.module.form,
+        }
+    }
+
+    fn table_symbols(&self) -> Vec<TableSymbol> {
+        let mut listed: Vec<_> = self.names.iter().filter(|(_, name)| is_in_table(name)).collect();
+        // A use alone makes no entry in the first pass, so symbols without a definition come last.
+        listed.sort_unstable_by_key(|(id, name)| (name.entered == 0, name.entered, *id));
+        listed.into_iter().map(|(id, name)| self.table_symbol(id, name)).collect()
+    }
+
+    fn table_symbol(&self, id: NameId, name: &Name) -> TableSymbol {
+        let external = name.symbol.is_external();
+        let mut value = name.symbol.value().map_or(RelocValue::default(), Value::reloc_value);
+        if let (true, Some(external)) = (external, name.symbol.value()) {
+            // The table shows how much of an external's area this module uses, not its start.
+            value.number = self.code.high_water_mark(external.base);
+        }
+        TableSymbol {
+            name: self.names.spelling(id),
+            value,
+            external,
+            exported: name.exported,
+            entry: name.entry,
+            undefined: !name.symbol.is_defined(),
+            multiply_defined: name.is_multiply_defined,
+        }
+    }
+}
+
+fn is_in_table(name: &Name) -> bool {
+    let known = name.symbol.is_defined() || name.has_undefined_use;
+    known && !name.is_local() && name.built_in.is_none()
+}
+
+fn chunks(output: &CodeBuffer) -> Vec<CodeChunk> {
+    let mut code: Vec<CodeChunk> = (output.runs.iter())
+        .map(|run| {
+            let start = output.place(run.base, run.start).reloc_value();
+            CodeChunk { start, bytes: run.bytes.clone(), words: Vec::new() }
+        })
+        .collect();
+    for reloc in &output.relocs {
+        code[reloc.site.run as usize].words.push((reloc.site.at, reloc.value.reloc_value()));
+    }
+    code.retain(|chunk| !chunk.bytes.is_empty());
+    code
 }

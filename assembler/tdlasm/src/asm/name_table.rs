@@ -5,7 +5,7 @@ use smol_str::SmolStr;
 use std::sync::Arc;
 
 use super::input::StatementPlace;
-use super::macro_definition::Macro;
+use super::macros::Macro;
 use super::options::Options;
 use super::pass::Pass;
 use super::symbol::{DefinedIn, Definition, Symbol, SymbolKind};

@@ -90,6 +90,3 @@ pub(crate) fn judge_by_crc(
     }
     merge_requests(first, judge_case(case, criteria, &CaseResponse::Points(expected.points)))
 }
-
-#[cfg(test)]
-mod tests;

@@ -499,3 +499,6 @@ fn is_timeout(error: &LinkError) -> bool {
 fn is_unknown_request(error: &LinkError) -> bool {
     matches!(error, LinkError::Refused { error, .. } if error.code == ErrorCode::UnknownType)
 }
+
+#[cfg(test)]
+mod tests;

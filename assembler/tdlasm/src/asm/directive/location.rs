@@ -4,7 +4,7 @@ use super::super::assembler::Assembler;
 use super::super::input::InputChange;
 use super::super::lints;
 use super::super::pass::{StatementEnd, StatementResult};
-use crate::diag::DiagnosticCode;
+use crate::diag::{Diagnostic, DiagnosticCode, Subject};
 use crate::listing::ListingControl;
 use crate::source::{Origin, Span};
 use crate::syntax::directive::Directive;
@@ -128,7 +128,8 @@ pub(super) fn insert(
 fn insert_named(asm: &mut Assembler<'_>, name: &str, at: Span) {
     let Some(path) = asm.input.find_insert(&asm.sources, name) else {
         let message = format!("cannot find {name}, nor {name}.ASM");
-        let diagnostic = crate::diag::Diagnostic::new(DiagnosticCode::File, at, message);
+        let diagnostic = Diagnostic::new(DiagnosticCode::File, at, message);
+        let diagnostic = diagnostic.about(Subject::File(name.into()));
         return asm.report(diagnostic.help("-I FOLDER adds a folder to search"));
     };
     let shown = path.display().to_string();

@@ -45,7 +45,7 @@ impl SargonBoard {
         }
         // A line that fails here fails at the next case, too, where that is reported.
         let replies = self.live.link.request_all(&self.status_request());
-        if let Some([Reply::Status(reply)]) = replies.as_deref().ok() {
+        if let Ok([Reply::Status(reply)]) = replies.as_deref() {
             self.status = Some(StatusBaseline { reply: *reply, stats: self.live.stats() });
         }
     }

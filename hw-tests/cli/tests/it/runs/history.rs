@@ -178,12 +178,25 @@ fn shards_of_two_runs_are_refused_and_those_of_two_boards_are_a_run_on_two() {
         let files = [&first, file].map(|path: &Path| path.to_string_lossy().into_owned());
         run_command(&["report", "merge", &files[0], &files[1], "--report-dir", &out])
     };
-    let refused: [(&str, Change, &str); 4] = [
+    let refused: [(&str, Change, &str); 7] = [
         ("a", &|report| report["image"]["build"] = json!(0xAB), "the build is 000000AB, and "),
         (
             "b",
             &|report| report["run"]["behaviour"] = json!("original"),
             "the behaviour is original, and ",
+        ),
+        ("f", &|report| report["run"]["faults"] = json!(7), "--faults is 7, and none there"),
+        (
+            "g",
+            &|report| report["rounds"] = report["counts"].clone(),
+            "--for or --count is given, and not given there",
+        ),
+        (
+            "h",
+            &|report| {
+                report["baseline"] = json!({ "file": "old", "known": [], "new": [], "fixed": [] });
+            },
+            "--baseline is given, and not given there",
         ),
         ("c", &|report| report["run"]["shard"] = json!("1/2"), "are both of shard 1/2"),
         ("d", &|report| report["cases"] = base["cases"].clone(), "another shard has the case "),

@@ -150,6 +150,28 @@ fn verdicts_report_and_exit_code_are_those_of_a_board() {
 }
 
 #[test]
+fn junit_has_no_failed_set_up_in_place_of_the_image_that_an_executor_has_not() {
+    let junit = |folder: &Path| {
+        std::fs::read_to_string(folder.join("report/junit.xml")).expect("it is written")
+    };
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    run(&config(folder.path()), ALL_PASS).expect("it ends");
+    assert!(!junit(folder.path()).contains("name=\"image\""), "{}", junit(folder.path()));
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let context = RunContext {
+        file_system: &OsFileSystem,
+        clock: Arc::new(Instant::now),
+        stop: Arc::new(AtomicBool::new(false)),
+        prepare: &|_: &Plan| Err::<InMemory, _>(SetupError::NoReply),
+        observer: &mut Silent,
+    };
+    let cases = vec![case("a")];
+    campaign::run(&config(folder.path()), &cases, Ok(ALL_PASS), context).expect_err("no reply");
+    let image = "<property name=\"image\" value=\"none: the set-up did not end\"/>";
+    assert!(junit(folder.path()).contains(image), "{}", junit(folder.path()));
+}
+
+#[test]
 fn a_report_that_cannot_be_written_fails_a_run_unless_a_case_does() {
     let run = |plan: Plan| {
         let folder = tempfile::tempdir().expect("a scratch folder");

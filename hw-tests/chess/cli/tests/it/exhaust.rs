@@ -3,5 +3,4 @@
 mod board;
 mod command;
 mod model;
-use crate::sim;
 mod space;

@@ -10,11 +10,12 @@ use hil_harness::board::BoardKind;
 use hil_harness::live::BoardConfig;
 use hil_harness::runner::{RunOptions, Verdict as Outcome};
 
-use super::*;
+use super::run_cases;
 use crate::board::Response;
 use crate::checks::{ExpectedPosition, last_move, position_crc};
-use crate::responses::PositionResponse;
-use crate::{SargonBoard, SargonConfig, run_cases};
+use crate::judge::judge_case;
+use crate::responses::{CaseResponse, PositionResponse};
+use crate::{SargonBoard, SargonConfig};
 use sargon_corpus::{Case, CaseInput, builtin_corpus};
 use sargon_reference::{Position, evaluate_as};
 

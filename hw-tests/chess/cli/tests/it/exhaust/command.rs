@@ -5,16 +5,15 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use board_simulator::{BoardServer, ServerOptions, board_spec};
 use firmware::ProgramKind;
 use firmware::build::{BuiltImage, build};
 use firmware::profile::BoardProfile;
 
 use crate::exhaust::model;
-use crate::exhaust::sim::ServedBoard;
-use crate::programs;
 
 fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(programs::path("sargon"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sargon"));
     command.arg("exhaust").args(arguments);
     command
 }
@@ -128,8 +127,16 @@ fn invalid_ranges_have_their_exit_code() {
 }
 
 /// Starts a check, and waits until it is running on the board.
-fn start_and_wait_for_progress(board: &ServedBoard) -> Child {
-    let mut command = command(&["--port", &board.path]);
+/// Powers up a simulated board on a serial device of its own.
+fn start_board() -> BoardServer {
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
+    let rom = build(&profile, ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
+    BoardServer::start(board_spec(&profile), &rom.bytes, ServerOptions::default()).expect("a port")
+}
+
+fn start_and_wait_for_progress(board: &BoardServer) -> Child {
+    let port = board.path().to_string_lossy();
+    let mut command = command(&["--port", &port]);
     let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut check = command.spawn().expect("it starts");
     let mut messages = String::new();
@@ -156,7 +163,7 @@ fn bytes_received(process: &Child) -> u64 {
 
 #[test]
 fn an_interruption_reports_where_to_resume() {
-    let board = ServedBoard::start(&[]);
+    let board = start_board();
     let check = start_and_wait_for_progress(&board);
     let id = rustix::process::Pid::from_child(&check);
     rustix::process::kill_process(id, rustix::process::Signal::INT).expect("it is there");
@@ -170,7 +177,7 @@ fn an_interruption_reports_where_to_resume() {
 
 #[test]
 fn a_board_that_dies_ends_the_check_as_a_failure_of_the_rig() {
-    let board = ServedBoard::start(&[]);
+    let board = start_board();
     let check = start_and_wait_for_progress(&board);
     drop(board);
     let (code, shown, messages) = exit_and_output(&check.wait_with_output().expect("it ends"));
