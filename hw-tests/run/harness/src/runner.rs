@@ -48,7 +48,6 @@ pub struct RunSummary {
     /// Why the run ended.
     pub ended: RunEnd,
     /// Recoveries after which the application was still running.
-    #[serde(rename = "losses")]
     pub reconnects: u64,
     /// Recoveries in which the application had to be restarted.
     pub restarts: u64,

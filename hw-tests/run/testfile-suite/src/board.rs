@@ -31,7 +31,7 @@ use loaded::LoadedProgram;
 const CALLER_KINDS: [ProgramKind; 3] =
     [ProgramKind::Caller, ProgramKind::FlashCaller, ProgramKind::HostedCaller];
 /// The longest time that calls of a frame may take together. If one of them does not return, the
-/// board is waited for that long, three times.
+/// board is waited for that long.
 const MAX_FRAME_TIME: Duration = Duration::from_secs(2);
 /// Calls are sent in larger batches while a batch takes less than this, so that those of a frame
 /// take a fraction of [`MAX_FRAME_TIME`].
@@ -196,8 +196,9 @@ impl BoardMachine {
     fn reload(&mut self) -> Result<(), BoardMachineError> {
         self.upload(&self.loaded.mocks())?;
         self.loaded.forget_mocks();
+        self.upload(&self.loaded.content())?;
         self.loaded.forget_writes();
-        self.upload(&self.loaded.content())
+        Ok(())
     }
 
     /// Returns how many of the first calls are sent together. Calls without a reload are not
@@ -219,41 +220,41 @@ impl BoardMachine {
         let written = self.loaded.writes();
         let requests = calls.iter().map(|call| self.loaded.request(call));
         let requests = requests.collect::<Result<Vec<_>, _>>().map_err(BoardMachineError::Mocks)?;
-        let mut outcomes = match self.make(calls, &requests, written) {
-            Ok(outcomes) => outcomes,
+        let (end, recovered) = match self.make(calls, &requests, written) {
+            Ok(outcomes) => return self.check_code(calls, outcomes),
+            // The caller has ended it; what it has damaged is loaded again.
             Err(CallerError::Refused {
                 refusal: CallRefusal { code: ErrorCode::Timeout, detail },
                 ..
-            }) => {
-                // The caller has ended it; what it has damaged is loaded again.
-                self.reload()?;
-                return match calls {
-                    [call] => Ok(vec![wire::unfinished(call, CallEnd::TimedOut(Some(detail)))]),
-                    _ => self.run_each(calls),
-                };
+            }) => (CallEnd::TimedOut(Some(detail)), self.reload()),
+            Err(CallerError::Link(LinkError::Io { .. })) if self.disconnects < MAX_DISCONNECTS => {
+                self.is_lost = true;
+                self.disconnects += 1;
+                return self.run_batch(calls);
             }
-            Err(error @ CallerError::Refused { .. }) => return Err(error.into()),
-            Err(error @ CallerError::Link(LinkError::Interrupted { .. })) => {
+            Err(
+                error @ (CallerError::Refused { .. }
+                | CallerError::Link(LinkError::Io { .. } | LinkError::Interrupted { .. })),
+            ) => {
                 self.is_lost = true;
                 return Err(error.into());
             }
-            Err(CallerError::Link(error @ LinkError::Io { .. })) => {
-                self.is_lost = true;
-                self.disconnects += 1;
-                if self.disconnects > MAX_DISCONNECTS {
-                    return Err(error.into());
-                }
-                return self.run_batch(calls);
-            }
-            Err(error) => {
-                let recovered = self.recover(Some(&error));
-                return match calls {
-                    // It is judged even if the board can't be recovered; then the next one fails.
-                    [call] => Ok(vec![wire::unfinished(call, end(&error))]),
-                    _ => recovered.and_then(|()| self.run_each(calls)),
-                };
-            }
+            Err(error) => (end(&error), self.recover(Some(&error))),
         };
+        match calls {
+            // It is judged even if the board can't be recovered; then the next one fails.
+            [call] => Ok(vec![wire::unfinished(call, end)]),
+            _ => recovered.and_then(|()| self.run_each(calls)),
+        }
+    }
+
+    /// Adds what calls did to code. If it is not known which of several did it, they are made
+    /// again, one by one.
+    fn check_code(
+        &mut self,
+        calls: &[Call],
+        mut outcomes: Vec<Outcome>,
+    ) -> Result<Vec<Outcome>, BoardMachineError> {
         self.disconnects = 0;
         let Some(changed) = self.changed_code()? else { return Ok(outcomes) };
         self.upload(&self.loaded.code.clone())?;
@@ -311,10 +312,8 @@ impl BoardMachine {
                 let is_expected = reply.crc == count.crc && reply.status.faults() == 0;
                 Ok(is_expected.then(|| wire::stack_used(reply.status, reply.stack_used)))
             }
-            Ok(_) => self.upload(&self.loaded.content()).map(|()| None),
-            Err(
-                error @ CallerError::Link(LinkError::Io { .. } | LinkError::Interrupted { .. }),
-            ) => {
+            Ok(_) => self.reload().map(|()| None),
+            Err(error @ CallerError::Link(LinkError::Interrupted { .. })) => {
                 self.is_lost = true;
                 Err(error.into())
             }

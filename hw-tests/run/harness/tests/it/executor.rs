@@ -236,6 +236,6 @@ fn a_soak_run_writes_every_failure_and_its_counts_once_a_minute() {
         let text = std::fs::read_to_string(folder.path().join("results")).expect("it is written");
         let count = |kind: &str| text.lines().filter(|line| line.starts_with(kind)).count();
         assert_eq!(count("{\"case\":"), 3, "{text}");
-        assert_eq!(count("{\"passed\":"), progress_lines, "{text}");
+        assert_eq!(count("{\"progress\":"), progress_lines, "{text}");
     }
 }
