@@ -219,7 +219,6 @@ impl Register {
     }
 
     /// Returns the opcode bits of this register in an operand class, if it is valid there.
-    #[inline]
     pub fn bits(self, slot: Slot) -> Option<u8> {
         use Register::{A, B, C, D, E, H, L, M, Psw, Sp, X, Y};
         match (slot, self) {

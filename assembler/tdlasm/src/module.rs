@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 
-pub use line_rows::LineRows;
-pub(crate) use line_rows::{KINDS, ROW_BYTES, RowDeltaState, number_of};
+pub(crate) use line_rows::{KINDS, RowDeltaState, number_of};
 pub use source_order::{AreaError, CodeChunk, RelocValue, SourceOrderModule, TableSymbol};
 
 /// An assembled module.
@@ -197,7 +196,7 @@ pub struct Lines {
     /// The file names, as given by the caller.
     pub files: Vec<Arc<str>>,
     /// The rows, in the order of assembly.
-    pub rows: LineRows,
+    pub rows: Vec<LineRow>,
 }
 
 impl Lines {
@@ -216,20 +215,15 @@ impl Lines {
 pub(crate) struct Files {
     /// The names, by number.
     pub(crate) names: Vec<Arc<str>>,
-    last: u32,
 }
 
 impl Files {
     pub(crate) fn number(&mut self, name: &Arc<str>) -> u32 {
-        // Most rows are in the same file as the previous row.
-        if self.names.get(self.last as usize).is_some_and(|last| Arc::ptr_eq(last, name)) {
-            return self.last;
-        }
-        self.last = number_among(&self.names, name);
-        if self.last as usize == self.names.len() {
+        let number = number_among(&self.names, name);
+        if number as usize == self.names.len() {
             self.names.push(Arc::clone(name));
         }
-        self.last
+        number
     }
 }
 

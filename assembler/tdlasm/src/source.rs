@@ -6,15 +6,11 @@ mod plain;
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 pub use bounded::{MAX_FILE, read_bounded, read_file};
 pub use plain::plain_text;
 pub(crate) use plain::{cut_at_end, is_plain};
-
-/// The number of lines near the previous result that are searched first.
-const NEAR: usize = 16;
 
 /// A range of source bytes, as offsets into the concatenation of all texts of a [`SourceMap`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -135,8 +131,6 @@ pub struct Source {
 #[derive(Debug, Default)]
 struct Index {
     line_starts: OnceLock<Vec<u32>>,
-    /// The line returned last, from 0. The next query is often near it.
-    recent_line: AtomicU32,
     brackets: OnceLock<Vec<(u32, u32)>>,
 }
 
@@ -175,13 +169,7 @@ impl Source {
 
     /// Returns the line, from 1, that contains the byte at `offset` of this text.
     pub fn line(&self, offset: u32) -> u32 {
-        let starts = self.line_starts();
-        let recent_line = &self.index().recent_line;
-        let recent = recent_line.load(Ordering::Relaxed) as usize;
-        let line = line_near(starts, recent, offset)
-            .unwrap_or_else(|| starts.partition_point(|&start| start <= offset));
-        recent_line.store(line.saturating_sub(1) as u32, Ordering::Relaxed);
-        line as u32
+        self.line_starts().partition_point(|&start| start <= offset) as u32
     }
 
     /// Returns the offset of the first byte of a line, counted from 1.
@@ -195,19 +183,6 @@ impl Source {
         let pairs = self.index().brackets.get_or_init(|| bracket_pairs(&self.text));
         pairs.binary_search_by_key(&offset, |pair| pair.0).ok().map(|index| pairs[index].1)
     }
-}
-
-/// Returns the line, from 1, of the byte at `offset` if it is near line `from`, from 0.
-#[inline]
-fn line_near(starts: &[u32], from: usize, offset: u32) -> Option<usize> {
-    let begins_behind = |line: &usize| starts.get(*line).is_none_or(|start| *start > offset);
-    if begins_behind(&from) {
-        return (from.saturating_sub(NEAR)..from)
-            .rev()
-            .find(|line| starts[*line] <= offset)
-            .map(|line| line + 1);
-    }
-    (from + 1..from + 1 + NEAR).find(begins_behind)
 }
 
 /// Returns the offsets at which the lines of a text begin, whatever the line ends are.

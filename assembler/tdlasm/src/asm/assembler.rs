@@ -18,7 +18,7 @@ use crate::listing::{
     BYTES_A_ROW, ListedCode, Listing, ListingControl, ListingDirective, RelocValue, RowBreak,
     Statement,
 };
-use crate::module::{Files, LineRows, Module, ObjectForm};
+use crate::module::{Files, LineRow, Module, ObjectForm};
 use crate::references::{Expansion, ReferenceRole, References, TextOrigin};
 use crate::source::{Loader, Origin, SourceMap, Span, visible};
 use crate::syntax::lex;
@@ -92,10 +92,8 @@ pub(super) struct StatementState {
 /// The line table of a module, if requested, and the names of its files.
 #[derive(Debug, Default)]
 pub(super) struct LineTable {
-    pub(super) rows: LineRows,
+    pub(super) rows: Vec<LineRow>,
     pub(super) files: Files,
-    /// The source of the last row, and the number of its file.
-    pub(super) row_file: Option<(u32, u32)>,
 }
 
 impl<'a> Assembler<'a> {
@@ -285,7 +283,6 @@ impl<'a> Assembler<'a> {
 
     /// Records the offset at which byte number `index` of the statement is written, if it begins a
     /// row.
-    #[inline]
     pub(super) fn record_byte(&mut self, offset: u32, index: u32, bytes_a_row: u32) {
         let in_row = index.saturating_sub(self.recorder.line.row_start);
         if self.options.listing && in_row > 0 && in_row.is_multiple_of(bytes_a_row) {
@@ -323,7 +320,6 @@ impl<'a> Assembler<'a> {
         });
     }
 
-    #[inline]
     pub(super) fn records_references(&self) -> bool {
         self.options.references && self.pass == Pass::Second
     }
@@ -336,7 +332,6 @@ impl<'a> Assembler<'a> {
         references.expansions.push(Expansion { base, first });
     }
 
-    #[inline]
     pub(super) fn record_reference(&mut self, name: NameId, span: Span, role: ReferenceRole) {
         if self.records_references() {
             self.recorder.unnumbered.push((name, span, role));

@@ -91,18 +91,15 @@ impl CodeBuffer {
     }
 
     /// Returns the location counter without its base.
-    #[inline]
     pub(crate) fn counter(&self) -> u16 {
         self.here as u16
     }
 
-    #[inline]
     pub(crate) fn location(&self) -> Value {
         self.place(self.base, self.here as u16)
     }
 
     /// Returns an address in a section: a plain number if the section is absolute.
-    #[inline]
     pub(crate) fn place(&self, base: BaseId, number: u16) -> Value {
         let moves = !(self.absolute_prog && base == BaseId::PROG);
         if moves { Value::in_base(base, number) } else { Value::fixed_address(base, number) }
@@ -199,54 +196,28 @@ impl CodeBuffer {
     /// Writes bytes at the location counter, and returns the position of the first. A run that
     /// passes FFFFH wraps around to 0.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> FieldPos {
-        let index = self.open_run();
-        let run = &mut self.runs[index].bytes;
-        let at = run.len() as u32;
-        run.extend_from_slice(bytes);
-        self.move_on(bytes.len());
-        FieldPos { run: index as u32, at }
-    }
-
-    /// Writes the first `count` of four bytes as [`Self::write`] does, but without a call to
-    /// `memcpy`, which would cost more than the copy.
-    #[inline(always)]
-    pub(crate) fn write_short(&mut self, bytes: [u8; 4], count: usize) -> FieldPos {
-        let index = self.open_run();
-        let run = &mut self.runs[index].bytes;
-        let at = run.len();
-        run.extend_from_slice(&bytes);
-        run.truncate(at + count);
-        self.move_on(count);
-        FieldPos { run: index as u32, at: at as u32 }
-    }
-
-    /// Returns the index of the run that ends at the location counter, which may be a new one.
-    #[inline]
-    fn open_run(&mut self) -> usize {
         if !self.open {
             let run = CodeRun { base: self.base, start: self.here as u16, bytes: Vec::new() };
             self.runs.push(run);
             self.open = true;
         }
-        self.runs.len() - 1
-    }
-
-    #[inline]
-    fn move_on(&mut self, count: usize) {
-        self.here += count as u32;
+        let index = self.runs.len() - 1;
+        let run = &mut self.runs[index].bytes;
+        let at = run.len() as u32;
+        run.extend_from_slice(bytes);
+        self.here += bytes.len() as u32;
         if self.here > 0x10000 {
             self.update_size();
             self.wrapped = true;
             self.here &= 0xFFFF;
         }
+        FieldPos { run: index as u32, at }
     }
 
-    #[inline]
     pub(crate) fn byte(&mut self, site: FieldPos, after: u32) -> &mut u8 {
         &mut self.runs[site.run as usize].bytes[(site.at + after) as usize]
     }
 
-    #[inline]
     pub(crate) fn checkpoint(&self) -> CodeCheckpoint {
         CodeCheckpoint {
             runs: self.runs.len(),
@@ -267,7 +238,6 @@ impl CodeBuffer {
     }
 
     /// Returns the number of bytes written since `checkpoint`.
-    #[inline]
     pub(crate) fn count_since(&self, checkpoint: CodeCheckpoint) -> u32 {
         self.written_since(checkpoint).map_or(0, |(_, count)| count)
     }

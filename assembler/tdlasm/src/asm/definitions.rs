@@ -192,7 +192,6 @@ impl Assembler<'_> {
         }
     }
 
-    #[cold]
     pub(super) fn report_doubled(&mut self, name: NameId, at: u32) {
         let span = self.symbol_span(at);
         self.symbol_error(DiagnosticCode::Doubled, name, span, "is defined twice");

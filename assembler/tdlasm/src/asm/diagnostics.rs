@@ -74,7 +74,6 @@ impl<'a> DiagnosticSink<'a> {
         *self = Self { first_pass_error, ..Self::new(self.options, pass) };
     }
 
-    #[inline]
     pub(super) fn next_row(&mut self) {
         self.row = FlagRow::default();
     }
@@ -85,7 +84,6 @@ impl<'a> DiagnosticSink<'a> {
     }
 
     /// Adds a diagnostic for which ZASM raises `count` equal error flags.
-    #[cold]
     pub(super) fn add_counted(&mut self, diagnostic: Diagnostic, count: usize) {
         self.before_statement = self.before_statement.or(Some(self.reported()));
         if self.pass == Pass::First {
@@ -174,7 +172,6 @@ impl<'a> DiagnosticSink<'a> {
     }
 
     /// Begins a statement. Returns the row, to [`roll_back`](Self::roll_back) what it reports.
-    #[inline]
     pub(super) fn begin_statement(&mut self) -> FlagRow {
         self.before_statement = None;
         self.row

@@ -28,7 +28,6 @@ pub(crate) struct StatementPlace {
 
 impl StatementPlace {
     /// Returns the file and the line, from 1.
-    #[inline]
     pub(crate) fn file_line(self, sources: &SourceMap) -> (&Source, u32) {
         (sources.get(self.source as usize), self.lines + 1)
     }
@@ -232,7 +231,6 @@ impl<'a> InputStack<'a> {
         self.blocks = 0;
     }
 
-    #[inline]
     pub(crate) fn apply_change(&mut self) {
         match self.pending_change.take() {
             Some(InputChange::Into(mut frame)) => {
@@ -247,7 +245,6 @@ impl<'a> InputStack<'a> {
 
     /// Returns `true` if a `]` closes a block here. ZASM accepts one anywhere from the second macro
     /// call on, but in the text of the first call only for blocks opened in that text.
-    #[inline]
     pub(crate) fn in_block(&self) -> bool {
         self.calls > 1 || self.blocks > self.outside_blocks()
     }

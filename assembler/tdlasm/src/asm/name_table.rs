@@ -228,7 +228,6 @@ impl NameTable {
     }
 
     /// Records that a name is defined or declared. TDL objects list names in this order.
-    #[inline]
     pub(crate) fn add_symbol(&mut self, id: NameId) {
         if self[id].entered == 0 {
             self.entered += 1;
@@ -260,7 +259,6 @@ impl NameTable {
 
     /// Appends a symbol to ZASM's table. ZASM searches `..locals` from the entry that began their
     /// scope to the next global entry, so a local appended after another entry is not found again.
-    #[inline]
     pub(crate) fn append_symbol(&mut self, id: NameId) {
         let name = &mut self[id];
         if name.in_table || name.built_in.is_some() || name.code == LOCATION_COUNTER {
@@ -385,14 +383,12 @@ impl Intern for NameTable {
 impl std::ops::Index<NameId> for NameTable {
     type Output = Name;
 
-    #[inline]
     fn index(&self, id: NameId) -> &Name {
         &self.entries[id as usize]
     }
 }
 
 impl std::ops::IndexMut<NameId> for NameTable {
-    #[inline]
     fn index_mut(&mut self, id: NameId) -> &mut Name {
         &mut self.entries[id as usize]
     }

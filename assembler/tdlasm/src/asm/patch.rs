@@ -91,51 +91,23 @@ impl Assembler<'_> {
     }
 
     /// Writes a field at the location counter.
-    #[inline]
     pub(super) fn emit(&mut self, field: Field, value: Value, span: Span) {
-        if value.is_absolute() {
-            let [low, high] = value.number.to_le_bytes();
-            let count = match (field, high) {
-                (Field::Word, _) => 2,
-                (Field::Byte, 0 | 0xFF) => 1,
-                _ => 0,
-            };
-            if count > 0 {
-                // The most frequent cases, without an error.
-                self.code.write_short([low, high, 0, 0], count);
-                return;
-            }
-        }
-        let site = self.code.write_short([0; 4], field.size());
+        let site = self.code.write(&[0; 2][..field.size()]);
         self.set_field(site, field, value, span);
     }
 
     /// Adds a row to the line table, unless the bytes are in an external area.
-    pub(super) fn add_row(&mut self, start: u32, place: StatementPlace, site: FieldPos, size: u32) {
+    pub(super) fn add_row(&mut self, place: StatementPlace, site: FieldPos, size: u32) {
         let CodeRun { base, start: run_start, .. } = self.code.runs[site.run as usize];
         let Some(section) = kind_of(base, self.code.absolute_prog) else { return };
-        debug_assert_eq!(self.sources.file_line(start), place.file_line(&self.sources));
-        let file = match self.lines.row_file {
-            Some((source, file)) if source == place.source => file,
-            _ => self.number_file(place),
-        };
-        let offset = run_start.wrapping_add(site.at as u16);
-        let is_code = self.recorder.line.clocks.is_some();
-        self.lines.rows.push(&LineRow {
+        let file = self.lines.files.number(&place.file_line(&self.sources).0.name);
+        self.lines.rows.push(LineRow {
             section,
-            is_code,
-            offset,
+            is_code: self.recorder.line.clocks.is_some(),
+            offset: run_start.wrapping_add(site.at as u16),
             size,
             file,
             line: place.lines + 1,
         });
-    }
-
-    /// Returns the number of a file in the line table.
-    #[cold]
-    fn number_file(&mut self, place: StatementPlace) -> u32 {
-        let file = self.lines.files.number(&place.file_line(&self.sources).0.name);
-        self.lines.row_file = Some((place.source, file));
-        file
     }
 }

@@ -69,7 +69,7 @@ impl Assembler<'_> {
         self.fields(cursor)?;
         let written = self.code.written_since(checkpoint);
         if let (true, Some((site, count))) = (self.options.lines, written) {
-            self.add_row(start, place, site, count);
+            self.add_row(place, site, count);
         }
         let Some((here, depth, module)) = listed else { return Ok(()) };
         let code = written.map_or(ListedCode::NONE, |(site, count)| ListedCode::Emitted {

@@ -21,7 +21,6 @@ impl Assembler<'_> {
     }
 
     /// Reports what follows a statement, except for brackets that close blocks.
-    #[cold]
     fn skip_rest(&mut self, code: DiagnosticCode, cursor: &mut Cursor<'_>) {
         loop {
             cursor.skip_blanks();
@@ -42,7 +41,6 @@ impl Assembler<'_> {
         }
     }
 
-    #[cold]
     fn report_wrap(&mut self, cursor: &Cursor<'_>) {
         self.module.wrap_reported = true;
         let at = cursor.since(cursor.offset().saturating_sub(1));
@@ -52,14 +50,12 @@ impl Assembler<'_> {
 
     /// Skips the next line if a parenthesis of this one is open: ZASM takes the line end as the
     /// missing parenthesis, and the line as the rest of the statement.
-    #[inline]
     fn skip_continued_line(&mut self, cursor: &mut Cursor<'_>) {
         if std::mem::take(&mut self.statement.continues) && cursor.at_statement_end() {
             self.skip_lost_line(cursor);
         }
     }
 
-    #[cold]
     fn skip_lost_line(&mut self, cursor: &mut Cursor<'_>) {
         self.next_line(cursor);
         if !cursor.rest().is_empty() {
@@ -72,7 +68,6 @@ impl Assembler<'_> {
     }
 
     /// Moves to the next line, which is the next listing row.
-    #[inline]
     pub(super) fn next_line(&mut self, cursor: &mut Cursor<'_>) {
         cursor.skip_line();
         self.sink.next_row();

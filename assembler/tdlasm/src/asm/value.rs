@@ -58,7 +58,6 @@ impl Value {
         RelocValue { number: self.number, base: if self.is_absolute() { 0 } else { self.base.0 } }
     }
 
-    #[inline]
     pub(crate) fn is_absolute(self) -> bool {
         self.times == 0
     }
@@ -138,7 +137,6 @@ impl Value {
     }
 
     /// Applies a binary operator. Also returns the number of R flags that ZASM raises for it.
-    #[inline]
     pub(crate) fn binary(self, op: BinaryOp, other: Self) -> (Self, usize) {
         if self.is_number() && other.is_number() {
             return (Self::absolute(bitwise(op, self.number, other.number)), 0);
@@ -147,7 +145,6 @@ impl Value {
     }
 
     /// Returns `true` if the value has no base at all.
-    #[inline]
     fn is_number(self) -> bool {
         self.base == BaseId::ABSOLUTE && self.times == 0
     }

@@ -35,7 +35,7 @@ impl LinkedLine {
 impl LineTable {
     /// Of bytes that were assembled twice the later line counts, as its bytes do.
     pub(super) fn new(modules: &[Module], placement: &Placement) -> Self {
-        let rows: Vec<(usize, LineRow)> = (modules.iter().enumerate())
+        let rows: Vec<(usize, &LineRow)> = (modules.iter().enumerate())
             .flat_map(|(number, module)| module.lines.rows.iter().map(move |row| (number, row)))
             .collect();
         let mut owner: Vec<Option<usize>> = vec![None; if rows.is_empty() { 0 } else { 0x10000 }];

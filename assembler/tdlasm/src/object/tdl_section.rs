@@ -117,15 +117,6 @@ struct Output {
 }
 
 impl Output {
-    /// Writes a number. Most fit a byte, and need no loop.
-    #[inline]
-    fn number(&mut self, number: u64) -> Result<()> {
-        match u8::try_from(number) {
-            Ok(small @ 0..0x80) => self.bytes.write_u8(small),
-            _ => self.bytes.write_uleb128(number),
-        }
-    }
-
     fn text(&mut self, text: &str) -> Result<()> {
         self.bytes.write_uleb128(text.len() as u64)?;
         self.bytes.write(text.as_bytes())
@@ -176,7 +167,7 @@ impl Output {
             ] {
                 head |= if is_so { flag } else { 0 };
             }
-            self.number(head)?;
+            self.bytes.write_uleb128(head)?;
             if let (Some(place), Some(file)) = (&symbol.place, file) {
                 self.place(place, file)?;
             }
@@ -186,9 +177,10 @@ impl Output {
 
     fn lines(&mut self, lines: &Lines) -> Result<()> {
         self.bytes.write_uleb128(lines.rows.len() as u64)?;
-        let (first, others) = lines.rows.bytes_behind(self.previous.line_told());
-        self.bytes.write(&first)?;
-        self.bytes.write(others)
+        let mut previous = self.previous.line_told();
+        let mut rows = Vec::new();
+        lines.rows.iter().for_each(|row| previous.write(row, &mut rows));
+        self.bytes.write(&rows)
     }
 
     fn place(&mut self, place: &Place, file: u32) -> Result<()> {
@@ -207,10 +199,7 @@ impl Output {
         let line = i64::from(line);
         let step = line - self.previous.line;
         self.previous.line = line;
-        match i8::try_from(step) {
-            Ok(small @ -0x40..0x40) => self.bytes.write_u8(small.cast_unsigned() & 0x7F),
-            _ => self.bytes.write_sleb128(step),
-        }
+        self.bytes.write_sleb128(step)
     }
 
     fn start(&mut self, start: Option<Target>) -> Result<()> {

@@ -10,7 +10,7 @@ use super::elf::{FLAGS_Z80, RELOCATIONS, TDL_SECTION, addend_bias, section_name}
 use super::executable::plain_section;
 use super::tdl_section;
 use crate::module::{
-    Base, Binding, Module, ROW_BYTES, Reloc, Section, SectionKind, SectionRun, Symbol, SymbolValue,
+    Base, Binding, Module, Reloc, Section, SectionKind, SectionRun, Symbol, SymbolValue,
 };
 
 /// A section in ELF form.
@@ -25,8 +25,6 @@ struct Flat<'m> {
 
 /// The size of a symbol table entry.
 const ENTRY_BYTES: u64 = 16;
-/// The usual size of a symbol: its entry, its name, and its part of `.tdl`.
-const SYMBOL_BYTES: usize = 16 + 8 + 4;
 
 /// Returns an ELF relocatable object for a module. Equal modules give equal bytes.
 ///
@@ -38,7 +36,7 @@ pub fn write_object(module: &Module) -> Vec<u8> {
     sections.extend(named_only(module));
     let relocated_names: Vec<String> =
         sections.iter().map(|one| format!(".rela{}", one.name)).collect();
-    let mut buffer = Vec::with_capacity(likely_size(module));
+    let mut buffer = Vec::new();
     let mut header = Vec::new();
     let mut writer = Writer::new_single_phase(Endianness::Little, false, &mut buffer);
     let file_header = FileHeader {
@@ -58,12 +56,6 @@ pub fn write_object(module: &Module) -> Vec<u8> {
     drop(output);
     buffer[..header.len()].copy_from_slice(&header);
     buffer
-}
-
-/// Estimates the size of the object, to avoid that the buffer is copied as it grows.
-fn likely_size(module: &Module) -> usize {
-    let bytes: usize = module.sections.iter().map(|section| section.size as usize).sum();
-    bytes + SYMBOL_BYTES * module.symbols.len() + ROW_BYTES * module.lines.rows.len()
 }
 
 /// Returns the empty sections that symbols or relocations refer to.

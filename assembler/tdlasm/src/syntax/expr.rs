@@ -169,7 +169,6 @@ impl Expr {
     }
 
     /// Returns the symbol, if the expression is a single symbol.
-    #[inline]
     pub fn as_symbol(&self) -> Option<u32> {
         match self.ops[..] {
             [Op::Symbol(name, _)] => Some(name),
@@ -184,7 +183,6 @@ impl Expr {
 }
 
 /// Returns `true` at a byte that ends every expression without open parentheses.
-#[inline]
 fn ends_expression(cursor: &Cursor<'_>) -> bool {
     matches!(cursor.peek(), None | Some(b'\n' | b'\r' | b',' | b';'))
 }

@@ -154,18 +154,6 @@ pub enum NumberFault {
 /// Digits are read up to the first one that the radix lacks. That is no error if it is a letter
 /// that names the current radix (`10.5` is 10): ZASM ignores what follows such a letter.
 pub fn number(input: &[u8], radix: u8) -> Parsed<'_, Number> {
-    // Most numbers are digits alone.
-    let mut value = 0u16;
-    let mut behind = input;
-    while let [byte, rest @ ..] = behind
-        && byte.wrapping_sub(b'0') < radix.min(10)
-    {
-        value = value.wrapping_mul(u16::from(radix)).wrapping_add(u16::from(byte - b'0'));
-        behind = rest;
-    }
-    if behind.len() < input.len() && !behind.first().copied().is_some_and(in_number) {
-        return Ok((behind, Number { value, fault: None }));
-    }
     if !input.first().is_some_and(u8::is_ascii_digit) {
         return Err(nom::Err::Error(()));
     }

@@ -21,7 +21,6 @@ pub struct Difference {
     #[serde(with = "square_name")]
     pub square: Option<Square>,
     /// Name of the field.
-    #[serde(rename = "what")]
     pub field: Cow<'static, str>,
     /// Value on the board.
     pub board: String,
@@ -34,11 +33,11 @@ pub struct Difference {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { square, field: what, board, reference, arrays } = self;
+        let Self { square, field, board, reference, arrays } = self;
         if let Some(square) = square {
             write!(f, "{square}: ")?;
         }
-        write!(f, "{what}: board {board}, reference {reference}")?;
+        write!(f, "{field}: board {board}, reference {reference}")?;
         match arrays {
             Some([board, reference]) => write!(f, "; array: board {board}, reference {reference}"),
             None => Ok(()),
@@ -85,15 +84,15 @@ impl Differences {
     fn compare<T: PartialEq + fmt::Display>(
         &mut self,
         square: Option<Square>,
-        what: &'static str,
+        field: &'static str,
         board: T,
         reference: T,
     ) {
         if board != reference {
             let board = board.to_string();
             let reference = reference.to_string();
-            let what = Cow::Borrowed(what);
-            self.0.push(Difference { square, field: what, board, reference, arrays: None });
+            let field = Cow::Borrowed(field);
+            self.0.push(Difference { square, field, board, reference, arrays: None });
         }
     }
 

@@ -7,7 +7,6 @@ use firmware::profile::BoardProfile;
 use firmware_wire::Identity;
 use hil_harness::board::FaultCounts;
 use hil_harness::campaign::Executor;
-use hil_harness::live::SetupError;
 use hil_harness::report::RunTarget;
 use hil_harness::runner::{RunOptions, RunSummary};
 use rcflash_link::LinkStats;
@@ -62,18 +61,6 @@ impl Executor for SargonBoard {
         on_result: &mut dyn FnMut(CaseResult),
     ) -> RunSummary {
         run_cases_from(self, cases, options, on_result)
-    }
-
-    fn recover(&mut self) -> Result<(), SetupError> {
-        self.recover().map(drop)
-    }
-
-    fn verify(&mut self) -> Result<(), String> {
-        match self.live.is_expected_application() {
-            Ok(true) => Ok(()),
-            Ok(false) => Err("another program replies".to_owned()),
-            Err(error) => Err(error.to_string()),
-        }
     }
 
     fn stats(&self) -> LinkStats {

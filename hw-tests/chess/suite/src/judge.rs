@@ -1,6 +1,7 @@
 //! Judges replies of a board by the reference.
 
-use hil_harness::runner::{Verdict, merge_requests};
+use hil_harness::runner::Verdict;
+use hil_harness::verdict_table::merge_requests;
 
 use crate::CaseResult;
 use crate::checks::{ExpectedPosition, last_move};

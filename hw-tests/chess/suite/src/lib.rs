@@ -49,7 +49,7 @@ pub use board::{SargonBoard, SargonConfig};
 pub use run::run_cases;
 pub use suite::{PositionDetails, SargonSuite};
 
-use hil_harness::{campaign, fleet, report, results, runner};
+use hil_harness::{campaign, report, results, runner};
 
 /// The result of a case.
 pub type CaseResult = runner::CaseResult<SargonSuite>;
@@ -67,5 +67,5 @@ pub type Report = report::Report<SargonSuite>;
 pub type RunContext<'a> = campaign::RunContext<'a, SargonBoard>;
 /// The result of a run.
 pub type FinishedRun = campaign::FinishedRun<SargonSuite>;
-/// A board of a fleet.
-pub type FleetBoard = fleet::FleetBoard<SargonConfig>;
+/// A board of a run.
+pub type Member = campaign::Member<SargonConfig>;

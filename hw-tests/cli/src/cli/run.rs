@@ -4,7 +4,7 @@ use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, INCOMPLETE, USAGE};
 use cli_support::text::eprint_message;
 use firmware::evaluator::built_in_beside;
-use hil_harness::campaign::{FinishedRun, Observer, RunConfig};
+use hil_harness::campaign::{ConnectedBoard, FinishedRun, Observer, RunConfig};
 use hil_harness::report;
 use indicatif::{ProgressBar, ProgressStyle};
 use rcflash_link::rig::DEFAULT_BOARD;
@@ -92,14 +92,20 @@ impl RunArgs {
 
 struct TerminalObserver(ProgressBar);
 
-impl Observer<SargonBoard> for TerminalObserver {
-    fn on_ready(&mut self, rig: &SargonBoard) {
-        eprint_message(format!("{} on {}", rig.live.identity(), rig.live.name()));
-        let own = rig.own_routines();
+impl Observer<SargonSuite> for TerminalObserver {
+    fn on_ready(&mut self, board: &ConnectedBoard) {
+        eprint_message(format!("{} on {}", board.program, board.name));
+        let own = &board.own_routines;
         if !own.is_empty() {
             let built_in = built_in_beside(own);
             let own = own.join(", ");
-            eprint_message(format!("with routines of your own: {own}{}", unjudged(rig)));
+            let left = &board.not_judged;
+            let left = if left.is_empty() {
+                String::new()
+            } else {
+                format!("; not judged: {}", left.join(", "))
+            };
+            eprint_message(format!("with routines of your own: {own}{left}"));
             eprint_message(format!("the others are built in: {built_in}"));
         }
     }
@@ -167,12 +173,6 @@ fn command_line() -> String {
     let words: Vec<_> =
         std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     report::command_line(words.iter().map(String::as_str))
-}
-
-/// Lists the status bits that are not judged because the user's routines need not set them.
-fn unjudged(rig: &SargonBoard) -> String {
-    let left = rig.not_judged();
-    if left.is_empty() { String::new() } else { format!("; not judged: {}", left.join(", ")) }
 }
 
 /// Returns a progress bar, which draws on a terminal only.

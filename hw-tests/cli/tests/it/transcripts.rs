@@ -174,8 +174,10 @@ fn change_replies(file: &Path, change: impl Fn(&mut Frame)) {
             changed.extend(frame.encode());
         }
     }
-    let entry =
-        TranscriptEntry { at: 10_000_000, event: TranscriptEvent::Received(HexBytes(changed)) };
+    let entry = TranscriptEntry {
+        time_us: 10_000_000,
+        event: TranscriptEvent::Received(HexBytes(changed)),
+    };
     lines.push(serde_json::to_string(&entry).expect("JSON"));
     std::fs::write(file, lines.join("\n")).expect("the transcript, changed");
 }

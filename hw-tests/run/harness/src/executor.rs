@@ -22,14 +22,17 @@ pub trait Executor {
     type Plan: Clone + Send + Sync;
 
     /// Returns the board's profile; `None` if no board is planned.
-    fn planned_profile(plan: &Self::Plan) -> Option<&BoardProfile>;
+    fn planned_profile(_plan: &Self::Plan) -> Option<&BoardProfile> {
+        None
+    }
 
     /// Completes a plan for the cases with these names. `cancel` ends every wait when set.
     fn complete_plan(
-        plan: &mut Self::Plan,
-        cancel: &Arc<AtomicBool>,
-        case_ids: &mut dyn Iterator<Item = String>,
-    );
+        _plan: &mut Self::Plan,
+        _cancel: &Arc<AtomicBool>,
+        _case_ids: &mut dyn Iterator<Item = String>,
+    ) {
+    }
 
     /// Returns the name of the board or executor.
     fn name(&self) -> &str;
@@ -58,25 +61,6 @@ pub trait Executor {
         options: RunOptions,
         on_result: &mut dyn FnMut(CaseResult<Self::Suite>),
     ) -> RunSummary;
-
-    /// Makes the executor usable again after a run that was interrupted.
-    ///
-    /// # Errors
-    /// Returns an error if the board is lost.
-    fn recover(&mut self) -> Result<(), SetupError> {
-        Ok(())
-    }
-
-    /// Verifies that the program is still the one that was loaded.
-    ///
-    /// # Errors
-    /// Returns a message if another program replies, or none.
-    fn verify(&mut self) -> Result<(), String> {
-        Ok(())
-    }
-
-    /// Called after a complete run, before the statistics are read.
-    fn finish(&mut self) {}
 
     /// Returns the traffic counters of the line.
     fn stats(&self) -> LinkStats {

@@ -54,9 +54,9 @@ impl LiveBoard {
     ) -> Result<Self, SetupError> {
         let (mut board, mut link) = config.connect_to(board, disk)?;
         let (identity, own) = match board.take_preloaded() {
-            Some(RunningApplication { application, own, seq }) => {
+            Some(RunningApplication { application, user_routines, seq }) => {
                 link.set_seq(seq);
-                (application, own)
+                (application, user_routines)
             }
             None => {
                 let own = programs.application.overridden.iter().map(ToString::to_string);
@@ -75,8 +75,9 @@ impl LiveBoard {
 
     /// Reports to the board that it is ready for requests.
     fn report_ready(&mut self) {
-        let (application, own) = (self.identity.clone(), self.own.clone());
-        self.board.on_ready(&RunningApplication { application, own, seq: self.link.seq() });
+        let (application, user_routines) = (self.identity.clone(), self.own.clone());
+        let seq = self.link.seq();
+        self.board.on_ready(&RunningApplication { application, user_routines, seq });
     }
 
     /// Returns the identity of the program.

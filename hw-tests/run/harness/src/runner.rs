@@ -2,12 +2,10 @@
 
 mod baseline;
 mod conclusion;
-mod merge;
 
 pub use crate::suite::{BoardVerdict, CaseResult, FaultOrigin, Verdict, VerdictCounts};
 pub use baseline::{Baseline, BaselineStatus, BaselineSummary};
 pub use conclusion::{Conclusion, exit_code, incomplete_counts};
-pub use merge::{merge_repetitions, merge_requests};
 
 use std::sync::atomic::AtomicBool;
 
@@ -50,7 +48,6 @@ pub struct RunSummary {
     /// Why the run ended.
     pub ended: RunEnd,
     /// Recoveries after which the application was still running.
-    #[serde(rename = "losses")]
     pub reconnects: u64,
     /// Recoveries in which the application had to be restarted.
     pub restarts: u64,

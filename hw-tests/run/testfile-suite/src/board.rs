@@ -143,14 +143,6 @@ impl BoardMachine {
         Ok(())
     }
 
-    /// Verifies that the caller still runs.
-    ///
-    /// # Errors
-    /// Returns [`SetupError`] if another program replies, or none.
-    pub fn verify(&mut self) -> Result<(), SetupError> {
-        attach(&mut self.live).map(|caller| self.caller = caller)
-    }
-
     /// Returns the connection to the board.
     #[must_use]
     pub fn live(&self) -> &LiveBoard {

@@ -8,7 +8,8 @@ use crate::judge::Judged;
 use crate::machine::{CallEnd, Machine, Outcome};
 use crate::model::{Case, Step, Sweep, TestFile};
 use crate::options::TestOptions;
-use crate::result::{RunError, TestResult, result_of};
+use crate::result::RunError;
+use crate::suite::{TestResult, result_of};
 
 /// The most T-states of all runs of a case with an interrupt at several T-states: about a minute.
 const MAX_SWEEP: u64 = 10_000_000_000;

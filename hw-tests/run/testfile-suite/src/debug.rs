@@ -9,8 +9,9 @@ use crate::judge::Judged;
 use crate::machine::{Call, Machine};
 use crate::model::{Case, Step, TestFile};
 use crate::options::TestOptions;
-use crate::result::{RunError, result_of};
+use crate::result::RunError;
 use crate::simulated::SimulatedMachine;
+use crate::suite::result_of;
 
 /// Names that an error lists.
 const LISTED_CASES: usize = 8;

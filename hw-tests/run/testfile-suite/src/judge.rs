@@ -16,7 +16,7 @@ use crate::parse::without_prefix;
 use crate::program::Program;
 use crate::result::{Difference, UNOBSERVED};
 
-pub(crate) use sight::Sight;
+pub(crate) use sight::{Sight, is_input};
 
 /// Differences that are reported of one block of memory.
 const MAX_BYTES: usize = 4;

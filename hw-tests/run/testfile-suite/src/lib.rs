@@ -70,8 +70,8 @@ pub use model::{
 };
 pub use options::TestOptions;
 pub use program::{Console, LinkedConsole, Program, ProgramFiles};
-pub use result::{Difference, RunError, TestDetails, TestResult, UNOBSERVED};
+pub use result::{Difference, RunError, TestDetails, UNOBSERVED};
 pub use run::{run, run_one};
 pub use simulated::SimulatedMachine;
-pub use suite::{TestCase, TestFiles};
+pub use suite::{TestCase, TestFiles, TestResult};
 pub use z80_core::Registers;

@@ -217,6 +217,15 @@ pub struct Property {
     pub exhaustive: bool,
 }
 
+impl Property {
+    /// Returns the number of combinations of the values of registers.
+    #[must_use]
+    pub fn input_count(&self) -> u64 {
+        let sizes = self.args.iter().map(|(_, generator)| generator.size());
+        sizes.fold(1, |all, size| all.saturating_mul(size))
+    }
+}
+
 /// What a file writes about the call of a property, as keys and values of TOML.
 #[derive(Debug, Clone, Default)]
 pub struct WrittenCall {

@@ -23,11 +23,11 @@ use crate::judge::{Judged, Sight};
 use crate::machine::{Call, CallEnd, Machine, MachineError, Outcome};
 use crate::model::{Case, Expectation, Judge, Property, Step, TestFile};
 use crate::options::TestOptions;
-use crate::result::{Difference, RunError, TestResult, result_of};
+use crate::result::{Difference, RunError};
+use crate::suite::{TestResult, result_of};
 
 use count::Counter;
 use expected::Expected;
-pub(crate) use generate::input_count;
 use generate::{Input, InputTree, nth_input, runner, strategy};
 use reference::Reference;
 
@@ -95,7 +95,7 @@ struct Failure {
 
 impl Trial<'_> {
     fn run_all(&mut self) -> Result<(), RunError> {
-        let all = 0..input_count(self.property);
+        let all = 0..self.property.input_count();
         let range = self.options.inputs.clone().unwrap_or_else(|| all.clone());
         let counter = || Counter::new(self.file, self.property, self.options);
         let mut counter = self.machine.counts().then(counter).flatten();

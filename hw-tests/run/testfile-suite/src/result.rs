@@ -3,19 +3,13 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use hil_harness::suite::{CaseResult, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::document::FileError;
 use crate::machine::{MachineError, Outcome};
-use crate::model::Heading;
-use crate::suite::TestFiles;
 
 /// What some machines do not observe, so that it is not checked there.
 pub const UNOBSERVED: [&str; 5] = ["cycles", "stack", "writes", "ports", "console"];
-
-/// The result of a case or a property.
-pub type TestResult = CaseResult<TestFiles>;
 
 /// What a result has besides the engine's fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,12 +68,6 @@ impl TestDetails {
             ..run
         };
     }
-}
-
-/// Returns a result of no call, which passes.
-pub(crate) fn result_of(heading: &Heading) -> TestResult {
-    let Heading { name, line, tags, .. } = heading.clone();
-    TestResult::named(name, tags, Verdict::Pass, TestDetails { line, ..TestDetails::default() })
 }
 
 /// Something that differs.

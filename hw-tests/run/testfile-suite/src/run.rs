@@ -8,7 +8,8 @@ use crate::machine::Machine;
 use crate::model::TestFile;
 use crate::options::TestOptions;
 use crate::property;
-use crate::result::{RunError, TestResult, result_of};
+use crate::result::RunError;
+use crate::suite::{TestResult, result_of};
 
 /// Runs the cases and properties in the order of the file, and reports each result.
 ///

@@ -5,13 +5,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use firmware_wire::crc32;
-use hil_harness::suite::{FollowUp, FollowUpOptions, Page, Suite};
+use hil_harness::suite::{CaseResult, FollowUp, FollowUpOptions, Page, Suite, Verdict};
 use serde_json::{Value, json};
 
 use crate::contract::Contract;
 use crate::model::{Heading, TestFile};
-use crate::property::input_count;
-use crate::result::{Difference, TestDetails, TestResult};
+use crate::result::{Difference, TestDetails};
 
 /// The most inputs of an exhaustive property that are one case.
 const MAX_INPUTS: u64 = 0x1_0000;
@@ -19,6 +18,9 @@ const MAX_INPUTS: u64 = 0x1_0000;
 /// The suite: cases and properties of test files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TestFiles;
+
+/// The result of a case or a property.
+pub type TestResult = CaseResult<TestFiles>;
 
 /// A case or a property of a test file.
 #[derive(Clone)]
@@ -50,7 +52,7 @@ impl TestCase {
     pub fn all(file: &Arc<TestFile>, contracts: &Arc<[Contract]>) -> Vec<Self> {
         let with_steps = file.cases.iter().map(|case| (&case.heading, case.steps.last(), 1));
         let properties = file.properties.iter().map(|one| {
-            let inputs = if one.exhaustive { input_count(one) } else { 1 };
+            let inputs = if one.exhaustive { one.input_count() } else { 1 };
             (&one.heading, Some(&one.step), inputs)
         });
         let mut all = Vec::new();
@@ -98,6 +100,12 @@ impl TestCase {
         let details = TestDetails { routine: self.routine.clone(), ..found.details };
         TestResult { id: self.id.clone(), attempts: 1, details, ..found }
     }
+}
+
+/// Returns a result of no call, which passes.
+pub(crate) fn result_of(heading: &Heading) -> TestResult {
+    let Heading { name, line, tags, .. } = heading.clone();
+    TestResult::named(name, tags, Verdict::Pass, TestDetails { line, ..TestDetails::default() })
 }
 
 impl Suite for TestFiles {

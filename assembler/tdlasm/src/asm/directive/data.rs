@@ -35,7 +35,7 @@ pub(super) fn write_values(
             asm.error(DiagnosticCode::Expression, cursor.gap(), "a value is missing");
             if asm.input.has_macro_text && cursor.at_statement_end() {
                 // After a macro without text ZASM still writes a value.
-                asm.code.write_short([0; 4], field.size());
+                asm.code.write(&[0; 2][..field.size()]);
             }
         } else if expr.is_empty() {
             asm.evaluate(&expr)?;
@@ -50,7 +50,6 @@ pub(super) fn write_values(
 }
 
 /// Records that the next byte since `before` is written here.
-#[inline]
 fn record_byte(
     asm: &mut Assembler<'_>,
     cursor: &Cursor<'_>,

@@ -1,24 +1,13 @@
 //! The bytes of an instruction whose operands were read.
 
+use smallvec::SmallVec;
+
 use super::super::assembler::Assembler;
 use super::super::code_buffer::Field;
 use super::Operand;
 use crate::diag::DiagnosticCode;
 use crate::isa::{Form, Prefix, Register, Slot};
 use crate::source::Span;
-
-#[derive(Debug, Default)]
-struct Bytes {
-    bytes: [u8; 4],
-    len: usize,
-}
-
-impl Bytes {
-    fn push(&mut self, byte: u8) {
-        self.bytes[self.len] = byte;
-        self.len += 1;
-    }
-}
 
 /// Assembles operands that no form accepts together.
 pub(super) fn encode_mismatched(
@@ -81,7 +70,7 @@ pub(super) fn encode(asm: &mut Assembler<'_>, form: &Form, operands: &[Operand; 
         // Without a source operand ZASM writes the number of the error here.
         opcode = opcode & 0x38 | 1;
     }
-    let mut bytes = Bytes::default();
+    let mut bytes = SmallVec::<[u8; 4]>::new();
     match index.unwrap_or(form.prefix) {
         Prefix::X => bytes.push(0xDD),
         Prefix::Y => bytes.push(0xFD),
@@ -93,9 +82,9 @@ pub(super) fn encode(asm: &mut Assembler<'_>, form: &Form, operands: &[Operand; 
     if form.prefix == Prefix::Cb {
         bytes.push(0xCB);
         if let (Some(_), Some(at)) = (index, slot_of(form, Slot::Index)) {
-            asm.code.write_short(bytes.bytes, bytes.len);
+            asm.code.write(&bytes);
             emit_field(asm, &operands[at], Field::Displacement);
-            bytes.len = 0;
+            bytes.clear();
         }
         bytes.push(opcode);
         return write_opcode(asm, form, operands, &bytes);
@@ -122,9 +111,9 @@ fn emit_field(asm: &mut Assembler<'_>, operand: &Operand, field: Field) {
 }
 
 /// Writes the bytes up to the opcode, which can contain a bit or restart number.
-fn write_opcode(asm: &mut Assembler<'_>, form: &Form, operands: &[Operand; 2], bytes: &Bytes) {
-    let mut site = asm.code.write_short(bytes.bytes, bytes.len);
-    site.at += bytes.len as u32 - 1;
+fn write_opcode(asm: &mut Assembler<'_>, form: &Form, operands: &[Operand; 2], bytes: &[u8]) {
+    let mut site = asm.code.write(&bytes);
+    site.at += bytes.len() as u32 - 1;
     if matches!(form.slots[0], Slot::Bit | Slot::Restart)
         && let Some(value) = operands[0].value
     {

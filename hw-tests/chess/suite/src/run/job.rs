@@ -1,6 +1,7 @@
 //! A case of a run: its state, and what is known of it so far.
 
-use hil_harness::runner::{Verdict, merge_repetitions, merge_requests};
+use hil_harness::runner::Verdict;
+use hil_harness::verdict_table::{merge_repetitions, merge_requests};
 use rcflash_link::{RequestId, RequestSpec};
 use sargon_corpus::Case;
 

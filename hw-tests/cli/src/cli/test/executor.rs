@@ -12,8 +12,9 @@ use firmware_wire::Identity;
 use hil_harness::campaign::{Executor, FinishedRun, RunConfig};
 use hil_harness::live::{BoardConfig, SetupError};
 use hil_harness::report::RunTarget;
-use hil_harness::runner::{BaselineStatus, RunEnd, RunOptions, RunSummary, merge_repetitions};
+use hil_harness::runner::{BaselineStatus, RunEnd, RunOptions, RunSummary};
 use hil_harness::suite::{CaseResult, Verdict};
+use hil_harness::verdict_table::merge_repetitions;
 use indicatif::ProgressBar;
 use rcflash_link::LinkStats;
 use testfile_suite::{
@@ -32,7 +33,7 @@ const SHOWN_AFTER: Duration = Duration::from_secs(1);
 /// Runs cases with results file and report.
 pub(super) fn run(
     args: &TestArgs,
-    cases: &Vec<TestCase>,
+    cases: &[TestCase],
     measurements: &Arc<Mutex<Measurements>>,
 ) -> Result<FinishedRun<TestFiles>, CommandError> {
     let config = RunConfig {
@@ -292,8 +293,8 @@ impl Executor for TestExecutor {
             match result {
                 Ok(result) => {
                     let status = options.baseline.map(|known| known.compare(&result));
-                    let is_good =
-                        result.verdict == Verdict::Pass || status == Some(BaselineStatus::Known);
+                    let is_good = matches!(result.verdict, Verdict::Pass | Verdict::Skipped)
+                        || status == Some(BaselineStatus::Known);
                     on_result(result);
                     if options.fail_fast && !is_good {
                         summary.ended = RunEnd::FirstFailure;
@@ -311,13 +312,6 @@ impl Executor for TestExecutor {
         summary.last_restart =
             (summary.restarts > 0).then(|| "a routine did not return".to_owned());
         summary
-    }
-
-    fn verify(&mut self) -> Result<(), String> {
-        match &mut self.machine {
-            TestMachine::Simulated(_) => Ok(()),
-            TestMachine::Board(machine) => machine.verify().map_err(|error| error.to_string()),
-        }
     }
 
     fn stats(&self) -> LinkStats {

@@ -126,8 +126,8 @@ impl SharedTranscript {
             let started = *writer.started.get_or_insert(now);
             writer.last_us = now.saturating_duration_since(started).as_micros() as u64;
         }
-        let at = writer.last_us;
-        write_line(&mut writer.lines, &TranscriptEntry { at, event }).map_err(|error| {
+        let time_us = writer.last_us;
+        write_line(&mut writer.lines, &TranscriptEntry { time_us, event }).map_err(|error| {
             let path = writer.path.escaped();
             io::Error::new(error.kind(), format!("can't write the transcript {path}: {error}"))
         })

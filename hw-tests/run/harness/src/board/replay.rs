@@ -134,8 +134,8 @@ impl TranscriptReader {
                 self.take().map_err(|error| BoardError::Transcript(self.file.clone(), error))?;
             match entry {
                 None => return Ok(None),
-                Some(TranscriptEntry { at, event: TranscriptEvent::Ready(ready) }) => {
-                    (self.now, self.is_open) = (at, true);
+                Some(TranscriptEntry { time_us, event: TranscriptEvent::Ready(ready) }) => {
+                    (self.now, self.is_open) = (time_us, true);
                     return Ok(Some(ready));
                 }
                 Some(_) => {}
@@ -163,7 +163,7 @@ impl TranscriptReader {
             Err(io::Error::new(io::ErrorKind::InvalidData, problem))
         };
         match serde_json::from_str::<TranscriptEntry>(line) {
-            Ok(entry) if entry.at > MAX_TIMESTAMP_US => {
+            Ok(entry) if entry.time_us > MAX_TIMESTAMP_US => {
                 damaged(&"its time is later than thirty years")
             }
             Ok(entry) => Ok(Some(entry)),
@@ -181,8 +181,8 @@ impl TranscriptReader {
         if std::mem::take(&mut self.is_open) {
             return Ok(());
         }
-        while let Some(TranscriptEntry { at, event }) = self.take()? {
-            self.now = self.now.max(at);
+        while let Some(TranscriptEntry { time_us, event }) = self.take()? {
+            self.now = self.now.max(time_us);
             match event {
                 TranscriptEvent::Opened {} => return Ok(()),
                 TranscriptEvent::OpenFailed(reason) => return Err(io::Error::other(reason)),
@@ -214,7 +214,7 @@ impl TranscriptReader {
             self.now = now + timeout.as_micros() as u64;
             return Ok(0);
         };
-        let at = entry.at.max(now);
+        let at = entry.time_us.max(now);
         let count = match &mut entry.event {
             TranscriptEvent::Received(bytes) if bytes.0.len() > buffer.len() => {
                 let rest = bytes.0.split_off(buffer.len());
@@ -241,10 +241,10 @@ impl TranscriptReader {
     fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let entry = self.take()?;
-            let Some(TranscriptEntry { at, event }) = entry else {
+            let Some(TranscriptEntry { time_us, event }) = entry else {
                 return Err(io::Error::other(format!("{} ends here", self.file.escaped())));
             };
-            self.now = self.now.max(at);
+            self.now = self.now.max(time_us);
             match event {
                 TranscriptEvent::Sent(sent) if bytes.starts_with(&sent.0) => {
                     bytes = &bytes[sent.0.len()..]
@@ -332,16 +332,19 @@ mod tests {
 
     #[test]
     fn a_damaged_line_is_named_and_a_torn_end_is_the_end() {
-        let opened = "{\"at\":1,\"opened\":{}}\n";
+        let opened = "{\"time_us\":1,\"opened\":{}}\n";
         for (line, expected) in [
-            ("{\"at\":18446744073709551615,\"quiet\":{}}\n", "tape:3: a damaged line: its time is"),
-            ("{\"at\":2,\"heard\":\"0\"}\n", "tape:3: a damaged line: "),
-            ("nonsense\n{\"at\":2,\"quiet\":{}}\n", "tape:3: a damaged line: "),
+            (
+                "{\"time_us\":18446744073709551615,\"read_timed_out\":{}}\n",
+                "tape:3: a damaged line: its time is",
+            ),
+            ("{\"time_us\":2,\"received\":\"0\"}\n", "tape:3: a damaged line: "),
+            ("nonsense\n{\"time_us\":2,\"read_timed_out\":{}}\n", "tape:3: a damaged line: "),
         ] {
             let error = played(&format!("{opened}{line}")).expect("it is damaged");
             assert!(error.contains(expected), "{error}");
         }
-        for end in ["", "{\"at\":2,\"qui", "{\"at\":2,\"quiet\":{}}\n"] {
+        for end in ["", "{\"time_us\":2,\"rea", "{\"time_us\":2,\"read_timed_out\":{}}\n"] {
             assert_eq!(played(&format!("{opened}{end}")), None);
         }
     }

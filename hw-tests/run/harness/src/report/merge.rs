@@ -235,7 +235,7 @@ fn end<S: Suite>(reports: &[Report<S>]) -> Duration {
         DateTime::parse_from_rfc3339(&report.started).map_or(0, |time| time.timestamp_millis())
     };
     let first = reports.iter().map(start).min().unwrap_or_default();
-    let ends = reports.iter().map(|report| (start(report) - first) as u64 + report.took_ms);
+    let ends = reports.iter().map(|report| (start(report) - first) as u64 + report.elapsed_ms);
     Duration::from_millis(ends.max().unwrap_or_default())
 }
 

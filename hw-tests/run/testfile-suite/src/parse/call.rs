@@ -178,12 +178,13 @@ impl Reader<'_, '_> {
     /// Converts what is expected of a call, apart from `check`.
     fn expectation(&self, call: Node, table: ExpectTable, mocks: &[(String, Mock)]) -> Expectation {
         let mut calls = Vec::new();
-        for (name, count) in table.calls.0 {
+        for (name, node) in table.calls.0 {
+            let count = self.document.integer(node, 0..0x1_0000) as u32;
             match mocks.iter().position(|(mock, _)| *mock == name) {
-                Some(index) => calls.push((index, Matcher::equal(self.number(count, 2)))),
+                Some(index) => calls.push((index, Matcher::equal(count))),
                 None => {
                     let message = format!("'{}' is not among the mocks", name.escaped());
-                    self.document.report(count, message);
+                    self.document.report(node, message);
                 }
             }
         }

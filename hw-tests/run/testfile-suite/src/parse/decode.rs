@@ -74,8 +74,16 @@ struct DecodeError {
     /// The innermost value that is wrong.
     node: Option<Node>,
     message: String,
-    /// Whether the message is the expected type.
-    is_type: bool,
+    kind: DecodeErrorKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum DecodeErrorKind {
+    /// The message is the expected type.
+    Type,
+    /// The value of a key that must be there was reported, and left out.
+    Reported,
+    Other,
 }
 
 impl DecodeError {
@@ -86,11 +94,11 @@ impl DecodeError {
 
 impl de::Error for DecodeError {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Self { node: None, message: message.to_string(), is_type: false }
+        Self { node: None, message: message.to_string(), kind: DecodeErrorKind::Other }
     }
 
     fn invalid_type(_: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self { node: None, message: expected.to_string(), is_type: true }
+        Self { node: None, message: expected.to_string(), kind: DecodeErrorKind::Type }
     }
 }
 
@@ -104,9 +112,10 @@ impl<'t> Reader<'_, 't> {
                 Err(error) => error,
             };
             let wrong = error.node.unwrap_or(node);
-            match error.is_type {
-                true => self.report_type(wrong, &error.message),
-                false => self.document.report(wrong, error.message),
+            match error.kind {
+                DecodeErrorKind::Type => self.report_type(wrong, &error.message),
+                DecodeErrorKind::Reported => {}
+                DecodeErrorKind::Other => self.document.report(wrong, error.message),
             }
             if self.document.is_same(wrong, node) {
                 return None;
@@ -198,9 +207,12 @@ impl<'t> NodeDeserializer<'_, 't> {
         let known = description(&format!("{table}.{key}")).or(description(key));
         let example = known.and_then(|what| what.split_once(" such as "));
         let example = example.map(|(_, example)| format!(": {key} = {example}"));
-        let example = example.unwrap_or_default();
-        let error: DecodeError = de::Error::custom(format!("'{key}' is missing{example}"));
-        Err(error.at(self.node))
+        let message = format!("'{key}' is missing{}", example.unwrap_or_default());
+        let kind = match self.value().as_table() {
+            Some(table) if table.contains_key(key) => DecodeErrorKind::Reported,
+            _ => DecodeErrorKind::Other,
+        };
+        Err(DecodeError { node: Some(self.node), message, kind })
     }
 
     fn value(&self) -> &'t DeValue<'t> {

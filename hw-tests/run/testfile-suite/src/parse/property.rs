@@ -40,26 +40,25 @@ impl Reader<'_, '_> {
         self.check_property(&table);
         let arg = |(name, node)| (name, self.generator(node, width(name)));
         let args = table.args.0.into_iter().map(|(register, node)| arg((register.0, node)));
-        let args: Vec<_> = args.collect();
-        let sizes = args.iter().map(|(_, generator)| generator.size());
-        let size = sizes.fold(1u64, |all, size| all.saturating_mul(size));
-        if table.exhaustive && size > MAX_SPACE {
-            let message =
-                format!("{size} inputs are too many to try all: expected up to {MAX_SPACE}");
-            self.document.report(node, message);
-        }
-        Some(Property {
+        let property = Property {
             heading: heading?,
             step: step?,
             written: self.written(node),
-            args,
+            args: args.collect(),
             blocks: table.arrays.into_iter().map(|table| self.generated_block(table)).collect(),
             assume: table.assume.and_then(|node| self.condition(node)).map(|(_, parsed)| parsed),
             judge: self.judge(table.same_as, table.outputs, table.reference),
             cases: table.cases.map_or(CASES, |cases| cases as u32),
             seed: table.seed,
             exhaustive: table.exhaustive,
-        })
+        };
+        let size = property.input_count();
+        if property.exhaustive && size > MAX_SPACE {
+            let message =
+                format!("{size} inputs are too many to try all: expected up to {MAX_SPACE}");
+            self.document.report(node, message);
+        }
+        Some(property)
     }
 
     fn check_property(&self, table: &PropertyTable) {

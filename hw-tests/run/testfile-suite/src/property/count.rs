@@ -11,12 +11,14 @@ use firmware_wire::{MAX_COUNTED_BYTES, crc32};
 use z80_core::{FLAGS, canonical_register_name, register_value};
 
 use crate::calls::single_call;
+use crate::judge::is_input;
 use crate::machine::ArgumentSweep;
 use crate::model::{Generator, HALVES, Judge, Property, TestFile, halves};
 use crate::options::TestOptions;
 use crate::parse::without_prefix;
-use crate::result::{RunError, result_of};
+use crate::result::RunError;
 use crate::simulated::SimulatedMachine;
+use crate::suite::result_of;
 
 use super::generate::nth_input;
 use super::{BATCH, Trial};
@@ -173,12 +175,7 @@ fn results(
     let given = property.args.iter().map(|(name, _)| *name);
     let given = given.chain(property.step.registers.iter().map(|(name, _)| *name));
     let given: BTreeSet<_> = given.flat_map(halves).collect();
-    let is_output = |name: &&str| {
-        let is_given = canonical_register_name(name)
-            .map(halves)
-            .is_some_and(|mut all| all.len() > 0 && all.all(|half| given.contains(half)));
-        !(is_given || name.starts_with("in."))
-    };
+    let is_output = |name: &&str| !is_input(name, &given);
     let variables = expect.checks.iter().flat_map(|(_, condition)| condition.variables());
     let mut names: Vec<&str> = variables.filter(is_output).map(without_prefix).collect();
     names.extend(expect.registers.iter().map(|(name, _)| *name));

@@ -210,6 +210,40 @@ same_as = \"OTHER\"
 }
 
 #[test]
+fn a_key_with_a_wrong_value_is_not_missing() {
+    for (text, expected) in [
+        ("[[case]]\nname = 5\ncall = \"RUN\"", "3:8: name: expected a string such as"),
+        ("[[case]]\nname = \"a\"\ncall = {}", "4:8: call: expected an address such as \"MUL\""),
+        ("[[case]]\nname = \"a\"\ncall = []", "4:8: call: expected a number such as 31 or"),
+        (
+            "[[case]]\nname = \"a\"\ncall = \"RUN\"\nmemory = [{ at = {}, bytes = [1] }]",
+            "5:18: at: expected an address such as \"BUFFER\", found a table",
+        ),
+    ] {
+        let found = error(text);
+        assert!(found.lines().count() == 1 && found.contains(expected), "{text}\n{found}");
+    }
+}
+
+#[test]
+fn without_a_program_only_what_does_not_depend_on_it_is_reported() {
+    let text = "console = \"cpn\"\n[[case]]\nname = \"a\"\ncall = \"RUN\"\nin = { A = 300 }\n\
+                expect.HL = \"DATA+1\"\nmock.RUN = {}\ncheck = \"A == DATA\"";
+    let found = error(text);
+    let found: Vec<_> = found.lines().collect();
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[0].contains(":2:11: console: expected \"cpm\", "), "{found:?}");
+    assert!(found[1].contains(":6:12: A: 300 does not fit"), "{found:?}");
+}
+
+#[test]
+fn all_errors_of_the_syntax_are_reported() {
+    let found = error("boards = [\nstack = 5 5\n[[case]]\nname = one");
+    let lines = ["3:", "5:"].map(|line| found.lines().any(|error| error.contains(line)));
+    assert_eq!(lines, [true; 2], "{found}");
+}
+
+#[test]
 fn a_similar_key_is_suggested() {
     for (lines, expected) in [
         ("expct = { A = 1 }", "; did you mean 'expect'?"),

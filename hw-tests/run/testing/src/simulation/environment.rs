@@ -16,7 +16,8 @@ use rcflash_link::Link;
 use rcflash_link::loader::identify;
 use sargon_corpus::{Case, builtin_corpus};
 use sargon_suite::{
-    CaseResult, FinishedRun, Record, RunContext, SargonBoard, SargonConfig, run_cases,
+    CaseResult, FinishedRun, Member, Record, RunContext, SargonBoard, SargonConfig, SargonSuite,
+    run_cases,
 };
 
 use super::SimulationStats;
@@ -252,7 +253,7 @@ impl Program {
 /// An observer that ignores all events.
 struct NullObserver;
 
-impl<T: campaign::Executor> Observer<T> for NullObserver {}
+impl Observer<SargonSuite> for NullObserver {}
 
 /// Returns `true` if a run failed with a message to press reset.
 fn requests_reset(outcome: &Result<FinishedRun, CommandError>) -> bool {
@@ -426,7 +427,8 @@ impl<'a> Simulation<'a> {
             prepare: &prepare,
             observer: &mut NullObserver,
         };
-        campaign::run(config, &self.scenario.cases, Ok(plan), ctx)
+        let members = [Member { name: String::new(), plan: Ok(plan) }];
+        campaign::run(config, &self.scenario.cases, &members, ctx)
     }
 
     fn record(

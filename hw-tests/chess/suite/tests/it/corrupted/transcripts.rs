@@ -64,14 +64,14 @@ fn a_replay_of_any_bytes_ends_and_judges_no_corrupted_reply() {
     let ready = lines.iter().position(is_ready).expect("the board became ready");
     let short = [lines[0], &lines[ready..].concat()].concat();
     let words: &'static [&'static [u8]] = &[
-        b"{\"at\":1,\"quiet\":{}}\n",
-        b"{\"at\":0,\"reset\":{}}\n",
-        b"{\"at\":18446744073709551615,\"quiet\":{}}\n",
-        b"{\"at\":2,\"read_failed\":\"\\u001b[2J\"}\n",
-        b"\"heard\":\"\"",
+        b"{\"time_us\":1,\"read_timed_out\":{}}\n",
+        b"{\"time_us\":0,\"reset\":{}}\n",
+        b"{\"time_us\":18446744073709551615,\"read_timed_out\":{}}\n",
+        b"{\"time_us\":2,\"read_failed\":\"\\u001b[2J\"}\n",
+        b"\"received\":\"\"",
         b"\"sent\":",
-        b"{\"at\":3,\"not_opened\":\"no\"}\n",
-        b"{\"at\":3,\"opened\":{}}\n",
+        b"{\"time_us\":3,\"not_opened\":\"no\"}\n",
+        b"{\"time_us\":3,\"opened\":{}}\n",
     ];
     std::fs::write(&file, &short).expect("it is written");
     let whole = run(&replay, &programs, &cases).unwrap_or_else(|error| panic!("{error}"));
