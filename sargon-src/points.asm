@@ -13,9 +13,9 @@ MOVED:  .BLKB 1                 ; the square moved to, 0 if it is not known
 PTSL:   .BLKB 1                 ; highest loss of the side that has just moved
 PTSW1:  .BLKB 1                 ; highest loss of the other side
 PTSW2:  .BLKB 1                 ; second highest
-PTSCK:  .BLKB 1                 ; bits B.DNGR and B.BOOK: the piece that has just moved is in danger
+PTSCK:  .BLKB 1                 ; bits B.DNGR and B.ORG: the piece that has just moved is in danger
 ARTICL: .BLKB 2                 ; lost and won as in the article, in quarters of a point
-BOOK:   .BLKB 2                 ; lost and won as in the original, in halves
+ORGPTS: .BLKB 2                 ; lost and won as in the original, in halves
         .IFN .-PTSL-PTSLEN,[.ERROR "what POINTS finds has not PTSLEN bytes"]
 
         .LOC .PROG.
@@ -27,7 +27,7 @@ BOOK:   .BLKB 2                 ; lost and won as in the original, in halves
 ;   Entry:    HL = XCHNG or a routine that calls it, returns its residue in E and may use all other
 ;             registers;
 ;             the position set up, its pins found; MOVER and MOVED
-;   Exit:     PTSL to BOOK; ALLST = the statuses of all squares together
+;   Exit:     PTSL to ORGPTS; ALLST = the statuses of all squares together
 ;   Errors:   none
 ;   Clobbers: AF, BC, DE, HL of both sets, AF', IX
 ;   Stack:    32 bytes with POSITION; else 14 and what the routine at HL takes
@@ -99,7 +99,7 @@ PRIZES: MOV A,E                 ; E = residue
         CMP M                   ; more than any before?
         MOV A,B
         JRC ..SET               ; a square before this one has lost more
-        SET B.BOOK,A
+        SET B.ORG,A
 ..SET:  STAX D
         MOV A,C                 ; falls into HIGHER
 ; HIGHER - stores A at HL if it is higher than the value there.
@@ -132,7 +132,7 @@ ACCNT:  LDA PTSL
         ADD E
         MOV H,A
         SHLD ARTICL             ; L = lost, H = won
-        MVI C,1<B.BOOK
+        MVI C,1<B.ORG
         CALL SECOND
         ADD A                   ; in halves
         CALL LESS1              ; the original counts one half less
@@ -141,7 +141,7 @@ ACCNT:  LDA PTSL
         MOV A,B                 ; the loss in halves, less one
         CALL LESS1
         MOV L,A
-        SHLD BOOK               ; L = lost, H = won
+        SHLD ORGPTS             ; L = lost, H = won
         RET
 
 ; SECOND - A = the second prize, or 0 if the bit C of PTSCK has moved it up.

@@ -57,7 +57,7 @@ B.SHRT  == 1            ; a count exceeds its section's entries
 PTSLEN  == 8            ; bytes that POINTS finds, from PTSL on
 ; Bits of PTSCK: the piece that has just moved is in danger.
 B.DNGR  == 0            ; in the article: it has a residue
-B.BOOK  == 1            ; in the original: and no square before it has a higher one
+B.ORG   == 1            ; in the original: and no square before it has a higher one
 
 ; Records of TRACE: what was done.
 S.TAKE  == 1            ; takes; the defender is to answer

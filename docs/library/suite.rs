@@ -1,6 +1,14 @@
 //! A suite for `hil-harness`: products of two bytes, computed by a routine under test and judged by
 //! the host. Scheduling, results file, resume, baseline and reports are the engine's.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use hil_harness::campaign::{self, Executor, FinishedRun, Member, Observer, RunConfig, RunContext};
+use hil_harness::file_system::OsFileSystem;
+use hil_harness::report::RunTarget;
+use hil_harness::runner::{RunEnd, RunOptions, RunSummary};
 use hil_harness::suite::{CaseResult, FollowUp, FollowUpOptions, Page, Suite, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -56,8 +64,41 @@ impl Suite for Products {
     }
 }
 
+/// The routine under test.
+pub type Multiplier = fn([u8; 2]) -> u16;
+
+/// Calls the routine in this process. An executor for a board would send requests here.
+pub struct Caller(Multiplier);
+
+impl Executor for Caller {
+    type Suite = Products;
+    type Plan = Multiplier;
+
+    fn name(&self) -> &str {
+        "this process"
+    }
+    fn program(&self) -> String {
+        "multiplier".to_owned()
+    }
+    fn target(&self) -> RunTarget {
+        RunTarget { board: self.name().to_owned(), ..RunTarget::default() }
+    }
+    fn run(
+        &mut self,
+        cases: &mut dyn Iterator<Item = Factors>,
+        options: RunOptions,
+        on_result: &mut dyn FnMut(CaseResult<Products>),
+    ) -> RunSummary {
+        while !options.interrupted.load(Ordering::Relaxed) {
+            let Some(case) = cases.next() else { return RunSummary::default() };
+            on_result(judge(&case, (self.0)(case.factors)));
+        }
+        RunSummary { ended: RunEnd::Interrupted, ..RunSummary::default() }
+    }
+}
+
 /// Compares the routine's product with the host's.
-pub fn judge(case: &Factors, product: u16) -> CaseResult<Products> {
+fn judge(case: &Factors, product: u16) -> CaseResult<Products> {
     let [a, b] = case.factors.map(u16::from);
     let is_right = product == a * b;
     let verdict = if is_right { Verdict::Pass } else { Verdict::Fail };
@@ -65,4 +106,24 @@ pub fn judge(case: &Factors, product: u16) -> CaseResult<Products> {
     result.details.product = Some(product);
     result.differences.extend((!is_right).then(|| format!("{product}, expected {}", a * b)));
     result
+}
+
+/// Receives the progress of a run, and shows nothing of it.
+struct Silent;
+
+impl Observer<Products> for Silent {}
+
+/// Runs three cases. `config` has the files to write, and more.
+pub fn run(config: &RunConfig, multiplier: Multiplier) -> FinishedRun<Products> {
+    let cases = [("small", [3, 7]), ("zero", [0, 9]), ("large", [255, 255])];
+    let cases = cases.map(|(id, factors)| Factors { id: id.to_owned(), factors });
+    let members = [Member { name: "this process".to_owned(), plan: Ok(multiplier) }];
+    let context = RunContext {
+        file_system: &OsFileSystem,
+        clock: Arc::new(Instant::now),
+        stop: Arc::new(AtomicBool::new(false)),
+        prepare: &|plan: &Multiplier| Ok(Caller(*plan)),
+        observer: &mut Silent,
+    };
+    campaign::run(config, &cases, &members, context).expect("there is a routine")
 }

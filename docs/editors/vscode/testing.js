@@ -59,8 +59,8 @@ function sourceOf(finding, item) {
 }
 
 /** The messages of a case that did not pass. */
-function messages({ verdict, why, differences = [], case: failing }, item) {
-  const input = [why, failing].filter(Boolean).join("\n\n");
+function messages({ verdict, reason, differences = [], case: failing }, item) {
+  const input = [reason, failing].filter(Boolean).join("\n\n");
   const made = differences.map(({ what, expected, actual, place: at }) => {
     const finding = at ? `${what} at ${at}` : what;
     const message =

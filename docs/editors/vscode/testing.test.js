@@ -26,7 +26,7 @@ const RESULTS = [
   { id: 'say "[x]"', verdict: "pass" },
   { id: "pushes", verdict: "fail", differences: [WROTE] },
   { id: "all words part 1/3", verdict: "pass" },
-  { id: "all words part 2/3", verdict: "fail", why: "input 3: A = 1", case: "[[case]]" },
+  { id: "all words part 2/3", verdict: "fail", reason: "input 3: A = 1", case: "[[case]]" },
   { id: "all words part 3/3", verdict: "pass" },
   { id: "all bytes", verdict: "timeout" },
 ];

@@ -243,7 +243,7 @@ fn both_sides_of_the_wire_have_the_same_constants() {
     assert_eq!(bit("B.OVER"), Some(status::OVERFLOW));
     assert_eq!(bit("B.SHRT"), Some(status::SHORT));
     assert_eq!(bit("B.DNGR"), Some(danger::ARTICLE));
-    assert_eq!(bit("B.BOOK"), Some(danger::BOOK));
+    assert_eq!(bit("B.ORG"), Some(danger::ORIGINAL));
 }
 
 #[test]

@@ -28,17 +28,14 @@ pub struct Identity {
     /// Monitor, application, caller or debug kernel.
     pub role: Role,
     /// CRC-32 of the program.
-    #[serde(rename = "build")]
     pub build_id: u32,
     /// Most bytes of requests that may be in flight, at least [`MIN_WINDOW`].
     pub window: u16,
     /// The first and last address that WRITE accepts; 0 in the application, which has no WRITE.
-    #[serde(rename = "loads")]
     pub load_range: (u16, u16),
     /// Bits of [`super::capability`].
     pub capabilities: u8,
     /// Bits of [`super::extended_capability`]; 0 except in the application.
-    #[serde(rename = "further", default)]
     pub extended_capabilities: u16,
     /// Display name.
     pub name: String,

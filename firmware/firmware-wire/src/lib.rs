@@ -207,7 +207,7 @@ pub mod danger {
     /// The piece that has just moved is lost.
     pub const ARTICLE: u8 = 0x01;
     /// And no square before it has a higher residue.
-    pub const BOOK: u8 = 0x02;
+    pub const ORIGINAL: u8 = 0x02;
 }
 
 /// Actions in a step of TRACE.

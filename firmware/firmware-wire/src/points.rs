@@ -12,7 +12,7 @@ pub struct PointsReply {
     /// Lost and won as in the article, in quarters of a point.
     pub article: [u8; 2],
     /// Lost and won as in the original, in halves of a point.
-    pub book: [u8; 2],
+    pub original: [u8; 2],
     /// Union of all statuses.
     pub status: u8,
 }
@@ -20,6 +20,6 @@ pub struct PointsReply {
 impl PointsReply {
     pub(super) fn parse(payload: &[u8]) -> Option<Self> {
         let &[lost, p1, p2, danger, a1, a2, b1, b2, status] = payload else { return None };
-        Some(Self { lost, prizes: [p1, p2], danger, article: [a1, a2], book: [b1, b2], status })
+        Some(Self { lost, prizes: [p1, p2], danger, article: [a1, a2], original: [b1, b2], status })
     }
 }

@@ -4,6 +4,8 @@ mod batches;
 
 pub use batches::{CallTimes, CallWatchdog};
 
+use std::fmt::Debug;
+use std::ops::Range;
 use std::time::Duration;
 
 use firmware_wire::{
@@ -11,7 +13,7 @@ use firmware_wire::{
 };
 
 use crate::loader::{self, LoadError, UploadSummary};
-use crate::{Link, LinkError};
+use crate::{Link, LinkError, RequestSpec};
 
 /// The processing time of a request that calls nothing.
 const REPLY_TIMEOUT: Duration = Duration::from_millis(50);
@@ -22,6 +24,9 @@ const CALL_OVERHEAD: Duration = Duration::from_millis(16);
 const CRC_TIME_PER_BYTE: Duration = Duration::from_micros(34);
 /// What COUNT takes for a call besides the routine: 5,000 T-states at that clock.
 const COUNT_OVERHEAD: Duration = Duration::from_micros(1_360);
+
+/// How often calls are sent that are not replied to.
+const MAX_TIMEOUTS: u32 = 3;
 
 /// Error returned by the caller's client.
 #[derive(Debug, thiserror::Error)]
@@ -223,26 +228,54 @@ impl Caller {
     ) -> Result<CountReply, CallerError> {
         let operation = "counting through arguments";
         let time = (call_time + COUNT_OVERHEAD) * request.calls + REPLY_TIMEOUT;
-        match link.request(operation, &Request::Count(request.clone()), time) {
-            Ok(Reply::Counted(reply)) => Ok(reply),
-            Ok(other) => Err(unexpected(operation, &other).into()),
-            Err(error) => Err(no_reply(link, 0, request.calls as usize, error)),
+        let spec = RequestSpec::new(operation, Request::Count(request.clone()), time);
+        let spec = RequestSpec { max_timeouts: 1, ..spec };
+        let mut timeouts = 0;
+        loop {
+            match link.request_all(&spec).map(|mut replies| replies.pop()) {
+                Ok(Some(Reply::Counted(reply))) => return Ok(reply),
+                Ok(other) => return Err(unexpected(operation, &other).into()),
+                Err(error) => {
+                    timeouts += 1;
+                    self.check_lost(link, error, timeouts, 0..request.calls as usize)?;
+                }
+            }
         }
     }
+
+    /// Returns `Ok` if a request for these calls may be sent again: it or its reply was lost, as
+    /// the caller replies to another. So a routine that does not return costs its time once.
+    /// Cancels all requests in flight after a timeout.
+    fn check_lost(
+        &self,
+        link: &mut Link,
+        error: LinkError,
+        timeouts: u32,
+        calls: Range<usize>,
+    ) -> Result<(), CallerError> {
+        if !matches!(error, LinkError::Timeout { .. }) {
+            return Err(error.into());
+        }
+        link.cancel_all();
+        let program_counter = link.locate()?;
+        let (first, last) = self.identity.load_range;
+        let is_in_program = program_counter.is_some_and(|pc| (first..=last).contains(&pc));
+        if !is_in_program && timeouts < MAX_TIMEOUTS && self.replies(link) {
+            link.count_retry();
+            return Ok(());
+        }
+        let (first, calls) = (calls.start, calls.len());
+        Err(CallerError::NoReply { first, calls, program_counter, source: error })
+    }
+
+    /// Returns `true` if the caller replies to a single IDENT.
+    fn replies(&self, link: &mut Link) -> bool {
+        let spec = RequestSpec { max_timeouts: 1, ..loader::identify_request() };
+        let found = link.request_all(&spec);
+        found.is_ok_and(|replies| replies == [Reply::Identity(self.identity.clone())])
+    }
 }
 
-/// Returns the error for calls without a reply, with the program counter if the board reports it.
-fn no_reply(link: &mut Link, first: usize, calls: usize, source: LinkError) -> CallerError {
-    if !matches!(source, LinkError::Timeout { .. }) {
-        return source.into();
-    }
-    link.cancel_all();
-    match link.locate() {
-        Ok(program_counter) => CallerError::NoReply { first, calls, program_counter, source },
-        Err(error) => error.into(),
-    }
-}
-
-fn unexpected(operation: &'static str, reply: &Reply) -> LinkError {
+fn unexpected(operation: &'static str, reply: &impl Debug) -> LinkError {
     LinkError::UnexpectedReply { operation, cause: format!("{reply:?}") }
 }

@@ -12,9 +12,7 @@ use rcflash_transport::time::{Duration, Instant};
 
 use crate::error::LinkError;
 use crate::narrow::narrow;
-use crate::queue::{
-    Completion, MAX_TIMEOUTS, PendingRequest, QueueAction, RequestId, RequestQueue, RequestSpec,
-};
+use crate::queue::{Completion, PendingRequest, QueueAction, RequestId, RequestQueue, RequestSpec};
 use crate::rtt::RttEstimate;
 use crate::stats::{LinkStats, RetryCause};
 use crate::traffic::RecentTraffic;
@@ -349,6 +347,11 @@ impl Link {
         }
     }
 
+    /// Counts a request that a client of the link sends again itself.
+    pub(crate) fn count_retry(&mut self) {
+        self.stats.retries.count(RetryCause::Timeout);
+    }
+
     /// Handles one received frame or a missed deadline, or else reads from the port.
     fn poll(&mut self) -> Result<(), LinkError> {
         if let Some(frame) = self.rx_frames.pop_front() {
@@ -384,7 +387,7 @@ impl Link {
         let Some(pending) = self.queue.find(seq) else { return Ok(()) };
         let is_corrupted =
             cause != RetryCause::Timeout && pending.retries.total() >= MAX_CORRUPTIONS;
-        if is_corrupted || pending.timeouts >= MAX_TIMEOUTS {
+        if is_corrupted || pending.timeouts >= pending.max_timeouts {
             if let Some(pending) = self.queue.take(seq) {
                 let error = self.give_up_error(&pending, is_corrupted);
                 self.finish(pending, Err(error));

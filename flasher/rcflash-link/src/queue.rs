@@ -12,7 +12,8 @@ use rcflash_transport::time::{Duration, Instant};
 use crate::error::LinkError;
 use crate::stats::{RetryCause, RetryCounts};
 
-pub(super) const MAX_TIMEOUTS: u32 = 3;
+/// How often a request is sent that is not replied to.
+const MAX_TIMEOUTS: u32 = 3;
 
 /// The state of the replies to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +42,8 @@ pub struct RequestSpec {
     pub max_frames: usize,
     /// Decides when the reply is complete.
     pub classify: ReplyClassifier,
+    /// How many timeouts end the request; it is sent again after each one before.
+    pub max_timeouts: u32,
 }
 
 impl RequestSpec {
@@ -52,6 +55,7 @@ impl RequestSpec {
             processing_time,
             max_frames: 1,
             classify: |_| ReplyStatus::Complete,
+            max_timeouts: MAX_TIMEOUTS,
         }
     }
 }
@@ -88,6 +92,7 @@ pub(super) struct PendingRequest {
     classify: ReplyClassifier,
     replies: Vec<Reply>,
     pub(super) timeouts: u32,
+    pub(super) max_timeouts: u32,
     pub(super) retries: RetryCounts,
     pub(super) first_sent: Instant,
 }
@@ -113,6 +118,7 @@ impl PendingRequest {
             classify: spec.classify,
             replies: Vec::new(),
             timeouts: 0,
+            max_timeouts: spec.max_timeouts,
             retries: RetryCounts::default(),
             first_sent: now,
         })
@@ -236,7 +242,7 @@ impl RequestQueue {
         actions
     }
 
-    /// Handles a missed deadline: all are retried; the caller ends the oldest at [`MAX_TIMEOUTS`].
+    /// Handles a missed deadline: all are retried; the caller ends the oldest at its last one.
     pub(super) fn on_timeout(&mut self) -> Vec<QueueAction> {
         // The board replies in order, so only the first pending request can have timed out.
         // Cancelled requests ahead of it count towards the deadline only.

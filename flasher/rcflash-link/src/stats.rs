@@ -14,16 +14,13 @@ pub struct LinkStats {
     /// Bytes sent and received.
     pub bytes: (u64, u64),
     /// Retries by cause.
-    #[serde(rename = "repeats")]
     pub retries: RetryCounts,
     /// Frames that arrived corrupted at the host.
-    #[serde(rename = "damaged_here")]
     pub corrupted_at_host: u64,
     /// Replies that matched no pending request.
-    #[serde(rename = "strays")]
     pub unmatched_replies: u64,
     /// The time with at least one request in flight.
-    #[serde(rename = "occupied_us", with = "microseconds")]
+    #[serde(rename = "busy_us", with = "microseconds")]
     pub busy: Duration,
 }
 
@@ -46,10 +43,8 @@ mod microseconds {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RetryCounts {
     /// No reply arrived in time.
-    #[serde(rename = "silence")]
     pub timeout: u64,
     /// The board reported that a frame arrived corrupted.
-    #[serde(rename = "damaged_there")]
     pub corrupted_at_board: u64,
     /// The board's receiver lost a byte.
     pub overrun: u64,
@@ -194,7 +189,7 @@ mod tests {
     #[test]
     fn figures_are_written_in_microseconds_and_read_again() {
         let text = serde_json::to_string(&stats(4)).expect("JSON");
-        assert!(text.contains(r#""occupied_us":68"#), "{text}");
+        assert!(text.contains(r#""busy_us":68"#), "{text}");
         assert_eq!(serde_json::from_str::<LinkStats>(&text).expect("the same"), stats(4));
     }
 }

@@ -50,24 +50,32 @@ pub struct HostedProgram<'a> {
 }
 
 impl ResidentMonitor {
-    /// All host monitors that have a name.
-    pub const ALL: [Self; 4] = [
-        Self::Memory(StockMonitor::Scm),
-        Self::Memory(StockMonitor::Romwbw),
-        Self::Memory(StockMonitor::Basic),
-        Self::Cpm,
+    /// The monitors that a word of `--via` names, each with the word and its explanation for
+    /// `--help`.
+    pub const NAMED: [(Self, &'static str, &'static str); 4] = [
+        (Self::Memory(StockMonitor::Scm), "scm", "The Small Computer Monitor, at its prompt `*`"),
+        (
+            Self::Memory(StockMonitor::Romwbw),
+            "romwbw",
+            "RomWBW's debug monitor, at its prompt or at the boot loader's",
+        ),
+        (
+            Self::Memory(StockMonitor::Basic),
+            "basic",
+            "A ROM BASIC 4.7, Searle's or feilipu's, into which a hex loader is typed first",
+        ),
+        (
+            Self::Cpm,
+            "cpm",
+            "CP/M at its prompt, or any XMODEM receiver; `rcflash write` sends the file unchanged",
+        ),
     ];
 
-    /// Returns the name on the command line, or `FILE.toml` for a described one.
+    /// Returns the word of the monitor on the command line, or `FILE.toml` for a described one.
     #[must_use]
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Memory(StockMonitor::Scm) => "scm",
-            Self::Memory(StockMonitor::Romwbw) => "romwbw",
-            Self::Memory(StockMonitor::Basic) => "basic",
-            Self::Memory(StockMonitor::Described(_)) => "FILE.toml",
-            Self::Cpm => "cpm",
-        }
+        let named = Self::NAMED.into_iter().find(|(monitor, ..)| monitor == self);
+        named.map_or("FILE.toml", |(_, word, _)| word)
     }
 
     /// Returns the monitor of this name.
@@ -77,7 +85,8 @@ impl ResidentMonitor {
     /// assert_eq!(ResidentMonitor::from_name("cpm"), Some(ResidentMonitor::Cpm));
     /// ```
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|host| host.name() == name)
+        let named = Self::NAMED.into_iter().find(|(_, word, _)| *word == name);
+        named.map(|(monitor, ..)| monitor)
     }
 
     /// Returns the monitor that loads programs on a board with `peer`; this project's own is none.
@@ -203,8 +212,9 @@ mod tests {
 
     #[test]
     fn every_peer_but_ours_leads_to_a_host_that_can_be_named() {
-        for host in ResidentMonitor::ALL {
-            assert_eq!(ResidentMonitor::from_name(host.name()), Some(host.clone()));
+        for (host, word, _) in ResidentMonitor::NAMED {
+            assert_eq!(host.name(), word);
+            assert_eq!(ResidentMonitor::from_name(word), Some(host));
         }
         assert_eq!(ResidentMonitor::from_name("monitor"), None);
         let romwbw = ResidentMonitor::Memory(StockMonitor::Romwbw);

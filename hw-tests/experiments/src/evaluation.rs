@@ -98,7 +98,7 @@ impl HangingPieces {
         let balance = match rule {
             LeafRule::Quiescence | LeafRule::Static => return 0,
             LeafRule::Article | LeafRule::Bonus => self.prizes.article().balance(),
-            LeafRule::Book => self.prizes.book().balance(),
+            LeafRule::Original => self.prizes.original().balance(),
         };
         let further = |residues: &[u8], counted| residues.len().saturating_sub(counted) as i32;
         let battles = further(&self.mover, 1) - further(&self.other, 2);

@@ -31,7 +31,7 @@ pub enum LeafRule {
     /// The same, and a bonus for each further battle won.
     Bonus,
     /// Sargon's residues as the original program uses them.
-    Book,
+    Original,
 }
 
 /// A variant of the searcher. Its name lists its parts, joined by `+`, the order of captures first:
@@ -43,7 +43,7 @@ pub enum LeafRule {
 /// | `killers`, `history` | order quiet moves by earlier cutoffs |
 /// | `quiets` | late quiet moves are searched less deeply |
 /// | `captures`, `checks` | the same for captures, and quiet checks, that lose by exchange value |
-/// | `static`, `article`, `bonus`, `book` | replace the quiescence search ([`LeafRule`]) |
+/// | `static`, `article`, `bonus`, `original` | replace the quiescence search ([`LeafRule`]) |
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Player {
     name: String,
@@ -113,7 +113,7 @@ impl Player {
             "static" => self.leaf = LeafRule::Static,
             "article" => self.leaf = LeafRule::Article,
             "bonus" => self.leaf = LeafRule::Bonus,
-            "book" => self.leaf = LeafRule::Book,
+            "original" => self.leaf = LeafRule::Original,
             other => return Err(format!("unknown part '{other}' of '{}'", self.name)),
         }
         Ok(())

@@ -9,9 +9,9 @@ use firmware::evaluator::{Behaviour, Evaluator, ROUTINES};
 use firmware::profile::BoardProfile;
 use hil_harness::board::{Board, BoardKind};
 use hil_harness::file_system::OsFileSystem;
-use hil_harness::live::Programs;
+use hil_harness::live::{BoardConfig, Programs};
 use rcflash_link::rig::DEFAULT_BOARD;
-use sargon_suite::{BoardConfig, LiveBoard};
+use sargon_suite::{SargonBoard, SargonConfig};
 use serde::Deserialize;
 
 use crate::error::PageError;
@@ -89,28 +89,30 @@ pub(crate) fn profile(name: Option<&str>) -> Result<BoardProfile, PageError> {
 }
 
 /// A plan for a board that is simulated in this program, in a time of its own.
-pub(crate) fn plan(profile: BoardProfile, evaluator: &EvaluatorSources) -> BoardConfig {
+pub(crate) fn plan(profile: BoardProfile, evaluator: &EvaluatorSources) -> SargonConfig {
     let board = BoardKind::InProcess { rom: None };
-    BoardConfig { board, suite: evaluator.built_in().into(), ..BoardConfig::simulated(profile) }
+    let board = BoardConfig { board, ..BoardConfig::simulated(profile) };
+    SargonConfig { board, suite: evaluator.built_in().into() }
 }
 
 /// Powers a board up, loads the application and starts it; `wrap` may put another in its place.
 pub(crate) fn start(
-    plan: &BoardConfig,
+    plan: &SargonConfig,
     programs: Programs,
     wrap: impl FnOnce(Box<dyn Board>) -> Box<dyn Board>,
-) -> Result<LiveBoard, PageError> {
-    Ok(LiveBoard::prepare_with(plan, Arc::new(programs), &OsFileSystem, wrap)?)
+) -> Result<SargonBoard, PageError> {
+    Ok(SargonBoard::prepare_with(plan, Arc::new(programs), &OsFileSystem, wrap)?)
 }
 
 /// A board in this program with this evaluator; `stop` ends its waits.
 pub(crate) fn simulated(
     evaluator: &EvaluatorSources,
     stop: &Arc<AtomicBool>,
-) -> Result<LiveBoard, PageError> {
+) -> Result<SargonBoard, PageError> {
     let profile = profile(None)?;
     let programs = evaluator.programs(&profile, ProgramKind::Application)?;
-    let plan = BoardConfig { cancel: Some(Arc::clone(stop)), ..plan(profile, evaluator) };
+    let mut plan = plan(profile, evaluator);
+    plan.board.cancel = Some(Arc::clone(stop));
     start(&plan, programs, |board| board)
 }
 
@@ -141,7 +143,7 @@ pub(crate) fn list() -> Result<Vec<BoardInfo>, PageError> {
 
 #[derive(Default)]
 pub(crate) struct Boards {
-    kept: Vec<(EvaluatorSources, LiveBoard)>,
+    kept: Vec<(EvaluatorSources, SargonBoard)>,
 }
 
 impl Boards {
@@ -149,7 +151,7 @@ impl Boards {
     pub(crate) fn with(
         &mut self,
         evaluator: &EvaluatorSources,
-    ) -> Result<&mut LiveBoard, PageError> {
+    ) -> Result<&mut SargonBoard, PageError> {
         let known = self.kept.iter().position(|(kept, _)| kept == evaluator);
         let entry = match known {
             Some(at) => self.kept.remove(at),

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hil_harness::runner::{RunEnd, RunOptions, Verdict, run_cases};
+use hil_harness::runner::{RunEnd, RunOptions, Verdict};
 use rcflash_transport::time::{Duration, Instant};
 use sargon_corpus::{Case, builtin_corpus};
-use sargon_suite::{CaseResult, LiveBoard, VerdictCounts};
+use sargon_suite::{CaseResult, SargonBoard, VerdictCounts, run_cases};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -50,7 +50,7 @@ impl CaseSelection {
 
 pub(crate) struct CorpusRun {
     request: u64,
-    live: LiveBoard,
+    live: SargonBoard,
     build: String,
     cases: VecDeque<Case>,
     total: usize,
@@ -68,13 +68,13 @@ pub(crate) struct CorpusRun {
 impl CorpusRun {
     pub(crate) fn new(
         request: u64,
-        live: LiveBoard,
+        live: SargonBoard,
         cases: Vec<Case>,
         interrupted: Arc<AtomicBool>,
     ) -> Self {
         Self {
             request,
-            build: format!("{:08X}", live.application.build_id),
+            build: format!("{:08X}", live.live.identity().build_id),
             live,
             total: cases.len(),
             cases: cases.into(),

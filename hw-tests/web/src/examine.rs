@@ -9,7 +9,7 @@ use sargon_reference::{
     AttackersArray, Colour, Direction, Evaluation, Piece, Pin, Position, Square, SquareResult,
     evaluate_as, parse_fen,
 };
-use sargon_suite::{LiveBoard, SargonBoard};
+use sargon_suite::SargonBoard;
 use serde::Serialize;
 
 use crate::board::{Boards, EvaluatorSources};
@@ -133,17 +133,17 @@ pub(crate) fn square(position: &Position, name: &str) -> Result<Square, PageErro
 
 impl BoardObservation {
     /// Requests the position and the steps of each exchange from the board.
-    fn by(live: &mut LiveBoard, position: &Position, wanted: Option<Square>) -> Self {
+    fn by(live: &mut SargonBoard, position: &Position, wanted: Option<Square>) -> Self {
         let mut seen = Self::default();
         if let Err(error) = seen.observe(live, position, wanted) {
-            seen.error = Some(format!("{error}; {}", live.describe_program_counter()));
+            seen.error = Some(format!("{error}; {}", live.live.describe_program_counter()));
         }
         seen
     }
 
     fn observe(
         &mut self,
-        live: &mut LiveBoard,
+        live: &mut SargonBoard,
         position: &Position,
         wanted: Option<Square>,
     ) -> Result<(), LinkError> {

@@ -21,7 +21,6 @@ use rcflash_monitors::{
 use rcflash_transport::Transport;
 use rcflash_transport::port::OpenError;
 use rcflash_transport::time::{Duration, Instant};
-use sargon_suite::BoardConfig;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -406,13 +405,10 @@ impl<'a> SerialTask<'a> {
         };
         let programs = evaluator.programs(&self.profile, kind)?;
         let stop = Arc::clone(&self.port.stop);
-        let simulated = plan(self.profile.clone(), &evaluator);
-        let plan = BoardConfig {
-            stock_monitor: host,
-            cancel: Some(Arc::clone(&stop)),
-            on_notice: record_note,
-            ..simulated
-        };
+        let mut plan = plan(self.profile.clone(), &evaluator);
+        plan.board.stock_monitor = host;
+        plan.board.cancel = Some(Arc::clone(&stop));
+        plan.board.on_notice = record_note;
         let board = PagePortBoard { port: self.port.clone(), baud: self.baud() };
         // The plan's own board is a simulated one, which is powered up and left at once.
         let live = start(&plan, programs, |_| Box::new(board));

@@ -5,7 +5,7 @@ use std::path::Path;
 use rcflash_transport::time::{Duration, Instant};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use testfile_suite::{RunOptions, SimulatedMachine, TestFile, TestResult, Verdict, run_one};
+use testfile_suite::{SimulatedMachine, TestFile, TestOptions, TestResult, run_one};
 
 use crate::assemble::loader;
 use crate::board::SourceFile;
@@ -51,7 +51,7 @@ impl Job for TestRun {
         let begun = Instant::now();
         while !self.is_over() && begun.elapsed() < MAX_SLICE_TIME {
             let index = self.results.len();
-            match run_one(&self.file, index, &mut self.machine, &RunOptions::default()) {
+            match run_one(&self.file, index, &mut self.machine, &TestOptions::default()) {
                 Ok(result) => self.results.push(facts(&result)),
                 Err(error) => return Slice::Done(Err(PageError::new(error))),
             }
@@ -70,15 +70,11 @@ impl Job for TestRun {
 }
 
 fn facts(result: &TestResult) -> Value {
-    let verdict = match result.verdict {
-        Verdict::Pass => "pass",
-        Verdict::Fail => "fail",
-        Verdict::Skipped => "skipped",
-    };
+    let reason = result.reason.clone().or(result.details.tried.clone());
     let differences = result.differences.iter().map(ToString::to_string);
-    let why: Vec<String> = result.reason.clone().into_iter().chain(differences).collect();
+    let why: Vec<String> = reason.into_iter().chain(differences).collect();
     json!({
-        "name": result.id, "line": result.line, "verdict": verdict,
-        "why": why.join("\n"), "tStates": result.t_states,
+        "name": result.id, "line": result.details.line, "verdict": result.verdict.as_str(),
+        "why": why.join("\n"), "tStates": result.details.t_states,
     })
 }

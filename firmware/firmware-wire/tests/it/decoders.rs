@@ -84,8 +84,8 @@ fn flash_payload(reply: &FlashReply) -> Vec<u8> {
 }
 
 fn points_payload(points: &PointsReply) -> Vec<u8> {
-    let PointsReply { lost, prizes, danger, article, book, status } = points;
-    [&[*lost][..], prizes, &[*danger], article, book, &[*status]].concat()
+    let PointsReply { lost, prizes, danger, article, original, status } = points;
+    [&[*lost][..], prizes, &[*danger], article, original, &[*status]].concat()
 }
 
 fn state_payload(state: &StoppedState) -> Vec<u8> {

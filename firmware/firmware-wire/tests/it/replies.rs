@@ -6,7 +6,7 @@ use firmware_wire::{PointsReply, Reply, SquareRecord, StepRecord, StopReason, St
 const POINTS: [u8; 9] = [1, 2, 3, 4, 5, 6, 7, 8, 9];
 
 fn points() -> PointsReply {
-    PointsReply { lost: 1, prizes: [2, 3], danger: 4, article: [5, 6], book: [7, 8], status: 9 }
+    PointsReply { lost: 1, prizes: [2, 3], danger: 4, article: [5, 6], original: [7, 8], status: 9 }
 }
 
 fn check(kind: u8, payload: &[u8], expected: Reply) {

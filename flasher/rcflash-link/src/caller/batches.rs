@@ -14,9 +14,7 @@ use firmware_wire::{
     MemoryResult, Reply, Request, kind,
 };
 
-use super::{
-    CALL_OVERHEAD, CRC_TIME_PER_BYTE, Caller, CallerError, REPLY_TIMEOUT, no_reply, unexpected,
-};
+use super::{CALL_OVERHEAD, CRC_TIME_PER_BYTE, Caller, CallerError, REPLY_TIMEOUT, unexpected};
 use crate::narrow::narrow;
 use crate::queue::RequestId;
 use crate::{Link, LinkError, RequestSpec, loader};
@@ -134,6 +132,8 @@ struct Pipeline<'a> {
     calls: &'a [Call],
     times: CallTimes,
     in_flight: Vec<SentBatch>,
+    /// How often the board was asked whether it still replies.
+    timeouts: u32,
     /// The results of batches by their first call.
     results: BTreeMap<usize, Vec<CallResult>>,
 }
@@ -147,7 +147,7 @@ impl<'a> Pipeline<'a> {
         times: CallTimes,
     ) -> Self {
         let (in_flight, results) = (Vec::new(), BTreeMap::new());
-        Self { caller, link, first, calls, times, in_flight, results }
+        Self { caller, link, first, calls, times, in_flight, timeouts: 0, results }
     }
 
     /// Makes the first calls, in batches of these sizes.
@@ -188,7 +188,8 @@ impl<'a> Pipeline<'a> {
     ) -> Result<(), LinkError> {
         let time = self.times.of(&batch.calls);
         let request = Request::Call(batch.clone());
-        let id = self.link.submit(&RequestSpec::new(OPERATION, request, time))?;
+        let spec = RequestSpec { max_timeouts: 1, ..RequestSpec::new(OPERATION, request, time) };
+        let id = self.link.submit(&spec)?;
         self.in_flight.push(SentBatch { id, range, batch, refusals });
         Ok(())
     }
@@ -213,12 +214,23 @@ impl<'a> Pipeline<'a> {
                 Ok(self.send(sent.range, sent.batch, sent.refusals + 1)?)
             }
             Err(error) => {
-                let first = self.first + sent.range.start;
-                Err(no_reply(self.link, first, sent.range.len(), error))
+                self.timeouts += 1;
+                let calls = self.first + sent.range.start..self.first + sent.range.end;
+                self.caller.check_lost(self.link, error, self.timeouts, calls)?;
+                self.send_again(sent)
             }
             Ok(Some(other)) => Err(unexpected(OPERATION, &other).into()),
             Ok(None) => Err(LinkError::unexpected_reply(OPERATION, "it is empty").into()),
         }
+    }
+
+    /// Sends a batch and those after it again. The caller makes only calls that it has not made.
+    fn send_again(&mut self, sent: SentBatch) -> Result<(), CallerError> {
+        let later = std::mem::take(&mut self.in_flight);
+        for SentBatch { range, batch, refusals, .. } in std::iter::once(sent).chain(later) {
+            self.send(range, batch, refusals)?;
+        }
+        Ok(())
     }
 
     fn accept(&self, sent: &SentBatch, bytes: &[u8]) -> Result<Vec<CallResult>, CallerError> {

@@ -21,7 +21,7 @@ pub struct Prizes {
     /// `true` if the piece that has just moved has a residue, which the article counts as lost.
     pub article_danger: bool,
     /// The same by the original: only if no earlier square has a higher residue.
-    pub book_danger: bool,
+    pub original_danger: bool,
 }
 
 /// Losses and gains by one scoring rule, in fractions of a point.
@@ -52,7 +52,7 @@ impl Prizes {
         residues: impl IntoIterator<Item = (Square, Piece, u8)>,
     ) -> Self {
         let mut prizes =
-            Self { lost: 0, first: 0, second: 0, article_danger: false, book_danger: false };
+            Self { lost: 0, first: 0, second: 0, article_danger: false, original_danger: false };
         for (square, piece, residue) in residues {
             if residue == 0 {
                 continue;
@@ -60,7 +60,7 @@ impl Prizes {
             if piece.colour == mover {
                 let is_moved = moved == Some(square);
                 prizes.article_danger |= is_moved;
-                prizes.book_danger |= is_moved && residue >= prizes.lost;
+                prizes.original_danger |= is_moved && residue >= prizes.lost;
                 prizes.lost = prizes.lost.max(residue);
             } else if residue > prizes.first {
                 (prizes.first, prizes.second) = (residue, prizes.first);
@@ -79,8 +79,8 @@ impl Prizes {
 
     /// Returns the score by the original, in halves of a point: the loss less half a point,
     /// and half of the second prize less half a point, rounded down.
-    pub fn book(&self) -> ScoreAdjustment {
-        let second = if self.book_danger { 0 } else { self.second };
+    pub fn original(&self) -> ScoreAdjustment {
+        let second = if self.original_danger { 0 } else { self.second };
         let less = |points: u8| (2 * points).saturating_sub(1);
         ScoreAdjustment { lost: less(self.lost), won: less(second) / 2, parts: 2 }
     }

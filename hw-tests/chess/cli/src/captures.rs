@@ -80,7 +80,7 @@ struct CaptureEntry {
 #[derive(Serialize)]
 struct IllegalEntry {
     uci: String,
-    why: &'static str,
+    reason: &'static str,
 }
 
 #[derive(Serialize)]
@@ -124,7 +124,7 @@ fn json(
     let found = CapturesLine {
         captures: kept.chain(dropped).collect(),
         illegal: illegal
-            .map(|(m, why)| IllegalEntry { uci: position.uci(*m), why: reason(*why) })
+            .map(|(m, why)| IllegalEntry { uci: position.uci(*m), reason: reason(*why) })
             .collect(),
         statistics: ordered.statistics,
         exchanges: soma_of(position, ordered, values).iter().map(exchange).collect(),

@@ -9,10 +9,11 @@ use cli_support::exit::{
     CommandError, CommandResult, ENVIRONMENT, FAILED, INTERRUPTED, NOTHING_SELECTED, USAGE,
 };
 use firmware_wire::capability;
-use hil_harness::report::{RunTarget, line_statistics_text};
+use hil_harness::campaign::Executor;
+use hil_harness::report::line_statistics_text;
 use indicatif::{ProgressBar, ProgressStyle};
 use sargon_reference::Colour;
-use sargon_suite::LiveBoard;
+use sargon_suite::SargonBoard;
 use sargon_suite::exhaust::{
     ArraySpace, CHUNK_ARRAYS, ExhaustEnd, ExhaustPlan, ExhaustTotals, Space, check_arrays,
     mismatch_text, summary_text,
@@ -60,7 +61,7 @@ pub(super) fn exhaust(args: &ExhaustArgs) -> CommandResult {
     let goal = goal(args)?;
     let interrupted = install_handler()?;
     let mut boards = prepare(args, &goal)?;
-    let target = boards.first().map_or_else(String::new, |it| RunTarget::of_board(it).phrase());
+    let target = boards.first().map_or_else(String::new, |it| it.target().phrase());
     let began = Instant::now();
     let began_there = board_time(&boards);
     let bar = progress_bar(goal.range.len() as u64);
@@ -69,29 +70,29 @@ pub(super) fn exhaust(args: &ExhaustArgs) -> CommandResult {
     bar.finish_and_clear();
     let there = board_time(&boards).zip(began_there).map(|(now, then)| now.saturating_sub(then));
     print(&summary_text(&goal, &totals, there, began.elapsed()))?;
-    print(&line_statistics_text(boards.iter().map(LiveBoard::stats).sum()))?;
+    print(&line_statistics_text(boards.iter().map(|it| it.live.stats()).sum()))?;
     conclude(&goal, &totals, ended, &target)
 }
 
 /// Prepares the board; an unpaced simulated one once per processor, up to the chunks.
-fn prepare(args: &ExhaustArgs, goal: &ExhaustPlan) -> Result<Vec<LiveBoard>, CommandError> {
+fn prepare(args: &ExhaustArgs, goal: &ExhaustPlan) -> Result<Vec<SargonBoard>, CommandError> {
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
     let stretches = goal.range.len().div_ceil(CHUNK_ARRAYS.into());
-    let boards = LiveBoard::prepare_pool(&args.board.plan()?, processors.min(stretches))?;
+    let boards = SargonBoard::prepare_pool(&args.board.plan()?, processors.min(stretches))?;
     if let Some(rig) = boards.first() {
-        if rig.application.capabilities & capability::EXHAUST == 0 {
-            let message = format!("{} does not support EXHAUST", rig.application);
+        if !rig.live.has_capability(capability::EXHAUST) {
+            let message = format!("{} does not support EXHAUST", rig.live.identity());
             return Err(CommandError::new(ENVIRONMENT, message));
         }
         let times =
             if boards.len() > 1 { format!(" ({} times)", boards.len()) } else { String::new() };
-        cli_support::eprint_message!("{} on {}{times}", rig.application, rig.board());
+        cli_support::eprint_message!("{} on {}{times}", rig.live.identity(), rig.live.name());
     }
     Ok(boards)
 }
 
-fn board_time(boards: &[LiveBoard]) -> Option<Duration> {
-    boards.iter().map(LiveBoard::board_time).sum()
+fn board_time(boards: &[SargonBoard]) -> Option<Duration> {
+    boards.iter().map(|it| it.live.board_time()).sum()
 }
 
 fn conclude(

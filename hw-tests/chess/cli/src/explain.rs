@@ -17,7 +17,7 @@ use sargon_corpus::encode;
 use sargon_reference::{
     AttackersArray, Colour, Evaluation, Piece, Position, Square, SquareResult, evaluate_as,
 };
-use sargon_suite::{LiveBoard, SargonBoard};
+use sargon_suite::SargonBoard;
 
 use cli_support::output::print;
 use explanation::{ExchangeSteps, Explanation, PointValues};
@@ -49,7 +49,7 @@ pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
     }
     let mut plan = args.board.plan()?;
     plan.suite.record_exchange_calls = true;
-    let mut rig = LiveBoard::prepare(&plan)?;
+    let mut rig = SargonBoard::prepare(&plan)?;
     let battle = Explanation::run_exchange(&mut rig, position, args.square, args.values)?;
     print(&show::explanation(&battle))?;
     let board = &battle.board;
@@ -64,7 +64,7 @@ pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
 
 impl Explanation {
     fn run_exchange(
-        rig: &mut LiveBoard,
+        rig: &mut SargonBoard,
         position: Position,
         square: Square,
         values: PointValues,
@@ -121,7 +121,7 @@ struct BoardExchange {
 impl BoardExchange {
     /// Requests an exchange from the board. If it does not end, prints the observed calls.
     fn request(
-        rig: &mut LiveBoard,
+        rig: &mut SargonBoard,
         piece: Piece,
         array: &AttackersArray,
         values: PointValues,
@@ -146,8 +146,8 @@ fn empty_square(square: Square) -> CommandError {
 }
 
 /// Returns the error for a board that did not reply, with its program counter.
-fn board_error(rig: &mut LiveBoard, error: &dyn Display) -> CommandError {
-    CommandError::new(ENVIRONMENT, format!("{error}; {}", rig.describe_program_counter()))
+fn board_error(rig: &mut SargonBoard, error: &dyn Display) -> CommandError {
+    CommandError::new(ENVIRONMENT, format!("{error}; {}", rig.live.describe_program_counter()))
 }
 
 /// Returns `true` if a count is higher than the entries of its section.

@@ -9,8 +9,8 @@ use cli_support::text;
 use firmware_wire::{PointsReply, danger};
 use sargon_analysis::{Prizes, ScoreAdjustment};
 use sargon_reference::{Behaviour, Colour, Position, Square, evaluate_as};
+use sargon_suite::SargonBoard;
 use sargon_suite::compare::compare_points;
-use sargon_suite::{LiveBoard, SargonBoard};
 use serde::Serialize;
 
 use cli_support::output::{pluralize, print};
@@ -41,7 +41,7 @@ pub(super) fn prizes(args: &PrizesArgs) -> CommandResult {
     if args.moved.is_some() && has_several(&mut positions) {
         return Err(CommandError::new(USAGE, "--moved works with a single position only"));
     }
-    let mut rig = LiveBoard::prepare(&args.board.plan()?)?;
+    let mut rig = SargonBoard::prepare(&args.board.plan()?)?;
     let mut wrong = 0;
     let mut single = SinglePosition::default();
     positions.for_each(
@@ -99,14 +99,14 @@ struct PrizeColumn {
     article_danger: bool,
     article_lost: f64,
     article_won: f64,
-    book_danger: bool,
-    book_lost: f64,
-    book_won: f64,
+    original_danger: bool,
+    original_lost: f64,
+    original_won: f64,
 }
 
 impl PositionPrizes {
     fn of(
-        rig: &mut LiveBoard,
+        rig: &mut SargonBoard,
         named: &NamedPosition,
         moved: Option<Square>,
     ) -> Result<Self, CommandError> {
@@ -121,19 +121,19 @@ impl PositionPrizes {
 
     fn columns(&self) -> [PrizeColumn; 2] {
         let account = |[lost, won]: [u8; 2], parts| ScoreAdjustment { lost, won, parts };
-        let Prizes { lost, first, second, article_danger, book_danger } = self.host;
+        let Prizes { lost, first, second, article_danger, original_danger } = self.host;
         let host = column(
             lost,
             [first, second],
-            [article_danger, book_danger],
+            [article_danger, original_danger],
             self.host.article(),
-            self.host.book(),
+            self.host.original(),
         );
         let board = &self.board;
-        let dangers = [danger::ARTICLE, danger::BOOK].map(|bit| board.danger & bit != 0);
+        let dangers = [danger::ARTICLE, danger::ORIGINAL].map(|bit| board.danger & bit != 0);
         let article = account(board.article, 4);
-        let book = account(board.book, 2);
-        [host, column(board.lost, board.prizes, dangers, article, book)]
+        let original = account(board.original, 2);
+        [host, column(board.lost, board.prizes, dangers, article, original)]
     }
 
     fn line(&self) -> PrizesLine {
@@ -162,10 +162,10 @@ impl PositionPrizes {
         row("         lost", |c| c.article_lost.to_string());
         row("         won, 3/4 of the second prize", |c| c.article_won.to_string());
         row("         balance", |c| (c.article_won - c.article_lost).to_string());
-        row("program: the piece moved is in danger", |c| yes(c.book_danger));
-        row("         lost", |c| c.book_lost.to_string());
-        row("         won", |c| c.book_won.to_string());
-        row("         balance", |c| (c.book_won - c.book_lost).to_string());
+        row("program: the piece moved is in danger", |c| yes(c.original_danger));
+        row("         lost", |c| c.original_lost.to_string());
+        row("         won", |c| c.original_won.to_string());
+        row("         balance", |c| (c.original_won - c.original_lost).to_string());
         text
     }
 }
@@ -179,9 +179,9 @@ fn host(position: &Position, behaviour: Behaviour, mover: Colour, moved: Option<
 fn column(
     lost: u8,
     prizes: [u8; 2],
-    [article_danger, book_danger]: [bool; 2],
+    [article_danger, original_danger]: [bool; 2],
     article: ScoreAdjustment,
-    book: ScoreAdjustment,
+    original: ScoreAdjustment,
 ) -> PrizeColumn {
     let points = |count: u8, account: ScoreAdjustment| f64::from(count) / f64::from(account.parts);
     PrizeColumn {
@@ -190,9 +190,9 @@ fn column(
         article_danger,
         article_lost: points(article.lost, article),
         article_won: points(article.won, article),
-        book_danger,
-        book_lost: points(book.lost, book),
-        book_won: points(book.won, book),
+        original_danger,
+        original_lost: points(original.lost, original),
+        original_won: points(original.won, original),
     }
 }
 

@@ -4,9 +4,9 @@ use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT, FAILED};
 use cli_support::text;
 use sargon_corpus::documented_residues;
+use sargon_suite::SargonBoard;
 use sargon_suite::compare::compare_position;
 use sargon_suite::residues::position_entry;
-use sargon_suite::{LiveBoard, SargonBoard};
 
 use cli_support::output::{pluralize, print};
 use sargon_corpus::args::PositionArgs;
@@ -29,7 +29,7 @@ pub(super) struct ResiduesArgs {
 
 pub(super) fn residues(args: &ResiduesArgs) -> CommandResult {
     let mut positions = sources(args).open(true)?;
-    let mut rig = LiveBoard::prepare(&args.board.plan()?)?;
+    let mut rig = SargonBoard::prepare(&args.board.plan()?)?;
     let mut differ = 0;
     positions.for_each(
         |named| named.position(),

@@ -8,8 +8,9 @@ use board_simulator::{BoardModel, QueueLine};
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use firmware::profile::BoardProfile;
+use hil_harness::live::BoardConfig;
 use sargon_corpus::{CORPUS_SEED, generate};
-use sargon_suite::{BoardConfig, LiveBoard, SargonBoard};
+use sargon_suite::SargonBoard;
 
 fn main() {
     divan::main();
@@ -37,7 +38,7 @@ fn emulation(bencher: Bencher) {
 
 #[divan::bench]
 fn positions(bencher: Bencher) {
-    let mut live = LiveBoard::prepare(&BoardConfig::simulated(classic()))
+    let mut live = SargonBoard::prepare(&BoardConfig::simulated(classic()).into())
         .unwrap_or_else(|error| panic!("{error}"));
     let positions = generate(CORPUS_SEED, 50);
     bencher.counter(ItemsCount::new(positions.len())).bench_local(|| {

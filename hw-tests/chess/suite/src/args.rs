@@ -11,9 +11,10 @@ use cli_support::file_roles::{ArgumentRole, FileRole};
 use cli_support::files::read_input as read;
 use firmware::evaluator::{Behaviour, Evaluator};
 use hil_harness::args::{BoardArgs, FILE_ROLES as BOARD_FILE_ROLES, LINE};
+use hil_harness::live::BoardConfig;
 use hil_harness::report::FollowUpOptions;
 
-use crate::BoardConfig;
+use crate::SargonConfig;
 
 pub use files::read_program;
 
@@ -126,7 +127,7 @@ impl SargonBoardArgs {
     /// # Errors
     /// Returns an error of usage for options that exclude each other, and one of the environment
     /// for files that can't be read.
-    pub fn plan(&self) -> Result<BoardConfig, CommandError> {
+    pub fn plan(&self) -> Result<SargonConfig, CommandError> {
         self.with_evaluator(self.board.plan()?)
     }
 
@@ -135,7 +136,7 @@ impl SargonBoardArgs {
     /// # Errors
     /// Returns an error of usage for options that exclude each other, and one of the environment
     /// for files that can't be read.
-    pub fn with_evaluator(&self, board: BoardConfig) -> Result<BoardConfig, CommandError> {
+    pub fn with_evaluator(&self, board: BoardConfig) -> Result<SargonConfig, CommandError> {
         if self.faults.is_some() && self.board.transcript().is_some() {
             let why = "--faults does not work with a replay, which has no line: omit it";
             return Err(CommandError::new(USAGE, why));
@@ -143,12 +144,9 @@ impl SargonBoardArgs {
         // A missing listing must not be taken for a folder.
         self.listing.as_deref().map(read).transpose()?;
         let evaluator = Evaluator { behaviour: self.behaviour, own: self.own().cloned() };
-        Ok(BoardConfig {
-            suite: evaluator.into(),
-            application: self.app.as_deref().map(read_program).transpose()?,
-            fault_seed: self.faults,
-            ..board
-        })
+        let application = self.app.as_deref().map(read_program).transpose()?;
+        let board = BoardConfig { application, fault_seed: self.faults, ..board };
+        Ok(SargonConfig { board, suite: evaluator.into() })
     }
 }
 

@@ -10,7 +10,7 @@ use sargon_reference::{Colour, Evaluation, Position, Square, SquareResult, evalu
 
 /// The expected replies to POSITION and POINTS for one position, and their CRC-32.
 #[derive(Debug, Clone)]
-pub struct ExpectedPosition {
+pub(crate) struct ExpectedPosition {
     /// The last move that POINTS assumes: who moved, and to where.
     pub(crate) last_move: (Colour, Option<Square>),
     pub(crate) request: PositionWithMove,
@@ -69,9 +69,9 @@ fn points_reply(prizes: &Prizes, status: u8) -> PointsReply {
         lost: prizes.lost,
         prizes: [prizes.first, prizes.second],
         danger: u8::from(prizes.article_danger) * danger::ARTICLE
-            + u8::from(prizes.book_danger) * danger::BOOK,
+            + u8::from(prizes.original_danger) * danger::ORIGINAL,
         article: account(prizes.article()),
-        book: account(prizes.book()),
+        original: account(prizes.original()),
         status,
     }
 }
@@ -92,7 +92,7 @@ pub(crate) fn position_crc(response: &PositionResponse, points: &PointsReply) ->
     bytes.extend(points.prizes);
     bytes.push(points.danger);
     bytes.extend(points.article);
-    bytes.extend(points.book);
+    bytes.extend(points.original);
     bytes.push(points.status);
     crc32(&bytes)
 }

@@ -21,7 +21,6 @@ pub struct Difference {
     #[serde(with = "square_name")]
     pub square: Option<Square>,
     /// Name of the field.
-    #[serde(rename = "what")]
     pub field: Cow<'static, str>,
     /// Value on the board.
     pub board: String,
@@ -34,11 +33,11 @@ pub struct Difference {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { square, field: what, board, reference, arrays } = self;
+        let Self { square, field, board, reference, arrays } = self;
         if let Some(square) = square {
             write!(f, "{square}: ")?;
         }
-        write!(f, "{what}: board {board}, reference {reference}")?;
+        write!(f, "{field}: board {board}, reference {reference}")?;
         match arrays {
             Some([board, reference]) => write!(f, "; array: board {board}, reference {reference}"),
             None => Ok(()),
@@ -85,15 +84,15 @@ impl Differences {
     fn compare<T: PartialEq + fmt::Display>(
         &mut self,
         square: Option<Square>,
-        what: &'static str,
+        field: &'static str,
         board: T,
         reference: T,
     ) {
         if board != reference {
             let board = board.to_string();
             let reference = reference.to_string();
-            let what = Cow::Borrowed(what);
-            self.0.push(Difference { square, field: what, board, reference, arrays: None });
+            let field = Cow::Borrowed(field);
+            self.0.push(Difference { square, field, board, reference, arrays: None });
         }
     }
 
@@ -113,13 +112,18 @@ pub fn compare_points(expected: &Prizes, seen: &PointsReply) -> Vec<Difference> 
     let both = |[a, b]: [u8; 2]| format!("{a} {b}");
     let account = |account: ScoreAdjustment| [account.lost, account.won];
     let danger = u8::from(expected.article_danger) * danger::ARTICLE
-        + u8::from(expected.book_danger) * danger::BOOK;
+        + u8::from(expected.original_danger) * danger::ORIGINAL;
     found.compare(None, "highest loss", seen.lost, expected.lost);
     found.compare(None, "prizes", both(seen.prizes), both([expected.first, expected.second]));
     found.compare(None, "danger of the piece moved", seen.danger, danger);
     let article = both(account(expected.article()));
     found.compare(None, "the article's account", both(seen.article), article);
-    found.compare(None, "the program's account", both(seen.book), both(account(expected.book())));
+    found.compare(
+        None,
+        "the program's account",
+        both(seen.original),
+        both(account(expected.original())),
+    );
     found.0
 }
 

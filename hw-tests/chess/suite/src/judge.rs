@@ -1,6 +1,7 @@
 //! Judges replies of a board by the reference.
 
-use hil_harness::runner::{Verdict, merge_requests};
+use hil_harness::runner::Verdict;
+use hil_harness::verdict_table::merge_requests;
 
 use crate::CaseResult;
 use crate::checks::{ExpectedPosition, last_move};
@@ -22,6 +23,11 @@ pub(crate) fn judge_case(case: &Case, criteria: Criteria, response: &CaseRespons
         }
         _ => first,
     }
+}
+
+/// Returns the result of a case whose reply is one to another request.
+pub(crate) fn foreign_reply(case: &Case) -> CaseResult {
+    CaseResult::with_reason(case, Verdict::Error, "the reply belongs to another request")
 }
 
 fn judge_response(case: &Case, criteria: Criteria, response: &CaseResponse) -> CaseResult {
@@ -57,11 +63,7 @@ fn judge_response(case: &Case, criteria: Criteria, response: &CaseResponse) -> C
             result.differences = compare_steps(*piece, array, criteria, outcome, steps);
         }
         _ => {
-            return CaseResult::with_reason(
-                case,
-                Verdict::Error,
-                "the reply belongs to another request",
-            );
+            return foreign_reply(case);
         }
     }
     if !result.differences.is_empty() {
@@ -89,6 +91,3 @@ pub(crate) fn judge_by_crc(
     }
     merge_requests(first, judge_case(case, criteria, &CaseResponse::Points(expected.points)))
 }
-
-#[cfg(test)]
-mod tests;

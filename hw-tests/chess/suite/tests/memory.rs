@@ -14,9 +14,10 @@ use firmware::profile::BoardProfile;
 use hil_harness::board::BoardKind;
 use hil_harness::campaign::{self, Observer, RunConfig};
 use hil_harness::file_system::OsFileSystem;
-use hil_harness::live::SetupError;
+use hil_harness::live::{BoardConfig, SetupError};
+use hil_harness::suite::Suite;
 use hil_testing::many_results::ManyResults;
-use sargon_suite::{BoardConfig, RunContext};
+use sargon_suite::{Member, RunContext, SargonConfig};
 
 /// Bytes that are allocated, and the most since [`peak_during`] began.
 static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
@@ -53,7 +54,7 @@ fn peak_during(action: impl FnOnce()) -> usize {
 
 struct Silent;
 
-impl<T: campaign::Executor> Observer<T> for Silent {}
+impl<S: Suite> Observer<S> for Silent {}
 
 /// Returns the most bytes that are allocated by `count` cases of which a file has the results, and
 /// a run that resumes this file and writes the report. All cases are done, and no board is needed.
@@ -74,13 +75,14 @@ fn peak_of_resumed_run(count: usize) -> usize {
         ..RunConfig::default()
     };
     let board = BoardKind::InProcess { rom: None };
-    let plan = BoardConfig { board, ..BoardConfig::simulated(profile) };
+    let plan = SargonConfig::from(BoardConfig { board, ..BoardConfig::simulated(profile) });
+    let members = [Member { name: String::new(), plan: Ok(plan) }];
     let peak = peak_during(|| {
         let cases = cases();
         let observer = &mut Silent;
         let context = without_board(observer);
         let error =
-            campaign::run(&config, &cases, Ok(plan), context).expect_err("there is no board");
+            campaign::run(&config, &cases, &members, context).expect_err("there is no board");
         assert!(error.message.contains("does not reply"), "{error:?}");
     });
     assert_is_whole(&folder.path().join("report"), count);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, ENVIRONMENT};
-use testfile_suite::{BoardMachine, CallSession, Machine, SimulatedMachine};
+use testfile_suite::{BoardMachine, CallServer, Machine, SimulatedMachine};
 
 use hil_harness::args::BoardArgs;
 
@@ -21,15 +21,15 @@ pub(super) struct CallArgs {
 /// Replies to requests until the end of standard input, or until nobody reads the replies.
 pub(super) fn serve(args: &CallArgs) -> CommandResult {
     let machine: Box<dyn Machine> = match args.board.names_board() {
-        true => Box::new(BoardMachine::prepare(&args.board.plan::<()>()?)?),
+        true => Box::new(BoardMachine::prepare(&args.board.plan()?)?),
         false => Box::<SimulatedMachine>::default(),
     };
-    let mut session = CallSession::new(machine);
+    let mut server = CallServer::new(machine);
     if !args.sources.is_empty() {
-        let loaded = session.load(&args.sources);
+        let loaded = server.load(&args.sources);
         loaded.map_err(|message| CommandError::new(ENVIRONMENT, message))?;
     }
-    match session.serve(&mut io::stdin().lock(), &mut io::stdout().lock()) {
+    match server.serve(&mut io::stdin().lock(), &mut io::stdout().lock()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(CommandError::new(ENVIRONMENT, format!("standard input or output: {error}")))
         }

@@ -3,9 +3,11 @@
 use clap::Args;
 use cli_support::exit::{CommandResult, ENVIRONMENT};
 use hil_harness::doctor::{CheckResult, CheckStatus, check_rig};
+use hil_harness::live::BoardConfig;
 
 use cli_support::output::print;
 use sargon_suite::args::SargonBoardArgs;
+use sargon_suite::{SargonBoard, SargonConfig};
 
 #[derive(Args)]
 pub(super) struct DoctorArgs {
@@ -17,7 +19,13 @@ pub(super) fn doctor(args: &DoctorArgs) -> CommandResult {
     let plan = args.board.plan()?;
     let mut bad = false;
     let mut printed = Ok(());
-    check_rig(&plan, &mut |finding| {
+    let prepare = |board: &BoardConfig| {
+        let config = SargonConfig { board: board.clone(), suite: plan.suite.clone() };
+        let board = SargonBoard::prepare(&config)?;
+        let clock_test = board.clock_test();
+        Ok((board.live, clock_test))
+    };
+    check_rig(&plan.board, &prepare, &mut |finding| {
         bad |= finding.status == CheckStatus::Bad;
         if printed.is_ok() {
             printed = print(&line(&finding));

@@ -13,9 +13,8 @@ use cli_support::interrupt::install_handler;
 use cli_support::text::{Escape, eprint_message};
 use cli_support::time::parse_time;
 use hil_harness::args::{BoardArgs, OUTPUT};
-use hil_harness::campaign::{self, Executor, FinishedRun, Observer, RunConfig, RunContext};
+use hil_harness::campaign::{self, Executor, FinishedRun, Member, Observer, RunConfig, RunContext};
 use hil_harness::file_system::OsFileSystem;
-use hil_harness::fleet::FleetBoard;
 use hil_harness::live::{BoardConfig, SetupError};
 use hil_harness::report::REPORT_FILES;
 use hil_harness::runner::Baseline;
@@ -104,18 +103,21 @@ pub(super) struct ExecutionArgs {
 
 /// Runs cases on the board or boards that the options choose. `single` returns the plan of a
 /// run on one board, `each` that of one of several.
-pub(super) fn run_on<T: Executor, C: Default>(
+pub(super) fn run_on<T: Executor>(
     board: &BoardArgs,
     config: &RunConfig,
     cases: &[<T::Suite as Suite>::Case],
     single: impl FnOnce() -> Result<T::Plan, CommandError>,
-    each: impl Fn(BoardConfig<C>) -> Result<T::Plan, CommandError>,
+    each: impl Fn(BoardConfig) -> Result<T::Plan, CommandError>,
     prepare: &(dyn Fn(&T::Plan) -> Result<T, SetupError> + Sync),
-    observer: &mut dyn Observer<T>,
+    observer: &mut dyn Observer<T::Suite>,
 ) -> Result<FinishedRun<T::Suite>, CommandError> {
     let plan = |name: &String| board.config_for(name).and_then(&each);
-    let member = |name: &String| FleetBoard { name: name.clone(), plan: plan(name) };
-    let members: Vec<_> = config.boards.iter().map(member).collect();
+    let member = |name: &String| Member { name: name.clone(), plan: plan(name) };
+    let mut members: Vec<_> = config.boards.iter().map(member).collect();
+    if members.is_empty() {
+        members.push(Member { name: config.board.clone(), plan: single() });
+    }
     let context = RunContext {
         file_system: &OsFileSystem,
         clock: Arc::new(Instant::now),
@@ -123,10 +125,7 @@ pub(super) fn run_on<T: Executor, C: Default>(
         prepare,
         observer,
     };
-    if members.is_empty() {
-        return campaign::run(config, cases, single(), context);
-    }
-    campaign::run_on_fleet(config, cases, &members, context)
+    campaign::run(config, cases, &members, context)
 }
 
 /// Parses a duration in which cases can run.

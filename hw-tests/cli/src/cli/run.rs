@@ -4,12 +4,11 @@ use clap::Args;
 use cli_support::exit::{CommandError, CommandResult, INCOMPLETE, USAGE};
 use cli_support::text::eprint_message;
 use firmware::evaluator::built_in_beside;
-use hil_harness::campaign::{FinishedRun, Observer, RunConfig};
-use hil_harness::live::BoardSuite;
+use hil_harness::campaign::{ConnectedBoard, FinishedRun, Observer, RunConfig};
 use hil_harness::report;
 use indicatif::{ProgressBar, ProgressStyle};
 use rcflash_link::rig::DEFAULT_BOARD;
-use sargon_suite::{BoardConfig, LiveBoard, SargonSuite};
+use sargon_suite::{SargonBoard, SargonConfig, SargonSuite};
 
 use super::execution::{EXECUTION, ExecutionArgs, run_on};
 use super::select::SelectArgs;
@@ -58,14 +57,14 @@ fn run_cases(args: &RunArgs) -> CommandResult {
         return Err(CommandError::new(USAGE, why));
     }
     let cases = args.select.cases(args.board.board.transcript())?;
-    let full = |plan: BoardConfig| BoardConfig {
-        full_responses: plan.full_responses || args.full,
-        ..plan
+    let full = |mut plan: SargonConfig| {
+        plan.board.full_responses |= args.full;
+        plan
     };
     let single = || args.board.plan().map(full);
     let each = |board| args.board.with_evaluator(board).map(full);
     let mut observer = TerminalObserver(ProgressBar::hidden());
-    let prepare = &LiveBoard::prepare;
+    let prepare = &SargonBoard::prepare;
     let config = args.settings()?;
     let board = &args.board.board;
     let done = run_on(board, &config, &cases, single, each, prepare, &mut observer)?;
@@ -93,14 +92,20 @@ impl RunArgs {
 
 struct TerminalObserver(ProgressBar);
 
-impl Observer<LiveBoard> for TerminalObserver {
-    fn on_ready(&mut self, rig: &LiveBoard) {
-        eprint_message(format!("{} on {}", rig.application, rig.board()));
-        let own = SargonSuite::own_routines(rig);
+impl Observer<SargonSuite> for TerminalObserver {
+    fn on_ready(&mut self, board: &ConnectedBoard) {
+        eprint_message(format!("{} on {}", board.program, board.name));
+        let own = &board.own_routines;
         if !own.is_empty() {
             let built_in = built_in_beside(own);
             let own = own.join(", ");
-            eprint_message(format!("with routines of your own: {own}{}", unjudged(rig)));
+            let left = &board.not_judged;
+            let left = if left.is_empty() {
+                String::new()
+            } else {
+                format!("; not judged: {}", left.join(", "))
+            };
+            eprint_message(format!("with routines of your own: {own}{left}"));
             eprint_message(format!("the others are built in: {built_in}"));
         }
     }
@@ -168,12 +173,6 @@ fn command_line() -> String {
     let words: Vec<_> =
         std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     report::command_line(words.iter().map(String::as_str))
-}
-
-/// Lists the status bits that are not judged because the user's routines need not set them.
-fn unjudged(rig: &LiveBoard) -> String {
-    let left = SargonSuite::not_judged(rig);
-    if left.is_empty() { String::new() } else { format!("; not judged: {}", left.join(", ")) }
 }
 
 /// Returns a progress bar, which draws on a terminal only.

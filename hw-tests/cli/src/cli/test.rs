@@ -1,8 +1,8 @@
 //! `hw-tests test`.
 
+mod executor;
 mod measure;
 mod printer;
-mod session;
 
 use std::cell::RefCell;
 use std::io;
@@ -128,7 +128,7 @@ fn test_or_list(args: &TestArgs) -> CommandResult {
     let loader = RecordingLoader::default();
     let read: Vec<_> = paths.iter().map(|path| args.read(path, &loader)).collect();
     refuse_overwriting(&args.outputs(), &loader.0.into_inner())?;
-    for message in read.iter().filter_map(|read| read.as_ref().err()) {
+    for message in read.iter().filter_map(|read| read.as_ref().err()).flatten() {
         eprint_message(format!("hw-tests: {message}"));
     }
     let is_broken = read.iter().any(Result::is_err);
@@ -185,7 +185,7 @@ fn run_files(files: &[Tested], args: &TestArgs, filter: &CaseFilter) -> CommandR
     }
     let measurements = args.measure.start(args.board.names_board())?;
     let measurements = Arc::new(Mutex::new(measurements));
-    let done = session::run(args, &cases, &measurements)?;
+    let done = executor::run(args, &cases, &measurements)?;
     print(&report::boards_table(&done.boards))?;
     print(&done.totals.comparison())?;
     let counts = [done.totals.counts(), done.totals.counts_with_known_passing()];
@@ -200,9 +200,13 @@ fn run_files(files: &[Tested], args: &TestArgs, filter: &CaseFilter) -> CommandR
 
 impl TestArgs {
     /// Reads a test file; `None` if it has nothing to do with the contracts that are checked.
-    fn read(&self, path: &Path, loader: &RecordingLoader) -> Result<Option<Tested>, String> {
-        let file = TestFile::read_with(path, loader).map_err(|error| error.to_string())?;
-        let contracts = contracts(&file, self)?;
+    ///
+    /// # Errors
+    /// Returns a message for each error in the file.
+    fn read(&self, path: &Path, loader: &RecordingLoader) -> Result<Option<Tested>, Vec<String>> {
+        let file = TestFile::read_with(path, loader);
+        let file = file.map_err(|errors| errors.messages())?;
+        let contracts = contracts(&file, self).map_err(|message| vec![message])?;
         let is_other =
             self.files.is_empty() && !self.contracts.iter().any(|source| names(&file, source));
         let tested = Tested { file: Arc::new(file), contracts: contracts.into() };

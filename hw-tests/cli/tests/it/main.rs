@@ -3,7 +3,6 @@
 mod background_process;
 mod book;
 mod command;
-mod exhaust;
 mod house;
 mod inputs_and_outputs;
 mod listing;

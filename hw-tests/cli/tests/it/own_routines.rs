@@ -187,7 +187,7 @@ fn a_run_ends_with_commands_that_reproduce_the_wrong_result() {
     }
     let json = std::fs::read(report.path().join("report.json")).expect("a report");
     let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
-    let again = json["inspect"].as_array().expect("a list").iter();
+    let again = json["follow_ups"].as_array().expect("a list").iter();
     let again: Vec<_> = again.flat_map(|one| one["commands"].as_array().expect("a list")).collect();
     assert!(again.iter().any(|command| *command == commands[1]), "{again:?}");
     // The command in shell syntax, without the program's path.

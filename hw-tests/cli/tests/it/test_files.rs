@@ -2,6 +2,7 @@
 
 mod boards;
 mod call;
+mod hangs;
 mod loaders;
 mod measure;
 mod references;

@@ -10,8 +10,9 @@ use firmware::profile::BoardProfile;
 use firmware_wire::{Decoder, DecoderEvent as Wire, Frame, REPLY_BIT, kind};
 use hil_harness::board::RecordOptions;
 use hil_harness::board::{BoardKind, HexBytes, TranscriptEntry, TranscriptEvent, read_header};
+use hil_harness::live::BoardConfig;
 use sargon_corpus as corpus;
-use sargon_suite::{BoardConfig, LiveBoard, SargonBoard};
+use sargon_suite::SargonBoard;
 
 use crate::programs::path;
 
@@ -140,7 +141,7 @@ fn the_board_within_this_program_makes_the_same_transcript_each_time() {
         plan.board = BoardKind::InProcess { rom: None };
         plan.recording =
             Some(RecordOptions { file: file.clone(), cases: Vec::new(), force: false });
-        let mut rig = LiveBoard::prepare(&plan).unwrap_or_else(|error| panic!("{error}"));
+        let mut rig = SargonBoard::prepare(&plan.into()).unwrap_or_else(|error| panic!("{error}"));
         for case in &cases[..20] {
             if let corpus::CaseInput::Position { position, .. } = &case.subject {
                 rig.request_position(position).unwrap_or_else(|error| panic!("{error}"));
@@ -173,8 +174,10 @@ fn change_replies(file: &Path, change: impl Fn(&mut Frame)) {
             changed.extend(frame.encode());
         }
     }
-    let entry =
-        TranscriptEntry { at: 10_000_000, event: TranscriptEvent::Received(HexBytes(changed)) };
+    let entry = TranscriptEntry {
+        time_us: 10_000_000,
+        event: TranscriptEvent::Received(HexBytes(changed)),
+    };
     lines.push(serde_json::to_string(&entry).expect("JSON"));
     std::fs::write(file, lines.join("\n")).expect("the transcript, changed");
 }

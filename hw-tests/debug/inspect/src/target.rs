@@ -69,7 +69,7 @@ impl TargetArgs {
 
     pub(super) fn connect(&self, board: Option<&str>) -> Result<TargetConnection, CommandError> {
         let profile = self.profile(board)?;
-        let mut plan = BoardConfig::<()>::simulated(profile.clone());
+        let mut plan = BoardConfig::simulated(profile.clone());
         if let Some((board, _)) = self.board()? {
             plan.board = board;
         }

@@ -133,7 +133,7 @@ fn leaves_score_hanging_pieces_by_the_documents() {
     let three = "3b3k/8/8/8/n2R2p1/8/8/7K b - - 0 1";
     assert_eq!(score(two, LeafRule::Article), -225);
     assert_eq!(score(two, LeafRule::Bonus), -225);
-    assert_eq!(score(two, LeafRule::Book), -100);
+    assert_eq!(score(two, LeafRule::Original), -100);
     assert_eq!(score(three, LeafRule::Article), -225);
     assert_eq!(score(three, LeafRule::Bonus), -250);
 }

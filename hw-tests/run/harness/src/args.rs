@@ -257,7 +257,7 @@ impl BoardArgs {
     }
 
     /// Returns the configuration of one of several boards.
-    pub fn config_for<S: Default>(&self, name: &str) -> Result<BoardConfig<S>, CommandError> {
+    pub fn config_for(&self, name: &str) -> Result<BoardConfig, CommandError> {
         let simulated = name.split(' ').next().and_then(|word| word.parse().ok());
         let simulated = simulated.filter(RigChoice::is_simulated);
         self.plan_for(&simulated.unwrap_or_else(|| RigChoice::Real(name.to_owned())))
@@ -268,7 +268,7 @@ impl BoardArgs {
     /// # Errors
     /// Returns an error of usage for options that exclude each other, and one of the environment
     /// for files that can't be read.
-    pub fn plan<S: Default>(&self) -> Result<BoardConfig<S>, CommandError> {
+    pub fn plan(&self) -> Result<BoardConfig, CommandError> {
         if self.rig.len() > 1 {
             let why =
                 "this command needs a single board; only `run` and `test` accept several --rig";
@@ -296,7 +296,7 @@ impl BoardArgs {
         Err(CommandError::new(USAGE, why))
     }
 
-    fn plan_for<S: Default>(&self, rig: &RigChoice) -> Result<BoardConfig<S>, CommandError> {
+    fn plan_for(&self, rig: &RigChoice) -> Result<BoardConfig, CommandError> {
         self.refuse_other_board(rig)?;
         let rom = self.rom.as_deref().map(read).transpose()?;
         let (board, of_rig) = rig.board(rom, || self.rigs())?;

@@ -30,6 +30,7 @@ use std::time::Duration;
 
 use cli_support::text::Escape;
 use firmware::profile::BoardProfile;
+use rcflash_link::rig::reset::{ResetError, ResetOutcome};
 use rcflash_transport::Transport;
 use rcflash_transport::port::OpenError;
 
@@ -46,9 +47,24 @@ pub trait Board: Send {
     /// Returns [`BoardError`] if the line can't be opened.
     fn open(&mut self) -> Result<Box<dyn Transport + Send>, BoardError>;
 
-    /// Returns a function that resets the board, or `None` if only a person can.
+    /// Returns the reset button of a simulated board, which may be pressed at any time; `None` if
+    /// there is none.
     fn reset_fn(&self) -> Option<ResetFn> {
         None
+    }
+
+    /// Resets the board, by `line` if that has its reset wire, unless only a person can.
+    ///
+    /// # Errors
+    /// Returns [`ResetError`] if the reset failed.
+    fn reset(&mut self, _line: &mut dyn Transport) -> Result<ResetOutcome, ResetError> {
+        match self.reset_fn() {
+            Some(press) => {
+                press();
+                Ok(ResetOutcome::Done)
+            }
+            None => Ok(ResetOutcome::ManualResetNeeded),
+        }
     }
 
     /// Returns the factor by which the board may run slower than its own clock.

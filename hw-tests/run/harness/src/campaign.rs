@@ -1,21 +1,23 @@
-//! A regression run on one board or a fleet, from preparing the board to the exit code, with
-//! results file and report.
+//! A regression run on one board or several, from preparing the boards to the exit code, with
+//! results file and report. [`run_loop`] has its state.
 
-mod fleet_run;
+mod board_rows;
 mod recorder;
 mod reporter;
-
-pub use fleet_run::run_on_fleet;
-pub use recorder::ResultRecorder;
-pub use reporter::Reporter;
+mod rounds;
+mod run_loop;
+mod schedule;
+mod worker;
 
 pub use crate::executor::Executor;
-use crate::executor::{as_rig_failure, setup_failure};
+pub use recorder::ResultRecorder;
+pub use reporter::Reporter;
+pub use worker::ConnectedBoard;
 
-use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use cli_support::exit::{CommandError, FAILED};
 use rcflash_link::LinkStats;
@@ -25,11 +27,10 @@ use crate::board::FaultCounts;
 use crate::file_system::FileSystem;
 use crate::live::SetupError;
 use crate::report::{self, BoardSummary, RunTarget, RunTotals};
-use crate::results::{BoardReady, Clock, RESULTS_FORMAT, RunHeader, cases_digest};
-use crate::rounds::Rounds;
-use crate::runner::{Baseline, CaseResult, RunEnd, RunOptions, RunSummary, Verdict, exit_code};
+use crate::results::{Clock, RESULTS_FORMAT, RunHeader, cases_digest};
+use crate::runner::{Baseline, CaseResult, RunSummary, exit_code};
 use crate::suite::Suite;
-use firmware::profile::BoardProfile;
+use run_loop::{LoopContext, RunLoop};
 
 /// Configuration of a run.
 #[derive(Debug, Clone, Default)]
@@ -83,17 +84,16 @@ impl RunConfig {
         self.time.is_some() || self.count.is_some()
     }
 
-    /// Returns the rounds of a run that starts now.
-    fn rounds(&self, clock: &Clock) -> Rounds {
-        let deadline = self.time.map(|time| clock() + time);
-        Rounds { clock: Arc::clone(clock), deadline, remaining: self.count, seed: self.seed }
+    /// Returns `true` if results and reports name the board of each result.
+    fn has_named_boards(&self) -> bool {
+        !self.boards.is_empty()
     }
 
-    fn head<S: Suite>(&self, cases: &[S::Case], profile: Option<&BoardProfile>) -> RunHeader {
+    fn head<S: Suite>(&self, cases: &[S::Case], profiles: String) -> RunHeader {
         RunHeader {
             results: RESULTS_FORMAT,
             program: concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION")).to_owned(),
-            profile: profile.map_or(&self.profile, |profile| &profile.name).clone(),
+            profile: if profiles.is_empty() { self.profile.clone() } else { profiles },
             behaviour: self.behaviour.clone(),
             cases: cases.len(),
             digest: cases_digest::<S>(cases),
@@ -106,30 +106,42 @@ impl RunConfig {
     }
 }
 
+/// A board of a run.
+#[derive(Debug)]
+pub struct Member<P> {
+    /// Its name, unique in the run.
+    pub name: String,
+    /// What its executor is prepared from, or the error if there is no plan.
+    pub plan: Result<P, CommandError>,
+}
+
+/// Prepares an executor from its plan.
+pub type Prepare<'a, T> = dyn Fn(&<T as Executor>::Plan) -> Result<T, SetupError> + Sync + 'a;
+
 /// Everything that a run uses from its environment.
 pub struct RunContext<'a, T: Executor> {
     /// The file system.
     pub file_system: &'a dyn FileSystem,
     /// The clock.
     pub clock: Clock,
-    /// Ends the run when set.
+    /// Ends the run when set. The run sets it itself to stop its boards.
     pub stop: Arc<AtomicBool>,
     /// Prepares an executor.
-    pub prepare: &'a (dyn Fn(&T::Plan) -> Result<T, SetupError> + Sync),
+    pub prepare: &'a Prepare<'a, T>,
     /// Receives the progress of the run.
-    pub observer: &'a mut dyn Observer<T>,
+    pub observer: &'a mut dyn Observer<T::Suite>,
 }
 
 /// Receives the progress of a run. All methods do nothing by default.
-pub trait Observer<T: Executor> {
-    /// Called when the executor is ready.
-    fn on_ready(&mut self, _session: &T) {}
-    /// Called when a board of a fleet is ready or has failed, with a message for the user.
+pub trait Observer<S: Suite> {
+    /// Called when the board is ready, in a run whose board has no name.
+    fn on_ready(&mut self, _board: &ConnectedBoard) {}
+    /// Called when a named board is ready or has failed, with a message for the user.
     fn on_board_message(&mut self, _text: &str) {}
     /// Called when an iteration of `_cases` cases starts.
     fn on_iteration_start(&mut self, _cases: usize) {}
     /// Called with the result of each case.
-    fn on_result(&mut self, _result: &CaseResult<T::Suite>) {}
+    fn on_result(&mut self, _result: &CaseResult<S>) {}
     /// Called with the number of cases of the iteration that have a verdict.
     fn on_progress(&mut self, _count: usize) {}
     /// Called when the iteration ends.
@@ -168,30 +180,68 @@ impl<S: Suite> FinishedRun<S> {
     }
 }
 
-/// Runs cases, in this order, and writes results and report. The report is written however the run
-/// ends, even if no plan could be made.
+/// Runs cases, in this order, on boards, and writes results and report. The report is written
+/// however the run ends, even if no plan could be made.
 ///
 /// # Errors
-/// Returns a failure if the set-up failed or a file can't be written. Its exit code is that of a
-/// wrong answer only if the user's own routines can't be built, or if a result already has one.
+/// Returns a failure if no board could be prepared or a file can't be written. Its exit code is
+/// that of a wrong answer only if the user's own routines can't be built, or if a result already
+/// has one.
 pub fn run<'a, T: Executor>(
     config: &'a RunConfig,
     cases: &'a [CaseOf<T>],
-    plan: Result<T::Plan, CommandError>,
+    members: &[Member<T::Plan>],
     mut ctx: RunContext<'a, T>,
 ) -> Result<FinishedRun<T::Suite>, CommandError> {
-    let profile = plan.as_ref().ok().and_then(T::planned_profile);
-    let head = config.head::<T::Suite>(cases, profile);
-    let mut reporter = Reporter::start(config, cases, head.clone(), profile, &ctx)?;
+    let head = config.head::<T::Suite>(cases, profile_names::<T>(members));
+    let mut reporter = Reporter::start(config, cases, head.clone(), &ctx)?;
+    if let [Member { plan: Ok(plan), .. }] = members
+        && let Some(profile) = T::planned_profile(plan).filter(|_| !config.has_named_boards())
+    {
+        reporter.report.set_planned_board(profile, &config.board);
+    }
     let mut recorder = ResultRecorder::new(config, Arc::clone(&ctx.clock));
-    let outcome = plan
-        .map_err(as_rig_failure)
-        .and_then(|plan| {
-            recorder.open(config, &head, ctx.file_system)?;
-            run_on_executor(config, cases, plan, &mut recorder, &mut reporter, &mut ctx)
-        })
+    let outcome = run_members(config, cases, members, head, &mut recorder, &mut reporter, &mut ctx)
         .map_err(|failure| with_failed_verdict_code(failure, &recorder));
     reporter.finish(recorder, outcome)
+}
+
+/// Opens the results file, and runs the cases that have no result in it.
+fn run_members<'a, T: Executor>(
+    config: &'a RunConfig,
+    cases: &'a [CaseOf<T>],
+    members: &[Member<T::Plan>],
+    head: RunHeader,
+    recorder: &mut ResultRecorder<T::Suite>,
+    reporter: &mut Reporter<'a, T::Suite>,
+    ctx: &mut RunContext<'a, T>,
+) -> Result<FinishedRun<T::Suite>, CommandError> {
+    if members.iter().any(|member| member.plan.is_ok()) {
+        recorder.open(config, &head, ctx.file_system)?;
+    }
+    let cases = recorder.unfinished(cases)?;
+    let run = LoopContext {
+        config,
+        members,
+        cases: &cases,
+        prepare: ctx.prepare,
+        stop: Arc::clone(&ctx.stop),
+        clock: Arc::clone(&ctx.clock),
+    };
+    RunLoop::new(&run, recorder, reporter, ctx.observer).run()
+}
+
+/// Returns the name of the profile for which a board is planned; empty if there is none.
+fn planned_profile_name<T: Executor>(member: &Member<T::Plan>) -> String {
+    let profile = member.plan.as_ref().ok().and_then(T::planned_profile);
+    profile.map_or_else(String::new, |profile| profile.name.clone())
+}
+
+/// Returns the names of the boards' profiles, each once; empty if none is planned.
+fn profile_names<T: Executor>(members: &[Member<T::Plan>]) -> String {
+    let names: BTreeSet<_> = members.iter().map(planned_profile_name::<T>).collect();
+    let names: Vec<_> = names.into_iter().filter(|name| !name.is_empty()).collect();
+    names.join(", ")
 }
 
 /// Gives a failure the exit code of a wrong answer if some case has failed, as the reports do.
@@ -202,119 +252,4 @@ fn with_failed_verdict_code<S: Suite>(
     let code =
         if recorder.totals.counts_with_known_passing().fail > 0 { FAILED } else { failure.code };
     CommandError { code, ..failure }
-}
-
-/// Prepares the executor, runs the cases, and completes the results file.
-fn run_on_executor<T: Executor>(
-    config: &RunConfig,
-    cases: &[CaseOf<T>],
-    mut plan: T::Plan,
-    recorder: &mut ResultRecorder<T::Suite>,
-    reporter: &mut Reporter<T::Suite>,
-    ctx: &mut RunContext<T>,
-) -> Result<FinishedRun<T::Suite>, CommandError> {
-    let mut ids = cases.iter().map(|case| T::Suite::id(case).to_owned());
-    T::complete_plan(&mut plan, &ctx.stop, &mut ids);
-    let cases = recorder.unfinished(cases)?;
-    let mut executor = match prepare(&plan, recorder, ctx) {
-        Ok(executor) => executor,
-        Err(failure) => {
-            recorder.record_abort(&format!("set-up failed: {}", failure.message), &cases);
-            return Err(failure);
-        }
-    };
-    reporter.set_executor(&executor);
-    let began = (ctx.clock)();
-    let summary = run_iterations(config, &mut executor, cases, recorder, ctx)?;
-    if summary.ended == RunEnd::Complete {
-        executor.finish();
-    }
-    let stats = executor.stats();
-    let faults = executor.faults();
-    reporter.report.set_summary(&summary, stats);
-    reporter.report.faults = faults.map(|faults| faults.to_string());
-    reporter.report.rounds = config.is_soak().then(|| recorder.totals.counts());
-    recorder.finish(report::incomplete_reason(&summary.ended))?;
-    let took = (ctx.clock)().saturating_duration_since(began);
-    Ok(FinishedRun {
-        totals: recorder.totals.clone(),
-        stats,
-        faults,
-        summary,
-        took,
-        target: executor.target(),
-        boards: Vec::new(),
-        report_failure: None,
-    })
-}
-
-/// Prepares the executor and records it in the results.
-fn prepare<T: Executor>(
-    plan: &T::Plan,
-    recorder: &mut ResultRecorder<T::Suite>,
-    ctx: &mut RunContext<T>,
-) -> Result<T, CommandError> {
-    let executor = (ctx.prepare)(plan).map_err(setup_failure)?;
-    ctx.observer.on_ready(&executor);
-    let board = executor.name().to_owned();
-    recorder.record_board(BoardReady { board, application: executor.program() })?;
-    Ok(executor)
-}
-
-/// Runs the cases, repeatedly in a soak run.
-fn run_iterations<T: Executor>(
-    config: &RunConfig,
-    executor: &mut T,
-    mut cases: Cow<[CaseOf<T>]>,
-    recorder: &mut ResultRecorder<T::Suite>,
-    ctx: &mut RunContext<T>,
-) -> Result<RunSummary, CommandError> {
-    let mut rounds = config.rounds(&ctx.clock);
-    let mut summary = RunSummary::default();
-    loop {
-        let (next, started) = run_iteration(config, executor, &cases, &rounds, recorder, ctx);
-        summary = summary.merge(next);
-        let count = started.len();
-        recorder.verify_one_verdict_each(started)?;
-        if summary.ended != RunEnd::Complete || !rounds.has_next(count) {
-            return Ok(summary);
-        }
-        rounds.reorder(cases.to_mut());
-    }
-}
-
-/// Runs the cases of a round. Also returns which were started.
-fn run_iteration<T: Executor>(
-    config: &RunConfig,
-    executor: &mut T,
-    cases: &[CaseOf<T>],
-    rounds: &Rounds,
-    recorder: &mut ResultRecorder<T::Suite>,
-    ctx: &mut RunContext<T>,
-) -> (RunSummary, Vec<String>) {
-    let count = rounds.next_len(cases.len());
-    ctx.observer.on_iteration_start(count);
-    let stop = Arc::clone(&ctx.stop);
-    let RunConfig { repeat, fail_fast, .. } = *config;
-    let baseline = config.baseline.as_deref();
-    let options = RunOptions { repeat, fail_fast, baseline, interrupted: &stop };
-    let mut started = Vec::new();
-    let mut feed = cases
-        .iter()
-        .take(count)
-        .take_while(|_| !rounds.is_past_deadline())
-        .inspect(|case| started.push(T::Suite::id(case).to_owned()))
-        .cloned();
-    let mut on_result = |result| {
-        ctx.observer.on_result(&result);
-        // Without a results file there is no use in running more cases.
-        if !recorder.record(result) {
-            stop.store(true, Ordering::Relaxed);
-        }
-        ctx.observer.on_progress(recorder.verdict_count());
-    };
-    let summary = executor.run(&mut feed, options, &mut on_result);
-    feed.for_each(|case| on_result(CaseResult::new(&case, Verdict::NotRun)));
-    ctx.observer.on_iteration_end();
-    (summary, started)
 }

@@ -7,7 +7,6 @@ use rcflash_link::{Link, LinkError, RecentTraffic, RequestSpec};
 use rcflash_transport::port::OpenError;
 
 use crate::board::{Board, BoardError, BoardKind, PowerUpConfig};
-use crate::live::BoardSuite;
 use crate::live::{BoardConfig, LiveBoard, SetupError};
 use board_simulator::{Pace, Probe};
 
@@ -45,19 +44,24 @@ impl CheckReporter<'_> {
     }
 }
 
+/// Prepares a board, and returns a request that takes about two seconds of T-states that do not
+/// depend on the line, by which the clock is measured; `None` if the program has none.
+pub type Prepare<'p> =
+    &'p dyn Fn(&BoardConfig) -> Result<(LiveBoard, Option<RequestSpec>), SetupError>;
+
 /// Checks the rig of a config, and calls `on_result` after each check. Checks that depend on a
 /// failed one are left out.
-pub fn check_rig<S: BoardSuite>(config: &BoardConfig<S>, on_result: &mut dyn FnMut(CheckResult)) {
+pub fn check_rig(config: &BoardConfig, prepare: Prepare, on_result: &mut dyn FnMut(CheckResult)) {
     let mut reporter = CheckReporter(on_result);
     if !check_connection(config, &mut reporter) {
         return;
     }
-    match LiveBoard::prepare(config) {
-        Ok(mut live) => {
+    match prepare(config) {
+        Ok((mut live, clock_test)) => {
             reporter.report("ROM", CheckStatus::Good, "the monitor is of this program's build");
-            let message = format!("{} was loaded, verified and started", live.application);
+            let message = format!("{} was loaded, verified and started", live.identity());
             reporter.report("application", CheckStatus::Good, message);
-            check_clock(config, &mut live, &mut reporter);
+            check_clock(&mut live, clock_test, prepare, &mut reporter);
             check_line(&live, &mut reporter);
         }
         Err(error @ SetupError::StaleMonitor(..)) => {
@@ -68,7 +72,7 @@ pub fn check_rig<S: BoardSuite>(config: &BoardConfig<S>, on_result: &mut dyn FnM
 }
 
 /// Opens the port and identifies the program on the board. Returns `false` if that failed.
-fn check_connection<S: BoardSuite>(config: &BoardConfig<S>, reporter: &mut CheckReporter) -> bool {
+fn check_connection(config: &BoardConfig, reporter: &mut CheckReporter) -> bool {
     let profile = &config.profile;
     let power_up = PowerUpConfig { profile, monitor: &[], probe: Probe::default() };
     // The simulated boards are powered up with their monitor when the rig is prepared.
@@ -144,13 +148,15 @@ fn advice(traffic: &RecentTraffic, baud: u32) -> String {
 }
 
 /// Measures the clock by a request whose T-states are known from the simulated board.
-fn check_clock<S: BoardSuite>(
-    config: &BoardConfig<S>,
-    live: &mut LiveBoard<S>,
+fn check_clock(
+    live: &mut LiveBoard,
+    clock_test: Option<RequestSpec>,
+    prepare: Prepare,
     reporter: &mut CheckReporter,
 ) {
+    let config = live.config().clone();
     let is_free = matches!(config.board, BoardKind::Simulated { pace: Pace::Free, .. });
-    let Some(request) = S::clock_test(live).filter(|_| !is_free) else {
+    let Some(request) = clock_test.filter(|_| !is_free) else {
         return reporter.report(
             "clock",
             CheckStatus::Unknown,
@@ -163,16 +169,15 @@ fn check_clock<S: BoardSuite>(
         recording: None,
         fault_seed: None,
         stock_monitor: None,
-        ..config.clone()
+        ..config
     };
-    let expected =
-        LiveBoard::prepare(&model).and_then(|mut model| Ok(measure(&mut model, &request)?));
+    let expected = prepare(&model).and_then(|(mut model, _)| Ok(measure(&mut model, &request)?));
     let (expected, measured) = match (expected, measure(live, &request)) {
         (Ok(expected), Ok(measured)) => (expected, measured),
         (Err(error), _) => return reporter.report("clock", CheckStatus::Bad, error),
         (_, Err(error)) => return reporter.report("clock", CheckStatus::Bad, error),
     };
-    let profile = config.profile.clock_hz as f64;
+    let profile = live.profile().clock_hz as f64;
     let hertz = profile * expected.as_secs_f64() / measured.as_secs_f64();
     let message = format!("{:.3} MHz; {:.4} in the profile", hertz / 1e6, profile / 1e6);
     if (hertz / profile - 1.0).abs() <= CLOCK_TOLERANCE {
@@ -184,17 +189,14 @@ fn check_clock<S: BoardSuite>(
 }
 
 /// Returns the duration of a request, by the clock of the line.
-fn measure<S: BoardSuite>(
-    live: &mut LiveBoard<S>,
-    request: &RequestSpec,
-) -> Result<Duration, LinkError> {
+fn measure(live: &mut LiveBoard, request: &RequestSpec) -> Result<Duration, LinkError> {
     let started = live.now();
-    live.request(request)?;
+    live.link.request_all(request)?;
     Ok(live.now().saturating_duration_since(started))
 }
 
 /// Reports the retries of all checks.
-fn check_line<S: BoardSuite>(live: &LiveBoard<S>, reporter: &mut CheckReporter) {
+fn check_line(live: &LiveBoard, reporter: &mut CheckReporter) {
     let stats = live.stats();
     let message = format!("{} requests, {} retries", stats.requests, stats.total_retries());
     if stats.total_retries() == 0 {

@@ -9,10 +9,9 @@ use firmware_wire::Identity;
 use rcflash_link::LinkStats;
 
 use crate::board::FaultCounts;
-use crate::live::BoardSuite;
-use crate::live::{BoardConfig, LiveBoard, SetupError};
+use crate::live::SetupError;
 use crate::report::RunTarget;
-use crate::runner::{CaseResult, RunOptions, RunSummary, run_cases_from};
+use crate::runner::{CaseResult, RunOptions, RunSummary};
 use crate::suite::Suite;
 
 /// Runs the cases of a suite: a prepared board, or another executor.
@@ -23,14 +22,17 @@ pub trait Executor {
     type Plan: Clone + Send + Sync;
 
     /// Returns the board's profile; `None` if no board is planned.
-    fn planned_profile(plan: &Self::Plan) -> Option<&BoardProfile>;
+    fn planned_profile(_plan: &Self::Plan) -> Option<&BoardProfile> {
+        None
+    }
 
     /// Completes a plan for the cases with these names. `cancel` ends every wait when set.
     fn complete_plan(
-        plan: &mut Self::Plan,
-        cancel: &Arc<AtomicBool>,
-        case_ids: &mut dyn Iterator<Item = String>,
-    );
+        _plan: &mut Self::Plan,
+        _cancel: &Arc<AtomicBool>,
+        _case_ids: &mut dyn Iterator<Item = String>,
+    ) {
+    }
 
     /// Returns the name of the board or executor.
     fn name(&self) -> &str;
@@ -60,25 +62,6 @@ pub trait Executor {
         on_result: &mut dyn FnMut(CaseResult<Self::Suite>),
     ) -> RunSummary;
 
-    /// Makes the executor usable again after a run that was interrupted.
-    ///
-    /// # Errors
-    /// Returns an error if the board is lost.
-    fn recover(&mut self) -> Result<(), SetupError> {
-        Ok(())
-    }
-
-    /// Verifies that the program is still the one that was loaded.
-    ///
-    /// # Errors
-    /// Returns a message if another program replies, or none.
-    fn verify(&mut self) -> Result<(), String> {
-        Ok(())
-    }
-
-    /// Called after a complete run, before the statistics are read.
-    fn finish(&mut self) {}
-
     /// Returns the traffic counters of the line.
     fn stats(&self) -> LinkStats {
         LinkStats::default()
@@ -87,75 +70,6 @@ pub trait Executor {
     /// Returns the faults injected so far; `None` without fault injection.
     fn faults(&self) -> Option<FaultCounts> {
         None
-    }
-}
-
-impl<S: BoardSuite> Executor for LiveBoard<S> {
-    type Suite = S;
-    type Plan = BoardConfig<S>;
-
-    fn planned_profile(plan: &BoardConfig<S>) -> Option<&BoardProfile> {
-        Some(&plan.profile)
-    }
-
-    fn complete_plan(
-        plan: &mut BoardConfig<S>,
-        cancel: &Arc<AtomicBool>,
-        case_ids: &mut dyn Iterator<Item = String>,
-    ) {
-        plan.cancel = Some(Arc::clone(cancel));
-        if let Some(recording) = &mut plan.recording {
-            recording.cases = case_ids.collect();
-        }
-    }
-
-    fn name(&self) -> &str {
-        self.board()
-    }
-
-    fn program(&self) -> String {
-        self.application.to_string()
-    }
-
-    fn identity(&self) -> Option<&Identity> {
-        Some(&self.application)
-    }
-
-    fn own_routines(&self) -> &[&'static str] {
-        S::own_routines(self)
-    }
-
-    fn target(&self) -> RunTarget {
-        RunTarget::of_board(self)
-    }
-
-    fn run(
-        &mut self,
-        cases: &mut dyn Iterator<Item = S::Case>,
-        options: RunOptions,
-        on_result: &mut dyn FnMut(CaseResult<S>),
-    ) -> RunSummary {
-        run_cases_from(self, cases, options, on_result)
-    }
-
-    fn recover(&mut self) -> Result<(), SetupError> {
-        self.recover().map(drop)
-    }
-
-    fn verify(&mut self) -> Result<(), String> {
-        match self.is_expected_application() {
-            Ok(true) => Ok(()),
-            Ok(false) => Err("another program replies".to_owned()),
-            Err(error) => Err(error.to_string()),
-        }
-    }
-
-    fn stats(&self) -> LinkStats {
-        self.stats()
-    }
-
-    fn faults(&self) -> Option<FaultCounts> {
-        self.faults()
     }
 }
 

@@ -5,8 +5,8 @@
 //! - [`board`]: the boards: in this process, behind a pty, serial, in MAME, or replayed
 //! - [`live`]: a connected board on which the application is running
 //! - [`runner`]: runs cases on one board
-//! - [`fleet`]: runs cases on several boards
-//! - [`campaign`]: a whole run with its results file and report
+//! - [`campaign`]: a whole run on one board or several, with its results file and report
+//! - [`verdict_table`]: the verdict of a case that has several results
 //! - `args`, with the feature of this name: options of a command line that choose a board
 
 #[cfg(feature = "args")]
@@ -17,14 +17,13 @@ pub mod campaign;
 pub mod doctor;
 mod executor;
 pub mod file_system;
-pub mod fleet;
 pub mod live;
 pub mod report;
 pub mod results;
-pub mod rounds;
 pub mod runner;
 pub mod select;
 pub mod suite;
 #[cfg(test)]
 #[path = "../tests/it/test_suite.rs"]
 mod test_suite;
+pub mod verdict_table;

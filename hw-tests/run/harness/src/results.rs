@@ -22,7 +22,7 @@ use crate::runner::{CaseResult, VerdictCounts};
 use crate::suite::Suite;
 
 /// The version of the format.
-pub const RESULTS_FORMAT: u32 = 3;
+pub const RESULTS_FORMAT: u32 = 1;
 
 /// A line of the results file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,7 +35,6 @@ pub enum Record<S: Suite> {
     /// The result of a case.
     Case(Box<CaseResult<S>>),
     /// The counts so far, written at intervals in a soak run.
-    #[serde(rename = "passed")]
     Progress(VerdictCounts<S>),
     /// The end of the run.
     End(RunEndRecord<S>),
@@ -90,7 +89,7 @@ pub struct RunEndRecord<S: Suite> {
     pub complete: bool,
     /// The reason if the run is incomplete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub why: Option<String>,
+    pub reason: Option<String>,
     /// The counts of all verdicts, with those of the runs that this one resumed.
     pub counts: VerdictCounts<S>,
 }

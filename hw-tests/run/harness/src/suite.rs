@@ -1,7 +1,7 @@
 //! What is tested: the cases of a suite, and how their results are stored and described.
 //!
-//! [`Suite`] is what results files, baselines and reports need. The requests of a suite to a board
-//! are those of a [`BoardSuite`](crate::live::BoardSuite).
+//! [`Suite`] is what results files, baselines and reports need. How its cases run on a board is its
+//! own affair: [`LiveBoard`](crate::live::LiveBoard) is the connection.
 
 mod follow_up;
 mod result;

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use tdlasm::source::DiskLoader;
-
-use crate::reader::{Document, Fields, FileError};
+use crate::document::{Document, FileErrors};
 
 /// T-states by the name of the case, as in `mul.test.toml::wraps`.
 ///
@@ -19,7 +17,7 @@ use crate::reader::{Document, Fields, FileError};
 /// let baseline = CycleBaseline::parse(Path::new("cycles.toml"), text)?;
 /// assert_eq!(baseline.cases["mul.test.toml::wraps"], 26);
 /// assert_eq!(baseline.to_toml(), text);
-/// # Ok::<(), testfile_suite::FileError>(())
+/// # Ok::<(), testfile_suite::FileErrors>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CycleBaseline {
@@ -31,16 +29,20 @@ impl CycleBaseline {
     /// Reads a baseline from memory. The path serves for messages.
     ///
     /// # Errors
-    /// Returns `FileError` with line and column of the first error.
-    pub fn parse(path: &Path, text: &str) -> Result<Self, FileError> {
-        let document = Document { path, text, loader: &DiskLoader };
-        let table = document.table()?;
-        let entries = Fields::root(&document, &table).all();
-        let case = |entry: crate::reader::Entry<'_>| {
-            let t_states = entry.integer(0..i64::MAX)?;
-            Ok((entry.key.to_owned(), t_states.unsigned_abs()))
-        };
-        Ok(Self { cases: entries.map(case).collect::<Result<_, _>>()? })
+    /// Returns all errors with line and column.
+    pub fn parse(path: &Path, text: &str) -> Result<Self, FileErrors> {
+        Document::read(
+            path,
+            text,
+            |_| Vec::new(),
+            |document, root| {
+                let case = |node| {
+                    let t_states = document.integer(node, 0..i64::MAX).unsigned_abs();
+                    (document.key(node).to_owned(), t_states)
+                };
+                Some(Self { cases: document.children(root).into_iter().map(case).collect() })
+            },
+        )
     }
 
     /// Returns the text of the file.

@@ -2,22 +2,23 @@
 
 mod loaded;
 mod mocks;
-mod start;
 mod wire;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
+use board_simulator::Probe;
 use cli_support::text::Escape;
-use firmware::build::BuiltImage;
-use firmware::profile::BoardProfile;
+use firmware::ProgramKind;
+use firmware::build::build;
 use firmware_wire::{CallRefusal, ErrorCode};
-use hil_harness::board::{Board, BoardError};
-use hil_harness::live::SetupError;
+use hil_harness::board::Board;
+use hil_harness::file_system::OsFileSystem;
+use hil_harness::live::{BoardConfig, LiveBoard, Programs, Recovery, SetupError};
+use rcflash_link::LinkError;
 use rcflash_link::caller::{CallTimes, CallWatchdog, Caller, CallerError};
 use rcflash_link::inspect::{self, AddressSpace};
-use rcflash_link::loader::LoadError;
-use rcflash_link::{Link, LinkError, LinkStats};
 
 use crate::block::Block;
 use crate::machine::{
@@ -25,31 +26,30 @@ use crate::machine::{
 };
 use crate::program::Program;
 use loaded::LoadedProgram;
-use start::CallerLoader;
 
+/// The caller in RAM, in flash, and beside a stock monitor.
+const CALLER_KINDS: [ProgramKind; 3] =
+    [ProgramKind::Caller, ProgramKind::FlashCaller, ProgramKind::HostedCaller];
 /// The longest time that calls of a frame may take together. If one of them does not return, the
-/// board is waited for that long, three times.
+/// board is waited for that long.
 const MAX_FRAME_TIME: Duration = Duration::from_secs(2);
 /// Calls are sent in larger batches while a batch takes less than this, so that those of a frame
 /// take a fraction of [`MAX_FRAME_TIME`].
 const BATCH_TIME: Duration = Duration::from_millis(500);
+/// How often calls are made again because the line has failed.
+const MAX_DISCONNECTS: u32 = 3;
 /// Most calls of a batch, after which code is compared.
 const MAX_BATCH: usize = 64;
-/// Time until a board sends its banner after a reset.
-const BOOT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Error returned if a board can't be used for test files.
 #[derive(Debug, thiserror::Error)]
 pub enum BoardMachineError {
-    /// The caller could not be built, or not be loaded through a stock monitor.
+    /// The board could not be recovered.
     #[error(transparent)]
     Setup(#[from] SetupError),
-    /// The caller could not be loaded, or the program under test.
+    /// The caller failed, or the program under test could not be loaded.
     #[error(transparent)]
     Caller(#[from] CallerError),
-    /// The port can't be opened again.
-    #[error(transparent)]
-    Board(#[from] BoardError),
     /// The link failed.
     #[error(transparent)]
     Link(#[from] LinkError),
@@ -72,17 +72,7 @@ pub enum BoardMachineError {
 
 impl From<BoardMachineError> for MachineError {
     fn from(error: BoardMachineError) -> Self {
-        let advice = match &error {
-            BoardMachineError::Caller(
-                CallerError::Load(LoadError::Link(LinkError::Timeout { .. }))
-                | CallerError::Link(LinkError::Timeout { .. }),
-            )
-            | BoardMachineError::Link(LinkError::Timeout { .. }) => {
-                "; press the board's reset button and try again"
-            }
-            _ => "",
-        };
-        Self(format!("{}{advice}", error.to_string().escaped()))
+        Self(error.to_string().escaped().to_string())
     }
 }
 
@@ -92,22 +82,46 @@ impl From<BoardMachineError> for MachineError {
 /// Memory outside of the program keeps what earlier calls left there, except what tests wrote.
 pub struct BoardMachine {
     name: String,
-    profile: BoardProfile,
-    loader: CallerLoader,
-    image: BuiltImage,
+    live: LiveBoard,
     caller: Caller,
-    // The link is dropped before its board.
-    link: Link,
-    board: Box<dyn Board>,
     loaded: LoadedProgram,
-    /// Whether the board must be restarted before it is used.
+    /// Whether the board must be recovered before it is used.
     is_lost: bool,
     restarts: u64,
+    /// How often the line has failed since the last calls that were made.
+    disconnects: u32,
     /// How many calls are sent together.
     batch: usize,
 }
 
 impl BoardMachine {
+    /// Connects to a board, and loads and starts the caller on it. [`Self::load`] must follow.
+    ///
+    /// # Errors
+    /// Returns the error of the step that failed.
+    pub fn prepare(config: &BoardConfig) -> Result<Self, SetupError> {
+        config.with_either_chip(|config| Self::prepare_with(config, |board| board))
+    }
+
+    /// Like [`Self::prepare`]. `wrap` may replace the board, for example by a test double around
+    /// it.
+    ///
+    /// # Errors
+    /// Returns the error of the step that failed.
+    pub fn prepare_with(
+        config: &BoardConfig,
+        wrap: impl FnOnce(Box<dyn Board>) -> Box<dyn Board>,
+    ) -> Result<Self, SetupError> {
+        let programs = Programs::build(config, CALLER_KINDS, build)?;
+        let board = wrap(config.power_up(&programs.monitor.bytes, Probe::default())?);
+        let mut live = LiveBoard::start(config, board, Arc::new(programs), &OsFileSystem)?;
+        let caller = attach(&mut live)?;
+        let name = live.name().to_owned();
+        let loaded = LoadedProgram::default();
+        let (is_lost, restarts, disconnects, batch) = (false, 0, 0, 1);
+        Ok(Self { name, live, caller, loaded, is_lost, restarts, disconnects, batch })
+    }
+
     /// Loads a program under test instead of the one before.
     ///
     /// # Errors
@@ -129,35 +143,10 @@ impl BoardMachine {
         Ok(())
     }
 
-    /// Verifies that the caller still runs.
-    ///
-    /// # Errors
-    /// Returns [`BoardMachineError`] if another program replies, or none.
-    pub fn verify(&mut self) -> Result<(), BoardMachineError> {
-        let caller = Caller::attach(&mut self.link)?;
-        if caller.identity() != self.caller.identity() {
-            return Err(CallerError::NotCaller(Box::new(caller.identity().clone())).into());
-        }
-        self.caller = caller;
-        Ok(())
-    }
-
-    /// Returns the caller, with its build.
+    /// Returns the connection to the board.
     #[must_use]
-    pub fn caller(&self) -> &Caller {
-        &self.caller
-    }
-
-    /// Returns the board's profile.
-    #[must_use]
-    pub fn profile(&self) -> &BoardProfile {
-        &self.profile
-    }
-
-    /// Returns the traffic counters of the line.
-    #[must_use]
-    pub fn stats(&self) -> LinkStats {
-        self.link.stats()
+    pub fn live(&self) -> &LiveBoard {
+        &self.live
     }
 
     /// Returns how often the board was restarted since the start.
@@ -169,38 +158,37 @@ impl BoardMachine {
     /// Stores blocks in memory; after an error the board must be restarted.
     fn upload(&mut self, blocks: &[Block]) -> Result<(), BoardMachineError> {
         for Block { address, bytes } in blocks {
-            let uploaded = self.caller.upload(&mut self.link, *address, bytes);
+            let uploaded = self.caller.upload(&mut self.live.link, *address, bytes);
             self.is_lost |= uploaded.is_err();
             uploaded?;
         }
         Ok(())
     }
 
-    /// Restarts the board if it was lost, and removes mocks.
+    /// Recovers the board if it was lost, and removes mocks.
     fn ensure_running(&mut self) -> Result<(), BoardMachineError> {
         if self.is_lost {
-            return self.restart();
+            return self.recover(None);
         }
         self.upload(&self.loaded.mocks())?;
         self.loaded.forget_mocks();
         Ok(())
     }
 
-    /// Resets the board, and loads the caller and the program again.
-    fn restart(&mut self) -> Result<(), BoardMachineError> {
+    /// Restarts the caller, unless it still replies or does not after `error`, and loads the
+    /// program again.
+    fn recover(&mut self, error: Option<&CallerError>) -> Result<(), BoardMachineError> {
         self.is_lost = true;
-        match self.board.reset_fn() {
-            Some(press) => press(),
-            None => self.link.reconnect(|| self.board.open())?,
-        }
-        match self.link.drain_banner("resetting the board", BOOT_TIMEOUT) {
-            Err(LinkError::Io { .. }) => self.link.reconnect(|| self.board.open())?,
-            other => other?,
-        }
-        self.caller = self.loader.load(&mut self.link, &self.image)?;
+        let recovery = match error {
+            Some(CallerError::NoReply { .. }) => {
+                self.live.recover_from_hang("a routine did not return".to_owned())?
+            }
+            _ => self.live.recover()?,
+        };
+        self.caller = attach(&mut self.live)?;
         self.reload()?;
         self.is_lost = false;
-        self.restarts += 1;
+        self.restarts += u64::from(recovery != Recovery::Unchanged);
         Ok(())
     }
 
@@ -208,12 +196,9 @@ impl BoardMachine {
     fn reload(&mut self) -> Result<(), BoardMachineError> {
         self.upload(&self.loaded.mocks())?;
         self.loaded.forget_mocks();
+        self.upload(&self.loaded.content())?;
         self.loaded.forget_writes();
-        self.upload(&self.loaded.content())
-    }
-
-    fn time(&self, t_states: u64) -> Duration {
-        Duration::from_secs_f64(t_states as f64 / self.profile.clock_hz.max(1) as f64)
+        Ok(())
     }
 
     /// Returns how many of the first calls are sent together. Calls without a reload are not
@@ -235,35 +220,42 @@ impl BoardMachine {
         let written = self.loaded.writes();
         let requests = calls.iter().map(|call| self.loaded.request(call));
         let requests = requests.collect::<Result<Vec<_>, _>>().map_err(BoardMachineError::Mocks)?;
-        let mut outcomes = match self.make(calls, &requests, written) {
-            Ok(outcomes) => outcomes,
+        let (end, recovered) = match self.make(calls, &requests, written) {
+            Ok(outcomes) => return self.check_code(calls, outcomes),
+            // The caller has ended it; what it has damaged is loaded again.
             Err(CallerError::Refused {
                 refusal: CallRefusal { code: ErrorCode::Timeout, detail },
                 ..
-            }) => {
-                // The caller has ended it; what it has damaged is loaded again.
-                self.reload()?;
-                return match calls {
-                    [call] => Ok(vec![wire::unfinished(call, CallEnd::TimedOut(Some(detail)))]),
-                    _ => self.run_each(calls),
-                };
+            }) => (CallEnd::TimedOut(Some(detail)), self.reload()),
+            Err(CallerError::Link(LinkError::Io { .. })) if self.disconnects < MAX_DISCONNECTS => {
+                self.is_lost = true;
+                self.disconnects += 1;
+                return self.run_batch(calls);
             }
-            Err(error @ CallerError::Refused { .. }) => return Err(error.into()),
             Err(
-                error @ CallerError::Link(LinkError::Io { .. } | LinkError::Interrupted { .. }),
+                error @ (CallerError::Refused { .. }
+                | CallerError::Link(LinkError::Io { .. } | LinkError::Interrupted { .. })),
             ) => {
                 self.is_lost = true;
                 return Err(error.into());
             }
-            Err(error) => {
-                let restarted = self.restart();
-                return match calls {
-                    // It is judged even if the board can't be restarted; then the next one fails.
-                    [call] => Ok(vec![wire::unfinished(call, end(&error))]),
-                    _ => restarted.and_then(|()| self.run_each(calls)),
-                };
-            }
+            Err(error) => (end(&error), self.recover(Some(&error))),
         };
+        match calls {
+            // It is judged even if the board can't be recovered; then the next one fails.
+            [call] => Ok(vec![wire::unfinished(call, end)]),
+            _ => recovered.and_then(|()| self.run_each(calls)),
+        }
+    }
+
+    /// Adds what calls did to code. If it is not known which of several did it, they are made
+    /// again, one by one.
+    fn check_code(
+        &mut self,
+        calls: &[Call],
+        mut outcomes: Vec<Outcome>,
+    ) -> Result<Vec<Outcome>, BoardMachineError> {
+        self.disconnects = 0;
         let Some(changed) = self.changed_code()? else { return Ok(outcomes) };
         self.upload(&self.loaded.code.clone())?;
         match &mut outcomes[..] {
@@ -290,10 +282,12 @@ impl BoardMachine {
         written: BTreeMap<u16, usize>,
     ) -> Result<Vec<Outcome>, CallerError> {
         let longest = calls.iter().map(|call| call.timeout).max().unwrap_or_default();
-        let is_watched = self.profile.is_z180();
-        let watchdog = is_watched.then(|| CallWatchdog::new(longest, self.profile.clock_hz));
-        let times = CallTimes { call: self.time(longest), frame: MAX_FRAME_TIME, watchdog };
-        let made = self.caller.call_batch(&mut self.link, requests, times);
+        let profile = self.live.profile();
+        let is_watched = profile.is_z180();
+        let watchdog = is_watched.then(|| CallWatchdog::new(longest, profile.clock_hz));
+        let call = self.live.time_of(longest);
+        let times = CallTimes { call, frame: MAX_FRAME_TIME, watchdog };
+        let made = self.caller.call_batch(&mut self.live.link, requests, times);
         if made.is_err() {
             // Perhaps it was not restored.
             self.loaded.add_writes(written);
@@ -311,21 +305,19 @@ impl BoardMachine {
         count: &ArgumentSweep,
     ) -> Result<Option<u16>, BoardMachineError> {
         self.ensure_running()?;
-        let time = self.time(first.timeout + 2 * count.t_states) / count.calls.max(1);
+        let time = self.live.time_of(first.timeout + 2 * count.t_states) / count.calls.max(1);
         let request = wire::count_request(first, count);
-        match self.caller.count(&mut self.link, &request, time) {
+        match self.caller.count(&mut self.live.link, &request, time) {
             Ok(reply) if self.changed_code()?.is_none() => {
                 let is_expected = reply.crc == count.crc && reply.status.faults() == 0;
                 Ok(is_expected.then(|| wire::stack_used(reply.status, reply.stack_used)))
             }
-            Ok(_) => self.upload(&self.loaded.content()).map(|()| None),
-            Err(
-                error @ CallerError::Link(LinkError::Io { .. } | LinkError::Interrupted { .. }),
-            ) => {
+            Ok(_) => self.reload().map(|()| None),
+            Err(error @ CallerError::Link(LinkError::Interrupted { .. })) => {
                 self.is_lost = true;
                 Err(error.into())
             }
-            Err(_) => self.restart().map(|()| None),
+            Err(error) => self.recover(Some(&error)).map(|()| None),
         }
     }
 
@@ -333,7 +325,7 @@ impl BoardMachine {
     fn changed_code(&mut self) -> Result<Option<Violation>, LinkError> {
         for Block { address, bytes } in &self.loaded.code_with_mocks() {
             let (space, address) = (AddressSpace::Memory, u32::from(*address));
-            let found = inspect::compare(&mut self.link, space, address, bytes, |_| {})?;
+            let found = inspect::compare(&mut self.live.link, space, address, bytes, |_| {})?;
             if let Some(first) = found.first() {
                 let (from, to) = (first.expected, first.actual);
                 let address = first.address as u16;
@@ -342,6 +334,15 @@ impl BoardMachine {
         }
         Ok(None)
     }
+}
+
+/// Attaches to the caller that runs on a board.
+fn attach(live: &mut LiveBoard) -> Result<Caller, SetupError> {
+    Caller::attach(&mut live.link).map_err(|error| match error {
+        CallerError::Link(error) => error.into(),
+        CallerError::NotCaller(found) => SetupError::WrongApplication(found),
+        other => SetupError::UntestedApplication(other.to_string()),
+    })
 }
 
 /// Returns how a call ended after which the caller did not return its results.
@@ -362,9 +363,9 @@ impl Machine for BoardMachine {
         while outcomes.len() < calls.len() {
             let rest = &calls[outcomes.len()..];
             let batch = &rest[..self.batch_size(rest)];
-            let began = self.link.now();
+            let began = self.live.now();
             outcomes.extend(self.run_batch(batch)?);
-            let time = self.link.now().saturating_duration_since(began);
+            let time = self.live.now().saturating_duration_since(began);
             self.batch = if time < BATCH_TIME { 2 * self.batch } else { self.batch / 2 };
             self.batch = self.batch.clamp(1, MAX_BATCH);
         }
@@ -382,7 +383,7 @@ impl Machine for BoardMachine {
     fn read(&mut self, address: u16, length: usize) -> Result<Vec<u8>, MachineError> {
         self.ensure_running()?;
         let space = AddressSpace::Memory;
-        let bytes = inspect::read(&mut self.link, space, address.into(), length, |_| {});
+        let bytes = inspect::read(&mut self.live.link, space, address.into(), length, |_| {});
         self.is_lost = bytes.is_err();
         Ok(bytes.map_err(BoardMachineError::from)?)
     }
@@ -392,7 +393,7 @@ impl Machine for BoardMachine {
     }
 
     fn profile(&self) -> Option<&str> {
-        Some(&self.profile.name)
+        Some(&self.live.profile().name)
     }
 
     fn observes_accesses(&self) -> bool {

@@ -1,11 +1,10 @@
-//! Builds the calls of cases and properties, and adds up what they took.
+//! Builds the calls of cases and properties.
 
 use z80_core::{Registers, set_register};
 
 use crate::machine::{Call, Outcome};
-use crate::model::{ExpectedMemory, Heading, Step, TestFile};
+use crate::model::{ExpectedMemory, Step, TestFile};
 use crate::program::LinkedConsole;
-use crate::result::TestResult;
 
 /// Registers that a test does not set. Their halves differ, so that a routine that needs one of
 /// them or confuses two is found.
@@ -25,36 +24,6 @@ pub(crate) const REGISTERS: Registers = Registers {
     i: 0,
     r: 0,
 };
-
-/// Returns an empty result.
-pub(crate) fn result_of(heading: &Heading) -> TestResult {
-    let Heading { name, line, tags, .. } = heading.clone();
-    TestResult { id: name, line, tags, ..TestResult::default() }
-}
-
-impl TestResult {
-    /// Adds the measurements of a call.
-    pub(crate) fn add(&mut self, outcome: &Outcome) {
-        self.calls += 1;
-        self.t_states = self.t_states.max(outcome.t_states);
-        let before = self.all_t_states.unwrap_or(0);
-        self.all_t_states = outcome.t_states.map(|t_states| before + t_states);
-        self.stack = self.stack.max(outcome.stack);
-    }
-
-    /// Adds a run of the same case, whose verdict, findings and reason become this one's.
-    pub(crate) fn add_run(&mut self, run: TestResult) {
-        let sum = |a: Option<u64>, b: Option<u64>| a.map_or(b, |a| Some(a + b.unwrap_or(0)));
-        *self = Self {
-            calls: self.calls + run.calls,
-            t_states: self.t_states.max(run.t_states),
-            all_t_states: sum(self.all_t_states, run.all_t_states),
-            stack: self.stack.max(run.stack),
-            not_checked: &self.not_checked | &run.not_checked,
-            ..run
-        };
-    }
-}
 
 /// Returns the calls before each case, without judging them.
 pub(crate) fn setup_calls(file: &TestFile) -> Vec<Call> {

@@ -1,12 +1,15 @@
 //! Runs one case: its calls in order, and again for each T-state of an interrupt that is tried at
 //! several.
 
-use crate::calls::{nth_call, result_of};
+use hil_harness::suite::Verdict;
+
+use crate::calls::nth_call;
 use crate::judge::Judged;
 use crate::machine::{CallEnd, Machine, Outcome};
 use crate::model::{Case, Step, Sweep, TestFile};
-use crate::options::RunOptions;
-use crate::result::{RunError, TestResult, Verdict};
+use crate::options::TestOptions;
+use crate::result::RunError;
+use crate::suite::{TestResult, result_of};
 
 /// The most T-states of all runs of a case with an interrupt at several T-states: about a minute.
 const MAX_SWEEP: u64 = 10_000_000_000;
@@ -20,7 +23,7 @@ pub(crate) fn run_at_all_times(
     file: &TestFile,
     case: &Case,
     machine: &mut dyn Machine,
-    options: &RunOptions<'_>,
+    options: &TestOptions<'_>,
     result: &mut TestResult,
 ) -> Result<Case, RunError> {
     let mut case = case.clone();
@@ -37,7 +40,7 @@ pub(crate) fn run_at_all_times(
     let Some((mut at, last)) = times else { return Ok(case) };
     let may_end_uninterruptible = sweep.times.is_none() && case.steps[step].any_interrupts;
     while at <= last {
-        let spent = result.all_t_states.unwrap_or(0);
+        let spent = result.details.all_t_states.unwrap_or(0);
         if spent > options.max_sweep.unwrap_or(MAX_SWEEP) {
             result.verdict = Verdict::Skipped;
             result.reason = Some(unfinished_sweep(spent, at, last));
@@ -53,7 +56,7 @@ pub(crate) fn run_at_all_times(
         if may_end_uninterruptible && at > 0 && has_returned && latest_equal.is_none() {
             break;
         }
-        result.add_run(run);
+        add_run(result, run);
         if result.verdict == Verdict::Fail {
             let call = result.reason.take().map(|call| format!("{call}; ")).unwrap_or_default();
             result.reason = Some(format!("{call}interrupt at {at} T-states"));
@@ -71,7 +74,7 @@ fn times_up_to_return(
     case: &Case,
     (step, interrupt): (usize, usize),
     machine: &mut dyn Machine,
-    options: &RunOptions<'_>,
+    options: &TestOptions<'_>,
     result: &mut TestResult,
 ) -> Result<Option<(u64, u64)>, RunError> {
     let mut uninterrupted = case.clone();
@@ -80,12 +83,19 @@ fn times_up_to_return(
     let outcomes = run_steps(file, &uninterrupted, machine, options, &mut run)?;
     match outcomes.get(file.setup.len() + step) {
         Some(outcome) if outcome.end != CallEnd::Returned => {
-            result.add_run(run);
+            add_run(result, run);
             result.reason = Some(NO_RETURN_WITHOUT_INTERRUPT.to_owned());
             Ok(None)
         }
         outcome => Ok(Some((0, outcome.and_then(|outcome| outcome.t_states).unwrap_or(0)))),
     }
+}
+
+/// Adds a run of the same case, whose verdict, findings and reason become this one's.
+fn add_run(result: &mut TestResult, run: TestResult) {
+    let mut details = std::mem::take(&mut result.details);
+    details.add_run(run.details);
+    *result = TestResult { details, ..run };
 }
 
 fn unfinished_sweep(spent: u64, at: u64, last: u64) -> String {
@@ -101,7 +111,7 @@ pub(crate) fn run_steps(
     file: &TestFile,
     case: &Case,
     machine: &mut dyn Machine,
-    options: &RunOptions<'_>,
+    options: &TestOptions<'_>,
     result: &mut TestResult,
 ) -> Result<Vec<Outcome>, RunError> {
     let steps: Vec<&Step> = file.setup.iter().chain(&case.steps).collect();
@@ -109,12 +119,12 @@ pub(crate) fn run_steps(
     for (index, step) in steps.iter().enumerate() {
         let call = nth_call(file, step, index, &outcomes);
         let outcome = machine.run_one(&call)?;
-        result.add(&outcome);
-        result.routine = file.program.place(step.address);
+        result.details.add(&outcome);
+        result.details.place = Some(file.program.place(step.address));
         let contract = file.contract_of(step, options.contracts);
         let judged =
             Judged { program: &file.program, step, call: &call, outcome: &outcome, contract };
-        result.not_checked.extend(judged.not_checked(machine));
+        result.details.not_checked.extend(judged.not_checked(machine));
         let mut found = judged.differences(machine);
         outcomes.push(outcome);
         if !found.is_empty() {

@@ -8,9 +8,10 @@ use crate::case::run_at_all_times;
 use crate::judge::Judged;
 use crate::machine::{Call, Machine};
 use crate::model::{Case, Step, TestFile};
-use crate::options::RunOptions;
-use crate::result::{RunError, TestResult};
+use crate::options::TestOptions;
+use crate::result::RunError;
 use crate::simulated::SimulatedMachine;
+use crate::suite::result_of;
 
 /// Names that an error lists.
 const LISTED_CASES: usize = 8;
@@ -38,9 +39,9 @@ impl CallState {
     /// Returns a message if the file has no such case.
     pub fn of_case(file: &TestFile, name: &str) -> Result<Self, String> {
         let failed = |error: RunError| error.to_string();
-        let (case, options) = (find(file, name)?, RunOptions::default());
+        let (case, options) = (find(file, name)?, TestOptions::default());
         let mut machine = SimulatedMachine::new(&file.program);
-        let result = &mut TestResult::default();
+        let result = &mut result_of(&case.heading);
         // Of the T-states of an interrupt, the first that fails.
         let case = run_at_all_times(file, case, &mut machine, &options, result).map_err(failed)?;
         let steps: Vec<&Step> = file.setup.iter().chain(&case.steps).collect();

@@ -14,9 +14,9 @@ use crate::matcher::{Matcher, Test, number};
 use crate::model::{ExpectedMemory, HALVES, Step, flag_names, halves};
 use crate::parse::without_prefix;
 use crate::program::Program;
-use crate::result::Difference;
+use crate::result::{Difference, UNOBSERVED};
 
-pub(crate) use sight::Sight;
+pub(crate) use sight::{Sight, is_input};
 
 /// Differences that are reported of one block of memory.
 const MAX_BYTES: usize = 4;
@@ -83,7 +83,7 @@ impl Judged<'_> {
     }
 
     /// Returns what is expected of the call, but can't be checked on this machine.
-    pub(crate) fn not_checked(&self, machine: &dyn Machine) -> Vec<&'static str> {
+    pub(crate) fn not_checked(&self, machine: &dyn Machine) -> Vec<String> {
         let Self { step, outcome, contract, .. } = self;
         let expect = &step.expect;
         let is_blind = !machine.observes_accesses();
@@ -93,19 +93,17 @@ impl Judged<'_> {
             || contract(|one| one.cycles.is_some());
         let stack =
             expect.stack.is_some() || expect.uses("stack") || contract(|one| one.stack.is_some());
-        let all = [
-            ("cycles", cycles && outcome.t_states.is_none()),
-            ("stack", stack && outcome.stack.is_none()),
-            ("writes", is_blind && step.writes.is_some()),
-            ("ports", is_blind && !expect.ports.is_empty()),
-            ("console", is_blind && expect.console.is_some() && self.console_port().is_some()),
+        let is_unobserved = [
+            cycles && outcome.t_states.is_none(),
+            stack && outcome.stack.is_none(),
+            is_blind && step.writes.is_some(),
+            is_blind && !expect.ports.is_empty(),
+            is_blind && expect.console.is_some() && self.console_port().is_some(),
         ];
         // If a call did not return, nothing else is checked.
         let has_returned = outcome.end == CallEnd::Returned;
-        all.into_iter()
-            .filter(|(_, is_missing)| *is_missing && has_returned)
-            .map(|one| one.0)
-            .collect()
+        let all = UNOBSERVED.into_iter().zip(is_unobserved);
+        all.filter(|one| one.1 && has_returned).map(|one| one.0.to_owned()).collect()
     }
 
     fn end(&self) -> Option<Difference> {

@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use std::path::Path;
-//! use testfile_suite::{RunOptions, SimulatedMachine, TestFile, Verdict, run};
+//! use testfile_suite::{TestOptions, SimulatedMachine, TestFile, Verdict, run};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let source = "TWICE: ADD A\n RET\n .INTERN TWICE\n .END\n";
@@ -20,7 +20,7 @@
 //! let file = TestFile::parse(&path, text)?;
 //! let mut machine = SimulatedMachine::new(&file.program);
 //! let mut verdicts = Vec::new();
-//! run(&file, &mut machine, &RunOptions::default(), &mut |result| verdicts.push(result.verdict))?;
+//! run(&file, &mut machine, &TestOptions::default(), &mut |result| verdicts.push(result.verdict))?;
 //! assert_eq!(verdicts, [Verdict::Pass]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -31,10 +31,12 @@
 mod baseline;
 mod block;
 mod board;
+mod call_server;
 mod calls;
 mod case;
 mod contract;
 mod debug;
+mod document;
 mod judge;
 mod machine;
 mod matcher;
@@ -43,10 +45,8 @@ mod options;
 mod parse;
 mod program;
 mod property;
-mod reader;
 mod result;
 mod run;
-mod session;
 mod simulated;
 mod suite;
 mod written;
@@ -54,8 +54,11 @@ mod written;
 pub use baseline::CycleBaseline;
 pub use block::Block;
 pub use board::{BoardMachine, BoardMachineError};
+pub use call_server::CallServer;
 pub use contract::Contract;
 pub use debug::CallState;
+pub use document::{FileError, FileErrors};
+pub use hil_harness::suite::Verdict;
 pub use machine::{
     ArgumentSweep, Call, CallEnd, Entry, Interrupt, Machine, MachineError, Mock, MockReturn,
     Outcome, Violation,
@@ -65,12 +68,10 @@ pub use model::{
     Case, Expectation, ExpectedMemory, GeneratedBlock, Generator, Heading, Judge, ListedCase,
     Property, StackArea, Step, TestFile,
 };
-pub use options::RunOptions;
+pub use options::TestOptions;
 pub use program::{Console, LinkedConsole, Program, ProgramFiles};
-pub use reader::FileError;
-pub use result::{Difference, RunError, TestResult, Verdict};
+pub use result::{Difference, RunError, TestDetails, UNOBSERVED};
 pub use run::{run, run_one};
-pub use session::CallSession;
 pub use simulated::SimulatedMachine;
-pub use suite::{TestCase, TestDetails, TestFiles};
+pub use suite::{TestCase, TestFiles, TestResult};
 pub use z80_core::Registers;

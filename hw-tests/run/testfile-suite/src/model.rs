@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::slice;
 
 use board_simulator::profiling::StepCounter;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use z80_core::Expression;
 
 use crate::block::Block;
@@ -71,11 +71,12 @@ pub struct StackArea {
 }
 
 /// What cases and properties have in common.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Heading {
     /// The name, unique in the file.
     pub name: String,
     /// The line of the test file.
+    #[serde(skip_deserializing)]
     pub line: usize,
     /// The tags.
     pub tags: Vec<String>,
@@ -214,6 +215,15 @@ pub struct Property {
     pub seed: Option<u64>,
     /// Whether all inputs are tried.
     pub exhaustive: bool,
+}
+
+impl Property {
+    /// Returns the number of combinations of the values of registers.
+    #[must_use]
+    pub fn input_count(&self) -> u64 {
+        let sizes = self.args.iter().map(|(_, generator)| generator.size());
+        sizes.fold(1, |all, size| all.saturating_mul(size))
+    }
 }
 
 /// What a file writes about the call of a property, as keys and values of TOML.

@@ -11,7 +11,7 @@ use crate::model::{Step, TestFile};
 
 /// How to run.
 #[derive(Default)]
-pub struct RunOptions<'o> {
+pub struct TestOptions<'o> {
     /// The seed of properties; by default their own, or else one from the clock.
     pub seed: Option<u64>,
     /// The inputs of an exhaustive property that are tried, counted from 0; all if `None`.
@@ -25,7 +25,7 @@ pub struct RunOptions<'o> {
     pub progress: Option<&'o dyn Fn(&str)>,
 }
 
-impl RunOptions<'_> {
+impl TestOptions<'_> {
     pub(crate) fn report_progress(&self, text: impl FnOnce() -> String) {
         if let Some(progress) = self.progress {
             progress(&text());

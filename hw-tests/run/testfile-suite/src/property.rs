@@ -9,24 +9,25 @@ mod reference;
 use std::ops::Range;
 
 use cli_support::text::Escape;
+use hil_harness::suite::Verdict;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use serde_json::Value;
 
 use crate::block::Block;
-use crate::calls::{result_of, setup_calls, single_call};
+use crate::calls::{setup_calls, single_call};
 use crate::case::run_steps;
 use crate::contract::Contract;
+use crate::document::FileError;
 use crate::judge::{Judged, Sight};
 use crate::machine::{Call, CallEnd, Machine, MachineError, Outcome};
 use crate::model::{Case, Expectation, Judge, Property, Step, TestFile};
-use crate::options::RunOptions;
-use crate::reader::FileError;
-use crate::result::{Difference, RunError, TestResult, Verdict};
+use crate::options::TestOptions;
+use crate::result::{Difference, RunError};
+use crate::suite::{TestResult, result_of};
 
 use count::Counter;
 use expected::Expected;
-pub(crate) use generate::input_count;
 use generate::{Input, InputTree, nth_input, runner, strategy};
 use reference::Reference;
 
@@ -47,14 +48,14 @@ pub(crate) fn run(
     file: &TestFile,
     property: &Property,
     machine: &mut dyn Machine,
-    options: &RunOptions<'_>,
+    options: &TestOptions<'_>,
 ) -> Result<TestResult, RunError> {
     let reference = match &property.judge {
         Judge::Reference(words, line) => Some(Reference::start(file, words, *line)?),
         _ => None,
     };
-    let routine = file.program.place(property.step.address);
-    let result = TestResult { routine, ..result_of(&property.heading) };
+    let mut result = result_of(&property.heading);
+    result.details.place = Some(file.program.place(property.step.address));
     // What is wrong with the setup is no matter of inputs.
     let setup = Case { heading: property.heading.clone(), steps: Vec::new() };
     let mut before = result_of(&property.heading);
@@ -76,7 +77,7 @@ struct Trial<'t> {
     file: &'t TestFile,
     property: &'t Property,
     machine: &'t mut dyn Machine,
-    options: &'t RunOptions<'t>,
+    options: &'t TestOptions<'t>,
     reference: Option<Reference>,
     result: TestResult,
     /// T-states of all calls.
@@ -94,7 +95,7 @@ struct Failure {
 
 impl Trial<'_> {
     fn run_all(&mut self) -> Result<(), RunError> {
-        let all = 0..input_count(self.property);
+        let all = 0..self.property.input_count();
         let range = self.options.inputs.clone().unwrap_or_else(|| all.clone());
         let counter = || Counter::new(self.file, self.property, self.options);
         let mut counter = self.machine.counts().then(counter).flatten();
@@ -110,7 +111,7 @@ impl Trial<'_> {
             }
             next = end;
         }
-        self.result.reason = Some(match range == all {
+        self.result.details.tried = Some(match range == all {
             true => format!("all {} inputs", all.end),
             false => format!("inputs {} to {} of {}", range.start + 1, range.end, all.end),
         });
@@ -166,7 +167,11 @@ impl Trial<'_> {
                 return Ok(());
             }
         }
-        self.result.reason = Some(format!("{tried} inputs, seed {seed}"));
+        let tried = Some(format!("{tried} inputs, seed {seed}"));
+        match self.result.verdict {
+            Verdict::Fail => self.result.reason = tried,
+            _ => self.result.details.tried = tried,
+        }
         Ok(())
     }
 
@@ -234,10 +239,10 @@ impl Trial<'_> {
         self.result.verdict = Verdict::Fail;
         if failure.is_of_other {
             reason += &format!("; calling {}", failure.step.target.escaped());
-            self.result.routine = self.file.program.place(failure.step.address);
+            self.result.details.place = Some(self.file.program.place(failure.step.address));
         }
         self.result.reason = Some(reason);
-        self.result.case = Some(paste::case(self.file, self.property, &failure, origin));
+        self.result.details.case = Some(paste::case(self.file, self.property, &failure, origin));
         self.result.differences = failure.differences;
     }
 
@@ -274,7 +279,7 @@ impl Trial<'_> {
             let outcomes = self.outcomes(&calls)?;
             let mut others = others.into_iter().zip(other_calls).zip(other_outcomes);
             for ((step, call), outcome) in steps.into_iter().zip(calls).zip(outcomes) {
-                self.result.add(&outcome);
+                self.result.details.add(&outcome);
                 self.spent += outcome.t_states.unwrap_or_else(|| unmeasured_time(&call, &outcome));
                 let other = others.next().map(|((step, call), outcome)| (step, call, outcome));
                 let failure = self.judge(step, &call, &outcome, other);
@@ -367,7 +372,7 @@ impl Trial<'_> {
     ) -> Vec<Difference> {
         let contract = self.file.contract_of(step, contracts);
         let judged = Judged { program: &self.file.program, step, call, outcome, contract };
-        self.result.not_checked.extend(judged.not_checked(self.machine));
+        self.result.details.not_checked.extend(judged.not_checked(self.machine));
         judged.differences(self.machine)
     }
 }

@@ -5,50 +5,69 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::machine::MachineError;
-use crate::reader::FileError;
+use crate::document::FileError;
+use crate::machine::{MachineError, Outcome};
 
-/// The result of a case or a property.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TestResult {
-    /// Its name.
-    pub id: String,
-    /// Its line in the test file.
-    pub line: usize,
-    /// The routine that it calls last: address, label, file and line.
+/// What some machines do not observe, so that it is not checked there.
+pub const UNOBSERVED: [&str; 5] = ["cycles", "stack", "writes", "ports", "console"];
+
+/// What a result has besides the engine's fields.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestDetails {
+    /// The routine that the case calls last, as the file names it.
+    #[serde(default)]
     pub routine: String,
-    /// Its tags.
-    pub tags: Vec<String>,
-    /// Whether it passed.
-    pub verdict: Verdict,
-    /// Why it was skipped, or with which input of a property it failed.
-    pub reason: Option<String>,
-    /// What differs from the expectations.
-    pub differences: Vec<Difference>,
-    /// The T-states of its longest call, where they are counted.
-    pub t_states: Option<u64>,
-    /// The T-states of all calls, where they are counted.
-    pub all_t_states: Option<u64>,
-    /// The most bytes of stack of a call, where they are measured.
-    pub stack: Option<u16>,
+    /// The line of the case in its file.
+    #[serde(default)]
+    pub line: usize,
     /// The number of calls.
+    #[serde(default)]
     pub calls: u64,
+    /// The T-states of the longest call, where they are counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub t_states: Option<u64>,
+    /// The most bytes of stack of a call, where they are measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack: Option<u16>,
+    /// What is expected, but could not be checked on the machine, such as `cycles`.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub not_checked: BTreeSet<String>,
     /// The failing input of a property, as a `[[case]]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<String>,
-    /// What is expected, but could not be checked on this machine, such as `cycles`.
-    pub not_checked: BTreeSet<&'static str>,
+    /// How many inputs of a property were tried; not stored, since it differs from run to run.
+    #[serde(skip)]
+    pub tried: Option<String>,
+    /// Address, label, file and line of the routine; not stored.
+    #[serde(skip)]
+    pub place: Option<String>,
+    /// The T-states of all calls, where they are counted; not stored.
+    #[serde(skip)]
+    pub all_t_states: Option<u64>,
 }
 
-/// The verdict on a case or a property.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Verdict {
-    /// Everything is as expected.
-    #[default]
-    Pass,
-    /// Something differs.
-    Fail,
-    /// It did not run.
-    Skipped,
+impl TestDetails {
+    /// Adds the measurements of a call.
+    pub(crate) fn add(&mut self, outcome: &Outcome) {
+        self.calls += 1;
+        self.t_states = self.t_states.max(outcome.t_states);
+        let before = self.all_t_states.unwrap_or(0);
+        self.all_t_states = outcome.t_states.map(|t_states| before + t_states);
+        self.stack = self.stack.max(outcome.stack);
+    }
+
+    /// Adds the measurements of a run of the same case, which becomes the one that is described.
+    pub(crate) fn add_run(&mut self, run: Self) {
+        let sum = |a: Option<u64>, b: Option<u64>| a.map_or(b, |a| Some(a + b.unwrap_or(0)));
+        *self = Self {
+            calls: self.calls + run.calls,
+            t_states: self.t_states.max(run.t_states),
+            all_t_states: sum(self.all_t_states, run.all_t_states),
+            stack: self.stack.max(run.stack),
+            not_checked: &self.not_checked | &run.not_checked,
+            ..run
+        };
+    }
 }
 
 /// Something that differs.

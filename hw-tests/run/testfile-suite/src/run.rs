@@ -1,12 +1,15 @@
 //! Runs the cases and properties of a test file.
 
-use crate::calls::{REGISTERS, call, result_of};
+use hil_harness::suite::Verdict;
+
+use crate::calls::{REGISTERS, call};
 use crate::case::run_at_all_times;
 use crate::machine::Machine;
 use crate::model::TestFile;
-use crate::options::RunOptions;
+use crate::options::TestOptions;
 use crate::property;
-use crate::result::{RunError, TestResult, Verdict};
+use crate::result::RunError;
+use crate::suite::{TestResult, result_of};
 
 /// Runs the cases and properties in the order of the file, and reports each result.
 ///
@@ -15,7 +18,7 @@ use crate::result::{RunError, TestResult, Verdict};
 pub fn run(
     file: &TestFile,
     machine: &mut dyn Machine,
-    options: &RunOptions<'_>,
+    options: &TestOptions<'_>,
     report: &mut dyn FnMut(TestResult),
 ) -> Result<(), RunError> {
     for index in 0..file.headings().count() {
@@ -35,7 +38,7 @@ pub fn run_one(
     file: &TestFile,
     index: usize,
     machine: &mut dyn Machine,
-    options: &RunOptions<'_>,
+    options: &TestOptions<'_>,
 ) -> Result<TestResult, RunError> {
     let property = index.checked_sub(file.cases.len()).map(|index| &file.properties[index]);
     let (heading, steps) = match property {

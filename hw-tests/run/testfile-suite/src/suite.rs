@@ -5,14 +5,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use firmware_wire::crc32;
-use hil_harness::suite::{self, CaseResult, FollowUp, FollowUpOptions, Page, Suite};
-use serde::{Deserialize, Serialize};
+use hil_harness::suite::{CaseResult, FollowUp, FollowUpOptions, Page, Suite, Verdict};
 use serde_json::{Value, json};
 
 use crate::contract::Contract;
 use crate::model::{Heading, TestFile};
-use crate::property::input_count;
-use crate::result::{Difference, TestResult, Verdict};
+use crate::result::{Difference, TestDetails};
 
 /// The most inputs of an exhaustive property that are one case.
 const MAX_INPUTS: u64 = 0x1_0000;
@@ -20,6 +18,9 @@ const MAX_INPUTS: u64 = 0x1_0000;
 /// The suite: cases and properties of test files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TestFiles;
+
+/// The result of a case or a property.
+pub type TestResult = CaseResult<TestFiles>;
 
 /// A case or a property of a test file.
 #[derive(Clone)]
@@ -44,38 +45,6 @@ impl fmt::Debug for TestCase {
     }
 }
 
-/// What a result of a case has besides the engine's fields.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TestDetails {
-    /// The routine that the case calls last, as the file names it.
-    #[serde(default)]
-    pub routine: String,
-    /// The line of the case in its file.
-    #[serde(default)]
-    pub line: usize,
-    /// The number of calls.
-    #[serde(default)]
-    pub calls: u64,
-    /// The T-states of the longest call, where they are counted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub t_states: Option<u64>,
-    /// The most bytes of stack of a call, where they are measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stack: Option<u16>,
-    /// What is expected, but could not be checked on the machine.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub not_checked: Vec<String>,
-    /// The failing input of a property, as a `[[case]]`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub case: Option<String>,
-    /// How many inputs of a property were tried; not stored, since it differs from run to run.
-    #[serde(skip)]
-    pub tried: Option<String>,
-    /// Address, label, file and line of the routine; not stored.
-    #[serde(skip)]
-    pub place: Option<String>,
-}
-
 impl TestCase {
     /// Returns the cases and properties of a file that it does not skip. An exhaustive property of
     /// more than 65,536 inputs is several: `NAME part 1/3`.
@@ -83,7 +52,7 @@ impl TestCase {
     pub fn all(file: &Arc<TestFile>, contracts: &Arc<[Contract]>) -> Vec<Self> {
         let with_steps = file.cases.iter().map(|case| (&case.heading, case.steps.last(), 1));
         let properties = file.properties.iter().map(|one| {
-            let inputs = if one.exhaustive { input_count(one) } else { 1 };
+            let inputs = if one.exhaustive { one.input_count() } else { 1 };
             (&one.heading, Some(&one.step), inputs)
         });
         let mut all = Vec::new();
@@ -125,34 +94,18 @@ impl TestCase {
         property.is_none_or(|index| self.file.properties[index].exhaustive)
     }
 
-    /// Converts a result to one of the engine's.
+    /// Returns the result of the case with its name in the run.
     #[must_use]
-    pub fn result(&self, found: TestResult) -> CaseResult<TestFiles> {
-        let verdict = match found.verdict {
-            Verdict::Pass => suite::Verdict::Pass,
-            Verdict::Fail => suite::Verdict::Fail,
-            Verdict::Skipped => suite::Verdict::Skipped,
-        };
-        let mut result = CaseResult::new(self, verdict);
-        let (tried, reason) = match found.verdict {
-            Verdict::Pass => (found.reason, None),
-            _ => (None, found.reason),
-        };
-        result.details = TestDetails {
-            calls: found.calls,
-            t_states: found.t_states,
-            stack: found.stack,
-            not_checked: found.not_checked.iter().map(ToString::to_string).collect(),
-            case: found.case,
-            tried,
-            place: Some(found.routine),
-            ..result.details
-        };
-        result.reason = reason;
-        result.differences = found.differences;
-        result.attempts = 1;
-        result
+    pub fn result(&self, found: TestResult) -> TestResult {
+        let details = TestDetails { routine: self.routine.clone(), ..found.details };
+        TestResult { id: self.id.clone(), attempts: 1, details, ..found }
     }
+}
+
+/// Returns a result of no call, which passes.
+pub(crate) fn result_of(heading: &Heading) -> TestResult {
+    let Heading { name, line, tags, .. } = heading.clone();
+    TestResult::named(name, tags, Verdict::Pass, TestDetails { line, ..TestDetails::default() })
 }
 
 impl Suite for TestFiles {
@@ -211,7 +164,7 @@ impl Suite for TestFiles {
         json!(Self::t_states(details))
     }
 
-    fn follow_up(_result: &CaseResult<Self>, _options: &FollowUpOptions) -> Option<FollowUp> {
+    fn follow_up(_result: &TestResult, _options: &FollowUpOptions) -> Option<FollowUp> {
         None
     }
 }

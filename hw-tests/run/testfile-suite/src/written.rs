@@ -4,19 +4,22 @@ use std::fmt::Write;
 
 use cli_support::text::Escape;
 
-use crate::reader::Entry;
+use crate::document::{Document, Node};
 
 /// Returns a value in one line, its numbers and labels as in the file.
-pub(crate) fn inline(entry: &Entry<'_>) -> String {
-    if let Some(fields) = entry.as_fields() {
-        return table(fields.all().map(|field| (field.key.to_owned(), inline(&field))));
+pub(crate) fn inline(document: &Document<'_>, node: Node) -> String {
+    let children = || document.children(node).into_iter();
+    let value = document.data(node).value;
+    if value.is_table() {
+        let field = |field| (document.key(field).to_owned(), inline(document, field));
+        return table(children().map(field));
     }
-    if let Some(items) = entry.as_items() {
-        return array(items.iter().map(inline));
+    if value.is_array() {
+        return array(children().map(|element| inline(document, element)));
     }
-    match entry.as_text() {
+    match document.as_text(node) {
         Some(text) => quoted(text),
-        None => entry.source().to_owned(),
+        None => document.source(node).to_owned(),
     }
 }
 

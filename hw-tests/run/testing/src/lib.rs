@@ -1,6 +1,6 @@
 //! Test support for `hil-harness`: a deterministic simulation of whole runs with a simulated disk,
-//! mutation testing of the evaluator, simulated fleets, and results files of any length. Tests,
-//! examples and CI scripts use it; programs do not.
+//! simulated runs on several scripted boards, mutation testing of the evaluator, and results files
+//! of any length. Tests, examples and CI scripts use it; programs do not.
 //!
 //! ```
 //! use hil_testing::mutants::{apply_mutant, mutants_in};
@@ -12,8 +12,8 @@
 //! ```
 
 pub mod broken_exchange;
-pub mod fleet_simulation;
 pub mod many_results;
 pub mod mutants;
+pub mod run_simulation;
 pub mod simulated_disk;
 pub mod simulation;

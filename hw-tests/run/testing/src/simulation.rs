@@ -13,6 +13,7 @@ mod scenario;
 
 pub use environment::{Program, SimulationEnv, SingleRun};
 pub use invariants::InvariantViolation;
+pub(crate) use scenario::SeededRng;
 pub use scenario::{Episode, Scenario};
 
 use std::collections::BTreeMap;

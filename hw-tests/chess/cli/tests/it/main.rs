@@ -2,6 +2,7 @@
 
 mod behaviours;
 mod epd;
+mod exhaust;
 mod golden;
 mod page;
 mod positions;

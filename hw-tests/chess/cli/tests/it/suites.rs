@@ -123,7 +123,7 @@ fn a_comma_within_a_number_of_a_table_is_refused() {
         let (code, lines, counts) = judged(&["-"], &row.repeat(2));
         assert_eq!((code, &counts["refused"]), (Some(4), &2.into()), "{lines:?}");
         assert_eq!(lines[0]["column"], column, "{lines:?}");
-        let problem = lines[0]["why"].as_str().expect("a text");
+        let problem = lines[0]["reason"].as_str().expect("a text");
         assert!(problem.starts_with(&format!("'{number}' is ambiguous")), "{problem}");
     }
     // With a blank they are two fields.

@@ -124,13 +124,13 @@ pub struct RejectedLine<'a> {
     file: &'a str,
     line: usize,
     kind: &'static str,
-    why: &'a str,
+    reason: &'a str,
     column: Option<usize>,
 }
 
 impl<'a> RejectedLine<'a> {
     pub(super) fn of(place: &'a SourceLocation, error: &'a FenError) -> Self {
         let SourceLocation { file, line } = place;
-        Self { file, line: *line, kind: "refuse", why: &error.problem, column: error.column }
+        Self { file, line: *line, kind: "refuse", reason: &error.problem, column: error.column }
     }
 }

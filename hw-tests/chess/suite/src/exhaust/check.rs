@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::iter::Enumerate;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{IntoIter, Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{IntoIter, Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
@@ -13,14 +13,12 @@ use rcflash_link::LinkError;
 
 use super::expect::ExpectedChunk;
 use super::space::ArraySpace;
+use crate::SargonBoard;
 use crate::responses::{ExchangeResponse, ExhaustResponse};
-use crate::{LiveBoard, SargonBoard};
 use sargon_corpus::encode;
 
 /// Arrays per request: few enough that a request to a dead board times out within ten seconds.
 pub const CHUNK_ARRAYS: u16 = 2048;
-/// Chunks that the reference computes ahead of the boards.
-const MAX_CHUNKS_AHEAD: usize = 64;
 
 /// The arrays to check.
 #[derive(Debug, Clone)]
@@ -91,26 +89,26 @@ pub enum ExhaustEnd {
 /// the next chunk when it has finished one. `on_progress` is called with the number of compared
 /// arrays.
 pub fn check_arrays(
-    boards: &mut [LiveBoard],
+    boards: &mut [SargonBoard],
     plan: &ExhaustPlan,
     interrupted: &AtomicBool,
     on_progress: impl FnMut(u32),
 ) -> (ExhaustTotals, ExhaustEnd) {
     let mut totals = ExhaustTotals::new(plan.crc);
-    // The reference runs ahead in its own thread, so that no board waits for it. The bound limits
-    // memory; dropping the receiver ends the thread.
-    let (send, expected) = sync_channel(MAX_CHUNKS_AHEAD);
-    let chunks = ChunkQueue(Mutex::new(Some(expected.into_iter().enumerate())));
+    // The reference runs ahead in its own thread, so that no board waits for it.
+    let (send, expected) = channel();
+    let chunks = Mutex::new(expected.into_iter().enumerate());
+    let is_over = &AtomicBool::new(false);
     let stop = thread::scope(|scope| {
-        scope.spawn(move || compute_expected(plan, &send));
+        scope.spawn(move || compute_expected(plan, &send, is_over));
         let (sender, results) = channel();
         for live in &mut *boards {
             let (chunks, sender) = (&chunks, sender.clone());
-            scope.spawn(move || run_chunks(live, &plan.arrays, chunks, &sender));
+            scope.spawn(move || run_chunks(live, &plan.arrays, chunks, &sender, is_over));
         }
         drop(sender);
         let stop = compare_chunks(&results, &mut totals, interrupted, on_progress);
-        chunks.close();
+        is_over.store(true, Ordering::Relaxed);
         stop
     });
     let ended = match (stop, boards.first_mut()) {
@@ -126,19 +124,8 @@ pub fn check_arrays(
     (totals, ended)
 }
 
-/// The chunks that no board has taken.
-struct ChunkQueue(Mutex<Option<Enumerate<IntoIter<ExpectedChunk>>>>);
-
-impl ChunkQueue {
-    fn next(&self) -> Option<(usize, ExpectedChunk)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut()?.next()
-    }
-
-    /// Drops the remaining chunks, which ends the reference's thread.
-    fn close(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    }
-}
+/// The chunks that no board has taken, with their numbers.
+type Chunks = Mutex<Enumerate<IntoIter<ExpectedChunk>>>;
 
 struct ChunkResult {
     index: usize,
@@ -159,14 +146,14 @@ struct MismatchedChunk {
     histogram: [u16; RESIDUE_BINS],
 }
 
-/// Computes and sends the expected results, chunk by chunk, until the receiver is dropped.
-fn compute_expected(plan: &ExhaustPlan, send: &SyncSender<ExpectedChunk>) {
+/// Computes and sends the expected results, chunk by chunk, until the check is over.
+fn compute_expected(plan: &ExhaustPlan, send: &Sender<ExpectedChunk>, is_over: &AtomicBool) {
     let mut crc = plan.crc;
     for first in plan.range.clone().step_by(usize::from(CHUNK_ARRAYS)) {
         let last = plan.range.end.min(first + u32::from(CHUNK_ARRAYS));
         let expected = plan.arrays.expect(first..last, crc);
         crc = expected.tally.crc;
-        if send.send(expected).is_err() {
+        if is_over.load(Ordering::Relaxed) || send.send(expected).is_err() {
             return;
         }
     }
@@ -174,12 +161,16 @@ fn compute_expected(plan: &ExhaustPlan, send: &SyncSender<ExpectedChunk>) {
 
 /// Runs chunks on a board until none is left or the board fails.
 fn run_chunks(
-    live: &mut LiveBoard,
+    live: &mut SargonBoard,
     arrays: &ArraySpace,
-    chunks: &ChunkQueue,
+    chunks: &Chunks,
     sender: &Sender<ChunkResult>,
+    is_over: &AtomicBool,
 ) {
-    while let Some((index, chunk)) = chunks.next() {
+    let next = || chunks.lock().unwrap_or_else(PoisonError::into_inner).next();
+    while !is_over.load(Ordering::Relaxed)
+        && let Some((index, chunk)) = next()
+    {
         let counted = request_chunk(live, arrays, &chunk);
         let is_lost = counted.is_err();
         if sender.send(ChunkResult { index, chunk, counted }).is_err() || is_lost {
@@ -219,7 +210,7 @@ fn compare_chunks(
 }
 
 fn request_chunk(
-    live: &mut LiveBoard,
+    live: &mut SargonBoard,
     arrays: &ArraySpace,
     chunk: &ExpectedChunk,
 ) -> Result<ExhaustResponse, LinkError> {
@@ -239,7 +230,7 @@ fn request_chunk(
 /// chunk, so that an exchange that corrupts later ones is found, too. `after` is the board's
 /// histogram of the whole chunk.
 fn bisect_mismatch(
-    live: &mut LiveBoard,
+    live: &mut SargonBoard,
     arrays: &ArraySpace,
     chunk: &ExpectedChunk,
     mut after: [u16; RESIDUE_BINS],
@@ -266,7 +257,7 @@ fn bisect_mismatch(
     let counted = bins.position(|(before, after)| before < after).map(|residue| residue as u8);
     let (piece, array) = arrays.at(arrays.index(agree));
     let traced = live.observe_exchange(piece, &array)?;
-    let steps = match live.application.capabilities & capability::TRACE {
+    let steps = match live.live.identity().capabilities & capability::TRACE {
         0 => Vec::new(),
         _ => live.request_trace(piece, piece.kind.value(), &array)?.2,
     };

@@ -27,9 +27,9 @@ function wrongSquares(one) {
   return wrong;
 }
 
-function differenceText({ square, what, board, reference }) {
-  const sides = what.endsWith("by the document") ? ["reference", "document"] : ["board", "reference"];
-  return `${square ? `${square}: ` : ""}${what}: ${sides[0]} ${board}, ${sides[1]} ${reference}`;
+function differenceText({ square, field, board, reference }) {
+  const sides = field.endsWith("by the document") ? ["reference", "document"] : ["board", "reference"];
+  return `${square ? `${square}: ` : ""}${field}: ${sides[0]} ${board}, ${sides[1]} ${reference}`;
 }
 
 function arraysText([there, here]) {

@@ -8,13 +8,13 @@ use firmware::profile::BoardProfile;
 use firmware_wire::{Decoder, DecoderEvent, kind};
 use hil_harness::board::{Board, BoardError, BoardKind, Instrumentation, ResetFn};
 use hil_harness::file_system::OsFileSystem;
-use hil_harness::live::Programs;
-use hil_harness::runner::{RunOptions, Verdict, run_cases};
+use hil_harness::live::BoardConfig;
+use hil_harness::runner::{RunOptions, Verdict};
 use rcflash_transport::Transport;
 use rcflash_transport::time::{Duration, Instant};
 use sargon_corpus::{Case, builtin_corpus};
 
-use sargon_suite::{BoardConfig, LiveBoard};
+use sargon_suite::{SargonBoard, SargonConfig, run_cases};
 
 /// The number of buffered results at which the board is identified.
 const MAX_UNCONFIRMED: usize = 192;
@@ -112,13 +112,14 @@ fn ident_requests(idents_before_reset: u32, count: usize) -> (u32, Vec<Verdict>)
         board: BoardKind::InProcess { rom: None },
         ..BoardConfig::simulated(profile)
     };
-    let programs = Programs::build(&config).unwrap_or_else(|error| panic!("{error}"));
+    let config = SargonConfig::from(config);
+    let programs = config.programs().unwrap_or_else(|error| panic!("{error}"));
     let idents = Arc::new(AtomicU32::new(0));
     let counter = idents.clone();
     let wrap = |board| -> Box<dyn Board> {
         Box::new(ResettingBoard { board, idents_before_reset, idents: counter })
     };
-    let live = LiveBoard::prepare_with(&config, Arc::new(programs), &OsFileSystem, wrap);
+    let live = SargonBoard::prepare_with(&config, Arc::new(programs), &OsFileSystem, wrap);
     let mut live = live.unwrap_or_else(|error| panic!("{error}"));
     let before = idents.load(Relaxed);
     let is_played = |case: &Case| case.tags.iter().any(|tag| tag == "play");

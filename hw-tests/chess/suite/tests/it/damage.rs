@@ -10,12 +10,12 @@ use firmware::evaluator::Evaluator;
 use firmware::profile::BoardProfile;
 use hil_harness::board::{Board, BoardError, BoardKind, ResetFn};
 use hil_harness::file_system::OsFileSystem;
-use hil_harness::live::Programs;
-use hil_harness::runner::{RunOptions, RunSummary, Verdict, exit_code, run_cases};
+use hil_harness::live::BoardConfig;
+use hil_harness::runner::{RunOptions, RunSummary, Verdict, exit_code};
 use hil_testing::broken_exchange::exchange_with;
 use rcflash_transport::Transport;
 use sargon_corpus::{Case, builtin_corpus};
-use sargon_suite::{BoardConfig, CaseResult, LiveBoard, VerdictCounts};
+use sargon_suite::{CaseResult, SargonBoard, SargonConfig, VerdictCounts, run_cases};
 use tempfile::TempDir;
 
 const XCHNG: &str = include_str!("../../../../../sargon-src/xchng.asm");
@@ -55,20 +55,18 @@ fn folder(xchng: &str) -> TempDir {
     folder
 }
 
-fn config(folder: &TempDir) -> BoardConfig {
+fn config(folder: &TempDir) -> SargonConfig {
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let own = Some(folder.path().to_owned());
-    BoardConfig {
-        board: BoardKind::InProcess { rom: None },
-        suite: Evaluator { own, ..Evaluator::default() }.into(),
-        ..BoardConfig::simulated(profile)
-    }
+    let board = BoardKind::InProcess { rom: None };
+    let board = BoardConfig { board, ..BoardConfig::simulated(profile) };
+    SargonConfig { board, suite: Evaluator { own, ..Evaluator::default() }.into() }
 }
 
-fn run(config: &BoardConfig) -> (Vec<CaseResult>, RunSummary) {
-    let programs = Programs::build(config).unwrap_or_else(|error| panic!("{error}"));
+fn run(config: &SargonConfig) -> (Vec<CaseResult>, RunSummary) {
+    let programs = config.programs().unwrap_or_else(|error| panic!("{error}"));
     let outside = |board| -> Box<dyn Board> { Box::new(OutsideBoard(board)) };
-    let live = LiveBoard::prepare_with(config, Arc::new(programs), &OsFileSystem, outside);
+    let live = SargonBoard::prepare_with(config, Arc::new(programs), &OsFileSystem, outside);
     let mut live = live.unwrap_or_else(|error| panic!("{error}"));
     let is_played = |case: &Case| case.tags.iter().any(|tag| tag == "play");
     let cases = builtin_corpus().expect("it ships").into_iter().filter(is_played).take(40);
@@ -149,13 +147,13 @@ fn an_application_without_status_runs_and_what_is_not_observed_is_in_the_summary
     let older = APP.replacen("C.CHKS+C.IDLE+C.STUS", "C.CHKS+C.IDLE", 1);
     assert_ne!(older, APP);
     let folder = folder(XCHNG);
-    let config = config(&folder);
+    let mut config = config(&folder);
     let replaced = [("app.asm", older.as_str())];
     let kind = ProgramKind::Application;
-    let built = build_with_sources(&config.profile, kind, &config.suite.evaluator, &replaced)
+    let built = build_with_sources(&config.board.profile, kind, &config.suite.evaluator, &replaced)
         .unwrap_or_else(|error| panic!("{error}"));
-    let application = Some((built.address, built.bytes));
-    let (results, summary) = run(&BoardConfig { application, ..config });
+    config.board.application = Some((built.address, built.bytes));
+    let (results, summary) = run(&config);
     assert!(results.iter().all(|result| result.verdict == Verdict::Pass));
     assert!(summary.unobserved.is_some_and(|what| what.contains("program memory")));
 }

@@ -12,13 +12,13 @@ use firmware::build::build;
 use firmware::profile::BoardProfile;
 use hil_harness::board::{Board, BoardError, BoardKind, InProcessBoard, Instrumentation};
 use hil_harness::file_system::OsFileSystem;
-use hil_harness::live::Programs;
-use hil_harness::runner::{RunOptions, Verdict, run_cases};
+use hil_harness::live::BoardConfig;
+use hil_harness::runner::{RunOptions, Verdict};
 use rcflash_link::loader::{enter_monitor, upload_missing};
 use rcflash_link::{Link, LinkStats};
 use rcflash_transport::Transport;
 use sargon_corpus::{self as corpus, Case};
-use sargon_suite::{BoardConfig, LiveBoard};
+use sargon_suite::{SargonBoard, SargonConfig, run_cases};
 
 /// The minimum speed with the delay, relative to the speed without.
 const MIN_RELATIVE_SPEED: f64 = 0.9;
@@ -148,19 +148,20 @@ fn run(profile: &BoardProfile, delay: Duration, full: bool) -> (Duration, LinkSt
     let board = BoardKind::InProcess { rom: None };
     let config =
         BoardConfig { board, full_responses: full, ..BoardConfig::simulated(profile.clone()) };
-    let programs = Programs::build(&config).unwrap_or_else(|error| panic!("{error}"));
+    let config = SargonConfig::from(config);
+    let programs = config.programs().unwrap_or_else(|error| panic!("{error}"));
     let wrap = |board| -> Box<dyn Board> { Box::new(RemoteBoard { board, delay }) };
-    let live = LiveBoard::prepare_with(&config, Arc::new(programs), &OsFileSystem, wrap);
+    let live = SargonBoard::prepare_with(&config, Arc::new(programs), &OsFileSystem, wrap);
     let mut live = live.unwrap_or_else(|error| panic!("{error}"));
     let is_played = |case: &Case| case.tags.iter().any(|tag| tag == "play");
     let cases = corpus::builtin_corpus().expect("it ships").into_iter().filter(is_played).take(200);
     let stop = AtomicBool::new(false);
     let options = RunOptions { repeat: 1, fail_fast: false, baseline: None, interrupted: &stop };
-    let started = live.now();
+    let started = live.live.now();
     run_cases(&mut live, cases, options, |result| {
         assert_eq!(result.verdict, Verdict::Pass, "{:?}", result.reason)
     });
-    (live.now() - started, live.stats())
+    (live.live.now() - started, live.live.stats())
 }
 
 #[test]

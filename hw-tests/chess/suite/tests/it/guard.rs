@@ -10,10 +10,10 @@ use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::BoardProfile;
 use hil_harness::board::BoardKind;
 use hil_harness::file_system::OsFileSystem;
-use hil_harness::live::Programs;
-use hil_harness::runner::{RunOptions, Verdict, run_cases};
+use hil_harness::live::{BoardConfig, Programs};
+use hil_harness::runner::{RunOptions, Verdict};
 use sargon_corpus::{Case, CaseInput, builtin_corpus};
-use sargon_suite::{BoardConfig, CaseResult, LiveBoard};
+use sargon_suite::{CaseResult, SargonBoard, SargonConfig, run_cases};
 
 /// A routine of the evaluator, its file, and the first instruction, before which the damage is
 /// inserted.
@@ -150,9 +150,9 @@ fn broken_application(file: &str, text: &str) -> BuiltImage {
 fn run(profile: BoardProfile, application: BuiltImage, cases: Vec<Case>) -> Vec<CaseResult> {
     let monitor = build(&profile, ProgramKind::Monitor).expect("it is built");
     let board = BoardKind::InProcess { rom: None };
-    let config = BoardConfig { board, ..BoardConfig::simulated(profile) };
+    let config = BoardConfig { board, ..BoardConfig::simulated(profile) }.into();
     let programs = Arc::new(Programs { monitor, application });
-    let mut live = LiveBoard::prepare_with(&config, programs, &OsFileSystem, |board| board)
+    let mut live = SargonBoard::prepare_with(&config, programs, &OsFileSystem, |board| board)
         .unwrap_or_else(|error| panic!("{error}"));
     let stop = AtomicBool::new(false);
     let options = RunOptions { repeat: 1, fail_fast: false, baseline: None, interrupted: &stop };
@@ -314,9 +314,9 @@ fn the_evaluator_is_clean_in_all_behaviours_on_all_boards() {
         for behaviour in Behaviour::ALL {
             let evaluator = Evaluator { behaviour, own: None };
             let board = BoardKind::InProcess { rom: None };
-            let simulated = BoardConfig::simulated(profile(name));
-            let config = BoardConfig { board, suite: evaluator.into(), ..simulated };
-            let mut live = LiveBoard::prepare(&config).unwrap_or_else(|error| panic!("{error}"));
+            let board = BoardConfig { board, ..BoardConfig::simulated(profile(name)) };
+            let config = SargonConfig { board, suite: evaluator.into() };
+            let mut live = SargonBoard::prepare(&config).unwrap_or_else(|error| panic!("{error}"));
             let stop = AtomicBool::new(false);
             let options =
                 RunOptions { repeat: 1, fail_fast: false, baseline: None, interrupted: &stop };

@@ -34,7 +34,7 @@ fn figure_5s_useless_fork_gains_only_if_the_forking_piece_is_ignored() {
     assert_eq!(blind.lost, 3);
     assert_eq!(blind.article().balance(), 0.75);
     let seeing = gather(&position, Square::named("c7"));
-    assert!(seeing.article_danger && seeing.book_danger);
+    assert!(seeing.article_danger && seeing.original_danger);
     assert_eq!(seeing.article().balance(), -3.0);
 }
 
@@ -49,9 +49,9 @@ fn the_boxs_capture_of_a_bishop_is_worth_more_than_the_attack_on_rook_and_bishop
 
 #[test]
 fn the_program_counts_a_rook_as_second_prize_as_two_pawns() {
-    let book = gather(&position(FIGURE_5), None).book();
-    assert_eq!(f64::from(book.won) / 2.0, 2.0);
-    assert_eq!(f64::from(book.lost) / 2.0, 3.0 - 0.5);
+    let original = gather(&position(FIGURE_5), None).original();
+    assert_eq!(f64::from(original.won) / 2.0, 2.0);
+    assert_eq!(f64::from(original.lost) / 2.0, 3.0 - 0.5);
 }
 
 /// Prizes from losses of White, who has just moved to the square of the last one.
@@ -67,7 +67,7 @@ fn losses(list: &[(&str, u8)]) -> Prizes {
 fn article_and_program_differ_when_another_piece_is_lost_before_the_one_that_moved() {
     let danger = |list| {
         let prizes = losses(list);
-        (prizes.article_danger, prizes.book_danger)
+        (prizes.article_danger, prizes.original_danger)
     };
     assert_eq!(danger(&[("a1", 5), ("b1", 3)]), (true, false));
     assert_eq!(danger(&[("a1", 3), ("b1", 3)]), (true, true));
@@ -148,7 +148,7 @@ fn the_board_finds_the_prizes_that_the_host_finds() {
         let seen = on_board(&mut board, position, moved);
         let differences = compare_points(&expected, &seen);
         assert!(differences.is_empty(), "{fen} {moved:?}: {differences:?}");
-        dangers[usize::from(expected.article_danger) + usize::from(expected.book_danger)] += 1;
+        dangers[usize::from(expected.article_danger) + usize::from(expected.original_danger)] += 1;
     }
     assert!(dangers.iter().all(|count| *count > 20), "{dangers:?}: not every kind occurs");
 }

@@ -99,7 +99,7 @@ fn every_record_is_a_line_in_its_order() {
     let (mut writer, _) = resume(&disk).expect("it is ours");
     let counts = VerdictCounts::default();
     writer.write_progress(counts).expect("written");
-    let end = RunEndRecord { complete: true, why: None, counts };
+    let end = RunEndRecord { complete: true, reason: None, counts };
     writer.write_end(&end).expect("written");
     let mut sum = 0;
     let mut records = Vec::new();
@@ -223,7 +223,7 @@ fn a_file_of_another_version_is_distinguished_from_a_damaged_one() {
     let disk = SimulatedDisk::new(1);
     disk.insert_synced(path(), b"{\"head\":{\"results\":2,\"program\":\"hw-tests 0.1.0\"}}\n");
     let error = resume(&disk).err().expect("it is an old one");
-    assert!(error.to_string().ends_with("the format is 2 there and 3 here"), "{error}");
+    assert!(error.to_string().ends_with("the format is 2 there and 1 here"), "{error}");
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn a_full_or_broken_disk_leaves_whole_lines_at_every_access() {
                 results(3).iter().try_for_each(|result| writer.write_result(result))?;
                 writer.write_end(&RunEndRecord {
                     complete: true,
-                    why: None,
+                    reason: None,
                     counts: VerdictCounts::default(),
                 })
             })();

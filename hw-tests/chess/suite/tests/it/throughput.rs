@@ -12,12 +12,13 @@ use firmware::build::build;
 use firmware::profile::BoardProfile;
 use firmware_wire::{Reply, Request};
 use hil_harness::board::BoardKind;
-use hil_harness::runner::{RunOptions, Verdict, run_cases};
+use hil_harness::live::BoardConfig;
+use hil_harness::runner::{RunOptions, Verdict};
 use rcflash_link::loader::{enter_monitor, upload_missing};
 use rcflash_link::{Link, RequestSpec};
 use rcflash_transport::Transport;
 use sargon_corpus::{self as corpus, Case};
-use sargon_suite::{BoardConfig, LiveBoard};
+use sargon_suite::{SargonBoard, run_cases};
 
 /// T-states of a character at 115,200 baud and 7.3728 MHz, ten bits of 64 clocks (docs/BOARDS.md).
 const CHARACTER_T_STATES: f64 = 640.0;
@@ -94,7 +95,8 @@ fn a_run_of_whole_positions_keeps_the_processor_busy() {
             board: BoardKind::InProcess { rom: None },
             ..BoardConfig::simulated(profile)
         };
-        let mut live = LiveBoard::prepare(&config).unwrap_or_else(|error| panic!("{error}"));
+        let mut live =
+            SargonBoard::prepare(&config.into()).unwrap_or_else(|error| panic!("{error}"));
         let played = |case: &Case| case.tags.iter().any(|tag| tag == "play");
         let cases = corpus::builtin_corpus().expect("it ships");
         let cases = cases.into_iter().filter(played).take(200);
@@ -102,14 +104,14 @@ fn a_run_of_whole_positions_keeps_the_processor_busy() {
         let options =
             RunOptions { repeat: 1, fail_fast: false, baseline: None, interrupted: &stop };
         let waits_before = wait_count(&mut live);
-        let before = live.stats();
+        let before = live.live.stats();
         let mut passed = 0;
         run_cases(&mut live, cases, options, |result| {
             passed += u32::from(result.verdict == Verdict::Pass);
         });
         assert_eq!(passed, 200);
         let waits = f64::from(wait_count(&mut live) - waits_before);
-        let passed = live.stats().since(&before);
+        let passed = live.live.stats().since(&before);
         let waits_per_character = waits / (passed.bytes.0 + passed.bytes.1) as f64;
         // The waits are for the characters of the first request, before which the board is idle.
         assert!(waits_per_character < 0.05, "on {name}: {waits_per_character}");
@@ -117,10 +119,10 @@ fn a_run_of_whole_positions_keeps_the_processor_busy() {
 }
 
 /// Returns how often the application has waited since its start, by its own count.
-fn wait_count(live: &mut LiveBoard) -> u32 {
+fn wait_count(live: &mut SargonBoard) -> u32 {
     let request = RequestSpec::new("reading the count of waits", Request::Idle, Duration::ZERO);
-    match live.request(&request) {
-        Ok(Reply::IdleCount(count)) => count,
+    match live.live.link.request_all(&request).as_deref() {
+        Ok([Reply::IdleCount(count)]) => *count,
         other => panic!("{other:?}"),
     }
 }
@@ -133,18 +135,18 @@ fn positions_a_second(board: &str, full: bool) -> (f64, f64) {
     let baud = profile.uart.baud;
     let board = BoardKind::InProcess { rom: None };
     let config = BoardConfig { board, full_responses: full, ..BoardConfig::simulated(profile) };
-    let mut live = LiveBoard::prepare(&config).unwrap_or_else(|error| panic!("{error}"));
+    let mut live = SargonBoard::prepare(&config.into()).unwrap_or_else(|error| panic!("{error}"));
     let played = |case: &Case| case.tags.iter().any(|tag| tag == "play");
     let cases = corpus::builtin_corpus().expect("it ships").into_iter().filter(played);
     let stop = AtomicBool::new(false);
     let options = RunOptions { repeat: 1, fail_fast: false, baseline: None, interrupted: &stop };
-    let before = live.stats();
-    let started = live.board_time().expect("it is simulated");
+    let before = live.live.stats();
+    let started = live.live.board_time().expect("it is simulated");
     run_cases(&mut live, cases.take(COUNT as usize), options, |result| {
         assert_eq!(result.verdict, Verdict::Pass);
     });
-    let took = live.board_time().expect("it is simulated") - started;
-    let passed = live.stats().since(&before);
+    let took = live.live.board_time().expect("it is simulated") - started;
+    let passed = live.live.stats().since(&before);
     let characters = passed.busy.as_secs_f64() * f64::from(baud) / 10.0;
     (f64::from(COUNT) / took.as_secs_f64(), passed.bytes.1 as f64 / characters)
 }
@@ -169,14 +171,14 @@ fn the_times_of_cases_in_flight_together_add_up_to_that_of_the_board() {
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
     let board = BoardKind::InProcess { rom: None };
     let config = BoardConfig { board, full_responses: true, ..BoardConfig::simulated(profile) };
-    let mut live = LiveBoard::prepare(&config).expect("it is simulated");
-    let before = live.stats().busy;
+    let mut live = SargonBoard::prepare(&config.into()).expect("it is simulated");
+    let before = live.live.stats().busy;
     let interrupted = AtomicBool::new(false);
     let options =
         RunOptions { repeat: 2, fail_fast: false, baseline: None, interrupted: &interrupted };
     let cases = corpus::builtin_corpus().expect("it ships").into_iter().take(100);
     let mut sum = Duration::ZERO;
     run_cases(&mut live, cases, options, |result| sum += Duration::from_micros(result.elapsed_us));
-    let busy = live.stats().busy - before;
+    let busy = live.live.stats().busy - before;
     assert!(!sum.is_zero() && sum.abs_diff(busy) * 100 <= busy, "{sum:?} of {busy:?}");
 }

@@ -139,8 +139,8 @@ impl Measurements {
         if !case.has_fixed_inputs() || found.verdict != Verdict::Pass {
             return;
         }
-        let Some(t_states) = found.all_t_states else {
-            found.not_checked.insert("cycles");
+        let Some(t_states) = found.details.all_t_states else {
+            found.details.not_checked.insert("cycles".to_owned());
             return;
         };
         self.cycles.insert(case.id.clone(), t_states);

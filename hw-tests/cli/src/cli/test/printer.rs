@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use cli_support::output::{pluralize, print};
 use cli_support::text::{Escape, eprint_message};
-use hil_harness::campaign::{Executor, Observer};
+use hil_harness::campaign::{ConnectedBoard, Observer};
 use hil_harness::suite::{CaseResult, Verdict};
 use testfile_suite::{TestCase, TestFiles};
 
@@ -50,9 +50,9 @@ impl Printer {
     }
 }
 
-impl<T: Executor<Suite = TestFiles>> Observer<T> for Printer {
-    fn on_ready(&mut self, executor: &T) {
-        self.name = executor.name().escaped();
+impl Observer<TestFiles> for Printer {
+    fn on_ready(&mut self, board: &ConnectedBoard) {
+        self.name = board.name.escaped();
     }
 
     fn on_board_message(&mut self, text: &str) {

@@ -64,7 +64,7 @@ fn a_case_missing_in_the_baseline_fails_and_so_does_another_wrong_result() {
     // The same cases, but with another residue each.
     let file = before.path("changed.json");
     let text = before.text("report.json");
-    std::fs::write(&file, text.replace("\"what\":\"residue\"", "\"what\":\"status\""))
+    std::fs::write(&file, text.replace("\"field\":\"residue\"", "\"field\":\"status\""))
         .expect("a file");
     let after = cheap_after(&before, "changed.json", &DOCUMENTS);
     assert_eq!(after.output.status.code(), Some(1), "{}", printed(&after));

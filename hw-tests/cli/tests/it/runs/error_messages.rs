@@ -11,9 +11,9 @@ use board_simulator::{BoardServer, ServerOptions};
 use firmware::ProgramKind;
 use firmware::build::build;
 use firmware::profile::BoardProfile;
-use hil_harness::runner::{RunEnd, RunOptions, Verdict, run_cases};
+use hil_harness::runner::{RunEnd, RunOptions, Verdict};
 use sargon_corpus::builtin_corpus;
-use sargon_suite::{CaseResult, Record};
+use sargon_suite::{CaseResult, Record, run_cases};
 
 use super::program_counter::over_a_port;
 use super::{PATIENCE, records, run_command};

@@ -50,9 +50,9 @@ fn archive() -> (TempDir, Vec<String>) {
             let minute = run % 60;
             report["started"] = json!(format!("2026-03-{:02}T10:{minute:02}:00Z", 1 + run / 60));
             report["board"]["name"] = json!(if run % 2 == 1 { "attic" } else { "bench" });
-            report["image"]["build"] = json!(BUILDS[run / 300]);
+            report["image"]["build_id"] = json!(BUILDS[run / 300]);
             report["commit"] = json!(format!("c0ffee{:02}", run / 300));
-            report["link"]["repeats"]["silence"] = json!(if run % 2 == 1 { run } else { 0 });
+            report["link"]["retries"]["timeout"] = json!(if run % 2 == 1 { run } else { 0 });
             let is_failing = [run % 100 == 7, run >= 300];
             for (case, _) in is_failing.iter().enumerate().filter(|(_, failing)| **failing) {
                 report["cases"][case]["verdict"] = json!("fail");
@@ -178,12 +178,25 @@ fn shards_of_two_runs_are_refused_and_those_of_two_boards_are_a_run_on_two() {
         let files = [&first, file].map(|path: &Path| path.to_string_lossy().into_owned());
         run_command(&["report", "merge", &files[0], &files[1], "--report-dir", &out])
     };
-    let refused: [(&str, Change, &str); 4] = [
-        ("a", &|report| report["image"]["build"] = json!(0xAB), "the build is 000000AB, and "),
+    let refused: [(&str, Change, &str); 7] = [
+        ("a", &|report| report["image"]["build_id"] = json!(0xAB), "the build is 000000AB, and "),
         (
             "b",
             &|report| report["run"]["behaviour"] = json!("original"),
             "the behaviour is original, and ",
+        ),
+        ("f", &|report| report["run"]["faults"] = json!(7), "--faults is 7, and none there"),
+        (
+            "g",
+            &|report| report["rounds"] = report["counts"].clone(),
+            "--for or --count is given, and not given there",
+        ),
+        (
+            "h",
+            &|report| {
+                report["baseline"] = json!({ "file": "old", "known": [], "new": [], "fixed": [] });
+            },
+            "--baseline is given, and not given there",
         ),
         ("c", &|report| report["run"]["shard"] = json!("1/2"), "are both of shard 1/2"),
         ("d", &|report| report["cases"] = base["cases"].clone(), "another shard has the case "),
@@ -195,7 +208,7 @@ fn shards_of_two_runs_are_refused_and_those_of_two_boards_are_a_run_on_two() {
     let dead = |report: &mut Value| {
         report["board"]["name"] = json!("attic");
         report["incomplete"] = json!("the board is lost: no reply");
-        report["course"]["ended"] = json!({ "board-lost": "no reply" });
+        report["summary"]["ended"] = json!({ "board-lost": "no reply" });
     };
     let (code, printed) = merge(&second("e", &dead));
     assert_eq!(code, Some(3), "{printed}");
@@ -217,7 +230,7 @@ fn two_runs_differ_in_failures_and_in_t_states() {
     let wrong = |report: &mut Value, residue: &str| {
         report["cases"][2]["verdict"] = json!("fail");
         report["cases"][2]["differences"] =
-            json!([{ "square": "e4", "what": "residue", "board": residue, "reference": "3" }]);
+            json!([{ "square": "e4", "field": "residue", "board": residue, "reference": "3" }]);
     };
     let before = write_changed(&base, &folder.path().join("1"), |report| {
         report["cases"][0]["verdict"] = json!("fail");

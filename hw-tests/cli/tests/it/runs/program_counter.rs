@@ -12,7 +12,8 @@ use firmware::build::build;
 use firmware::profile::BoardProfile;
 use firmware_wire::Request;
 use hil_harness::board::BoardKind;
-use sargon_suite::{BoardConfig, LiveBoard};
+use hil_harness::live::BoardConfig;
+use sargon_suite::SargonBoard;
 
 use super::error_messages::{changed, run};
 use super::{PATIENCE, run_command};
@@ -26,7 +27,7 @@ pub(super) fn over_a_port(
     server: &BoardServer,
     profile: BoardProfile,
     application: Vec<u8>,
-) -> LiveBoard {
+) -> SargonBoard {
     let board =
         BoardKind::Serial(rcflash_link::rig::Rig::from_port(&server.path().to_string_lossy()));
     let plan = BoardConfig {
@@ -34,7 +35,7 @@ pub(super) fn over_a_port(
         application: Some((0x8000, application)),
         ..BoardConfig::simulated(profile)
     };
-    LiveBoard::prepare(&plan).unwrap_or_else(|error| panic!("{error}"))
+    SargonBoard::prepare(&plan.into()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
@@ -46,7 +47,7 @@ fn a_stuck_board_behind_a_port_reports_its_program_counter() {
     let server = BoardServer::start(board_spec(&profile), &monitor.bytes, ServerOptions::default());
     let server = server.expect("a pseudo-terminal");
     let mut rig = over_a_port(&server, profile, application);
-    assert!(rig.describe_program_counter().contains(", IDLE+"), "it waits for a request");
+    assert!(rig.live.describe_program_counter().contains(", IDLE+"), "it waits for a request");
 
     // Requests enough to fill the board's receive ring, so that it holds the host off.
     let request = Request::Exchange { piece: 2, array: [0; 14] };
@@ -59,7 +60,7 @@ fn a_stuck_board_behind_a_port_reports_its_program_counter() {
         assert!(began.elapsed() < PATIENCE, "the board takes them in");
         std::thread::yield_now();
     }
-    let at = rig.describe_program_counter();
+    let at = rig.live.describe_program_counter();
     assert!(at.starts_with("the program counter was at "), "{at}");
     assert!(at.contains("H, XCHNG (") && at.contains("xchng.asm:") && at.ends_with(')'), "{at}");
 }

@@ -71,7 +71,7 @@ fn results_are_not_lost_when_set_up_fails() {
     assert_eq!(code, Some(3));
     let end = end(&file).expect("the end");
     assert!(!end.complete && end.counts.not_run == 4, "{end:?}");
-    let why = end.why.expect("a reason");
+    let why = end.reason.expect("a reason");
     assert!(why.starts_with("set-up failed: port /dev/nonexistent not found"), "{why}");
 }
 
@@ -88,7 +88,7 @@ fn an_interrupted_run_leaves_a_whole_file_and_is_resumed() {
         assert_eq!(output.status.code(), Some(130));
         let end = end(&file).expect("the end");
         assert!(!end.complete && end.counts.not_run > 0, "{end:?}");
-        assert_eq!(end.why.as_deref(), Some("interrupted"));
+        assert_eq!(end.reason.as_deref(), Some("interrupted"));
         assert_eq!(end.counts.cases, corpus_size() as u64);
         assert_eq!(
             end.counts.pass,

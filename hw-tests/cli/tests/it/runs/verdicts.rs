@@ -164,7 +164,7 @@ fn only_the_status_bits_that_count_are_compared() {
 
 /// The highest residues of some position.
 const PRIZES: Prizes =
-    Prizes { lost: 5, first: 9, second: 3, article_danger: true, book_danger: false };
+    Prizes { lost: 5, first: 9, second: 3, article_danger: true, original_danger: false };
 
 /// A correct reply for [`PRIZES`]: the article's loss in quarters, the program's in halves less
 /// one.
@@ -173,7 +173,7 @@ const POINTS: PointsReply = PointsReply {
     prizes: [9, 3],
     danger: danger::ARTICLE,
     article: [20, 0],
-    book: [9, 2],
+    original: [9, 2],
     status: 0,
 };
 
@@ -190,17 +190,20 @@ fn each_wrong_field_of_points_is_reported() {
             "the article's account: board 20 9, reference 20 0",
         ),
         (
-            PointsReply { book: [10, 2], ..POINTS },
+            PointsReply { original: [10, 2], ..POINTS },
             "the program's account: board 10 2, reference 9 2",
         ),
     ];
     for (seen, expected) in wrong {
         assert_eq!(found(seen), [expected]);
     }
-    let both = Prizes { book_danger: true, ..PRIZES };
-    let danger = danger::ARTICLE | danger::BOOK;
+    let both = Prizes { original_danger: true, ..PRIZES };
+    let danger = danger::ARTICLE | danger::ORIGINAL;
     assert_eq!(
-        difference_lines(&compare_points(&both, &PointsReply { danger, book: [9, 0], ..POINTS })),
+        difference_lines(&compare_points(
+            &both,
+            &PointsReply { danger, original: [9, 0], ..POINTS }
+        )),
         [""; 0]
     );
 }
@@ -220,13 +223,13 @@ fn points_are_compared_with_the_residues_of_the_side_that_moved() {
         );
         assert_eq!((prizes.lost, prizes.first), (residue(mover), residue(mover.other())));
         let article = prizes.article();
-        let book = prizes.book();
+        let original = prizes.original();
         let seen = PointsReply {
             lost: prizes.lost,
             prizes: [prizes.first, prizes.second],
             danger: 0,
             article: [article.lost, article.won],
-            book: [book.lost, book.won],
+            original: [original.lost, original.won],
             status: 0,
         };
         assert_eq!(compare_points_reply(&verdicts, CORRECTED, mover, None, &seen), []);

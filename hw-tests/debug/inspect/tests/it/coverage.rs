@@ -113,8 +113,8 @@ fn a_program_of_the_users_is_measured_too() {
     };
     // ONCE is called five times and run into five times; CALL takes 17 T-states, NOP 4 and RET 10.
     assert_eq!(routine("ONCE")["calls"], 10);
-    assert_eq!(routine("ONCE")["own"], 10 * 14);
-    assert_eq!(routine("TWICE")["total"], 5 * 17 + 10 * 14);
+    assert_eq!(routine("ONCE")["self_t_states"], 10 * 14);
+    assert_eq!(routine("TWICE")["total_t_states"], 5 * 17 + 10 * 14);
     let arguments = ["coverage", "--program", &file, "--board", "rc2014-classic"];
     let (code, table, printed) = hw_tests(&arguments);
     assert!(

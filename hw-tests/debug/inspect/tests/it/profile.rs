@@ -37,7 +37,7 @@ fn every_t_state_is_counted_once() {
     let (meter, code, passed) = measured();
     assert_eq!(meter.calls().total(0), passed);
     let by_line: u64 = line_times(&meter, &code).iter().map(|line| line.t_states).sum();
-    let by_routine: u64 = routine_times(&meter, &code).iter().map(|one| one.own).sum();
+    let by_routine: u64 = routine_times(&meter, &code).iter().map(|one| one.self_t_states).sum();
     assert_eq!(by_line, by_routine);
     // The rest is the acceptance of interrupts, which is not an instruction, and the jump at their
     // vector.
@@ -86,7 +86,7 @@ fn calls_are_those_that_the_position_requires() {
         assert_eq!(of(name).calls, pieces as u64, "{name}: once for each piece");
     }
     assert_eq!(of("PINFND").calls, 1);
-    assert!(of("ATTACK").total > of("ATTACK").own, "it calls others");
+    assert!(of("ATTACK").total_t_states > of("ATTACK").self_t_states, "it calls others");
 }
 
 #[test]
@@ -142,7 +142,10 @@ fn routines_that_are_jumped_to_or_run_into_count_for_those_before_them() {
     let (meter, code, _) = measured();
     let all = routine_times(&meter, &code);
     for one in &all {
-        assert!(one.total >= one.own, "with callees is less than its own: {one:?}");
+        assert!(
+            one.total_t_states >= one.self_t_states,
+            "with callees is less than its own: {one:?}"
+        );
     }
     // ATTACK jumps to ATKSAV for each piece that it finds, and never calls it.
     let atksav = all.iter().find(|one| one.name == "ATKSAV").expect("it ran");
@@ -184,7 +187,7 @@ fn other_programs_read_the_profile() {
         .take_while(|line| !line.starts_with(['c', 'f']))
         .filter_map(|line| line.split(' ').nth(1)?.parse::<u64>().ok())
         .sum();
-    assert_eq!(of("XCHNG")["own"], own, "its lines are its own T-states");
+    assert_eq!(of("XCHNG")["self_t_states"], own, "its lines are its own T-states");
 }
 
 #[test]
@@ -207,7 +210,7 @@ fn two_behaviours_stand_beside_each_other() {
     assert_eq!(cells("NEXTAD").expect("a row")[1], "0", "only the other one calls it");
     let own = |at: usize| {
         let all = both[at]["routines"].as_array().expect("routines").iter();
-        all.map(|one| one["own"].as_u64().expect("a number")).sum::<u64>().to_string()
+        all.map(|one| one["self_t_states"].as_u64().expect("a number")).sum::<u64>().to_string()
     };
     assert_eq!(cells("all").expect("a row")[..2], [own(0), own(1)]);
 }

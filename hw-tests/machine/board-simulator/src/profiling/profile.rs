@@ -15,9 +15,9 @@ pub struct RoutineTime {
     /// How often it was entered at its beginning: by a call, a jump or falling through.
     pub calls: u64,
     /// T-states of its own instructions.
-    pub own: u64,
+    pub self_t_states: u64,
     /// T-states with callees, from entry to return.
-    pub total: u64,
+    pub total_t_states: u64,
 }
 
 /// The T-states of a line.
@@ -42,12 +42,18 @@ pub fn routine_times(meter: &StepCounter, code: &CodeMap) -> Vec<RoutineTime> {
         let start = meter.routines().owner(address).unwrap_or(address);
         let routine = found.entry(start).or_insert_with(|| {
             let Entries { calls, total } = entered.get(&start).copied().unwrap_or_default();
-            RoutineTime { name: qualified_name(code, start), calls, own: 0, total }
+            RoutineTime {
+                name: qualified_name(code, start),
+                calls,
+                self_t_states: 0,
+                total_t_states: total,
+            }
         });
-        routine.own += meter.at(address).t_states;
+        routine.self_t_states += meter.at(address).t_states;
     }
-    let mut all: Vec<_> = found.into_values().filter(|one| one.own + one.total > 0).collect();
-    all.sort_by(|a, b| b.own.cmp(&a.own).then_with(|| a.name.cmp(&b.name)));
+    let mut all: Vec<_> =
+        found.into_values().filter(|one| one.self_t_states + one.total_t_states > 0).collect();
+    all.sort_by(|a, b| b.self_t_states.cmp(&a.self_t_states).then_with(|| a.name.cmp(&b.name)));
     all
 }
 
@@ -113,10 +119,10 @@ pub fn line_times(meter: &StepCounter, code: &CodeMap) -> Vec<LineTime> {
 
 /// Formats a table of routines.
 pub fn routine_table(routines: &[RoutineTime]) -> String {
-    let all: u64 = routines.iter().map(|one| one.own).sum();
+    let all: u64 = routines.iter().map(|one| one.self_t_states).sum();
     let mut text =
         String::from("own T-states   part    with callees       calls  T a call  routine\n");
-    for RoutineTime { name, calls, own, total } in routines {
+    for RoutineTime { name, calls, self_t_states: own, total_t_states: total } in routines {
         let part = percentage(*own, all);
         let each =
             total.checked_div(*calls).map_or_else(|| "-".to_owned(), |each| each.to_string());
@@ -131,13 +137,13 @@ pub fn routine_table(routines: &[RoutineTime]) -> String {
 pub fn comparison_table(names: [&str; 2], times: &[Vec<RoutineTime>; 2], count: usize) -> String {
     let own = |at: usize, name: &str| {
         let of = times[at].iter().find(|one| one.name == name);
-        of.map_or(0, |one| one.own)
+        of.map_or(0, |one| one.self_t_states)
     };
     let names_of = |at: usize| times[at].iter().map(|one| one.name.as_str());
     let all: BTreeSet<&str> = names_of(0).chain(names_of(1)).collect();
     let mut rows: Vec<_> = all.into_iter().map(|name| (own(0, name), own(1, name), name)).collect();
     rows.sort_by_key(|&(one, other, name)| (Reverse(one.max(other)), name));
-    let sum = |at: usize| times[at].iter().map(|one| one.own).sum();
+    let sum = |at: usize| times[at].iter().map(|one| one.self_t_states).sum();
     rows.push((sum(0), sum(1), "all"));
     let [first, second] = names;
     let mut text = format!("{first:>12}  {second:>12}   part  routine (T-states a position)\n");

@@ -5,6 +5,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use firmware_wire::{Decoder, DecoderEvent, Frame, REPLY_BIT, kind};
+use rcflash_link::rig::reset::{ResetError, ResetOutcome};
 use rcflash_transport::port::OpenError;
 use rcflash_transport::time::{Duration, Instant};
 use rcflash_transport::{ByteCounts, Capabilities, ControlLine, Transport};
@@ -104,13 +105,12 @@ impl Board for FaultyBoard {
         }))
     }
 
-    fn reset_fn(&self) -> Option<ResetFn> {
-        let reset = self.board.reset_fn()?;
-        let state = self.state.clone();
-        Some(Box::new(move || {
-            state.lock().reset();
-            reset();
-        }))
+    fn reset(&mut self, line: &mut dyn Transport) -> Result<ResetOutcome, ResetError> {
+        let outcome = self.board.reset(line)?;
+        if outcome == ResetOutcome::Done {
+            self.state.lock().reset();
+        }
+        Ok(outcome)
     }
 
     fn slowdown_factor(&self) -> u32 {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cli_support::text::Escape;
+use rcflash_link::rig::reset::{ResetError, ResetOutcome};
 use rcflash_transport::time::{Duration, Instant};
 use rcflash_transport::{ByteCounts, Capabilities, ControlLine, Transport};
 
@@ -12,7 +13,7 @@ use super::transcript::{
     HexBytes, RunningApplication, TRANSCRIPT_FORMAT, TRANSCRIPT_MAGIC, TranscriptEntry,
     TranscriptEvent, TranscriptHeader,
 };
-use super::{Board, BoardError, FaultCounts, Instrumentation, ResetFn};
+use super::{Board, BoardError, FaultCounts, Instrumentation};
 use crate::file_system::{AppendFile, FileSystem, LineAppender, PathKind, has_magic};
 
 /// Options of a transcript to record.
@@ -125,8 +126,8 @@ impl SharedTranscript {
             let started = *writer.started.get_or_insert(now);
             writer.last_us = now.saturating_duration_since(started).as_micros() as u64;
         }
-        let at = writer.last_us;
-        write_line(&mut writer.lines, &TranscriptEntry { at, event }).map_err(|error| {
+        let time_us = writer.last_us;
+        write_line(&mut writer.lines, &TranscriptEntry { time_us, event }).map_err(|error| {
             let path = writer.path.escaped();
             io::Error::new(error.kind(), format!("can't write the transcript {path}: {error}"))
         })
@@ -151,13 +152,12 @@ impl Board for RecordedBoard {
         Ok(Box::new(RecordedLine { line, transcript: self.transcript.clone() }))
     }
 
-    fn reset_fn(&self) -> Option<ResetFn> {
-        let reset = self.board.reset_fn()?;
-        let transcript = self.transcript.clone();
-        Some(Box::new(move || {
-            let _ = transcript.record(None, TranscriptEvent::Reset {});
-            reset();
-        }))
+    fn reset(&mut self, line: &mut dyn Transport) -> Result<ResetOutcome, ResetError> {
+        let outcome = self.board.reset(line)?;
+        if outcome == ResetOutcome::Done {
+            let _ = self.transcript.record(None, TranscriptEvent::Reset {});
+        }
+        Ok(outcome)
     }
 
     fn instrumentation(&self) -> Option<&dyn Instrumentation> {

@@ -6,6 +6,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use rcflash_link::rig::reset::{ResetError, ResetOutcome};
 use rcflash_transport::Transport;
 use rcflash_transport::time::{Duration, Instant};
 
@@ -54,6 +55,11 @@ impl Board for ReplayBoard {
         let mut reader = lock(&self.reader);
         reader.open().map_err(|error| BoardError::Transcript(reader.file.clone(), error))?;
         Ok(Box::new(ReplayedLine { name: self.name.clone(), reader: Arc::clone(&self.reader) }))
+    }
+
+    /// Resets nothing: a board that was reset when this was recorded replies as it did then.
+    fn reset(&mut self, _line: &mut dyn Transport) -> Result<ResetOutcome, ResetError> {
+        Ok(lock(&self.reader).reset())
     }
 
     fn sleep(&mut self, time: Duration) {
@@ -128,8 +134,8 @@ impl TranscriptReader {
                 self.take().map_err(|error| BoardError::Transcript(self.file.clone(), error))?;
             match entry {
                 None => return Ok(None),
-                Some(TranscriptEntry { at, event: TranscriptEvent::Ready(ready) }) => {
-                    (self.now, self.is_open) = (at, true);
+                Some(TranscriptEntry { time_us, event: TranscriptEvent::Ready(ready) }) => {
+                    (self.now, self.is_open) = (time_us, true);
                     return Ok(Some(ready));
                 }
                 Some(_) => {}
@@ -157,7 +163,7 @@ impl TranscriptReader {
             Err(io::Error::new(io::ErrorKind::InvalidData, problem))
         };
         match serde_json::from_str::<TranscriptEntry>(line) {
-            Ok(entry) if entry.at > MAX_TIMESTAMP_US => {
+            Ok(entry) if entry.time_us > MAX_TIMESTAMP_US => {
                 damaged(&"its time is later than thirty years")
             }
             Ok(entry) => Ok(Some(entry)),
@@ -175,8 +181,8 @@ impl TranscriptReader {
         if std::mem::take(&mut self.is_open) {
             return Ok(());
         }
-        while let Some(TranscriptEntry { at, event }) = self.take()? {
-            self.now = self.now.max(at);
+        while let Some(TranscriptEntry { time_us, event }) = self.take()? {
+            self.now = self.now.max(time_us);
             match event {
                 TranscriptEvent::Opened {} => return Ok(()),
                 TranscriptEvent::OpenFailed(reason) => return Err(io::Error::other(reason)),
@@ -190,6 +196,17 @@ impl TranscriptReader {
         Err(io::Error::other("it ends before the line is opened"))
     }
 
+    /// Returns how the board was reset here; what can't be read fails at the next read.
+    fn reset(&mut self) -> ResetOutcome {
+        match self.peek() {
+            Ok(Some(TranscriptEntry { event: TranscriptEvent::Reset {}, .. })) => {
+                self.next = None;
+                ResetOutcome::Done
+            }
+            _ => ResetOutcome::ManualResetNeeded,
+        }
+    }
+
     fn read(&mut self, buffer: &mut [u8], timeout: Duration) -> io::Result<usize> {
         self.skip_annotations()?;
         let now = self.now;
@@ -197,7 +214,7 @@ impl TranscriptReader {
             self.now = now + timeout.as_micros() as u64;
             return Ok(0);
         };
-        let at = entry.at.max(now);
+        let at = entry.time_us.max(now);
         let count = match &mut entry.event {
             TranscriptEvent::Received(bytes) if bytes.0.len() > buffer.len() => {
                 let rest = bytes.0.split_off(buffer.len());
@@ -224,10 +241,10 @@ impl TranscriptReader {
     fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let entry = self.take()?;
-            let Some(TranscriptEntry { at, event }) = entry else {
+            let Some(TranscriptEntry { time_us, event }) = entry else {
                 return Err(io::Error::other(format!("{} ends here", self.file.escaped())));
             };
-            self.now = self.now.max(at);
+            self.now = self.now.max(time_us);
             match event {
                 TranscriptEvent::Sent(sent) if bytes.starts_with(&sent.0) => {
                     bytes = &bytes[sent.0.len()..]
@@ -315,16 +332,19 @@ mod tests {
 
     #[test]
     fn a_damaged_line_is_named_and_a_torn_end_is_the_end() {
-        let opened = "{\"at\":1,\"opened\":{}}\n";
+        let opened = "{\"time_us\":1,\"opened\":{}}\n";
         for (line, expected) in [
-            ("{\"at\":18446744073709551615,\"quiet\":{}}\n", "tape:3: a damaged line: its time is"),
-            ("{\"at\":2,\"heard\":\"0\"}\n", "tape:3: a damaged line: "),
-            ("nonsense\n{\"at\":2,\"quiet\":{}}\n", "tape:3: a damaged line: "),
+            (
+                "{\"time_us\":18446744073709551615,\"read_timed_out\":{}}\n",
+                "tape:3: a damaged line: its time is",
+            ),
+            ("{\"time_us\":2,\"received\":\"0\"}\n", "tape:3: a damaged line: "),
+            ("nonsense\n{\"time_us\":2,\"read_timed_out\":{}}\n", "tape:3: a damaged line: "),
         ] {
             let error = played(&format!("{opened}{line}")).expect("it is damaged");
             assert!(error.contains(expected), "{error}");
         }
-        for end in ["", "{\"at\":2,\"qui", "{\"at\":2,\"quiet\":{}}\n"] {
+        for end in ["", "{\"time_us\":2,\"rea", "{\"time_us\":2,\"read_timed_out\":{}}\n"] {
             assert_eq!(played(&format!("{opened}{end}")), None);
         }
     }

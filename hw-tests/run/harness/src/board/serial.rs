@@ -1,9 +1,10 @@
 //! A real board at a serial device.
 
-use rcflash_link::rig::{LabgridPlace, Rig};
+use rcflash_link::rig::Rig;
+use rcflash_link::rig::reset::{self, ResetError, ResetOutcome};
 use rcflash_transport::Transport;
 
-use super::{Board, BoardError, ResetFn};
+use super::{Board, BoardError};
 
 /// A board reached through a serial device.
 #[derive(Debug, Clone)]
@@ -29,9 +30,10 @@ impl Board for SerialBoard {
         Ok(self.rig.open(self.baud)?)
     }
 
-    fn reset_fn(&self) -> Option<ResetFn> {
-        let place = self.rig.reset.labgrid.clone().filter(LabgridPlace::has_reset)?;
-        // If the driver fails, the board is not reset, and the next attempt to reach it fails.
-        Some(Box::new(move || drop(place.reset())))
+    fn reset(&mut self, line: &mut dyn Transport) -> Result<ResetOutcome, ResetError> {
+        match reset::trigger(&self.rig.reset, line) {
+            Err(ResetError::NotConfigured) => Ok(ResetOutcome::ManualResetNeeded),
+            other => other,
+        }
     }
 }

@@ -39,7 +39,7 @@ fn always() -> bool {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TranscriptEntry {
     /// Microseconds since the line was first opened.
-    pub at: u64,
+    pub time_us: u64,
     /// The event.
     #[serde(flatten)]
     pub event: TranscriptEvent,
@@ -52,15 +52,12 @@ pub enum TranscriptEvent {
     /// The line was opened.
     Opened {},
     /// The line could not be opened, with the reason.
-    #[serde(rename = "not_opened")]
     OpenFailed(String),
     /// The host sent bytes.
     Sent(HexBytes),
     /// The host received bytes.
-    #[serde(rename = "heard")]
     Received(HexBytes),
     /// A read returned no bytes within its timeout.
-    #[serde(rename = "quiet")]
     ReadTimedOut {},
     /// A read failed, with the reason.
     ReadFailed(String),
@@ -78,7 +75,7 @@ pub struct RunningApplication {
     /// The application's identity.
     pub application: Identity,
     /// The routines in it that come from the user's own sources.
-    pub own: Vec<String>,
+    pub user_routines: Vec<String>,
     /// The last sequence number used.
     pub seq: u8,
 }
@@ -117,20 +114,25 @@ mod tests {
 
     #[test]
     fn an_entry_is_one_line_that_people_can_read() {
-        let entry =
-            TranscriptEntry { at: 1500, event: TranscriptEvent::Sent(HexBytes(vec![0, 0xA5])) };
+        let entry = TranscriptEntry {
+            time_us: 1500,
+            event: TranscriptEvent::Sent(HexBytes(vec![0, 0xA5])),
+        };
         let line = serde_json::to_string(&entry).expect("JSON");
-        assert_eq!(line, r#"{"at":1500,"sent":"00A5"}"#);
+        assert_eq!(line, r#"{"time_us":1500,"sent":"00A5"}"#);
         assert_eq!(serde_json::from_str::<TranscriptEntry>(&line).expect("the same"), entry);
-        let quiet = TranscriptEntry { at: 2, event: TranscriptEvent::ReadTimedOut {} };
+        let quiet = TranscriptEntry { time_us: 2, event: TranscriptEvent::ReadTimedOut {} };
         let line = serde_json::to_string(&quiet).expect("JSON");
         assert_eq!(serde_json::from_str::<TranscriptEntry>(&line).expect("the same"), quiet);
     }
 
     #[test]
     fn bytes_that_are_not_hexadecimal_are_refused() {
-        for text in [r#"{"at":1,"sent":"0"}"#, r#"{"at":1,"sent":"0g"}"#, r#"{"at":1,"sent":"é"}"#]
-        {
+        for text in [
+            r#"{"time_us":1,"sent":"0"}"#,
+            r#"{"time_us":1,"sent":"0g"}"#,
+            r#"{"time_us":1,"sent":"é"}"#,
+        ] {
             assert!(serde_json::from_str::<TranscriptEntry>(text).is_err(), "{text}");
         }
     }

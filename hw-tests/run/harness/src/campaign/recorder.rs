@@ -176,21 +176,12 @@ impl<S: Suite> ResultRecorder<S> {
         Err(CommandError::new(BUG, format!("{cases} cases have {recorded} verdicts, not one each")))
     }
 
-    /// Records that the run was aborted, and that these cases were not run.
-    pub(super) fn record_abort(&mut self, why: &str, left: &[S::Case]) {
-        for case in left {
-            self.add_result(CaseResult::new(case, Verdict::NotRun));
-        }
-        // The reason is reported in any case, and matters more than the missing end of the file.
-        let _ = self.finish(Some(why.to_owned()));
-    }
-
-    /// Writes the end of the results; `why` is the reason if the run is incomplete.
-    pub(super) fn finish(&mut self, why: Option<String>) -> Result<(), CommandError> {
+    /// Writes the end of the results, with the reason if the run is incomplete.
+    pub(super) fn finish(&mut self, reason: Option<String>) -> Result<(), CommandError> {
         if let Some(error) = self.failed.take() {
             return Err(error.into());
         }
-        let end = RunEndRecord { complete: why.is_none(), why, counts: self.totals.counts() };
+        let end = RunEndRecord { complete: reason.is_none(), reason, counts: self.totals.counts() };
         Ok(self.writer.as_mut().map_or(Ok(()), |writer| writer.write_end(&end))?)
     }
 }

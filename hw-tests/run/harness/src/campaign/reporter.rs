@@ -9,14 +9,12 @@ use rcflash_transport::time::Instant;
 
 use cli_support::exit::CommandError;
 
-use super::Executor;
-use super::{FinishedRun, ResultRecorder, RunConfig, RunContext};
+use super::{ConnectedBoard, Executor, FinishedRun, ResultRecorder, RunConfig, RunContext};
 use crate::file_system::FileSystem;
 use crate::report::{Report, has_report, prepare_folder, write_files};
 use crate::results::{Clock, RunHeader};
 use crate::runner::{CaseResult, Verdict};
 use crate::suite::Suite;
-use firmware::profile::BoardProfile;
 
 /// Writes the report of a run.
 pub struct Reporter<'a, S: Suite> {
@@ -36,14 +34,10 @@ impl<'a, S: Suite> Reporter<'a, S> {
         config: &'a RunConfig,
         cases: &'a [S::Case],
         head: RunHeader,
-        profile: Option<&BoardProfile>,
         ctx: &RunContext<'a, T>,
     ) -> Result<Self, CommandError> {
         let mut report = Report::new(head, config.arguments.clone(), SystemTime::now());
         report.commit = config.commit.clone();
-        if let Some(profile) = profile {
-            report.set_planned_board(profile, &config.board);
-        }
         let clock = Arc::clone(&ctx.clock);
         let started = clock();
         let mut reporter =
@@ -57,14 +51,14 @@ impl<'a, S: Suite> Reporter<'a, S> {
         Ok(reporter)
     }
 
-    /// Sets the prepared executor in the report.
-    pub(super) fn set_executor(&mut self, executor: &impl Executor) {
+    /// Sets the board of a run whose board has no name.
+    pub(super) fn set_board(&mut self, connected: &ConnectedBoard) {
         let report = &mut self.report;
         if let Some(board) = &mut report.board {
-            executor.name().clone_into(&mut board.name);
+            connected.name.clone_into(&mut board.name);
         }
-        report.image = executor.identity().cloned();
-        report.user_routines = executor.own_routines().iter().map(ToString::to_string).collect();
+        report.image.clone_from(&connected.identity);
+        report.user_routines = connected.own_routines.iter().map(ToString::to_string).collect();
     }
 
     /// Writes the final report. If both the run and the report failed, returns the run's failure

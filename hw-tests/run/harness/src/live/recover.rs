@@ -1,14 +1,13 @@
-//! Recovers a board that was unplugged, was reset, or runs another program.
+//! Recovers a board that was unplugged, was reset, hangs, or runs another program.
 
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use firmware_wire::{Identity, Role};
 use rcflash_link::LinkError;
-use rcflash_link::loader::{self, LoadError};
-use rcflash_monitors::LoaderError;
+use rcflash_link::loader;
+use rcflash_link::rig::reset::ResetOutcome;
 
-use super::BoardSuite;
+use super::programs::START_TIMEOUT;
 use super::{LiveBoard, SetupError, stock_monitor};
 use crate::board::BoardError;
 
@@ -31,35 +30,70 @@ pub enum Recovery {
     Replaced(String),
 }
 
-impl<S: BoardSuite> LiveBoard<S> {
-    /// Cancels all requests in flight, and restarts the application unless it still replies.
+impl LiveBoard {
+    /// Cancels all requests in flight, and restarts the application unless it still replies. A
+    /// board that does not reply is reset by the method of its rig.
     ///
     /// # Errors
-    /// Returns the error of the last attempt.
+    /// Returns the error of the last attempt, or [`SetupError::NeedsReset`] if only a person can
+    /// reset the board.
     pub fn recover(&mut self) -> Result<Recovery, SetupError> {
+        self.recover_from(None)
+    }
+
+    /// Like [`Self::recover`], for a board that was found not to reply, for this reason: it is
+    /// reset at once.
+    ///
+    /// # Errors
+    /// As [`Self::recover`].
+    pub fn recover_from_hang(&mut self, reason: String) -> Result<Recovery, SetupError> {
+        self.recover_from(Some(reason))
+    }
+
+    fn recover_from(&mut self, hang: Option<String>) -> Result<Recovery, SetupError> {
         self.link.cancel_all();
-        self.records.clear();
-        let mut recovery = None;
+        let mut recovery = hang.map(Recovery::Restarted);
         let mut attempt = 1;
+        let mut by_hand = false;
+        if recovery.is_some() {
+            by_hand = self.reset()? == ResetOutcome::ManualResetNeeded;
+        }
         // `recovery` outlives the attempts, so the report shows the first cause and not the error
         // of a later attempt. Without a cause the application was running all the time.
         while let Err(error) = self.ensure_running(&mut recovery) {
+            if by_hand && !error.is_line_error() {
+                return Err(SetupError::NeedsReset(error.into()));
+            }
             if attempt == MAX_ATTEMPTS {
                 return Err(error);
             }
             attempt += 1;
             // A line error is no reason to reset the board, which would lose its state.
-            if is_line_error(&error) {
+            if error.is_line_error() {
                 self.reopen()?;
             } else {
                 recovery.get_or_insert_with(|| {
                     Recovery::Restarted(format!("the board was reset after an error: {error}"))
                 });
-                self.reset()?;
+                by_hand = self.reset()? == ResetOutcome::ManualResetNeeded;
             }
         }
         self.board.on_recovered();
         Ok(recovery.unwrap_or(Recovery::Unchanged))
+    }
+
+    /// Loads and starts the application again, and discards the requests in flight.
+    ///
+    /// # Errors
+    /// Returns an error if the board can't be loaded.
+    pub fn reload(&mut self) -> Result<(), SetupError> {
+        self.link.cancel_all();
+        // A stock monitor's loader starts nothing while the application answers.
+        if self.config.stock_monitor.is_some() {
+            stock_monitor::leave(&mut self.link)?;
+            self.link.drain_banner("returning to the monitor", START_TIMEOUT)?;
+        }
+        self.restart_application()
     }
 
     /// Returns `true` if the program on the board is the application that was loaded.
@@ -67,7 +101,7 @@ impl<S: BoardSuite> LiveBoard<S> {
     /// # Errors
     /// Returns the error of the link if no program answers IDENT.
     pub fn is_expected_application(&mut self) -> Result<bool, LinkError> {
-        loader::identify(&mut self.link).map(|identity| identity == self.application)
+        loader::identify(&mut self.link).map(|identity| identity == self.identity)
     }
 
     /// Restarts the application if another program answers, and sets `recovery` to the first cause.
@@ -77,13 +111,18 @@ impl<S: BoardSuite> LiveBoard<S> {
             Some(_) => stock_monitor::identify_harmlessly(&mut self.link),
             None => loader::identify(&mut self.link),
         };
+        let is_first = recovery.is_none();
         let cause = match found {
-            Ok(found) if found == self.application => return Ok(()),
+            Ok(found) if found == self.identity => return Ok(()),
             Ok(Identity { role: Role::Monitor, .. }) => {
                 Recovery::Restarted("the board was reset: its monitor replied".to_owned())
             }
             Ok(found) => Recovery::Replaced(format!("another program replied: {found}")),
             Err(LinkError::Timeout { .. }) if self.config.stock_monitor.is_some() => {
+                // Its monitor may be at its prompt, or the application may hang.
+                if is_first {
+                    self.press_reset()?;
+                }
                 Recovery::Restarted("the application stopped replying".to_owned())
             }
             Err(error) => return Err(error.into()),
@@ -93,16 +132,15 @@ impl<S: BoardSuite> LiveBoard<S> {
     }
 
     /// Loads and starts the application.
-    pub(super) fn restart_application(&mut self) -> Result<(), SetupError> {
-        let ready = self.programs.load_and_start(&self.config, &mut self.link)?;
+    fn restart_application(&mut self) -> Result<(), SetupError> {
+        let identity = self.programs.load_and_start(&self.config, &mut self.link)?;
         // The build id of a user's application is not known before it runs. Since the same bytes
         // were loaded as the first time, its identity must be the same.
-        if ready.application != self.application {
-            return Err(SetupError::WrongApplication(Box::new(ready.application)));
+        if identity != self.identity {
+            return Err(SetupError::WrongApplication(Box::new(identity)));
         }
-        self.link.set_window(ready.application.window);
-        self.board.on_ready(&ready);
-        self.record_status();
+        self.link.set_window(identity.window);
+        self.report_ready();
         Ok(())
     }
 
@@ -117,50 +155,51 @@ impl<S: BoardSuite> LiveBoard<S> {
             if u128::from(polls) >= max || matches!(error, BoardError::Transcript(..)) {
                 return Err(error.into());
             }
-            if self.is_cancelled() {
+            if self.config.is_cancelled() {
                 let (operation, hint) = ("waiting for the port", String::new());
                 return Err(LinkError::Interrupted { operation, hint }.into());
             }
             if polls == POLLS_BEFORE_NOTICE {
-                let name = self.board.name();
                 let seconds = self.config.reconnect_timeout.as_secs();
-                (self.config.on_notice)(&format!(
-                    "{name}: port disconnected; waiting up to {seconds} s"
-                ));
+                self.notify(&format!("port disconnected; waiting up to {seconds} s"));
             }
             polls += 1;
             self.board.sleep(DISCONNECT_POLL_INTERVAL);
         }
         if polls > POLLS_BEFORE_NOTICE {
-            (self.config.on_notice)(&format!("{}: port reconnected", self.board.name()));
+            self.notify("port reconnected");
         }
         Ok(())
     }
 
-    fn is_cancelled(&self) -> bool {
-        self.config.cancel.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
+    /// Reports a message about the board to the user.
+    fn notify(&self, message: &str) {
+        (self.config.on_notice)(&format!("{}: {message}", self.board.name()));
     }
 
-    /// Resets the board if its reset line can be driven from here; else reopens the port.
-    fn reset(&mut self) -> Result<(), SetupError> {
-        match self.board.reset_fn() {
-            Some(press) => press(),
-            None => self.reopen()?,
+    /// Resets the board, or reopens the port if only a person can reset it.
+    fn reset(&mut self) -> Result<ResetOutcome, SetupError> {
+        let outcome = self.press_reset()?;
+        if outcome == ResetOutcome::ManualResetNeeded {
+            self.reopen()?;
+            self.await_banner()?;
         }
+        Ok(outcome)
+    }
+
+    /// Resets the board if that needs no person, and waits for its monitor's banner.
+    fn press_reset(&mut self) -> Result<ResetOutcome, SetupError> {
+        let outcome = self.board.reset(self.link.transport_mut())?;
+        if outcome == ResetOutcome::Done {
+            self.await_banner()?;
+        }
+        Ok(outcome)
+    }
+
+    fn await_banner(&mut self) -> Result<(), SetupError> {
         match self.link.drain_banner("resetting the board", BOOT_TIMEOUT) {
             Err(LinkError::Io { .. }) => self.reopen(),
             other => Ok(other?),
         }
-    }
-}
-
-/// Returns `true` if the line failed, not the board.
-fn is_line_error(error: &SetupError) -> bool {
-    let line = |error: &LinkError| matches!(error, LinkError::Io { .. });
-    match error {
-        SetupError::Link(error) | SetupError::Load(LoadError::Link(error)) => line(error),
-        SetupError::MonitorLoad(error) => matches!(error, LoaderError::Io { .. }),
-        SetupError::Board(_) => true,
-        _ => false,
     }
 }

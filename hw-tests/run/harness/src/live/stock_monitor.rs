@@ -13,10 +13,11 @@ use rcflash_monitors::{
 use tdlasm::image::{Image, ImageRun};
 use tdlasm::link::Program;
 
-use super::BoardSuite;
 use super::programs::{Programs, START_TIMEOUT};
-use super::{BoardConfig, LiveBoard, SetupError};
+use super::{BoardConfig, SetupError};
 use crate::board::BoardKind;
+
+const LEAVING: &str = "returning to the board's monitor";
 
 /// Reports the stages and events of a load to the user.
 struct LoaderProgress {
@@ -48,173 +49,40 @@ enum StartOutcome {
     AlreadyOurs,
 }
 
-/// Returns an error unless a program is the one that was loaded.
-type CheckIdentity<'c> = &'c dyn Fn(&Identity) -> Result<(), SetupError>;
-
-/// The stock monitor of a board, which loads a program and gets the board back at the end.
-#[derive(Debug, Clone)]
-pub struct StockLoader {
-    monitor: ResidentMonitor,
-    board: BoardKind,
-    processor: Processor,
-    on_notice: fn(&str),
-    cancel: Option<Arc<AtomicBool>>,
-}
-
-impl StockLoader {
-    /// Loads and starts a program, unless it is running already.
-    ///
-    /// # Errors
-    /// Returns the error of the step that failed, or that of `check`.
-    pub fn load_and_start(
+impl Programs {
+    /// Loads and starts the application by a stock monitor, unless it is running already.
+    pub(super) fn load_through(
         &self,
+        monitor: &ResidentMonitor,
+        config: &BoardConfig,
         link: &mut Link,
-        program: HostedProgram<'_>,
-        check: CheckIdentity<'_>,
     ) -> Result<Identity, SetupError> {
-        let identity = match self.start(link, program)? {
+        let (image, entry, top) = self.hosted_program(config);
+        let program = HostedProgram { image: &image, entry, top };
+        let identity = match config.start_by(monitor, link, program)? {
             StartOutcome::Started => await_identity(link)?,
-            StartOutcome::AlreadyOurs => match self.reuse_running(link, check)? {
-                Some(identity) => identity,
-                None => match self.start(link, program)? {
+            StartOutcome::AlreadyOurs => {
+                let found = identify_harmlessly(link)?;
+                if found.role == Role::Monitor {
+                    return Err(SetupError::OwnMonitor(Box::new(found)));
+                }
+                // A file may have any build id, so that it is always loaded.
+                if config.application.is_none() && found.build_id == self.application.build {
+                    return Ok(found);
+                }
+                leave(link)?;
+                link.drain_banner(LEAVING, START_TIMEOUT)?;
+                match config.start_by(monitor, link, program)? {
                     StartOutcome::Started => await_identity(link)?,
                     StartOutcome::AlreadyOurs => identify_harmlessly(link)?,
-                },
-            },
+                }
+            }
         };
-        check(&identity)?;
-        Ok(identity)
+        self.verify_identity(config, identity)
     }
 
-    fn start(
-        &self,
-        link: &mut Link,
-        program: HostedProgram<'_>,
-    ) -> Result<StartOutcome, SetupError> {
-        let mut progress = LoaderProgress { on_notice: self.on_notice, stage: None };
-        let outcome = with_monitor_session(self.cancel.as_ref(), link, |session| {
-            session.require_processor(self.processor);
-            self.monitor.start(session, program, &mut progress)
-        });
-        match outcome {
-            Ok(()) => Ok(StartOutcome::Started),
-            Err(LoaderError::WrongPeer { actual: Peer::OwnFirmware, .. }) => {
-                Ok(StartOutcome::AlreadyOurs)
-            }
-            // At a described monitor nothing is identified before the load.
-            Err(LoaderError::NoReply { .. } | LoaderError::UnknownPeer { .. })
-                if matches!(self.monitor, ResidentMonitor::Memory(StockMonitor::Described(_)))
-                    && identify_harmlessly(link).is_ok() =>
-            {
-                Ok(StartOutcome::AlreadyOurs)
-            }
-            Err(error) => Err(self.wrong_monitor_error(error)),
-        }
-    }
-
-    /// Returns the running program if it is the expected one. Leaves another one for the stock
-    /// monitor, and returns `None`.
-    fn reuse_running(
-        &self,
-        link: &mut Link,
-        check: CheckIdentity<'_>,
-    ) -> Result<Option<Identity>, SetupError> {
-        let found = identify_harmlessly(link)?;
-        if found.role == Role::Monitor {
-            return Err(SetupError::OwnMonitor(Box::new(found)));
-        }
-        if check(&found).is_ok() {
-            return Ok(Some(found));
-        }
-        link.request("returning to the monitor", &Request::Reset, START_TIMEOUT)?;
-        link.drain_banner("returning to the monitor", START_TIMEOUT)?;
-        Ok(None)
-    }
-
-    /// Returns the error for another monitor than the configured one, with the option for that
-    /// one.
-    fn wrong_monitor_error(&self, error: LoaderError) -> SetupError {
-        let (LoaderError::WrongPeer { port, actual: found, .. }, BoardKind::Serial(rig)) =
-            (&error, &self.board)
-        else {
-            return error.into();
-        };
-        let Some(monitor) = ResidentMonitor::for_peer(*found) else { return error.into() };
-        let port = rig.name.as_ref().unwrap_or(port).clone();
-        let first_step = first_step(*found);
-        SetupError::StockMonitor {
-            port,
-            monitor: found.to_string(),
-            via: monitor.name(),
-            first_step,
-        }
-    }
-
-    /// Reports a message to the user.
-    pub fn notify(&self, message: &str) {
-        (self.on_notice)(message);
-    }
-
-    /// Leaves the program for the stock monitor. The board, which messages name, accepts no
-    /// requests after that.
-    ///
-    /// # Errors
-    /// Returns an error if the monitor does not reappear.
-    pub fn leave(&self, link: &mut Link, board: &str) -> Result<(), SetupError> {
-        // Also after Ctrl-C the user expects the monitor to be back.
-        link.set_stop(Arc::default());
-        link.cancel_all();
-        link.request("returning to the board's monitor", &Request::Reset, START_TIMEOUT)?;
-        let peer =
-            with_monitor_session(None, link, |session| self.monitor.wait_for_return(session));
-        match peer {
-            Ok(peer) => {
-                self.notify(&format!("{board}: back in {peer}"));
-                Ok(())
-            }
-            Err(LoaderError::NoReply { .. }) => {
-                Err(SetupError::MonitorNotBack(self.monitor.name()))
-            }
-            Err(error) => Err(error.into()),
-        }
-    }
-}
-
-impl<S> BoardConfig<S> {
-    /// Returns the stock monitor through which programs are loaded, if the board has one.
-    #[must_use]
-    pub fn stock_loader(&self) -> Option<StockLoader> {
-        let (board, cancel) = (self.board.clone(), self.cancel.clone());
-        let is_z180 = self.profile.is_z180();
-        let processor = if is_z180 { Processor::Z180 } else { Processor::Z80 };
-        let on_notice = self.on_notice;
-        let loader = |monitor| StockLoader { monitor, board, processor, on_notice, cancel };
-        self.stock_monitor.clone().map(loader)
-    }
-
-    /// Probes what answers in place of this project's monitor, and returns an error with the
-    /// option for it; returns `error` if the peer is unknown.
-    pub(super) fn unknown_peer_error(&self, link: &mut Link, error: LinkError) -> SetupError {
-        let BoardKind::Serial(rig) = &self.board else { return error.into() };
-        let found = with_monitor_session(self.cancel.as_ref(), link, probe_quick);
-        let Ok(ProbedPeer::Known(peer, name)) = found else { return error.into() };
-        let Some(monitor) = ResidentMonitor::for_peer(peer) else { return error.into() };
-        let port = rig.name.as_deref().unwrap_or(&rig.port).to_owned();
-        SetupError::StockMonitor {
-            port,
-            monitor: name,
-            via: monitor.name(),
-            first_step: first_step(peer),
-        }
-    }
-}
-
-impl Programs {
     /// Returns the application's image, its entry, and the first address after it.
-    pub(super) fn hosted_program<S: BoardSuite>(
-        &self,
-        config: &BoardConfig<S>,
-    ) -> (Image, u16, u16) {
+    fn hosted_program(&self, config: &BoardConfig) -> (Image, u16, u16) {
         match &config.application {
             Some((address, bytes)) => {
                 let image = Image::new([ImageRun { address: *address, bytes: bytes.clone() }]);
@@ -227,6 +95,94 @@ impl Programs {
             }
         }
     }
+}
+
+impl BoardConfig {
+    fn start_by(
+        &self,
+        monitor: &ResidentMonitor,
+        link: &mut Link,
+        program: HostedProgram<'_>,
+    ) -> Result<StartOutcome, SetupError> {
+        let mut progress = LoaderProgress { on_notice: self.on_notice, stage: None };
+        let is_z180 = self.profile.is_z180();
+        let processor = if is_z180 { Processor::Z180 } else { Processor::Z80 };
+        let outcome = with_monitor_session(self.cancel.as_ref(), link, |session| {
+            session.require_processor(processor);
+            monitor.start(session, program, &mut progress)
+        });
+        match outcome {
+            Ok(()) => Ok(StartOutcome::Started),
+            Err(LoaderError::WrongPeer { actual: Peer::OwnFirmware, .. }) => {
+                Ok(StartOutcome::AlreadyOurs)
+            }
+            // At a described monitor nothing is identified before the load.
+            Err(LoaderError::NoReply { .. } | LoaderError::UnknownPeer { .. })
+                if matches!(monitor, ResidentMonitor::Memory(StockMonitor::Described(_)))
+                    && identify_harmlessly(link).is_ok() =>
+            {
+                Ok(StartOutcome::AlreadyOurs)
+            }
+            Err(error) => {
+                let LoaderError::WrongPeer { port, actual, .. } = &error else {
+                    return Err(error.into());
+                };
+                let found = self.other_monitor_error(port, *actual, actual.to_string());
+                Err(found.unwrap_or_else(|| error.into()))
+            }
+        }
+    }
+
+    /// Probes what answers in place of this project's monitor, and returns an error with the
+    /// option for it; returns `error` if the peer is unknown.
+    pub(super) fn unknown_peer_error(&self, link: &mut Link, error: LinkError) -> SetupError {
+        let BoardKind::Serial(rig) = &self.board else { return error.into() };
+        match with_monitor_session(self.cancel.as_ref(), link, probe_quick) {
+            Ok(ProbedPeer::Known(peer, name)) => {
+                self.other_monitor_error(&rig.port, peer, name).unwrap_or_else(|| error.into())
+            }
+            _ => error.into(),
+        }
+    }
+
+    /// Returns the error for another monitor than the configured one, with the option for that
+    /// one; `None` if there is none, or the board is not at a serial device.
+    fn other_monitor_error(&self, port: &str, found: Peer, name: String) -> Option<SetupError> {
+        let BoardKind::Serial(rig) = &self.board else { return None };
+        Some(SetupError::StockMonitor {
+            port: rig.name.as_deref().unwrap_or(port).to_owned(),
+            monitor: name,
+            via: ResidentMonitor::for_peer(found)?.name(),
+            first_step: first_step(found),
+        })
+    }
+
+    /// Leaves the program for the stock monitor. The board, which messages name, accepts no
+    /// requests after that.
+    pub(super) fn return_to(
+        &self,
+        monitor: &ResidentMonitor,
+        link: &mut Link,
+        board: &str,
+    ) -> Result<(), SetupError> {
+        // Also after Ctrl-C the user expects the monitor to be back.
+        link.set_stop(Arc::default());
+        link.cancel_all();
+        leave(link)?;
+        match with_monitor_session(None, link, |session| monitor.wait_for_return(session)) {
+            Ok(peer) => {
+                (self.on_notice)(&format!("{board}: back in {peer}"));
+                Ok(())
+            }
+            Err(LoaderError::NoReply { .. }) => Err(SetupError::MonitorNotBack(monitor.name())),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Has the running program return to the monitor.
+pub(super) fn leave(link: &mut Link) -> Result<(), LinkError> {
+    link.request(LEAVING, &Request::Reset, START_TIMEOUT).map(drop)
 }
 
 /// Waits for the started program's IDENT reply.
@@ -275,25 +231,4 @@ pub fn end_address(program: &Program) -> u16 {
     let end = |section: &tdlasm::link::PlacedSection| u32::from(section.address) + section.size;
     let last = program.sections.iter().map(end).max().unwrap_or(0);
     u16::try_from(last).unwrap_or(u16::MAX)
-}
-
-impl<S: BoardSuite> LiveBoard<S> {
-    /// Leaves the application for the stock monitor, if the board has one. The board accepts no
-    /// requests after that.
-    ///
-    /// # Errors
-    /// Returns an error if the monitor does not reappear.
-    pub fn return_to_monitor(&mut self) -> Result<(), SetupError> {
-        let Some(loader) = self.config.stock_loader() else { return Ok(()) };
-        self.config.stock_monitor = None;
-        loader.leave(&mut self.link, self.board.name())
-    }
-}
-
-impl<S: BoardSuite> Drop for LiveBoard<S> {
-    fn drop(&mut self) {
-        if let Err(error) = self.return_to_monitor() {
-            (self.config.on_notice)(&error.to_string());
-        }
-    }
 }

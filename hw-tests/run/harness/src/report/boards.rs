@@ -24,7 +24,7 @@ pub struct BoardSummary<S: Suite> {
     /// The name of its profile; empty if no plan could be made for it.
     pub profile: String,
     /// The port at which it was reached; absent if it was not.
-    #[serde(rename = "at", default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<String>,
     /// The image that ran on it; absent if it was never ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]

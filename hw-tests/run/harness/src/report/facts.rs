@@ -58,7 +58,7 @@ impl<S: Suite> Report<S> {
         }
         facts.extend(self.faults.clone().map(|faults| ("faults", faults)));
         facts.push(("began", self.started.clone()));
-        facts.push(("took", format!("{:.1} s", self.took_ms as f64 / 1e3)));
+        facts.push(("took", format!("{:.1} s", self.elapsed_ms as f64 / 1e3)));
         facts.push(("command", format!("hw-tests {}", self.arguments.join(" "))));
         facts.push(("program", run.program.clone()));
         facts

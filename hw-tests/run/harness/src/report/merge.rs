@@ -93,9 +93,11 @@ fn check_one_run<S: Suite>(shards: &[ShardReport<S>]) -> Result<(), MergeError> 
 }
 
 /// Returns what all shards of a run have in common; `None` for what is not known of this one.
-fn facts<S: Suite>(shard: Shard, report: &Report<S>) -> [(&'static str, Option<String>); 10] {
+fn facts<S: Suite>(shard: Shard, report: &Report<S>) -> [(&'static str, Option<String>); 12] {
     let run = &report.run;
     let number = |number: Option<u64>| number.map_or("none".to_owned(), |seed| seed.to_string());
+    let given = |is_given: bool| if is_given { "given" } else { "not given" }.to_owned();
+    let is_soak = report.summary.is_some().then(|| given(report.rounds.is_some()));
     [
         ("the number of shards", Some(shard.of.to_string())),
         ("the program", Some(run.program.clone())),
@@ -104,6 +106,8 @@ fn facts<S: Suite>(shard: Shard, report: &Report<S>) -> [(&'static str, Option<S
         ("--repeat", Some(run.repeat.to_string())),
         ("--shuffle", Some(number(run.seed))),
         ("--faults", Some(number(run.faults))),
+        ("--for or --count", is_soak),
+        ("--baseline", Some(given(report.baseline.is_some()))),
         ("the commit", report.commit.clone()),
         ("the build", Some(report.builds().join(", ")).filter(|builds| !builds.is_empty())),
         ("the list of own routines", Some(report.user_routines.join(", "))),
@@ -231,7 +235,7 @@ fn end<S: Suite>(reports: &[Report<S>]) -> Duration {
         DateTime::parse_from_rfc3339(&report.started).map_or(0, |time| time.timestamp_millis())
     };
     let first = reports.iter().map(start).min().unwrap_or_default();
-    let ends = reports.iter().map(|report| (start(report) - first) as u64 + report.took_ms);
+    let ends = reports.iter().map(|report| (start(report) - first) as u64 + report.elapsed_ms);
     Duration::from_millis(ends.max().unwrap_or_default())
 }
 

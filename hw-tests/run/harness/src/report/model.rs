@@ -39,7 +39,7 @@ pub struct Report<S: Suite> {
     /// The start: RFC 3339, UTC, to the second.
     pub started: String,
     /// The duration in milliseconds.
-    pub took_ms: u64,
+    pub elapsed_ms: u64,
     /// The conclusion.
     pub outcome: Conclusion,
     /// Why some cases were not run; absent if all were.
@@ -58,10 +58,10 @@ pub struct Report<S: Suite> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<Identity>,
     /// The user's own routines in it.
-    #[serde(rename = "own", default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub user_routines: Vec<String>,
     /// The end of the run and its statistics; absent if the set-up failed.
-    #[serde(rename = "course", default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<RunSummary>,
     /// Statistics of the line; absent if the set-up failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,7 +79,7 @@ pub struct Report<S: Suite> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<VerdictCounts<S>>,
     /// Follow-up commands for the first failed cases.
-    #[serde(rename = "inspect", default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub follow_ups: Vec<FollowUp>,
     /// The results, in the order in which the cases completed.
     pub cases: Vec<CaseResult<S>>,
@@ -118,7 +118,7 @@ impl<S: Suite> Report<S> {
             arguments,
             commit: None,
             started: rfc_3339(started),
-            took_ms: 0,
+            elapsed_ms: 0,
             outcome: Conclusion::Incomplete,
             incomplete: Some(UNFINISHED.to_owned()),
             boards: Vec::new(),
@@ -176,7 +176,7 @@ impl<S: Suite> Report<S> {
         self.baseline = baseline.map(|baseline| baseline.summary(&cases));
         let with_known_passing = VerdictCounts::excluding_known(&cases);
         self.outcome = Conclusion::from_counts(with_known_passing, self.incomplete.is_some());
-        self.took_ms = took.as_millis() as u64;
+        self.elapsed_ms = took.as_millis() as u64;
         self.cases = cases;
     }
 

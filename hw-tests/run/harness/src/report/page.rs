@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::Report;
 use super::json::{Container, write_json};
-use crate::runner::{CaseResult, Conclusion, Verdict};
+use crate::runner::{BoardVerdict, CaseResult, Conclusion, Verdict};
 use crate::suite::Suite;
 
 /// The page, with placeholders.
@@ -129,7 +129,7 @@ fn data<S: Suite>(report: &Report<S>) -> PageData<'_, S> {
             "profile": report.run.profile,
             "board": report.board,
             "started": report.started,
-            "took_ms": report.took_ms,
+            "elapsed_ms": report.elapsed_ms,
             "summary": report.summary,
             "link": report.link,
             "follow_ups": report.follow_ups,
@@ -145,38 +145,22 @@ fn serialize_cases<S: Suite, T: Serializer>(report: &Report<S>, to: T) -> Result
 
 /// Returns a case as a list of values, in the order that `page/cases.js` expects.
 fn compact<S: Suite>(case: &CaseResult<S>) -> Value {
-    let CaseResult {
-        id,
-        tags,
-        verdict,
-        details,
-        reason: why,
-        differences,
-        attempts,
-        retries: repeats,
-        elapsed_us: took_us,
-        ..
-    } = case;
-    let repeats = repeats.total();
-    let took = took_us;
-    let known = case.known;
-    let ends = case.board_verdicts.iter().map(|end| format!("{} on {}", end.verdict, end.board));
-    let ends = ends.collect::<Vec<_>>().join(", ");
+    let on_board = |found: &BoardVerdict| format!("{} on {}", found.verdict, found.board);
+    let board_verdicts: Vec<_> = case.board_verdicts.iter().map(on_board).collect();
     let fault = case.fault.as_ref().map(ToString::to_string);
-    let board_values = json!([case.board, ends, fault]);
     json!([
-        id,
-        tags,
-        verdict,
-        S::subject(details),
-        why,
-        S::page_values(details),
-        differences,
-        attempts,
-        repeats,
-        took,
-        known,
-        board_values
+        case.id,
+        case.tags,
+        case.verdict,
+        S::subject(&case.details),
+        case.reason,
+        S::page_values(&case.details),
+        case.differences,
+        case.attempts,
+        case.retries.total(),
+        case.elapsed_us,
+        case.known,
+        [json!(case.board), json!(board_verdicts.join(", ")), json!(fault)]
     ])
 }
 

@@ -3,7 +3,6 @@
 use cli_support::text::Escape;
 use firmware_wire::Identity;
 
-use crate::live::BoardSuite;
 use crate::live::LiveBoard;
 
 /// The board and program that were judged.
@@ -20,11 +19,11 @@ pub struct RunTarget {
 impl RunTarget {
     /// Returns the target of a run on one board.
     #[must_use]
-    pub fn of_board<S: BoardSuite>(live: &LiveBoard<S>) -> Self {
+    pub fn of_board(live: &LiveBoard, not_judged: Vec<&'static str>) -> Self {
         Self {
-            board: board_text(live.board(), live.profile_title()),
-            builds: vec![live.application.build_id],
-            not_judged: S::not_judged(live),
+            board: board_text(live.name(), &live.profile().title),
+            builds: vec![live.identity().build_id],
+            not_judged,
         }
     }
 

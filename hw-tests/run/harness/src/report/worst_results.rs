@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use crate::runner::{CaseResult, Verdict};
+use crate::runner::CaseResult;
 use crate::suite::Suite;
+use crate::verdict_table::{Relation, merge_verdicts};
 
 /// The worst result of each case, in the order in which the cases first completed.
 #[derive(Debug, Clone, Default)]
@@ -42,7 +43,8 @@ impl<S: Suite> WorstResults<S> {
             }
             Entry::Occupied(entry) => {
                 let known = &mut self.results[*entry.get()];
-                if severity(result.verdict) > severity(known.verdict) {
+                let (before, now) = (known.verdict, result.verdict);
+                if merge_verdicts(before, now, Relation::OtherRound) != before {
                     *known = result;
                 }
             }
@@ -56,22 +58,10 @@ impl<S: Suite> WorstResults<S> {
     }
 }
 
-/// Returns the rank of a verdict: the higher of two is reported.
-fn severity(verdict: Verdict) -> u8 {
-    match verdict {
-        Verdict::NotRun => 0,
-        Verdict::Skipped => 1,
-        Verdict::Pass => 2,
-        Verdict::Flaky => 3,
-        Verdict::Timeout => 4,
-        Verdict::Error => 5,
-        Verdict::Fail => 6,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runner::Verdict;
     use crate::test_suite::result;
 
     #[test]

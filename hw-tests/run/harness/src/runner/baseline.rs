@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::NO_REPLY_VERDICTS;
 use super::{CaseResult, Verdict};
 use crate::suite::Suite;
+use crate::verdict_table::{Relation, merge_verdicts};
 
 /// The results of an earlier run, with which a run is compared.
 #[derive(Debug, Clone, Default)]
@@ -78,7 +79,8 @@ impl Baseline {
         match self.cases.entry(std::mem::take(&mut result.id)) {
             Entry::Vacant(entry) => _ = entry.insert(BaselineCase::new(result)),
             Entry::Occupied(mut entry) => {
-                if entry.get().verdict == Verdict::Pass || result.verdict == Verdict::Fail {
+                let (before, now) = (entry.get().verdict, result.verdict);
+                if merge_verdicts(before, now, Relation::OtherRound) != before {
                     entry.insert(BaselineCase::new(result));
                 }
             }

@@ -73,7 +73,7 @@ pub struct BoardVerdict {
     /// The verdict on this board.
     pub verdict: Verdict,
     /// The reason, of a verdict other than pass and fail.
-    #[serde(rename = "why", default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
@@ -118,13 +118,13 @@ pub struct CaseResult<S: Suite> {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub known: bool,
     /// The reason, of a verdict other than pass, and of a fail that is not only one of values.
-    #[serde(rename = "why", default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The board whose reply was judged, in a run on several boards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub board: Option<String>,
     /// The verdicts on all boards that ran it, if more than one did or it did not pass.
-    #[serde(rename = "ends", default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub board_verdicts: Vec<BoardVerdict>,
     /// The side at fault, if several boards ran it and it did not pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -135,14 +135,13 @@ pub struct CaseResult<S: Suite> {
     /// The suite's own fields.
     #[serde(flatten)]
     pub details: S::Details,
-    /// How often it was sent: more than once with `--repeat`, or if the board was lost.
+    /// How often it was sent, to all boards together: more than once with `--repeat`, or if the
+    /// board was lost.
     pub attempts: u32,
-    /// Retries because of line errors, over all attempts, by cause.
-    #[serde(rename = "repeats")]
+    /// Retries because of line errors by cause, summed over all attempts.
     pub retries: RetryCounts,
-    /// Time since the previous completion on its board, summed over attempts, in microseconds by
-    /// the clock of the line.
-    #[serde(rename = "took_us")]
+    /// Time since the previous completion on its board in microseconds, by the clock of the line,
+    /// summed over all attempts.
     pub elapsed_us: u64,
 }
 
@@ -150,11 +149,18 @@ impl<S: Suite> CaseResult<S> {
     /// Creates a result without details.
     #[must_use]
     pub fn new(case: &S::Case, verdict: Verdict) -> Self {
+        let (id, tags) = (S::id(case).to_owned(), S::tags(case).to_owned());
+        Self::named(id, tags, verdict, S::details(case))
+    }
+
+    /// Creates the result of a case by its name.
+    #[must_use]
+    pub fn named(id: String, tags: Vec<String>, verdict: Verdict, details: S::Details) -> Self {
         Self {
-            id: S::id(case).to_owned(),
-            tags: S::tags(case).to_owned(),
-            details: S::details(case),
+            id,
+            tags,
             verdict,
+            details,
             known: false,
             reason: None,
             board: None,

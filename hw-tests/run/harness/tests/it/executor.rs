@@ -7,9 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use cli_support::exit::CommandError;
-use firmware::profile::BoardProfile;
 use hil_harness::baseline;
-use hil_harness::campaign::{self, Executor, FinishedRun, Observer, RunConfig, RunContext};
+use hil_harness::campaign::{self, Executor, FinishedRun, Member, Observer, RunConfig, RunContext};
 use hil_harness::file_system::OsFileSystem;
 use hil_harness::live::SetupError;
 use hil_harness::report::{Report, RunTarget};
@@ -34,17 +33,6 @@ struct InMemory(Plan);
 impl Executor for InMemory {
     type Suite = TestSuite;
     type Plan = Plan;
-
-    fn planned_profile(_plan: &Plan) -> Option<&BoardProfile> {
-        None
-    }
-
-    fn complete_plan(
-        _plan: &mut Plan,
-        _cancel: &Arc<AtomicBool>,
-        _case_ids: &mut dyn Iterator<Item = String>,
-    ) {
-    }
 
     fn name(&self) -> &str {
         "simulated without a line"
@@ -89,7 +77,7 @@ impl Executor for InMemory {
 
 struct Silent;
 
-impl<T: Executor> Observer<T> for Silent {}
+impl Observer<TestSuite> for Silent {}
 
 type Outcome = Result<FinishedRun<TestSuite>, CommandError>;
 
@@ -115,7 +103,8 @@ fn run_after(prepare: impl Fn() + Sync, clock: Clock, config: &RunConfig, plan: 
         },
         observer: &mut Silent,
     };
-    campaign::run(config, &cases.to_vec(), Ok(plan), context)
+    let members = [Member { name: String::new(), plan: Ok(plan) }];
+    campaign::run(config, &cases.to_vec(), &members, context)
 }
 
 fn config(folder: &Path) -> RunConfig {
@@ -147,6 +136,29 @@ fn verdicts_report_and_exit_code_are_those_of_a_board() {
     assert_eq!(report.user_routines, ["MUL"]);
     let page = std::fs::read_to_string(folder.path().join("report/report.html")).expect("a page");
     assert!(page.contains("\"values\":\"outputs\""));
+}
+
+#[test]
+fn junit_has_no_failed_set_up_in_place_of_the_image_that_an_executor_has_not() {
+    let junit = |folder: &Path| {
+        std::fs::read_to_string(folder.join("report/junit.xml")).expect("it is written")
+    };
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    run(&config(folder.path()), ALL_PASS).expect("it ends");
+    assert!(!junit(folder.path()).contains("name=\"image\""), "{}", junit(folder.path()));
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let context = RunContext {
+        file_system: &OsFileSystem,
+        clock: Arc::new(Instant::now),
+        stop: Arc::new(AtomicBool::new(false)),
+        prepare: &|_: &Plan| Err::<InMemory, _>(SetupError::NoReply),
+        observer: &mut Silent,
+    };
+    let cases = vec![case("a")];
+    let members = [Member { name: String::new(), plan: Ok(ALL_PASS) }];
+    campaign::run(&config(folder.path()), &cases, &members, context).expect_err("no reply");
+    let image = "<property name=\"image\" value=\"none: the set-up did not end\"/>";
+    assert!(junit(folder.path()).contains(image), "{}", junit(folder.path()));
 }
 
 #[test]
@@ -224,6 +236,6 @@ fn a_soak_run_writes_every_failure_and_its_counts_once_a_minute() {
         let text = std::fs::read_to_string(folder.path().join("results")).expect("it is written");
         let count = |kind: &str| text.lines().filter(|line| line.starts_with(kind)).count();
         assert_eq!(count("{\"case\":"), 3, "{text}");
-        assert_eq!(count("{\"passed\":"), progress_lines, "{text}");
+        assert_eq!(count("{\"progress\":"), progress_lines, "{text}");
     }
 }

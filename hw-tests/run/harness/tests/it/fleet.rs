@@ -8,10 +8,8 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use cli_support::exit::{CommandError, FAILED};
-use firmware::profile::BoardProfile;
-use hil_harness::campaign::{self, Executor, Observer, RunConfig, RunContext};
+use hil_harness::campaign::{self, Executor, Member, Observer, RunConfig, RunContext};
 use hil_harness::file_system::OsFileSystem;
-use hil_harness::fleet::FleetBoard;
 use hil_harness::live::SetupError;
 use hil_harness::report::{Report, RunTarget};
 use hil_harness::runner::{RunEnd, RunOptions, RunSummary};
@@ -29,22 +27,32 @@ struct Board {
     runs: &'static str,
     /// Receives a message when the results of all cases are delivered.
     delivered: Option<Sender<()>>,
+    bug: Option<Bug>,
+}
+
+/// A bug of an executor.
+#[derive(Clone, Copy)]
+enum Bug {
+    /// It panics when it has taken cases.
+    Panic,
+    /// It gives cases back, though it is not lost.
+    GivesBack,
+}
+
+impl Board {
+    /// A board that passes the cases whose names end so, and skips the others.
+    fn that_runs(runs: &'static str) -> Self {
+        Self { runs, delivered: None, bug: None }
+    }
+
+    fn with_bug(bug: Bug) -> Self {
+        Self { bug: Some(bug), ..Self::that_runs("") }
+    }
 }
 
 impl Executor for Board {
     type Suite = TestSuite;
     type Plan = Board;
-
-    fn planned_profile(_plan: &Board) -> Option<&BoardProfile> {
-        None
-    }
-
-    fn complete_plan(
-        _plan: &mut Board,
-        _cancel: &Arc<AtomicBool>,
-        _case_ids: &mut dyn Iterator<Item = String>,
-    ) {
-    }
 
     fn name(&self) -> &str {
         "in memory"
@@ -66,8 +74,12 @@ impl Executor for Board {
         on_result: &mut dyn FnMut(CaseResult<TestSuite>),
     ) -> RunSummary {
         for case in cases.collect::<Vec<_>>() {
-            let verdict =
-                if case.id.ends_with(self.runs) { Verdict::Pass } else { Verdict::Skipped };
+            let verdict = match self.bug {
+                Some(Bug::Panic) => panic!("a bug of the executor"),
+                Some(Bug::GivesBack) => Verdict::NotRun,
+                None if case.id.ends_with(self.runs) => Verdict::Pass,
+                None => Verdict::Skipped,
+            };
             on_result(result(&case.id, verdict));
         }
         if let Some(delivered) = &self.delivered {
@@ -79,17 +91,17 @@ impl Executor for Board {
     }
 }
 
-fn member(name: &str, plan: Result<Board, CommandError>) -> FleetBoard<Board> {
-    FleetBoard { name: name.to_owned(), plan }
+fn member(name: &str, plan: Result<Board, CommandError>) -> Member<Board> {
+    Member { name: name.to_owned(), plan }
 }
 
 /// Runs cases with these names on boards and returns the exit code.
 fn run(
     config: &RunConfig,
     cases: &[String],
-    members: &[FleetBoard<Board>],
+    members: &[Member<Board>],
     stop: &Arc<AtomicBool>,
-    observer: &mut dyn Observer<Board>,
+    observer: &mut dyn Observer<TestSuite>,
 ) -> u8 {
     let cases: Vec<_> = cases.iter().map(|name| case(name)).collect();
     let context = RunContext {
@@ -99,13 +111,13 @@ fn run(
         prepare: &|plan: &Board| Ok::<_, SetupError>(plan.clone()),
         observer,
     };
-    match campaign::run_on_fleet(config, &cases, members, context) {
+    match campaign::run(config, &cases, members, context) {
         Ok(done) => done.exit_code(),
         Err(failure) => failure.code,
     }
 }
 
-fn config(members: &[FleetBoard<Board>]) -> RunConfig {
+fn config(members: &[Member<Board>]) -> RunConfig {
     let boards: Vec<_> = members.iter().map(|member| member.name.clone()).collect();
     RunConfig { repeat: 1, min_boards: boards.len(), boards, ..RunConfig::default() }
 }
@@ -117,15 +129,16 @@ fn report(folder: &Path) -> Report<TestSuite> {
 
 struct Silent;
 
-impl Observer<Board> for Silent {}
+impl Observer<TestSuite> for Silent {}
 
-/// Handles the first result only when the board has delivered all, and stops the run then.
+/// Handles the first result only when a board has delivered all of its results, and stops the run
+/// then.
 struct Stalled {
     delivered: std::sync::mpsc::Receiver<()>,
     stop: Arc<AtomicBool>,
 }
 
-impl Observer<Board> for Stalled {
+impl Observer<TestSuite> for Stalled {
     fn on_result(&mut self, _result: &CaseResult<TestSuite>) {
         if !self.stop.swap(true, Ordering::Relaxed) {
             self.delivered.recv_timeout(PATIENCE).expect("the board waits for no receiver");
@@ -136,7 +149,8 @@ impl Observer<Board> for Stalled {
 #[test]
 fn a_board_delivers_its_results_however_slowly_they_are_handled() {
     let (sender, delivered) = channel();
-    let members = [member("one", Ok(Board { runs: "", delivered: Some(sender) }))];
+    let board = || Board { delivered: Some(sender.clone()), ..Board::that_runs("") };
+    let members = [member("one", Ok(board())), member("two", Ok(board()))];
     let cases: Vec<_> = (0..1000).map(|number| format!("case {number}")).collect();
     let stop = Arc::new(AtomicBool::new(false));
     let mut stalled = Stalled { delivered, stop: Arc::clone(&stop) };
@@ -146,7 +160,7 @@ fn a_board_delivers_its_results_however_slowly_they_are_handled() {
 
 #[test]
 fn boards_that_skip_what_others_run_are_kept() {
-    let board = |name: &str, runs| member(name, Ok(Board { runs, delivered: None }));
+    let board = |name: &str, runs| member(name, Ok(Board::that_runs(runs)));
     let members = [board("one", "x"), board("two", "y")];
     let cases: Vec<_> =
         (0..12).map(|number| format!("{number}{}", ["x", "y"][number % 2])).collect();
@@ -163,7 +177,7 @@ fn boards_that_skip_what_others_run_are_kept() {
 
 #[test]
 fn a_case_that_no_board_runs_is_skipped() {
-    let board = |name: &str| member(name, Ok(Board { runs: "x", delivered: None }));
+    let board = |name: &str| member(name, Ok(Board::that_runs("x")));
     let members = ["one", "two", "three", "four"].map(board);
     let cases = ["ax".to_owned(), "b".to_owned()];
     assert_eq!(run(&config(&members), &cases, &members, &Arc::default(), &mut Silent), 5);
@@ -175,20 +189,14 @@ fn boards_without_plan_are_a_failure_of_the_rig_on_one_and_on_several() {
     let cases = ["a".to_owned()];
     let members = [member("one", failure()), member("two", failure())];
     assert_eq!(run(&config(&members), &cases, &members, &Arc::default(), &mut Silent), 3);
-    let context = RunContext::<Board> {
-        file_system: &OsFileSystem,
-        clock: Arc::new(Instant::now),
-        stop: Arc::default(),
-        prepare: &|plan: &Board| Ok(plan.clone()),
-        observer: &mut Silent,
-    };
-    let one = campaign::run(&RunConfig::default(), &vec![case("a")], failure(), context);
-    assert_eq!(one.expect_err("no board").code, 3);
+    let config = RunConfig { repeat: 1, ..RunConfig::default() };
+    let member = [member("one", failure())];
+    assert_eq!(run(&config, &cases, &member, &Arc::default(), &mut Silent), 3);
 }
 
 #[test]
 fn a_run_whose_time_is_over_before_a_case_starts_is_no_pass() {
-    let members = [member("one", Ok(Board { runs: "", delivered: None }))];
+    let members = [member("one", Ok(Board::that_runs("")))];
     let folder = tempfile::tempdir().expect("a scratch folder");
     let config = RunConfig {
         time: Some(Duration::ZERO),
@@ -199,4 +207,26 @@ fn a_run_whose_time_is_over_before_a_case_starts_is_no_pass() {
     assert_eq!(code, 4);
     let junit = std::fs::read_to_string(folder.path().join("junit.xml")).expect("it is written");
     assert!(junit.contains("no case was run"), "{junit}");
+}
+
+#[test]
+fn cases_that_every_board_gives_back_are_not_run_and_the_run_ends() {
+    let cases = ["a".to_owned(), "b".to_owned()];
+    for boards in 1..3 {
+        let member = |index: usize| member(&index.to_string(), Ok(Board::with_bug(Bug::GivesBack)));
+        let members: Vec<_> = (0..boards).map(member).collect();
+        let code = run(&config(&members), &cases, &members, &Arc::default(), &mut Silent);
+        assert_eq!(code, 3, "{boards} boards");
+    }
+}
+
+#[test]
+#[should_panic = "a scoped thread panicked"]
+fn a_panic_of_one_board_ends_the_run() {
+    let cases: Vec<_> = (0..100).map(|number| number.to_string()).collect();
+    let members = [
+        member("one", Ok(Board::with_bug(Bug::Panic))),
+        member("two", Ok(Board::with_bug(Bug::Panic))),
+    ];
+    run(&config(&members), &cases, &members, &Arc::default(), &mut Silent);
 }

@@ -60,6 +60,14 @@ impl<'a> Sight<'a> {
     }
 }
 
+/// Returns `true` if a variable of a condition is an input: of `in.`, or all of a register that the
+/// test gives, whose halves these are.
+pub(crate) fn is_input(name: &str, given: &BTreeSet<&str>) -> bool {
+    let mut all = canonical_register_name(name).into_iter().flat_map(halves).peekable();
+    let is_given = all.peek().is_some() && all.all(|half| given.contains(half));
+    is_given || name.starts_with("in.")
+}
+
 impl Values for Sight<'_> {
     /// A register that the test sets is an input, any other an output; `in.` and `out.` select.
     fn value(&self, name: &str) -> i64 {
@@ -68,13 +76,8 @@ impl Values for Sight<'_> {
             "stack" => return self.stack.unwrap_or(0).into(),
             _ => {}
         }
-        let plain = without_prefix(name);
-        let is_given = canonical_register_name(plain)
-            .map(halves)
-            .is_some_and(|mut all| all.len() > 0 && all.all(|half| self.given.contains(half)));
-        let is_input = name.starts_with("in.") || (is_given && plain == name);
-        let registers = if is_input { &self.before } else { &self.after };
-        register_value(registers, plain).unwrap_or(0).into()
+        let registers = if is_input(name, &self.given) { &self.before } else { &self.after };
+        register_value(registers, without_prefix(name)).unwrap_or(0).into()
     }
 
     fn byte(&self, address: u16) -> u8 {

@@ -1,23 +1,20 @@
-//! Reads the requests of a session: a line of JSON with the keys of a test file.
+//! Reads the requests of a [`CallServer`](crate::CallServer): a line of JSON with the keys of a test file.
 
 use std::path::Path;
 
 use serde_json::Value;
 use tdlasm::source::DiskLoader;
-use toml::de::DeTable;
 
+use super::Reader;
+use super::call::reads;
+use super::tables::CallRequestTable;
 use crate::block::Block;
+use crate::document::{Document, Node};
 use crate::model::{Step, TestFile};
 use crate::program::Program;
-use crate::reader::{Document, Entry, Fields, FileError};
-
-use super::interrupts::limit_sweeps;
-use super::memory::{blocks_of, reads};
-use super::step::step;
-use super::values::{Context, output};
 
 /// The keys that select a request; a call may read, too.
-const KINDS: [&str; 6] = ["load", "call", "read", "write", "reset", "symbols"];
+static KINDS: [&str; 6] = ["load", "call", "read", "write", "reset", "symbols"];
 const EXAMPLE: &str = "an object such as {\"call\": \"MUL\", \"in\": {\"A\": 3}}";
 
 /// A request.
@@ -62,61 +59,64 @@ impl Request {
             format!("expected numbers, strings, true, arrays and objects: {error}")
         })?;
         let text = format!("request = {value}");
-        let document = Document { path: Path::new("request"), text: &text, loader: &DiskLoader };
-        let table = DeTable::parse(&text).map_err(|error| error.message().to_owned())?;
-        let request = Fields::root(&document, &table).require("request", EXAMPLE);
-        let fields = request.and_then(|entry| entry.fields(EXAMPLE));
-        fields.and_then(|fields| read(&fields, program)).map_err(|error| error.message)
+        let convert = |document: &Document<'_>, root| {
+            let (folder, loader) = (Path::new(""), &DiskLoader);
+            let reader = Reader { document, program, is_broken: false, folder, loader };
+            let request = reader.request(document.field(root, "request")?);
+            reader.report_unknown_keys();
+            request
+        };
+        let request = Document::read(Path::new("request"), &text, |_| Vec::new(), convert);
+        request.map_err(|errors| {
+            let messages: Vec<_> = errors.0.into_iter().map(|error| error.message).collect();
+            messages.join("\n")
+        })
     }
 }
 
-fn read(fields: &Fields<'_>, program: Option<&Program>) -> Result<Request, FileError> {
-    let has = |kind: &&str| fields.all().any(|entry| entry.key == *kind);
-    let kinds: Vec<_> = KINDS.into_iter().filter(has).collect();
-    let wrong = |message: String| Err(fields.document.error(fields.at, message));
-    let kind = match kinds[..] {
-        [kind] | [kind @ "call", "read"] => kind,
-        [] => return wrong(format!("no request: expected one of {}", KINDS.join(", "))),
-        _ => return wrong(format!("several requests in one: {}", kinds.join(", "))),
-    };
-    if kind == "load" {
-        let entry = fields.require(kind, "")?;
-        fields.finish()?;
-        let inner = entry.fields("an object such as {\"sources\": [\"mul.asm\"]}")?;
-        let file = TestFile::of_program(&inner, fields.document.path)?;
-        inner.finish()?;
-        return Ok(Request::Load(Box::new(file)));
+impl Reader<'_, '_> {
+    fn request(&self, node: Node) -> Option<Request> {
+        let document = self.document;
+        let has = |kind: &&str| document.field(node, kind).is_some();
+        let kinds: Vec<_> = KINDS.into_iter().filter(has).collect();
+        let wrong = match kinds[..] {
+            [] => Some(format!("no request: expected one of {}", KINDS.join(", "))),
+            ["load"] => None,
+            [_] | ["call", "read"] if self.program.is_none() => {
+                Some("no program: send {\"load\": {\"sources\": [\"mul.asm\"]}} first".to_owned())
+            }
+            [_] | ["call", "read"] => None,
+            _ => Some(format!("several requests in one: {}", kinds.join(", "))),
+        };
+        if let Some(message) = wrong {
+            document.report(node, message);
+            return None;
+        }
+        let kind = kinds.first()?;
+        let value = document.field(node, kind)?;
+        if *kind != "call" {
+            let known = KINDS.chunks(1).find(|known| known.contains(kind))?;
+            document.decoded.borrow_mut().push((node, known));
+        }
+        match *kind {
+            "call" => self.call_request(node),
+            "load" => self.program_file(value).map(|file| Request::Load(Box::new(file))),
+            "read" => Some(Request::Read(reads(&self.decode::<Vec<_>>(value)?))),
+            "write" => Some(Request::Write(self.blocks(self.decode(value)?))),
+            _ if self.decode(value) != Some(true) => {
+                document.report(value, format!("{kind}: expected true"));
+                None
+            }
+            "reset" => Some(Request::Reset),
+            _ => Some(Request::Symbols),
+        }
     }
-    let Some(program) = program else {
-        return wrong("no program: send {\"load\": {\"sources\": [\"mul.asm\"]}} first".to_owned());
-    };
-    let context = Context { program, folder: Path::new("") };
-    let request = match kind {
-        "call" => call(fields, &context)?,
-        "read" => Request::Read(reads(&fields.require(kind, "")?, &context)?),
-        "write" => Request::Write(blocks_of(&fields.require(kind, "")?, &context)?),
-        "reset" => only_true(&fields.require("reset", "")?, Request::Reset)?,
-        _ => only_true(&fields.require("symbols", "")?, Request::Symbols)?,
-    };
-    fields.finish()?;
-    Ok(request)
-}
 
-fn call(fields: &Fields<'_>, context: &Context<'_>) -> Result<Request, FileError> {
-    let step = step(fields, context)?;
-    limit_sweeps(std::slice::from_ref(&step), 0, fields.get("interrupt"))?;
-    let names = |entry: Entry<'_>| {
-        let names = entry.items("an array such as [\"HL\", \"FC\"]")?;
-        names.iter().map(output).collect::<Result<Vec<_>, _>>()
-    };
-    let outputs = fields.get("outputs").map(names).transpose()?;
-    let reads = fields.get("read").map_or(Ok(Vec::new()), |entry| reads(&entry, context))?;
-    Ok(Request::Call(Box::new(CallRequest { step, outputs, reads })))
-}
-
-fn only_true(entry: &Entry<'_>, request: Request) -> Result<Request, FileError> {
-    match entry.boolean()? {
-        true => Ok(request),
-        false => Err(entry.error(format!("{}: expected true", entry.key))),
+    fn call_request(&self, node: Node) -> Option<Request> {
+        let step = self.step_without_sweep(node);
+        let table: CallRequestTable = self.decode(node)?;
+        let outputs = table.outputs.map(|all| all.into_iter().map(|one| one.0).collect());
+        let reads = reads(&table.read);
+        Some(Request::Call(Box::new(CallRequest { step: step?, outputs, reads })))
     }
 }

@@ -11,12 +11,14 @@ use firmware_wire::{MAX_COUNTED_BYTES, crc32};
 use z80_core::{FLAGS, canonical_register_name, register_value};
 
 use crate::calls::single_call;
+use crate::judge::is_input;
 use crate::machine::ArgumentSweep;
 use crate::model::{Generator, HALVES, Judge, Property, TestFile, halves};
-use crate::options::RunOptions;
+use crate::options::TestOptions;
 use crate::parse::without_prefix;
-use crate::result::{RunError, TestResult};
+use crate::result::RunError;
 use crate::simulated::SimulatedMachine;
+use crate::suite::result_of;
 
 use super::generate::nth_input;
 use super::{BATCH, Trial};
@@ -46,7 +48,7 @@ impl Counter {
     pub(super) fn new(
         file: &TestFile,
         property: &Property,
-        options: &RunOptions<'_>,
+        options: &TestOptions<'_>,
     ) -> Option<Self> {
         let expect = &property.step.expect;
         let reads = expect.checks.iter().any(|(_, condition)| condition.reads_memory());
@@ -78,7 +80,7 @@ impl Counter {
         let first = nth_input(trial.property, range.start);
         let start = range.start;
         let Simulated { end, has_passed, count, stack } = self.simulate(trial, range)?;
-        let calls = trial.result.calls;
+        let calls = trial.result.details.calls;
         // A call by itself also writes memory, and shows what can't be checked.
         let is_ready = has_passed
             && (std::mem::take(&mut self.is_prepared)
@@ -86,16 +88,16 @@ impl Counter {
                     .try_inputs(std::slice::from_ref(&first))?
                     .iter()
                     .all(|one| one.1.is_none()));
-        trial.result.calls = calls;
+        trial.result.details.calls = calls;
         if !is_ready {
             return Ok((end, false));
         }
         let call = single_call(trial.file, &trial.step(&first));
         let used = trial.machine.count(&call, &count)?.filter(|used| Some(*used) <= stack);
         if let Some(used) = used {
-            trial.result.calls += end - start;
+            trial.result.details.calls += end - start;
             self.is_prepared = true;
-            trial.result.stack = trial.result.stack.max(Some(used));
+            trial.result.details.stack = trial.result.details.stack.max(Some(used));
         }
         Ok((end, used.is_some()))
     }
@@ -105,7 +107,7 @@ impl Counter {
         let (file, property, options) = (trial.file, trial.property, trial.options);
         let period_end = (range.start / self.period + 1) * self.period;
         let limit = range.end.min(period_end).min(range.start + MAX_CALLS);
-        let (reference, result) = (None, TestResult::default());
+        let (reference, result) = (None, result_of(&property.heading));
         let machine = &mut self.simulated;
         let mut model = Trial { file, property, machine, options, reference, result, spent: 0 };
         let (mut end, mut bytes, mut has_passed) = (range.start, Vec::new(), true);
@@ -129,7 +131,7 @@ impl Counter {
             crc: crc32(&bytes),
             t_states: model.spent,
         };
-        Ok(Simulated { end, has_passed, count, stack: model.result.stack })
+        Ok(Simulated { end, has_passed, count, stack: model.result.details.stack })
     }
 }
 
@@ -167,18 +169,13 @@ fn counted(property: &Property) -> (Vec<&'static str>, u64) {
 fn results(
     file: &TestFile,
     property: &Property,
-    options: &RunOptions<'_>,
+    options: &TestOptions<'_>,
 ) -> (Vec<&'static str>, u8) {
     let expect = &property.step.expect;
     let given = property.args.iter().map(|(name, _)| *name);
     let given = given.chain(property.step.registers.iter().map(|(name, _)| *name));
     let given: BTreeSet<_> = given.flat_map(halves).collect();
-    let is_output = |name: &&str| {
-        let is_given = canonical_register_name(name)
-            .map(halves)
-            .is_some_and(|mut all| all.len() > 0 && all.all(|half| given.contains(half)));
-        !(is_given || name.starts_with("in."))
-    };
+    let is_output = |name: &&str| !is_input(name, &given);
     let variables = expect.checks.iter().flat_map(|(_, condition)| condition.variables());
     let mut names: Vec<&str> = variables.filter(is_output).map(without_prefix).collect();
     names.extend(expect.registers.iter().map(|(name, _)| *name));

@@ -115,11 +115,6 @@ impl ValueTree for RangeTree {
     }
 }
 
-/// Returns the number of combinations of values.
-pub(crate) fn input_count(property: &Property) -> u64 {
-    property.args.iter().map(|(_, generator)| generator.size()).product()
-}
-
 /// Returns the combination of values with this number, in ascending order from 0; the last register
 /// changes fastest.
 pub(super) fn nth_input(property: &Property, mut index: u64) -> Input {

@@ -9,8 +9,8 @@ use std::time::Duration;
 use cli_support::text::Escape;
 use serde_json::Value;
 
+use crate::document::FileError;
 use crate::model::TestFile;
-use crate::reader::FileError;
 
 /// The time for a reply, the start of the program included.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(10);

@@ -2,15 +2,13 @@
 
 use std::time::Duration;
 
-use firmware::ProgramKind;
-use firmware::build::build;
 use firmware::profile::BoardProfile;
-use hil_harness::board::{Board, BoardError, BoardKind, PowerUpConfig, ResetFn};
-use rcflash_link::Link;
+use hil_harness::board::{Board, BoardError, BoardKind, ResetFn};
+use hil_harness::live::BoardConfig;
 use rcflash_transport::Transport;
 use serde_json::{Value, json};
 use testfile_suite::{
-    BoardMachine, BoardMachineError, CallSession, RunOptions, SimulatedMachine, TestFile,
+    BoardMachine, BoardMachineError, CallServer, SimulatedMachine, TestFile, TestOptions,
     TestResult, Verdict, run,
 };
 
@@ -26,19 +24,15 @@ fn board(profile: &str) -> BoardMachine {
 /// Like [`board`], in what `wrap` returns.
 fn board_in(profile: &str, wrap: impl FnOnce(Box<dyn Board>) -> Box<dyn Board>) -> BoardMachine {
     let profile = BoardProfile::named(profile).expect("it ships");
-    let monitor = build(&profile, ProgramKind::Monitor).unwrap_or_else(|error| panic!("{error}"));
-    let kind = BoardKind::InProcess { rom: None };
-    let probe = Default::default();
-    let config = PowerUpConfig { profile: &profile, monitor: &monitor.bytes, probe };
-    let mut board = wrap(kind.power_up(config).unwrap_or_else(|error| panic!("{error}")));
-    let transport = board.open().unwrap_or_else(|error| panic!("{error}"));
-    let link = Link::new(transport, profile.uart.baud);
-    BoardMachine::start(board, link, &profile).unwrap_or_else(|error| panic!("{error}"))
+    let board = BoardKind::InProcess { rom: None };
+    let config = BoardConfig { board, ..BoardConfig::simulated(profile) };
+    let machine = BoardMachine::prepare_with(&config, wrap);
+    machine.unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn results(file: &TestFile, machine: &mut dyn testfile_suite::Machine) -> Vec<TestResult> {
     let mut results = Vec::new();
-    let options = RunOptions { seed: Some(1), ..RunOptions::default() };
+    let options = TestOptions { seed: Some(1), ..TestOptions::default() };
     let ran = run(file, machine, &options, &mut |result| results.push(result));
     ran.unwrap_or_else(|error| panic!("{error}"));
     results
@@ -334,7 +328,7 @@ memory = [{ at = 0xF000, bytes = [1] }]
     let mut board = board(PROFILES[0]);
     board.load(&file.program).unwrap_or_else(|error| panic!("{error}"));
     let results = results(&file, &mut board);
-    let unseen: Vec<_> = results[0].not_checked.iter().copied().collect();
+    let unseen: Vec<_> = results[0].details.not_checked.iter().map(String::as_str).collect();
     assert_eq!((results[0].verdict, unseen), (Verdict::Pass, vec!["cycles", "ports", "writes"]));
     let skipped = |result: &TestResult, reason: &str| {
         let given = result.reason.as_deref().unwrap_or_default();
@@ -345,7 +339,7 @@ memory = [{ at = 0xF000, bytes = [1] }]
     let file = parse(folder.path(), &text).unwrap_or_else(|error| panic!("{error}"));
     let unseen = self::results(&file, &mut board).swap_remove(0);
     assert!(
-        unseen.verdict == Verdict::Pass && unseen.not_checked.contains("console"),
+        unseen.verdict == Verdict::Pass && unseen.details.not_checked.contains("console"),
         "{unseen:?}"
     );
     skipped(&results[1], "values of ports are simulated only");
@@ -377,14 +371,14 @@ LOOP:   JMP     LOOP
 LAST:   .BYTE   7";
 
 /// A session on a board with the source; its folder.
-fn session(board: BoardMachine) -> (CallSession, tempfile::TempDir) {
-    let (folder, mut session) = (folder(SESSION), CallSession::new(Box::new(board)));
+fn session(board: BoardMachine) -> (CallServer, tempfile::TempDir) {
+    let (folder, mut session) = (folder(SESSION), CallServer::new(Box::new(board)));
     let loaded = session.load(&[folder.path().join("prog.asm")]);
     loaded.unwrap_or_else(|error| panic!("{error}"));
     (session, folder)
 }
 
-fn reply(session: &mut CallSession, request: &Value) -> Value {
+fn reply(session: &mut CallServer, request: &Value) -> Value {
     session.reply(&request.to_string())
 }
 
@@ -432,7 +426,7 @@ fn sessions_return_output_on_the_console_and_counts_of_mocks() {
     let [simulated, board]: [Box<dyn testfile_suite::Machine>; 2] =
         [Box::<SimulatedMachine>::default(), Box::new(board(PROFILES[1]))];
     for machine in [simulated, board] {
-        let mut session = CallSession::new(machine);
+        let mut session = CallServer::new(machine);
         let mut reply = |request: Value| reply(&mut session, &request);
         let mut program = json!({ "sources": [folder.path().join("prog.asm")] });
         reply(json!({ "load": program.clone() }));
@@ -516,11 +510,11 @@ fn a_stuck_call_is_reported_even_if_nothing_can_reset_the_board() {
 /// took.
 fn figures(board: &mut BoardMachine, file: &TestFile) -> (u64, u64, Duration) {
     board.load(&file.program).unwrap_or_else(|error| panic!("{error}"));
-    let before = board.stats();
+    let before = board.live().stats();
     let result = results(file, board).remove(0);
     assert_eq!(result.verdict, Verdict::Pass, "{result:?}");
-    let after = board.stats();
-    (result.calls, after.requests - before.requests, after.busy - before.busy)
+    let after = board.live().stats();
+    (result.details.calls, after.requests - before.requests, after.busy - before.busy)
 }
 
 /// Both kinds of board make the calls of a property at this rate at least.
@@ -558,7 +552,7 @@ fn a_board_counts_through_the_inputs_of_an_exhaustive_property() {
     let folder = folder(COMPLEMENT);
     let file = parse(folder.path(), text).unwrap_or_else(|error| panic!("{error}"));
     let simulated = results(&file, &mut SimulatedMachine::new(&file.program)).remove(0);
-    assert_eq!(simulated.t_states, Some(200));
+    assert_eq!(simulated.details.t_states, Some(200));
     assert_rate(&file, 16_384, 3_000);
 }
 
@@ -615,11 +609,11 @@ fn a_call_that_does_not_return_is_waited_for_as_one_call_although_others_share_i
     let file = parse(folder.path(), text).unwrap_or_else(|error| panic!("{error}"));
     let mut board = board(PROFILES[0]);
     board.load(&file.program).unwrap_or_else(|error| panic!("{error}"));
-    let before = board.stats().busy;
+    let before = board.live().stats().busy;
     let result = results(&file, &mut board).remove(0);
     assert_eq!(result.reason.as_deref(), Some("input 201 in ascending order: A = 200"));
     // Six calls of 10,000,000 T-states in a frame, at 7.3728 MHz, would be 24 s in three attempts,
     // and as much for the frame behind it.
-    let time = board.stats().busy - before;
+    let time = board.live().stats().busy - before;
     assert!(time < Duration::from_secs(24), "{time:?}");
 }

@@ -109,7 +109,7 @@ fn each_call_has_a_console_of_its_own() {
 fn the_case_of_a_property_repeats_its_input() {
     let text = "console = \"cpm\"\n[[property]]\nname = \"p\"\ncall = \"RUN\"\nin.C = 1\nargs.E = \
                 \"u8\"\ninput = \"a\"\ncheck = \"A == 0\"";
-    let failed = result(CALL, text).case.expect("a case");
+    let failed = result(CALL, text).details.case.expect("a case");
     assert!(failed.contains("input = \"a\"\n") && !failed.contains("memory"), "{failed}");
     let found = findings(CALL, &format!("console = \"cpm\"\n{failed}"));
     assert_eq!(found, ["check A == 0: expected true, got false with A = 97"]);

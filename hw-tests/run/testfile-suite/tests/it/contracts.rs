@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use testfile_suite::{RunOptions, SimulatedMachine, TestFile, TestResult, run};
+use testfile_suite::{SimulatedMachine, TestFile, TestOptions, TestResult, run};
 
 use crate::folder;
 
@@ -22,7 +22,7 @@ fn results(path: &Path, text: &str, source: &Path) -> Vec<TestResult> {
     assert!(contracts.iter().any(|contract| file.calls(contract)));
     let mut machine = SimulatedMachine::new(&file.program);
     let mut results = Vec::new();
-    let options = RunOptions { contracts: &contracts, ..RunOptions::default() };
+    let options = TestOptions { contracts: &contracts, ..TestOptions::default() };
     let ran = run(&file, &mut machine, &options, &mut |result| results.push(result));
     ran.unwrap_or_else(|error| panic!("{error}"));
     results
@@ -78,5 +78,5 @@ fn the_firmwares_own_table_of_checks_keeps_its_contract() {
     );
     let results = results(&folder.path().join("a.test.toml"), &text, &source);
     assert_eq!(results[0].differences, []);
-    assert_eq!(results[0].t_states, Some(37391));
+    assert_eq!(results[0].details.t_states, Some(37391));
 }

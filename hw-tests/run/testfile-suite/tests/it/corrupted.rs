@@ -81,12 +81,15 @@ fn any_test_file_is_refused_with_a_place_or_read() {
                 accepted.set(accepted.get() + 1);
                 let _ = SimulatedMachine::new(&file.program);
             }
-            Err(error) => {
+            Err(errors) => {
                 refused.set(refused.get() + 1);
                 let lines = text.lines().count().max(1);
-                // An error at the end is on the line after the last.
-                assert!((1..=lines + 1).contains(&error.line), "{error}");
-                assert!(error.column >= 1 && !error.message.is_empty(), "{error}");
+                assert!(!errors.0.is_empty());
+                for error in errors.0 {
+                    // An error at the end is on the line after the last.
+                    assert!((1..=lines + 1).contains(&error.line), "{error}");
+                    assert!(error.column >= 1 && !error.message.is_empty(), "{error}");
+                }
             }
         }
     });

@@ -1,6 +1,6 @@
 //! Counts of instructions and calls by a simulated machine.
 
-use testfile_suite::{RunOptions, SimulatedMachine, run};
+use testfile_suite::{SimulatedMachine, TestOptions, run};
 
 use crate::{folder, parse};
 
@@ -10,7 +10,7 @@ fn nodes(source: &str, cases: &str) -> Vec<(usize, String, u64, u64)> {
     let folder = folder(source);
     let file = parse(folder.path(), cases).unwrap_or_else(|error| panic!("{error}"));
     let mut machine = SimulatedMachine::new(&file.program).with_counter(file.step_counter());
-    let options = RunOptions::default();
+    let options = TestOptions::default();
     run(&file, &mut machine, &options, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"));
     let calls = machine.counter().expect("it counts").calls();
     let mut found = Vec::new();

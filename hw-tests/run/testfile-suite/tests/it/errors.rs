@@ -132,6 +132,133 @@ fn a_wrong_file_is_located() {
 }
 
 #[test]
+fn all_errors_of_a_file_are_reported_in_the_order_of_its_lines() {
+    let text = "\
+boards = [\"spectrum\"]
+stack = { size = \"big\", depth = 1 }
+setup = [{ call = \"NONE\" }, { cal = \"RUN\" }, 7]
+[[case]]
+name = \"one\"
+call = \"RUN\"
+in = { A = 256, Q = 1, flags = 5 }
+expct = { A = 1 }
+check = [\"A == TWO\", \"A =\"]
+timeout = \"long\"
+[[case]]
+call = \"MISSING\"
+memory = [{ at = \"HERE\", bytes = [1, true, 300] }, { bytes = [1] }]
+[[case]]
+name = \"rows\"
+call = \"RUN\"
+rows = [[\"in.A\", \"expect.Q\"], [1], [\"NONE\", 2]]
+[[case]]
+name = \"rows\"
+call = \"RUN\"
+steps = 5
+[[property]]
+name = \"all\"
+call = \"RUN\"
+check = \"A\"
+args = { B = \"u9\", DE = \"0..70000\" }
+exhaustive = \"yes\"
+cases = 0
+[[property]]
+name = \"none\"
+call = \"RUN\"
+same_as = \"OTHER\"
+";
+    let found = error(text);
+    let found: Vec<_> = found.lines().collect();
+    let expected = [
+        "2:10: unknown board 'spectrum'",
+        "3:18: unknown name 'big'",
+        "3:25: unknown key 'depth'",
+        "4:19: unknown name 'NONE'",
+        "4:29: 'call' is missing",
+        "4:31: unknown key 'cal'",
+        "4:46: setup: expected an array of calls",
+        "8:12: A: 256 does not fit",
+        "8:21: unknown register 'Q'",
+        "8:32: flags: expected a string such as \"C NZ\", found an integer",
+        "9:1: unknown key 'expct'",
+        "10:10: unknown name 'TWO'",
+        "10:22: check: unexpected '='",
+        "11:11: timeout: expected an integer, found a string",
+        "12:1: 'name' is missing",
+        "13:8: unknown name 'MISSING'",
+        "14:18: unknown name 'HERE'",
+        "14:38: bytes: expected a number such as 31 or \"1FH\", found a boolean",
+        "14:44: bytes: 300 does not fit",
+        "14:52: 'at' is missing",
+        "18:31: the row has 1 values, the header 2",
+        "18:37: unknown name 'NONE'",
+        "18:45: unknown expectation 'Q'",
+        "21:1: unknown key 'call'",
+        "22:9: steps: expected an array of calls",
+        "27:14: 'u9' is not a range",
+        "27:25: DE: '0..70000' does not fit",
+        "28:14: exhaustive: expected true or false",
+        "29:9: cases: 0 is not in 1 to",
+        "30:1: nothing is generated",
+        "33:11: 'outputs' is missing",
+        "33:11: unknown name 'OTHER'",
+    ];
+    assert_eq!(found.len(), expected.len(), "{found:#?}");
+    for (found, expected) in found.iter().zip(expected) {
+        assert!(found.contains(&format!("prog.test.toml:{expected}")), "{found}\n{expected}");
+    }
+}
+
+#[test]
+fn a_key_with_a_wrong_value_is_not_missing() {
+    for (text, expected) in [
+        ("[[case]]\nname = 5\ncall = \"RUN\"", "3:8: name: expected a string such as"),
+        ("[[case]]\nname = \"a\"\ncall = {}", "4:8: call: expected an address such as \"MUL\""),
+        ("[[case]]\nname = \"a\"\ncall = []", "4:8: call: expected a number such as 31 or"),
+        (
+            "[[case]]\nname = \"a\"\ncall = \"RUN\"\nmemory = [{ at = {}, bytes = [1] }]",
+            "5:18: at: expected an address such as \"BUFFER\", found a table",
+        ),
+    ] {
+        let found = error(text);
+        assert!(found.lines().count() == 1 && found.contains(expected), "{text}\n{found}");
+    }
+}
+
+#[test]
+fn without_a_program_only_what_does_not_depend_on_it_is_reported() {
+    let text = "console = \"cpn\"\n[[case]]\nname = \"a\"\ncall = \"RUN\"\nin = { A = 300 }\n\
+                expect.HL = \"DATA+1\"\nmock.RUN = {}\ncheck = \"A == DATA\"";
+    let found = error(text);
+    let found: Vec<_> = found.lines().collect();
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[0].contains(":2:11: console: expected \"cpm\", "), "{found:?}");
+    assert!(found[1].contains(":6:12: A: 300 does not fit"), "{found:?}");
+}
+
+#[test]
+fn all_errors_of_the_syntax_are_reported() {
+    let found = error("boards = [\nstack = 5 5\n[[case]]\nname = one");
+    let lines = ["3:", "5:"].map(|line| found.lines().any(|error| error.contains(line)));
+    assert_eq!(lines, [true; 2], "{found}");
+}
+
+#[test]
+fn a_similar_key_is_suggested() {
+    for (lines, expected) in [
+        ("expct = { A = 1 }", "; did you mean 'expect'?"),
+        ("memroy = []", "; did you mean 'memory'?"),
+        ("memory = [{ at = 1, byts = [1] }]", "; did you mean 'bytes'?"),
+        ("[[propertys]]", "; did you mean 'property'?"),
+    ] {
+        let message = message(lines);
+        let unknown = message.lines().find(|line| line.contains("unknown key"));
+        assert!(unknown.is_some_and(|line| line.ends_with(expected)), "{message}");
+    }
+    assert!(!message("zzz = 1").contains("did you mean"));
+}
+
+#[test]
 fn a_program_that_is_missing_or_has_errors_is_located_at_its_field() {
     let folder = folder("RUN:\tMVI A,NOSUCH");
     let path = folder.path().join("prog.test.toml");
@@ -162,7 +289,7 @@ fn a_hex_file_is_tested_by_the_labels_of_its_symbol_file() {
     let mut found = Vec::new();
     let ran = testfile_suite::run(&file, &mut machine, &Default::default(), &mut |result| {
         found.extend(result.differences.iter().map(ToString::to_string));
-        assert_eq!(result.routine, "4000H, SUM");
+        assert_eq!(result.details.place.as_deref(), Some("4000H, SUM"));
     });
     ran.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(found, ["A: expected 6, got 5"]);

@@ -149,7 +149,7 @@ fn each_row_of_a_table_is_a_case() {
     let all = results(source, text);
     let verdicts: Vec<_> = all.iter().map(|one| one.verdict).collect();
     assert_eq!(verdicts, [Verdict::Pass, Verdict::Pass, Verdict::Fail]);
-    assert_eq!((all[2].id.as_str(), all[2].line), ("sums, row 3", 10));
+    assert_eq!((all[2].id.as_str(), all[2].details.line), ("sums, row 3", 10));
     assert_eq!(all[2].tags, ["fast"]);
 }
 
@@ -157,7 +157,7 @@ fn each_row_of_a_table_is_a_case() {
 fn a_skipped_case_is_not_run() {
     let text = "[[case]]\nname = \"a\"\ncall = \"RUN\"\nskip = \"needs a CTC\"\nexpect.A = 1";
     let result = result("RUN:\tHLT", text);
-    assert_eq!((result.verdict, result.calls), (Verdict::Skipped, 0));
+    assert_eq!((result.verdict, result.details.calls), (Verdict::Skipped, 0));
     assert_eq!(result.reason.as_deref(), Some("needs a CTC"));
 }
 

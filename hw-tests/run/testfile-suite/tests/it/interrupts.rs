@@ -145,19 +145,19 @@ fn a_routine_is_tried_with_an_interrupt_at_each_t_state() {
     let shared = counting("NOP", "NOP");
     let lost = result(&shared, &handled("int", "ISR", "\"all\""));
     assert_eq!(lost.reason.as_deref(), Some("interrupt at 5 T-states"), "within LHLD");
-    assert_eq!(lost.calls, 3, "before NOP, before LHLD and after it");
+    assert_eq!(lost.details.calls, 3, "before NOP, before LHLD and after it");
     assert!(lost.differences[0].to_string().contains("check {COUNT} == 2: expected true"));
     let early = result(&shared, &handled("int", "ISR", "\"0..=4\""));
-    assert_eq!((early.verdict, early.calls), (Verdict::Pass, 2));
+    assert_eq!((early.verdict, early.details.calls), (Verdict::Pass, 2));
     let late = result(&shared, &handled("int", "ISR", "\"27..=56\""));
-    assert_eq!((late.verdict, late.calls), (Verdict::Pass, 3));
+    assert_eq!((late.verdict, late.details.calls), (Verdict::Pass, 3));
     let beyond = result(&shared, &handled("int", "ISR", "\"27..=57\""));
     assert_eq!(beyond.reason.as_deref(), Some("interrupt at 57 T-states"));
     let finding = "returned before it accepted the interrupt at 57 T-states";
     assert_eq!(beyond.differences[0].to_string(), finding);
     let guarded = counting("DI", "EI");
     let safe = result(&guarded, &handled("int", "ISR", "\"all\""));
-    assert_eq!((safe.verdict, safe.calls), (Verdict::Pass, 2), "before DI and after RET");
+    assert_eq!((safe.verdict, safe.details.calls), (Verdict::Pass, 2), "before DI and after RET");
     let unsafe_for_nmi = result(&guarded, &handled("nmi", "NMI", "\"all\""));
     assert_eq!(unsafe_for_nmi.reason.as_deref(), Some("interrupt at 5 T-states"));
 }
@@ -188,13 +188,13 @@ fn a_range_of_addresses_ends_before_its_last() {
 fn the_case_of_a_property_repeats_entry_and_interrupts() {
     let text = "[[property]]\nname = \"p\"\ncall = \"RUN\"\nargs.C = \"u8\"\ninterrupt = [{ at = \
                 500, period = 600, handler = \"ISR\" }]\ncheck = \"C < 10\"";
-    let failed = result(&waiting(), text).case.expect("a case");
+    let failed = result(&waiting(), text).details.case.expect("a case");
     let expected = "interrupt = [{ at = 500, period = 600, handler = \"ISR\" }]\n";
     assert!(failed.contains(expected), "{failed}");
     let repeated = result(&waiting(), &failed);
     assert_eq!(repeated.verdict, Verdict::Fail);
     let ranges = text.replace("interrupt =", "until = \"WAIT\"\ninterrupt =");
-    let failed = result(&waiting(), &ranges).case.expect("a case");
+    let failed = result(&waiting(), &ranges).details.case.expect("a case");
     assert!(failed.contains("until = \"WAIT\"\n"), "{failed}");
 }
 

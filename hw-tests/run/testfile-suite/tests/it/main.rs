@@ -2,6 +2,7 @@
 
 mod boards;
 mod broken_routines;
+mod call_server;
 mod console;
 mod contracts;
 mod corrupted;
@@ -14,13 +15,14 @@ mod limits;
 mod pasted;
 mod properties;
 mod seeded;
-mod session;
 mod sweeps;
 
 use std::path::Path;
 
 use tempfile::TempDir;
-use testfile_suite::{FileError, RunOptions, SimulatedMachine, TestFile, TestResult, Verdict, run};
+use testfile_suite::{
+    FileErrors, SimulatedMachine, TestFile, TestOptions, TestResult, Verdict, run,
+};
 
 /// A folder with a source, `prog.asm`.
 fn folder(source: &str) -> TempDir {
@@ -33,7 +35,7 @@ fn folder(source: &str) -> TempDir {
     folder
 }
 
-fn parse(folder: &Path, text: &str) -> Result<TestFile, FileError> {
+fn parse(folder: &Path, text: &str) -> Result<TestFile, FileErrors> {
     let text = format!("sources = [\"prog.asm\"]\n{text}");
     TestFile::parse(&folder.join("prog.test.toml"), &text)
 }
@@ -43,7 +45,7 @@ fn run_seeded(source: &str, text: &str, seed: Option<u64>) -> Vec<TestResult> {
     let file = parse(folder.path(), text).unwrap_or_else(|error| panic!("{error}"));
     let mut machine = SimulatedMachine::new(&file.program);
     let mut results = Vec::new();
-    let options = RunOptions { seed, ..RunOptions::default() };
+    let options = TestOptions { seed, ..TestOptions::default() };
     let ran = run(&file, &mut machine, &options, &mut |result| results.push(result));
     ran.unwrap_or_else(|error| panic!("{error}"));
     results

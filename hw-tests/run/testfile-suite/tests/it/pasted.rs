@@ -1,7 +1,7 @@
 //! The case that a failing property prints finds what the property found.
 
 use crate::seeded::Rng;
-use testfile_suite::{RunOptions, SimulatedMachine, TestResult, Verdict, run};
+use testfile_suite::{SimulatedMachine, TestOptions, TestResult, Verdict, run};
 
 use crate::{folder, parse};
 
@@ -13,7 +13,7 @@ fn run_with_contracts(source: &str, text: &str, seed: u64) -> TestResult {
     let mut machine = SimulatedMachine::new(&file.program);
     let mut results = Vec::new();
     let contracts = contracts.unwrap_or_default();
-    let options = RunOptions { seed: Some(seed), contracts: &contracts, ..RunOptions::default() };
+    let options = TestOptions { seed: Some(seed), contracts: &contracts, ..TestOptions::default() };
     run(&file, &mut machine, &options, &mut |result| results.push(result))
         .unwrap_or_else(|error| panic!("{error}\n{text}"));
     results.remove(0)
@@ -30,10 +30,10 @@ fn pasted(source: &str, header: &str, property: &str, seed: u64) -> Option<(Stri
     if failed.verdict != Verdict::Fail {
         return None;
     }
-    let case = failed.case.clone().unwrap_or_else(|| panic!("no case: {failed:?}"));
+    let case = failed.details.case.clone().unwrap_or_else(|| panic!("no case: {failed:?}"));
     let again = run_with_contracts(source, &format!("{header}\n{case}"), seed);
     assert_eq!(found(&again), found(&failed), "{source}\n{text}\n{case}");
-    assert_eq!((again.verdict, &again.routine), (Verdict::Fail, &failed.routine));
+    assert_eq!((again.verdict, &again.details.place), (Verdict::Fail, &failed.details.place));
     Some((case, found(&failed)))
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use testfile_suite::{RunOptions, SimulatedMachine, TestCase, Verdict, run_one};
+use testfile_suite::{SimulatedMachine, TestCase, TestOptions, Verdict, run_one};
 
 use crate::{folder, parse, result, results, run_seeded};
 
@@ -24,7 +24,7 @@ fn one_wrong_input_of_65536_is_found_by_trying_all() {
     assert_eq!(result.differences.len(), 1);
     let right = RARE.replace("LXI D,0", "LXI D,0BEF0H");
     let result = crate::result(&right, &text);
-    assert_eq!((result.verdict, result.calls), (Verdict::Pass, 65536), "{result:?}");
+    assert_eq!((result.verdict, result.details.calls), (Verdict::Pass, 65536), "{result:?}");
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn a_failing_input_is_printed_as_a_case_that_fails() {
         "args = { B = \"u8\" }\nin = { \"C'\" = 3, flags = \"C NZ\" }\ncheck = \"A == B\"",
     );
     let failed = result(source, &text);
-    let case = failed.case.expect("a case");
+    let case = failed.details.case.expect("a case");
     assert!(case.contains("B = 100") && case.contains("\"C'\" = 3"), "{case}");
     let again = result(source, &case);
     assert_eq!(again.verdict, Verdict::Fail, "{case}");
@@ -62,7 +62,7 @@ fn two_routines_are_compared_by_their_outputs() {
         property("args.B = \"u8\"\nexhaustive = true\nsame_as = \"SLOW\"\noutputs = [\"A\"]");
     let failed = result(source, &text);
     assert_eq!(failed.differences[0].to_string(), "A: expected 0, got 160 (A0H)");
-    let case = failed.case.expect("a case");
+    let case = failed.details.case.expect("a case");
     assert!(case.contains("expect = { A = 0 }") && case.contains("B = 80"), "{case}");
 }
 
@@ -126,11 +126,12 @@ fn an_exhaustive_property_of_more_than_65536_inputs_is_several_cases() {
     assert_eq!(names, ["all part 1/2", "all part 2/2"]);
     // 256 times 300 inputs; the first with A = 255 is 255 times 300 and one.
     let results = cases.iter().map(|case| {
-        let options = RunOptions { inputs: case.inputs.clone(), ..RunOptions::default() };
+        let options = TestOptions { inputs: case.inputs.clone(), ..TestOptions::default() };
         let mut machine = SimulatedMachine::new(&file.program);
         run_one(&file, case.index, &mut machine, &options).unwrap_or_else(|error| panic!("{error}"))
     });
-    let reasons: Vec<_> = results.map(|result| (result.verdict, result.reason)).collect();
+    let reasons = results.map(|result| (result.verdict, result.details.tried.or(result.reason)));
+    let reasons: Vec<_> = reasons.collect();
     let passed = (Verdict::Pass, Some("inputs 1 to 65536 of 76800".to_owned()));
     let reason = "input 76501 in ascending order: A = 255, BC = 0".to_owned();
     assert_eq!(reasons, [passed, (Verdict::Fail, Some(reason))]);

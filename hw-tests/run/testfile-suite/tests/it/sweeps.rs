@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ops::RangeInclusive;
 
 use crate::seeded::Rng;
-use testfile_suite::{RunOptions, SimulatedMachine, TestResult, Verdict, run};
+use testfile_suite::{SimulatedMachine, TestOptions, TestResult, Verdict, run};
 
 use crate::{folder, parse, result, results};
 
@@ -131,7 +131,7 @@ fn all_finds_what_a_case_for_each_t_state_up_to_the_return_finds() {
         let mut rng = Rng::from_seed(seed);
         let source = routine(&mut rng);
         let plain = "[[case]]\nname = \"plain\"\ncall = \"RUN\"\n";
-        let end = result(&source, plain).t_states.expect("T-states");
+        let end = result(&source, plain).details.t_states.expect("T-states");
         compare(&mut rng, "all", 0..=end, &source);
     }
 }
@@ -164,7 +164,7 @@ fn a_routine_that_waits_for_the_interrupt_needs_a_range() {
                 expected T-states such as at = \"0..200\"";
     let swept = "handler = \"ISR\"";
     let endless = result(&source, &case("all", "\"all\"", swept, "", ""));
-    assert_eq!((endless.verdict, endless.calls), (Verdict::Fail, 1));
+    assert_eq!((endless.verdict, endless.details.calls), (Verdict::Fail, 1));
     assert_eq!(endless.reason.as_deref(), Some(hint));
     assert!(endless.differences[0].to_string().starts_with("did not return within 9000 T-states"));
     let range = result(&source, &case("range", "\"0..200\"", swept, "", ""));
@@ -185,7 +185,7 @@ fn a_case_that_takes_too_long_is_incomplete_and_can_be_split() {
         let mut machine = SimulatedMachine::new(&file.program);
         let mut results = Vec::new();
         let note = |text: &str| progress.borrow_mut().push(text.to_owned());
-        let options = RunOptions { max_sweep, progress: Some(&note), ..RunOptions::default() };
+        let options = TestOptions { max_sweep, progress: Some(&note), ..TestOptions::default() };
         run(&file, &mut machine, &options, &mut |result| results.push(result))
             .unwrap_or_else(|error| panic!("{error}"));
         results.remove(0)

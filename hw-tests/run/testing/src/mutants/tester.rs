@@ -10,13 +10,13 @@ use firmware::ProgramKind;
 use firmware::build::{BuildError, BuiltImage, build_with, build_with_sources};
 use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::{BoardProfile, ProfileError};
-use sargon_suite::{BoardConfig, LiveBoard};
+use sargon_suite::{SargonBoard, SargonConfig, run_cases};
 
 use super::operators::{Mutant, apply_mutant};
 use hil_harness::board::{BoardKind, InProcessBoard};
 use hil_harness::file_system::OsFileSystem;
-use hil_harness::live::{Programs, SetupError};
-use hil_harness::runner::{RunEnd, RunOptions, Verdict, run_cases};
+use hil_harness::live::{BoardConfig, SetupError};
+use hil_harness::runner::{RunEnd, RunOptions, Verdict};
 use sargon_corpus::{Case, CorpusError};
 
 /// The outcome of testing a mutant.
@@ -122,13 +122,13 @@ impl MutationTester {
         image: &BuiltImage,
         pass: CorpusPass,
     ) -> Option<(String, String)> {
-        let plan = BoardConfig {
+        let board = BoardConfig {
             board: BoardKind::InProcess { rom: None },
-            suite: evaluator.clone().into(),
             application: Some((image.address, image.bytes.clone())),
             full_responses: pass.full,
             ..BoardConfig::simulated(self.profile.clone())
         };
+        let plan = SargonConfig { board, suite: evaluator.clone().into() };
         let spec = BoardSpec { seed: pass.ram, ..board_spec(&self.profile) };
         let mut live = match prepare(&plan, spec) {
             Ok(live) => live,
@@ -152,11 +152,11 @@ impl MutationTester {
 }
 
 /// Prepares an in-process board with its application loaded.
-fn prepare(plan: &BoardConfig, spec: BoardSpec) -> Result<LiveBoard, SetupError> {
-    let programs = Arc::new(Programs::build(plan)?);
+fn prepare(plan: &SargonConfig, spec: BoardSpec) -> Result<SargonBoard, SetupError> {
+    let programs = Arc::new(plan.programs()?);
     let monitor = &programs.monitor.bytes;
-    let board = InProcessBoard::with_spec(&plan.profile, spec, monitor, Probe::default());
-    LiveBoard::prepare_with(plan, Arc::clone(&programs), &OsFileSystem, |_| Box::new(board))
+    let board = InProcessBoard::with_spec(&plan.board.profile, spec, monitor, Probe::default());
+    SargonBoard::prepare_with(plan, Arc::clone(&programs), &OsFileSystem, |_| Box::new(board))
 }
 
 /// Tests mutants in several threads. Calls `on_progress` with the number tested so far.

@@ -15,7 +15,10 @@ use firmware::profile::BoardProfile;
 use rcflash_link::Link;
 use rcflash_link::loader::identify;
 use sargon_corpus::{Case, builtin_corpus};
-use sargon_suite::{BoardConfig, CaseResult, FinishedRun, LiveBoard, Record, RunContext};
+use sargon_suite::{
+    CaseResult, FinishedRun, Member, Record, RunContext, SargonBoard, SargonConfig, SargonSuite,
+    run_cases,
+};
 
 use super::SimulationStats;
 use super::invariants::{
@@ -29,9 +32,9 @@ use crate::simulated_disk::SimulatedDisk;
 use hil_harness::board::{Board, InProcessBoard, Instrumentation, RecordOptions};
 use hil_harness::campaign::{self, Observer, RunConfig};
 use hil_harness::file_system::has_magic;
-use hil_harness::live::Programs;
+use hil_harness::live::{BoardConfig, Programs};
 use hil_harness::report::incomplete_reason;
-use hil_harness::runner::{RunOptions, Verdict, run_cases};
+use hil_harness::runner::{RunOptions, Verdict};
 
 /// One in this many generated positions is used.
 const POSITION_STRIDE: usize = 25;
@@ -53,7 +56,7 @@ const UNRELATED_CONTENT: &[u8] = b"a file of another program";
 
 /// A board with an application, and the expected verdicts.
 pub struct Program {
-    plan: BoardConfig,
+    plan: SargonConfig,
     programs: Arc<Programs>,
     expected_verdicts: BTreeMap<String, Verdict>,
     /// Whether its evaluator damages the board, so that no case may pass.
@@ -123,9 +126,9 @@ impl SimulationEnv {
             plans.push(BoardConfig { board, ..BoardConfig::simulated(profile) });
         }
         plans.push(BoardConfig { in_flash: true, ..plans[1].clone() });
-        let wrong = with_cheap_rook(&plans[0])?;
+        let wrong = with_cheap_rook(&plans[0].clone().into())?;
         plans.push(BoardConfig { application: Some(wrong), ..plans[0].clone() });
-        let programs = plans.into_iter().map(|plan| Program::new(plan, &cases));
+        let programs = plans.into_iter().map(|plan| Program::new(plan.into(), &cases));
         Ok(Self { programs: programs.collect::<Result<_, _>>()?, cases })
     }
 
@@ -180,8 +183,8 @@ fn chosen_cases() -> Result<Vec<Case>, SimulationSetupError> {
 }
 
 /// Returns an application with a bug: a rook is worth 4 points instead of 5.
-fn with_cheap_rook(plan: &BoardConfig) -> Result<(u16, Vec<u8>), SimulationSetupError> {
-    let programs = Programs::build(plan)?;
+fn with_cheap_rook(plan: &SargonConfig) -> Result<(u16, Vec<u8>), SimulationSetupError> {
+    let programs = plan.programs()?;
     let image = &programs.application;
     let symbol = |name| image.program.symbol(name);
     let offset = symbol("TBASE").zip(symbol("PVALUE"));
@@ -196,9 +199,9 @@ fn with_cheap_rook(plan: &BoardConfig) -> Result<(u16, Vec<u8>), SimulationSetup
 
 impl Program {
     /// Builds the program, and runs each case without faults for the expected verdict.
-    fn new(plan: BoardConfig, cases: &[Case]) -> Result<Self, SimulationSetupError> {
-        let programs = Arc::new(Programs::build(&plan)?);
-        let mut live = LiveBoard::prepare_with(
+    fn new(plan: SargonConfig, cases: &[Case]) -> Result<Self, SimulationSetupError> {
+        let programs = Arc::new(plan.programs()?);
+        let mut live = SargonBoard::prepare_with(
             &plan,
             Arc::clone(&programs),
             &SimulatedDisk::new(0),
@@ -225,7 +228,7 @@ impl Program {
             build_with_sources(&profile, ProgramKind::Application, &evaluator, &replaced)?;
         let monitor = build(&profile, ProgramKind::Monitor)?;
         let board = hil_harness::board::BoardKind::InProcess { rom: None };
-        let plan = BoardConfig { board, ..BoardConfig::simulated(profile) };
+        let plan = BoardConfig { board, ..BoardConfig::simulated(profile) }.into();
         let programs = Arc::new(Programs { monitor, application });
         let expected_verdicts = BTreeMap::new();
         Ok(Self { plan, programs, expected_verdicts, damages_board: true })
@@ -241,7 +244,7 @@ impl Program {
     }
 
     fn board(&self) -> InProcessBoard {
-        let profile = &self.plan.profile;
+        let profile = &self.plan.board.profile;
         let programs = &self.programs;
         InProcessBoard::new(profile, &programs.monitor.bytes, self.plan.probe(programs))
     }
@@ -250,7 +253,7 @@ impl Program {
 /// An observer that ignores all events.
 struct NullObserver;
 
-impl<T: campaign::Executor> Observer<T> for NullObserver {}
+impl Observer<SargonSuite> for NullObserver {}
 
 /// Returns `true` if a run failed with a message to press reset.
 fn requests_reset(outcome: &Result<FinishedRun, CommandError>) -> bool {
@@ -355,9 +358,10 @@ impl<'a> Simulation<'a> {
         self.check_files()?;
         if requests_reset(&outcome) && !self.may_be_fault_of_line(&script, &outcome, is_last) {
             self.stats.count("reset requested without faults of the line", 1);
-            check_monitor_unreachable(&self.board, self.program.plan.profile.uart.baud)?;
+            check_monitor_unreachable(&self.board, self.program.plan.board.profile.uart.baud)?;
         }
-        if script.happened().contains(&ScriptedEvent::PowerCut) || self.program.plan.in_flash {
+        if script.happened().contains(&ScriptedEvent::PowerCut) || self.program.plan.board.in_flash
+        {
             self.check_boots()?;
         }
         let asks = requests_reset(&outcome) || requests_another_run(&outcome);
@@ -377,7 +381,7 @@ impl<'a> Simulation<'a> {
     fn config(&self, is_last: bool) -> RunConfig {
         let scenario = self.scenario;
         RunConfig {
-            profile: self.program.plan.profile.name.clone(),
+            profile: self.program.plan.board.profile.name.clone(),
             behaviour: "corrected".to_owned(),
             faults: scenario.line,
             repeat: scenario.repeat,
@@ -398,16 +402,16 @@ impl<'a> Simulation<'a> {
         is_last: bool,
     ) -> Result<FinishedRun, CommandError> {
         let mut plan = self.program.plan.clone();
-        plan.fault_seed = self.scenario.line.filter(|_| !is_last);
+        plan.board.fault_seed = self.scenario.line.filter(|_| !is_last);
         let file = TRANSCRIPT_PATH.into();
-        plan.recording = (self.scenario.record).then_some(RecordOptions {
+        plan.board.recording = (self.scenario.record).then_some(RecordOptions {
             file,
             cases: Vec::new(),
             force: false,
         });
-        let prepare = |plan: &BoardConfig| {
+        let prepare = |plan: &SargonConfig| {
             let programs = Arc::clone(&self.program.programs);
-            LiveBoard::prepare_with(plan, programs, &self.disk, |_| {
+            SargonBoard::prepare_with(plan, programs, &self.disk, |_| {
                 let board = ScriptedBoard::new(self.board.clone(), script.clone());
                 // With an odd seed the damage is seen only through the line.
                 let is_outside = self.program.damages_board && self.scenario.seed % 2 == 1;
@@ -423,7 +427,8 @@ impl<'a> Simulation<'a> {
             prepare: &prepare,
             observer: &mut NullObserver,
         };
-        campaign::run(config, &self.scenario.cases, Ok(plan), ctx)
+        let members = [Member { name: String::new(), plan: Ok(plan) }];
+        campaign::run(config, &self.scenario.cases, &members, ctx)
     }
 
     fn record(
@@ -496,7 +501,7 @@ impl<'a> Simulation<'a> {
     fn check_boots(&self) -> Result<(), String> {
         let board = self.board.with_chip_after_power_cut();
         let line = board.clone().open().map_err(|error| error.to_string())?;
-        let mut link = Link::new(line, self.program.plan.profile.uart.baud);
+        let mut link = Link::new(line, self.program.plan.board.profile.uart.baud);
         identify(&mut link).map(|_| ()).map_err(|error| format!("it does not boot: {error}"))
     }
 

@@ -52,15 +52,15 @@ pub struct Episode {
 }
 
 /// Random choices from a seed.
-struct SeededRng(ChaCha8Rng);
+pub(crate) struct SeededRng(pub(crate) ChaCha8Rng);
 
 impl SeededRng {
     /// Returns a number from 0 to `limit` - 1.
-    fn below(&mut self, limit: u64) -> u64 {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0.next_u64() % limit.max(1)
     }
 
-    fn one_in(&mut self, limit: u64) -> bool {
+    pub(crate) fn one_in(&mut self, limit: u64) -> bool {
         self.below(limit) == 0
     }
 

@@ -15,7 +15,7 @@ fn shown(line: &EpdLine) -> Value {
     match line {
         EpdLine::Blank => json!({ "kind": "nothing" }),
         EpdLine::Invalid(error) => {
-            json!({ "kind": "refuse", "why": error.problem, "column": error.column })
+            json!({ "kind": "refuse", "reason": error.problem, "column": error.column })
         }
         EpdLine::Position(entry) => position(entry),
     }

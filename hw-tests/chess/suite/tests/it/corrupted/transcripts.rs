@@ -8,26 +8,26 @@ use std::sync::atomic::AtomicBool;
 use firmware::profile::BoardProfile;
 use hil_harness::board::{BoardKind, RecordOptions};
 use hil_harness::file_system::OsFileSystem;
-use hil_harness::live::{Programs, SetupError};
-use hil_harness::runner::{RunOptions, Verdict, run_cases};
+use hil_harness::live::{BoardConfig, Programs, SetupError};
+use hil_harness::runner::{RunOptions, Verdict};
 use sargon_corpus::{Case, builtin_corpus};
-use sargon_suite::{BoardConfig, CaseResult, LiveBoard};
+use sargon_suite::{CaseResult, SargonBoard, SargonConfig, run_cases};
 
 use crate::corrupted::for_each_corrupted;
 
-fn config(board: BoardKind) -> BoardConfig {
+fn config(board: BoardKind) -> SargonConfig {
     let profile = BoardProfile::named("rc2014-classic").expect("it ships");
-    BoardConfig { board, ..BoardConfig::simulated(profile) }
+    BoardConfig { board, ..BoardConfig::simulated(profile) }.into()
 }
 
 /// Runs the cases on a board.
 fn run(
-    config: &BoardConfig,
+    config: &SargonConfig,
     programs: &Arc<Programs>,
     cases: &[Case],
 ) -> Result<Vec<CaseResult>, SetupError> {
     let programs = Arc::clone(programs);
-    let mut live = LiveBoard::prepare_with(config, programs, &OsFileSystem, |board| board)?;
+    let mut live = SargonBoard::prepare_with(config, programs, &OsFileSystem, |board| board)?;
     let stop = AtomicBool::new(false);
     let options = RunOptions { repeat: 1, fail_fast: false, baseline: None, interrupted: &stop };
     let mut results = Vec::new();
@@ -44,7 +44,7 @@ fn cases() -> Vec<Case> {
 
 fn recorded(file: &Path, programs: &Arc<Programs>, cases: &[Case]) -> Vec<u8> {
     let mut config = config(BoardKind::InProcess { rom: None });
-    config.recording =
+    config.board.recording =
         Some(RecordOptions { file: file.to_owned(), cases: Vec::new(), force: false });
     run(&config, programs, cases).unwrap_or_else(|error| panic!("{error}"));
     std::fs::read(file).expect("a transcript")
@@ -56,7 +56,7 @@ fn a_replay_of_any_bytes_ends_and_judges_no_corrupted_reply() {
     let file = folder.path().join("tape");
     let cases = cases();
     let replay = config(BoardKind::Replay(file.clone()));
-    let programs = Arc::new(Programs::build(&replay).unwrap_or_else(|error| panic!("{error}")));
+    let programs = Arc::new(replay.programs().unwrap_or_else(|error| panic!("{error}")));
     let transcript = recorded(&file, &programs, &cases);
     // Without the upload, so that most corrupted lines are replayed.
     let lines: Vec<&[u8]> = transcript.split_inclusive(|byte| *byte == b'\n').collect();
@@ -64,14 +64,14 @@ fn a_replay_of_any_bytes_ends_and_judges_no_corrupted_reply() {
     let ready = lines.iter().position(is_ready).expect("the board became ready");
     let short = [lines[0], &lines[ready..].concat()].concat();
     let words: &'static [&'static [u8]] = &[
-        b"{\"at\":1,\"quiet\":{}}\n",
-        b"{\"at\":0,\"reset\":{}}\n",
-        b"{\"at\":18446744073709551615,\"quiet\":{}}\n",
-        b"{\"at\":2,\"read_failed\":\"\\u001b[2J\"}\n",
-        b"\"heard\":\"\"",
+        b"{\"time_us\":1,\"read_timed_out\":{}}\n",
+        b"{\"time_us\":0,\"reset\":{}}\n",
+        b"{\"time_us\":18446744073709551615,\"read_timed_out\":{}}\n",
+        b"{\"time_us\":2,\"read_failed\":\"\\u001b[2J\"}\n",
+        b"\"received\":\"\"",
         b"\"sent\":",
-        b"{\"at\":3,\"not_opened\":\"no\"}\n",
-        b"{\"at\":3,\"opened\":{}}\n",
+        b"{\"time_us\":3,\"not_opened\":\"no\"}\n",
+        b"{\"time_us\":3,\"opened\":{}}\n",
     ];
     std::fs::write(&file, &short).expect("it is written");
     let whole = run(&replay, &programs, &cases).unwrap_or_else(|error| panic!("{error}"));

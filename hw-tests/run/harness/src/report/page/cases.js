@@ -1,8 +1,8 @@
 // The list of cases, and the details of an opened case.
 const page = JSON.parse(document.getElementById("data").textContent);
 const { report } = page;
-const cases = page.cases.map(([id, tags, verdict, subject, why, values, differences, attempts, repeats, took, known, there]) =>
-  ({ id, tags, verdict, subject, why, values: suite.read(values), differences, attempts, repeats, took, known, board: there[0] ?? "", ends: there[1], fault: there[2] ?? "" }));
+const cases = page.cases.map(([id, tags, verdict, subject, reason, values, differences, attempts, retries, elapsed, known, there]) =>
+  ({ id, tags, verdict, subject, reason, values: suite.read(values), differences, attempts, retries, elapsed, known, board: there[0] ?? "", boardVerdicts: there[1], fault: there[2] ?? "" }));
 const TROUBLE = ["fail", "timeout", "error", "flaky"];
 const rows = [];
 
@@ -12,12 +12,12 @@ const { whole } = page;
 function gistOf(one) {
   const [first, ...more] = one.differences;
   if (first) return `${suite.difference(first)}${more.length ? ` … and ${more.length} more` : ""}`;
-  return one.why ?? one.subject ?? suite.none;
+  return one.reason ?? one.subject ?? suite.none;
 }
 
 function haystack(one) {
   const differing = one.differences.map(suite.difference).join("\n");
-  return [one.id, one.tags.join(" "), one.subject, one.verdict, one.why, one.board, one.ends, one.fault, differing].join("\n").toLowerCase();
+  return [one.id, one.tags.join(" "), one.subject, one.verdict, one.reason, one.board, one.boardVerdicts, one.fault, differing].join("\n").toLowerCase();
 }
 
 function makeRow(one) {
@@ -39,16 +39,16 @@ function fill(row, one) {
   const figure = suite.figure(one);
   if (figure) body.append(figure);
   body.append(text);
-  if (one.why) text.append(element("p", { class: "why" }, one.why));
+  if (one.reason) text.append(element("p", { class: "why" }, one.reason));
   text.append(list([
     [suite.subject, one.subject ?? `none: ${suite.none}`],
     ["tags", one.tags.join(", ")],
     ["board", one.board],
-    ["ended", one.ends],
+    ["ended", one.boardVerdicts],
     ["at fault", one.fault],
     ["put to the board", one.attempts > 1 ? `${one.attempts} times` : undefined],
-    ["asked again", one.repeats || undefined],
-    ["took", one.took ? `${(one.took / 1000).toFixed(1)} ms` : undefined],
+    ["asked again", one.retries || undefined],
+    ["took", one.elapsed ? `${(one.elapsed / 1000).toFixed(1)} ms` : undefined],
   ]));
   if (one.differences.length) text.append(element("h3", {}, "Differences"), differenceList(one));
   const commands = page.report.follow_ups.find(found => found.case === one.id)?.commands ?? [];

@@ -19,11 +19,11 @@ function list(pairs) {
   return made;
 }
 
-function drawHead({ counts, board, profile, started, took_ms }, cases) {
+function drawHead({ counts, board, profile, started, elapsed_ms }, cases) {
   const wrong = cases.reduce((sum, one) => sum + suite.wrong(one), 0);
   const where = board ? board.name : profile;
   const moment = started.replace("T", " ").replace("Z", " UTC");
-  const told = `${plural(counts[page.values], suite.value)} compared, ${number.format(wrong)} wrong, on ${where} in ${(took_ms / 1000).toFixed(1)} s, ${moment}`;
+  const told = `${plural(counts[page.values], suite.value)} compared, ${number.format(wrong)} wrong, on ${where} in ${(elapsed_ms / 1000).toFixed(1)} s, ${moment}`;
   document.getElementById("facts").append(...words(told));
   const share = document.getElementById("share");
   for (const verdict of VERDICTS.filter(verdict => counts[verdict])) {
@@ -74,18 +74,18 @@ function verdictCard({ counts, rounds }, cases) {
 
 function lineCard({ link, summary }) {
   if (!link) return card("Line", element("p", {}, "No board was ready, so there are no statistics of the line."));
-  const causes = { silence: "timeout", damaged_there: "corrupted at the board", overrun: "overrun", missing: "missing reply" };
-  const shown = Object.entries(causes).filter(([cause]) => link.repeats[cause]);
-  const retries = Object.values(link.repeats).reduce((sum, count) => sum + count, 0);
+  const causes = { timeout: "timeout", corrupted_at_board: "corrupted at the board", overrun: "overrun", missing: "missing reply" };
+  const shown = Object.entries(causes).filter(([cause]) => link.retries[cause]);
+  const retries = Object.values(link.retries).reduce((sum, count) => sum + count, 0);
   const [sent, received] = link.bytes;
   return card("Line", list([
     ["requests", number.format(link.requests)],
     ["bytes", `${number.format(sent)} sent, ${number.format(received)} received`],
-    ["retries", number.format(retries) + (shown.length ? `: ${shown.map(([cause, word]) => `${link.repeats[cause]} ${word}`).join(", ")}` : "")],
-    ["corrupted at the host", plural(link.damaged_here, "frame")],
-    ["unexpected frames", number.format(link.strays)],
-    ["in use", `${(link.occupied_us / 1e6).toFixed(1)} s by its clock`],
-    ["board reconnected", summary?.losses || undefined],
+    ["retries", number.format(retries) + (shown.length ? `: ${shown.map(([cause, word]) => `${link.retries[cause]} ${word}`).join(", ")}` : "")],
+    ["corrupted at the host", plural(link.corrupted_at_host, "frame")],
+    ["unexpected frames", number.format(link.unmatched_replies)],
+    ["in use", `${(link.busy_us / 1e6).toFixed(1)} s by its clock`],
+    ["board reconnected", summary?.reconnects || undefined],
     ["board restarted", summary?.restarts || undefined],
   ]));
 }

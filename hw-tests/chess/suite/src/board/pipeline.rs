@@ -1,0 +1,111 @@
+//! Pipelined requests of cases, and the decoding of their replies.
+
+use std::time::Duration;
+
+use board_simulator::CallRecord;
+use firmware_wire::{Reply, StatusReply};
+use rcflash_link::{Completion, LinkError, RequestId, RequestSpec, RetryCounts};
+
+use super::requests::decode_reply;
+use super::{Finding, SargonBoard};
+use crate::responses::{CaseResponse, ObservedCheck};
+
+/// Calls that are kept for replies still to be received.
+const MAX_UNCLAIMED_RECORDS: usize = 1 << 14;
+
+/// A decoded reply.
+#[derive(Debug)]
+pub(crate) enum Response {
+    /// For a single case.
+    Case(CaseResponse),
+    /// For the cases of a batch.
+    Batch(Vec<ObservedCheck>),
+    /// To IDENT: whether the loaded application replied.
+    Identity(bool),
+    /// To STATUS.
+    Status(StatusReply),
+}
+
+/// The reply to a pipelined request, or the error if there is none.
+#[derive(Debug)]
+pub(crate) struct CaseReply {
+    /// The request, as returned by [`SargonBoard::submit`].
+    pub(crate) request_id: RequestId,
+    /// The decoded reply.
+    pub(crate) result: Result<Response, LinkError>,
+    /// Retries of the request, by cause.
+    pub(crate) retries: RetryCounts,
+    /// From its first transmission, or the end of the request before it if that was later, to its
+    /// end, by the clock of the line.
+    pub(crate) share: Duration,
+    /// What code under test did wrong during the request.
+    pub(crate) findings: Vec<Finding>,
+}
+
+impl SargonBoard {
+    /// Sends a request; [`Self::next_reply`] returns its reply. Returns its id and its sequence
+    /// number.
+    ///
+    /// # Errors
+    /// Returns an error if the line failed.
+    pub(crate) fn submit(&mut self, request: &RequestSpec) -> Result<(RequestId, u8), LinkError> {
+        let id = self.live.link.submit(request)?;
+        Ok((id, self.live.link.seq()))
+    }
+
+    /// Waits for the next reply. Returns `None` if no request is in flight.
+    ///
+    /// # Errors
+    /// Returns an error if the line failed. The requests stay in flight until
+    /// [`Self::recover`] cancels them.
+    pub(crate) fn next_reply(&mut self) -> Result<Option<CaseReply>, LinkError> {
+        let completion = self.live.link.next_completion()?;
+        Ok(completion.map(|completion| self.decode_completion(completion)))
+    }
+
+    /// Takes the replies that were received during other waits.
+    pub(crate) fn take_replies(&mut self) -> Vec<CaseReply> {
+        let completions = self.live.link.take_completions();
+        completions.into_iter().map(|completion| self.decode_completion(completion)).collect()
+    }
+
+    fn decode_completion(&mut self, completion: Completion) -> CaseReply {
+        let result = match completion.replies {
+            Err(error) => Err(error),
+            Ok(replies) => self.decode(replies, completion.seq),
+        };
+        CaseReply {
+            request_id: completion.id,
+            result,
+            retries: completion.retries,
+            share: completion.share,
+            findings: self.claim_findings(completion.seq),
+        }
+    }
+
+    /// Sends a request, waits for all frames of its reply, and decodes them.
+    pub(super) fn request_response(&mut self, spec: &RequestSpec) -> Result<Response, LinkError> {
+        let replies = self.live.link.request_all(spec)?;
+        self.decode(replies, self.live.link.seq())
+    }
+
+    fn decode(&mut self, replies: Vec<Reply>, seq: u8) -> Result<Response, LinkError> {
+        let records = self.claim_records(seq);
+        match &replies[..] {
+            [Reply::Identity(identity)] => Ok(Response::Identity(identity == self.live.identity())),
+            [Reply::Status(status)] => Ok(Response::Status(*status)),
+            _ => decode_reply(&self.probe, replies, records),
+        }
+    }
+
+    /// Takes the calls measured while the board worked on a request.
+    fn claim_records(&mut self, seq: u8) -> Option<Vec<CallRecord>> {
+        let records = self.take_records()?;
+        self.records.extend(records);
+        // The oldest are left over from cancelled requests.
+        if self.records.len() > 2 * MAX_UNCLAIMED_RECORDS {
+            self.records.drain(..MAX_UNCLAIMED_RECORDS);
+        }
+        Some(self.records.extract_if(.., |record| record.request_tag == seq).collect())
+    }
+}

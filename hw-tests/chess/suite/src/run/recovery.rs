@@ -1,0 +1,285 @@
+//! Recovers the board, and decides for each job what its results and requests so far are worth.
+
+use firmware_wire::StatusReply;
+use hil_harness::board::BoardError;
+use hil_harness::live::{Recovery, SetupError};
+use hil_harness::runner::{RunEnd, Verdict};
+use rcflash_link::LinkError;
+
+use super::job::{Job, JobState, MAX_LOSSES, Sending, has_only_correct_replies};
+use super::{RequestKind, Runner};
+use crate::CaseResult;
+use crate::board::{Response, StatusFinding};
+
+impl Runner<'_> {
+    /// Recovers the board, and queues the jobs in flight. Returns `true` if the application was
+    /// never replaced or restarted.
+    pub(super) fn recover(&mut self, why: &str) -> bool {
+        let recovered = self.board.recover();
+        let was_unchanged = matches!(recovered, Ok(Recovery::Unchanged));
+        // A reply received before the loss belongs to a request that is still in flight, which
+        // would otherwise be sent again and counted as one more attempt.
+        self.judge_received(was_unchanged);
+        self.add_unclaimed_findings();
+        let lost = self.queue_in_flight();
+        // The board works strictly in order, so only the oldest request can have crashed it. Its
+        // job comes first in the queue, so that a case that crashes the board uses up its attempts
+        // at once and does not count losses against other cases.
+        let oldest = lost.first().copied().or_else(|| self.next_queued(0));
+        if let Some(oldest) = oldest {
+            self.jobs[oldest].record_loss(why);
+        }
+        match recovered {
+            Ok(Recovery::Unchanged) => {
+                self.summary.reconnects += 1;
+                self.confirm_identity();
+            }
+            Ok(Recovery::Replaced(why)) => {
+                self.count_restart(&why, oldest);
+                self.discard_foreign_passes(&why);
+            }
+            Ok(Recovery::Restarted(why)) => {
+                self.count_restart(&why, oldest);
+                self.suspect_after_restart(&why, &lost);
+                self.repeat_unconfirmed_after_restart(&why);
+            }
+            Err(SetupError::Link(LinkError::Interrupted { .. })) => {
+                self.is_board_abandoned = true;
+                self.summary.ended = RunEnd::Interrupted;
+            }
+            Err(SetupError::Board(error @ BoardError::Transcript(..))) => {
+                self.abandon_board(RunEnd::FileFailed(error.to_string()));
+            }
+            Err(error) => self.abandon_board(RunEnd::BoardLost(format!("{why}; then {error}"))),
+        }
+        was_unchanged
+    }
+
+    fn count_restart(&mut self, why: &str, oldest: Option<usize>) {
+        self.summary.restarts += 1;
+        self.summary.last_restart = Some(why.to_owned());
+        if let Some(oldest) = oldest {
+            self.jobs[oldest].incidents.mark_flaky(why);
+        }
+    }
+
+    /// Queues the jobs in flight by themselves, so that a case that crashes the board is
+    /// identified. Returns them in the order of their requests.
+    pub(super) fn queue_in_flight(&mut self) -> Vec<usize> {
+        self.requests.clear();
+        let mut lost: Vec<_> =
+            (0..self.jobs.len()).filter(|job| self.jobs[*job].request_id().is_some()).collect();
+        lost.sort_by_key(|job| self.jobs[*job].request_id());
+        lost.iter().for_each(|job| self.jobs[*job].queue(Sending::Alone));
+        lost
+    }
+
+    /// Stops using the board. A run that was ending anyway keeps its reason.
+    pub(super) fn abandon_board(&mut self, ended: RunEnd) {
+        self.is_board_abandoned = true;
+        if self.is_running() {
+            self.summary.ended = ended;
+        }
+    }
+
+    /// Judges the replies received before the board was lost. If another program may have sent
+    /// them, only passes count.
+    fn judge_received(&mut self, was_unchanged: bool) {
+        for mut reply in self.board.take_replies() {
+            let Some(request) = self.take_request(&mut reply) else { continue };
+            let jobs = self.jobs_of(request.id);
+            let timing = (reply.retries, reply.share);
+            match (request.kind, reply.result) {
+                (RequestKind::Batch, Ok(Response::Batch(checks))) => {
+                    self.judge_batch(&jobs, &checks, timing);
+                }
+                (RequestKind::Case, Ok(response)) => {
+                    let result = self.judge(jobs[0], &response, timing);
+                    // The failure may be another program's; the case runs again.
+                    if was_unchanged || result.verdict == Verdict::Pass {
+                        self.add_reply(jobs[0], result);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Adds the findings that no reply has claimed to the cases whose requests ran; if a request is
+    /// unknown, to the oldest one.
+    fn add_unclaimed_findings(&mut self) {
+        for finding in self.board.take_findings() {
+            let id = self.requests.iter().find(|one| one.seq == finding.seq).map(|one| one.id);
+            let jobs = id.map_or(Vec::new(), |id| self.jobs_of(id));
+            let oldest = (0..self.jobs.len()).filter(|job| self.jobs[*job].request_id().is_some());
+            let oldest = oldest.min_by_key(|job| self.jobs[*job].request_id());
+            let known = finding.case.checked_rem(jobs.len()).map(|index| jobs[index]);
+            if let Some(job) = known.or(oldest).or_else(|| self.next_queued(0)) {
+                self.jobs[job].incidents.add_finding(finding.reason);
+            }
+        }
+    }
+
+    /// Queues all cases with passes since the last confirmation, because another program may have
+    /// produced them. Failures stay: each was confirmed at once.
+    fn discard_foreign_passes(&mut self, why: &str) {
+        self.confirmation = Default::default();
+        for job in &mut self.jobs {
+            match &job.state {
+                JobState::Unconfirmed(result) if has_only_correct_replies(result) => {
+                    job.record_loss(why);
+                    job.start_over(Sending::Alone, Some(why));
+                }
+                JobState::Unconfirmed(_) => job.confirm(),
+                _ if job.has_correct_repetitions() => {
+                    job.start_over(Sending::Alone, Some(why));
+                }
+                _ => job.repeat_first(),
+            }
+        }
+    }
+
+    /// Suspects the cases in flight at a restart, unless faults were injected. If there were none,
+    /// the oldest unconfirmed pass becomes flaky.
+    fn suspect_after_restart(&mut self, why: &str, lost: &[usize]) {
+        if self.board.live.faults().is_some() {
+            return;
+        }
+        if let [job] = lost
+            && self.jobs[*job].is_suspect()
+        {
+            self.jobs[*job].incidents.lone_restarts += 1;
+        }
+        lost.iter().for_each(|job| self.jobs[*job].queue(Sending::Suspect));
+        if self.next_queued(0).is_some() {
+            return;
+        }
+        let unconfirmed = self.jobs.iter_mut().filter_map(|job| match &mut job.state {
+            JobState::Unconfirmed(result) if result.verdict == Verdict::Pass => Some(result),
+            _ => None,
+        });
+        if let Some(result) = unconfirmed.into_iter().next() {
+            result.verdict = Verdict::Flaky;
+            result.reason = Some(format!("passed, but then {why}"));
+        }
+    }
+
+    /// Suspects the cases of a request that got no reply on a line without errors.
+    pub(super) fn suspect_after_timeout(&mut self, error: &LinkError, jobs: &[usize]) {
+        if self.board.has_line_errors() {
+            return;
+        }
+        if let Some(first) = jobs.first() {
+            self.jobs[*first].incidents.mark_flaky(&error.to_string());
+        }
+        jobs.iter().for_each(|job| self.jobs[*job].sending = Sending::Suspect);
+    }
+
+    /// Handles the unconfirmed results after a restart of the board. What happened before it is not
+    /// known, so passes run again.
+    fn repeat_unconfirmed_after_restart(&mut self, why: &str) {
+        if self.board.supports_status() {
+            for job in self.jobs.iter_mut().filter(|job| job.has_correct_repetitions()) {
+                job.start_over(Sending::Suspect, None);
+            }
+            self.repeat_unconfirmed_passes(why);
+            return;
+        }
+        // A board that is lost at every IDENT would never confirm its results.
+        self.confirmation.restarts += 1;
+        if self.confirmation.restarts >= MAX_LOSSES {
+            self.confirm_all();
+        }
+    }
+
+    /// Queues the cases with unconfirmed passes, to run one by one, and settles the others.
+    fn repeat_unconfirmed_passes(&mut self, why: &str) {
+        self.confirmation = Default::default();
+        for job in &mut self.jobs {
+            let JobState::Unconfirmed(result) = &job.state else { continue };
+            if !has_only_correct_replies(result) {
+                job.confirm();
+                continue;
+            }
+            let flaky = result.reason.clone().filter(|_| result.verdict == Verdict::Flaky);
+            // Bounded: a case runs again by itself until the board was lost too often.
+            if job.is_suspect() {
+                job.record_loss(why);
+            }
+            job.start_over(Sending::Suspect, flaky.as_deref());
+        }
+    }
+
+    /// Handles the reply to a STATUS request.
+    pub(super) fn handle_status(&mut self, status: &StatusReply) {
+        if !self.board.has_status_baseline() {
+            let why = "the status at the start of the application is not known";
+            self.repeat_unconfirmed_passes(why);
+            return self.reload(why);
+        }
+        match self.board.status_finding(status) {
+            None => {
+                self.unanswered = 0;
+                self.confirm_all();
+            }
+            Some(finding) => self.handle_damage(&finding),
+        }
+    }
+
+    /// Handles damage that a status has shown. A case that ran by itself fails. The others run
+    /// again, one by one: the one that does it again fails, and if none does, one of them is flaky,
+    /// so the run is no pass.
+    fn handle_damage(&mut self, finding: &StatusFinding) {
+        let StatusFinding { reason, needs_reload } = finding;
+        self.confirmation = Default::default();
+        let mut unconfirmed: Vec<_> =
+            self.jobs.iter_mut().filter(|job| job.unconfirmed().is_some()).collect();
+        if let [job] = &mut unconfirmed[..]
+            && job.is_suspect()
+        {
+            let result = fail_by_damage(job, reason);
+            self.count_unanswered(&result);
+            if self.options.fail_fast && self.is_running() {
+                self.summary.ended = RunEnd::FirstFailure;
+            }
+        } else {
+            let mut flaky = Some(reason.as_str());
+            for job in unconfirmed {
+                match job.unconfirmed() {
+                    Some(result) if result.verdict == Verdict::Pass => {
+                        job.start_over(Sending::Suspect, flaky.take());
+                    }
+                    _ => job.confirm(),
+                }
+            }
+        }
+        if *needs_reload {
+            self.reload(reason);
+        }
+    }
+
+    /// Loads the application again, and queues the cases in flight.
+    fn reload(&mut self, reason: &str) {
+        for job in self.queue_in_flight() {
+            self.jobs[job].repeat_first();
+        }
+        match self.board.reload() {
+            Ok(()) => self.summary.restarts += 1,
+            Err(SetupError::Link(LinkError::Interrupted { .. })) => {
+                self.abandon_board(RunEnd::Interrupted);
+            }
+            Err(error) => self.abandon_board(RunEnd::BoardLost(format!("{reason}; then {error}"))),
+        }
+        self.summary.last_restart = Some(reason.to_owned());
+    }
+}
+
+/// Settles a case that damaged the board.
+fn fail_by_damage(job: &mut Job, reason: &str) -> CaseResult {
+    let reason = Some(format!("this case damages the board: {reason}"));
+    let result =
+        job.unconfirmed().cloned().unwrap_or_else(|| CaseResult::new(&job.case, Verdict::Fail));
+    let result = CaseResult { verdict: Verdict::Fail, reason, ..result };
+    job.state = JobState::Settled(Box::new(result.clone()));
+    result
+}

@@ -1,0 +1,165 @@
+//! Boards that hang are reset by the method of the rig file, and the run goes on.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use assert_cmd::cargo::CommandCargoExt;
+use board_simulator::{BoardServer, ServerOptions, board_spec};
+use firmware::ProgramKind;
+use firmware::build::build;
+use firmware::profile::BoardProfile;
+
+use super::hw_tests;
+
+/// A routine that hangs with interrupts off, so that only a reset ends it, and one that returns.
+const SOURCE: &str = "HANG: DI\n HLT\nTWICE: ADD A\n RET\n .INTERN HANG,TWICE\n .END\n";
+const CASES: &str = "sources = [\"prog.asm\"]
+[[case]]
+name = \"hangs\"
+call = \"HANG\"
+timeout = 100000
+[[case]]
+name = \"next\"
+call = \"TWICE\"
+in.A = 2
+expect.A = 4
+";
+
+/// A simulated board behind a port, whose rig file has a reset command. The command writes a line
+/// to `resets` and waits until `pressed` exists, which the thread makes when it has pressed reset.
+struct Rig {
+    folder: tempfile::TempDir,
+    is_over: Arc<AtomicBool>,
+    finger: Option<JoinHandle<()>>,
+    _server: BoardServer,
+}
+
+impl Rig {
+    fn new(reset: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let profile = BoardProfile::named("rc2014-classic").expect("it ships");
+        let monitor = build(&profile, ProgramKind::Monitor).unwrap_or_else(|e| panic!("{e}"));
+        let options = ServerOptions::default();
+        let server = BoardServer::start(board_spec(&profile), &monitor.bytes, options);
+        let server = server.expect("a pseudo-terminal");
+        let write = |name: &str, text: &str| {
+            std::fs::write(folder.path().join(name), text).expect("a file");
+        };
+        write("prog.asm", SOURCE);
+        write("prog.test.toml", CASES);
+        let rig = format!("[boards.bench]\nport = \"{}\"\n{reset}\n", server.path().display());
+        write("rig.toml", &rig);
+        let is_over = Arc::new(AtomicBool::new(false));
+        let finger = press_on_request(folder.path(), &server, Arc::clone(&is_over));
+        Self { folder, is_over, finger: Some(finger), _server: server }
+    }
+
+    fn with_command() -> Self {
+        let command = "echo reset >> resets; touch request; \
+                       while test -e request; do sleep 0.01; done";
+        Self::new(&format!("reset = \"command\"\nreset_command = \"{command}\""))
+    }
+
+    /// Returns the number of times that the command was run.
+    fn resets(&self) -> usize {
+        let log = std::fs::read_to_string(self.folder.path().join("resets"));
+        log.map_or(0, |text| text.lines().count())
+    }
+}
+
+impl Drop for Rig {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.finger.take().map(JoinHandle::join);
+    }
+}
+
+/// Presses the board's reset button whenever the file `request` appears, and removes it.
+fn press_on_request(
+    folder: &Path,
+    server: &BoardServer,
+    is_over: Arc<AtomicBool>,
+) -> JoinHandle<()> {
+    let (request, press) = (folder.join("request"), server.reset_button());
+    thread::spawn(move || {
+        while !is_over.load(Ordering::Relaxed) {
+            if request.exists() {
+                press();
+                std::fs::remove_file(&request).expect("it is there");
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+    })
+}
+
+const BOARD: [&str; 4] = ["--rig", "bench", "--rig-file", "rig.toml"];
+
+#[test]
+fn a_routine_that_hangs_is_ended_by_the_reset_of_the_rig_and_the_next_case_passes() {
+    let rig = Rig::with_command();
+    let arguments = [&["test", "prog.test.toml"], &BOARD[..]].concat();
+    let (code, shown, errors) = hw_tests(rig.folder.path(), &arguments);
+    assert_eq!(code, 1, "{shown}{errors}");
+    assert!(shown.contains("did not return within 100000 T-states"), "{shown}");
+    assert!(shown.contains("FAIL: 1 of 2 cases passed"), "the next one passes: {shown}");
+    assert_eq!(rig.resets(), 1, "{shown}{errors}");
+}
+
+#[test]
+fn an_evaluator_that_hangs_is_ended_by_the_reset_of_the_rig() {
+    let rig = Rig::with_command();
+    let profile = BoardProfile::named("rc2014-classic").expect("it ships");
+    let image = build(&profile, ProgramKind::Application).unwrap_or_else(|e| panic!("{e}"));
+    let at = usize::from(image.program.symbol("XCHNG").expect("a routine") - image.address);
+    let mut bytes = image.bytes;
+    bytes[at..at + 2].copy_from_slice(&[0xF3, 0x76]); // DI, HLT
+    std::fs::write(rig.folder.path().join("app.bin"), bytes).expect("a file");
+    let run = ["run", "byte.figure4", "--app", "app.bin"];
+    let (code, shown, errors) = hw_tests(rig.folder.path(), &[&run[..], &BOARD].concat());
+    assert_eq!(code, 3, "no valid reply: {shown}{errors}");
+    assert!(shown.contains("board: restarted 1 times"), "{shown}{errors}");
+    assert_eq!(rig.resets(), 1, "{shown}{errors}");
+}
+
+#[test]
+fn a_call_that_hangs_leaves_a_board_that_makes_the_next_one() {
+    let rig = Rig::with_command();
+    let mut command = Command::cargo_bin("hw-tests").expect("it is built");
+    command.current_dir(rig.folder.path()).args(["call", "prog.asm"]).args(BOARD);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
+    let requests = "{\"call\":\"HANG\",\"timeout\":100000}\n\
+                    {\"call\":\"TWICE\",\"in\":{\"A\":2},\"outputs\":[\"A\"]}\n";
+    child.stdin.take().expect("a pipe").write_all(requests.as_bytes()).expect("it reads");
+    let output = child.wait_with_output().expect("it ends");
+    let replies = String::from_utf8_lossy(&output.stdout);
+    let replies: Vec<_> = replies.lines().collect();
+    assert!(replies[0].contains("\"returned\":false"), "{replies:?}");
+    assert!(replies[1].contains("\"out\":{\"A\":4}"), "{replies:?}");
+    assert_eq!(rig.resets(), 1);
+}
+
+#[test]
+fn a_board_that_only_a_person_can_reset_ends_the_run_with_what_to_press() {
+    let rig = Rig::new("");
+    let arguments = [&["test", "prog.test.toml"], &BOARD[..]].concat();
+    let (code, shown, errors) = hw_tests(rig.folder.path(), &arguments);
+    assert_eq!(code, 1, "the hang is a failure: {shown}{errors}");
+    let advice = "; press the board's reset button and try again";
+    assert!(format!("{shown}{errors}").contains(advice), "{shown}{errors}");
+}
+
+#[test]
+fn a_reset_command_that_fails_is_named() {
+    let rig = Rig::new("reset = \"command\"\nreset_command = \"exit 7\"");
+    let arguments = [&["test", "prog.test.toml"], &BOARD[..]].concat();
+    let (code, shown, errors) = hw_tests(rig.folder.path(), &arguments);
+    assert_eq!(code, 1, "the hang is a failure: {shown}{errors}");
+    let why = "the reset command `exit 7` failed";
+    assert!(format!("{shown}{errors}").contains(why), "{shown}{errors}");
+}

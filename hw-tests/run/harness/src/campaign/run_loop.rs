@@ -1,0 +1,426 @@
+//! The loop of a run. It alone has the state of a run: what each board does, which cases are left,
+//! what is recorded. Boards send it messages; a single board runs on the same thread.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use cli_support::exit::CommandError;
+use rcflash_transport::time::{Duration, Instant};
+
+use super::board_rows::BoardRows;
+use super::rounds::Rounds;
+use super::schedule::{Schedule, SettledCase};
+use super::worker::{ConnectedBoard, Message, Worker};
+use super::{CaseOf, FinishedRun, Member, Observer, Prepare, Reporter, ResultRecorder, RunConfig};
+use crate::executor::Executor;
+use crate::report;
+use crate::results::{BoardReady, Clock};
+use crate::runner::{BaselineStatus, CaseResult, RunEnd, RunOptions, RunSummary, Verdict};
+use crate::suite::Suite;
+use crate::verdict_table::merge_boards;
+
+/// How often the flag that stops a run is read.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// What a run loop uses of its run.
+pub(super) struct LoopContext<'r, T: Executor> {
+    pub(super) config: &'r RunConfig,
+    pub(super) members: &'r [Member<T::Plan>],
+    /// The cases to run, in the order of the first round.
+    pub(super) cases: &'r [CaseOf<T>],
+    pub(super) prepare: &'r Prepare<'r, T>,
+    pub(super) stop: Arc<AtomicBool>,
+    pub(super) clock: Clock,
+}
+
+/// A message of the board with this index; `None` if its thread ends.
+type BoardMessage<S> = (usize, Option<Message<S>>);
+
+/// The answer to a board that asks for a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Assignment {
+    Case(usize),
+    /// There is none now.
+    Wait,
+    /// There will be none.
+    Done,
+}
+
+impl Assignment {
+    fn case(self) -> Option<usize> {
+        match self {
+            Self::Case(case) => Some(case),
+            Self::Wait | Self::Done => None,
+        }
+    }
+}
+
+pub(super) struct RunLoop<'l, 'p, T: Executor> {
+    run: &'l LoopContext<'l, T>,
+    recorder: &'l mut ResultRecorder<T::Suite>,
+    reporter: &'l mut Reporter<'p, T::Suite>,
+    observer: &'l mut dyn Observer<T::Suite>,
+    schedule: Schedule<T::Suite>,
+    rounds: Rounds,
+    rows: BoardRows<T::Suite>,
+    /// Why no more cases start; `None` while the run goes on.
+    ended: Option<RunEnd>,
+    /// The error if a board could not be recorded.
+    failed: Option<CommandError>,
+    /// When the first board was ready.
+    began: Option<Instant>,
+}
+
+impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
+    pub(super) fn new(
+        run: &'l LoopContext<'l, T>,
+        recorder: &'l mut ResultRecorder<T::Suite>,
+        reporter: &'l mut Reporter<'p, T::Suite>,
+        observer: &'l mut dyn Observer<T::Suite>,
+    ) -> Self {
+        let rounds = Rounds::new(run.config, Arc::clone(&run.clock));
+        let mut schedule = Schedule::new(run.cases.len(), run.members.len());
+        schedule.start_round(rounds.next_len(run.cases.len()));
+        let rows = BoardRows::new::<T>(run.config, run.members);
+        let (ended, failed, began) = (None, None, None);
+        Self { run, recorder, reporter, observer, schedule, rounds, rows, ended, failed, began }
+    }
+
+    /// Runs all cases on the boards.
+    pub(super) fn run(mut self) -> Result<FinishedRun<T::Suite>, CommandError> {
+        if self.schedule.is_round_over() {
+            self.end_round();
+        }
+        // A resumed run may have no case left.
+        if self.ended.is_none() || !self.rows.prepares_needlessly() {
+            self = match self.run.members {
+                [_] => self.run_here(),
+                _ => self.run_threads(),
+            };
+        }
+        self.conclude()
+    }
+
+    /// Returns the worker of a board. A single board ends the run itself at a failure, before it
+    /// has delivered the result.
+    fn worker(run: &'l LoopContext<'l, T>, board: usize) -> Worker<'l, T> {
+        let RunConfig { repeat, fail_fast, .. } = *run.config;
+        let options = RunOptions {
+            repeat,
+            fail_fast: fail_fast && run.members.len() == 1,
+            baseline: run.config.baseline.as_deref(),
+            interrupted: &run.stop,
+        };
+        let LoopContext { members, cases, prepare, stop, .. } = run;
+        let stop = Arc::clone(stop);
+        Worker { member: &members[board], cases, prepare: *prepare, options, stop }
+    }
+
+    /// Runs the cases on a single board in this thread.
+    fn run_here(self) -> Self {
+        let run = self.run;
+        let this = RefCell::new(self);
+        Self::worker(run, 0).work(&|message| this.borrow_mut().handle(0, message)?.case());
+        this.into_inner()
+    }
+
+    /// Runs the cases on several boards, each in a thread. Only a board that asks for a case waits
+    /// for the loop, so the results that wait here are bounded by the cases that boards have.
+    fn run_threads(mut self) -> Self {
+        let run = self.run;
+        std::thread::scope(|scope| {
+            let (to_loop, messages) = channel();
+            let mut answers = Vec::new();
+            for board in 0..run.members.len() {
+                let (answer, cases) = channel();
+                let to_loop = to_loop.clone();
+                answers.push(answer);
+                scope.spawn(move || {
+                    let _departure = Departure { board, to_loop: &to_loop };
+                    Self::worker(run, board).work(&|message| {
+                        let asks = matches!(message, Message::NextCase { .. });
+                        // The loop ends before its boards only if it panics.
+                        to_loop.send((board, Some(message))).ok()?;
+                        if asks { cases.recv().ok()? } else { None }
+                    });
+                });
+            }
+            self.serve_boards(&messages, &answers);
+        });
+        self
+    }
+
+    /// Handles the messages of boards until all have finished.
+    fn serve_boards(
+        &mut self,
+        messages: &Receiver<BoardMessage<T::Suite>>,
+        answers: &[Sender<Option<usize>>],
+    ) {
+        let mut running = answers.len();
+        let mut waiting = BTreeSet::new();
+        while running > 0 {
+            match messages.recv_timeout(POLL_INTERVAL) {
+                Ok((board, Some(Message::NextCase { is_idle: true }))) => {
+                    waiting.insert(board);
+                }
+                Ok((board, Some(message))) => {
+                    if let Some(answer) = self.handle(board, message) {
+                        let _ = answers[board].send(answer.case());
+                    }
+                }
+                Ok((board, None)) => {
+                    running -= 1;
+                    self.retire(board);
+                }
+                Err(_) => {}
+            }
+            if self.run.stop.load(Ordering::Relaxed) {
+                self.end(RunEnd::Interrupted);
+            }
+            waiting.retain(|board| {
+                let answer = self.assign(*board);
+                // A board receives answers until its thread ends.
+                answer == Assignment::Wait || answers[*board].send(answer.case()).is_err()
+            });
+            if running > 0 && waiting.len() == running {
+                self.end(RunEnd::BoardLost("no board runs the cases that are left".to_owned()));
+            }
+        }
+    }
+
+    /// Handles a message of a board. Returns the answer if it asks for a case.
+    fn handle(&mut self, board: usize, message: Message<T::Suite>) -> Option<Assignment> {
+        match message {
+            Message::NextCase { .. } => return Some(self.assign(board)),
+            Message::Ready(connected) => self.board_is_ready(board, connected),
+            Message::SetupFailed(failure) => {
+                let text = self.rows.setup_failed(board, failure);
+                text.iter().for_each(|text| self.observer.on_board_message(text));
+            }
+            Message::Result(case, result) => {
+                if result.verdict != Verdict::NotRun {
+                    self.rows.rows[board].counts.add(&result);
+                }
+                let settled = self.schedule.add_result(board, case, *result);
+                self.record_all(settled);
+            }
+            Message::Finished(mut finished) => {
+                // A stop after the last verdict changes nothing.
+                if self.ended == Some(RunEnd::Complete)
+                    && finished.summary.ended == RunEnd::Interrupted
+                {
+                    finished.summary.ended = RunEnd::Complete;
+                }
+                let text = self.rows.finished(board, *finished);
+                text.iter().for_each(|text| self.observer.on_board_message(text));
+            }
+        }
+        None
+    }
+
+    /// Assigns a board its next case. None starts after the deadline.
+    fn assign(&mut self, board: usize) -> Assignment {
+        if self.ended.is_none() && self.rounds.is_past_deadline() {
+            self.schedule.withdraw_queued();
+            if self.schedule.is_round_over() {
+                self.end_round();
+            }
+        }
+        if self.ended.is_some() || self.schedule.is_retired(board) {
+            return Assignment::Done;
+        }
+        self.schedule.take(board).map_or(Assignment::Wait, Assignment::Case)
+    }
+
+    fn board_is_ready(&mut self, board: usize, connected: ConnectedBoard) {
+        self.rows.ready(board, &connected);
+        let ConnectedBoard { name, program, own_routines: own, .. } = &connected;
+        let mut record = BoardReady { board: name.clone(), application: program.clone() };
+        if self.run.config.has_named_boards() {
+            let own =
+                if own.is_empty() { String::new() } else { format!(", own: {}", own.join(", ")) };
+            record.board.clone_from(&self.rows.rows[board].name);
+            let text = format!("{}: {program} on {name}{own}", record.board);
+            self.observer.on_board_message(&text);
+        } else {
+            self.observer.on_ready(&connected);
+            self.reporter.set_board(&connected);
+        }
+        if let Err(failure) = self.recorder.record_board(record) {
+            self.failed.get_or_insert(failure);
+            self.stop_all(RunEnd::Interrupted);
+        }
+        if self.began.is_none() {
+            self.began = Some((self.run.clock)());
+            self.observer.on_iteration_start(self.schedule.round().len());
+        }
+    }
+
+    /// Retires a board, of which the cases in flight are given to others.
+    fn retire(&mut self, board: usize) {
+        let settled = self.schedule.retire(board);
+        self.record_all(settled);
+    }
+
+    /// Records the verdicts of cases, and ends the round with the last one.
+    fn record_all(&mut self, settled: Vec<SettledCase<T::Suite>>) {
+        let was_settled = !settled.is_empty();
+        settled.into_iter().for_each(|settled| self.record(settled));
+        if was_settled && self.schedule.is_round_over() {
+            self.end_round();
+        }
+    }
+
+    /// Records the verdict of a case.
+    fn record(&mut self, (case, results): SettledCase<T::Suite>) {
+        let name = |(board, result): (usize, _)| (self.rows.rows[board].name.clone(), result);
+        let merged = if self.run.config.has_named_boards() {
+            merge_boards(results.into_iter().map(name).collect())
+        } else {
+            results.into_iter().next().map(|(_, result)| result)
+        };
+        let not_run = || CaseResult::new(&self.run.cases[case], Verdict::NotRun);
+        let result = merged.unwrap_or_else(not_run);
+        let is_last = self.is_first_failure(&result);
+        self.observer.on_result(&result);
+        let is_recorded = self.recorder.record(result);
+        self.observer.on_progress(self.recorder.verdict_count());
+        if !is_recorded {
+            // Without a results file there is no use in running more cases.
+            self.stop_all(RunEnd::Interrupted);
+        } else if is_last {
+            // A single board has stopped itself, and still has results.
+            match self.run.members.len() {
+                1 => self.end(RunEnd::FirstFailure),
+                _ => self.stop_all(RunEnd::FirstFailure),
+            }
+        }
+    }
+
+    /// Returns `true` if this result ends the run.
+    fn is_first_failure(&self, result: &CaseResult<T::Suite>) -> bool {
+        let config = self.run.config;
+        let compared = config.baseline.as_ref().map(|baseline| baseline.compare(result));
+        config.fail_fast
+            && !matches!(result.verdict, Verdict::Pass | Verdict::Skipped | Verdict::NotRun)
+            && compared != Some(BaselineStatus::Known)
+    }
+
+    /// Ends a round whose cases are all settled: starts the next one, or ends the run.
+    fn end_round(&mut self) {
+        self.verify_round();
+        let has_next = self.rounds.has_next(self.schedule.round().len());
+        if !has_next && self.ended == Some(RunEnd::Interrupted) {
+            // All cases had run when it was stopped.
+            self.ended = None;
+        }
+        if !has_next || self.ended.is_some() {
+            self.schedule.start_round(0);
+            self.end(RunEnd::Complete);
+            if self.rows.prepares_needlessly() {
+                self.run.stop.store(true, Ordering::Relaxed);
+            }
+            return;
+        }
+        self.rounds.reorder(self.schedule.order_mut());
+        let count = self.rounds.next_len(self.run.cases.len());
+        self.schedule.start_round(count);
+        self.observer.on_iteration_end();
+        self.observer.on_iteration_start(count);
+    }
+
+    /// Verifies that each case of the round has had one verdict.
+    fn verify_round(&mut self) {
+        let id = |case: &usize| T::Suite::id(&self.run.cases[*case]).to_owned();
+        let cases = self.schedule.round().iter().map(id).collect();
+        if let Err(failure) = self.recorder.verify_one_verdict_each(cases) {
+            self.failed.get_or_insert(failure);
+        }
+    }
+
+    /// Ends the run: no more cases start. The first reason counts.
+    fn end(&mut self, why: RunEnd) {
+        self.ended.get_or_insert(why);
+    }
+
+    /// Ends the run, and stops what boards are doing.
+    fn stop_all(&mut self, why: RunEnd) {
+        self.end(why);
+        self.run.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Settles the remaining cases of the round: those with a result on some board keep it, the
+    /// others are not run. Returns the outcome of the run.
+    fn conclude(mut self) -> Result<FinishedRun<T::Suite>, CommandError> {
+        let is_stopped = self.run.stop.load(Ordering::Relaxed);
+        let ended = match self.ended.take() {
+            Some(RunEnd::Complete) => None,
+            Some(early) => Some(early),
+            None if is_stopped => Some(RunEnd::Interrupted),
+            None => Some(self.rows.end_without_boards()),
+        };
+        for place in 0..self.schedule.round().len() {
+            let settled = self.schedule.settle_early(place);
+            settled.into_iter().for_each(|settled| self.record(settled));
+        }
+        self.verify_round();
+        if self.began.is_some() {
+            self.observer.on_iteration_end();
+        }
+        self.rows.set_strikes(&self.schedule);
+        if self.run.config.has_named_boards() {
+            self.reporter.report.boards.clone_from(&self.rows.rows);
+        }
+        if let Some(failure) = self.failed.take() {
+            return Err(failure);
+        }
+        if let Some(failure) = self.rows.setup_failure() {
+            let _ = self.recorder.finish(Some(format!("set-up failed: {}", failure.message)));
+            return Err(failure);
+        }
+        let ended = ended.unwrap_or_else(|| self.rows.end_of_settled_run());
+        self.finish(ended)
+    }
+
+    /// Completes the results file and the report.
+    fn finish(mut self, ended: RunEnd) -> Result<FinishedRun<T::Suite>, CommandError> {
+        let clock = &self.run.clock;
+        let took = self.began.map(|began| clock().saturating_duration_since(began));
+        let took = took.unwrap_or_default();
+        let summary = RunSummary { ended, ..std::mem::take(&mut self.rows.summary) };
+        let stats = self.rows.stats;
+        let target = self.rows.target();
+        let is_named = self.run.config.has_named_boards();
+        let faults = self.rows.last.take().and_then(|last| last.faults);
+        let report = &mut self.reporter.report;
+        report.set_summary(&summary, stats);
+        report.faults = faults.map(|faults| faults.to_string());
+        report.rounds = self.run.config.is_soak().then(|| self.recorder.totals.counts());
+        self.recorder.finish(report::incomplete_reason(&summary.ended))?;
+        let Schedule { reruns, returned, .. } = self.schedule;
+        if reruns + returned > 0 && is_named {
+            self.observer.on_board_message(&format!(
+                "{reruns} cases rerun on another board, {returned} requeued"
+            ));
+        }
+        let totals = self.recorder.totals.clone();
+        let boards = if is_named { self.rows.rows } else { Vec::new() };
+        let report_failure = None;
+        Ok(FinishedRun { totals, summary, stats, faults, took, target, boards, report_failure })
+    }
+}
+
+/// Tells the loop that a board's thread ends, also by a panic.
+struct Departure<'t, S: Suite> {
+    board: usize,
+    to_loop: &'t Sender<BoardMessage<S>>,
+}
+
+impl<S: Suite> Drop for Departure<'_, S> {
+    fn drop(&mut self) {
+        let _ = self.to_loop.send((self.board, None));
+    }
+}

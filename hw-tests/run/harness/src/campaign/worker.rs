@@ -1,0 +1,137 @@
+//! Prepares a board and runs cases on it. All decisions are those of the run loop, to which it
+//! sends messages.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use cli_support::exit::CommandError;
+use firmware_wire::Identity;
+use rcflash_link::LinkStats;
+
+use super::{CaseOf, Member, Prepare};
+use crate::board::FaultCounts;
+use crate::executor::{Executor, as_rig_failure, setup_failure};
+use crate::report::RunTarget;
+use crate::runner::{CaseResult, RunEnd, RunOptions, RunSummary};
+use crate::suite::Suite;
+
+/// A board that is ready.
+#[derive(Debug, Clone)]
+pub struct ConnectedBoard {
+    /// The full name of the board or executor.
+    pub name: String,
+    /// The program on it and its build, as text.
+    pub program: String,
+    /// The identity of that program, if it has one.
+    pub identity: Option<Identity>,
+    /// The user's own routines in it.
+    pub own_routines: Vec<&'static str>,
+    /// Names of what is not judged on it.
+    pub not_judged: Vec<&'static str>,
+}
+
+/// A board that has done its work.
+pub(super) struct FinishedBoard {
+    /// How its work ended.
+    pub(super) summary: RunSummary,
+    /// Statistics of its line.
+    pub(super) stats: LinkStats,
+    pub(super) faults: Option<FaultCounts>,
+    pub(super) target: RunTarget,
+}
+
+/// What a worker tells the run loop, in this order: [`Self::Ready`], cases and their results,
+/// [`Self::Finished`]; or else [`Self::SetupFailed`].
+pub(super) enum Message<S: Suite> {
+    Ready(ConnectedBoard),
+    SetupFailed(CommandError),
+    /// It asks for a case. If it runs no other one, it can wait for a case.
+    NextCase {
+        is_idle: bool,
+    },
+    /// The result of the case with this index.
+    Result(usize, Box<CaseResult<S>>),
+    Finished(Box<FinishedBoard>),
+}
+
+/// Sends a message to the run loop. Returns a case if it is [`Message::NextCase`] and there is one.
+pub(super) type Send<'a, S> = dyn Fn(Message<S>) -> Option<usize> + 'a;
+
+/// Runs cases on a board of a run.
+pub(super) struct Worker<'a, T: Executor> {
+    pub(super) member: &'a Member<T::Plan>,
+    pub(super) cases: &'a [CaseOf<T>],
+    pub(super) prepare: &'a Prepare<'a, T>,
+    pub(super) options: RunOptions<'a>,
+    pub(super) stop: Arc<AtomicBool>,
+}
+
+impl<T: Executor> Worker<'_, T> {
+    /// Prepares the board and runs cases until there is no more work for it.
+    pub(super) fn work(&self, send: &Send<T::Suite>) {
+        let mut executor = match self.prepare() {
+            Ok(executor) => executor,
+            Err(failure) => {
+                send(Message::SetupFailed(failure));
+                return;
+            }
+        };
+        send(Message::Ready(ConnectedBoard {
+            name: executor.name().to_owned(),
+            program: executor.program(),
+            identity: executor.identity().cloned(),
+            own_routines: executor.own_routines().to_vec(),
+            not_judged: executor.target().not_judged,
+        }));
+        let summary = self.run_cases(&mut executor, send);
+        send(Message::Finished(Box::new(FinishedBoard {
+            summary,
+            stats: executor.stats(),
+            faults: executor.faults(),
+            target: executor.target(),
+        })));
+    }
+
+    fn prepare(&self) -> Result<T, CommandError> {
+        let copy = |failure: &CommandError| CommandError::new(failure.code, &failure.message);
+        let plan = self.member.plan.as_ref().map_err(|failure| as_rig_failure(copy(failure)))?;
+        let mut plan = plan.clone();
+        let mut ids = self.cases.iter().map(|case| T::Suite::id(case).to_owned());
+        T::complete_plan(&mut plan, &self.stop, &mut ids);
+        (self.prepare)(&plan).map_err(setup_failure)
+    }
+
+    /// Runs batches of cases. A batch ends when there is no case at the moment; another board may
+    /// cause one later.
+    fn run_cases(&self, executor: &mut T, send: &Send<T::Suite>) -> RunSummary {
+        let mut summary = RunSummary::default();
+        while summary.ended == RunEnd::Complete
+            && let Some(first) = send(Message::NextCase { is_idle: true })
+        {
+            summary = summary.merge(self.run_batch(executor, first, send));
+        }
+        summary
+    }
+
+    /// Runs cases, `first` at first, while there are any for this board.
+    fn run_batch(&self, executor: &mut T, first: usize, send: &Send<T::Suite>) -> RunSummary {
+        let mut first = Some(first);
+        // The indices of the cases without a result, by name.
+        let running = RefCell::new(HashMap::new());
+        let mut feed = std::iter::from_fn(|| {
+            let next = || send(Message::NextCase { is_idle: running.borrow().is_empty() });
+            let index = first.take().or_else(next)?;
+            let case = &self.cases[index];
+            running.borrow_mut().insert(T::Suite::id(case).to_owned(), index);
+            Some(case.clone())
+        });
+        executor.run(&mut feed, self.options, &mut |result| {
+            let index = running.borrow_mut().remove(&result.id);
+            if let Some(index) = index {
+                send(Message::Result(index, Box::new(result)));
+            }
+        })
+    }
+}

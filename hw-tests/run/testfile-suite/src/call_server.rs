@@ -1,0 +1,260 @@
+//! Serves calls by lines of JSON, for other test frameworks.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, Read, Write};
+use std::path::PathBuf;
+
+use cli_support::text::{Escape, escape_json};
+use serde_json::{Map, Value, json};
+use z80_core::{FLAGS, REGISTER_NAMES, Registers, register_value};
+
+use crate::block::Block;
+use crate::calls::{REGISTERS, call};
+use crate::judge::Judged;
+use crate::machine::{Call, CallEnd, Machine, MachineError, Outcome};
+use crate::model::TestFile;
+use crate::parse::{CallRequest, Request, is_output};
+use crate::program::{MAX_OUTPUT, Program};
+
+/// The maximum length of a request in bytes.
+const MAX_REQUEST: u64 = 1 << 22;
+const NO_PROGRAM: &str = "no program is loaded";
+
+/// A program on a machine, which requests load, call, read, write and reset.
+///
+/// `docs/call.schema.json` describes requests and replies.
+///
+/// ```
+/// use testfile_suite::{CallServer, SimulatedMachine};
+///
+/// let mut server = CallServer::new(Box::<SimulatedMachine>::default());
+/// let reply = server.reply("{\"call\": \"MUL\"}");
+/// assert!(reply["error"].as_str().is_some_and(|error| error.starts_with("no program")));
+/// ```
+pub struct CallServer {
+    machine: Box<dyn Machine>,
+    file: Option<TestFile>,
+    /// Memory that the next call writes first.
+    pending: BTreeMap<u16, u8>,
+}
+
+impl CallServer {
+    /// Creates a server without a program on a machine.
+    #[must_use]
+    pub fn new(machine: Box<dyn Machine>) -> Self {
+        Self { machine, file: None, pending: BTreeMap::new() }
+    }
+
+    /// Loads the program of these sources, as a request does.
+    ///
+    /// # Errors
+    /// Returns a message if they can't be assembled, linked or loaded.
+    pub fn load(&mut self, sources: &[PathBuf]) -> Result<(), String> {
+        let sources: Vec<_> = sources.iter().map(|path| path.to_string_lossy()).collect();
+        self.handle(&json!({ "load": { "sources": sources } }).to_string()).map(|_| ())
+    }
+
+    /// Replies to each line of `input` by a line, until its end.
+    ///
+    /// # Errors
+    /// Returns the error of `input` or `output`. A wrong request is none: the reply describes it.
+    pub fn serve(&mut self, input: &mut dyn BufRead, output: &mut dyn Write) -> io::Result<()> {
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            if (&mut *input).take(MAX_REQUEST).read_until(b'\n', &mut line)? == 0 {
+                return Ok(());
+            }
+            let reply = if line.len() as u64 == MAX_REQUEST && line.last() != Some(&b'\n') {
+                skip_line(input)?;
+                error(format!("the request is longer than {MAX_REQUEST} bytes"))
+            } else {
+                match std::str::from_utf8(&line) {
+                    Ok(line) => self.reply(line),
+                    Err(_) => error("the request is not UTF-8".to_owned()),
+                }
+            };
+            writeln!(output, "{}", escape_json(&reply.to_string()))?;
+            output.flush()?;
+        }
+    }
+
+    /// Returns the reply to a request; an object with `error` if it is wrong or fails.
+    pub fn reply(&mut self, request: &str) -> Value {
+        self.handle(request).unwrap_or_else(error)
+    }
+
+    fn handle(&mut self, request: &str) -> Result<Value, String> {
+        let program = self.file.as_ref().map(|file| &file.program);
+        match Request::parse(request, program)? {
+            Request::Load(file) => self.load_file(*file),
+            Request::Call(request) => self.call(&request),
+            Request::Read(blocks) => self.read(&blocks),
+            Request::Write(blocks) => self.write(blocks),
+            Request::Reset => {
+                let file = self.file.as_ref().ok_or(NO_PROGRAM)?;
+                self.machine.load(&file.program).map_err(message)?;
+                self.pending.clear();
+                Ok(json!({}))
+            }
+            Request::Symbols => Ok(json!({ "symbols": symbols(program.ok_or(NO_PROGRAM)?) })),
+        }
+    }
+
+    fn load_file(&mut self, file: TestFile) -> Result<Value, String> {
+        if let Some(profile) = self.machine.profile().filter(|profile| !file.fits(profile)) {
+            return Err(format!("the program is for {}, not {profile}", file.boards.join(", ")));
+        }
+        self.machine.load(&file.program).map_err(message)?;
+        self.pending.clear();
+        let symbols = symbols(&file.program);
+        self.file = Some(file);
+        Ok(json!({ "machine": self.machine.name(), "symbols": symbols }))
+    }
+
+    fn call(&mut self, request: &CallRequest) -> Result<Value, String> {
+        let (file, step) = (self.file.as_ref().ok_or(NO_PROGRAM)?, &request.step);
+        let mut call = call(file, step, REGISTERS, false);
+        call.read.extend(&request.reads);
+        call.memory.splice(0..0, blocks(&self.pending));
+        refuse(self.machine.as_ref(), &call)?;
+        let outcome = self.machine.run_one(&call).map_err(message)?;
+        self.pending.clear();
+        let program = &file.program;
+        let judged = Judged { program, step, call: &call, outcome: &outcome, contract: None };
+        let not_checked = judged.not_checked(self.machine.as_ref());
+        let found = judged.differences(self.machine.as_mut());
+        let found: Vec<_> = found.iter().map(ToString::to_string).collect();
+        let mut reply = call_reply(request, &outcome, &found, &not_checked);
+        reply["console"] = json!(self.printed(&outcome)?);
+        Ok(reply)
+    }
+
+    /// Returns the output of the last call on the console; `None` if there is none, or if a board
+    /// does not show it.
+    fn printed(&mut self, outcome: &Outcome) -> Result<Option<String>, String> {
+        let is_visible = self.machine.observes_accesses();
+        let console = self.file.as_ref().and_then(|file| file.program.console.as_ref());
+        let Some(console) = console.filter(|_| is_visible || outcome.end == CallEnd::Returned)
+        else {
+            return Ok(None);
+        };
+        let memory = match console.after(&[]) {
+            Some((address, _)) => {
+                let size = self.machine.read(address, 2).map_err(message)?;
+                let (count, _) = console.output(&size, &outcome.outputs);
+                self.machine.read(address, 2 + count.min(MAX_OUTPUT)).map_err(message)?
+            }
+            None if is_visible => Vec::new(),
+            None => return Ok(None),
+        };
+        let (_, bytes) = console.output(&memory, &outcome.outputs);
+        Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    fn read(&mut self, blocks: &[(u16, usize)]) -> Result<Value, String> {
+        let mut memory = Vec::new();
+        for (address, length) in blocks {
+            let mut bytes = self.machine.read(*address, *length).map_err(message)?;
+            for (index, byte) in bytes.iter_mut().enumerate() {
+                let address = address.wrapping_add(index as u16);
+                *byte = self.pending.get(&address).copied().unwrap_or(*byte);
+            }
+            memory.push(bytes);
+        }
+        Ok(json!({ "memory": memory }))
+    }
+
+    fn write(&mut self, blocks: Vec<Block>) -> Result<Value, String> {
+        let call = Call { memory: blocks, ..Call::default() };
+        refuse(self.machine.as_ref(), &call)?;
+        for Block { address, bytes } in call.memory {
+            let bytes = bytes.into_iter().enumerate();
+            self.pending.extend(bytes.map(|(at, byte)| (address.wrapping_add(at as u16), byte)));
+        }
+        Ok(json!({}))
+    }
+}
+
+/// Returns an error if the machine can't make a call.
+fn refuse(machine: &dyn Machine, call: &Call) -> Result<(), String> {
+    machine.refusal(call).map_or(Ok(()), Err)
+}
+
+fn message(error: MachineError) -> String {
+    error.0
+}
+
+/// Returns adjacent bytes as blocks.
+fn blocks(bytes: &BTreeMap<u16, u8>) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    for (address, byte) in bytes {
+        match blocks.last_mut() {
+            Some(last) if usize::from(*address - last.address) == last.bytes.len() => {
+                last.bytes.push(*byte);
+            }
+            _ => blocks.push(Block { address: *address, bytes: vec![*byte] }),
+        }
+    }
+    blocks
+}
+
+fn call_reply(
+    request: &CallRequest,
+    outcome: &Outcome,
+    findings: &[String],
+    not_checked: &[String],
+) -> Value {
+    let step = &request.step;
+    let ports = outcome.outputs.iter().map(|(port, bytes)| (format!("{port:02X}H"), json!(bytes)));
+    let calls = step.mocks.iter().zip(&outcome.mock_calls);
+    let calls = calls.map(|((name, _), calls)| (name.clone(), json!(calls)));
+    json!({
+        "returned": outcome.end == CallEnd::Returned,
+        "out": outputs(request.outputs.as_deref(), &outcome.registers),
+        "memory": requested_memory(request, outcome),
+        "cycles": outcome.t_states,
+        "stack": outcome.stack,
+        "ports": ports.collect::<Map<_, _>>(),
+        "calls": calls.collect::<Map<_, _>>(),
+        "findings": findings,
+        "not_checked": not_checked,
+    })
+}
+
+/// Returns the memory after that of the expectations.
+fn requested_memory<'o>(request: &CallRequest, outcome: &'o Outcome) -> &'o [Vec<u8>] {
+    let expected = outcome.memory.len().saturating_sub(request.reads.len());
+    outcome.memory.get(expected..).unwrap_or_default()
+}
+
+fn outputs(names: Option<&[&'static str]>, registers: &Registers) -> Map<String, Value> {
+    let all = || REGISTER_NAMES.into_iter().filter(|name| is_output(name));
+    let all = || all().chain(FLAGS.map(|(name, _)| name)).collect();
+    let names: Vec<&str> = names.map_or_else(all, <[_]>::to_vec);
+    let value = |name: &str| Some((name.to_owned(), json!(register_value(registers, name)?)));
+    names.into_iter().filter_map(value).collect()
+}
+
+/// Returns the exported labels with their addresses.
+fn symbols(program: &Program) -> Map<String, Value> {
+    let exported = program.map.labels().filter(|(_, label)| label.exported);
+    exported.map(|(address, label)| (label.name.clone(), json!(address))).collect()
+}
+
+fn error(message: String) -> Value {
+    json!({ "error": message.lines().map(Escape::escaped).collect::<Vec<_>>().join("\n") })
+}
+
+/// Reads the rest of a line.
+fn skip_line(input: &mut dyn BufRead) -> io::Result<()> {
+    loop {
+        let bytes = input.fill_buf()?;
+        let end = bytes.iter().position(|byte| *byte == b'\n');
+        let length = end.map_or(bytes.len(), |end| end + 1);
+        input.consume(length);
+        if end.is_some() || length == 0 {
+            return Ok(());
+        }
+    }
+}
