@@ -2,8 +2,8 @@
 //!
 //! As in ZASM, [`run`] makes two passes over the statements. The first gives symbols their values
 //! and collects macros; in it a symbol that is not defined yet counts as 0. The second writes code
-//! and reports errors. `Assembler::read` is one pass. The
-//! `Assembler` reads statements and reports; it owns:
+//! and reports errors. `Assembler::read` is one pass. The `Assembler` reads statements and reports;
+//! it owns:
 //!
 //! | type | what it does |
 //! |---|---|

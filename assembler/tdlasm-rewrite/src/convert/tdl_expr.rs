@@ -17,19 +17,6 @@ const DISAGREEMENT: &str = "assemblers disagree on the division or right shift o
 const NOT_RANK: u8 = 4;
 const LOOSEST: u8 = 7;
 
-const OPERATORS: [(u8, BinaryOp); 10] = [
-    (b'<', BinaryOp::ShiftLeft),
-    (b'>', BinaryOp::ShiftRight),
-    (b'&', BinaryOp::And),
-    (b'!', BinaryOp::Or),
-    (b'^', BinaryOp::Xor),
-    (b'*', BinaryOp::Multiply),
-    (b'/', BinaryOp::Divide),
-    (b'@', BinaryOp::Remainder),
-    (b'+', BinaryOp::Add),
-    (b'-', BinaryOp::Subtract),
-];
-
 /// Reads the longest expression at the cursor, blanks before it too; `None` if there is none.
 pub(super) fn read<'t>(
     cursor: &mut Cursor<'t>,
@@ -62,15 +49,15 @@ impl<'t> ExprParser<'_, 't> {
         loop {
             let before = self.cursor.clone();
             let blanks = self.cursor.take(lex::blanks).unwrap_or_default();
-            let found = OPERATORS.iter().find(|(sign, _)| self.cursor.peek() == Some(*sign));
-            let Some((_, op)) = found.filter(|(_, op)| op.rank() <= loosest) else {
+            let found = self.cursor.peek().and_then(BinaryOp::from_sign);
+            let Some(op) = found.filter(|op| op.rank() <= loosest) else {
                 *self.cursor = before;
                 return Ok(left);
             };
             self.cursor.advance(1);
             let behind = self.cursor.take(lex::blanks).unwrap_or_default();
             let right = self.level(op.rank() - 1)?;
-            left = Node::Binary(*op, Box::new([left, right]), [blanks, behind]);
+            left = Node::Binary(op, Box::new([left, right]), [blanks, behind]);
         }
     }
 
@@ -251,7 +238,9 @@ fn write_within(
             }
             write_within(&sides[0], op.rank(), context, out)?;
             out.extend_from_slice(blanks[0]);
-            out.extend(OPERATORS.iter().find(|(_, known)| known == op).map(|(sign, _)| *sign));
+            out.extend(
+                BinaryOp::SIGNS.iter().find(|(_, known)| known == op).map(|(sign, _)| *sign),
+            );
             out.extend_from_slice(blanks[1]);
             return write_within(&sides[1], op.rank() - 1, context, out);
         }

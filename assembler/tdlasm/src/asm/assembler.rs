@@ -136,13 +136,12 @@ impl<'a> Assembler<'a> {
         self.code = CodeBuffer::new(self.options.absolute_prog);
         self.lines = LineTable::default();
         self.module = ModuleState::default();
-        self.names = NameTable::new(self.options);
-        if self.pass == Pass::Second
-            && let Some(names) = self.first_pass.pop_front()
-        {
-            self.names = names;
-            self.names.begin_second_pass();
-        }
+        let known = match self.pass {
+            Pass::First => None,
+            Pass::Second => self.first_pass.pop_front(),
+        };
+        self.names = known.unwrap_or_else(|| NameTable::new(self.options));
+        self.names.begin_pass();
     }
 
     pub(super) fn finish_module(&mut self) {

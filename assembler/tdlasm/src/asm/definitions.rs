@@ -272,7 +272,11 @@ impl Assembler<'_> {
         self.names.add_symbol(new);
         match entry.symbol {
             _ if entry.is_multiply_defined => self.report_redefinition(new, &entry, place),
-            Symbol::Undefined => self.names[new].symbol = Symbol::new(kind, value),
+            Symbol::Undefined => {
+                let entry = &mut self.names[new];
+                (entry.place, entry.statement) = (Some(place.start), self.statement.place);
+                entry.symbol = Symbol::new(kind, value);
+            }
             Symbol::Constant(_) => self.names[new].symbol = Symbol::Constant(value),
             Symbol::Variable(_) | Symbol::Label(_) | Symbol::External(_) => {}
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::assembler::Assembler;
 use super::code_buffer::{CodeBuffer, CodeRun, WordReloc, kind_of};
-use super::name_table::{Name, NameId, NameTable};
+use super::name_table::{Name, NameId};
 use super::pass::Pass;
 use super::symbol::Symbol as State;
 use super::value::{BaseId, Value};
@@ -276,7 +276,7 @@ impl Assembler<'_> {
     /// Finishes the current module; `None` in the first pass.
     pub(super) fn finish(&mut self) -> Option<Module> {
         if self.pass == Pass::First {
-            let names = std::mem::replace(&mut self.names, NameTable::new(self.options));
+            let names = std::mem::take(&mut self.names);
             self.first_pass.push_back(names);
             return None;
         }

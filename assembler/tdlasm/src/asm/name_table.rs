@@ -140,6 +140,7 @@ fn scope_of(id: NameId, entry: Entry) -> u32 {
     4 * id + 1 + entry as u32
 }
 
+#[derive(Default)]
 pub(crate) struct NameTable {
     entries: Vec<Name>,
     globals: FxHashMap<u32, NameId>,
@@ -183,20 +184,7 @@ impl LongNames {
 impl NameTable {
     /// Creates a table with the names of the language and the options.
     pub(crate) fn new(options: &Options) -> Self {
-        let mut names = Self {
-            entries: Vec::new(),
-            globals: FxHashMap::default(),
-            locals: FxHashMap::default(),
-            long: None,
-            scope: 0,
-            newest_scope: 0,
-            entered: 0,
-            externals: Vec::new(),
-            macros: Vec::new(),
-            created: 0,
-            module_name: None,
-            is_location_counter_assigned: false,
-        };
+        let mut names = Self::default();
         names.add_language();
         names.long = options.long_symbols.then(LongNames::default);
         for (name, number) in &options.defines {
@@ -298,8 +286,8 @@ impl NameTable {
         self.scope = scope;
     }
 
-    /// Keeps the symbols and macros of the first pass.
-    pub(crate) fn begin_second_pass(&mut self) {
+    /// Begins a pass, with the symbols and macros of the one before.
+    pub(crate) fn begin_pass(&mut self) {
         self.scope = 0;
         self.created = 0;
         self.module_name = None;

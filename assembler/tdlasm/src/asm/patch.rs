@@ -3,6 +3,7 @@
 use super::assembler::Assembler;
 use super::code_buffer::{CodeRun, Field, FieldPos, WordReloc, kind_of};
 use super::input::StatementPlace;
+use super::pass::Pass;
 use super::value::Value;
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::module::LineRow;
@@ -90,10 +91,12 @@ impl Assembler<'_> {
         }
     }
 
-    /// Writes a field at the location counter.
+    /// Writes a field at the location counter; the first pass leaves it 0.
     pub(super) fn emit(&mut self, field: Field, value: Value, span: Span) {
         let site = self.code.write(&[0; 2][..field.size()]);
-        self.set_field(site, field, value, span);
+        if self.pass == Pass::Second {
+            self.set_field(site, field, value, span);
+        }
     }
 
     /// Adds a row to the line table, unless the bytes are in an external area.

@@ -55,7 +55,8 @@ impl Assembler<'_> {
         self.compare_passes(cursor);
         let checkpoint = self.code.checkpoint();
         self.statement.start = checkpoint;
-        if !self.options.listing && !self.options.lines {
+        let is_recorded = self.options.listing || self.options.lines;
+        if self.pass == Pass::First || !is_recorded {
             return self.fields(cursor);
         }
         let start = cursor.offset();

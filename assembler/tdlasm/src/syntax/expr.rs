@@ -66,20 +66,23 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
-    fn from_byte(byte: u8) -> Option<Self> {
-        Some(match byte {
-            b'<' => Self::ShiftLeft,
-            b'>' => Self::ShiftRight,
-            b'&' => Self::And,
-            b'!' => Self::Or,
-            b'^' => Self::Xor,
-            b'*' => Self::Multiply,
-            b'/' => Self::Divide,
-            b'@' => Self::Remainder,
-            b'+' => Self::Add,
-            b'-' => Self::Subtract,
-            _ => return None,
-        })
+    /// The operations by their signs.
+    pub const SIGNS: [(u8, Self); 10] = [
+        (b'<', Self::ShiftLeft),
+        (b'>', Self::ShiftRight),
+        (b'&', Self::And),
+        (b'!', Self::Or),
+        (b'^', Self::Xor),
+        (b'*', Self::Multiply),
+        (b'/', Self::Divide),
+        (b'@', Self::Remainder),
+        (b'+', Self::Add),
+        (b'-', Self::Subtract),
+    ];
+
+    /// Returns the operation of a sign.
+    pub fn from_sign(sign: u8) -> Option<Self> {
+        Self::SIGNS.iter().find(|(known, _)| *known == sign).map(|(_, op)| *op)
     }
 
     /// Returns the precedence, 1 binding tightest: TDL Z80 assembler manual 2.2, "Expressions".
@@ -264,7 +267,7 @@ impl ExprParser {
             if self.open == 0 && ends_expression(cursor) {
                 return false;
             }
-            if let Some(op) = cursor.peek().and_then(BinaryOp::from_byte) {
+            if let Some(op) = cursor.peek().and_then(BinaryOp::from_sign) {
                 cursor.advance(1);
                 self.flush(op.rank());
                 self.pending.push(Pending::Binary(op));

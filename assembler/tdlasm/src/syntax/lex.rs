@@ -66,8 +66,10 @@ pub fn symbol(input: &[u8]) -> Parsed<'_, &[u8]> {
 /// Returns the code of the first six characters of a symbol: their codes in [`RADIX40`] are its
 /// digits, padded with 0 at the end. The case of letters is ignored.
 pub fn packed(name: &[u8]) -> u32 {
-    let code = |at: usize| name.get(at).map_or(0, |byte| u32::from(RADIX40[usize::from(*byte)]));
-    (0..6).fold(0, |packed, at| packed * 40 + code(at))
+    let name = &name[..name.len().min(6)];
+    let code = |byte: &u8| u32::from(RADIX40[usize::from(*byte)]);
+    let digits = name.iter().fold(0, |packed, byte| packed * 40 + code(byte));
+    digits * 40u32.pow(6 - name.len() as u32)
 }
 
 /// A quoted constant: the text between the quotes, in which the quote itself is doubled.
