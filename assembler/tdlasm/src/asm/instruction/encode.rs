@@ -112,7 +112,7 @@ fn emit_field(asm: &mut Assembler<'_>, operand: &Operand, field: Field) {
 
 /// Writes the bytes up to the opcode, which can contain a bit or restart number.
 fn write_opcode(asm: &mut Assembler<'_>, form: &Form, operands: &[Operand; 2], bytes: &[u8]) {
-    let mut site = asm.code.write(&bytes);
+    let mut site = asm.code.write(bytes);
     site.at += bytes.len() as u32 - 1;
     if matches!(form.slots[0], Slot::Bit | Slot::Restart)
         && let Some(value) = operands[0].value
