@@ -269,12 +269,11 @@ pub fn summary_text<S: Suite>(
         }
         why => why.map_or(String::new(), |why| format!(": {}", why.escaped())),
     };
-    let verdict = format!("{conclusion}{why}");
     let VerdictCounts { pass, cases, values, .. } = counts;
     let seconds = took.as_secs_f64();
     let known = with_known_passing.pass.saturating_sub(pass);
     let mut text = format!(
-        "{verdict}: {pass} of {cases} cases passed, {values} {} compared, in {seconds:.1} s{}{}\n",
+        "{conclusion}{why}: {pass} of {cases} cases passed, {values} {} compared, in {seconds:.1} s{}{}\n",
         S::VALUE_NOUN,
         target.phrase(),
         reservations(known, stats.total_retries(), target)

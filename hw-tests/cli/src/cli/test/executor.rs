@@ -33,7 +33,7 @@ const SHOWN_AFTER: Duration = Duration::from_secs(1);
 /// Runs cases with results file and report.
 pub(super) fn run(
     args: &TestArgs,
-    cases: &Vec<TestCase>,
+    cases: &[TestCase],
     measurements: &Arc<Mutex<Measurements>>,
 ) -> Result<FinishedRun<TestFiles>, CommandError> {
     let config = RunConfig {

@@ -163,3 +163,17 @@ fn a_reset_command_that_fails_is_named() {
     let why = "the reset command `exit 7` failed";
     assert!(format!("{shown}{errors}").contains(why), "{shown}{errors}");
 }
+
+#[test]
+fn a_recorded_run_in_which_the_board_was_reset_is_replayed() {
+    let rig = Rig::new("");
+    let test = |board: &[&str]| {
+        hw_tests(rig.folder.path(), &[&["test", "prog.test.toml"], board].concat())
+    };
+    let (code, recorded, errors) = test(&["--rig", "direct", "--record", "tape"]);
+    assert!(code == 1 && recorded.contains("FAIL: 1 of 2 cases"), "{recorded}{errors}");
+    let tape = std::fs::read_to_string(rig.folder.path().join("tape")).expect("a transcript");
+    assert_eq!(tape.matches("\"reset\":{}").count(), 1);
+    let (code, replayed, errors) = test(&["--rig", "replay:tape"]);
+    assert!(code == 1 && replayed.contains("FAIL: 1 of 2 cases"), "{replayed}{errors}");
+}

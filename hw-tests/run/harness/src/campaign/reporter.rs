@@ -98,8 +98,7 @@ impl<'a, S: Suite> Reporter<'a, S> {
         if is_aborted {
             let recorded: HashSet<_> = cases.iter().map(|case| case.id.as_str()).collect();
             let left = self.cases.iter().filter(|case| !recorded.contains(S::id(case)));
-            let left = left.map(|case| CaseResult::new(case, Verdict::NotRun));
-            let left: Vec<_> = left.collect();
+            let left: Vec<_> = left.map(|case| CaseResult::new(case, Verdict::NotRun)).collect();
             cases.extend(left);
         }
         let took = (self.clock)().saturating_duration_since(self.started);

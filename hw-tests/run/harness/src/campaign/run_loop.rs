@@ -1,7 +1,7 @@
 //! The loop of a run. It alone has the state of a run: what each board does, which cases are left,
 //! what is recorded. Boards send it messages; a single board runs on the same thread.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,6 +24,8 @@ use crate::verdict_table::merge_boards;
 
 /// How often the flag that stops a run is read.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// How long a board that runs cases waits for another one while the loop is busy.
+const MAX_BUSY_WAIT: Duration = Duration::from_millis(100);
 
 /// What a run loop uses of its run.
 pub(super) struct LoopContext<'r, T: Executor> {
@@ -127,8 +129,7 @@ impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
         this.into_inner()
     }
 
-    /// Runs the cases on several boards, each in a thread. Only a board that asks for a case waits
-    /// for the loop, so the results that wait here are bounded by the cases that boards have.
+    /// Runs the cases on several boards, each in a thread.
     fn run_threads(mut self) -> Self {
         let run = self.run;
         std::thread::scope(|scope| {
@@ -136,16 +137,11 @@ impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
             let mut answers = Vec::new();
             for board in 0..run.members.len() {
                 let (answer, cases) = channel();
-                let to_loop = to_loop.clone();
                 answers.push(answer);
+                let to_loop = to_loop.clone();
+                let connection = BoardThread { board, to_loop, cases, has_asked: Cell::new(false) };
                 scope.spawn(move || {
-                    let _departure = Departure { board, to_loop: &to_loop };
-                    Self::worker(run, board).work(&|message| {
-                        let asks = matches!(message, Message::NextCase { .. });
-                        // The loop ends before its boards only if it panics.
-                        to_loop.send((board, Some(message))).ok()?;
-                        if asks { cases.recv().ok()? } else { None }
-                    });
+                    Self::worker(run, board).work(&|message| connection.send(message));
                 });
             }
             self.serve_boards(&messages, &answers);
@@ -413,13 +409,47 @@ impl<'l, 'p, T: Executor> RunLoop<'l, 'p, T> {
     }
 }
 
-/// Tells the loop that a board's thread ends, also by a panic.
-struct Departure<'t, S: Suite> {
+/// The connection of a board's thread to the loop. Only a question for a case is answered, so the
+/// results that wait for the loop are bounded by the cases that boards have.
+struct BoardThread<S: Suite> {
     board: usize,
-    to_loop: &'t Sender<BoardMessage<S>>,
+    to_loop: Sender<BoardMessage<S>>,
+    cases: Receiver<Option<usize>>,
+    /// Whether a question for a case is not answered yet.
+    has_asked: Cell<bool>,
 }
 
-impl<S: Suite> Drop for Departure<'_, S> {
+impl<S: Suite> BoardThread<S> {
+    /// Sends a message. Returns a case if it asks for one, and there is one.
+    fn send(&self, message: Message<S>) -> Option<usize> {
+        let Message::NextCase { is_idle } = message else {
+            // The loop ends before its boards only if it panics.
+            let _ = self.to_loop.send((self.board, Some(message)));
+            return None;
+        };
+        if self.has_asked.get()
+            && let Some(case) = self.receive_case(is_idle)
+        {
+            return Some(case);
+        }
+        if !self.has_asked.replace(true) {
+            self.to_loop.send((self.board, Some(message))).ok()?;
+        }
+        self.receive_case(is_idle)
+    }
+
+    /// Receives an answer. Does not wait for long while the board runs cases: their replies have
+    /// deadlines.
+    fn receive_case(&self, is_idle: bool) -> Option<usize> {
+        let longest = if is_idle { Duration::MAX } else { MAX_BUSY_WAIT };
+        let answer = self.cases.recv_timeout(longest).ok();
+        self.has_asked.set(answer.is_none());
+        answer.flatten()
+    }
+}
+
+impl<S: Suite> Drop for BoardThread<S> {
+    /// Tells the loop that the thread ends, also by a panic.
     fn drop(&mut self) {
         let _ = self.to_loop.send((self.board, None));
     }

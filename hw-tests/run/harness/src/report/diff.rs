@@ -7,7 +7,7 @@ use std::path::Path;
 use cli_support::text::Escape;
 
 use super::Report;
-use crate::runner::{Baseline, BaselineStatus, CaseResult, Verdict};
+use crate::runner::{Baseline, BaselineSummary, CaseResult, Verdict};
 use crate::suite::Suite;
 
 /// What differs in a second run of the same cases.
@@ -83,14 +83,9 @@ impl RunDiff {
             first_results.insert(case.id.clone(), kept);
             baseline.add(case);
         }
-        let mut diff = Self::default();
+        let BaselineSummary { known, new, fixed, .. } = baseline.summary(&second.cases);
+        let mut diff = Self { new, fixed, known: known.len(), ..Self::default() };
         for case in &second.cases {
-            match baseline.compare(case) {
-                BaselineStatus::Unremarkable => {}
-                BaselineStatus::Known => diff.known += 1,
-                BaselineStatus::New => diff.new.push(case.id.clone()),
-                BaselineStatus::Fixed => diff.fixed.push(case.id.clone()),
-            }
             let Some(first) = first_results.remove(&case.id) else { continue };
             if let (Some(before), Some(now)) = (first.t_states, case.t_states())
                 && before != now

@@ -1,7 +1,5 @@
 //! Facts that every form of the report shows: what ran where.
 
-use std::fmt::Display;
-
 use super::boards::fault_sentence;
 use super::{Report, compared};
 use crate::runner::BaselineSummary;
@@ -14,15 +12,13 @@ impl<S: Suite> Report<S> {
     /// Returns program, board and settings of the run, as names and values.
     #[must_use]
     pub fn facts(&self) -> Vec<(&'static str, String)> {
-        let text = |value: &dyn Display| value.to_string();
         let run = &self.run;
         let mut facts = Vec::new();
         if let Some(board) = &self.board {
             let mhz = board.clock_hz as f64 / 1e6;
-            let baud = board.baud;
-            facts.push(("board", text(&board.name)));
+            facts.push(("board", board.name.clone()));
             facts.push(("profile", format!("{}: {}", run.profile, board.title)));
-            facts.push(("clock and line", format!("{mhz} MHz, {baud} baud")));
+            facts.push(("clock and line", format!("{mhz} MHz, {} baud", board.baud)));
         } else {
             facts.push(("profile", run.profile.clone()));
         }
@@ -44,7 +40,7 @@ impl<S: Suite> Report<S> {
         if !self.user_routines.is_empty() {
             facts.push(("own routines", self.user_routines.join(", ")));
         }
-        facts.extend(run.seed.map(|seed| ("seed", text(&seed))));
+        facts.extend(run.seed.map(|seed| ("seed", seed.to_string())));
         facts.extend(run.shard.clone().map(|shard| ("shard", shard)));
         if run.repeat > 1 {
             facts.push(("repetitions", run.repeat.to_string()));

@@ -150,13 +150,17 @@ pub fn write_no_run(
     if has_report(file_system, folder)? {
         return Ok(());
     }
-    let writers: [(&str, fn(&str, &mut dyn Write) -> io::Result<()>); 2] =
-        [("junit.xml", junit::write_no_run), ("report.md", markdown::write_no_run)];
-    writers.into_iter().try_for_each(|(name, write)| {
-        let path = folder.join(name);
-        let written = file_system.replace_with(&path, &mut |out| write(why, out));
-        written.map_err(WriteError::of(&path))
-    })
+    let [junit, markdown] = ["junit.xml", "report.md"].map(|name| folder.join(name));
+    replace(file_system, &junit, &mut |out| junit::write_no_run(why, out))?;
+    replace(file_system, &markdown, &mut |out| markdown::write_no_run(why, out))
+}
+
+fn replace(
+    file_system: &dyn FileSystem,
+    path: &Path,
+    write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), WriteError> {
+    file_system.replace_with(path, write).map_err(WriteError::of(path))
 }
 
 /// Returns `true` if the folder has the report of a run.
@@ -183,9 +187,7 @@ pub fn write_files<S: Suite>(
     let writers: [Writer<S>; 4] =
         [write_report, junit::write_junit, page::write_page, markdown::write_markdown];
     for (name, write) in REPORT_FILES.iter().zip(writers) {
-        let path = folder.join(name);
-        let written = file_system.replace_with(&path, &mut |out| write(report, out));
-        written.map_err(WriteError::of(&path))?;
+        replace(file_system, &folder.join(name), &mut |out| write(report, out))?;
     }
     Ok(())
 }

@@ -42,7 +42,8 @@ fn markdown<S: Suite>(report: &Report<S>) -> String {
     text += &counts(report);
     text += &boards(report);
     text += &problems(report);
-    if let Some(why) = report.last_restart() {
+    let summary = report.summary.as_ref();
+    if let Some(why) = summary.and_then(|summary| summary.last_restart.as_deref()) {
         let _ = writeln!(text, "\nThe board was restarted, last because {}", escaped(why));
     }
     if let Some(link) = report.link {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use chrono::DateTime;
 use cli_support::exit::{CommandError, USAGE};
 use cli_support::text::Escape;
+use rcflash_link::LinkStats;
 
 use super::{BoardSummary, FollowUpOptions, Report};
 use crate::runner::{RunEnd, RunSummary};
@@ -155,10 +156,7 @@ fn add<S: Suite>(all: &mut Report<S>, mut part: Report<S>) {
     all.run.digest = sum_of_digests(&all.run.digest, &part.run.digest);
     all.started = std::mem::take(&mut all.started).min(part.started);
     all.image = all.image.take().or(part.image);
-    all.link = [all.link, part.link].into_iter().flatten().reduce(|mut sum, link| {
-        sum += link;
-        sum
-    });
+    all.link = add_links(all.link, part.link);
     if let (Some(all), Some(part)) = (&mut all.rounds, part.rounds) {
         *all += part;
     }
@@ -169,6 +167,10 @@ fn add<S: Suite>(all: &mut Report<S>, mut part: Report<S>) {
     }
     all.follow_ups.append(&mut part.follow_ups);
     all.cases.append(&mut part.cases);
+}
+
+fn add_links(first: Option<LinkStats>, second: Option<LinkStats>) -> Option<LinkStats> {
+    [first, second].into_iter().flatten().reduce(|sum, link| [sum, link].into_iter().sum())
 }
 
 /// The digest of cases is a sum over them.
@@ -218,10 +220,7 @@ fn joined_rows<S: Suite>(reports: &[Report<S>]) -> Vec<BoardSummary<S>> {
         known.is_missing |= row.is_missing;
         known.losses += row.losses;
         known.restarts += row.restarts;
-        known.link = [known.link, row.link].into_iter().flatten().reduce(|mut sum, link| {
-            sum += link;
-            sum
-        });
+        known.link = add_links(known.link, row.link);
         if row.is_missing {
             known.ended = row.ended;
         }

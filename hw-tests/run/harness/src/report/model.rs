@@ -24,7 +24,7 @@ const MAX_FOLLOW_UPS: usize = 100;
 const UNFINISHED: &str = "the run has not ended, or was killed";
 
 /// The report of a run. Absent fields are omitted from the JSON.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct Report<S: Suite> {
     /// [`SCHEMA_VERSION`].
@@ -116,24 +116,9 @@ impl<S: Suite> Report<S> {
             schema: SCHEMA_VERSION,
             run,
             arguments,
-            commit: None,
             started: rfc_3339(started),
-            elapsed_ms: 0,
-            outcome: Conclusion::Incomplete,
             incomplete: Some(UNFINISHED.to_owned()),
-            boards: Vec::new(),
-            earlier_boards: Vec::new(),
-            board: None,
-            image: None,
-            user_routines: Vec::new(),
-            summary: None,
-            link: None,
-            faults: None,
-            counts: VerdictCounts::default(),
-            baseline: None,
-            rounds: None,
-            follow_ups: Vec::new(),
-            cases: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -178,12 +163,6 @@ impl<S: Suite> Report<S> {
         self.outcome = Conclusion::from_counts(with_known_passing, self.incomplete.is_some());
         self.elapsed_ms = took.as_millis() as u64;
         self.cases = cases;
-    }
-
-    /// Returns the reason for the board's last restart.
-    #[must_use]
-    pub fn last_restart(&self) -> Option<&str> {
-        self.summary.as_ref()?.last_restart.as_deref()
     }
 
     /// Returns the follow-up commands of a case; empty if it did not fail.

@@ -170,9 +170,8 @@ fn without_script<S: Suite>(report: &Report<S>) -> String {
         format!("<tr><th>{}</th><td>{}</td></tr>\n", escaped(name), escaped(value))
     };
     let facts: String = report.facts().iter().map(|(name, value)| row(name, value)).collect();
-    let counts = Verdict::ALL.map(|verdict| (verdict, report.counts.get(verdict)));
-    let counts: String =
-        counts.iter().map(|(verdict, count)| row(verdict.as_str(), &count.to_string())).collect();
+    let count = |verdict| row(Verdict::as_str(verdict), &report.counts.get(verdict).to_string());
+    let counts: String = Verdict::ALL.map(count).concat();
     let (cases, more) = report.problems(MAX_CASES_WITHOUT_SCRIPT);
     let row_of = |case: &&CaseResult<S>| row(&case.id, &case_line(report, case));
     let problems: String = cases.iter().map(row_of).collect();

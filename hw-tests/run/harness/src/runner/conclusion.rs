@@ -10,7 +10,7 @@ use crate::suite::Suite;
 
 /// The conclusion of a run. A failure of the rig is not a failed test: only a wrong value is
 /// `Fail`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Conclusion {
     /// Every case passed, and there was one.
@@ -18,6 +18,7 @@ pub enum Conclusion {
     /// At least one case failed.
     Fail,
     /// No case failed, but not every case passed.
+    #[default]
     Incomplete,
 }
 

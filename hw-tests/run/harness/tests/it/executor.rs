@@ -104,7 +104,7 @@ fn run_after(prepare: impl Fn() + Sync, clock: Clock, config: &RunConfig, plan: 
         observer: &mut Silent,
     };
     let members = [Member { name: String::new(), plan: Ok(plan) }];
-    campaign::run(config, &cases.to_vec(), &members, context)
+    campaign::run(config, &cases, &members, context)
 }
 
 fn config(folder: &Path) -> RunConfig {
