@@ -115,11 +115,6 @@ pub(super) fn selection(text: &[u8], offset: usize) -> SelectionRange {
 const RUN: (&str, &str) = ("Run test", "tdl.runTest");
 const DEBUG: (&str, &str) = ("Debug test", "tdl.debugTest");
 
-/// Returns `true` for a test file, which is not a source.
-pub(super) fn is_test_file(path: &Path) -> bool {
-    path.to_string_lossy().ends_with(".test.toml")
-}
-
 /// Returns the lenses of each case and each property of a test file; a property has no call to
 /// debug.
 pub(super) fn test_lenses(path: &Path, text: &[u8]) -> Vec<CodeLens> {

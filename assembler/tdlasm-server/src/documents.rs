@@ -134,6 +134,11 @@ pub(super) fn from_path(path: &Path) -> Option<Uri> {
     Uri::from_str(&text).ok()
 }
 
+/// Returns `true` for a test file, which is not a source.
+pub(super) fn is_test_file(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(".test.toml")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -25,6 +25,7 @@ mod framing;
 mod hover;
 mod language_server;
 mod navigate;
+mod outgoing;
 mod outline;
 mod positions;
 mod rename;
@@ -48,7 +49,7 @@ use thiserror::Error;
 
 use framing::{Frame, FrameReader};
 pub use language_server::LanguageServer;
-use language_server::Outgoing;
+use outgoing::Outgoing;
 
 /// Messages that the reading thread may queue before it waits.
 const MAX_QUEUED_MESSAGES: usize = 16;

@@ -21,7 +21,7 @@ use serde::de::DeserializeOwned;
 use tdlasm::asm::Options;
 use tdlasm_rewrite::fmt;
 
-use super::language_server::{Outgoing, Reply, invalid_params};
+use super::outgoing::{Outgoing, Reply, invalid_params};
 use super::positions::LineIndex;
 use super::session::Session;
 use super::tokens::Tokens;
@@ -137,7 +137,7 @@ impl Session {
             }
             CodeLensRequest::METHOD => self.reply::<CodeLensRequest>(request, |session, asked| {
                 let (path, text) = session.text(&asked.text_document)?;
-                Ok(Some(match annotations::is_test_file(&path) {
+                Ok(Some(match documents::is_test_file(&path) {
                     true => annotations::test_lenses(&path, &text),
                     false => annotations::lenses(&session.workspace, &path, &text),
                 }))

@@ -24,7 +24,7 @@ use tdlasm::project::FILE_NAME;
 
 use super::diagnostics::PublishedDiagnostics;
 use super::documents::Document;
-use super::language_server::invalid_params;
+use super::outgoing::invalid_params;
 use super::tokens::TokenCache;
 use super::workspace::Workspace;
 use super::{documents, tokens};

@@ -12,9 +12,7 @@ use tdlasm::project::{FILE_NAME, Program, Project};
 use tdlasm_rewrite::fmt::{self, Statements};
 
 use super::analysis::Analysis;
-use super::annotations::is_test_file;
-use super::documents;
-use super::documents::{Documents, normalize_path};
+use super::documents::{self, Documents, is_test_file, normalize_path};
 
 /// The maximum number of sources that are searched.
 const MAX_SOURCES: usize = 2000;

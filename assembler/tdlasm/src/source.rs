@@ -354,6 +354,17 @@ mod tests {
     }
 
     #[test]
+    fn a_second_pass_finds_the_texts_of_the_first_until_one_differs() {
+        let mut map = SourceMap::default();
+        let added = |texts: [&str; 3], map: &mut SourceMap| {
+            texts.map(|text| map.add("a".into(), Origin::File, text.as_bytes().to_vec()))
+        };
+        assert_eq!(added(["x", "y", "z"], &mut map), [Some(0), Some(1), Some(2)]);
+        map.begin_second_pass();
+        assert_eq!(added(["x", "other", "z"], &mut map), [Some(0), Some(3), Some(4)]);
+    }
+
+    #[test]
     fn text_ends_at_the_cpm_mark() {
         assert_eq!(**source("NOP\n\x1Agarbage").get(1).text, *b"NOP\n");
     }

@@ -215,3 +215,10 @@ fn a_label_in_a_section_of_no_bytes_moves_with_that_section() {
     assert_eq!(program.symbol("TOP"), Some(data.address + 2));
     assert_eq!(program.image.byte(0x8001), Some((data.address + 2).to_le_bytes()[0]));
 }
+
+#[test]
+fn a_copy_of_a_later_symbol_is_in_the_line_that_names_it() {
+    let module = module("copy.asm", " NOP\n .SYSYN LATER,COPY\nLATER = 5\n .END\n");
+    let copy = module.symbols.iter().find(|symbol| symbol.name == "COPY").expect("the copy");
+    assert_eq!(copy.place.as_ref().map(|place| place.line), Some(2));
+}
