@@ -60,16 +60,15 @@ impl<R: BufRead> RecordReader<R> {
         if *count == 0 && !has_magic(line, RESULTS_MAGIC) {
             return Err(ResultsError::NotAResultsFile(path.clone()));
         }
-        let number = *count + 1;
-        let damaged = |error| ResultsError::Damaged(path.clone(), number, error);
-        if line.len() > MAX_LINE_BYTES {
-            return Err(damaged(LineError::TooLong(MAX_LINE_BYTES)));
-        }
         if !has_line_break {
             self.is_torn = !line.is_empty();
             return Ok(None);
         }
-        *count = number;
+        *count += 1;
+        let damaged = |error| ResultsError::Damaged(path.clone(), *count, error);
+        if line.len() > MAX_LINE_BYTES {
+            return Err(damaged(LineError::TooLong(MAX_LINE_BYTES)));
+        }
         let text = String::from_utf8_lossy(&line[..line.len() - 1]);
         if *count == 1 {
             check_format(path, &text)?;
@@ -82,13 +81,23 @@ impl<R: BufRead> RecordReader<R> {
         Ok(Some(record))
     }
 
-    /// Reads a line with its line break, or the start of one that is longer than
-    /// [`MAX_LINE_BYTES`]. Returns `false` if it has no line break.
+    /// Reads a line with its line break. Returns `false` if it has none. A longer line than
+    /// [`MAX_LINE_BYTES`] is skipped; only its start is kept.
     fn read_line(&mut self) -> io::Result<bool> {
         self.line.clear();
         let limit = MAX_LINE_BYTES as u64 + 1;
         self.source.by_ref().take(limit).read_until(b'\n', &mut self.line)?;
-        Ok(self.line.ends_with(b"\n"))
+        if self.line.ends_with(b"\n") || self.line.len() <= MAX_LINE_BYTES {
+            return Ok(self.line.ends_with(b"\n"));
+        }
+        loop {
+            let buffer = self.source.fill_buf()?;
+            let (length, end) = (buffer.len(), buffer.iter().position(|byte| *byte == b'\n'));
+            self.source.consume(end.map_or(length, |end| end + 1));
+            if length == 0 || end.is_some() {
+                return Ok(end.is_some());
+            }
+        }
     }
 }
 
