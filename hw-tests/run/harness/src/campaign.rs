@@ -1,5 +1,5 @@
 //! A regression run on one board or several, from preparing the boards to the exit code, with
-//! results file and report. [`run_loop`] has its state.
+//! results file and report. `run_loop` has its state.
 
 mod board_rows;
 mod recorder;
