@@ -11,6 +11,8 @@ use crate::prompt::Peer;
 use crate::session::MonitorSession;
 
 const OPERATION: &str = "probing";
+/// How often [`probe_quick`] probes a board that is not recognized.
+const QUICK_PROBES: usize = 3;
 
 /// The result of a probe.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,16 +55,22 @@ pub fn probe(
     probe_speeds(session, other_bauds).map_err(with_unchanged_note)
 }
 
-/// Probes at the current speed for a program that waits for a command or is at its start prompt.
-/// Takes two seconds without a reply. Unlike [`probe`], it does not recover a board in the middle
-/// of a load.
+/// Probes at the current speed for a program that waits for a command or is at its start prompt,
+/// up to three times, since a busy computer misses replies in time. Takes six seconds without a
+/// reply. Unlike [`probe`], it does not recover a board in the middle of a load.
 ///
 /// # Errors
 /// Returns [`LoaderError`] if the transport fails or the user interrupts.
 pub fn probe_quick(session: &mut MonitorSession) -> std::result::Result<ProbedPeer, LoaderError> {
-    probe_at_speed(session, handshake::handshake_gentle)
-        .map(|result| result.peer)
-        .map_err(with_unchanged_note)
+    let mut peer = ProbedPeer::NoReply;
+    for _ in 0..QUICK_PROBES {
+        let result = probe_at_speed(session, handshake::handshake_gentle);
+        peer = result.map_err(with_unchanged_note)?.peer;
+        if matches!(peer, ProbedPeer::Known(..)) {
+            break;
+        }
+    }
+    Ok(peer)
 }
 
 /// Adds the state of the board to an interruption.

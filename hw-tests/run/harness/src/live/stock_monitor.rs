@@ -17,8 +17,6 @@ use super::programs::{Programs, START_TIMEOUT};
 use super::{BoardConfig, SetupError};
 use crate::board::BoardKind;
 
-/// How often a board that is not recognized is probed: a busy computer misses replies in time.
-const MAX_PROBES: usize = 3;
 const LEAVING: &str = "returning to the board's monitor";
 
 /// Reports the stages and events of a load to the user.
@@ -139,17 +137,12 @@ impl BoardConfig {
     /// option for it; returns `error` if the peer is unknown.
     pub(super) fn unknown_peer_error(&self, link: &mut Link, error: LinkError) -> SetupError {
         let BoardKind::Serial(rig) = &self.board else { return error.into() };
-        for _ in 0..MAX_PROBES {
-            match with_monitor_session(self.cancel.as_ref(), link, probe_quick) {
-                Ok(ProbedPeer::Known(peer, name)) => {
-                    let found = self.other_monitor_error(&rig.port, peer, name);
-                    return found.unwrap_or_else(|| error.into());
-                }
-                Ok(_) => {}
-                Err(_) => break,
+        match with_monitor_session(self.cancel.as_ref(), link, probe_quick) {
+            Ok(ProbedPeer::Known(peer, name)) => {
+                self.other_monitor_error(&rig.port, peer, name).unwrap_or_else(|| error.into())
             }
+            _ => error.into(),
         }
-        error.into()
     }
 
     /// Returns the error for another monitor than the configured one, with the option for that
