@@ -66,6 +66,21 @@ pub(super) fn directive(
 }
 
 /// The last option of each kind applies to the module, that of the records to the whole file.
+/// Skips blanks. If the statement ends there, reports the missing operand and returns `true`.
+fn misses_operand(
+    asm: &mut Assembler<'_>,
+    span: Span,
+    cursor: &mut Cursor<'_>,
+    message: &str,
+) -> bool {
+    cursor.skip_blanks();
+    let is_missing = cursor.at_statement_end();
+    if is_missing {
+        asm.error(DiagnosticCode::MissingOperand, span, message);
+    }
+    is_missing
+}
+
 fn set_object_form(asm: &mut Assembler<'_>, option: ObjectFormOption) {
     let form = &mut asm.module.form;
     match option {

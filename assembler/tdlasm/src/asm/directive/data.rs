@@ -3,6 +3,7 @@
 use super::super::assembler::Assembler;
 use super::super::code_buffer::{CodeCheckpoint, Field, FieldPos};
 use super::super::pass::{StatementEnd, StatementResult};
+use super::misses_operand;
 use crate::calendar::civil_date;
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::listing::{BYTES_A_ROW, WORDS_A_ROW};
@@ -199,9 +200,7 @@ pub(super) fn rad40(
     span: Span,
     cursor: &mut Cursor<'_>,
 ) -> StatementResult<StatementEnd> {
-    cursor.skip_blanks();
-    if cursor.at_statement_end() {
-        asm.error(DiagnosticCode::MissingOperand, span, "a symbol is missing");
+    if misses_operand(asm, span, cursor, "a symbol is missing") {
         return Ok(StatementEnd::Open);
     }
     let before = asm.code.checkpoint();

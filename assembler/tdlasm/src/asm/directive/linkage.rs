@@ -6,6 +6,7 @@ use super::super::name_table::{BuiltIn, Entry};
 use super::super::pass::{Pass, StatementEnd, StatementResult};
 use super::super::symbol::SymbolKind;
 use super::super::value::{BaseId, Value};
+use super::misses_operand;
 use crate::diag::DiagnosticCode;
 use crate::references::ReferenceRole;
 use crate::source::Span;
@@ -20,9 +21,7 @@ pub(super) fn link_names(
     span: Span,
     cursor: &mut Cursor<'_>,
 ) -> StatementResult<StatementEnd> {
-    cursor.skip_blanks();
-    if cursor.at_statement_end() {
-        asm.error(DiagnosticCode::MissingOperand, span, "a symbol is missing");
+    if misses_operand(asm, span, cursor, "a symbol is missing") {
         return Ok(StatementEnd::Open);
     }
     loop {

@@ -4,6 +4,7 @@ use super::super::assembler::Assembler;
 use super::super::input::InputChange;
 use super::super::lints;
 use super::super::pass::{StatementEnd, StatementResult};
+use super::misses_operand;
 use crate::diag::{Diagnostic, DiagnosticCode, Subject};
 use crate::listing::ListingControl;
 use crate::source::{Origin, Span};
@@ -67,9 +68,7 @@ pub(super) fn set_radix(
     span: Span,
     cursor: &mut Cursor<'_>,
 ) -> StatementResult<StatementEnd> {
-    cursor.skip_blanks();
-    if cursor.at_statement_end() {
-        asm.error(DiagnosticCode::MissingOperand, span, "a radix is missing");
+    if misses_operand(asm, span, cursor, "a radix is missing") {
         return Ok(StatementEnd::Open);
     }
     let start = cursor.offset();
