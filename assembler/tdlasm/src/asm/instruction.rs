@@ -17,6 +17,9 @@ use crate::source::Span;
 use crate::syntax::expr::{Expr, Intern, Op};
 use crate::syntax::{Cursor, lex};
 
+/// The message for an immediate operand without which the instruction is shorter.
+const UNWRITTEN_OPERAND: &str = "missing operand; its bytes are not written";
+
 /// An operand, with what the choice of the form depends on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Operand {
@@ -133,6 +136,7 @@ fn read_operands(
     Ok(())
 }
 
+/// Skips blanks, and returns `true` if the statement ends there.
 fn at_end(asm: &Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
     cursor.skip_blanks();
     cursor.at_statement_end() || (cursor.peek() == Some(b']') && asm.input.in_block())
@@ -154,8 +158,7 @@ fn immediate(
             let value = Some(Value::default());
             return Ok(Operand { value, span, ..Operand::none() });
         }
-        let message = "missing operand; its bytes are not written";
-        asm.error(DiagnosticCode::MissingOperand, span, message);
+        asm.error(DiagnosticCode::MissingOperand, span, UNWRITTEN_OPERAND);
         return Ok(Operand::none());
     }
     let expr = asm.parse_expression(cursor);
@@ -170,13 +173,8 @@ fn second_immediate(
     span: Span,
     cursor: &mut Cursor<'_>,
 ) -> StatementResult<Operand> {
-    cursor.skip_blanks();
     if at_end(asm, cursor) {
-        asm.error(
-            DiagnosticCode::MissingOperand,
-            span,
-            "missing operand; its bytes are not written",
-        );
+        asm.error(DiagnosticCode::MissingOperand, span, UNWRITTEN_OPERAND);
         return Ok(Operand::none());
     }
     match skip_comma(asm, cursor) {
@@ -193,11 +191,7 @@ fn comma(
     span: Span,
     cursor: &mut Cursor<'_>,
 ) -> bool {
-    if at_end(asm, cursor) {
-        missing_operand(asm, code, form, span);
-        return false;
-    }
-    skip_comma(asm, cursor)
+    !misses_operand(asm, code, form, span, cursor) && skip_comma(asm, cursor)
 }
 
 /// Skips the next comma of the line; anything before it is an error.
@@ -212,6 +206,21 @@ fn skip_comma(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
     let found = memchr::memchr(b',', &line[..length]);
     cursor.advance(found.map_or(length, |at| at + 1));
     found.is_some()
+}
+
+/// If the statement ends here, reports the missing operand and returns `true`.
+fn misses_operand(
+    asm: &mut Assembler<'_>,
+    code: DiagnosticCode,
+    form: &Form,
+    span: Span,
+    cursor: &mut Cursor<'_>,
+) -> bool {
+    let is_missing = at_end(asm, cursor);
+    if is_missing {
+        missing_operand(asm, code, form, span);
+    }
+    is_missing
 }
 
 fn missing_operand(asm: &mut Assembler<'_>, code: DiagnosticCode, form: &Form, span: Span) {
@@ -230,8 +239,7 @@ fn byte_register(
     span: Span,
     cursor: &mut Cursor<'_>,
 ) -> StatementResult<Operand> {
-    if at_end(asm, cursor) {
-        missing_operand(asm, DiagnosticCode::Operand, form, span);
+    if misses_operand(asm, DiagnosticCode::Operand, form, span, cursor) {
         return Ok(Operand::missing_register(span));
     }
     let expr = asm.parse_expression(cursor);
@@ -328,8 +336,7 @@ fn pair(
     span: Span,
     cursor: &mut Cursor<'_>,
 ) -> StatementResult<Operand> {
-    if at_end(asm, cursor) {
-        missing_operand(asm, DiagnosticCode::Operand, form, span);
+    if misses_operand(asm, DiagnosticCode::Operand, form, span, cursor) {
         return Ok(Operand::register(Some(Register::B), span));
     }
     let expr = asm.parse_expression(cursor);
@@ -410,8 +417,7 @@ fn small_number(
     span: Span,
     cursor: &mut Cursor<'_>,
 ) -> StatementResult<Operand> {
-    if at_end(asm, cursor) {
-        missing_operand(asm, DiagnosticCode::Operand, form, span);
+    if misses_operand(asm, DiagnosticCode::Operand, form, span, cursor) {
         return Ok(Operand::none());
     }
     let expr = asm.parse_expression(cursor);
