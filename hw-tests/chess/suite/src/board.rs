@@ -116,15 +116,6 @@ impl SargonBoard {
         })
     }
 
-    /// Prepares `max` equal boards, or one if the config allows no more.
-    ///
-    /// # Errors
-    /// Returns the error of the step that failed.
-    pub fn prepare_pool(config: &SargonConfig, max: usize) -> Result<Vec<Self>, SetupError> {
-        let max = if config.board.can_run_several() { max.max(1) } else { 1 };
-        (0..max).map(|_| Self::prepare(config)).collect()
-    }
-
     /// Like [`Self::prepare`], with given programs and file system. `wrap` may replace the board,
     /// for example by a test double around it.
     ///

@@ -5,7 +5,6 @@
 //! - [`SargonBoard`]: a board on which an evaluator runs, and single requests to it
 //! - [`run_cases`]: runs cases on a board
 //! - [`compare`]: compares replies with the reference
-//! - [`exhaust`]: all attackers arrays of a space
 //! - `args`, with the feature of this name: options of a command line that choose a board and the evaluator
 //!
 //! ```
@@ -35,7 +34,6 @@ mod board;
 mod checks;
 pub mod compare;
 mod executor;
-pub mod exhaust;
 mod follow_up;
 mod guard;
 mod judge;
