@@ -179,13 +179,17 @@ impl SargonBoard {
         !self.live.config().full_responses
     }
 
-    /// Cancels all requests in flight, and restarts the application unless it still replies.
+    /// Cancels all requests in flight, and restarts the application unless it still replies. One
+    /// that hangs, for this reason, is reset at once.
     ///
     /// # Errors
     /// As [`LiveBoard::recover`].
-    pub fn recover(&mut self) -> Result<Recovery, SetupError> {
+    pub(crate) fn recover(&mut self, hang: Option<String>) -> Result<Recovery, SetupError> {
         self.records.clear();
-        let recovery = self.live.recover()?;
+        let recovery = match hang {
+            Some(reason) => self.live.recover_from_hang(reason)?,
+            None => self.live.recover()?,
+        };
         if recovery != Recovery::Unchanged {
             self.record_status();
         }
