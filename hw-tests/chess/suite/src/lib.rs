@@ -47,18 +47,16 @@ pub use board::{SargonBoard, SargonConfig};
 pub use run::run_cases;
 pub use suite::{PositionDetails, SargonSuite};
 
+pub use hil_harness::results::RunEndRecord;
+pub use hil_harness::runner::VerdictCounts;
 use hil_harness::{campaign, report, results, runner};
 
 /// The result of a case.
 pub type CaseResult = runner::CaseResult<SargonSuite>;
-/// Numbers of cases by verdict.
-pub type VerdictCounts = runner::VerdictCounts<SargonSuite>;
 /// A line of a results file.
 pub type Record = results::Record<SargonSuite>;
 /// Writes a results file.
 pub type ResultsWriter = results::ResultsWriter<SargonSuite>;
-/// The end of a run in a results file.
-pub type RunEndRecord = results::RunEndRecord<SargonSuite>;
 /// The report of a run.
 pub type Report = report::Report<SargonSuite>;
 /// What a run uses from its environment.
