@@ -158,8 +158,8 @@ const ELSEWHERE: [&str; 10] = [
     "run.shard",
 ];
 
-/// A test file with a wrong register, a limit that a board can't measure, and a property that
-/// fails.
+/// A test file with a wrong register, a limit that a board can't measure, a property that fails, and
+/// a routine that writes to its code.
 const TEST_FILE: &str = "sources = [\"twice.asm\"]
 [[case]]
 name = \"wrong\"
@@ -175,14 +175,17 @@ expect = { cycles = 1000 }
 name = \"small\"
 call = \"TWICE\"
 args = { A = \"u8\" }
-check = \"A == in.A\"
+check = \"out.A == in.A\"
+[[case]]
+name = \"writes code\"
+call = \"POKE\"
 ";
 
 /// Returns the reports of the test file on a simulated machine and on two boards.
 fn test_file_reports() -> Vec<String> {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
-    let source = "TWICE: ADD A\n RET\n .INTERN TWICE\n .END\n";
+    let source = "TWICE: ADD A\n RET\nPOKE: STA TWICE\n RET\n .INTERN TWICE,POKE\n .END\n";
     std::fs::write(path("twice.asm"), source).expect("a file");
     std::fs::write(path("twice.test.toml"), TEST_FILE).expect("a file");
     let run = |report: &str, boards: &[&str]| {
