@@ -300,7 +300,7 @@ export interface CaseOutcome {
 }
 export interface CorpusSummary {
   ended: string;
-  counts: Record<CaseOutcome["verdict"] | "cases" | "squares", number>;
+  counts: Record<CaseOutcome["verdict"] | "cases" | "values", number>;
   byTag: { tag: string; cases: number; pass: number; fail: number; other: number }[];
   /** The first case that did not pass. */
   first: (CaseOutcome & { differences: string[] }) | null;

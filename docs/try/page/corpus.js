@@ -102,7 +102,7 @@ export class CorpusPanel {
     const verdict = counts.pass === counts.cases ? "PASS" : counts.fail ? "FAIL" : "INCOMPLETE";
     this.said.textContent =
       `${verdict}: ${counts.pass} of ${counts.cases} cases passed, ` +
-      `${grouped(counts.squares)} squares compared, ` +
+      `${grouped(counts.values)} squares compared, ` +
       `in ${summary.seconds.toFixed(1)} s; build ${summary.build}; ${summary.ended}`;
     this.said.className = verdict === "PASS" ? "same" : "differs";
     if (summary.first) put(this.result, firstDifference(summary.first, this.failed));
