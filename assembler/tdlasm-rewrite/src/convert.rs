@@ -13,18 +13,14 @@ mod expr;
 pub mod mnemonics;
 mod options;
 mod program;
-mod read_state;
+mod read;
 pub(crate) mod source_scan;
-mod statement_context;
 pub(crate) mod statement_end;
 mod symbol_spelling;
 mod target;
 mod tdl_expr;
-mod tdl_read;
-mod tdl_write;
+mod write;
 mod zilog_expr;
-mod zilog_read;
-mod zilog_write;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -33,7 +29,7 @@ use tdlasm::source::{Loader, MemoryLoader, Origin, Source, SourceMap, plain_text
 
 use converter::ProgramFacts;
 use program::{Body, Program, Unconverted};
-use source_scan::{IncludeSearch, SourceScan};
+use source_scan::SourceScan;
 use symbol_spelling::SpellingMap;
 
 pub use options::{Dialect, Options};
@@ -130,8 +126,7 @@ fn convert_expanded(
     options: &Options,
 ) -> Option<Conversion> {
     options.target?;
-    let search = IncludeSearch { loader, folders: &options.include_dirs };
-    let scan = SourceScan::scan_file(file, &source.text, options, &search);
+    let scan = SourceScan::scan_file(loader, file, &source.text, options);
     let expanded = expand::expand(loader, file, &scan, options)?;
     let mut map = SourceMap::default();
     let index = map.add(source.name.clone(), Origin::File, expanded.text)?;
@@ -200,13 +195,9 @@ fn convert_as_is(
     source: &Source,
     options: &Options,
 ) -> (Conversion, usize) {
-    let search = IncludeSearch { loader, folders: &options.include_dirs };
-    let scan = SourceScan::scan_file(file, &source.text, options, &search);
-    let program = match options.to {
-        Dialect::Tdl => zilog_read::read(source, &scan),
-        Dialect::Zilog => tdl_read::read(source, &scan),
-    };
+    let scan = SourceScan::scan_file(loader, file, &source.text, options);
     let from = options.to.opposite();
+    let program = read::read(source, from, &scan);
     let scopes = symbol_spelling::scopes(from, &program, &scan);
     let names = SpellingMap::new(from, &program, &scopes, &scan, options.long_symbols);
     let known = ProgramFacts { names: &names, scopes: &scopes, scan: &scan };
@@ -219,33 +210,31 @@ fn convert_as_is(
 }
 
 fn notes(source: &Source, remarks: &[Unconverted], kept: &[Unconverted]) -> Vec<Note> {
-    let remarks = remarks.iter().map(|reason| (false, reason));
-    let mut all: Vec<(bool, &Unconverted)> =
-        remarks.chain(kept.iter().map(|reason| (true, reason))).collect();
-    all.sort_by_key(|(_, reason)| reason.at);
-    all.into_iter().map(|(kept, reason)| note(source, kept, reason)).collect()
+    let note = |kept: bool, reason: &Unconverted| {
+        let line = source.line(reason.at as u32);
+        let column = reason.at as u32 - source.line_start(line) + 1;
+        let what = if kept { "stays as it is: " } else { "" };
+        Note { line, column, kept, message: format!("{what}{}", reason.message) }
+    };
+    let mut notes: Vec<Note> = remarks.iter().map(|reason| note(false, reason)).collect();
+    notes.extend(kept.iter().map(|reason| note(true, reason)));
+    notes.sort_by_key(|note| (note.line, note.column));
+    notes
 }
 
 /// Returns a note for each included file that was not found.
 fn missing_files(program: &Program<'_>, scan: &SourceScan) -> Vec<Unconverted> {
-    let inserted = program.statements.iter().filter_map(|statement| match statement.body {
-        Body::Insert(name) if scan.included_file_name(name).is_none() => Some((statement, name)),
-        _ => None,
-    });
-    inserted
-        .map(|(statement, name)| {
+    let mut missing = Vec::new();
+    for statement in &program.statements {
+        if let Body::Insert(name) = statement.body
+            && scan.included_file_name(name).is_none()
+        {
             let name = String::from_utf8_lossy(name);
             let message = format!(
                 "cannot find {name}; it may hold macros or .RADIX, which change other lines"
             );
-            Unconverted::new(statement.operator.start, message)
-        })
-        .collect()
-}
-
-fn note(source: &Source, kept: bool, reason: &Unconverted) -> Note {
-    let line = source.line(reason.at as u32);
-    let column = reason.at as u32 - source.line_start(line) + 1;
-    let what = if kept { "stays as it is: " } else { "" };
-    Note { line, column, kept, message: format!("{what}{}", reason.message) }
+            missing.push(Unconverted::new(statement.operator.start, message));
+        }
+    }
+    missing
 }

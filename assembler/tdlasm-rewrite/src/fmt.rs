@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::convert::source_scan::{IncludeSearch, SourceScan};
+use crate::convert::source_scan::SourceScan;
 use crate::convert::{self, Dialect};
 use tdlasm::diag::DiagnosticCode;
 use tdlasm::source::{Loader, Origin, Source, SourceMap, plain_text};
@@ -99,8 +99,13 @@ impl Statements {
         let mut map = SourceMap::default();
         let index = map.add("".into(), Origin::File, text.to_vec())?;
         let source = map.get(index);
-        let search = IncludeSearch { loader, folders: &options.include_dirs };
-        let source_scan = SourceScan::scan_file(file, &source.text, &reading(options), &search);
+        // The scan depends on the dialect of the source, not on where it goes.
+        let options = convert::Options {
+            include_dirs: options.include_dirs.clone(),
+            long_symbols: options.long_symbols,
+            ..convert::Options::new(Dialect::Zilog)
+        };
+        let source_scan = SourceScan::scan_file(loader, file, &source.text, &options);
         let (list, end) = scan::statements(source, &source_scan);
         Some(Self { map, list, end })
     }
@@ -109,13 +114,6 @@ impl Statements {
     pub fn source(&self) -> &Source {
         self.map.get(0)
     }
-}
-
-/// The scan of the source depends on the source's dialect only.
-fn reading(options: &Options) -> convert::Options {
-    let include_dirs = options.include_dirs.clone();
-    let long_symbols = options.long_symbols;
-    convert::Options { long_symbols, include_dirs, ..convert::Options::new(Dialect::Zilog) }
 }
 
 /// Returns the modules of the file, and the messages about it: a text with errors keeps its bytes

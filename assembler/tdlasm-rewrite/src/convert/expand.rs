@@ -13,7 +13,7 @@ use tdlasm::source::{Loader, MemoryLoader, Origin, SourceMap, Span};
 use tdlasm::syntax::directive::{Directive, ObjectFormOption, OperandKind, Synonym};
 use tdlasm::syntax::{Cursor, lex};
 
-use super::mnemonics::{is_tdl_directive, tdl_forms};
+use super::mnemonics::tdl_forms;
 use super::options::Options;
 use super::source_scan::SourceScan;
 use super::target::Target;
@@ -200,7 +200,7 @@ impl ExpansionWriter<'_> {
         let old = parts.operands[..comma].trim_ascii();
         let new = &parts.operands[comma + 1..];
         let meaning = self.scan.original_name(old);
-        let no_symbol = is_tdl_directive(meaning) || !tdl_forms(meaning).is_empty();
+        let no_symbol = Directive::from_word(meaning).is_some() || !tdl_forms(meaning).is_empty();
         match no_symbol || self.scan.is_redefined(old) {
             true => Some(Vec::new()),
             false => Some([new.trim_ascii(), b" = ", old].concat()),

@@ -4,7 +4,6 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 use tdlasm::isa::{FORMS, Form, Register};
-use tdlasm::syntax::directive::Directive;
 
 /// The registers and conditions of Zilog's assemblers.
 const ZILOG_OPERANDS: [&str; 31] = [
@@ -12,11 +11,64 @@ const ZILOG_OPERANDS: [&str; 31] = [
     "IXH", "IXL", "IYH", "IYL", "NZ", "Z", "NC", "PO", "PE", "P", "M", "AF'", "NV", "V",
 ];
 
-/// The directives of Zilog's side that are written or read.
-const ZILOG_DIRECTIVES: [&str; 15] = [
-    "ORG", "EQU", "DEFL", "DB", "DEFB", "DEFM", "DW", "DEFW", "DS", "DEFS", "END", "INCLUDE",
-    "EXTERN", "GLOBAL", "PUBLIC",
+/// Zilog's names of the pairs, and the registers that stand for them in TDL.
+pub(super) const ZILOG_PAIRS: [(&str, Register); 7] = [
+    ("BC", Register::B),
+    ("DE", Register::D),
+    ("HL", Register::H),
+    ("SP", Register::Sp),
+    ("AF", Register::Psw),
+    ("IX", Register::X),
+    ("IY", Register::Y),
 ];
+
+/// The directives of Zilog's dialect that have a counterpart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ZilogDirective {
+    Bytes,
+    Words,
+    Reserve,
+    Origin,
+    End,
+    Include,
+    External,
+    Global,
+    Constant,
+    Variable,
+}
+
+impl ZilogDirective {
+    /// The names, with their counterparts in ASxxxx, where sources end without a directive. The
+    /// first of several is written.
+    const NAMES: [(&str, &str, Self); 15] = [
+        ("DB", ".DB", Self::Bytes),
+        ("DEFB", ".DB", Self::Bytes),
+        ("DEFM", ".DB", Self::Bytes),
+        ("DW", ".DW", Self::Words),
+        ("DEFW", ".DW", Self::Words),
+        ("DS", ".DS", Self::Reserve),
+        ("DEFS", ".DS", Self::Reserve),
+        ("ORG", ".ORG", Self::Origin),
+        ("END", "; END", Self::End),
+        ("INCLUDE", ".INCLUDE", Self::Include),
+        ("EXTERN", ".GLOBL", Self::External),
+        ("GLOBAL", ".GLOBL", Self::Global),
+        ("PUBLIC", ".GLOBL", Self::Global),
+        ("EQU", "=", Self::Constant),
+        ("DEFL", "=", Self::Variable),
+    ];
+
+    pub(super) fn from_word(word: &[u8]) -> Option<Self> {
+        let mut names = Self::NAMES.iter();
+        let known = names.find(|(name, ..)| word.eq_ignore_ascii_case(name.as_bytes()));
+        known.map(|(.., directive)| *directive)
+    }
+
+    pub(super) fn name(self, is_asxxxx: bool) -> &'static str {
+        let known = Self::NAMES.iter().find(|(.., directive)| *directive == self);
+        known.map_or("", |(name, asxxxx, _)| if is_asxxxx { asxxxx } else { name })
+    }
+}
 
 static TDL: LazyLock<FxHashMap<&str, &[Form]>> = LazyLock::new(|| {
     let forms = FORMS.chunk_by(|one, other| one.mnemonic == other.mnemonic);
@@ -38,6 +90,27 @@ pub(super) fn zilog_form(form: &Form) -> (&'static str, &'static str) {
     form.zilog.split_once(' ').unwrap_or((form.zilog, ""))
 }
 
+/// An operand in Zilog's spelling of a form.
+pub(super) enum ZilogOperand {
+    Literal(&'static str),
+    /// The operand of TDL with this number, perhaps in parentheses.
+    Placeholder {
+        number: usize,
+        inside: bool,
+    },
+}
+
+pub(super) fn zilog_operands(form: &Form) -> impl Iterator<Item = ZilogOperand> {
+    let tokens = zilog_form(form).1.split(',').filter(|token| !token.is_empty());
+    tokens.map(|token| match token {
+        "{0}" => ZilogOperand::Placeholder { number: 0, inside: false },
+        "{1}" => ZilogOperand::Placeholder { number: 1, inside: false },
+        "({0})" => ZilogOperand::Placeholder { number: 0, inside: true },
+        "({1})" => ZilogOperand::Placeholder { number: 1, inside: true },
+        word => ZilogOperand::Literal(word),
+    })
+}
+
 /// Returns the forms of a mnemonic in TDL; empty if `word` is not a mnemonic.
 pub fn tdl_forms(word: &[u8]) -> &'static [Form] {
     TDL.get(&*upper(word)).copied().unwrap_or_default()
@@ -45,11 +118,6 @@ pub fn tdl_forms(word: &[u8]) -> &'static [Form] {
 
 pub(super) fn is_zilog_mnemonic(word: &[u8]) -> bool {
     !zilog_forms(word).is_empty()
-}
-
-/// Returns `true` if a word is a directive in Zilog's dialect that has a counterpart.
-pub(super) fn is_zilog_directive(word: &[u8]) -> bool {
-    ZILOG_DIRECTIVES.iter().any(|name| word.eq_ignore_ascii_case(name.as_bytes()))
 }
 
 pub(super) fn zilog_forms(word: &[u8]) -> &'static [&'static Form] {
@@ -89,11 +157,6 @@ pub fn is_section(word: &[u8]) -> bool {
     [".PROG.", ".DATA.", ".BLNK."].iter().any(|name| word.eq_ignore_ascii_case(name.as_bytes()))
 }
 
-/// Whether TDL has this directive.
-pub fn is_tdl_directive(word: &[u8]) -> bool {
-    Directive::from_word(word).is_some()
-}
-
 /// Returns a word in upper case.
 fn upper(word: &[u8]) -> String {
     String::from_utf8_lossy(word).to_ascii_uppercase()
@@ -109,11 +172,5 @@ mod tests {
         assert!(tdl_forms(b"LD").is_empty() && is_zilog_mnemonic(b"ld"));
         assert!(!tdl_forms(b"JP").is_empty() && is_zilog_mnemonic(b"JP"));
         assert!(!is_zilog_mnemonic(b"MVI"));
-    }
-
-    #[test]
-    fn six_letters_of_a_directive_count() {
-        assert!(is_tdl_directive(b".external") && is_tdl_directive(b".ASCIIX"));
-        assert!(!is_tdl_directive(b".BYTES") && !is_tdl_directive(b"ORG"));
     }
 }

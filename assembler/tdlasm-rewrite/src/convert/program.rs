@@ -7,10 +7,6 @@ use tdlasm::syntax::Cursor;
 
 use super::expr::Node;
 
-/// The reason why some lists are copied unchanged.
-pub(super) const CURRENT_ADDRESS_IN_LIST: &str =
-    "after a comma, the current address has another value in some assemblers";
-
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unconverted {
     /// Offset in the text.
@@ -50,6 +46,12 @@ pub(super) struct Spaced<'t, T> {
 pub(super) enum Item<'t> {
     Text(Cow<'t, [u8]>),
     Value(Node<'t>),
+}
+
+impl Item<'_> {
+    pub(super) fn has_current_address(&self) -> bool {
+        matches!(self, Item::Value(node) if node.has_current_address())
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -141,21 +143,14 @@ impl<'t> Body<'t> {
     /// Calls `visit` with every expression of the statement.
     pub(super) fn expressions(&self, mut visit: impl FnMut(&Node<'t>)) {
         match self {
-            Body::Instruction(_, operands) => {
-                for operand in operands {
-                    match &operand.item {
-                        Operand::Index(_, node) | Operand::Value(node) => visit(node),
-                        Operand::Register(_) => {}
-                    }
-                }
-            }
-            Body::Bytes(items) => {
-                for item in items {
-                    if let Item::Value(node) = &item.item {
-                        visit(node);
-                    }
-                }
-            }
+            Body::Instruction(_, operands) => operands.iter().for_each(|one| match &one.item {
+                Operand::Index(_, node) | Operand::Value(node) => visit(node),
+                Operand::Register(_) => {}
+            }),
+            Body::Bytes(items) => items.iter().for_each(|one| match &one.item {
+                Item::Value(node) => visit(node),
+                Item::Text(_) => {}
+            }),
             Body::Words(nodes) => nodes.iter().for_each(|node| visit(&node.item)),
             Body::Assign { value: node, .. } | Body::Reserve(_, node) | Body::Origin(node) => {
                 visit(node);

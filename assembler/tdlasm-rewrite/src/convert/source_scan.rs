@@ -32,40 +32,44 @@ pub(crate) struct SourceScan {
     pub(super) inserted_radix: bool,
 }
 
-/// The places to look for inserted files in.
-pub(crate) struct IncludeSearch<'l> {
-    pub(crate) loader: &'l dyn Loader,
-    pub(crate) folders: &'l [PathBuf],
-}
-
 impl SourceScan {
+    /// Scans a source, and the files that it inserts.
     pub(crate) fn scan_file(
+        loader: &dyn Loader,
         file: &Path,
         text: &[u8],
         options: &Options,
-        search: &IncludeSearch<'_>,
     ) -> Self {
         // On Zilog's side all letters count anyway.
         let long_symbols = options.long_symbols || options.to == Dialect::Tdl;
         let writes_radix = options.target.is_some();
         let mut scan = Self { long_symbols, writes_radix, ..Self::default() };
-        let mut open = scan.scan_text(text, file, search);
+        let search = |file: &Path, name: &str| {
+            let mut folders = vec![file.parent().unwrap_or(Path::new(""))];
+            folders.extend(options.include_dirs.iter().map(PathBuf::as_path));
+            find_inserted(loader, &folders, name)
+        };
+        let mut open = scan.scan_text(text, file, &search);
         while let Some(path) = open.pop() {
             if scan.included.len() < MAX_INCLUDED_FILES
                 && scan.included.insert(path.clone())
-                && let Ok(text) = search.loader.load(&path)
+                && let Ok(text) = loader.load(&path)
             {
                 let text = plain_text(&text).0;
                 scan.inserted_radix |= has_radix(&text);
-                open.extend(scan.scan_text(&text, &path, search));
+                open.extend(scan.scan_text(&text, &path, &search));
             }
         }
         scan
     }
 
     /// Collects from one text; returns the files that it inserts.
-    fn scan_text(&mut self, text: &[u8], file: &Path, search: &IncludeSearch<'_>) -> Vec<PathBuf> {
-        let folder = file.parent().unwrap_or(Path::new(""));
+    fn scan_text(
+        &mut self,
+        text: &[u8],
+        file: &Path,
+        search: &impl Fn(&Path, &str) -> Option<(String, PathBuf)>,
+    ) -> Vec<PathBuf> {
         let mut found = Vec::new();
         let mut words = LineWords::default();
         for line in text.split(|byte| matches!(byte, b'\n' | b'\r')) {
@@ -73,7 +77,7 @@ impl SourceScan {
                 && !self.inserts.contains_key(&name)
             {
                 let spelling = String::from_utf8_lossy(&name).into_owned();
-                let place = search.find(folder, &spelling);
+                let place = search(file, &spelling);
                 self.inserts.insert(name, place.as_ref().map(|(spelling, _)| spelling.clone()));
                 found.extend(place.map(|(_, path)| path));
             }
@@ -97,7 +101,9 @@ impl SourceScan {
                 (Some(Directive::Define), _) => self.mark_redefined(next(at)),
                 (Some(Directive::Synonym(_)), _) => {
                     self.mark_redefined(next(at + 1));
-                    self.rename(next(at), next(at + 1));
+                    if let (Some(old), Some(new)) = (next(at), next(at + 1)) {
+                        self.synonyms.insert(self.significant_part(new), old.to_vec());
+                    }
                 }
                 (None, b"MACRO") => {
                     self.mark_redefined(next(at));
@@ -107,10 +113,9 @@ impl SourceScan {
                 }
                 // A symbol of another module is not an instruction either.
                 (Some(Directive::External), _) => {
-                    let names = words.ranges[at + 1..].iter();
-                    let names = names.map(|name| self.significant_part(&line[name.clone()]));
-                    let names: Vec<Vec<u8>> = names.collect();
-                    self.external.extend(names);
+                    for name in &words.ranges[at + 1..] {
+                        self.external.insert(self.significant_part(&line[name.clone()]));
+                    }
                 }
                 (Some(Directive::Insert), _) | (None, b"INCLUDE") => {
                     return Some(file_name(behind).to_vec());
@@ -138,12 +143,6 @@ impl SourceScan {
     fn mark_redefined(&mut self, name: Option<&[u8]>) {
         if let Some(name) = name {
             self.redefined.insert(self.significant_part(name));
-        }
-    }
-
-    fn rename(&mut self, old: Option<&[u8]>, new: Option<&[u8]>) {
-        if let (Some(old), Some(new)) = (old, new) {
-            self.synonyms.insert(self.significant_part(new), old.to_vec());
         }
     }
 
@@ -185,15 +184,6 @@ impl SourceScan {
     /// The inserted file's name with its extension, if the file was found.
     pub(super) fn included_file_name(&self, name: &[u8]) -> Option<&str> {
         self.inserts.get(name)?.as_deref()
-    }
-}
-
-impl IncludeSearch<'_> {
-    /// Returns the name of an inserted file as it was found, and its path.
-    fn find(&self, beside: &Path, name: &str) -> Option<(String, PathBuf)> {
-        let mut folders = vec![beside];
-        folders.extend(self.folders.iter().map(PathBuf::as_path));
-        find_inserted(self.loader, &folders, name)
     }
 }
 
@@ -242,5 +232,6 @@ pub(super) fn file_name(operand: &[u8]) -> &[u8] {
 }
 
 pub(super) fn has_radix(text: &[u8]) -> bool {
-    text.windows(6).any(|word| word.eq_ignore_ascii_case(b".RADIX"))
+    let is_radix = |word: &[u8]| Directive::from_word(word) == Some(Directive::Radix);
+    memchr::memchr_iter(b'.', text).any(|at| text.get(at..at + 6).is_some_and(is_radix))
 }

@@ -119,7 +119,7 @@ impl<'t> Scan<'t> {
         let word = self.slice(word);
         let meaning = self.source_scan.original_name(word);
         let known =
-            !mnemonics::tdl_forms(meaning).is_empty() || mnemonics::is_tdl_directive(meaning);
+            !mnemonics::tdl_forms(meaning).is_empty() || Directive::from_word(meaning).is_some();
         !known || (meaning == word && self.source_scan.is_redefined(word))
     }
 

@@ -1,6 +1,8 @@
 //! The spelling of a single name in the other dialect, regardless of other names.
 
-use super::super::mnemonics;
+use tdlasm::syntax::directive::Directive;
+
+use super::super::mnemonics::{self, ZilogDirective};
 use super::super::options::Dialect;
 
 /// Other words that have a meaning there, mnemonics and our directives aside.
@@ -29,7 +31,7 @@ pub(super) fn is_reserved(from: Dialect, name: &[u8]) -> bool {
 fn is_zilog_word(name: &[u8]) -> bool {
     mnemonics::is_zilog_operand(name)
         || mnemonics::is_zilog_mnemonic(name)
-        || mnemonics::is_zilog_directive(name)
+        || ZilogDirective::from_word(name).is_some()
         || RESERVED.iter().any(|word| name.eq_ignore_ascii_case(word.as_bytes()))
 }
 
@@ -37,7 +39,7 @@ fn is_tdl_word(name: &[u8]) -> bool {
     name == b"."
         || mnemonics::tdl_register(name).is_some()
         || !mnemonics::tdl_forms(name).is_empty()
-        || mnemonics::is_tdl_directive(name)
+        || Directive::from_word(name).is_some()
         || mnemonics::is_section(name)
 }
 

@@ -1,25 +1,22 @@
-//! What the writers of both dialects share: names, values, and where assemblers disagree.
+//! Writes statements in the other dialect: what both have in common, and where assemblers disagree.
+
+mod tdl;
+mod zilog;
 
 use std::borrow::Cow;
 
 use tdlasm::syntax::expr::BinaryOp;
 
 use super::expr::{Node, Number};
-use super::program::{ConvertResult, Unconverted};
+use super::options::Dialect;
+use super::program::{Body, ConvertResult, Spaced, Unconverted};
 use super::source_scan::SourceScan;
 use super::symbol_spelling::SpellingMap;
 use super::target::Target;
 
-/// A statement in the other dialect: its operator and operands.
-#[derive(Debug, Default)]
-pub(super) struct ConvertedStatement {
-    pub(super) operator: String,
-    pub(super) operands: Vec<u8>,
-}
-
-/// The facts that a statement is written with.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct StatementContext<'a> {
+/// Writes the operands of a statement, with what must be known for that.
+#[derive(Debug)]
+pub(super) struct StatementWriter<'a> {
     pub(super) names: &'a SpellingMap,
     pub(super) scan: &'a SourceScan,
     pub(super) scope: u32,
@@ -27,6 +24,7 @@ pub(super) struct StatementContext<'a> {
     pub(super) radix: Option<u8>,
     /// The offset that an [`Unconverted`] refers to.
     pub(super) at: usize,
+    pub(super) to: Dialect,
     /// The assembler that is written for.
     pub(super) target: Option<Target>,
     /// `true` if bytes or an origin come before the statement.
@@ -34,6 +32,8 @@ pub(super) struct StatementContext<'a> {
     pub(super) assigned: AssignmentFacts,
     /// Whether mnemonics are written in small letters.
     pub(super) is_lowercase: bool,
+    /// The operands.
+    pub(super) out: Vec<u8>,
 }
 
 /// Facts of an assignment for assemblers that read a source once.
@@ -47,25 +47,58 @@ pub(super) struct AssignmentFacts {
     pub(super) is_cyclic: bool,
 }
 
-impl StatementContext<'_> {
+impl StatementWriter<'_> {
+    /// Writes the operands of a statement, and returns its operator.
+    pub(super) fn statement(&mut self, body: &Body<'_>) -> ConvertResult<String> {
+        let operator = match self.to {
+            Dialect::Tdl => self.tdl_statement(body)?,
+            Dialect::Zilog => self.zilog_statement(body)?,
+        };
+        Ok(self.match_case(operator))
+    }
+
     /// Returns the reason why the statement is copied unchanged.
     pub(super) fn unconverted<T>(&self, message: impl Into<Cow<'static, str>>) -> ConvertResult<T> {
         Unconverted::fail(self.at, message)
     }
 
-    /// The spelling of a symbol in the dialect that is written.
-    pub(super) fn name(&self, name: &[u8]) -> ConvertResult<Vec<u8>> {
-        if self.scan.is_redefined(name) {
-            return self.unconverted(format!(
-                "{} is a macro or has been redefined",
-                String::from_utf8_lossy(name)
-            ));
-        }
-        Ok(self.names.spelling(name, self.scope))
+    pub(super) fn push(&mut self, text: impl AsRef<[u8]>) {
+        self.out.extend_from_slice(text.as_ref());
     }
 
-    pub(super) fn match_case(&self, word: &str) -> String {
+    /// Writes elements with commas between them.
+    fn list<T>(
+        &mut self,
+        items: &[Spaced<'_, T>],
+        write: impl Fn(&mut Self, &T) -> ConvertResult<()>,
+    ) -> ConvertResult<()> {
+        for (at, item) in items.iter().enumerate() {
+            if at > 0 {
+                self.push(b",");
+                self.push(item.blanks);
+            }
+            write(self, &item.item)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a symbol as the other dialect spells it.
+    pub(super) fn symbol(&mut self, name: &&[u8]) -> ConvertResult<()> {
+        if self.scan.is_redefined(name) {
+            let name = String::from_utf8_lossy(name);
+            return self.unconverted(format!("{name} is a macro or has been redefined"));
+        }
+        self.push(self.names.spelling(name, self.scope));
+        Ok(())
+    }
+
+    fn match_case(&self, word: &str) -> String {
         if self.is_lowercase { word.to_ascii_lowercase() } else { word.to_owned() }
+    }
+
+    /// Writes a register or a fixed operand.
+    fn word(&mut self, word: &str) {
+        self.push(self.match_case(word));
     }
 
     /// Returns `true` if the target takes the syntax of ASxxxx.
@@ -73,9 +106,14 @@ impl StatementContext<'_> {
         self.target.is_some_and(Target::is_asxxxx)
     }
 
-    /// A number as Zilog's side spells it.
-    pub(super) fn number(&self, number: &Number<'_>) -> String {
-        if self.is_asxxxx() { number.prefixed() } else { number.spelling() + number.suffix() }
+    /// Returns the name of the target, for messages.
+    fn target_name(&self) -> &'static str {
+        self.target.map_or("", Target::name)
+    }
+
+    /// The value in unbounded arithmetic, if it depends on this source only.
+    pub(super) fn exact_value(&self, node: &Node<'_>) -> Option<i64> {
+        node.exact_value(&mut |name| self.names.value_facts(name, self.scope).value)
     }
 
     pub(super) fn is_portable(&self, node: &Node<'_>) -> bool {
@@ -93,7 +131,7 @@ impl StatementContext<'_> {
 
     /// Refuses shifts by unknown counts and divisions by what may be zero, whose results differ.
     pub(super) fn check_right_side(&self, op: BinaryOp, right: &Node<'_>) -> ConvertResult<()> {
-        let value = right.exact_value(&mut |name| self.names.value_facts(name, self.scope).value);
+        let value = self.exact_value(right);
         // A divisor that is 0 modulo 65536 is enough to refuse: some count with 16 bits.
         let zero = value.is_none_or(|value| value & 0xFFFF == 0);
         match (op, value) {
@@ -106,5 +144,14 @@ impl StatementContext<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Writes a number as Zilog's side spells it.
+    pub(super) fn zilog_number(&mut self, number: &Number<'_>) {
+        let text = match self.is_asxxxx() {
+            true => number.prefixed(),
+            false => number.spelling() + number.suffix(),
+        };
+        self.push(text);
     }
 }
