@@ -10,12 +10,12 @@ pub(crate) mod columns;
 mod converter;
 mod expand;
 mod expr;
+mod expr_parser;
 pub mod mnemonics;
 mod options;
 mod program;
 mod read;
 pub(crate) mod source_scan;
-pub(crate) mod statement_end;
 mod symbol_spelling;
 mod target;
 mod tdl_expr;
@@ -27,10 +27,10 @@ use std::path::{Path, PathBuf};
 
 use tdlasm::source::{Loader, MemoryLoader, Origin, Source, SourceMap, plain_text};
 
-use converter::ProgramFacts;
-use program::{Body, Program, Unconverted};
+use program::{Body, Statement, Unconverted};
 use source_scan::SourceScan;
 use symbol_spelling::SpellingMap;
+use write::ProgramFacts;
 
 pub use options::{Dialect, Options};
 pub use target::Target;
@@ -223,9 +223,9 @@ fn notes(source: &Source, remarks: &[Unconverted], kept: &[Unconverted]) -> Vec<
 }
 
 /// Returns a note for each included file that was not found.
-fn missing_files(program: &Program<'_>, scan: &SourceScan) -> Vec<Unconverted> {
+fn missing_files(program: &[Statement<'_>], scan: &SourceScan) -> Vec<Unconverted> {
     let mut missing = Vec::new();
-    for statement in &program.statements {
+    for statement in program {
         if let Body::Insert(name) = statement.body
             && scan.included_file_name(name).is_none()
         {

@@ -11,7 +11,6 @@
 //! Operands, comments, texts of several lines, line ends and the text after `.END` are unchanged.
 //! So are blanks after the arguments of a macro, since they are part of the last one.
 
-mod scan;
 mod write;
 
 use std::io;
@@ -21,11 +20,12 @@ use thiserror::Error;
 
 use crate::convert::source_scan::SourceScan;
 use crate::convert::{self, Dialect};
+use crate::statement;
 use tdlasm::diag::DiagnosticCode;
 use tdlasm::source::{Loader, Origin, Source, SourceMap, plain_text};
 use tdlasm::{asm, module::Module};
 
-pub use scan::StatementParts;
+pub use crate::statement::StatementParts;
 
 /// Options for parsing the source.
 #[derive(Debug, Clone, Default)]
@@ -106,7 +106,7 @@ impl Statements {
             ..convert::Options::new(Dialect::Zilog)
         };
         let source_scan = SourceScan::scan_file(loader, file, &source.text, &options);
-        let (list, end) = scan::statements(source, &source_scan);
+        let (list, end) = statement::statements(source, &source_scan);
         Some(Self { map, list, end })
     }
 

@@ -10,3 +10,4 @@
 
 pub mod convert;
 pub mod fmt;
+mod statement;

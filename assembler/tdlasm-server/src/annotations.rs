@@ -56,14 +56,14 @@ pub(super) fn lenses(file: &File<'_>) -> Vec<CodeLens> {
     let lines = file.lines();
     let Some(program) = file.programs().next() else { return Vec::new() };
     let index = program.file(&file.path);
-    let listed = &program.assembly;
+    let assembly = &program.assembly;
     let mut lenses = Vec::new();
     for place in program.definitions().into_iter().filter(|place| Some(place.file) == index) {
         let name = program.name(place.name);
         if name.kind != NameKind::Label || !name.exported {
             continue;
         }
-        let path = straight_path(&listed.listing, &listed.modules, &name.spelling);
+        let path = straight_path(&assembly.listing, &assembly.modules, &name.spelling);
         let Ok(found) = path else { continue };
         let title = format!(
             "{} T-states straight through, {} instructions, {} conditional",

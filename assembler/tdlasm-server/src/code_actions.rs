@@ -110,8 +110,8 @@ fn absolute_jump(
     let word = &file.text[parts.operator.clone()];
     let (_, new) =
         ABSOLUTE.iter().find(|(relative, _)| word.eq_ignore_ascii_case(relative.as_bytes()))?;
-    let is_small = word.first().is_some_and(u8::is_ascii_lowercase);
-    let new = if is_small { new.to_ascii_lowercase() } else { (*new).to_owned() };
+    let is_lowercase = word.first().is_some_and(u8::is_ascii_lowercase);
+    let new = if is_lowercase { new.to_ascii_lowercase() } else { (*new).to_owned() };
     let range = file.lines().range(parts.operator.clone());
     Some((format!("Write {new}"), TextEdit::new(range, new)))
 }

@@ -8,11 +8,9 @@ use super::columns::{LineWriter, column};
 use super::expr::Node;
 use super::mnemonics;
 use super::options::{Dialect, Options};
-use super::program::{Body, ConvertResult, Program, Statement, Unconverted};
-use super::source_scan::SourceScan;
-use super::symbol_spelling::{Scopes, SpellingMap};
+use super::program::{Body, ConvertResult, Statement, Unconverted};
 use super::target::Target;
-use super::write::{AssignmentFacts, StatementWriter};
+use super::write::{AssignmentFacts, ProgramFacts, StatementWriter};
 
 #[derive(Debug, Default)]
 pub(super) struct Output {
@@ -25,23 +23,16 @@ pub(super) struct Output {
     pub(super) source_dialect_only: usize,
 }
 
-pub(super) struct ProgramFacts<'a> {
-    pub(super) names: &'a SpellingMap,
-    pub(super) scopes: &'a Scopes,
-    pub(super) scan: &'a SourceScan,
-}
-
 pub(super) fn write(
     text: &[u8],
-    program: &Program<'_>,
+    program: &[Statement<'_>],
     options: &Options,
     known: &ProgramFacts<'_>,
 ) -> Output {
     let is_lowercase = is_mostly_lowercase(text, program);
     let mut writing = Converter {
         text,
-        to: options.to,
-        target: options.target,
+        options,
         assigned: assignment_facts(program, known),
         known,
         is_lowercase,
@@ -52,7 +43,7 @@ pub(super) fn write(
     };
     writing.area(program);
     let mut at = 0;
-    for (index, statement) in program.statements.iter().enumerate() {
+    for (index, statement) in program.iter().enumerate() {
         writing.output.text.extend_from_slice(&text[at..statement.span.start]);
         writing.statement(index, statement);
         at = statement.span.end;
@@ -62,22 +53,22 @@ pub(super) fn write(
 }
 
 /// Finds the assignments with forward references, and those of symbols that are assigned once.
-fn assignment_facts(program: &Program<'_>, known: &ProgramFacts<'_>) -> Vec<AssignmentFacts> {
+fn assignment_facts(program: &[Statement<'_>], known: &ProgramFacts<'_>) -> Vec<AssignmentFacts> {
     let spelled =
         |name: &[u8], index: usize| known.names.spelling(name, known.scopes.bodies[index]);
     let mut counts: HashMap<Vec<u8>, usize> = HashMap::new();
-    for (index, statement) in program.statements.iter().enumerate() {
-        if let Body::Assign { name, .. } = &statement.body {
-            *counts.entry(spelled(name, index)).or_default() += 1;
+    for (index, statement) in program.iter().enumerate() {
+        if let Body::Assign { symbol, .. } = &statement.body {
+            *counts.entry(spelled(symbol.name, index)).or_default() += 1;
         }
     }
     let mut defined = HashSet::new();
-    let mut found = vec![AssignmentFacts::default(); program.statements.len()];
+    let mut found = vec![AssignmentFacts::default(); program.len()];
     let mut unresolved = Vec::new();
-    for (index, statement) in program.statements.iter().enumerate() {
+    for (index, statement) in program.iter().enumerate() {
         defined.extend(statement.labels.iter().map(|label| spelled(label.name, index)));
-        let Body::Assign { name, value, .. } = &statement.body else { continue };
-        let name = spelled(name, index);
+        let Body::Assign { symbol, value, .. } = &statement.body else { continue };
+        let name = spelled(symbol.name, index);
         let mut used = Vec::new();
         value.any(&mut |node| {
             used.extend(if let Node::Name(used) = node {
@@ -148,8 +139,8 @@ fn moves_address(body: &Body<'_>) -> bool {
 }
 
 /// Whether most operators are in small letters.
-fn is_mostly_lowercase(text: &[u8], program: &Program<'_>) -> bool {
-    let operators = program.statements.iter().map(|statement| &statement.operator);
+fn is_mostly_lowercase(text: &[u8], program: &[Statement<'_>]) -> bool {
+    let operators = program.iter().map(|statement| &statement.operator);
     let letters = operators.filter_map(|operator| {
         text[operator.start..operator.end].iter().find(|byte| byte.is_ascii_alphabetic())
     });
@@ -168,8 +159,7 @@ struct Style<'t> {
 
 struct Converter<'t, 'k> {
     text: &'t [u8],
-    to: Dialect,
-    target: Option<Target>,
+    options: &'k Options,
     /// By statement: what an assembler that reads a source once must know of an assignment.
     assigned: Vec<AssignmentFacts>,
     known: &'k ProgramFacts<'k>,
@@ -183,17 +173,17 @@ struct Converter<'t, 'k> {
 
 impl<'t, 'k> Converter<'t, 'k> {
     fn is_asxxxx(&self) -> bool {
-        self.target.is_some_and(Target::is_asxxxx)
+        self.options.target.is_some_and(Target::is_asxxxx)
     }
 
     /// Begins a source of ASxxxx by an absolute area, in which an origin and every expression are
     /// allowed, unless it has no origin and is to be linked.
-    fn area(&mut self, program: &Program<'_>) {
+    fn area(&mut self, program: &[Statement<'_>]) {
         let is_origin = |statement: &Statement<'_>| matches!(statement.body, Body::Origin(_));
         let is_shared = |statement: &Statement<'_>| {
             matches!(statement.body, Body::External(_) | Body::Global(_))
         };
-        let mut statements = program.statements.iter();
+        let mut statements = program.iter();
         let is_linked = statements.clone().any(is_shared) && !statements.any(is_origin);
         if self.is_asxxxx() && !is_linked {
             self.output.text.extend_from_slice(b"\t.area\tABS (ABS)");
@@ -225,13 +215,12 @@ impl<'t, 'k> Converter<'t, 'k> {
         let letter = operator.iter().find(|byte| byte.is_ascii_alphabetic());
         let named = letter.is_some() && !matches!(statement.body, Body::Assign { .. });
         StatementWriter {
-            names: self.known.names,
-            scan: self.known.scan,
+            known: self.known,
             scope: self.known.scopes.bodies[index],
             radix: statement.radix,
             at: statement.operator.start,
-            to: self.to,
-            target: self.target,
+            to: self.options.to,
+            target: self.options.target,
             placed: self.placed,
             assigned: self.assigned[index],
             is_lowercase: if named {
@@ -327,12 +316,12 @@ impl<'t, 'k> Converter<'t, 'k> {
     /// Writes the labels and the assigned name; returns the offset in the source after them.
     fn labels(&mut self, statement: &Statement<'t>, first_label: usize, scope: u32) -> usize {
         let line_end = self.line_end();
-        let has_colon = self.to == Dialect::Zilog && !self.is_asxxxx();
+        let has_colon = self.options.to == Dialect::Zilog && !self.is_asxxxx();
         let known = self.known;
         let out = &mut self.output.text;
         let mut at = statement.span.start;
         for (number, label) in statement.labels.iter().enumerate() {
-            if number > 0 && self.to == Dialect::Zilog {
+            if number > 0 && self.options.to == Dialect::Zilog {
                 out.extend_from_slice(line_end);
             } else {
                 out.extend_from_slice(&self.text[at..label.at]);
@@ -342,16 +331,16 @@ impl<'t, 'k> Converter<'t, 'k> {
             out.push(b':');
             at = label.end;
         }
-        if let Body::Assign { name, at: start, end, .. } = statement.body {
+        if let Body::Assign { symbol, .. } = &statement.body {
             // GNU as wants the name of an EQU at the start of its line.
-            if self.to == Dialect::Tdl {
-                out.extend_from_slice(&self.text[at..start]);
+            if self.options.to == Dialect::Tdl {
+                out.extend_from_slice(&self.text[at..symbol.at]);
             } else if !statement.labels.is_empty() {
                 out.extend_from_slice(line_end);
             }
-            out.extend_from_slice(&known.names.spelling(name, scope));
+            out.extend_from_slice(&known.names.spelling(symbol.name, scope));
             out.extend_from_slice(if has_colon { b":" } else { b"" });
-            at = end;
+            at = symbol.end;
         }
         at
     }
@@ -375,7 +364,7 @@ impl<'t, 'k> Converter<'t, 'k> {
             let blanks = self.blanks(at);
             let names =
                 statement.labels.len() + usize::from(matches!(statement.body, Body::Assign { .. }));
-            if names == 0 || names > 1 && self.to == Dialect::Zilog && !blanks.is_empty() {
+            if names == 0 || names > 1 && self.options.to == Dialect::Zilog && !blanks.is_empty() {
                 // A second label was moved to a line of its own, so the column after it has no
                 // meaning.
                 line.push(blanks);

@@ -60,9 +60,7 @@ pub(super) enum Body<'t> {
     Instruction(&'static Form, Vec<Spaced<'t, Operand<'t>>>),
     /// The name's value, final or until the next assignment. The name and its colon end at `end`.
     Assign {
-        name: &'t [u8],
-        at: usize,
-        end: usize,
+        symbol: Label<'t>,
         fixed: bool,
         value: Node<'t>,
     },
@@ -111,20 +109,6 @@ pub(super) struct Statement<'t> {
     pub(super) radix: Option<u8>,
     /// The name of the macro that a statement copied unchanged defines.
     pub(super) defines: Option<&'t [u8]>,
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Program<'t> {
-    pub(super) statements: Vec<Statement<'t>>,
-}
-
-impl<'t> Program<'t> {
-    /// Adds a statement; returns `true` if more may follow it.
-    pub(super) fn add(&mut self, statement: Statement<'t>) -> bool {
-        let goes_on = !matches!(statement.body, Body::End(_));
-        self.statements.push(statement);
-        goes_on
-    }
 }
 
 impl<'t> Body<'t> {

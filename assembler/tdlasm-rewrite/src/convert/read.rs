@@ -12,19 +12,17 @@ use tdlasm::syntax::{Cursor, lex};
 
 use super::expr::Node;
 use super::options::Dialect;
-use super::program::{
-    Body, ConvertResult, Item, Label, Program, Spaced, Statement, TextRange, Unconverted,
-};
+use super::program::{Body, ConvertResult, Item, Label, Spaced, Statement, TextRange, Unconverted};
 use super::source_scan::{SourceScan, file_name, has_radix};
-use super::statement_end::{bracket_depth, line_end, statement_end};
-use super::{mnemonics, zilog_expr};
+use super::{expr_parser, mnemonics, zilog_expr};
+use crate::statement::{bracket_depth, line_end, statement_end};
 
 /// Why some lists are copied unchanged.
 const CURRENT_ADDRESS_IN_LIST: &str =
     "after a comma, the current address has another value in some assemblers";
 
 /// Reads a source up to and with `.END` or `END`.
-pub(super) fn read<'t>(source: &'t Source, from: Dialect, scan: &SourceScan) -> Program<'t> {
+pub(super) fn read<'t>(source: &'t Source, from: Dialect, scan: &SourceScan) -> Vec<Statement<'t>> {
     let text = &source.text[..];
     let mut parser = StatementParser {
         source,
@@ -39,11 +37,15 @@ pub(super) fn read<'t>(source: &'t Source, from: Dialect, scan: &SourceScan) -> 
             Dialect::Zilog => zilog::blocks(text),
         },
     };
-    let mut program = Program::default();
-    while !parser.cursor.rest().is_empty() && program.add(parser.statement()) {
+    let mut statements = Vec::new();
+    while !parser.cursor.rest().is_empty() {
+        statements.push(parser.statement());
+        if let Some(Statement { body: Body::End(_), .. }) = statements.last() {
+            break;
+        }
         parser.cursor.skip_line();
     }
-    program
+    statements
 }
 
 struct StatementParser<'t, 'f> {
@@ -152,7 +154,7 @@ impl<'t> StatementParser<'t, '_> {
             self.cursor.move_to(*end as u32);
             return None;
         }
-        let end = statement_end(self.source, word, operator.end);
+        let end = statement_end(self.source, self.scan, word, operator.end);
         self.cursor.move_to(end as u32);
         let kept = &text[start..end];
         let mut behind = Cursor::new(&text[operator.end..end], end as u32);
@@ -177,14 +179,14 @@ impl<'t> StatementParser<'t, '_> {
 
     fn optional_value(&mut self) -> ConvertResult<Option<Node<'t>>> {
         let before = self.cursor.clone();
-        let value = match self.from {
-            Dialect::Tdl => self.tdl_value()?,
-            Dialect::Zilog => zilog_expr::read(&mut self.cursor)?,
-        };
-        if value.is_none() {
-            self.cursor = before;
+        match expr_parser::read(&mut self.cursor, self.from, self.radix)? {
+            Some(value) if self.from == Dialect::Tdl => self.settled(value).map(Some),
+            Some(value) => Ok(Some(value)),
+            None => {
+                self.cursor = before;
+                Ok(None)
+            }
         }
-        Ok(value)
     }
 
     /// Reads elements between commas; `has_here` finds those with the current address.

@@ -17,12 +17,8 @@ const MAX_INCLUDED_FILES: usize = 1000;
 #[derive(Debug, Default)]
 pub(crate) struct SourceScan {
     long_symbols: bool,
-    redefined: FxHashSet<Vec<u8>>,
-    /// The earlier names of operators and macros by their new ones.
-    synonyms: FxHashMap<Vec<u8>, Vec<u8>>,
-    assigned: FxHashMap<Vec<u8>, u32>,
-    defined: FxHashSet<Vec<u8>>,
-    external: FxHashSet<Vec<u8>>,
+    names: FxHashMap<Vec<u8>, NameFacts>,
+    synonyms: usize,
     inserts: FxHashMap<Vec<u8>, Option<String>>,
     /// `true` if `.RADIX` is dropped, since every number is written with its radix.
     pub(super) writes_radix: bool,
@@ -30,6 +26,18 @@ pub(crate) struct SourceScan {
     pub(super) included: FxHashSet<PathBuf>,
     /// Whether an inserted file has `.RADIX`.
     pub(super) inserted_radix: bool,
+}
+
+/// What is known of a name.
+#[derive(Debug, Default)]
+struct NameFacts {
+    /// The earlier name of an operator or macro.
+    original: Option<Vec<u8>>,
+    is_redefined: bool,
+    is_defined: bool,
+    is_external: bool,
+    /// How often it is assigned a value.
+    assigned: u32,
 }
 
 impl SourceScan {
@@ -71,9 +79,8 @@ impl SourceScan {
         search: &impl Fn(&Path, &str) -> Option<(String, PathBuf)>,
     ) -> Vec<PathBuf> {
         let mut found = Vec::new();
-        let mut words = LineWords::default();
         for line in text.split(|byte| matches!(byte, b'\n' | b'\r')) {
-            if let Some(name) = self.scan_line(line, &mut words)
+            if let Some(name) = self.scan_line(line)
                 && !self.inserts.contains_key(&name)
             {
                 let spelling = String::from_utf8_lossy(&name).into_owned();
@@ -86,35 +93,35 @@ impl SourceScan {
     }
 
     /// Collects from one line; returns the file that it inserts.
-    fn scan_line(&mut self, line: &[u8], words: &mut LineWords) -> Option<Vec<u8>> {
-        words.read(line);
-        let next = |at: usize| words.get(line, at + 1);
-        for (at, range) in words.ranges.iter().enumerate() {
+    fn scan_line(&mut self, line: &[u8]) -> Option<Vec<u8>> {
+        let (words, end) = words(line);
+        let word_at = |at: usize| words.get(at).map(|range| &line[range.clone()]);
+        let next = |at: usize| word_at(at + 1);
+        for (at, range) in words.iter().enumerate() {
             let word = &line[range.clone()];
-            let behind = &line[range.end..words.end];
+            let behind = &line[range.end..end];
             self.name(word, behind);
             match (Directive::from_word(word), word.to_ascii_uppercase().as_slice()) {
                 (None, b"EQU" | b"DEFL") if at > 0 => {
-                    let before = &line[words.ranges[at - 1].clone()];
-                    *self.assigned.entry(self.significant_part(before)).or_default() += 1;
+                    let before = &line[words[at - 1].clone()];
+                    self.facts_mut(before).assigned += 1;
                 }
                 (Some(Directive::Define), _) => self.mark_redefined(next(at)),
                 (Some(Directive::Synonym(_)), _) => {
                     self.mark_redefined(next(at + 1));
                     if let (Some(old), Some(new)) = (next(at), next(at + 1)) {
-                        self.synonyms.insert(self.significant_part(new), old.to_vec());
+                        self.facts_mut(new).original = Some(old.to_vec());
+                        self.synonyms += 1;
                     }
                 }
                 (None, b"MACRO") => {
                     self.mark_redefined(next(at));
-                    self.mark_redefined(
-                        at.checked_sub(1).and_then(|before| words.get(line, before)),
-                    );
+                    self.mark_redefined(at.checked_sub(1).and_then(word_at));
                 }
                 // A symbol of another module is not an instruction either.
                 (Some(Directive::External), _) => {
-                    for name in &words.ranges[at + 1..] {
-                        self.external.insert(self.significant_part(&line[name.clone()]));
+                    for name in &words[at + 1..] {
+                        self.facts_mut(&line[name.clone()]).is_external = true;
                     }
                 }
                 (Some(Directive::Insert), _) | (None, b"INCLUDE") => {
@@ -130,19 +137,18 @@ impl SourceScan {
     fn name(&mut self, word: &[u8], behind: &[u8]) {
         match behind.trim_ascii_start().first() {
             Some(b'=') => {
-                *self.assigned.entry(self.significant_part(word)).or_default() += 1;
-                self.defined.insert(self.significant_part(word));
+                let facts = self.facts_mut(word);
+                facts.assigned += 1;
+                facts.is_defined = true;
             }
-            Some(b':') => {
-                self.defined.insert(self.significant_part(word));
-            }
+            Some(b':') => self.facts_mut(word).is_defined = true,
             _ => {}
         }
     }
 
     fn mark_redefined(&mut self, name: Option<&[u8]>) {
         if let Some(name) = name {
-            self.redefined.insert(self.significant_part(name));
+            self.facts_mut(name).is_redefined = true;
         }
     }
 
@@ -150,9 +156,10 @@ impl SourceScan {
     pub(crate) fn original_name<'n>(&'n self, name: &'n [u8]) -> &'n [u8] {
         let mut name = name;
         // Synonyms may be circular.
-        for _ in 0..self.synonyms.len() {
-            let Some(old) = self.synonyms.get(&self.significant_part(name)) else { break };
-            name = old;
+        for _ in 0..self.synonyms {
+            let original = self.facts(name).and_then(|facts| facts.original.as_ref());
+            let Some(original) = original else { break };
+            name = original;
         }
         name
     }
@@ -162,23 +169,31 @@ impl SourceScan {
         name[..length].to_ascii_uppercase()
     }
 
+    fn facts(&self, name: &[u8]) -> Option<&NameFacts> {
+        self.names.get(&self.significant_part(name))
+    }
+
+    fn facts_mut(&mut self, name: &[u8]) -> &mut NameFacts {
+        self.names.entry(self.significant_part(name)).or_default()
+    }
+
     /// Returns `true` if the name is a macro's or was redefined.
     pub(crate) fn is_redefined(&self, name: &[u8]) -> bool {
-        !self.redefined.is_empty() && self.redefined.contains(&self.significant_part(name))
+        self.facts(name).is_some_and(|facts| facts.is_redefined)
     }
 
     /// Whether the name has a label or an assignment somewhere.
     pub(super) fn is_defined(&self, name: &[u8]) -> bool {
-        self.defined.contains(&self.significant_part(name))
+        self.facts(name).is_some_and(|facts| facts.is_defined)
     }
 
     pub(super) fn is_external(&self, name: &[u8]) -> bool {
-        self.external.contains(&self.significant_part(name))
+        self.facts(name).is_some_and(|facts| facts.is_external)
     }
 
     /// Whether the name is assigned more than once.
     pub(super) fn is_variable(&self, name: &[u8]) -> bool {
-        self.assigned.get(&self.significant_part(name)).is_some_and(|count| *count > 1)
+        self.facts(name).is_some_and(|facts| facts.assigned > 1)
     }
 
     /// The inserted file's name with its extension, if the file was found.
@@ -187,39 +202,25 @@ impl SourceScan {
     }
 }
 
-/// The words of a line outside of quotes, up to the comment; the vector is reused.
-#[derive(Default)]
-struct LineWords {
-    ranges: Vec<Range<usize>>,
-    /// The end of the line, or the beginning of its comment.
-    end: usize,
-}
-
-impl LineWords {
-    fn read(&mut self, line: &[u8]) {
-        let is_word = |byte: u8| lex::is_symbol(byte) || is_zilog_symbol(byte);
-        self.ranges.clear();
-        let mut at = 0;
-        while let Some(byte) = line.get(at).filter(|byte| **byte != b';') {
-            let rest = &line[at + 1..];
-            let length = if is_word(*byte) {
-                1 + rest.iter().take_while(|byte| is_word(**byte)).count()
-            } else if matches!(byte, b'\'' | b'"') {
-                memchr::memchr(*byte, rest).map_or(1, |close| close + 2)
-            } else {
-                1
-            };
-            if is_word(*byte) {
-                self.ranges.push(at..at + length);
-            }
-            at += length;
+/// Returns the words of a line outside of quotes, and the end of the line or the start of its
+/// comment.
+fn words(line: &[u8]) -> (Vec<Range<usize>>, usize) {
+    let is_word = |byte: u8| lex::is_symbol(byte) || is_zilog_symbol(byte);
+    let mut ranges = Vec::new();
+    let mut at = 0;
+    while let Some(byte) = line.get(at).filter(|byte| **byte != b';') {
+        let rest = &line[at + 1..];
+        let start = at;
+        at += match *byte {
+            byte if is_word(byte) => 1 + rest.iter().take_while(|byte| is_word(**byte)).count(),
+            b'\'' | b'"' => memchr::memchr(*byte, rest).map_or(1, |close| close + 2),
+            _ => 1,
+        };
+        if is_word(*byte) {
+            ranges.push(start..at);
         }
-        self.end = at;
     }
-
-    fn get<'l>(&self, line: &'l [u8], at: usize) -> Option<&'l [u8]> {
-        self.ranges.get(at).map(|range| &line[range.clone()])
-    }
+    (ranges, at)
 }
 
 /// The name of a file, perhaps in quotes.

@@ -1,14 +1,12 @@
 //! Expressions in TDL's syntax.
 
 use tdlasm::syntax::expr::BinaryOp;
-use tdlasm::syntax::{Cursor, lex};
+use tdlasm::syntax::lex;
 
 use super::expr::{Node, Number, Unary};
+use super::expr_parser::ExprParser;
 use super::program::{ConvertResult, Unconverted};
 use super::write::StatementWriter;
-
-/// Expressions with more operators, parentheses and operands than this are kept.
-pub(super) const MAX_NODES: usize = 200;
 
 const DISAGREEMENT: &str = "assemblers disagree on the division or right shift of values that may \
     be negative; write (value&0FFFFH) for an unsigned number";
@@ -17,35 +15,9 @@ const DISAGREEMENT: &str = "assemblers disagree on the division or right shift o
 const NOT_RANK: u8 = 4;
 const LOOSEST: u8 = 7;
 
-/// Reads the longest expression at the cursor, blanks before it too; `None` if there is none.
-pub(super) fn read<'t>(
-    cursor: &mut Cursor<'t>,
-    radix: Option<u8>,
-) -> ConvertResult<Option<Node<'t>>> {
-    cursor.skip_blanks();
-    let begins = |byte: u8| lex::is_symbol(byte) || b"'\"-#+(^".contains(&byte);
-    if !cursor.peek().is_some_and(begins) {
-        return Ok(None);
-    }
-    ExprParser { cursor, radix, prefix: None, nodes: 0 }.level(LOOSEST).map(Some)
-}
-
-struct ExprParser<'c, 't> {
-    cursor: &'c mut Cursor<'t>,
-    radix: Option<u8>,
-    /// The radix of the next number or parenthesis.
-    prefix: Option<u8>,
-    nodes: usize,
-}
-
 impl<'t> ExprParser<'_, 't> {
-    fn here(&self) -> usize {
-        self.cursor.offset() as usize
-    }
-
-    /// Returns `Err` with a reason at the cursor.
-    fn fail<T>(&self, message: &'static str) -> ConvertResult<T> {
-        Unconverted::fail(self.here(), message)
+    pub(super) fn tdl_expression(&mut self) -> ConvertResult<Node<'t>> {
+        self.level(LOOSEST)
     }
 
     /// Reads operands and the operators between them that bind at least as tight as `loosest`.
@@ -66,14 +38,9 @@ impl<'t> ExprParser<'_, 't> {
         }
     }
 
-    fn operand(&mut self) -> ConvertResult<Node<'t>> {
-        self.nodes += 1;
-        if self.nodes > MAX_NODES {
-            return self.fail("the expression is too long to be converted");
-        }
-        self.cursor.skip_blanks();
+    pub(super) fn tdl_operand(&mut self) -> ConvertResult<Node<'t>> {
         match self.cursor.peek() {
-            Some(b'0'..=b'9') => self.number(),
+            Some(b'0'..=b'9') => self.tdl_number(),
             Some(byte) if lex::is_symbol(byte) => self.symbol(),
             Some(b'\'' | b'"') => self.quoted(),
             Some(sign @ (b'+' | b'-')) => {
@@ -85,7 +52,6 @@ impl<'t> ExprParser<'_, 't> {
                 self.cursor.advance(1);
                 Ok(Node::Unary(Unary::Not, Box::new(self.level(NOT_RANK - 1)?)))
             }
-            Some(b'(') => self.group(),
             _ => match self.cursor.take(lex::radix_prefix) {
                 Some(radix) => {
                     self.prefix = Some(radix);
@@ -96,20 +62,7 @@ impl<'t> ExprParser<'_, 't> {
         }
     }
 
-    fn group(&mut self) -> ConvertResult<Node<'t>> {
-        self.cursor.advance(1);
-        let outside = self.radix;
-        self.radix = self.prefix.take().or(outside);
-        let inner = self.level(LOOSEST)?;
-        self.radix = outside;
-        self.cursor.skip_blanks();
-        if !self.cursor.eat(b')') {
-            return self.fail("a parenthesis is not closed");
-        }
-        Ok(Node::Group(Box::new(inner)))
-    }
-
-    fn number(&mut self) -> ConvertResult<Node<'t>> {
+    fn tdl_number(&mut self) -> ConvertResult<Node<'t>> {
         let at = self.here();
         let rest = self.cursor.rest();
         let known = self.prefix.take().or(self.radix);

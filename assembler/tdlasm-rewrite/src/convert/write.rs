@@ -11,14 +11,21 @@ use super::expr::{Node, Number};
 use super::options::Dialect;
 use super::program::{Body, ConvertResult, Spaced, Unconverted};
 use super::source_scan::SourceScan;
-use super::symbol_spelling::SpellingMap;
+use super::symbol_spelling::{Scopes, SpellingMap};
 use super::target::Target;
+
+/// What is known of a program before it is written.
+#[derive(Debug)]
+pub(super) struct ProgramFacts<'a> {
+    pub(super) names: &'a SpellingMap,
+    pub(super) scopes: &'a Scopes,
+    pub(super) scan: &'a SourceScan,
+}
 
 /// Writes the operands of a statement, with what must be known for that.
 #[derive(Debug)]
 pub(super) struct StatementWriter<'a> {
-    pub(super) names: &'a SpellingMap,
-    pub(super) scan: &'a SourceScan,
+    pub(super) known: &'a ProgramFacts<'a>,
     pub(super) scope: u32,
     /// The radix of the place, for a reader of TDL.
     pub(super) radix: Option<u8>,
@@ -84,11 +91,11 @@ impl StatementWriter<'_> {
 
     /// Writes a symbol as the other dialect spells it.
     pub(super) fn symbol(&mut self, name: &&[u8]) -> ConvertResult<()> {
-        if self.scan.is_redefined(name) {
+        if self.known.scan.is_redefined(name) {
             let name = String::from_utf8_lossy(name);
             return self.unconverted(format!("{name} is a macro or has been redefined"));
         }
-        self.push(self.names.spelling(name, self.scope));
+        self.push(self.known.names.spelling(name, self.scope));
         Ok(())
     }
 
@@ -113,11 +120,11 @@ impl StatementWriter<'_> {
 
     /// The value in unbounded arithmetic, if it depends on this source only.
     pub(super) fn exact_value(&self, node: &Node<'_>) -> Option<i64> {
-        node.exact_value(&mut |name| self.names.value_facts(name, self.scope).value)
+        node.exact_value(&mut |name| self.known.names.value_facts(name, self.scope).value)
     }
 
     pub(super) fn is_portable(&self, node: &Node<'_>) -> bool {
-        node.is_portable(&mut |name| self.names.value_facts(name, self.scope))
+        node.is_portable(&mut |name| self.known.names.value_facts(name, self.scope))
     }
 
     /// Returns `true` if the operation is portable only with a portable operand on this side.

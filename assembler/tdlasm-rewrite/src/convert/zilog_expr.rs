@@ -1,13 +1,13 @@
 //! Expressions in Zilog's syntax, as far as pasmo, z80asm and GNU as agree.
 
 use tdlasm::syntax::expr::BinaryOp;
-use tdlasm::syntax::{Cursor, lex};
+use tdlasm::syntax::lex;
 
 use super::expr::{Blanks, Node, Number, Unary};
+use super::expr_parser::ExprParser;
 use super::mnemonics::{is_zilog_operand, is_zilog_symbol};
 use super::program::{ConvertResult, Unconverted};
 use super::target::Target;
-use super::tdl_expr::MAX_NODES;
 use super::write::StatementWriter;
 
 /// Why signs in front of operators are copied unchanged.
@@ -44,33 +44,9 @@ pub(super) fn symbol(text: &[u8]) -> &[u8] {
     if text.first().is_some_and(u8::is_ascii_digit) { b"" } else { &text[..length] }
 }
 
-/// Reads the longest expression at the cursor, blanks before it too; `None` if there is none.
-pub(super) fn read<'t>(cursor: &mut Cursor<'t>) -> ConvertResult<Option<Node<'t>>> {
-    cursor.skip_blanks();
-    let begins = |byte: u8| is_zilog_symbol(byte) || b"'\"-~+($%".contains(&byte);
-    if !cursor.peek().is_some_and(begins) {
-        return Ok(None);
-    }
-    ExprParser { cursor, nodes: 0 }.list().map(Some)
-}
-
-struct ExprParser<'c, 't> {
-    cursor: &'c mut Cursor<'t>,
-    nodes: usize,
-}
-
 impl<'t> ExprParser<'_, 't> {
-    fn here(&self) -> usize {
-        self.cursor.offset() as usize
-    }
-
-    /// Returns `Err` with a reason at the cursor.
-    fn fail<T>(&self, message: &'static str) -> ConvertResult<T> {
-        Unconverted::fail(self.here(), message)
-    }
-
     /// Reads operands and all operators between them; the order of evaluation is found afterwards.
-    fn list(&mut self) -> ConvertResult<Node<'t>> {
+    pub(super) fn zilog_expression(&mut self) -> ConvertResult<Node<'t>> {
         let start = self.here();
         let mut operands = vec![self.operand()?];
         let mut operators = Vec::new();
@@ -104,12 +80,7 @@ impl<'t> ExprParser<'_, 't> {
         Ok(Some(*op))
     }
 
-    fn operand(&mut self) -> ConvertResult<Node<'t>> {
-        self.nodes += 1;
-        if self.nodes > MAX_NODES {
-            return self.fail("the expression is too long to be converted");
-        }
-        self.cursor.skip_blanks();
+    pub(super) fn zilog_operand(&mut self) -> ConvertResult<Node<'t>> {
         let word = symbol(self.cursor.rest());
         let unary = match self.cursor.peek() {
             Some(b'+') => Some(Unary::Plus),
@@ -127,30 +98,15 @@ impl<'t> ExprParser<'_, 't> {
             return Ok(Node::Unary(op, Box::new(inner)));
         }
         match self.cursor.peek() {
-            Some(b'(') => self.group(),
             Some(b'\'' | b'"') => self.character(),
-            Some(b'0'..=b'9' | b'$' | b'%') => self.number(),
-            _ if !word.is_empty() => self.name(word),
+            Some(b'0'..=b'9' | b'$' | b'%') => self.zilog_number(),
+            _ if is_zilog_operand(word) => self.fail("a register or condition has no value"),
+            _ if !word.is_empty() => {
+                self.cursor.advance(word.len());
+                Ok(Node::Name(word))
+            }
             _ => self.fail("a number or symbol is missing here"),
         }
-    }
-
-    fn group(&mut self) -> ConvertResult<Node<'t>> {
-        self.cursor.advance(1);
-        let inner = self.list()?;
-        self.cursor.skip_blanks();
-        if !self.cursor.eat(b')') {
-            return self.fail("a parenthesis is not closed");
-        }
-        Ok(Node::Group(Box::new(inner)))
-    }
-
-    fn name(&mut self, word: &'t [u8]) -> ConvertResult<Node<'t>> {
-        if is_zilog_operand(word) {
-            return self.fail("a register or condition has no value");
-        }
-        self.cursor.advance(word.len());
-        Ok(Node::Name(word))
     }
 
     /// A single character; on escapes and several characters, assemblers disagree. GNU as reads
@@ -169,7 +125,7 @@ impl<'t> ExprParser<'_, 't> {
         }
     }
 
-    fn number(&mut self) -> ConvertResult<Node<'t>> {
+    fn zilog_number(&mut self) -> ConvertResult<Node<'t>> {
         let at = self.here();
         let rest = self.cursor.rest();
         let (skipped, radix) = match rest {

@@ -8,8 +8,8 @@ use tdlasm::syntax::expr::BinaryOp;
 use tdlasm::syntax::lex;
 
 use super::super::expr::{Node, Number};
-use super::super::program::{Body, ConvertResult, Item, Spaced, TextRange, Unconverted};
-use super::super::{mnemonics, tdl_expr};
+use super::super::mnemonics;
+use super::super::program::{Body, ConvertResult, Item, Label, Spaced, TextRange, Unconverted};
 use super::{CURRENT_ADDRESS_IN_LIST, StatementParser};
 
 impl<'t> StatementParser<'t, '_> {
@@ -107,13 +107,7 @@ impl<'t> StatementParser<'t, '_> {
         }
         let fixed = fixed || !self.scan.is_variable(name);
         let end = at + name.len();
-        Ok(Body::Assign { name, at, end, fixed, value: self.value()? })
-    }
-
-    /// Reads the longest expression at the cursor, if there is one.
-    pub(super) fn tdl_value(&mut self) -> ConvertResult<Option<Node<'t>>> {
-        let node = tdl_expr::read(&mut self.cursor, self.radix)?;
-        node.map(|node| self.settled(node)).transpose()
+        Ok(Body::Assign { symbol: Label { name, at, end }, fixed, value: self.value()? })
     }
 
     /// Replaces names of registers and instructions, which have values in TDL only, by numbers.

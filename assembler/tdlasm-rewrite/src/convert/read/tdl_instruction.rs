@@ -5,7 +5,7 @@ use tdlasm::syntax::lex;
 
 use super::super::expr::Node;
 use super::super::program::{Body, ConvertResult, Operand, Spaced, Unconverted};
-use super::super::{mnemonics, tdl_expr};
+use super::super::{expr_parser, mnemonics};
 use super::StatementParser;
 
 impl<'t> StatementParser<'t, '_> {
@@ -37,7 +37,7 @@ impl<'t> StatementParser<'t, '_> {
 
     fn tdl_operand(&mut self) -> ConvertResult<Operand<'t>> {
         let at = self.here();
-        let node = tdl_expr::read(&mut self.cursor, self.radix)?;
+        let node = expr_parser::read(&mut self.cursor, self.from, self.radix)?;
         let before = self.cursor.clone();
         self.cursor.skip_blanks();
         if self.cursor.eat(b'(') {

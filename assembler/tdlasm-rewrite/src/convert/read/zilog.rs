@@ -7,10 +7,10 @@ use tdlasm::syntax::expr::BinaryOp;
 use super::super::expr::Node;
 use super::super::mnemonics::{self, ZilogDirective, is_zilog_symbol};
 use super::super::program::{Body, ConvertResult, Label, TextRange, Unconverted};
-use super::super::statement_end::line_end;
 use super::super::zilog_expr::is_plain;
 use super::StatementParser;
 use crate::convert::options::Dialect;
+use crate::statement::line_end;
 
 impl<'t> StatementParser<'t, '_> {
     /// Reads operator and operands; a label before an assignment is the name that it assigns.
@@ -53,14 +53,13 @@ impl<'t> StatementParser<'t, '_> {
         })
     }
 
-    fn zilog_assignment(&mut self, label: Label<'t>, word: &[u8]) -> ConvertResult<Body<'t>> {
-        let Label { name, at, end } = label;
-        if mnemonics::is_zilog_operand(name) || self.scan.is_redefined(name) {
-            return Unconverted::fail(at, "this name cannot be given a value");
+    fn zilog_assignment(&mut self, symbol: Label<'t>, word: &[u8]) -> ConvertResult<Body<'t>> {
+        if mnemonics::is_zilog_operand(symbol.name) || self.scan.is_redefined(symbol.name) {
+            return Unconverted::fail(symbol.at, "this name cannot be given a value");
         }
         let value = self.value()?;
         let fixed = ZilogDirective::from_word(word) == Some(ZilogDirective::Constant);
-        Ok(Body::Assign { name, at, end, fixed, value })
+        Ok(Body::Assign { symbol, fixed, value })
     }
 
     fn zilog_body(

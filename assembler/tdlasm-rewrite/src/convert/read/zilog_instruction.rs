@@ -2,7 +2,6 @@
 
 use tdlasm::isa::{Form, Prefix, Register, Slot};
 use tdlasm::syntax::expr::BinaryOp;
-use tdlasm::syntax::lex;
 
 use super::super::expr::{Node, Unary};
 use super::super::mnemonics::{self, ZILOG_PAIRS, ZilogOperand};
@@ -40,20 +39,11 @@ impl<'t> StatementParser<'t, '_> {
     }
 
     fn zilog_operands(&mut self) -> ConvertResult<Vec<Spaced<'t, Given<'t>>>> {
-        let mut list = Vec::new();
         let before = self.cursor.clone();
         self.cursor.skip_blanks();
-        if self.cursor.at_statement_end() {
-            self.cursor = before;
-            return Ok(list);
-        }
-        loop {
-            let blanks = self.cursor.take(lex::blanks).unwrap_or_default();
-            list.push(Spaced { blanks, item: self.zilog_operand()? });
-            if !self.cursor.eat_behind_blanks(b',') {
-                return Ok(list);
-            }
-        }
+        let is_end = self.cursor.at_statement_end();
+        self.cursor = before;
+        if is_end { Ok(Vec::new()) } else { self.list(Self::zilog_operand, |_| false) }
     }
 
     fn zilog_operand(&mut self) -> ConvertResult<Given<'t>> {

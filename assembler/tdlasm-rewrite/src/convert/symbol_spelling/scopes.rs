@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::program::{Body, Program, Statement};
+use super::super::program::{Body, Statement};
 use super::super::source_scan::SourceScan;
 use super::spelling::Visibility;
 
@@ -35,7 +35,7 @@ pub(in super::super) struct Scopes {
 impl Scopes {
     /// Returns the scopes of a TDL source, in which a local symbol begins with two periods. Those
     /// with a single definition count as global.
-    pub(super) fn of_tdl(program: &Program<'_>, scan: &SourceScan) -> Self {
+    pub(super) fn of_tdl(program: &[Statement<'_>], scan: &SourceScan) -> Self {
         let mut definitions: FxHashMap<Vec<u8>, Scope> = FxHashMap::default();
         let mut several = FxHashSet::default();
         let is_local = |name: &[u8], _: &[u8]| name.starts_with(b"..");
@@ -55,7 +55,7 @@ impl Scopes {
 
     /// Returns the scopes of a Zilog source, in which `__L`, and `G__L` after the symbol G, are
     /// local if all uses are within one scope.
-    pub(super) fn of_zilog(program: &Program<'_>) -> Self {
+    pub(super) fn of_zilog(program: &[Statement<'_>]) -> Self {
         let mut global: FxHashSet<Vec<u8>> = FxHashSet::default();
         for round in 0.. {
             let is_local = |name: &[u8], outer: &[u8]| {
@@ -83,7 +83,7 @@ impl Scopes {
 
     /// Finds the scopes; `is_local` gets a symbol's name and the global symbol of the scope.
     fn found(
-        program: &Program<'_>,
+        program: &[Statement<'_>],
         is_local: impl Fn(&[u8], &[u8]) -> bool,
         key: impl Fn(&[u8]) -> Vec<u8>,
     ) -> Self {
@@ -96,14 +96,14 @@ impl Scopes {
                 scopes.globals.push(name.to_vec());
             }
         };
-        for statement in &program.statements {
+        for statement in program {
             for label in &statement.labels {
                 enter(&mut scopes, &mut symbols, label.name);
                 scopes.labels.push(scopes.last());
             }
             scopes.bodies.push(scopes.last());
-            if let Body::Assign { name, .. } = statement.body {
-                enter(&mut scopes, &mut symbols, name);
+            if let Body::Assign { symbol, .. } = &statement.body {
+                enter(&mut scopes, &mut symbols, symbol.name);
             }
             if let Some(name) = statement.defines {
                 enter(&mut scopes, &mut macros, name);
@@ -153,12 +153,12 @@ fn local_rest<'n>(name: &'n [u8], outer: &[u8]) -> Option<&'n [u8]> {
 
 /// Calls `visit` with each name of the program, its place and scope, and what is done with it.
 pub(super) fn walk(
-    program: &Program<'_>,
+    program: &[Statement<'_>],
     scopes: &Scopes,
     mut visit: impl FnMut(&[u8], usize, Scope, Role),
 ) {
     let mut label_scopes = scopes.labels.iter();
-    for (statement, scope) in program.statements.iter().zip(&scopes.bodies) {
+    for (statement, scope) in program.iter().zip(&scopes.bodies) {
         for label in &statement.labels {
             let scope = label_scopes.next().copied().unwrap_or_default();
             visit(label.name, label.at, scope, Role::Label);
@@ -178,7 +178,7 @@ fn walk_body(statement: &Statement<'_>, mut visit: impl FnMut(&[u8], usize, Role
         });
     });
     match &statement.body {
-        Body::Assign { name, at, .. } => visit(name, *at, Role::Assigned),
+        Body::Assign { symbol, .. } => visit(symbol.name, symbol.at, Role::Assigned),
         Body::External(names) | Body::Global(names) => {
             names.iter().for_each(|name| visit(name.item, at, Role::Use));
         }

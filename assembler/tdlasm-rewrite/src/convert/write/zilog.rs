@@ -42,7 +42,7 @@ impl StatementWriter<'_> {
                 ZilogDirective::End
             }
             Body::Insert(name) => {
-                let found = self.scan.included_file_name(name).map(str::as_bytes);
+                let found = self.known.scan.included_file_name(name).map(str::as_bytes);
                 self.push([b"\"", found.unwrap_or(name), b"\""].concat());
                 ZilogDirective::Include
             }
