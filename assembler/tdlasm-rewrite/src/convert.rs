@@ -11,11 +11,9 @@ mod converter;
 mod expand;
 mod expr;
 mod expr_parser;
-pub mod mnemonics;
 mod options;
 mod program;
 mod read;
-pub(crate) mod source_scan;
 mod symbol_spelling;
 mod target;
 mod tdl_expr;
@@ -28,9 +26,10 @@ use std::path::{Path, PathBuf};
 use tdlasm::source::{Loader, MemoryLoader, Origin, Source, SourceMap, plain_text};
 
 use program::{Body, Statement, Unconverted};
-use source_scan::SourceScan;
 use symbol_spelling::SpellingMap;
 use write::ProgramFacts;
+
+use crate::source_scan::SourceScan;
 
 pub use options::{Dialect, Options};
 pub use target::Target;
@@ -126,7 +125,7 @@ fn convert_expanded(
     options: &Options,
 ) -> Option<Conversion> {
     options.target?;
-    let scan = SourceScan::scan_file(loader, file, &source.text, options);
+    let scan = scan(loader, file, source, options);
     let expanded = expand::expand(loader, file, &scan, options)?;
     let mut map = SourceMap::default();
     let index = map.add(source.name.clone(), Origin::File, expanded.text)?;
@@ -188,6 +187,12 @@ fn unchanged(source: &Source) -> Conversion {
     Conversion { text: source.text.to_vec(), notes: vec![note], converted: 0, included: Vec::new() }
 }
 
+fn scan(loader: &dyn Loader, file: &Path, source: &Source, options: &Options) -> SourceScan {
+    // On Zilog's side all letters count anyway.
+    let long_symbols = options.long_symbols || options.to == Dialect::Tdl;
+    SourceScan::scan_file(loader, file, &source.text, &options.include_dirs, long_symbols)
+}
+
 /// Converts without expansion; counts the statements valid only in the source's dialect.
 fn convert_as_is(
     loader: &dyn Loader,
@@ -195,9 +200,9 @@ fn convert_as_is(
     source: &Source,
     options: &Options,
 ) -> (Conversion, usize) {
-    let scan = SourceScan::scan_file(loader, file, &source.text, options);
+    let scan = scan(loader, file, source, options);
     let from = options.to.opposite();
-    let program = read::read(source, from, &scan);
+    let program = read::read(source, options, &scan);
     let scopes = symbol_spelling::scopes(from, &program, &scan);
     let names = SpellingMap::new(from, &program, &scopes, &scan, options.long_symbols);
     let known = ProgramFacts { names: &names, scopes: &scopes, scan: &scan };

@@ -18,8 +18,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::convert::source_scan::SourceScan;
-use crate::convert::{self, Dialect};
+use crate::source_scan::SourceScan;
 use crate::statement;
 use tdlasm::diag::DiagnosticCode;
 use tdlasm::source::{Loader, Origin, Source, SourceMap, plain_text};
@@ -99,13 +98,9 @@ impl Statements {
         let mut map = SourceMap::default();
         let index = map.add("".into(), Origin::File, text.to_vec())?;
         let source = map.get(index);
-        // The scan depends on the dialect of the source, not on where it goes.
-        let options = convert::Options {
-            include_dirs: options.include_dirs.clone(),
-            long_symbols: options.long_symbols,
-            ..convert::Options::new(Dialect::Zilog)
-        };
-        let source_scan = SourceScan::scan_file(loader, file, &source.text, &options);
+        let Options { include_dirs, long_symbols } = options;
+        let source_scan =
+            SourceScan::scan_file(loader, file, &source.text, include_dirs, *long_symbols);
         let (list, end) = statement::statements(source, &source_scan);
         Some(Self { map, list, end })
     }

@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use crate::convert::mnemonics;
-use crate::convert::source_scan::SourceScan;
+use crate::mnemonics;
+use crate::source_scan::SourceScan;
 use tdlasm::source::Source;
 use tdlasm::syntax::directive::{Directive, OperandKind};
 use tdlasm::syntax::{Cursor, lex};
@@ -99,19 +99,16 @@ pub(crate) fn statement_end(
     from: usize,
 ) -> usize {
     let mut scan = Scanner::new(source, source_scan, from..source.text.len());
-    let last = match Directive::from_word(operator).map(Directive::operands) {
+    match Directive::from_word(operator).map(Directive::operands) {
         Some(OperandKind::Macro) => scan.whole_definition(),
-        Some(OperandKind::Condition | OperandKind::TextCondition(_)) => conditional(source, from),
-        kind => {
-            match kind {
-                Some(OperandKind::Texts) => scan.texts(usize::MAX),
-                Some(OperandKind::Text) => scan.texts(1),
-                _ => _ = scan.brackets_of_call(),
-            }
-            scan.here()
+        Some(OperandKind::Condition | OperandKind::TextCondition(_)) => scan.whole_conditional(),
+        Some(OperandKind::Texts) => scan.texts(usize::MAX),
+        Some(OperandKind::Text) => scan.texts(1),
+        Some(OperandKind::Expressions | OperandKind::File) | None => {
+            scan.brackets_of_call();
         }
-    };
-    line_end(&source.text, last)
+    }
+    line_end(&source.text, scan.here())
 }
 
 /// Returns the number of open brackets after a text, given the number before it.
@@ -133,29 +130,7 @@ pub(crate) fn line_end(text: &[u8], at: usize) -> usize {
     memchr::memchr2(b'\n', b'\r', &text[at..]).map_or(text.len(), |length| at + length)
 }
 
-/// Only its first line if at most a comment follows the bracket that the line leaves open: the
-/// lines of the text are then separate statements.
-fn conditional(source: &Source, from: usize) -> usize {
-    let text = &source.text[..];
-    let end = line_end(text, from);
-    let mut open = Vec::new();
-    for at in memchr::memchr2_iter(b'[', b']', &text[from..end]).map(|at| from + at) {
-        if text[at] == b'[' {
-            open.push(at);
-        } else {
-            open.pop();
-        }
-    }
-    let (Some(first), Some(last)) = (open.first(), open.last()) else { return from };
-    let mut behind = Cursor::new(&text[last + 1..], text.len() as u32);
-    behind.skip_blanks();
-    if behind.at_statement_end() {
-        from
-    } else {
-        source.closing_bracket(*first as u32).map_or(from, |close| close as usize)
-    }
-}
-
+/// Reads the fields of statements.
 pub(crate) struct Scanner<'t> {
     source: &'t Source,
     source_scan: &'t SourceScan,
@@ -179,7 +154,7 @@ impl<'t> Scanner<'t> {
         self.cursor.offset() as usize
     }
 
-    pub(crate) fn slice(&self, range: &Range<usize>) -> &'t [u8] {
+    fn slice(&self, range: &Range<usize>) -> &'t [u8] {
         &self.source.text[range.clone()]
     }
 
@@ -337,16 +312,40 @@ impl<'t> Scanner<'t> {
         self.cursor.skip_blanks();
     }
 
-    /// A definition and, perhaps after empty lines, its text in brackets; returns their end.
-    fn whole_definition(&mut self) -> usize {
+    /// A definition and, perhaps after empty lines, its text in brackets.
+    fn whole_definition(&mut self) {
         self.definition();
-        let head = self.here();
+        let head = self.cursor.clone();
         while matches!(self.cursor.peek(), Some(b'\n' | b'\r' | b';')) {
             self.cursor.skip_line();
             self.cursor.skip_blanks();
         }
-        let has_text = self.cursor.peek() == Some(b'[') && self.skip_brackets();
-        if has_text { self.here() } else { head }
+        if self.cursor.peek() != Some(b'[') || !self.skip_brackets() {
+            self.cursor = head;
+        }
+    }
+
+    /// A conditional up to the bracket that closes its text; nothing if at most a comment follows
+    /// the bracket that the line leaves open: the lines of the text are then separate statements.
+    fn whole_conditional(&mut self) {
+        let line = self.here()..line_end(&self.source.text, self.here());
+        let mut open = Vec::new();
+        for at in line {
+            match self.source.text[at] {
+                b'[' => open.push(at as u32),
+                b']' => drop(open.pop()),
+                _ => {}
+            }
+        }
+        let (Some(first), Some(last)) = (open.first(), open.last()) else { return };
+        let mut behind = self.cursor.clone();
+        behind.move_to(last + 1);
+        behind.skip_blanks();
+        if !behind.at_statement_end()
+            && let Some(close) = self.source.closing_bracket(*first)
+        {
+            self.cursor.move_to(close);
+        }
     }
 
     fn conditional(&mut self, argument: impl FnOnce(&mut Self)) {

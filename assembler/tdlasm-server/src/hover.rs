@@ -8,7 +8,7 @@ use tdlasm::listing::{ListingLine, RelocValue};
 use tdlasm::references::{NameKind, ReferenceRole};
 use tdlasm::syntax::directive::Directive;
 use tdlasm::syntax::lex;
-use tdlasm_rewrite::convert::mnemonics;
+use tdlasm_rewrite::mnemonics;
 
 use super::positions::LineIndex;
 use super::symbol_identity::{self, Occurrence};

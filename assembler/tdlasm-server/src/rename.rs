@@ -8,7 +8,7 @@ use lsp_types::{PrepareRenameResponse, TextEdit, Uri, WorkspaceEdit};
 use tdlasm::references::{NameKind, ReferenceRole, References};
 use tdlasm::syntax::directive::Directive;
 use tdlasm::syntax::lex;
-use tdlasm_rewrite::convert::mnemonics::{is_section, tdl_forms, tdl_register};
+use tdlasm_rewrite::mnemonics::{is_section, tdl_forms, tdl_register};
 
 use super::analysis::Analysis;
 use super::documents::Overlay;

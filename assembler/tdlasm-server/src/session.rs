@@ -17,26 +17,14 @@ use lsp_types::{
     SemanticTokensOptions, ServerCapabilities, ServerInfo, SignatureHelpOptions,
     TextDocumentSyncCapability, TextDocumentSyncKind, WorkDoneProgressOptions,
 };
-use serde::Deserialize;
 use serde_json::Value;
 use tdlasm::asm::Options;
 use tdlasm::project::FILE_NAME;
 
 use super::diagnostics::PublishedDiagnostics;
 use super::tokens::TokenCache;
-use super::workspace::Workspace;
+use super::workspace::{InitOptions, Workspace};
 use super::{documents, tokens};
-
-/// The editor's `initializationOptions`.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(super) struct InitOptions {
-    /// Symbols that are defined before the first line.
-    pub(super) define: std::collections::BTreeMap<String, u16>,
-    pub(super) include: Vec<PathBuf>,
-    pub(super) long_symbols: bool,
-    pub(super) pabs: bool,
-}
 
 #[derive(Debug)]
 pub(super) struct Session {

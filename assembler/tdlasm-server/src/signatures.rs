@@ -4,8 +4,8 @@ use lsp_types::{ParameterInformation, ParameterLabel, SignatureHelp, SignatureIn
 use tdlasm::isa::Form;
 use tdlasm::references::ReferenceRole;
 use tdlasm::syntax::lex;
-use tdlasm_rewrite::convert::mnemonics;
 use tdlasm_rewrite::fmt::StatementParts;
+use tdlasm_rewrite::mnemonics;
 
 use super::symbol_identity;
 use super::words::statement_at;

@@ -10,7 +10,7 @@ use lsp_types::{
 };
 use tdlasm::references::NameKind;
 use tdlasm::syntax::directive::Directive;
-use tdlasm_rewrite::convert::mnemonics::{tdl_forms, tdl_register};
+use tdlasm_rewrite::mnemonics::{tdl_forms, tdl_register};
 
 use super::positions::{LineIndex, utf16_len};
 use super::words::{ScannedWord, WordKind, scan};

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use lsp_types::Uri;
+use serde::Deserialize;
 use tdlasm::asm::Options;
 use tdlasm::project::{FILE_NAME, Program, Project};
 use tdlasm_rewrite::fmt::{self, Statements};
@@ -14,12 +15,22 @@ use tdlasm_rewrite::fmt::{self, Statements};
 use super::analysis::Analysis;
 use super::documents::{self, Documents, is_test_file, normalize_path};
 use super::positions::LineIndex;
-use super::session::InitOptions;
 
 /// The maximum number of sources that are searched.
 const MAX_SOURCES: usize = 2000;
 /// The maximum depth of folders that are searched.
 const MAX_DEPTH: usize = 16;
+
+/// The editor's `initializationOptions`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct InitOptions {
+    /// Symbols that are defined before the first line.
+    define: BTreeMap<String, u16>,
+    include: Vec<PathBuf>,
+    long_symbols: bool,
+    pabs: bool,
+}
 
 #[derive(Debug, Default)]
 pub(super) struct Workspace {

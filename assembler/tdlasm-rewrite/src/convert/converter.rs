@@ -6,11 +6,11 @@ use tdlasm::syntax::lex;
 
 use super::columns::{LineWriter, column};
 use super::expr::Node;
-use super::mnemonics;
 use super::options::{Dialect, Options};
 use super::program::{Body, ConvertResult, Statement, Unconverted};
 use super::target::Target;
 use super::write::{AssignmentFacts, ProgramFacts, StatementWriter};
+use crate::mnemonics;
 
 #[derive(Debug, Default)]
 pub(super) struct Output {
@@ -29,15 +29,13 @@ pub(super) fn write(
     options: &Options,
     known: &ProgramFacts<'_>,
 ) -> Output {
-    let is_lowercase = is_mostly_lowercase(text, program);
     let mut writing = Converter {
         text,
         options,
         assigned: assignment_facts(program, known),
         known,
-        is_lowercase,
+        is_lowercase: is_mostly_lowercase(text, program),
         placed: false,
-        label: 0,
         style: Style::default(),
         output: Output::default(),
     };
@@ -166,7 +164,6 @@ struct Converter<'t, 'k> {
     is_lowercase: bool,
     /// Whether bytes or an origin were written.
     placed: bool,
-    label: usize,
     style: Style<'t>,
     output: Output,
 }
@@ -183,8 +180,7 @@ impl<'t, 'k> Converter<'t, 'k> {
         let is_shared = |statement: &Statement<'_>| {
             matches!(statement.body, Body::External(_) | Body::Global(_))
         };
-        let mut statements = program.iter();
-        let is_linked = statements.clone().any(is_shared) && !statements.any(is_origin);
+        let is_linked = program.iter().any(is_shared) && !program.iter().any(is_origin);
         if self.is_asxxxx() && !is_linked {
             self.output.text.extend_from_slice(b"\t.area\tABS (ABS)");
             self.output.text.extend_from_slice(self.line_end());
@@ -193,14 +189,12 @@ impl<'t, 'k> Converter<'t, 'k> {
 
     fn statement(&mut self, index: usize, statement: &Statement<'t>) {
         let mut writer = self.writer(index, statement);
-        let first_label = self.label;
-        self.label += statement.labels.len();
         match self.operator(statement, &mut writer) {
             Ok(Some(operator)) => {
                 self.output.written += 1;
                 self.output.source_dialect_only +=
                     usize::from(self.is_source_dialect_only(statement));
-                let at = self.labels(statement, first_label, writer.scope);
+                let at = self.labels(index, statement, writer.scope);
                 self.fields(statement, &operator, &writer.out, at);
             }
             Ok(None) => self.copy(statement),
@@ -213,7 +207,7 @@ impl<'t, 'k> Converter<'t, 'k> {
     fn writer(&self, index: usize, statement: &Statement<'t>) -> StatementWriter<'k> {
         let operator = &self.text[statement.operator.start..statement.operator.end];
         let letter = operator.iter().find(|byte| byte.is_ascii_alphabetic());
-        let named = letter.is_some() && !matches!(statement.body, Body::Assign { .. });
+        let letter = letter.filter(|_| !matches!(statement.body, Body::Assign { .. }));
         StatementWriter {
             known: self.known,
             scope: self.known.scopes.bodies[index],
@@ -223,11 +217,7 @@ impl<'t, 'k> Converter<'t, 'k> {
             target: self.options.target,
             placed: self.placed,
             assigned: self.assigned[index],
-            is_lowercase: if named {
-                letter.is_some_and(u8::is_ascii_lowercase)
-            } else {
-                self.is_lowercase
-            },
+            is_lowercase: letter.map_or(self.is_lowercase, u8::is_ascii_lowercase),
             out: Vec::new(),
         }
     }
@@ -314,7 +304,7 @@ impl<'t, 'k> Converter<'t, 'k> {
     }
 
     /// Writes the labels and the assigned name; returns the offset in the source after them.
-    fn labels(&mut self, statement: &Statement<'t>, first_label: usize, scope: u32) -> usize {
+    fn labels(&mut self, index: usize, statement: &Statement<'t>, scope: u32) -> usize {
         let line_end = self.line_end();
         let has_colon = self.options.to == Dialect::Zilog && !self.is_asxxxx();
         let known = self.known;
@@ -326,7 +316,7 @@ impl<'t, 'k> Converter<'t, 'k> {
             } else {
                 out.extend_from_slice(&self.text[at..label.at]);
             }
-            let scope = known.scopes.labels[first_label + number];
+            let scope = known.scopes.labels[index][number];
             out.extend_from_slice(&known.names.spelling(label.name, scope));
             out.push(b':');
             at = label.end;

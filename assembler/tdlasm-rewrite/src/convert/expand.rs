@@ -13,10 +13,10 @@ use tdlasm::source::{Loader, MemoryLoader, Origin, SourceMap, Span};
 use tdlasm::syntax::directive::{Directive, ObjectFormOption, OperandKind, Synonym};
 use tdlasm::syntax::{Cursor, lex};
 
-use super::mnemonics::tdl_forms;
 use super::options::Options;
-use super::source_scan::SourceScan;
 use super::target::Target;
+use crate::mnemonics::tdl_forms;
+use crate::source_scan::SourceScan;
 use crate::statement::Scanner;
 
 /// A source without macros and conditionals.

@@ -3,12 +3,14 @@
 use tdlasm::syntax::{Cursor, lex};
 
 use super::expr::Node;
-use super::mnemonics::is_zilog_symbol;
 use super::options::Dialect;
 use super::program::{ConvertResult, Unconverted};
+use crate::mnemonics::is_zilog_symbol;
 
 /// Expressions with more operators, parentheses and operands than this are kept.
 const MAX_NODES: usize = 200;
+/// The highest rank of TDL's operators.
+pub(super) const LOOSEST: u8 = 7;
 
 /// Reads the longest expression at the cursor, blanks before it too; `None` if there is none.
 /// `radix` is that of TDL's numbers, if it is known.
@@ -49,7 +51,7 @@ impl<'t> ExprParser<'_, 't> {
 
     fn expression(&mut self) -> ConvertResult<Node<'t>> {
         match self.from {
-            Dialect::Tdl => self.tdl_expression(),
+            Dialect::Tdl => self.level(LOOSEST),
             Dialect::Zilog => self.zilog_expression(),
         }
     }

@@ -77,7 +77,7 @@ pub(super) enum Body<'t> {
     CommentOut,
     /// Is copied unchanged.
     LeftAsIs(Unconverted),
-    /// Is in the target dialect already, marked by a period: see [`super::mnemonics::is_marked`].
+    /// Is in the target dialect already, marked by a period: see [`crate::mnemonics::is_marked`].
     AlreadyTarget,
 }
 
@@ -140,14 +140,7 @@ impl<'t> Body<'t> {
                 visit(node);
             }
             Body::End(Some(node)) => visit(node),
-            Body::Nothing
-            | Body::Insert(_)
-            | Body::External(_)
-            | Body::Global(_)
-            | Body::End(None)
-            | Body::AlreadyTarget
-            | Body::CommentOut
-            | Body::LeftAsIs(_) => {}
+            _ => {}
         }
     }
 }

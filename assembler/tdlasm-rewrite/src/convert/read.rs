@@ -11,10 +11,11 @@ use tdlasm::syntax::directive::Directive;
 use tdlasm::syntax::{Cursor, lex};
 
 use super::expr::Node;
-use super::options::Dialect;
+use super::options::{Dialect, Options};
 use super::program::{Body, ConvertResult, Item, Label, Spaced, Statement, TextRange, Unconverted};
-use super::source_scan::{SourceScan, file_name, has_radix};
-use super::{expr_parser, mnemonics, zilog_expr};
+use super::{expr_parser, zilog_expr};
+use crate::mnemonics;
+use crate::source_scan::{SourceScan, file_name, has_radix};
 use crate::statement::{bracket_depth, line_end, statement_end};
 
 /// Why some lists are copied unchanged.
@@ -22,11 +23,17 @@ const CURRENT_ADDRESS_IN_LIST: &str =
     "after a comma, the current address has another value in some assemblers";
 
 /// Reads a source up to and with `.END` or `END`.
-pub(super) fn read<'t>(source: &'t Source, from: Dialect, scan: &SourceScan) -> Vec<Statement<'t>> {
+pub(super) fn read<'t>(
+    source: &'t Source,
+    options: &Options,
+    scan: &SourceScan,
+) -> Vec<Statement<'t>> {
+    let from = options.to.opposite();
     let text = &source.text[..];
     let mut parser = StatementParser {
         source,
         from,
+        drops_radix: from == Dialect::Tdl && options.target.is_some(),
         scan,
         cursor: Cursor::new(text, text.len() as u32),
         radix: Some(10),
@@ -51,6 +58,8 @@ pub(super) fn read<'t>(source: &'t Source, from: Dialect, scan: &SourceScan) -> 
 struct StatementParser<'t, 'f> {
     source: &'t Source,
     from: Dialect,
+    /// Whether `.RADIX` is dropped, since every number is written with its radix.
+    drops_radix: bool,
     scan: &'f SourceScan,
     cursor: Cursor<'t>,
     /// The radix of numbers without a radix letter in TDL; unknown after a `.RADIX` that may be
@@ -108,7 +117,7 @@ impl<'t> StatementParser<'t, '_> {
         if let Body::LeftAsIs(_) = body {
             defines = self.keep(start, operator);
             let is_radix = Directive::from_word(self.slice(operator)) == Some(Directive::Radix);
-            if self.scan.writes_radix && is_radix && labels.is_empty() {
+            if self.drops_radix && is_radix && labels.is_empty() {
                 body = Body::CommentOut;
             }
         } else {

@@ -12,12 +12,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::expr::ValueFacts;
 use super::options::Dialect;
 use super::program::{Body, Label, Statement, Unconverted};
-use super::source_scan::SourceScan;
+use crate::source_scan::SourceScan;
 
 pub(super) use scopes::{Scope, Scopes};
 
 use scopes::Role;
-use spelling::Visibility;
 
 /// The new spelling of a symbol, and its value.
 #[derive(Debug, Clone, Default)]
@@ -98,10 +97,9 @@ impl SpellingMap {
             return;
         }
         let preferred = spellings.get(&key).map_or(name, Vec::as_slice);
-        let local = scopes.local_part(&key, preferred, scope);
-        let mut wanted = match local {
-            Visibility::Global => spelling::global(self.from, preferred),
-            Visibility::Local(rest) => spelling::local(self.from, rest),
+        let mut wanted = match scopes.local_part(&key, preferred, scope) {
+            Some(rest) => spelling::local(self.from, rest),
+            None => spelling::global(self.from, preferred),
         };
         if self.from == Dialect::Tdl
             && let Some(outer) = scopes.global_of(scope)

@@ -4,7 +4,7 @@ use tdlasm::syntax::expr::BinaryOp;
 use tdlasm::syntax::lex;
 
 use super::expr::{Node, Number, Unary};
-use super::expr_parser::ExprParser;
+use super::expr_parser::{ExprParser, LOOSEST};
 use super::program::{ConvertResult, Unconverted};
 use super::write::StatementWriter;
 
@@ -13,15 +13,10 @@ const DISAGREEMENT: &str = "assemblers disagree on the division or right shift o
 
 /// The rank of the unary `#`.
 const NOT_RANK: u8 = 4;
-const LOOSEST: u8 = 7;
 
 impl<'t> ExprParser<'_, 't> {
-    pub(super) fn tdl_expression(&mut self) -> ConvertResult<Node<'t>> {
-        self.level(LOOSEST)
-    }
-
     /// Reads operands and the operators between them that bind at least as tight as `loosest`.
-    fn level(&mut self, loosest: u8) -> ConvertResult<Node<'t>> {
+    pub(super) fn level(&mut self, loosest: u8) -> ConvertResult<Node<'t>> {
         let mut left = self.operand()?;
         loop {
             let before = self.cursor.clone();
@@ -147,20 +142,16 @@ impl StatementWriter<'_> {
             _ => 0,
         };
         match node {
-            _ if rank > loosest => return self.in_tdl_parentheses(node),
+            _ if rank > loosest => return self.in_parentheses(node),
             Node::Number(number) => self.push(spell(*number, self.radix)),
             Node::Char(b'\'') => self.push("''''"),
             Node::Char(byte @ b' '..=b'~') => self.push([b'\'', *byte, b'\'']),
             Node::Char(byte) => self.push(spell(Number::new((*byte).into(), 16), self.radix)),
             Node::Here => self.push("."),
             Node::Name(name) => self.symbol(name)?,
-            Node::Group(inner) => return self.in_tdl_parentheses(inner),
+            Node::Group(inner) => return self.in_parentheses(inner),
             Node::Unary(op, inner) => {
-                self.push(match op {
-                    Unary::Plus => "+",
-                    Unary::Negate => "-",
-                    Unary::Not => "#",
-                });
+                self.unary_sign(*op);
                 return self.tdl_expr_within(inner, 1);
             }
             Node::Binary(op, sides, blanks) => {
@@ -178,13 +169,6 @@ impl StatementWriter<'_> {
                 return self.tdl_expr_within(&sides[1], op.rank() - 1);
             }
         }
-        Ok(())
-    }
-
-    fn in_tdl_parentheses(&mut self, node: &Node<'_>) -> ConvertResult<()> {
-        self.push("(");
-        self.tdl_expr(node)?;
-        self.push(")");
         Ok(())
     }
 }

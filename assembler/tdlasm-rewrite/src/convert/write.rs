@@ -5,14 +5,16 @@ mod zilog;
 
 use std::borrow::Cow;
 
+use tdlasm::syntax::directive::Directive;
 use tdlasm::syntax::expr::BinaryOp;
 
-use super::expr::{Node, Number};
+use super::expr::{Node, Number, Unary};
 use super::options::Dialect;
 use super::program::{Body, ConvertResult, Spaced, Unconverted};
-use super::source_scan::SourceScan;
 use super::symbol_spelling::{Scopes, SpellingMap};
 use super::target::Target;
+use crate::mnemonics::ZilogDirective;
+use crate::source_scan::SourceScan;
 
 /// What is known of a program before it is written.
 #[derive(Debug)]
@@ -57,11 +59,94 @@ pub(super) struct AssignmentFacts {
 impl StatementWriter<'_> {
     /// Writes the operands of a statement, and returns its operator.
     pub(super) fn statement(&mut self, body: &Body<'_>) -> ConvertResult<String> {
-        let operator = match self.to {
-            Dialect::Tdl => self.tdl_statement(body)?,
-            Dialect::Zilog => self.zilog_statement(body)?,
+        let operator = match (body, self.to) {
+            (Body::Instruction(form, operands), Dialect::Tdl) => {
+                self.list(operands, Self::tdl_operand)?;
+                form.mnemonic
+            }
+            (Body::Instruction(form, operands), Dialect::Zilog) => {
+                self.zilog_instruction(form, operands)?
+            }
+            (Body::Assign { fixed, value, .. }, Dialect::Tdl) => {
+                self.tdl_expr(value)?;
+                // A forward reference has no value in TDL's first pass, so == would report a change.
+                if *fixed && !self.assigned.looks_ahead { "==" } else { "=" }
+            }
+            (Body::Assign { fixed, value, .. }, Dialect::Zilog) => {
+                self.assigned_value(value)?;
+                self.assignment(*fixed)?.name(self.is_asxxxx())
+            }
+            _ => self.directive(body)?,
         };
         Ok(self.match_case(operator))
+    }
+
+    /// Writes the operands of a directive, and returns its name.
+    fn directive(&mut self, body: &Body<'_>) -> ConvertResult<&'static str> {
+        let (tdl, mut zilog) = match body {
+            Body::Bytes(_) => (Directive::Byte, ZilogDirective::Bytes),
+            Body::Words(_) => (Directive::Word, ZilogDirective::Words),
+            Body::Reserve(unit, _) => (Directive::Reserve(*unit), ZilogDirective::Reserve),
+            Body::Origin(_) => (Directive::Location, ZilogDirective::Origin),
+            Body::End(_) => (Directive::End, ZilogDirective::End),
+            Body::Insert(_) => (Directive::Insert, ZilogDirective::Include),
+            Body::External(_) => (Directive::External, ZilogDirective::External),
+            Body::Global(_) => (Directive::Internal, ZilogDirective::Global),
+            _ => return Ok(""),
+        };
+        let is_tdl = self.to == Dialect::Tdl;
+        match body {
+            Body::Bytes(items) if is_tdl => return self.tdl_bytes(items),
+            Body::Bytes(items) => self.list(items, Self::zilog_byte)?,
+            Body::Words(nodes) => self.list(nodes, Self::expr)?,
+            Body::Reserve(unit, size) if *unit > 1 && !is_tdl => {
+                let unit = Node::decimal((*unit).into());
+                self.zilog_expr(&Node::binary(BinaryOp::Multiply, size.clone(), unit))?;
+            }
+            Body::Origin(value) if !is_tdl => zilog = self.origin(value)?,
+            Body::Reserve(_, value) | Body::Origin(value) => self.expr(value)?,
+            Body::End(Some(start)) if !is_tdl => self.zilog_immediate(start)?,
+            Body::End(start) => start.iter().try_for_each(|start| self.expr(start))?,
+            Body::Insert(name) if is_tdl => self.push(name),
+            Body::Insert(name) => {
+                let found = self.known.scan.included_file_name(name).map(str::as_bytes);
+                self.push([b"\"", found.unwrap_or(name), b"\""].concat());
+            }
+            Body::External(names) | Body::Global(names) => self.linked(names)?,
+            _ => {}
+        }
+        Ok(if is_tdl { tdl_name(tdl) } else { zilog.name(self.is_asxxxx()) })
+    }
+
+    fn expr(&mut self, node: &Node<'_>) -> ConvertResult<()> {
+        match self.to {
+            Dialect::Tdl => self.tdl_expr(node),
+            Dialect::Zilog => self.zilog_expr(node),
+        }
+    }
+
+    pub(super) fn in_parentheses(&mut self, node: &Node<'_>) -> ConvertResult<()> {
+        self.push("(");
+        self.expr(node)?;
+        self.push(")");
+        Ok(())
+    }
+
+    pub(super) fn unary_sign(&mut self, op: Unary) {
+        self.push(match (op, self.to) {
+            (Unary::Plus, _) => "+",
+            (Unary::Negate, _) => "-",
+            (Unary::Not, Dialect::Tdl) => "#",
+            (Unary::Not, Dialect::Zilog) => "~",
+        });
+    }
+
+    /// Writes names shared between modules.
+    fn linked(&mut self, names: &[Spaced<'_, &[u8]>]) -> ConvertResult<()> {
+        if !self.target.is_none_or(Target::links) {
+            return self.unconverted(format!("{} does not link modules", self.target_name()));
+        }
+        self.list(names, Self::symbol)
     }
 
     /// Returns the reason why the statement is copied unchanged.
@@ -161,4 +246,9 @@ impl StatementWriter<'_> {
         };
         self.push(text);
     }
+}
+
+fn tdl_name(directive: Directive) -> &'static str {
+    let named = Directive::NAMES.iter().find(|(_, one)| *one == directive);
+    named.map_or("", |(name, _)| name)
 }

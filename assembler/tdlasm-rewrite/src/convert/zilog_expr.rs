@@ -5,10 +5,10 @@ use tdlasm::syntax::lex;
 
 use super::expr::{Blanks, Node, Number, Unary};
 use super::expr_parser::ExprParser;
-use super::mnemonics::{is_zilog_operand, is_zilog_symbol};
 use super::program::{ConvertResult, Unconverted};
 use super::target::Target;
 use super::write::StatementWriter;
+use crate::mnemonics::{is_plain, is_zilog_operand, is_zilog_symbol};
 
 /// Why signs in front of operators are copied unchanged.
 pub(super) const SIGN_DISAGREEMENT: &str =
@@ -159,11 +159,6 @@ impl<'t> ExprParser<'_, 't> {
     }
 }
 
-/// Whether a byte stands for itself in a quoted text of every assembler.
-pub(super) fn is_plain(byte: u8) -> bool {
-    byte != b'\\' && (byte >= 0x80 || matches!(byte, b' '..=b'~'))
-}
-
 /// Splits a number into digits and radix, by its last letter.
 fn split(run: &[u8]) -> (&[u8], u8) {
     match run.split_last() {
@@ -224,22 +219,11 @@ impl StatementWriter<'_> {
             Node::Name(name) => self.symbol(name)?,
             Node::Group(inner) => self.in_parentheses(inner)?,
             Node::Unary(op, inner) => {
-                self.push(match op {
-                    Unary::Plus => "+",
-                    Unary::Negate => "-",
-                    Unary::Not => "~",
-                });
+                self.unary_sign(*op);
                 self.zilog_factor(inner)?;
             }
             Node::Binary(op, sides, blanks) => self.zilog_binary(*op, sides, *blanks)?,
         }
-        Ok(())
-    }
-
-    fn in_parentheses(&mut self, node: &Node<'_>) -> ConvertResult<()> {
-        self.push("(");
-        self.zilog_expr(node)?;
-        self.push(")");
         Ok(())
     }
 

@@ -8,9 +8,9 @@ use tdlasm::syntax::expr::BinaryOp;
 use tdlasm::syntax::lex;
 
 use super::super::expr::{Node, Number};
-use super::super::mnemonics;
 use super::super::program::{Body, ConvertResult, Item, Label, Spaced, TextRange, Unconverted};
 use super::{CURRENT_ADDRESS_IN_LIST, StatementParser};
+use crate::mnemonics;
 
 impl<'t> StatementParser<'t, '_> {
     /// Reads operator and operands; `exported` is the place of an exported label.
@@ -81,10 +81,10 @@ impl<'t> StatementParser<'t, '_> {
             Directive::Insert => self.insert(),
             Directive::External => self.symbols().map(Body::External),
             Directive::Internal => self.symbols().map(Body::Global),
-            Directive::Radix => Unconverted::fail(
-                at,
-                "numbers are written with their radix; this line has no counterpart",
-            ),
+            Directive::Radix => {
+                let message = "numbers are written with their radix; this line has no counterpart";
+                Unconverted::fail(at, message)
+            }
             // Any other is copied unchanged, and reported.
             _ => Unconverted::fail(at, "this directive has no counterpart"),
         }
@@ -153,14 +153,13 @@ impl<'t> StatementParser<'t, '_> {
     fn texts(&mut self, at: usize, end: TextTerminator) -> ConvertResult<Body<'t>> {
         let mut items = Vec::new();
         loop {
-            let before = self.cursor.clone();
-            self.cursor.skip_blanks();
-            if self.cursor.at_statement_end() {
-                self.cursor = before;
+            let mut behind = self.cursor.clone();
+            behind.skip_blanks();
+            if behind.at_statement_end() {
                 break;
             }
-            let item =
-                if self.cursor.peek() == Some(b'[') { self.bracketed()? } else { self.text()? };
+            self.cursor = behind;
+            let item = self.text()?;
             if !items.is_empty() && item.has_current_address() {
                 return Unconverted::fail(at, CURRENT_ADDRESS_IN_LIST);
             }
@@ -178,25 +177,25 @@ impl<'t> StatementParser<'t, '_> {
         Ok(Body::Bytes(spaced.collect()))
     }
 
-    fn bracketed(&mut self) -> ConvertResult<Item<'t>> {
-        self.cursor.advance(1);
-        let value = self.value()?;
-        self.cursor.skip_blanks();
-        if self.cursor.eat(b']') {
-            Ok(Item::Value(value))
-        } else {
-            self.fail("a bracket is not closed")
-        }
-    }
-
+    /// Reads a text, or a byte in brackets.
     fn text(&mut self) -> ConvertResult<Item<'t>> {
+        if self.cursor.eat(b'[') {
+            let value = self.value()?;
+            self.cursor.skip_blanks();
+            let is_closed = self.cursor.eat(b']');
+            return if is_closed {
+                Ok(Item::Value(value))
+            } else {
+                self.fail("a bracket is not closed")
+            };
+        }
         let at = self.here();
         match self.cursor.take(lex::delimited_text) {
-            Some(text) if memchr::memchr2(b'\n', b'\r', text).is_none() => {
-                Ok(Item::Text(Cow::Borrowed(text)))
-            }
-            Some(_) => Unconverted::fail(at, "a text of several lines has no counterpart"),
             None => Unconverted::fail(at, "the text that begins here is not closed"),
+            Some(text) if memchr::memchr2(b'\n', b'\r', text).is_some() => {
+                Unconverted::fail(at, "a text of several lines has no counterpart")
+            }
+            Some(text) => Ok(Item::Text(text.into())),
         }
     }
 }
@@ -204,12 +203,11 @@ impl<'t> StatementParser<'t, '_> {
 fn mark_last(items: &mut Vec<Item<'_>>) {
     let last = match items.pop() {
         Some(Item::Text(text)) => {
-            let (last, others) =
-                text.split_last().map_or((0, &text[..0]), |(last, rest)| (*last, rest));
+            let (last, others) = text.split_last().unwrap_or((&0, b""));
             if !others.is_empty() {
                 items.push(Item::Text(others.to_vec().into()));
             }
-            Node::character(last)
+            Node::character(*last)
         }
         Some(Item::Value(node)) => node,
         None => return,

@@ -4,9 +4,10 @@ use tdlasm::isa::{Form, Prefix, Register, Slot};
 use tdlasm::syntax::lex;
 
 use super::super::expr::Node;
+use super::super::expr_parser;
 use super::super::program::{Body, ConvertResult, Operand, Spaced, Unconverted};
-use super::super::{expr_parser, mnemonics};
 use super::StatementParser;
+use crate::mnemonics;
 
 impl<'t> StatementParser<'t, '_> {
     pub(super) fn tdl_instruction(&mut self, forms: &'static [Form]) -> ConvertResult<Body<'t>> {

@@ -5,11 +5,10 @@ use tdlasm::syntax::Cursor;
 use tdlasm::syntax::expr::BinaryOp;
 
 use super::super::expr::Node;
-use super::super::mnemonics::{self, ZilogDirective, is_zilog_symbol};
 use super::super::program::{Body, ConvertResult, Label, TextRange, Unconverted};
-use super::super::zilog_expr::is_plain;
 use super::StatementParser;
 use crate::convert::options::Dialect;
+use crate::mnemonics::{self, ZilogDirective, is_plain, is_zilog_symbol};
 use crate::statement::line_end;
 
 impl<'t> StatementParser<'t, '_> {

@@ -4,10 +4,10 @@ use tdlasm::isa::{Form, Prefix, Register, Slot};
 use tdlasm::syntax::expr::BinaryOp;
 
 use super::super::expr::{Node, Unary};
-use super::super::mnemonics::{self, ZILOG_PAIRS, ZilogOperand};
 use super::super::program::{Body, ConvertResult, Operand, Spaced, Unconverted};
 use super::super::zilog_expr::SIGN_DISAGREEMENT;
 use super::StatementParser;
+use crate::mnemonics::{self, ZILOG_PAIRS, ZilogOperand};
 
 #[derive(Debug, Clone)]
 enum Given<'t> {

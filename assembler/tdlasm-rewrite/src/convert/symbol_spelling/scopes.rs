@@ -3,8 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::program::{Body, Statement};
-use super::super::source_scan::SourceScan;
-use super::spelling::Visibility;
+use crate::source_scan::SourceScan;
 
 /// The number of a scope; the first, before any global symbol, is 0.
 pub(in super::super) type Scope = u32;
@@ -22,8 +21,8 @@ pub(super) enum Role {
 
 #[derive(Debug, Default)]
 pub(in super::super) struct Scopes {
-    /// Those of all labels in their order.
-    pub(in super::super) labels: Vec<Scope>,
+    /// Those of the statements' labels.
+    pub(in super::super) labels: Vec<Vec<Scope>>,
     /// Those of the statements' operands.
     pub(in super::super) bodies: Vec<Scope>,
     /// The global symbol that begins each scope.
@@ -97,10 +96,12 @@ impl Scopes {
             }
         };
         for statement in program {
-            for label in &statement.labels {
+            let labels = statement.labels.iter().map(|label| {
                 enter(&mut scopes, &mut symbols, label.name);
-                scopes.labels.push(scopes.last());
-            }
+                scopes.last()
+            });
+            let labels = labels.collect();
+            scopes.labels.push(labels);
             scopes.bodies.push(scopes.last());
             if let Body::Assign { symbol, .. } = &statement.body {
                 enter(&mut scopes, &mut symbols, symbol.name);
@@ -126,21 +127,16 @@ impl Scopes {
         if self.locals.contains(key) { scope } else { Scope::default() }
     }
 
-    /// Takes apart a name that counts in `scope`.
+    /// Returns a local name without its prefix; `None` for one that is not local in `scope`.
     pub(super) fn local_part<'n>(
         &self,
         key: &[u8],
         name: &'n [u8],
         scope: Scope,
-    ) -> Visibility<'n> {
-        if let Some(rest) = name.strip_prefix(b"..") {
-            return Visibility::Local(rest);
-        }
+    ) -> Option<&'n [u8]> {
         let outer = self.global_of(scope).unwrap_or_default();
-        match local_rest(name, outer).filter(|_| self.locals.contains(key)) {
-            Some(rest) => Visibility::Local(rest),
-            None => Visibility::Global,
-        }
+        let rest = || local_rest(name, outer).filter(|_| self.locals.contains(key));
+        name.strip_prefix(b"..").or_else(rest)
     }
 }
 
@@ -157,11 +153,9 @@ pub(super) fn walk(
     scopes: &Scopes,
     mut visit: impl FnMut(&[u8], usize, Scope, Role),
 ) {
-    let mut label_scopes = scopes.labels.iter();
-    for (statement, scope) in program.iter().zip(&scopes.bodies) {
-        for label in &statement.labels {
-            let scope = label_scopes.next().copied().unwrap_or_default();
-            visit(label.name, label.at, scope, Role::Label);
+    for ((statement, scope), labels) in program.iter().zip(&scopes.bodies).zip(&scopes.labels) {
+        for (label, scope) in statement.labels.iter().zip(labels) {
+            visit(label.name, label.at, *scope, Role::Label);
         }
         walk_body(statement, |name, at, role| visit(name, at, *scope, role));
     }

@@ -2,8 +2,8 @@
 
 use tdlasm::syntax::directive::Directive;
 
-use super::super::mnemonics::{self, ZilogDirective};
 use super::super::options::Dialect;
+use crate::mnemonics::{self, ZilogDirective};
 
 /// Other words that have a meaning there, mnemonics and our directives aside.
 const RESERVED: [&str; 32] = [
@@ -11,14 +11,6 @@ const RESERVED: [&str; 32] = [
     "LOW", "NUL", "DEFINED", "IF", "ELSE", "ENDIF", "MACRO", "ENDM", "REPT", "IRP", "IRPC",
     "LOCAL", "EXITM", "PROC", "ENDP", "INCBIN", "SLL", "SLI",
 ];
-
-/// The kind of a name in its scope.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Visibility<'n> {
-    Global,
-    /// The name without its local prefix.
-    Local(&'n [u8]),
-}
 
 /// Whether a spelling has a meaning of its own in the dialect that is written.
 pub(super) fn is_reserved(from: Dialect, name: &[u8]) -> bool {

@@ -4,71 +4,33 @@ use tdlasm::isa::Prefix;
 use tdlasm::syntax::directive::{Directive, TextTerminator};
 
 use super::super::expr::Node;
-use super::super::program::{Body, ConvertResult, Item, Operand, Spaced};
-use super::StatementWriter;
+use super::super::program::{ConvertResult, Item, Operand, Spaced};
+use super::{StatementWriter, tdl_name};
 
 /// The delimiters that a text may get.
 const DELIMITERS: &[u8] = b"\"'/|!~^*+=";
 
 impl StatementWriter<'_> {
-    /// Writes the operands; returns the operator.
-    pub(super) fn tdl_statement(&mut self, body: &Body<'_>) -> ConvertResult<&'static str> {
-        let directive = match body {
-            Body::Instruction(form, operands) => {
-                self.list(operands, Self::tdl_operand)?;
-                return Ok(form.mnemonic);
-            }
-            Body::Assign { fixed, value, .. } => {
-                self.tdl_expr(value)?;
-                // A forward reference has no value in TDL's first pass, so == would report a change.
-                return Ok(if *fixed && !self.assigned.looks_ahead { "==" } else { "=" });
-            }
-            Body::Bytes(items) if items.iter().any(|item| is_long(&item.item)) => {
-                let zero = items.last().is_some_and(|last| is_zero(&last.item));
-                self.tdl_texts(&items[..items.len() - usize::from(zero)])?;
-                Directive::Text(if zero { TextTerminator::Zero } else { TextTerminator::Plain })
-            }
-            Body::Bytes(items) => {
-                self.list(items, Self::tdl_byte)?;
-                Directive::Byte
-            }
-            Body::Words(nodes) => {
-                self.list(nodes, Self::tdl_expr)?;
-                Directive::Word
-            }
-            Body::Reserve(unit, size) => {
-                self.tdl_expr(size)?;
-                Directive::Reserve(*unit)
-            }
-            Body::Origin(value) => {
-                self.tdl_expr(value)?;
-                Directive::Location
-            }
-            Body::End(start) => {
-                start.iter().try_for_each(|start| self.tdl_expr(start))?;
-                Directive::End
-            }
-            Body::Insert(name) => {
-                self.push(name);
-                Directive::Insert
-            }
-            Body::External(names) => {
-                self.list(names, Self::symbol)?;
-                Directive::External
-            }
-            Body::Global(names) => {
-                self.list(names, Self::symbol)?;
-                Directive::Internal
-            }
-            Body::Nothing | Body::AlreadyTarget | Body::CommentOut | Body::LeftAsIs(_) => {
-                return Ok("");
-            }
+    /// Writes bytes as expressions, or as texts if one is not a single character; returns the name
+    /// of the directive.
+    pub(super) fn tdl_bytes(
+        &mut self,
+        items: &[Spaced<'_, Item<'_>>],
+    ) -> ConvertResult<&'static str> {
+        let is_long = |item: &Item<'_>| matches!(item, Item::Text(text) if text.len() != 1);
+        if !items.iter().any(|item| is_long(&item.item)) {
+            self.list(items, Self::tdl_byte)?;
+            return Ok(tdl_name(Directive::Byte));
+        }
+        let (texts, end) = match items.split_last() {
+            Some((last, texts)) if is_zero(&last.item) => (texts, TextTerminator::Zero),
+            _ => (items, TextTerminator::Plain),
         };
-        let named = Directive::NAMES.iter().find(|(_, one)| *one == directive);
-        Ok(named.map_or("", |(name, _)| name))
+        self.tdl_texts(texts)?;
+        Ok(tdl_name(Directive::Text(end)))
     }
 
-    fn tdl_operand(&mut self, operand: &Operand<'_>) -> ConvertResult<()> {
+    pub(super) fn tdl_operand(&mut self, operand: &Operand<'_>) -> ConvertResult<()> {
         match operand {
             Operand::Register(register) => self.word(register.name()),
             Operand::Index(prefix, displacement) => {
@@ -114,9 +76,4 @@ impl StatementWriter<'_> {
 
 fn is_zero(item: &Item<'_>) -> bool {
     matches!(item, Item::Value(Node::Number(number)) if number.value == 0)
-}
-
-/// Returns `true` if a text is not a single character.
-fn is_long(item: &Item<'_>) -> bool {
-    matches!(item, Item::Text(text) if text.len() != 1)
 }

@@ -4,76 +4,23 @@ use tdlasm::isa::{Form, Prefix, Register, Slot, Status};
 use tdlasm::syntax::expr::BinaryOp;
 
 use super::super::expr::{Node, Number};
-use super::super::mnemonics::{self, ZILOG_PAIRS, ZilogDirective, ZilogOperand};
-use super::super::program::{Body, ConvertResult, Item, Operand, Spaced};
+use super::super::program::{ConvertResult, Item, Operand, Spaced};
 use super::super::target::Target;
-use super::super::zilog_expr::is_plain;
 use super::StatementWriter;
+use crate::mnemonics::{self, ZILOG_PAIRS, ZilogDirective, ZilogOperand, is_plain};
 
 impl StatementWriter<'_> {
-    /// Writes the operands; returns the operator.
-    pub(super) fn zilog_statement(&mut self, body: &Body<'_>) -> ConvertResult<&'static str> {
-        let directive = match body {
-            Body::Instruction(form, operands) => return self.zilog_instruction(form, operands),
-            Body::Assign { fixed, value, .. } => {
-                self.assigned_value(value)?;
-                self.assignment(*fixed)?
-            }
-            Body::Bytes(items) => {
-                self.list(items, Self::zilog_byte)?;
-                ZilogDirective::Bytes
-            }
-            Body::Words(nodes) => {
-                self.list(nodes, Self::zilog_expr)?;
-                ZilogDirective::Words
-            }
-            Body::Reserve(1, size) => {
-                self.zilog_expr(size)?;
-                ZilogDirective::Reserve
-            }
-            Body::Reserve(unit, size) => {
-                let unit = Node::decimal((*unit).into());
-                self.zilog_expr(&Node::binary(BinaryOp::Multiply, size.clone(), unit))?;
-                ZilogDirective::Reserve
-            }
-            Body::Origin(value) => self.origin(value)?,
-            Body::End(start) => {
-                start.iter().try_for_each(|start| self.zilog_immediate(start))?;
-                ZilogDirective::End
-            }
-            Body::Insert(name) => {
-                let found = self.known.scan.included_file_name(name).map(str::as_bytes);
-                self.push([b"\"", found.unwrap_or(name), b"\""].concat());
-                ZilogDirective::Include
-            }
-            Body::External(names) => {
-                self.linked(names)?;
-                ZilogDirective::External
-            }
-            Body::Global(names) => {
-                self.linked(names)?;
-                ZilogDirective::Global
-            }
-            Body::Nothing | Body::AlreadyTarget | Body::CommentOut | Body::LeftAsIs(_) => {
-                return Ok("");
-            }
-        };
-        Ok(directive.name(self.is_asxxxx()))
-    }
-
-    fn assignment(&self, fixed: bool) -> ConvertResult<ZilogDirective> {
+    pub(super) fn assignment(&self, fixed: bool) -> ConvertResult<ZilogDirective> {
         let has_variables = self.target.is_none_or(Target::has_variables);
         match (fixed, has_variables, self.assigned.is_only) {
             (true, ..) | (_, false, true) => Ok(ZilogDirective::Constant),
             (false, true, _) => Ok(ZilogDirective::Variable),
-            (false, false, false) => {
-                let name = self.target_name();
-                self.unconverted(format!("{name} has no symbol with several values"))
-            }
+            (false, false, false) => self
+                .unconverted(format!("{} has no symbol with several values", self.target_name())),
         }
     }
 
-    fn assigned_value(&mut self, value: &Node<'_>) -> ConvertResult<()> {
+    pub(super) fn assigned_value(&mut self, value: &Node<'_>) -> ConvertResult<()> {
         if self.assigned.is_cyclic {
             let message = "the value depends on the symbol itself, which only TDL allows";
             return self.unconverted(message);
@@ -92,7 +39,7 @@ impl StatementWriter<'_> {
     }
 
     /// Writes the new origin, as a distance if the target's output has no gaps.
-    fn origin(&mut self, value: &Node<'_>) -> ConvertResult<ZilogDirective> {
+    pub(super) fn origin(&mut self, value: &Node<'_>) -> ConvertResult<ZilogDirective> {
         if self.placed && self.target.is_some_and(Target::is_gapless) {
             self.zilog_expr(&Node::binary(BinaryOp::Subtract, value.clone(), Node::Here))?;
             return Ok(ZilogDirective::Reserve);
@@ -101,18 +48,10 @@ impl StatementWriter<'_> {
         Ok(ZilogDirective::Origin)
     }
 
-    /// Writes names shared between modules.
-    fn linked(&mut self, names: &[Spaced<'_, &[u8]>]) -> ConvertResult<()> {
-        if !self.target.is_none_or(Target::links) {
-            return self.unconverted(format!("{} does not link modules", self.target_name()));
-        }
-        self.list(names, Self::symbol)
-    }
-
     /// Writes an expression that does not begin with a quote unless it is a single character, or a
     /// text in quotes, of which bytes that would need an escape become numbers. In ASxxxx, quotes
     /// have a single character.
-    fn zilog_byte(&mut self, item: &Item<'_>) -> ConvertResult<()> {
+    pub(super) fn zilog_byte(&mut self, item: &Item<'_>) -> ConvertResult<()> {
         let text = match item {
             Item::Value(node) => {
                 let start = self.out.len();
@@ -140,7 +79,7 @@ impl StatementWriter<'_> {
         Ok(())
     }
 
-    fn zilog_instruction(
+    pub(super) fn zilog_instruction(
         &mut self,
         form: &Form,
         operands: &[Spaced<'_, Operand<'_>>],

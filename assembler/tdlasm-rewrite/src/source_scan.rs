@@ -8,8 +8,7 @@ use tdlasm::source::{Loader, find_inserted, plain_text};
 use tdlasm::syntax::directive::Directive;
 use tdlasm::syntax::lex;
 
-use super::mnemonics::is_zilog_symbol;
-use super::options::{Dialect, Options};
+use crate::mnemonics::is_zilog_symbol;
 
 const MAX_INCLUDED_FILES: usize = 1000;
 
@@ -20,12 +19,10 @@ pub(crate) struct SourceScan {
     names: FxHashMap<Vec<u8>, NameFacts>,
     synonyms: usize,
     inserts: FxHashMap<Vec<u8>, Option<String>>,
-    /// `true` if `.RADIX` is dropped, since every number is written with its radix.
-    pub(super) writes_radix: bool,
     /// The inserted files that were read.
-    pub(super) included: FxHashSet<PathBuf>,
+    pub(crate) included: FxHashSet<PathBuf>,
     /// Whether an inserted file has `.RADIX`.
-    pub(super) inserted_radix: bool,
+    pub(crate) inserted_radix: bool,
 }
 
 /// What is known of a name.
@@ -41,20 +38,18 @@ struct NameFacts {
 }
 
 impl SourceScan {
-    /// Scans a source, and the files that it inserts.
+    /// Scans a source, and the files that it inserts, which are also searched in `include_dirs`.
     pub(crate) fn scan_file(
         loader: &dyn Loader,
         file: &Path,
         text: &[u8],
-        options: &Options,
+        include_dirs: &[PathBuf],
+        long_symbols: bool,
     ) -> Self {
-        // On Zilog's side all letters count anyway.
-        let long_symbols = options.long_symbols || options.to == Dialect::Tdl;
-        let writes_radix = options.target.is_some();
-        let mut scan = Self { long_symbols, writes_radix, ..Self::default() };
+        let mut scan = Self { long_symbols, ..Self::default() };
         let search = |file: &Path, name: &str| {
             let mut folders = vec![file.parent().unwrap_or(Path::new(""))];
-            folders.extend(options.include_dirs.iter().map(PathBuf::as_path));
+            folders.extend(include_dirs.iter().map(PathBuf::as_path));
             find_inserted(loader, &folders, name)
         };
         let mut open = scan.scan_text(text, file, &search);
@@ -164,7 +159,7 @@ impl SourceScan {
         name
     }
 
-    pub(super) fn significant_part(&self, name: &[u8]) -> Vec<u8> {
+    pub(crate) fn significant_part(&self, name: &[u8]) -> Vec<u8> {
         let length = if self.long_symbols { name.len() } else { name.len().min(6) };
         name[..length].to_ascii_uppercase()
     }
@@ -183,21 +178,21 @@ impl SourceScan {
     }
 
     /// Whether the name has a label or an assignment somewhere.
-    pub(super) fn is_defined(&self, name: &[u8]) -> bool {
+    pub(crate) fn is_defined(&self, name: &[u8]) -> bool {
         self.facts(name).is_some_and(|facts| facts.is_defined)
     }
 
-    pub(super) fn is_external(&self, name: &[u8]) -> bool {
+    pub(crate) fn is_external(&self, name: &[u8]) -> bool {
         self.facts(name).is_some_and(|facts| facts.is_external)
     }
 
     /// Whether the name is assigned more than once.
-    pub(super) fn is_variable(&self, name: &[u8]) -> bool {
+    pub(crate) fn is_variable(&self, name: &[u8]) -> bool {
         self.facts(name).is_some_and(|facts| facts.assigned > 1)
     }
 
     /// The inserted file's name with its extension, if the file was found.
-    pub(super) fn included_file_name(&self, name: &[u8]) -> Option<&str> {
+    pub(crate) fn included_file_name(&self, name: &[u8]) -> Option<&str> {
         self.inserts.get(name)?.as_deref()
     }
 }
@@ -224,7 +219,7 @@ fn words(line: &[u8]) -> (Vec<Range<usize>>, usize) {
 }
 
 /// The name of a file, perhaps in quotes.
-pub(super) fn file_name(operand: &[u8]) -> &[u8] {
+pub(crate) fn file_name(operand: &[u8]) -> &[u8] {
     let name = operand.trim_ascii();
     match name {
         [b'"', inner @ .., b'"'] | [b'\'', inner @ .., b'\''] => inner,
@@ -232,7 +227,7 @@ pub(super) fn file_name(operand: &[u8]) -> &[u8] {
     }
 }
 
-pub(super) fn has_radix(text: &[u8]) -> bool {
+pub(crate) fn has_radix(text: &[u8]) -> bool {
     let is_radix = |word: &[u8]| Directive::from_word(word) == Some(Directive::Radix);
     memchr::memchr_iter(b'.', text).any(|at| text.get(at..at + 6).is_some_and(is_radix))
 }

@@ -12,7 +12,7 @@ const ZILOG_OPERANDS: [&str; 31] = [
 ];
 
 /// Zilog's names of the pairs, and the registers that stand for them in TDL.
-pub(super) const ZILOG_PAIRS: [(&str, Register); 7] = [
+pub(crate) const ZILOG_PAIRS: [(&str, Register); 7] = [
     ("BC", Register::B),
     ("DE", Register::D),
     ("HL", Register::H),
@@ -24,7 +24,7 @@ pub(super) const ZILOG_PAIRS: [(&str, Register); 7] = [
 
 /// The directives of Zilog's dialect that have a counterpart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ZilogDirective {
+pub(crate) enum ZilogDirective {
     Bytes,
     Words,
     Reserve,
@@ -58,13 +58,13 @@ impl ZilogDirective {
         ("DEFL", "=", Self::Variable),
     ];
 
-    pub(super) fn from_word(word: &[u8]) -> Option<Self> {
+    pub(crate) fn from_word(word: &[u8]) -> Option<Self> {
         let mut names = Self::NAMES.iter();
         let known = names.find(|(name, ..)| word.eq_ignore_ascii_case(name.as_bytes()));
         known.map(|(.., directive)| *directive)
     }
 
-    pub(super) fn name(self, is_asxxxx: bool) -> &'static str {
+    pub(crate) fn name(self, is_asxxxx: bool) -> &'static str {
         let known = Self::NAMES.iter().find(|(.., directive)| *directive == self);
         known.map_or("", |(name, asxxxx, _)| if is_asxxxx { asxxxx } else { name })
     }
@@ -86,12 +86,12 @@ static ZILOG: LazyLock<FxHashMap<&str, Vec<&Form>>> = LazyLock::new(|| {
     forms
 });
 
-pub(super) fn zilog_form(form: &Form) -> (&'static str, &'static str) {
+pub(crate) fn zilog_form(form: &Form) -> (&'static str, &'static str) {
     form.zilog.split_once(' ').unwrap_or((form.zilog, ""))
 }
 
 /// An operand in Zilog's spelling of a form.
-pub(super) enum ZilogOperand {
+pub(crate) enum ZilogOperand {
     Literal(&'static str),
     /// The operand of TDL with this number, perhaps in parentheses.
     Placeholder {
@@ -100,7 +100,7 @@ pub(super) enum ZilogOperand {
     },
 }
 
-pub(super) fn zilog_operands(form: &Form) -> impl Iterator<Item = ZilogOperand> {
+pub(crate) fn zilog_operands(form: &Form) -> impl Iterator<Item = ZilogOperand> {
     let tokens = zilog_form(form).1.split(',').filter(|token| !token.is_empty());
     tokens.map(|token| match token {
         "{0}" => ZilogOperand::Placeholder { number: 0, inside: false },
@@ -116,33 +116,38 @@ pub fn tdl_forms(word: &[u8]) -> &'static [Form] {
     TDL.get(&*upper(word)).copied().unwrap_or_default()
 }
 
-pub(super) fn is_zilog_mnemonic(word: &[u8]) -> bool {
+pub(crate) fn is_zilog_mnemonic(word: &[u8]) -> bool {
     !zilog_forms(word).is_empty()
 }
 
-pub(super) fn zilog_forms(word: &[u8]) -> &'static [&'static Form] {
+pub(crate) fn zilog_forms(word: &[u8]) -> &'static [&'static Form] {
     ZILOG.get(&*upper(word)).map_or(&[], Vec::as_slice)
 }
 
-pub(super) fn is_zilog_operand(word: &[u8]) -> bool {
+pub(crate) fn is_zilog_operand(word: &[u8]) -> bool {
     word.len() <= 3
         && ZILOG_OPERANDS.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
 }
 
 /// Returns `true` if a symbol may contain this byte in Zilog's dialect.
-pub(super) fn is_zilog_symbol(byte: u8) -> bool {
+pub(crate) fn is_zilog_symbol(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'?' | b'@')
+}
+
+/// Whether a byte stands for itself in a quoted text of every assembler.
+pub(crate) fn is_plain(byte: u8) -> bool {
+    byte != b'\\' && (byte >= 0x80 || matches!(byte, b' '..=b'~'))
 }
 
 /// Returns `true` if both dialects have this mnemonic. If such a statement is copied unchanged, it
 /// gets a leading period, so that no assembler reads it in the other dialect and a conversion back
 /// recognizes it.
-pub(super) fn is_shared(word: &[u8]) -> bool {
+pub(crate) fn is_shared(word: &[u8]) -> bool {
     is_zilog_mnemonic(word) && !tdl_forms(word).is_empty()
 }
 
 /// Returns `true` if a leading period marks a mnemonic of the other dialect.
-pub(super) fn is_marked(word: &[u8]) -> bool {
+pub(crate) fn is_marked(word: &[u8]) -> bool {
     word.strip_prefix(b".").is_some_and(is_shared)
 }
 
