@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use board_simulator::Probe;
+use board_simulator::{Probe, ViolationKind};
 use cli_support::text::Escape;
 use firmware::ProgramKind;
 use firmware::build::build;
@@ -21,9 +21,7 @@ use rcflash_link::caller::{CallTimes, CallWatchdog, Caller, CallerError};
 use rcflash_link::inspect::{self, AddressSpace};
 
 use crate::block::Block;
-use crate::machine::{
-    ArgumentSweep, Call, CallEnd, Entry, Machine, MachineError, Outcome, Violation,
-};
+use crate::machine::{ArgumentSweep, Call, CallEnd, Entry, Machine, MachineError, Outcome};
 use crate::program::Program;
 use loaded::LoadedProgram;
 
@@ -243,7 +241,7 @@ impl BoardMachine {
         };
         match calls {
             // It is judged even if the board can't be recovered; then the next one fails.
-            [call] => Ok(vec![wire::unfinished(call, end)]),
+            [call] => Ok(vec![Outcome::unfinished(call, end)]),
             _ => recovered.and_then(|()| self.run_each(calls)),
         }
     }
@@ -260,7 +258,7 @@ impl BoardMachine {
         self.upload(&self.loaded.code.clone())?;
         match &mut outcomes[..] {
             [outcome] => {
-                outcome.violations.push(changed);
+                outcome.violations.push((changed, None));
                 Ok(outcomes)
             }
             _ => self.run_each(calls),
@@ -322,14 +320,14 @@ impl BoardMachine {
     }
 
     /// Compares code on the board with the program's.
-    fn changed_code(&mut self) -> Result<Option<Violation>, LinkError> {
+    fn changed_code(&mut self) -> Result<Option<ViolationKind>, LinkError> {
         for Block { address, bytes } in &self.loaded.code_with_mocks() {
             let (space, address) = (AddressSpace::Memory, u32::from(*address));
             let found = inspect::compare(&mut self.live.link, space, address, bytes, |_| {})?;
             if let Some(first) = found.first() {
                 let (from, to) = (first.expected, first.actual);
                 let address = first.address as u16;
-                return Ok(Some(Violation::CodeChanged { address, from, to }));
+                return Ok(Some(ViolationKind::CodeChanged { address, from, to }));
             }
         }
         Ok(None)

@@ -4,11 +4,10 @@ use z80_core::{Registers, set_register};
 
 use crate::machine::{Call, Outcome};
 use crate::model::{ExpectedMemory, Step, TestFile};
-use crate::program::LinkedConsole;
 
 /// Registers that a test does not set. Their halves differ, so that a routine that needs one of
 /// them or confuses two is found.
-pub(crate) const REGISTERS: Registers = Registers {
+const REGISTERS: Registers = Registers {
     af: 0x5A55,
     bc: 0xB1C2,
     de: 0xD3E4,
@@ -27,8 +26,7 @@ pub(crate) const REGISTERS: Registers = Registers {
 
 /// Returns the calls before each case, without judging them.
 pub(crate) fn setup_calls(file: &TestFile) -> Vec<Call> {
-    let setup = file.setup.iter().enumerate();
-    setup.map(|(index, step)| call(file, step, REGISTERS, index == 0)).collect()
+    file.setup.iter().enumerate().map(|(index, step)| nth_call(file, step, index, &[])).collect()
 }
 
 /// Returns the call of a step after the `outcomes` of those before it, the setup included. The
@@ -36,49 +34,28 @@ pub(crate) fn setup_calls(file: &TestFile) -> Vec<Call> {
 /// fixed ones.
 pub(crate) fn nth_call(file: &TestFile, step: &Step, index: usize, outcomes: &[Outcome]) -> Call {
     let shared = outcomes.last().filter(|_| index > file.setup.len());
-    let registers = shared.map_or(REGISTERS, |outcome| outcome.registers);
-    call(file, step, registers, index == 0)
+    let base = shared.map_or(REGISTERS, |outcome| outcome.registers);
+    Call { reload: index == 0, ..call(file, step, base) }
+}
+
+/// Returns the call of a step after a reload or the setup.
+pub(crate) fn single_call(file: &TestFile, step: &Step) -> Call {
+    nth_call(file, step, file.setup.len(), &[])
 }
 
 /// Returns the call of a step, with the registers of the test or else `base`.
-pub(crate) fn call(file: &TestFile, step: &Step, base: Registers, reload: bool) -> Call {
+fn call(file: &TestFile, step: &Step, base: Registers) -> Call {
     let mut registers = Registers { sp: file.stack.top, ..base };
     for (name, value) in &step.registers {
         set_register(&mut registers, name, *value);
     }
-    let (mask, value) = step.flags;
-    registers.af = registers.af & !u16::from(mask) | u16::from(value);
+    let [mask, value] = [step.flags.mask, step.flags.value].map(u16::from);
+    registers.af = registers.af & !mask | value;
     let bytes = |memory: &ExpectedMemory| {
         (memory.address, memory.elements.len() * usize::from(memory.width))
     };
     let console = file.program.console.as_ref();
     let printed = step.expect.console.as_ref().and_then(|text| console?.after(text));
-    let input = console.map(|console| console.before(&step.input)).unwrap_or_default();
-    let with_console = |mut writes: Vec<_>| {
-        writes.extend(console.and_then(LinkedConsole::memory));
-        writes
-    };
-    let mut ports = step.ports.clone();
-    for port in step.expect.ports.keys() {
-        ports.entry(*port).or_default();
-    }
-    Call {
-        address: step.address,
-        entry: step.entry,
-        registers,
-        reload,
-        memory: step.memory.iter().cloned().chain(input).collect(),
-        read: step.expect.memory.iter().map(bytes).chain(printed).collect(),
-        timeout: step.timeout,
-        ports,
-        mocks: step.mocks.iter().map(|(_, mock)| mock.clone()).collect(),
-        interrupts: step.interrupts.clone(),
-        writes: step.writes.clone().map(with_console),
-        stack_size: file.stack.size,
-    }
-}
-
-/// Returns the call of a step after a reload or the setup.
-pub(crate) fn single_call(file: &TestFile, step: &Step) -> Call {
-    call(file, step, REGISTERS, file.setup.is_empty())
+    let read = step.expect.memory.iter().map(bytes).chain(printed).collect();
+    Call { registers, read, stack_size: file.stack.size, ..step.call.clone() }
 }

@@ -47,7 +47,7 @@ pub(crate) fn run_at_all_times(
             break;
         }
         options.report_progress(|| format!("interrupt at {at} of {last} T-states"));
-        case.steps[step].interrupts[interrupt].at = at;
+        case.steps[step].call.interrupts[interrupt].at = at;
         let mut run = result_of(&case.heading);
         let outcomes = run_steps(file, &case, machine, options, &mut run)?;
         let call = outcomes.get(file.setup.len() + step);
@@ -78,7 +78,7 @@ fn times_up_to_return(
     result: &mut TestResult,
 ) -> Result<Option<(u64, u64)>, RunError> {
     let mut uninterrupted = case.clone();
-    uninterrupted.steps[step].interrupts[interrupt].at = u64::MAX;
+    uninterrupted.steps[step].call.interrupts[interrupt].at = u64::MAX;
     let mut run = result_of(&case.heading);
     let outcomes = run_steps(file, &uninterrupted, machine, options, &mut run)?;
     match outcomes.get(file.setup.len() + step) {
@@ -120,21 +120,15 @@ pub(crate) fn run_steps(
         let call = nth_call(file, step, index, &outcomes);
         let outcome = machine.run_one(&call)?;
         result.details.add(&outcome);
-        result.details.place = Some(file.program.place(step.address));
-        let contract = file.contract_of(step, options.contracts);
-        let judged =
-            Judged { program: &file.program, step, call: &call, outcome: &outcome, contract };
-        result.details.not_checked.extend(judged.not_checked(machine));
-        let mut found = judged.differences(machine);
+        result.details.place = Some(file.program.place(step.call.address));
+        let judged = Judged::new(file, step, &call, &outcome, options.contracts);
+        result.differences = judged.differences(machine, &mut result.details.not_checked);
         outcomes.push(outcome);
-        if !found.is_empty() {
-            if steps.len() > 1 {
-                let target = &step.target;
-                let number = index + 1;
-                result.reason = Some(format!("call {number} of {}, {target}", steps.len()));
-            }
+        if !result.differences.is_empty() {
+            let (number, target) = (index + 1, &step.target);
+            let of_several = || format!("call {number} of {}, {target}", steps.len());
+            result.reason = (steps.len() > 1).then(of_several);
             result.verdict = Verdict::Fail;
-            result.differences.append(&mut found);
             break;
         }
     }

@@ -16,7 +16,9 @@ use std::collections::BTreeSet;
 
 use z80_core::canonical_register_name;
 
-use crate::model::halves;
+use crate::machine::Measure;
+use crate::matcher::{Matcher, Test};
+use crate::registers::halves;
 
 /// The contract of a routine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,10 +29,8 @@ pub struct Contract {
     pub place: (String, usize),
     /// The registers that may change: those of Clobbers and Exit. `None` if there is no Clobbers.
     pub(crate) may_change: Option<BTreeSet<&'static str>>,
-    /// The maximum of bytes of stack.
-    pub(crate) stack: Option<u16>,
-    /// The least and most T-states.
-    pub(crate) cycles: Option<(u64, u64)>,
+    /// The most bytes of stack, the least and most T-states.
+    pub(crate) limits: Vec<(Measure, Matcher)>,
 }
 
 /// Returns the contracts in a source.
@@ -41,8 +41,7 @@ pub(crate) fn contracts(file: &str, text: &str) -> Vec<Contract> {
         let comment = lines[at + 1..].iter().map_while(|line| line.strip_prefix(';'));
         contract(name, (file.to_owned(), at + 1), &fields(comment))
     });
-    all.filter(|one| one.may_change.is_some() || one.stack.is_some() || one.cycles.is_some())
-        .collect()
+    all.filter(|one| one.may_change.is_some() || !one.limits.is_empty()).collect()
 }
 
 /// Returns the name in the first line of a contract: `; NAME - does something.`
@@ -78,12 +77,16 @@ fn contract(name: &str, place: (String, usize), fields: &[(String, String)]) -> 
         found.map(|(_, text)| text.as_str())
     };
     let results = field("Exit").map(results).unwrap_or_default();
+    let stack = field("Stack").and_then(|text| Some(vec![Test::Le(leading(text)?.0)]));
+    let cycles = field("Cycles").and_then(cycles);
+    let cycles = cycles.map(|(least, most)| vec![Test::Ge(least), Test::Le(most)]);
+    let limits = [(Measure::Stack, stack), (Measure::Cycles, cycles)];
+    let limit = |(measure, tests)| Some((measure, Matcher { mask: None, tests: tests? }));
     Contract {
         name: name.to_owned(),
         place,
         may_change: field("Clobbers").map(|text| &clobbers(text) | &results),
-        stack: field("Stack").and_then(|text| leading(text)?.0.try_into().ok()),
-        cycles: field("Cycles").and_then(cycles),
+        limits: limits.into_iter().filter_map(limit).collect(),
     }
 }
 
@@ -121,12 +124,12 @@ fn results(text: &str) -> BTreeSet<&'static str> {
 }
 
 /// Returns the number at the start of a text, and the rest.
-fn leading(text: &str) -> Option<(u64, &str)> {
+fn leading(text: &str) -> Option<(u32, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     Some((text[..end].parse().ok()?, &text[end..]))
 }
 
-fn cycles(text: &str) -> Option<(u64, u64)> {
+fn cycles(text: &str) -> Option<(u32, u32)> {
     let (least, rest) = leading(text)?;
     let (most, rest) = match rest.strip_prefix("..") {
         Some(rest) => leading(rest)?,
@@ -160,7 +163,12 @@ MUL:    RET
     fn fields_are_read_with_their_continuations() {
         let [mul] = <[_; 1]>::try_from(contracts("mul.asm", SOURCE)).expect("one contract");
         assert_eq!((mul.name.as_str(), mul.place), ("MUL", ("mul.asm".to_owned(), 3)));
-        assert_eq!((mul.stack, mul.cycles), (Some(2), Some((300, 400))));
+        let limit = |tests: &[Test]| Matcher { mask: None, tests: tests.to_vec() };
+        let limits = [
+            (Measure::Stack, limit(&[Test::Le(2)])),
+            (Measure::Cycles, limit(&[Test::Ge(300), Test::Le(400)])),
+        ];
+        assert_eq!(mul.limits, limits);
         let expected =
             ["A", "B", "B'", "C", "C'", "D", "D'", "E", "E'", "F", "H", "IXH", "IXL", "L"];
         assert_eq!(mul.may_change.expect("a list").into_iter().collect::<Vec<_>>(), expected);

@@ -45,6 +45,7 @@ mod options;
 mod parse;
 mod program;
 mod property;
+mod registers;
 mod result;
 mod run;
 mod simulated;
@@ -60,8 +61,8 @@ pub use debug::CallState;
 pub use document::{FileError, FileErrors};
 pub use hil_harness::suite::Verdict;
 pub use machine::{
-    ArgumentSweep, Call, CallEnd, Entry, Interrupt, Machine, MachineError, Mock, MockReturn,
-    Outcome, Violation,
+    ArgumentSweep, Call, CallEnd, Entry, Interrupt, Machine, MachineError, Measure, Mock,
+    MockReturn, Outcome,
 };
 pub use matcher::{Matcher, Test};
 pub use model::{
@@ -70,8 +71,10 @@ pub use model::{
 };
 pub use options::TestOptions;
 pub use program::{Console, LinkedConsole, Program, ProgramFiles};
+pub use registers::Flags;
 pub use result::{Difference, RunError, TestDetails, UNOBSERVED};
 pub use run::{run, run_one};
 pub use simulated::SimulatedMachine;
 pub use suite::{TestCase, TestFiles, TestResult};
+pub use written::Written;
 pub use z80_core::Registers;

@@ -58,8 +58,8 @@ impl TestFile {
 
     /// Returns `true` if a step calls the routine of a contract to its return.
     fn is_called(&self, step: &Step, contract: &Contract) -> bool {
-        let is_whole = !matches!(step.entry, Entry::Until(_));
-        is_whole && self.program.map.symbol(&contract.name) == Some(step.address)
+        let is_whole = !matches!(step.call.entry, Entry::Until(_));
+        is_whole && self.program.map.symbol(&contract.name) == Some(step.call.address)
     }
 
     /// Returns `true` if a case or property calls the routine of a contract.

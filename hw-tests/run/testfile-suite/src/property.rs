@@ -27,7 +27,7 @@ use crate::result::{Difference, RunError};
 use crate::suite::{TestResult, result_of};
 
 use count::Counter;
-use expected::Expected;
+use expected::{expect_outputs, expect_reply};
 use generate::{Input, InputTree, nth_input, runner, strategy};
 use reference::Reference;
 
@@ -55,7 +55,7 @@ pub(crate) fn run(
         _ => None,
     };
     let mut result = result_of(&property.heading);
-    result.details.place = Some(file.program.place(property.step.address));
+    result.details.place = Some(file.program.place(property.step.call.address));
     // What is wrong with the setup is no matter of inputs.
     let setup = Case { heading: property.heading.clone(), steps: Vec::new() };
     let mut before = result_of(&property.heading);
@@ -200,7 +200,7 @@ impl Trial<'_> {
         let Some(assume) = &self.property.assume else { return true };
         let step = self.step(input);
         let call = single_call(self.file, &step);
-        assume.value(&Sight::of_inputs(&step, &call, None, self.machine)) != 0
+        assume.value(&Sight::new(&step, &call, None, self.machine)) != 0
     }
 
     /// Looks for the simplest input that fails. Each step replaces a value by one half as far from
@@ -239,7 +239,7 @@ impl Trial<'_> {
         self.result.verdict = Verdict::Fail;
         if failure.is_of_other {
             reason += &format!("; calling {}", failure.step.target.escaped());
-            self.result.details.place = Some(self.file.program.place(failure.step.address));
+            self.result.details.place = Some(self.file.program.place(failure.step.call.address));
         }
         self.result.reason = Some(reason);
         self.result.details.case = Some(paste::case(self.file, self.property, &failure, origin));
@@ -252,7 +252,7 @@ impl Trial<'_> {
         let args = self.property.args.iter().zip(&input.registers);
         step.registers.extend(args.map(|((name, _), value)| (*name, *value)));
         for (block, bytes) in self.property.blocks.iter().zip(&input.blocks) {
-            step.memory.push(Block { address: block.address, bytes: bytes.clone() });
+            step.call.memory.push(Block { address: block.address, bytes: bytes.clone() });
             step.registers.extend(block.count_in.map(|name| (name, bytes.len() as u16)));
         }
         step
@@ -305,12 +305,11 @@ impl Trial<'_> {
             if let Some(reference) = &mut self.reference {
                 let reply = reference.ask(&request(self.property, &step, input));
                 let expected = reply.and_then(|reply| {
-                    let expected = Expected::of_reply(&reply, &self.file.program);
+                    let expected = expect_reply(&mut step.expect, &reply, &self.file.program);
                     expected.map_err(|message| reference.error(&message))
                 });
-                match expected {
-                    Ok(expected) => expected.add_to(&mut step.expect),
-                    Err(error) => return (steps, Some(error)),
+                if let Err(error) = expected {
+                    return (steps, Some(error));
                 }
             }
             steps.push(step);
@@ -322,7 +321,8 @@ impl Trial<'_> {
     fn other(&self, step: &Step) -> Option<Step> {
         let Judge::SameAs(address, name, _) = &self.property.judge else { return None };
         let (target, expect) = (name.clone(), Expectation::default());
-        Some(Step { address: *address, target, expect, ..step.clone() })
+        let call = Call { address: *address, ..step.call.clone() };
+        Some(Step { call, target, expect, ..step.clone() })
     }
 
     /// Runs calls, each after the setup, and returns their outcomes.
@@ -350,7 +350,7 @@ impl Trial<'_> {
         if let (Judge::SameAs(_, _, outputs), Some((_, _, other))) = (&self.property.judge, &other)
             && other.end == CallEnd::Returned
         {
-            Expected::of_outcome(other, outputs).add_to(&mut step.expect);
+            expect_outputs(&mut step.expect, other, outputs);
         }
         let differences = self.differences(&step, call, outcome, self.options.contracts);
         if !differences.is_empty() {
@@ -370,10 +370,8 @@ impl Trial<'_> {
         outcome: &Outcome,
         contracts: &[Contract],
     ) -> Vec<Difference> {
-        let contract = self.file.contract_of(step, contracts);
-        let judged = Judged { program: &self.file.program, step, call, outcome, contract };
-        self.result.details.not_checked.extend(judged.not_checked(self.machine));
-        judged.differences(self.machine)
+        let judged = Judged::new(self.file, step, call, outcome, contracts);
+        judged.differences(self.machine, &mut self.result.details.not_checked)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use hil_harness::suite::Verdict;
 
-use crate::calls::{REGISTERS, call};
+use crate::calls::single_call;
 use crate::case::run_at_all_times;
 use crate::machine::Machine;
 use crate::model::TestFile;
@@ -45,7 +45,7 @@ pub fn run_one(
         None => (&file.cases[index].heading, &file.cases[index].steps[..]),
         Some(property) => (&property.heading, std::slice::from_ref(&property.step)),
     };
-    let mut calls = file.setup.iter().chain(steps).map(|step| call(file, step, REGISTERS, false));
+    let mut calls = file.setup.iter().chain(steps).map(|step| single_call(file, step));
     let refusal = || calls.find_map(|call| machine.refusal(&call));
     if let Some(reason) = heading.skip.clone().or_else(refusal) {
         let (verdict, reason) = (Verdict::Skipped, Some(reason));

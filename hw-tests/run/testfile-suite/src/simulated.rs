@@ -6,11 +6,12 @@ mod running;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use board_simulator::ViolationKind;
 use board_simulator::profiling::StepCounter;
 use z80_core::{Bus, Cpu, Registers, set_register};
 
 use crate::block::Block;
-use crate::machine::{Call, CallEnd, Entry, Machine, MachineError, Mock, Outcome, Violation};
+use crate::machine::{Call, CallEnd, Entry, Machine, MachineError, Mock, Outcome};
 use crate::program::Program;
 use memory::{MOCK, Memory, OPEN_BUS, PROGRAM};
 use running::Running;
@@ -21,10 +22,8 @@ pub(crate) const FILL: u8 = 0xA5;
 /// The maximum of T-states with interrupts off: at 7.3728 MHz and 115,200 baud a 68B50 loses a
 /// character after two of 640 T-states.
 const MAX_LATENCY: u64 = 1280;
-/// EI and NOP, after which an interrupt is accepted.
-const ENABLE_INTERRUPTS: [u8; 2] = [0xFB, 0x00];
-/// RETI and RETN.
-const RETURNS: [[u8; 2]; 2] = [[0xED, 0x4D], [0xED, 0x45]];
+const RETI: [u8; 2] = [0xED, 0x4D];
+const RETN: [u8; 2] = [0xED, 0x45];
 
 /// Instructions between two looks at the stop flag: well below a millisecond.
 const STOP_CHECK_STEPS: u32 = 16_384;
@@ -57,13 +56,11 @@ impl SimulatedMachine {
     }
 
     fn with(bus: Memory, return_address: u16) -> Self {
-        let (fresh, template) = (Cpu::new(), Cpu::new());
+        let mut fresh = Cpu::new();
+        fresh.set_interrupt_state(true, 0);
+        let template = fresh.clone();
         let (loaded, stop) = (bus.bytes.clone(), Arc::default());
-        let mut machine =
-            Self { fresh, template, loaded, return_address, bus, counter: None, stop };
-        machine.fresh = machine.with_interrupts_on(Cpu::new());
-        machine.template.clone_from(&machine.fresh);
-        machine
+        Self { fresh, template, loaded, return_address, bus, counter: None, stop }
     }
 
     /// Counts the instructions of further calls.
@@ -89,18 +86,6 @@ impl SimulatedMachine {
     #[must_use]
     pub fn counter(&self) -> Option<&StepCounter> {
         self.counter.as_ref()
-    }
-
-    /// Returns a processor after EI, with the same registers except PC.
-    fn with_interrupts_on(&mut self, mut cpu: Cpu) -> Cpu {
-        let kept: [u8; 2] = [self.bus.bytes[0], self.bus.bytes[1]];
-        self.bus.bytes[..2].copy_from_slice(&ENABLE_INTERRUPTS);
-        cpu.set_registers(&Registers { pc: 0, ..cpu.registers() });
-        for _ in ENABLE_INTERRUPTS {
-            cpu.step(&mut self.bus, None);
-        }
-        self.bus.bytes[..2].copy_from_slice(&kept);
-        cpu
     }
 
     /// Prepares memory for a call, and returns the processor at its first instruction.
@@ -204,14 +189,16 @@ impl SimulatedMachine {
 
     /// Reports the first time that SP is not within the stack of the call.
     fn check_stack(&mut self, running: &mut Running) {
-        let (sp, pc) = (running.cpu.sp(), self.bus.pc);
+        let sp = running.cpu.sp();
         running.lowest = running.lowest.min(sp);
         let is_below = running.lowest < running.deepest;
         if (is_below || sp > running.call.registers.sp) && !running.has_left_stack {
             running.has_left_stack = true;
             self.bus.report(match is_below {
-                true => Violation::StackOverflow { sp, pc },
-                false => Violation::StackPointer { sp, pc },
+                true => {
+                    ViolationKind::StackOverflow { size: running.call.stack_size, sp: Some(sp) }
+                }
+                false => ViolationKind::StackPointer { sp },
             });
         }
     }
@@ -223,7 +210,7 @@ impl SimulatedMachine {
         } else if let Some(since) = running.disabled.take() {
             let t_states = running.t_states - since;
             if t_states > MAX_LATENCY {
-                self.bus.report(Violation::InterruptLatency { t_states, pc: self.bus.pc });
+                self.bus.report(ViolationKind::InterruptLatency { t_states, max: MAX_LATENCY });
             }
         }
     }
@@ -262,27 +249,29 @@ impl SimulatedMachine {
     /// Checks the stack and interrupts after a return.
     fn check_return(&mut self, running: &Running) {
         let Running { cpu, call, .. } = running;
-        let expected = call.registers.sp;
-        if cpu.sp() != expected {
-            self.bus.report(Violation::StackMoved { sp: cpu.sp(), expected });
+        let (sp, expected) = (cpu.sp(), call.registers.sp);
+        let (mode, i) = cpu.interrupt_vectoring();
+        let is_vectored = (mode, i) == self.template.interrupt_vectoring();
+        let returned = [
+            (sp == expected, ViolationKind::StackNotRestored { sp, expected }),
+            (cpu.enables_interrupts(), ViolationKind::InterruptsOff),
+            (is_vectored, ViolationKind::InterruptVectoring { mode, i }),
+        ];
+        for (_, kind) in returned.into_iter().filter(|(is_right, _)| !is_right) {
+            self.bus.report_at(kind, None);
         }
-        if !cpu.enables_interrupts() {
-            self.bus.report(Violation::InterruptsOff);
+        if !is_vectored {
+            self.template = cpu.clone();
+            self.template.set_interrupt_state(true, mode);
         }
-        if cpu.interrupt_vectoring() != self.template.interrupt_vectoring() {
-            self.bus.report(Violation::InterruptMode);
-            self.template = self.with_interrupts_on(cpu.clone());
-        }
-        let pc = running.last.unwrap_or_default();
-        let last = self.bus.load(pc, 2);
-        let [interrupt, non_maskable] = RETURNS.map(|bytes| last == bytes);
-        let is_right = match call.entry {
-            Entry::Interrupt => interrupt,
-            Entry::NonMaskable => non_maskable,
-            Entry::Call | Entry::Until(_) => true,
+        let (bytes, expected) = match call.entry {
+            Entry::Interrupt => (RETI, "RETI"),
+            Entry::NonMaskable => (RETN, "RETN"),
+            Entry::Call | Entry::Until(_) => return,
         };
-        if !is_right {
-            self.bus.report(Violation::PlainReturn { pc });
+        let pc = running.last.unwrap_or_default();
+        if self.bus.load(pc, 2) != bytes {
+            self.bus.report_at(ViolationKind::PlainReturn { expected }, Some(pc));
         }
     }
 
@@ -296,7 +285,6 @@ impl SimulatedMachine {
             _ => call.registers.sp.wrapping_sub(2),
         };
         Outcome {
-            end,
             registers: cpu.registers(),
             memory: call.read.iter().map(|(at, length)| self.bus.load(*at, *length)).collect(),
             t_states: Some(t_states),
@@ -305,6 +293,7 @@ impl SimulatedMachine {
             outputs: std::mem::take(&mut self.bus.outputs),
             mock_calls,
             latest_equal,
+            ..Outcome::unfinished(call, end)
         }
     }
 }

@@ -4,48 +4,32 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use cli_support::text::Escape;
-use z80_core::{Expression, Registers, Values, canonical_register_name, register_value};
+use z80_core::{Expression, Registers, Values};
 
-use crate::machine::{Call, Machine};
-use crate::model::{Step, halves};
-use crate::parse::without_prefix;
+use crate::machine::{Call, Machine, Outcome};
+use crate::model::Step;
+use crate::registers::{halves, is_input, value, without_prefix};
 use crate::result::Difference;
-
-use super::Judged;
 
 /// The values that conditions see.
 pub(crate) struct Sight<'a> {
     before: Registers,
-    after: Registers,
+    /// What the call did; `None` before it, for assumptions.
+    outcome: Option<&'a Outcome>,
     /// The registers that the test sets, in halves.
     given: BTreeSet<&'static str>,
-    t_states: Option<u64>,
-    stack: Option<u16>,
     machine: RefCell<&'a mut dyn Machine>,
 }
 
 impl<'a> Sight<'a> {
-    pub(super) fn new(judged: &Judged<'_>, machine: &'a mut dyn Machine) -> Self {
-        let Judged { step, call, outcome, .. } = judged;
-        let (t_states, stack) = (outcome.t_states, outcome.stack);
-        Self { t_states, stack, ..Self::of_inputs(step, call, Some(outcome.registers), machine) }
-    }
-
-    /// The values before a call, for assumptions.
-    pub(crate) fn of_inputs(
+    pub(crate) fn new(
         step: &Step,
         call: &Call,
-        after: Option<Registers>,
+        outcome: Option<&'a Outcome>,
         machine: &'a mut dyn Machine,
     ) -> Self {
-        Self {
-            before: call.registers,
-            after: after.unwrap_or(call.registers),
-            given: step.registers.iter().flat_map(|(name, _)| halves(name)).collect(),
-            t_states: None,
-            stack: None,
-            machine: RefCell::new(machine),
-        }
+        let given = step.registers.iter().flat_map(|(name, _)| halves(name)).collect();
+        Self { before: call.registers, outcome, given, machine: RefCell::new(machine) }
     }
 
     /// Returns what a condition that does not hold found.
@@ -60,24 +44,19 @@ impl<'a> Sight<'a> {
     }
 }
 
-/// Returns `true` if a variable of a condition is an input: of `in.`, or all of a register that the
-/// test gives, whose halves these are.
-pub(crate) fn is_input(name: &str, given: &BTreeSet<&str>) -> bool {
-    let mut all = canonical_register_name(name).into_iter().flat_map(halves).peekable();
-    let is_given = all.peek().is_some() && all.all(|half| given.contains(half));
-    is_given || name.starts_with("in.")
-}
-
 impl Values for Sight<'_> {
     /// A register that the test sets is an input, any other an output; `in.` and `out.` select.
     fn value(&self, name: &str) -> i64 {
+        let outcome = self.outcome;
         match name {
-            "cycles" => return self.t_states.map_or(0, |time| time as i64),
-            "stack" => return self.stack.unwrap_or(0).into(),
-            _ => {}
+            "cycles" => outcome.and_then(|outcome| outcome.t_states).unwrap_or(0) as i64,
+            "stack" => outcome.and_then(|outcome| outcome.stack).unwrap_or(0).into(),
+            _ => {
+                let after = outcome.filter(|_| !is_input(name, &self.given));
+                let registers = after.map_or(&self.before, |outcome| &outcome.registers);
+                value(registers, without_prefix(name)).into()
+            }
         }
-        let registers = if is_input(name, &self.given) { &self.before } else { &self.after };
-        register_value(registers, without_prefix(name)).unwrap_or(0).into()
     }
 
     fn byte(&self, address: u16) -> u8 {

@@ -8,14 +8,13 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use firmware_wire::{MAX_COUNTED_BYTES, crc32};
-use z80_core::{FLAGS, canonical_register_name, register_value};
+use z80_core::{FLAGS, canonical_register_name};
 
 use crate::calls::single_call;
-use crate::judge::is_input;
 use crate::machine::ArgumentSweep;
-use crate::model::{Generator, HALVES, Judge, Property, TestFile, halves};
+use crate::model::{Generator, Judge, Property, TestFile};
 use crate::options::TestOptions;
-use crate::parse::without_prefix;
+use crate::registers::{HALVES, halves, is_input, value, without_prefix};
 use crate::result::RunError;
 use crate::simulated::SimulatedMachine;
 use crate::suite::result_of;
@@ -54,7 +53,7 @@ impl Counter {
         let reads = expect.checks.iter().any(|(_, condition)| condition.reads_memory());
         let is_program = matches!(property.judge, Judge::Reference(..));
         let reads = reads || !expect.memory.is_empty() || expect.console.is_some();
-        if reads || is_program || !property.step.mocks.is_empty() {
+        if reads || is_program || !property.step.call.mocks.is_empty() {
             return None;
         }
         let (counted, period) = counted(property);
@@ -118,7 +117,7 @@ impl Counter {
             for (outcome, failure) in model.try_inputs(&inputs)? {
                 has_passed &= failure.is_none();
                 bytes.extend(self.results.iter().map(|name| {
-                    let value = register_value(&outcome.registers, name).unwrap_or(0) as u8;
+                    let value = value(&outcome.registers, name) as u8;
                     if *name == "F" { value & self.flags } else { value }
                 }));
             }
@@ -178,7 +177,7 @@ fn results(
     let is_output = |name: &&str| !is_input(name, &given);
     let variables = expect.checks.iter().flat_map(|(_, condition)| condition.variables());
     let mut names: Vec<&str> = variables.filter(is_output).map(without_prefix).collect();
-    names.extend(expect.registers.iter().map(|(name, _)| *name));
+    names.extend(expect.registers().map(|name| name as &str));
     if let Judge::SameAs(_, _, outputs) = &property.judge {
         names.extend(outputs.iter().copied());
     }
@@ -192,7 +191,7 @@ fn results(
     }
     let is_used = |flag: &str| names.iter().any(|name| name.eq_ignore_ascii_case(flag));
     let flags = FLAGS.iter().filter(|(flag, _)| is_used(flag));
-    let flags = flags.fold(expect.flags.0, |mask, (_, bit)| mask | *bit as u8);
+    let flags = flags.fold(expect.flags.mask, |mask, (_, bit)| mask | *bit as u8);
     let flags = if used.contains("F") { 0xFF } else { flags };
     used.extend((flags != 0).then_some("F"));
     (used.into_iter().collect(), flags)

@@ -139,7 +139,7 @@ fn a_routine_that_goes_to_the_monitor_fails() {
 fn damage_that_a_board_shows_fails() {
     for (source, lines, expected) in [
         ("RUN:\tDI\n\tRET", "", "returned with interrupts off\n"),
-        ("RUN:\tPOP H\n\tPOP D\n\tPCHL", "", "returned with another SP\n"),
+        ("RUN:\tPOP H\n\tPOP D\n\tPCHL", "", "returned with another stack pointer\n"),
         (
             "RUN:\tMVI A,0C9H\n\tSTA NEXT\nNEXT:\tNOP\n\tRET",
             "",
