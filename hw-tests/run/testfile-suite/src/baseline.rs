@@ -31,8 +31,8 @@ impl CycleBaseline {
     /// # Errors
     /// Returns all errors with line and column.
     pub fn parse(path: &Path, text: &str) -> Result<Self, FileErrors> {
-        Document::read(path, text, |document, root| {
-            let t_states = |item: Item<'_>| document.integer(item, 0..=i64::MAX).unsigned_abs();
+        Document::read(path, text, |root| {
+            let t_states = |item: Item<'_>| item.integer(0..=i64::MAX).unsigned_abs();
             let case = |item: Item<'_>| (item.key.to_owned(), t_states(item));
             Some(Self { cases: root.fields().into_iter().map(case).collect() })
         })

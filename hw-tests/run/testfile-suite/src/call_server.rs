@@ -9,13 +9,13 @@ use serde_json::{Map, Value, json};
 use z80_core::{FLAGS, REGISTER_NAMES, Registers};
 
 use crate::block::Block;
-use crate::calls::single_call;
 use crate::judge::Judged;
 use crate::machine::{Call, CallEnd, Machine, MachineError, Outcome};
 use crate::model::TestFile;
 use crate::parse::{CallRequest, Request};
 use crate::program::{MAX_OUTPUT, Program};
 use crate::registers::{is_output, value};
+use crate::run::single_call;
 
 /// The maximum length of a request in bytes.
 const MAX_REQUEST: u64 = 1 << 22;
@@ -196,7 +196,7 @@ fn refuse(machine: &dyn Machine, call: &Call) -> Result<(), String> {
 }
 
 fn message(error: MachineError) -> String {
-    error.0
+    error.to_string()
 }
 
 /// Returns adjacent bytes as blocks.

@@ -13,11 +13,14 @@
 //! time that is no number or range, such as `98, 64 a byte`, is not checked.
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
+use tdlasm::source::DiskLoader;
 use z80_core::canonical_register_name;
 
-use crate::machine::Measure;
+use crate::machine::{Entry, Measure};
 use crate::matcher::{Matcher, Test};
+use crate::model::{Step, TestFile};
 use crate::registers::halves;
 
 /// The contract of a routine.
@@ -33,8 +36,36 @@ pub struct Contract {
     pub(crate) limits: Vec<(Measure, Matcher)>,
 }
 
+impl TestFile {
+    /// Returns the contracts in one of the program's sources; `None` if the path is none of them.
+    ///
+    /// # Errors
+    /// Returns a message if the source can't be read.
+    pub fn contracts(&self, path: &Path) -> Result<Option<Vec<Contract>>, String> {
+        let real = |path: &Path| path.canonicalize().ok();
+        let is_it = |source: &&PathBuf| **source == path || real(source) == real(path);
+        let Some(source) = self.sources.iter().find(is_it) else { return Ok(None) };
+        let text = crate::program::read(&DiskLoader, source)?;
+        Ok(Some(contracts(&source.to_string_lossy(), &String::from_utf8_lossy(&text))))
+    }
+
+    /// Returns `true` if a case or property calls the routine of a contract.
+    #[must_use]
+    pub fn calls(&self, contract: &Contract) -> bool {
+        self.steps().any(|step| contract.is_called(self, step))
+    }
+}
+
+impl Contract {
+    /// Returns `true` if a step calls the routine to its return.
+    pub(crate) fn is_called(&self, file: &TestFile, step: &Step) -> bool {
+        let is_whole = !matches!(step.call.entry, Entry::Until(_));
+        is_whole && file.program.map.symbol(&self.name) == Some(step.call.address)
+    }
+}
+
 /// Returns the contracts in a source.
-pub(crate) fn contracts(file: &str, text: &str) -> Vec<Contract> {
+fn contracts(file: &str, text: &str) -> Vec<Contract> {
     let lines: Vec<&str> = text.lines().collect();
     let starts = lines.iter().enumerate().filter_map(|(at, line)| Some((at, routine(line)?)));
     let all = starts.map(|(at, name)| {

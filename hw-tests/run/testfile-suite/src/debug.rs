@@ -3,12 +3,10 @@
 use cli_support::text::Escape;
 use z80_core::Registers;
 
-use crate::calls::nth_call;
-use crate::case::{run_at_all_times, run_steps};
 use crate::machine::{Call, Machine, MachineError};
 use crate::model::{Case, TestFile};
-use crate::options::TestOptions;
 use crate::result::RunError;
+use crate::run::{Run, TestOptions, nth_call};
 use crate::simulated::SimulatedMachine;
 use crate::suite::result_of;
 
@@ -37,13 +35,14 @@ impl CallState {
     /// # Errors
     /// Returns a message if the file has no such case.
     pub fn of_case(file: &TestFile, name: &str) -> Result<Self, String> {
-        let (case, options) = (find(file, name)?, TestOptions::default());
+        let case = find(file, name)?;
         let mut machine = SimulatedMachine::new(&file.program);
+        let mut run = Run { file, machine: &mut machine, options: &TestOptions::default() };
         let result = &mut result_of(&case.heading);
         let failed = |error: RunError| error.to_string();
         // Of the T-states of an interrupt, the first that fails.
-        let case = run_at_all_times(file, case, &mut machine, &options, result).map_err(failed)?;
-        let outcomes = run_steps(file, &case, &mut machine, &options, result).map_err(failed)?;
+        let case = run.at_all_times(case, result).map_err(failed)?;
+        let outcomes = run.steps(&case.steps, result).map_err(failed)?;
         let steps = file.setup.iter().chain(&case.steps).zip(0..outcomes.len());
         let calls = steps.clone().map(|(step, at)| nth_call(file, step, at, &outcomes[..at]));
         let calls: Vec<_> = calls.collect();

@@ -1,7 +1,8 @@
 //! TOML documents whose errors are collected, with line and column.
 
-use std::cell::{Cell, RefCell};
-use std::ops::RangeInclusive;
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -39,75 +40,33 @@ impl FileErrors {
     }
 }
 
-/// A value of a document, and the key it belongs to, with their offsets in bytes.
-#[derive(Clone, Copy)]
-pub(crate) struct Item<'d> {
-    pub(crate) key: &'d str,
-    key_at: usize,
-    at: usize,
-    end: usize,
-    pub(crate) value: &'d DeValue<'d>,
-}
-
-impl<'d> Item<'d> {
-    pub(crate) fn as_text(&self) -> Option<&'d str> {
-        self.value.as_str()
-    }
-
-    /// Returns the item with another key.
-    pub(crate) fn named(self, key: &'d str) -> Self {
-        Self { key, ..self }
-    }
-
-    fn with(self, value: &'d Spanned<DeValue<'d>>) -> Self {
-        let span = value.span();
-        Self { at: span.start, end: span.end, value: value.get_ref(), ..self }
-    }
-
-    /// Returns the elements of an array; none of another value.
-    pub(crate) fn elements(self) -> impl Iterator<Item = Self> {
-        self.value.as_array().into_iter().flatten().map(move |element| self.with(element))
-    }
-
-    /// Returns the values of a table in the order of the document; none of another value.
-    pub(crate) fn fields(self) -> Vec<Self> {
-        let fields = self.value.as_table().into_iter().flatten();
-        let field = |(key, value): (&'d Spanned<_>, &'d Spanned<_>)| {
-            let key: (&'d std::borrow::Cow<'d, str>, _) = (key.get_ref(), key.span().start);
-            Self { key: key.0, key_at: key.1, ..self }.with(value)
-        };
-        let mut fields: Vec<_> = fields.map(field).collect();
-        fields.sort_by_key(|field| field.key_at);
-        fields
-    }
-}
-
-/// A document. Methods that return a value report one of another type, and return a substitute.
+/// A document whose errors are collected.
 pub(crate) struct Document<'d> {
     path: &'d Path,
     text: &'d str,
     errors: RefCell<Vec<FileError>>,
 }
 
-impl<'d> Document<'d> {
-    /// Parses a document and converts it.
+impl Document<'_> {
+    /// Parses a document and converts its table.
     ///
     /// # Errors
     /// Returns all errors that were reported, or those of the syntax.
     pub(crate) fn read<T>(
         path: &Path,
         text: &str,
-        convert: impl for<'x> FnOnce(&'x Document<'x>, Item<'x>) -> Option<T>,
+        convert: impl for<'x> FnOnce(Item<'x>) -> Option<T>,
     ) -> Result<T, FileErrors> {
         let (table, syntax_errors) = DeTable::parse_recoverable(text);
+        let value = DeValue::Table(table.into_inner());
         let document = Document { path, text, errors: RefCell::default() };
+        let document = &document;
+        let root = Item { document, key: "", key_at: 0, at: 0, end: text.len(), value: &value };
         for error in &syntax_errors {
             let at = error.span().map_or(0, |span| span.start);
-            document.report_at(at, error.message());
+            document.report(document.position(at), error.message());
         }
-        let value = DeValue::Table(table.into_inner());
-        let root = Item { key: "", key_at: 0, at: 0, end: text.len(), value: &value };
-        let converted = syntax_errors.is_empty().then(|| convert(&document, root)).flatten();
+        let converted = syntax_errors.is_empty().then(|| convert(root)).flatten();
         let mut errors = document.errors.take();
         errors.sort();
         errors.dedup();
@@ -119,34 +78,10 @@ impl<'d> Document<'d> {
         self.errors.borrow().len()
     }
 
-    /// Reports an error at a value.
-    pub(crate) fn report(&self, item: Item<'_>, message: impl Into<String>) {
-        self.report_at(item.at, message);
-    }
-
-    fn report_at(&self, at: usize, message: impl Into<String>) {
-        let (line, column) = self.position(at);
+    /// Reports an error at a line and column.
+    pub(crate) fn report(&self, (line, column): (usize, usize), message: impl Into<String>) {
         let error = FileError { path: self.path.to_owned(), line, column, message: message.into() };
         self.errors.borrow_mut().push(error);
-    }
-
-    /// Reports an error at the start of a line.
-    pub(crate) fn report_line(&self, line: usize, message: String) {
-        let error = FileError { path: self.path.to_owned(), line, column: 1, message };
-        self.errors.borrow_mut().push(error);
-    }
-
-    /// Reports a value of another type.
-    pub(crate) fn report_expected(&self, item: Item<'_>, what: &str) {
-        let found = item.value.type_str();
-        let article = if found.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-        let key = item.key.escaped();
-        self.report(item, format!("{key}: expected {what}, found {article} {found}"));
-    }
-
-    /// Returns the value, or reports the error at an item.
-    pub(crate) fn checked<T>(&self, item: Item<'_>, value: Result<T, String>) -> Option<T> {
-        value.map_err(|message| self.report(item, message)).ok()
     }
 
     fn position(&self, at: usize) -> (usize, usize) {
@@ -155,82 +90,117 @@ impl<'d> Document<'d> {
         let start = before.rfind('\n').map_or(0, |end| end + 1);
         (line, before[start..].chars().count() + 1)
     }
+}
 
-    /// Returns the line of a value.
-    pub(crate) fn line(&self, item: Item<'_>) -> usize {
-        self.position(item.at).0
+/// A value of a document, and the key it belongs to, with their offsets in bytes. Methods that
+/// convert it report a value of another type, and return a substitute.
+#[derive(Clone, Copy)]
+pub(crate) struct Item<'d> {
+    pub(crate) document: &'d Document<'d>,
+    pub(crate) key: &'d str,
+    pub(crate) key_at: usize,
+    pub(crate) at: usize,
+    pub(crate) end: usize,
+    pub(crate) value: &'d DeValue<'d>,
+}
+
+impl<'d> Item<'d> {
+    fn with(self, value: &'d Spanned<DeValue<'d>>) -> Self {
+        let Range { start: at, end } = value.span();
+        Self { at, end, value: value.get_ref(), ..self }
     }
 
-    /// Returns a value as the document writes it.
-    pub(crate) fn source(&self, item: Item<'_>) -> &'d str {
-        self.text.get(item.at..item.end).unwrap_or_default()
+    /// Returns the elements of an array; none of another value.
+    pub(crate) fn elements(self) -> impl Iterator<Item = Self> {
+        self.value.as_array().into_iter().flatten().map(move |element| self.with(element))
     }
 
-    /// Returns an integer of the range, or its start.
-    pub(crate) fn integer(&self, item: Item<'_>, range: RangeInclusive<i64>) -> i64 {
-        let (least, most) = (*range.start(), *range.end());
-        let Some(integer) = item.value.as_integer() else {
-            self.report_expected(item, "an integer");
-            return least;
+    /// Returns the values of a table in the order of the document; none of another value.
+    pub(crate) fn fields(self) -> Vec<Self> {
+        let fields = self.value.as_table().into_iter().flatten();
+        let field = |(key, value): (&'d Spanned<Cow<'d, str>>, &'d Spanned<_>)| {
+            Self { key: key.get_ref(), key_at: key.span().start, ..self }.with(value)
         };
-        let value = i64::from_str_radix(integer.as_str(), integer.radix()).ok();
-        value.filter(|value| range.contains(value)).unwrap_or_else(|| {
-            let key = item.key.escaped();
-            self.report(item, format!("{key}: {integer} is not in {least} to {most}"));
-            least
-        })
+        let mut fields: Vec<_> = fields.map(field).collect();
+        fields.sort_by_key(|field| field.key_at);
+        fields
+    }
+
+    /// Returns the value as the document writes it.
+    pub(crate) fn source(self) -> &'d str {
+        self.document.text.get(self.at..self.end).unwrap_or_default()
+    }
+
+    /// Returns the line of the value.
+    pub(crate) fn line(self) -> usize {
+        self.document.position(self.at).0
+    }
+
+    /// Reports an error at the value.
+    pub(crate) fn report(self, message: impl Into<String>) {
+        self.document.report(self.document.position(self.at), message);
+    }
+
+    /// Reports a value of another type.
+    pub(crate) fn report_expected(self, what: &str) {
+        let found = self.value.type_str();
+        let article = if found.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        self.report(format!("{}: expected {what}, found {article} {found}", self.key.escaped()));
+    }
+
+    /// Returns what was made of the value, or reports the error.
+    pub(crate) fn checked<T>(self, converted: Result<T, String>) -> Option<T> {
+        converted.map_err(|message| self.report(message)).ok()
+    }
+
+    pub(crate) fn as_text(self) -> Option<&'d str> {
+        self.value.as_str()
     }
 
     /// Returns a string.
-    pub(crate) fn text(&self, item: Item<'d>, example: &str) -> &'d str {
-        item.as_text().unwrap_or_else(|| {
-            self.report_expected(item, &format!("a string such as {example}"));
+    pub(crate) fn text(self, example: &str) -> &'d str {
+        self.as_text().unwrap_or_else(|| {
+            self.report_expected(&format!("a string such as {example}"));
             ""
         })
     }
 
+    /// Returns an integer of the range, or its start.
+    pub(crate) fn integer(self, range: RangeInclusive<i64>) -> i64 {
+        let (least, most) = (*range.start(), *range.end());
+        let Some(integer) = self.value.as_integer() else {
+            self.report_expected("an integer");
+            return least;
+        };
+        let value = i64::from_str_radix(integer.as_str(), integer.radix()).ok();
+        value.filter(|value| range.contains(value)).unwrap_or_else(|| {
+            let key = self.key.escaped();
+            self.report(format!("{key}: {integer} is not in {least} to {most}"));
+            least
+        })
+    }
+
     /// Converts the elements of an array; `what` describes it.
-    pub(crate) fn each<T>(
-        &self,
-        item: Item<'d>,
-        what: &str,
-        convert: impl FnMut(Item<'d>) -> T,
-    ) -> Vec<T> {
-        if !item.value.is_array() {
-            self.report_expected(item, what);
+    pub(crate) fn each<T>(self, what: &str, convert: impl FnMut(Self) -> T) -> Vec<T> {
+        if !self.value.is_array() {
+            self.report_expected(what);
         }
-        item.elements().map(convert).collect()
+        self.elements().map(convert).collect()
     }
 
     /// Converts a table, and reports the keys that `convert` did not read. `None` if it is none;
     /// `what` describes it.
-    pub(crate) fn table<T>(
-        &'d self,
-        item: Item<'d>,
-        what: &str,
-        convert: impl FnOnce(&Fields<'d>) -> T,
-    ) -> Option<T> {
-        if !item.value.is_table() {
-            self.report_expected(item, what);
+    pub(crate) fn table<T>(self, what: &str, convert: impl FnOnce(&Fields<'d>) -> T) -> Option<T> {
+        if !self.value.is_table() {
+            self.report_expected(what);
             return None;
         }
-        Some(self.fields(item, item.fields(), convert))
+        Some(Fields::convert(self, self.fields(), convert))
     }
 
-    fn fields<T>(
-        &'d self,
-        table: Item<'d>,
-        items: Vec<Item<'d>>,
-        convert: impl FnOnce(&Fields<'d>) -> T,
-    ) -> T {
-        let (cells, known, is_open) = Default::default();
-        let fields = Fields { document: self, table, items, cells, known, is_open };
-        let converted = convert(&fields);
-        let unknown = fields.rest().into_iter().filter(|_| !fields.is_open.get());
-        for unknown in unknown {
-            self.report_at(unknown.key_at, unknown_key(unknown.key, &fields.known.borrow()));
-        }
-        converted
+    /// Converts the tables of an array; `what` describes it.
+    pub(crate) fn tables<T>(self, what: &str, mut convert: impl FnMut(&Fields<'d>) -> T) -> Vec<T> {
+        self.each(what, |item| item.table(what, &mut convert)).into_iter().flatten().collect()
     }
 }
 
@@ -246,71 +216,68 @@ fn unknown_key(key: &str, known: &[&str]) -> String {
 /// The fields of a table. Those that were asked for are known keys.
 #[derive(Clone)]
 pub(crate) struct Fields<'d> {
-    document: &'d Document<'d>,
     pub(crate) table: Item<'d>,
-    items: Vec<Item<'d>>,
+    items: RefCell<Vec<Item<'d>>>,
     /// What a row of a table of cases puts into tables of this one, by keys such as `in.A`.
     cells: Vec<Item<'d>>,
     known: Rc<RefCell<Vec<&'static str>>>,
-    /// Whether all keys are known.
-    is_open: Cell<bool>,
 }
 
 impl<'d> Fields<'d> {
+    fn convert<T>(table: Item<'d>, items: Vec<Item<'d>>, convert: impl FnOnce(&Self) -> T) -> T {
+        let (cells, known) = Default::default();
+        let fields = Self { table, items: items.into(), cells, known };
+        let converted = convert(&fields);
+        let document = table.document;
+        for unknown in fields.take_rest() {
+            let message = unknown_key(unknown.key, &fields.known.borrow());
+            document.report(document.position(unknown.key_at), message);
+        }
+        converted
+    }
+
     /// Returns the value of a key.
     pub(crate) fn get(&self, key: &'static str) -> Option<Item<'d>> {
         let mut known = self.known.borrow_mut();
         if !known.contains(&key) {
             known.push(key);
         }
-        self.items.iter().find(|item| item.key == key).copied()
-    }
-
-    /// Returns those of the keys that the table has.
-    pub(crate) fn present(&self, keys: &[&'static str]) -> Vec<&'static str> {
-        let has = |key: &&&str| self.items.iter().any(|item| item.key == **key);
-        keys.iter().filter(has).copied().collect()
+        self.items.borrow().iter().find(|item| item.key == key).copied()
     }
 
     /// Returns the value of a key; reports the table if it lacks that.
     pub(crate) fn required(&self, key: &'static str, example: &str) -> Option<Item<'d>> {
         let item = self.get(key);
         if item.is_none() {
-            let message = format!("'{key}' is missing: {key} = {example}");
-            self.document.report(self.table, message);
+            self.table.report(format!("'{key}' is missing: {key} = {example}"));
         }
         item
     }
 
-    /// Returns the values whose keys were not asked for, which are known now.
+    /// Removes and returns the values whose keys were not asked for.
     pub(crate) fn take_rest(&self) -> Vec<Item<'d>> {
-        self.is_open.set(true);
-        self.rest()
-    }
-
-    fn rest(&self) -> Vec<Item<'d>> {
         let known = self.known.borrow();
-        self.items.iter().filter(|item| !known.contains(&item.key)).copied().collect()
+        self.items.borrow_mut().extract_if(.., |item| !known.contains(&item.key)).collect()
     }
 
     /// Returns the values whose keys were asked for.
     pub(crate) fn read(&self) -> Vec<Item<'d>> {
         let known = self.known.borrow();
-        self.items.iter().filter(|item| known.contains(&item.key)).copied().collect()
+        let items = self.items.borrow();
+        items.iter().filter(|item| known.contains(&item.key)).copied().collect()
     }
 
     pub(crate) fn text(&self, key: &'static str, example: &str) -> Option<&'d str> {
-        self.get(key).map(|item| self.document.text(item, example))
+        self.get(key).map(|item| item.text(example))
     }
 
     pub(crate) fn texts(&self, key: &'static str, example: &str) -> Vec<String> {
-        self.each(key, &format!("an array of strings such as {example}"), |item| {
-            self.document.text(item, "\"a\"").to_owned()
-        })
+        let what = format!("an array of strings such as {example}");
+        self.each(key, &what, |item| item.text("\"a\"").to_owned())
     }
 
     pub(crate) fn integer(&self, key: &'static str, range: RangeInclusive<i64>) -> Option<u64> {
-        self.get(key).map(|item| self.document.integer(item, range).unsigned_abs())
+        self.get(key).map(|item| item.integer(range).unsigned_abs())
     }
 
     /// Converts a string.
@@ -321,10 +288,8 @@ impl<'d> Fields<'d> {
         parse: impl FnOnce(&str) -> Result<T, String>,
     ) -> Option<T> {
         let item = self.get(key)?;
-        if item.as_text().is_none() {
-            self.document.text(item, example);
-        }
-        self.document.checked(item, parse(item.as_text()?))
+        let text = item.text(example);
+        item.as_text().and_then(|_| item.checked(parse(text)))
     }
 
     /// Converts the values of a table with keys of its own; none if the key is missing.
@@ -332,10 +297,10 @@ impl<'d> Fields<'d> {
         &self,
         key: &'static str,
         what: &str,
-        convert: impl FnMut(Item<'d>) -> T,
+        convert: impl FnMut(Item<'d>) -> Option<T>,
     ) -> Vec<T> {
-        let entries = self.table(key, what, Fields::take_rest).unwrap_or_default();
-        entries.into_iter().map(convert).collect()
+        let entries = self.table(key, what, Self::take_rest).unwrap_or_default();
+        entries.into_iter().filter_map(convert).collect()
     }
 
     /// Converts the elements of an array; none if the key is missing.
@@ -345,7 +310,7 @@ impl<'d> Fields<'d> {
         what: &str,
         convert: impl FnMut(Item<'d>) -> T,
     ) -> Vec<T> {
-        self.get(key).map(|item| self.document.each(item, what, convert)).unwrap_or_default()
+        self.get(key).map(|item| item.each(what, convert)).unwrap_or_default()
     }
 
     /// Converts the tables of an array; none if the key is missing.
@@ -353,10 +318,9 @@ impl<'d> Fields<'d> {
         &self,
         key: &'static str,
         what: &str,
-        mut convert: impl FnMut(&Fields<'d>) -> T,
+        convert: impl FnMut(&Self) -> T,
     ) -> Vec<T> {
-        let table = |item| self.document.table(item, what, &mut convert);
-        self.each(key, what, table).into_iter().flatten().collect()
+        self.get(key).map(|item| item.tables(what, convert)).unwrap_or_default()
     }
 
     /// Converts the table of a key, with the cells of a row that belong there.
@@ -364,24 +328,20 @@ impl<'d> Fields<'d> {
         &self,
         key: &'static str,
         what: &str,
-        convert: impl FnOnce(&Fields<'d>) -> T,
+        convert: impl FnOnce(&Self) -> T,
     ) -> Option<T> {
         let in_table = |cell: &Item<'d>| {
             Some(Item { key: cell.key.strip_prefix(key)?.strip_prefix('.')?, ..*cell })
         };
         let cells: Vec<_> = self.cells.iter().filter_map(in_table).collect();
         let item = self.get(key);
-        if let Some(wrong) = item.filter(|item| !item.value.is_table()) {
-            self.document.report_expected(wrong, what);
-            return None;
-        }
-        if item.is_none() && cells.is_empty() {
-            return None;
+        if cells.is_empty() || item.is_some_and(|item| !item.value.is_table()) {
+            return item?.table(what, convert);
         }
         let mut items = item.map(Item::fields).unwrap_or_default();
         items.retain(|one| cells.iter().all(|cell| cell.key != one.key));
         items.extend(cells);
-        Some(self.document.fields(item.unwrap_or(self.table), items, convert))
+        Some(Self::convert(item.unwrap_or(self.table), items, convert))
     }
 
     /// Returns the fields of a case with the cells of a row.

@@ -39,7 +39,7 @@ impl<'a> Judged<'a> {
         outcome: &'a Outcome,
         contracts: &'a [Contract],
     ) -> Self {
-        let contract = file.contract_of(step, contracts);
+        let contract = contracts.iter().find(|contract| contract.is_called(file, step));
         Self { program: &file.program, step, call, outcome, contract }
     }
 

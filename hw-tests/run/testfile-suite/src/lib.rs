@@ -32,8 +32,6 @@ mod baseline;
 mod block;
 mod board;
 mod call_server;
-mod calls;
-mod case;
 mod contract;
 mod debug;
 mod document;
@@ -41,7 +39,6 @@ mod judge;
 mod machine;
 mod matcher;
 mod model;
-mod options;
 mod parse;
 mod program;
 mod property;
@@ -54,7 +51,7 @@ mod written;
 
 pub use baseline::CycleBaseline;
 pub use block::Block;
-pub use board::{BoardMachine, BoardMachineError};
+pub use board::BoardMachine;
 pub use call_server::CallServer;
 pub use contract::Contract;
 pub use debug::CallState;
@@ -69,11 +66,10 @@ pub use model::{
     Case, Expectation, ExpectedMemory, GeneratedBlock, Generator, Heading, Judge, ListedCase,
     Property, StackArea, Step, TestFile,
 };
-pub use options::TestOptions;
 pub use program::{Console, LinkedConsole, Program, ProgramFiles};
 pub use registers::Flags;
 pub use result::{Difference, RunError, TestDetails, UNOBSERVED};
-pub use run::{run, run_one};
+pub use run::{TestOptions, run, run_one};
 pub use simulated::SimulatedMachine;
 pub use suite::{TestCase, TestFiles, TestResult};
 pub use written::Written;

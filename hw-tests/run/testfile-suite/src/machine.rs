@@ -213,8 +213,14 @@ pub enum CallEnd {
 
 /// Error returned if a machine can't run calls, apart from what a routine does.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct MachineError(pub String);
+pub enum MachineError {
+    /// The program lies where the machine has no room for it.
+    #[error("{0}")]
+    Unloadable(String),
+    /// The machine failed.
+    #[error("{0}")]
+    Failed(String),
+}
 
 /// Something that runs calls: a simulated processor, or a board with a caller program.
 pub trait Machine {
@@ -238,7 +244,7 @@ pub trait Machine {
     /// Returns `MachineError` as [`Self::run`] does.
     fn run_one(&mut self, call: &Call) -> Result<Outcome, MachineError> {
         let outcome = self.run(std::slice::from_ref(call))?.pop();
-        outcome.ok_or_else(|| MachineError("the machine returned no outcome".to_owned()))
+        outcome.ok_or_else(|| MachineError::Failed("the machine returned no outcome".to_owned()))
     }
 
     /// Returns `true` if the machine implements [`Self::count`].

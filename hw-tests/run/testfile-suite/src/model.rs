@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::slice;
 
 use board_simulator::profiling::StepCounter;
 use serde::{Deserialize, Serialize};
@@ -44,23 +45,50 @@ impl TestFile {
     /// Returns a counter for the instructions of its program.
     #[must_use]
     pub fn step_counter(&self) -> StepCounter {
-        let steps = self.cases.iter().flat_map(|case| &case.steps).chain(&self.setup);
-        let steps = steps.chain(self.properties.iter().map(|property| &property.step));
         let others = self.properties.iter().filter_map(|property| match &property.judge {
             Judge::SameAs(address, ..) => Some(*address),
             _ => None,
         });
-        StepCounter::with_entries(
-            &self.program.map,
-            steps.map(|step| step.call.address).chain(others),
-        )
+        let addresses = self.steps().map(|step| step.call.address);
+        StepCounter::with_entries(&self.program.map, addresses.chain(others))
     }
 
     /// Returns the headings of cases and properties, in the order in which they run.
     pub fn headings(&self) -> impl Iterator<Item = &Heading> {
-        let properties = self.properties.iter().map(|property| &property.heading);
-        self.cases.iter().map(|case| &case.heading).chain(properties)
+        self.tests().map(|test| test.heading)
     }
+
+    /// Returns the cases and properties, in the order in which they run.
+    pub(crate) fn tests(&self) -> impl Iterator<Item = TestRef<'_>> {
+        let cases = self.cases.iter().map(|case| TestRef {
+            heading: &case.heading,
+            steps: &case.steps,
+            property: None,
+        });
+        let properties = self.properties.iter().map(|property| TestRef {
+            heading: &property.heading,
+            steps: slice::from_ref(&property.step),
+            property: Some(property),
+        });
+        cases.chain(properties)
+    }
+
+    /// Returns the case or property with this index.
+    pub(crate) fn test(&self, index: usize) -> TestRef<'_> {
+        self.tests().nth(index).expect("the index is of a case or property")
+    }
+
+    /// Returns all calls.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = &Step> {
+        self.setup.iter().chain(self.tests().flat_map(|test| test.steps))
+    }
+}
+
+/// A case or a property.
+pub(crate) struct TestRef<'f> {
+    pub(crate) heading: &'f Heading,
+    pub(crate) steps: &'f [Step],
+    pub(crate) property: Option<&'f Property>,
 }
 
 /// The stack that a machine gives to routines.

@@ -64,8 +64,8 @@ impl TestFile {
     /// As [`TestFile::read`].
     pub fn parse_with(path: &Path, text: &str, loader: &dyn Loader) -> Result<Self, FileErrors> {
         let folder = path.parent().unwrap_or(Path::new(""));
-        Document::read(path, text, |document, root| {
-            let reader = Reader { document, program: None, is_broken: false, folder, loader };
+        Document::read(path, text, |root| {
+            let reader = Reader { program: None, is_broken: false, folder, loader };
             let read = |fields: &Fields<'_>| {
                 let mut file = reader.program_file(fields);
                 let (program, is_broken) = (file.as_ref().map(|one| &one.program), file.is_none());
@@ -76,27 +76,26 @@ impl TestFile {
                 }
                 file
             };
-            document.table(root, "", read).flatten()
+            root.table("", read).flatten()
         })
     }
 }
 
-/// Converts the tables of a document. What is wrong is reported to the document.
+/// Converts the tables of a document. What is wrong is reported there.
 #[derive(Clone, Copy)]
-struct Reader<'d> {
-    document: &'d Document<'d>,
-    program: Option<&'d Program>,
+struct Reader<'p> {
+    program: Option<&'p Program>,
     /// Whether the program has errors, so that any label is accepted.
     is_broken: bool,
     /// The folder of the test file.
-    folder: &'d Path,
-    loader: &'d dyn Loader,
+    folder: &'p Path,
+    loader: &'p dyn Loader,
 }
 
-impl<'d> Reader<'d> {
+impl Reader<'_> {
     /// Reads the fields about the program and its stack. Returns `None` after an error.
-    fn program_file(&self, fields: &Fields<'d>) -> Option<TestFile> {
-        let document = self.document;
+    fn program_file(&self, fields: &Fields<'_>) -> Option<TestFile> {
+        let document = fields.table.document;
         let errors = document.error_count();
         let paths = |key, example| {
             let names = fields.texts(key, example).into_iter();
@@ -111,7 +110,7 @@ impl<'d> Reader<'d> {
             origin: fields.get("origin").map(|item| self.word(item)),
             layout: path("layout", "\"layout.toml\""),
             defines: fields.entries("defines", "a table such as { DEBUG = 1 }", |item| {
-                (item.key.to_owned(), self.word(item))
+                Some((item.key.to_owned(), self.word(item)))
             }),
             include: paths("include", "[\"include\"]"),
             console: false,
@@ -131,20 +130,19 @@ impl<'d> Reader<'d> {
             _ => None,
         };
         let named = named.unwrap_or(fields.table);
-        wrong.into_iter().for_each(|message| document.report(named, message));
+        wrong.into_iter().for_each(|message| named.report(message));
         let has_errors = document.error_count() > errors;
         let boards = fields.texts("boards", "[\"rc2014-classic\"]");
         for error in boards.iter().filter_map(|name| BoardProfile::named(name).err()) {
-            document.report(fields.get("boards").unwrap_or(fields.table), error.to_string());
+            fields.get("boards").unwrap_or(fields.table).report(error.to_string());
         }
         let stack = fields.get("stack");
         if has_errors {
             return None;
         }
-        let report = |item| move |message: String| document.report(item, message);
-        let mut program = files.load_with(self.loader).map_err(report(named)).ok()?;
+        let mut program = named.checked(files.load_with(self.loader))?;
         if let (Some(kind), Some(console)) = (kind, console) {
-            program.set_console(kind).map_err(report(console)).ok()?;
+            console.checked(program.set_console(kind))?;
         }
         let stack = Reader { program: Some(&program), ..*self }.stack(stack, fields.table);
         let (path, setup, cases, properties) = Default::default();
@@ -152,8 +150,8 @@ impl<'d> Reader<'d> {
         Some(TestFile { path, program, sources, boards, stack, setup, cases, properties })
     }
 
-    fn console(&self, item: Item<'d>) -> Option<Console> {
-        let table = |fields: &Fields<'d>| {
+    fn console(&self, item: Item<'_>) -> Option<Console> {
+        let table = |fields: &Fields<'_>| {
             let routine = fields.text("routine", "\"PUTC\"");
             match (routine, fields.get("port").map(|port| self.byte(port))) {
                 (Some(name), None) => Some(Console::Routine(name.to_owned())),
@@ -163,44 +161,43 @@ impl<'d> Reader<'d> {
         };
         let found = match item.as_text() {
             Some("cpm") => Some(Console::Cpm),
-            _ if item.value.is_table() => self.document.table(item, "", table).flatten(),
+            _ if item.value.is_table() => item.table("", table).flatten(),
             _ => None,
         };
         if found.is_none() {
             let expected = "\"cpm\", { routine = \"PUTC\" } or { port = 0x81 }";
-            self.document.report_expected(item, expected);
+            item.report_expected(expected);
         }
         found
     }
 
     /// Reads the stack, whose address may be a label.
-    fn stack(&self, item: Option<Item<'d>>, file: Item<'d>) -> StackArea {
-        let read = |fields: &Fields<'d>| StackArea {
+    fn stack(&self, item: Option<Item<'_>>, file: Item<'_>) -> StackArea {
+        let read = |fields: &Fields<'_>| StackArea {
             top: fields.get("top").map_or(STACK.top, |item| self.word(item)),
             size: fields.get("size").map_or(STACK.size, |item| self.word(item)),
         };
-        let table = item.and_then(|item| {
-            self.document.table(item, "a table such as { top = 0xF000, size = 128 }", read)
-        });
+        let table =
+            item.and_then(|item| item.table("a table such as { top = 0xF000, size = 128 }", read));
         let StackArea { top, size } = table.unwrap_or(STACK);
         let item = item.unwrap_or(file);
         // Two more bytes hold the return address.
         let bottom = top.checked_sub(size.saturating_add(2));
         let overlaps = |bottom| self.program.is_some_and(|one| one.overlaps(bottom, top - 1));
         if size > MAX_STACK {
-            self.document.report(item, format!("size: {size} is not in 0 to {MAX_STACK}"));
+            item.report(format!("size: {size} is not in 0 to {MAX_STACK}"));
         } else if bottom.is_none_or(overlaps) {
             let message = format!(
                 "the stack of {size} bytes below {top:04X}H overlaps the program: expected free \
                  memory, as in stack = {{ top = 0xF000, size = 128 }}"
             );
-            self.document.report(item, message);
+            item.report(message);
         }
         StackArea { top, size }
     }
 
     /// Reads the calls before each case, the cases, and the properties.
-    fn tests(&self, fields: &Fields<'d>) -> (Vec<Step>, Vec<Case>, Vec<Property>) {
+    fn tests(&self, fields: &Fields<'_>) -> (Vec<Step>, Vec<Case>, Vec<Property>) {
         let setup = fields.get("setup").map(|item| self.steps(item, 0)).unwrap_or_default();
         let cases = fields.tables("case", CASES, |fields| self.cases(fields));
         let cases: Vec<_> = cases.into_iter().flatten().collect();
@@ -214,37 +211,37 @@ impl<'d> Reader<'d> {
             {
                 let name = heading.name.escaped();
                 let message = format!("the name '{name}' is also that of line {earlier}");
-                self.document.report_line(heading.line, message);
+                fields.table.document.report((heading.line, 1), message);
             }
         }
         (setup, cases, properties)
     }
 
     /// Reads what cases and properties have in common.
-    fn heading(&self, fields: &Fields<'d>) -> Heading {
+    fn heading(&self, fields: &Fields<'_>) -> Heading {
         let name = fields.required("name", "\"wraps at 256\"");
-        let name = name.map(|item| self.document.text(item, "\"wraps at 256\""));
+        let name = name.map(|item| item.text("\"wraps at 256\""));
         Heading {
             name: name.unwrap_or_default().to_owned(),
-            line: self.document.line(fields.table),
+            line: fields.table.line(),
             tags: fields.texts("tags", "[\"slow\"]"),
             skip: fields.text("skip", "\"needs a CTC\"").map(str::to_owned),
         }
     }
 
     /// Reads a case, or those of a table of cases.
-    fn cases(&self, fields: &Fields<'d>) -> Vec<Case> {
+    fn cases(&self, fields: &Fields<'_>) -> Vec<Case> {
         let heading = self.heading(fields);
         match (fields.get("steps"), fields.get("rows")) {
             (Some(steps), Some(_)) => {
-                self.document.report(steps, "give either steps or rows");
+                steps.report("give either steps or rows");
                 Vec::new()
             }
             (None, Some(rows)) => self.rows(rows, &heading, fields),
             (Some(steps), None) => {
                 let calls = self.steps(steps, 1);
                 if steps.value.as_array().is_some_and(|all| all.is_empty()) {
-                    self.document.report(steps, "expected at least one call");
+                    steps.report("expected at least one call");
                 }
                 vec![Case { heading, steps: calls }]
             }
@@ -253,13 +250,12 @@ impl<'d> Reader<'d> {
     }
 
     /// Reads a case for each row of values, which the first row puts into `in` or `expect`.
-    fn rows(&self, rows: Item<'d>, heading: &Heading, fields: &Fields<'d>) -> Vec<Case> {
-        let document = self.document;
-        let arrays = document.each(rows, ROWS, |row| (row, document.each(row, ROWS, |cell| cell)));
+    fn rows<'a>(&self, rows: Item<'a>, heading: &Heading, fields: &Fields<'a>) -> Vec<Case> {
+        let arrays = rows.each(ROWS, |row| (row, row.each(ROWS, |cell| cell)));
         let Some(((_, headers), rows)) = arrays.split_first().filter(|(_, rows)| !rows.is_empty())
         else {
             if rows.value.is_array() {
-                document.report(rows, format!("expected a header and values: {ROWS}"));
+                rows.report(format!("expected a header and values: {ROWS}"));
             }
             return vec![Case { heading: heading.clone(), steps: vec![self.step(fields)] }];
         };
@@ -267,21 +263,23 @@ impl<'d> Reader<'d> {
             let name = header.as_text().unwrap_or(header.value.type_str());
             if !name.starts_with("in.") && !name.starts_with("expect.") {
                 let name = name.escaped();
-                document.report(*header, format!("header '{name}': expected in.A or expect.HL"));
+                header.report(format!("header '{name}': expected in.A or expect.HL"));
             }
         }
-        let case = |((row, values), number): (&(Item<'d>, Vec<Item<'d>>), usize)| {
+        let mut cases = Vec::new();
+        for ((row, values), number) in rows.iter().zip(1..) {
             if values.len() != headers.len() {
                 let (found, expected) = (values.len(), headers.len());
-                let message = format!("the row has {found} values, the header {expected}");
-                document.report(*row, message);
+                row.report(format!("the row has {found} values, the header {expected}"));
             }
+            let key = |header: &Item<'a>| header.as_text().unwrap_or_default();
             let cells = headers.iter().zip(values);
-            let cells = cells.map(|(header, value)| value.named(header.as_text().unwrap_or("")));
+            let cells = cells.map(|(header, value)| Item { key: key(header), ..*value });
+            let steps = vec![self.step(&fields.with_row(*row, cells.collect()))];
             let name = format!("{}, row {number}", heading.name);
-            let heading = Heading { name, line: document.line(*row), ..heading.clone() };
-            Case { heading, steps: vec![self.step(&fields.with_row(*row, cells.collect()))] }
-        };
-        rows.iter().zip(1..).map(case).collect()
+            let heading = Heading { name, line: row.line(), ..heading.clone() };
+            cases.push(Case { heading, steps });
+        }
+        cases
     }
 }

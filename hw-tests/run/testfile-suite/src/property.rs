@@ -15,16 +15,14 @@ use proptest::test_runner::TestRunner;
 use serde_json::Value;
 
 use crate::block::Block;
-use crate::calls::{setup_calls, single_call};
-use crate::case::run_steps;
 use crate::contract::Contract;
 use crate::document::FileError;
 use crate::judge::{Judged, Sight};
-use crate::machine::{Call, CallEnd, Machine, MachineError, Outcome};
-use crate::model::{Case, Expectation, Judge, Property, Step, TestFile};
-use crate::options::TestOptions;
+use crate::machine::{Call, CallEnd, MachineError, Outcome};
+use crate::model::{Expectation, Judge, Property, Step};
 use crate::result::{Difference, RunError};
-use crate::suite::{TestResult, result_of};
+use crate::run::{Run, setup_calls, single_call};
+use crate::suite::TestResult;
 
 use count::Counter;
 use expected::{expect_outputs, expect_reply};
@@ -40,30 +38,28 @@ const MAX_SHRINK_TIME: u64 = 1_000_000_000;
 /// Generated inputs for each that fulfils the assumption, at most.
 const MAX_REJECTIONS: u32 = 100;
 
-/// Runs a property.
+/// Runs a property, whose `result` has its name.
 ///
 /// # Errors
 /// Returns `RunError` if the machine or the reference fails.
-pub(crate) fn run(
-    file: &TestFile,
-    property: &Property,
-    machine: &mut dyn Machine,
-    options: &TestOptions<'_>,
+pub(crate) fn run<'t>(
+    mut run: Run<'t>,
+    property: &'t Property,
+    mut result: TestResult,
 ) -> Result<TestResult, RunError> {
+    let (file, options) = (run.file, run.options);
     let reference = match &property.judge {
         Judge::Reference(words, line) => Some(Reference::start(file, words, *line)?),
         _ => None,
     };
-    let mut result = result_of(&property.heading);
-    result.details.place = Some(file.program.place(property.step.call.address));
     // What is wrong with the setup is no matter of inputs.
-    let setup = Case { heading: property.heading.clone(), steps: Vec::new() };
-    let mut before = result_of(&property.heading);
-    run_steps(file, &setup, machine, options, &mut before)?;
+    let mut before = result.clone();
+    run.steps(&[], &mut before)?;
     if before.verdict == Verdict::Fail {
         return Ok(before);
     }
-    let mut trial = Trial { file, property, machine, options, reference, result, spent: 0 };
+    result.details.place = Some(file.program.place(property.step.call.address));
+    let mut trial = Trial { run, property, reference, result, spent: 0 };
     if property.exhaustive {
         trial.run_all()?;
     } else {
@@ -74,14 +70,19 @@ pub(crate) fn run(
 
 /// A property in progress.
 struct Trial<'t> {
-    file: &'t TestFile,
+    run: Run<'t>,
     property: &'t Property,
-    machine: &'t mut dyn Machine,
-    options: &'t TestOptions<'t>,
     reference: Option<Reference>,
     result: TestResult,
     /// T-states of all calls.
     spent: u64,
+}
+
+/// A call that was made.
+struct Made {
+    step: Step,
+    call: Call,
+    outcome: Outcome,
 }
 
 /// An input that fails.
@@ -96,12 +97,12 @@ struct Failure {
 impl Trial<'_> {
     fn run_all(&mut self) -> Result<(), RunError> {
         let all = 0..self.property.input_count();
-        let range = self.options.inputs.clone().unwrap_or_else(|| all.clone());
-        let counter = || Counter::new(self.file, self.property, self.options);
-        let mut counter = self.machine.counts().then(counter).flatten();
+        let range = self.run.options.inputs.clone().unwrap_or_else(|| all.clone());
+        let counter = || Counter::new(&self.run, self.property);
+        let mut counter = self.run.machine.counts().then(counter).flatten();
         let mut next = range.start;
         while next < range.end {
-            self.options.report_progress(|| format!("input {} of {}", next + 1, all.end));
+            self.run.report_progress(|| format!("input {} of {}", next + 1, all.end));
             let (end, has_passed) = match &mut counter {
                 Some(counter) => counter.count(self, next..range.end)?,
                 None => (range.end.min(next + BATCH as u64), false),
@@ -143,7 +144,7 @@ impl Trial<'_> {
         let mut rejected = 0;
         while tried < self.property.cases {
             let count = self.property.cases;
-            self.options.report_progress(|| format!("input {} of {count}", tried + 1));
+            self.run.report_progress(|| format!("input {} of {count}", tried + 1));
             let wanted = BATCH.min((self.property.cases - tried) as usize);
             let trees = self.accepted(&strategy, &mut runner, wanted, &mut rejected)?;
             if trees.is_empty() {
@@ -186,7 +187,7 @@ impl Trial<'_> {
         let limit = self.property.cases.saturating_mul(MAX_REJECTIONS);
         let mut trees = Vec::new();
         while trees.len() < wanted && *rejected < limit {
-            let tree = generate::tree(strategy, runner).map_err(MachineError)?;
+            let tree = generate::tree(strategy, runner).map_err(MachineError::Failed)?;
             if self.is_assumed(&tree.current()) {
                 trees.push(tree);
             } else {
@@ -199,8 +200,8 @@ impl Trial<'_> {
     fn is_assumed(&mut self, input: &Input) -> bool {
         let Some(assume) = &self.property.assume else { return true };
         let step = self.step(input);
-        let call = single_call(self.file, &step);
-        assume.value(&Sight::new(&step, &call, None, self.machine)) != 0
+        let call = single_call(self.run.file, &step);
+        assume.value(&Sight::new(&step, &call, None, self.run.machine)) != 0
     }
 
     /// Looks for the simplest input that fails. Each step replaces a value by one half as far from
@@ -217,7 +218,7 @@ impl Trial<'_> {
             if !more || self.spent > limit {
                 break;
             }
-            self.options.report_progress(|| format!("simplified {} times", best.2));
+            self.run.report_progress(|| format!("simplified {} times", best.2));
             let input = tree.current();
             let failure = match self.is_assumed(&input) {
                 true => {
@@ -239,10 +240,12 @@ impl Trial<'_> {
         self.result.verdict = Verdict::Fail;
         if failure.is_of_other {
             reason += &format!("; calling {}", failure.step.target.escaped());
-            self.result.details.place = Some(self.file.program.place(failure.step.call.address));
+            self.result.details.place =
+                Some(self.run.file.program.place(failure.step.call.address));
         }
         self.result.reason = Some(reason);
-        self.result.details.case = Some(paste::case(self.file, self.property, &failure, origin));
+        self.result.details.case =
+            Some(paste::case(self.run.file, self.property, &failure, origin));
         self.result.differences = failure.differences;
     }
 
@@ -270,20 +273,14 @@ impl Trial<'_> {
         let mut tried = Vec::new();
         for batch in inputs.chunks(size) {
             let (steps, error) = self.expected_steps(batch);
-            let others: Vec<Step> = steps.iter().filter_map(|step| self.other(step)).collect();
-            let other_calls: Vec<Call> =
-                others.iter().map(|step| single_call(self.file, step)).collect();
             // First, as conditions see the memory that the tested routine leaves.
-            let other_outcomes = self.outcomes(&other_calls)?;
-            let calls: Vec<Call> = steps.iter().map(|step| single_call(self.file, step)).collect();
-            let outcomes = self.outcomes(&calls)?;
-            let mut others = others.into_iter().zip(other_calls).zip(other_outcomes);
-            for ((step, call), outcome) in steps.into_iter().zip(calls).zip(outcomes) {
-                self.result.details.add(&outcome);
-                self.spent += outcome.t_states.unwrap_or_else(|| unmeasured_time(&call, &outcome));
-                let other = others.next().map(|((step, call), outcome)| (step, call, outcome));
-                let failure = self.judge(step, &call, &outcome, other);
-                tried.push((outcome, failure));
+            let others = steps.iter().filter_map(|step| self.other(step)).collect();
+            let mut others = self.make(others)?.into_iter();
+            for made in self.make(steps)? {
+                let Made { call, outcome, .. } = &made;
+                self.result.details.add(outcome);
+                self.spent += outcome.t_states.unwrap_or_else(|| unmeasured_time(call, outcome));
+                tried.push(self.judge(made, others.next()));
             }
             // Of the inputs before it one may have failed.
             match error {
@@ -305,7 +302,7 @@ impl Trial<'_> {
             if let Some(reference) = &mut self.reference {
                 let reply = reference.ask(&request(self.property, &step, input));
                 let expected = reply.and_then(|reply| {
-                    let expected = expect_reply(&mut step.expect, &reply, &self.file.program);
+                    let expected = expect_reply(&mut step.expect, &reply, &self.run.file.program);
                     expected.map_err(|message| reference.error(&message))
                 });
                 if let Err(error) = expected {
@@ -325,53 +322,55 @@ impl Trial<'_> {
         Some(Step { call, target, expect, ..step.clone() })
     }
 
-    /// Runs calls, each after the setup, and returns their outcomes.
-    fn outcomes(&mut self, calls: &[Call]) -> Result<Vec<Outcome>, RunError> {
-        if calls.is_empty() {
-            return Ok(Vec::new());
+    /// Makes calls, each after the setup.
+    fn make(&mut self, steps: Vec<Step>) -> Result<Vec<Made>, RunError> {
+        let Run { file, machine, .. } = &mut self.run;
+        let setup = setup_calls(file);
+        let mut calls = Vec::with_capacity(steps.len() * (setup.len() + 1));
+        for step in &steps {
+            calls.extend(setup.iter().cloned().chain([single_call(file, step)]));
         }
-        let setup = setup_calls(self.file);
-        let each = setup.len() + 1;
-        let all = calls.iter().flat_map(|call| setup.iter().chain([call]).cloned());
-        let outcomes = self.machine.run(&all.collect::<Vec<_>>())?;
-        if outcomes.len() != calls.len() * each {
-            return Err(MachineError("the machine returned too few outcomes".to_owned()).into());
+        let outcomes = machine.run(&calls)?;
+        if outcomes.len() != calls.len() {
+            return Err(
+                MachineError::Failed("the machine returned too few outcomes".to_owned()).into()
+            );
         }
-        Ok(outcomes.into_iter().skip(each - 1).step_by(each).collect())
+        let calls = calls.into_iter().zip(outcomes).skip(setup.len()).step_by(setup.len() + 1);
+        let made = |(step, (call, outcome))| Made { step, call, outcome };
+        Ok(steps.into_iter().zip(calls).map(made).collect())
     }
 
-    fn judge(
-        &mut self,
-        mut step: Step,
-        call: &Call,
-        outcome: &Outcome,
-        other: Option<(Step, Call, Outcome)>,
-    ) -> Option<Failure> {
-        if let (Judge::SameAs(_, _, outputs), Some((_, _, other))) = (&self.property.judge, &other)
-            && other.end == CallEnd::Returned
+    /// Returns what a call did, and what is wrong with it, or with that of the other routine.
+    fn judge(&mut self, mut made: Made, other: Option<Made>) -> (Outcome, Option<Failure>) {
+        let returned = |made: &Made| made.outcome.end == CallEnd::Returned;
+        if let (Judge::SameAs(_, _, outputs), Some(other)) = (&self.property.judge, &other)
+            && returned(other)
         {
-            expect_outputs(&mut step.expect, other, outputs);
+            expect_outputs(&mut made.step.expect, &other.outcome, outputs);
         }
-        let differences = self.differences(&step, call, outcome, self.options.contracts);
-        if !differences.is_empty() {
-            return Some(Failure { step, differences, is_of_other: false });
+        let contracts = self.run.options.contracts;
+        let mut failure = self.failure(&made, false, contracts);
+        if failure.is_none()
+            && let Some(other) = other.filter(|other| !returned(other))
+        {
+            failure = self.failure(&other, true, &[]);
         }
-        let (step, call, outcome) =
-            other.filter(|(_, _, outcome)| outcome.end != CallEnd::Returned)?;
-        let differences = self.differences(&step, &call, &outcome, &[]);
-        Some(Failure { step, differences, is_of_other: true })
+        (made.outcome, failure)
     }
 
-    /// Returns what is wrong with a call.
-    fn differences(
+    /// Returns what is wrong with a call, if anything is.
+    fn failure(
         &mut self,
-        step: &Step,
-        call: &Call,
-        outcome: &Outcome,
+        Made { step, call, outcome }: &Made,
+        is_of_other: bool,
         contracts: &[Contract],
-    ) -> Vec<Difference> {
-        let judged = Judged::new(self.file, step, call, outcome, contracts);
-        judged.differences(self.machine, &mut self.result.details.not_checked)
+    ) -> Option<Failure> {
+        let judged = Judged::new(self.run.file, step, call, outcome, contracts);
+        let not_checked = &mut self.result.details.not_checked;
+        let differences = judged.differences(self.run.machine, not_checked);
+        let has_failed = !differences.is_empty();
+        has_failed.then(|| Failure { step: step.clone(), differences, is_of_other })
     }
 }
 

@@ -13,27 +13,25 @@ pub const UNOBSERVED: [&str; 5] = ["cycles", "stack", "writes", "ports", "consol
 
 /// What a result has besides the engine's fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct TestDetails {
     /// The routine that the case calls last, as the file names it.
-    #[serde(default)]
     pub routine: String,
     /// The line of the case in its file.
-    #[serde(default)]
     pub line: usize,
     /// The number of calls.
-    #[serde(default)]
     pub calls: u64,
     /// The T-states of the longest call, where they are counted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub t_states: Option<u64>,
     /// The most bytes of stack of a call, where they are measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub stack: Option<u16>,
     /// What is expected, but could not be checked on the machine, such as `cycles`.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub not_checked: BTreeSet<String>,
     /// The failing input of a property, as a `[[case]]`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub case: Option<String>,
     /// How many inputs of a property were tried; not stored, since it differs from run to run.
     #[serde(skip)]
@@ -71,18 +69,19 @@ impl TestDetails {
 }
 
 /// Something that differs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Difference {
     /// What differs, such as `HL`; a whole sentence if nothing was expected.
     pub what: String,
     /// What was expected; may be empty.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub expected: String,
     /// What was found; empty if nothing was expected.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub actual: String,
     /// The place in the program: address, label, file and line.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
 }
 

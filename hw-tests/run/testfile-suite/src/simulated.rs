@@ -77,7 +77,7 @@ impl SimulatedMachine {
 
     fn check_stop(&self) -> Result<(), MachineError> {
         match self.stop.load(Ordering::Relaxed) {
-            true => Err(MachineError("interrupted".to_owned())),
+            true => Err(MachineError::Failed("interrupted".to_owned())),
             false => Ok(()),
         }
     }

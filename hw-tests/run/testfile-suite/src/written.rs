@@ -4,7 +4,7 @@ use std::fmt;
 
 use cli_support::text::Escape;
 
-use crate::document::{Document, Item};
+use crate::document::Item;
 
 /// A value in one line, its numbers and labels as in the file.
 #[derive(Debug, Clone)]
@@ -18,14 +18,14 @@ pub enum Written {
 }
 
 impl Written {
-    pub(crate) fn of(document: &Document<'_>, item: Item<'_>) -> Self {
+    pub(crate) fn of(item: Item<'_>) -> Self {
         if item.value.is_table() {
-            let field = |field: Item<'_>| (field.key.to_owned(), Self::of(document, field));
+            let field = |field: Item<'_>| (field.key.to_owned(), Self::of(field));
             Self::Table(item.fields().into_iter().map(field).collect())
         } else if item.value.is_array() {
-            Self::Array(item.elements().map(|element| Self::of(document, element)).collect())
+            Self::Array(item.elements().map(Self::of).collect())
         } else {
-            let source = || Self::Value(document.source(item).to_owned());
+            let source = || Self::Value(item.source().to_owned());
             item.as_text().map_or_else(source, Self::text)
         }
     }

@@ -29,35 +29,34 @@ const RANGES: &str = "memory such as [{ at = \"BUFFER\", size = 16 }]";
 const PORTS: &str = "a table of ports such as { 10H = [1, 2] }";
 const FLAGS: &str = "\"C NZ\"";
 
-impl<'d> Reader<'d> {
+impl Reader<'_> {
     /// Reads an array of calls, up to `sweeps` of which have an interrupt at several T-states.
-    pub(super) fn steps(&self, item: Item<'d>, sweeps: usize) -> Vec<Step> {
-        let step = |item| self.document.table(item, CALLS, |fields| self.step(fields));
-        let steps: Vec<_> = self.document.each(item, CALLS, step).into_iter().flatten().collect();
+    pub(super) fn steps(&self, item: Item<'_>, sweeps: usize) -> Vec<Step> {
+        let steps = item.tables(CALLS, |fields| self.step(fields));
         if steps.iter().filter(|step| step.sweep.is_some()).count() > sweeps {
-            self.document.report(item, ONE_SWEEP);
+            item.report(ONE_SWEEP);
         }
         steps
     }
 
     /// Reads a call whose interrupts are each at one T-state.
-    pub(super) fn step_without_sweep(&self, fields: &Fields<'d>) -> Step {
+    pub(super) fn step_without_sweep(&self, fields: &Fields<'_>) -> Step {
         let step = self.step(fields);
         if let (Some(_), Some(item)) = (step.sweep, fields.get("interrupt")) {
-            self.document.report(item, ONE_SWEEP);
+            item.report(ONE_SWEEP);
         }
         step
     }
 
     /// Reads a call.
-    pub(super) fn step(&self, fields: &Fields<'d>) -> Step {
+    pub(super) fn step(&self, fields: &Fields<'_>) -> Step {
         let (address, target) = self.address(fields, "call", "\"MUL\"");
         let mut step = Step { target, ..Step::default() };
         let mut call = Call { address, ..Call::default() };
         let until = fields.get("until").map(|item| Entry::Until(self.word(item)));
         let kind = fields.get("as").and_then(|item| {
             if until.is_some() {
-                self.document.report(item, "give either as or until");
+                item.report("give either as or until");
             }
             self.choice(item, &[("interrupt", Entry::Interrupt), ("nmi", Entry::NonMaskable)])
         });
@@ -66,7 +65,7 @@ impl<'d> Reader<'d> {
         for (interrupt, at, times) in fields.tables("interrupt", what, |one| self.interrupt(one)) {
             if times.is_none_or(|(first, last)| first != last) {
                 if let (Some(_), Some(at)) = (step.sweep, at) {
-                    self.document.report(at, ONE_SWEEP);
+                    at.report(ONE_SWEEP);
                 }
                 step.sweep = Some(Sweep { interrupt: call.interrupts.len(), times });
             }
@@ -78,7 +77,7 @@ impl<'d> Reader<'d> {
         call.memory = self.blocks(fields, "memory");
         call.ports = self.ports(fields);
         let what = "a table such as { PUTC = { returns = { A = 1 } } }";
-        call.mocks = fields.entries("mock", what, |item| self.mock(item));
+        call.mocks = fields.entries("mock", what, |item| Some(self.mock(item)));
         let last = |(first, size): (u16, usize)| first.saturating_add((size - 1) as u16);
         let writes = self.ranges(fields, "writes").into_iter();
         let writes = writes.map(|range| range.0..=last(range)).collect();
@@ -101,7 +100,7 @@ impl<'d> Reader<'d> {
     }
 
     /// Converts the elements of an array, or a value by itself.
-    fn one_or_more<T>(&self, item: Item<'d>, convert: impl FnMut(Item<'d>) -> T) -> Vec<T> {
+    fn one_or_more<T>(&self, item: Item<'_>, convert: impl FnMut(Item<'_>) -> T) -> Vec<T> {
         match item.value.is_array() {
             true => item.elements().map(convert).collect(),
             false => [item].map(convert).into(),
@@ -110,7 +109,10 @@ impl<'d> Reader<'d> {
 
     /// Reads an interrupt, where it has its T-states, and the first and last of them: `None` for
     /// `all` up to the return.
-    fn interrupt(&self, fields: &Fields<'d>) -> (Interrupt, Option<Item<'d>>, Option<(u64, u64)>) {
+    fn interrupt<'a>(
+        &self,
+        fields: &Fields<'a>,
+    ) -> (Interrupt, Option<Item<'a>>, Option<(u64, u64)>) {
         let at = fields.required("at", "100");
         let times = at.map_or(Some((0, 0)), |item| self.times(item));
         let period = fields.integer("period", 1..=MAX_TIMEOUT);
@@ -127,9 +129,9 @@ impl<'d> Reader<'d> {
     }
 
     /// Reads the first and last of T-states: a number, or a range; `None` for `all`.
-    fn times(&self, item: Item<'d>) -> Option<(u64, u64)> {
+    fn times(&self, item: Item<'_>) -> Option<(u64, u64)> {
         if item.value.is_integer() {
-            let time = self.document.integer(item, 0..=MAX_TIMEOUT).unsigned_abs();
+            let time = item.integer(0..=MAX_TIMEOUT).unsigned_abs();
             return Some((time, time));
         }
         if item.as_text() == Some("all") {
@@ -139,13 +141,13 @@ impl<'d> Reader<'d> {
         let range = range.filter(|range| *range.end() <= MAX_TIMEOUT as u64);
         if range.is_none() {
             let expected = "T-states such as 100, \"0..200\" or \"all\"";
-            self.document.report_expected(item, expected);
+            item.report_expected(expected);
         }
         Some(range.map_or((0, 0), RangeInclusive::into_inner))
     }
 
     /// Reads what a call reads from the console, and adds what the console needs.
-    fn add_console(&self, fields: &Fields<'d>, call: &mut Call) {
+    fn add_console(&self, fields: &Fields<'_>, call: &mut Call) {
         let input = fields.text("input", "\"HELLO\\r\"").unwrap_or_default().as_bytes();
         let Some(program) = self.program else { return };
         let console = program.console.as_ref();
@@ -159,7 +161,7 @@ impl<'d> Reader<'d> {
             _ => Some("input: expected console = \"cpm\" or { port = 0x81 }".to_owned()),
         };
         if let (Some(message), Some(item)) = (wrong, fields.get("input")) {
-            self.document.report(item, message);
+            item.report(message);
         }
         if let Some(console) = console {
             call.memory.extend(console.before(input));
@@ -167,26 +169,26 @@ impl<'d> Reader<'d> {
         }
     }
 
-    fn mock(&self, item: Item<'d>) -> Mock {
+    fn mock(&self, item: Item<'_>) -> Mock {
         let name = item.key;
         let known = self.program.map_or(Ok(Some(0)), |program| program.map.find_symbol(name));
         let address = known.map_err(|ambiguous| ambiguous.to_string()).and_then(|known| {
             let unknown = || format!("unknown label '{}' of a mock", name.escaped());
             known.or_else(|| parse_number(name)).ok_or_else(unknown)
         });
-        let address = self.document.checked(item, address).unwrap_or_default();
+        let address = item.checked(address).unwrap_or_default();
         let what = "a table such as { A = 1 }";
-        let returned = |item| self.document.table(item, what, |fields| self.returned(fields));
-        let returns = |fields: &Fields<'d>| {
+        let returned = |item: Item<'_>| item.table(what, |fields| self.returned(fields));
+        let returns = |fields: &Fields<'_>| {
             let all = fields.get("returns").map(|item| self.one_or_more(item, returned));
             all.into_iter().flatten().flatten().collect()
         };
         let what = "a table such as { returns = { A = 1 } }";
-        let returns = self.document.table(item, what, returns).unwrap_or_default();
+        let returns = item.table(what, returns).unwrap_or_default();
         Mock { name: name.to_owned(), address, returns }
     }
 
-    fn returned(&self, fields: &Fields<'d>) -> MockReturn {
+    fn returned(&self, fields: &Fields<'_>) -> MockReturn {
         let memory = self.blocks(fields, "memory");
         let (flags, mut registers) = self.registers(fields);
         let set = z80_core::FLAGS.iter().filter(|(_, bit)| u16::from(flags.mask) & bit != 0);
@@ -196,24 +198,24 @@ impl<'d> Reader<'d> {
     }
 
     /// Reads flags, and registers as all other keys.
-    fn registers(&self, fields: &Fields<'d>) -> (Flags, Vec<(&'static str, u16)>) {
+    fn registers(&self, fields: &Fields<'_>) -> (Flags, Vec<(&'static str, u16)>) {
         let flags = fields.parsed("flags", FLAGS, str::parse).unwrap_or_default();
-        let value = |item: Item<'d>| {
-            let name = self.document.checked(item, register(item.key))?;
+        let value = |item: Item<'_>| {
+            let name = item.checked(register(item.key))?;
             Some((name, self.register_value(item, name)))
         };
         (flags, fields.take_rest().into_iter().filter_map(value).collect())
     }
 
     /// Reads what is expected of a call, apart from `check`.
-    fn expectation(&self, fields: &Fields<'d>, mocks: &[Mock]) -> Expectation {
+    fn expectation(&self, fields: &Fields<'_>, mocks: &[Mock]) -> Expectation {
         let limit = |key, measure| Some((measure, self.matcher(fields.get(key)?, 4, Test::Le)));
         let limits = [limit("cycles", Measure::Cycles), limit("stack", Measure::Stack)];
         let calls = fields.entries("calls", "a table such as { PUTC = 3 }", |item| {
-            let count = self.document.integer(item, 0..=0xFFFF) as u32;
+            let count = item.integer(0..=0xFFFF) as u32;
             let index = mocks.iter().position(|mock| mock.name == item.key);
             let unknown = || format!("'{}' is not among the mocks", item.key.escaped());
-            let index = self.document.checked(item, index.ok_or_else(unknown))?;
+            let index = item.checked(index.ok_or_else(unknown))?;
             Some((Measure::Calls(index), Matcher::equal(count)))
         });
         let expect = Expectation {
@@ -229,43 +231,42 @@ impl<'d> Reader<'d> {
                 "a register, flags, memory, console, cycles, stack, clobbers, ports or calls";
             let unknown =
                 |_| format!("unknown expectation '{}': expected {what}", item.key.escaped());
-            let name = self.document.checked(item, register(item.key).map_err(unknown))?;
+            let name = item.checked(register(item.key).map_err(unknown))?;
             Some((Measure::Register(name), self.matcher(item, width(name), Test::Eq)))
         });
         Expectation {
-            values: limits.into_iter().chain(calls).chain(registers).flatten().collect(),
+            values: limits.into_iter().flatten().chain(calls).chain(registers.flatten()).collect(),
             ..expect
         }
     }
 
-    fn expected_console(&self, fields: &Fields<'d>) -> Option<Vec<u8>> {
+    fn expected_console(&self, fields: &Fields<'_>) -> Option<Vec<u8>> {
         let item = fields.get("console")?;
-        let text = self.document.text(item, "\"HELLO\\r\\n\"");
+        let text = item.text("\"HELLO\\r\\n\"");
         if self.program.is_some_and(|program| program.console.is_none()) {
-            self.document.report(
-                item,
+            item.report(
                 "console: the file has none: expected console = \"cpm\", { routine = \"PUTC\" } or \
                  { port = 0x81 } before the cases",
             );
         } else if text.len() > MAX_OUTPUT {
-            self.document.report(item, format!("console: expected up to {MAX_OUTPUT} bytes"));
+            item.report(format!("console: expected up to {MAX_OUTPUT} bytes"));
         }
         Some(text.into())
     }
 
     /// Reads ports and their values.
-    fn ports(&self, fields: &Fields<'d>) -> BTreeMap<u8, Vec<u8>> {
-        let ports = fields.entries("ports", PORTS, |item| {
+    fn ports(&self, fields: &Fields<'_>) -> BTreeMap<u8, Vec<u8>> {
+        let entries = fields.entries("ports", PORTS, |item| {
             let port = parse_number(item.key).and_then(|port| u8::try_from(port).ok());
             let wrong = || format!("'{}': expected a port such as 10H", item.key.escaped());
-            let port = self.document.checked(item, port.ok_or_else(wrong))?;
-            Some((port, self.document.each(item, ARRAY, |byte| self.byte(byte))))
+            let port = item.checked(port.ok_or_else(wrong))?;
+            Some((port, item.each(ARRAY, |byte| self.byte(byte))))
         });
-        ports.into_iter().flatten().collect()
+        entries.into_iter().collect()
     }
 
     /// Reads memory without its contents: addresses and numbers of bytes.
-    pub(super) fn ranges(&self, fields: &Fields<'d>, key: &'static str) -> Vec<(u16, usize)> {
+    pub(super) fn ranges(&self, fields: &Fields<'_>, key: &'static str) -> Vec<(u16, usize)> {
         fields.tables(key, RANGES, |fields| {
             let (first, _) = self.address(fields, "at", "\"BUFFER\"");
             (first, fields.integer("size", 1..=0x1_0000).unwrap_or(1) as usize)
@@ -273,31 +274,30 @@ impl<'d> Reader<'d> {
     }
 
     /// Reads memory that is written.
-    pub(super) fn blocks(&self, fields: &Fields<'d>, key: &'static str) -> Vec<Block> {
+    pub(super) fn blocks(&self, fields: &Fields<'_>, key: &'static str) -> Vec<Block> {
         fields.tables(key, MEMORY, |fields| {
             let ExpectedMemory { address, width, elements, .. } = self.memory(fields);
             let values: Option<Vec<_>> = elements.iter().map(Matcher::value).collect();
             if values.is_none() {
                 let message = "operators are for expected values: expected numbers here";
-                self.document.report(fields.table, message);
+                fields.table.report(message);
             }
             let bytes = |value: u32| value.to_le_bytes().into_iter().take(width.into());
             Block { address, bytes: values.into_iter().flatten().flat_map(bytes).collect() }
         })
     }
 
-    fn memory(&self, fields: &Fields<'d>) -> ExpectedMemory {
-        let document = self.document;
+    fn memory(&self, fields: &Fields<'_>) -> ExpectedMemory {
         let (address, name) = self.address(fields, "at", "\"BUFFER\"");
-        let list = |item: Item<'d>, width| {
-            (width, document.each(item, ARRAY, |item| self.matcher(item, width, Test::Eq)))
+        let list = |item: Item<'_>, width| {
+            (width, item.each(ARRAY, |item| self.matcher(item, width, Test::Eq)))
         };
         let equal =
             |bytes: &[u8]| (1, bytes.iter().map(|byte| Matcher::equal((*byte).into())).collect());
         let size = fields.integer("size", 1..=0x1_0000);
         let fill = |item| {
             if size.is_none() {
-                document.report(fields.table, "'size' is missing: fill = 0, size = 256");
+                fields.table.report("'size' is missing: fill = 0, size = 256");
             }
             equal(&vec![self.byte(item); size.unwrap_or_default() as usize])
         };
@@ -311,7 +311,7 @@ impl<'d> Reader<'d> {
         let mut contents = contents.into_iter().flatten();
         let (Some((width, elements)), None) = (contents.next(), contents.next()) else {
             let message = "expected one of bytes, words, text, file, or fill with size";
-            document.report(fields.table, message);
+            fields.table.report(message);
             return ExpectedMemory { name, address, width: 1, elements: Vec::new() };
         };
         ExpectedMemory { name, address, width, elements }

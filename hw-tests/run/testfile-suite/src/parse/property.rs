@@ -17,23 +17,22 @@ const MAX_CASES: i64 = 99_999_999;
 const MAX_SPACE: u64 = 1 << 24;
 const LENGTH: &str = "a range such as \"1..=64\"";
 
-impl<'d> Reader<'d> {
-    pub(super) fn property(&self, fields: &Fields<'d>) -> Property {
-        let document = self.document;
+impl Reader<'_> {
+    pub(super) fn property(&self, fields: &Fields<'_>) -> Property {
         let (heading, step) = (self.heading(fields), self.step_without_sweep(fields));
-        let written = |item: Item<'_>| (item.key.to_owned(), Written::of(document, item));
+        let written = |item: Item<'_>| (item.key.to_owned(), Written::of(item));
         let written = fields.read().into_iter().map(written).collect();
-        let arg = |item: Item<'d>| {
-            let name = document.checked(item, register(item.key))?;
+        let arg = |item: Item<'_>| {
+            let name = item.checked(register(item.key))?;
             Some((name, self.generator(item, width(name))))
         };
         let what = "a table such as { A = \"u8\", HL = \"0..1000\" }";
-        let args = fields.entries("args", what, arg).into_iter().flatten().collect();
+        let args = fields.entries("args", what, arg);
         let what = "arrays such as [{ at = \"BUFFER\", length = \"1..=64\", byte = \"u8\" }]";
         let blocks = fields.tables("arrays", what, |fields| self.generated_block(fields));
         let exhaustive = fields.get("exhaustive").is_some_and(|item| {
             item.value.as_bool().unwrap_or_else(|| {
-                document.report_expected(item, "true or false");
+                item.report_expected("true or false");
                 false
             })
         });
@@ -53,7 +52,7 @@ impl<'d> Reader<'d> {
         property
     }
 
-    fn check_property(&self, property: &Property, fields: &Fields<'d>) {
+    fn check_property(&self, property: &Property, fields: &Fields<'_>) {
         let has_any = |keys: &[&'static str]| keys.iter().any(|key| fields.get(key).is_some());
         let size = property.input_count();
         let (is_exhaustive, has_arrays) = (property.exhaustive, has_any(&["arrays"]));
@@ -68,18 +67,17 @@ impl<'d> Reader<'d> {
             (is_exhaustive && size > MAX_SPACE, &too_many),
         ];
         for (_, message) in wrong.iter().filter(|(is_wrong, _)| *is_wrong) {
-            self.document.report(fields.table, *message);
+            fields.table.report(*message);
         }
     }
 
     /// Reads a generator: `u8`, `u16`, a range, or an array of values.
-    fn generator(&self, item: Item<'d>, width: u16) -> Generator {
-        let document = self.document;
+    fn generator(&self, item: Item<'_>, width: u16) -> Generator {
         let Some(text) = item.as_text() else {
             let value = |value| if width == 1 { self.byte(value).into() } else { self.word(value) };
             let values: Vec<_> = item.elements().map(value).collect();
             if values.is_empty() {
-                document.report_expected(item, "\"u8\", \"0..1000\", \"1..=6\" or [1, 2]");
+                item.report_expected("\"u8\", \"0..1000\", \"1..=6\" or [1, 2]");
             }
             return Generator::OneOf(values);
         };
@@ -102,18 +100,17 @@ impl<'d> Reader<'d> {
                 "'{text}' is not a range: expected u8, u16, 0..1000 (without 1000) or 1..=6"
             ),
         };
-        document.report(item, message);
+        item.report(message);
         Generator::Range(0..=0)
     }
 
-    fn generated_block(&self, fields: &Fields<'d>) -> GeneratedBlock {
-        let document = self.document;
+    fn generated_block(&self, fields: &Fields<'_>) -> GeneratedBlock {
         let (address, name) = self.address(fields, "at", "\"BUFFER\"");
         let length = fields.required("length", "\"1..=64\"");
         let length = length.and_then(|item| match self.generator(item, 2) {
             Generator::Range(length) => Some(length),
             Generator::OneOf(_) => {
-                document.report_expected(item, LENGTH);
+                item.report_expected(LENGTH);
                 None
             }
         });
@@ -129,24 +126,23 @@ impl<'d> Reader<'d> {
     }
 
     /// Reads the names of registers and flags.
-    pub(super) fn outputs(&self, fields: &Fields<'d>) -> Option<Vec<&'static str>> {
+    pub(super) fn outputs(&self, fields: &Fields<'_>) -> Option<Vec<&'static str>> {
         let outputs = fields.each("outputs", "an array such as [\"HL\", \"FC\"]", |item| {
-            self.document.checked(item, output(self.document.text(item, "\"HL\"")))
+            item.checked(output(item.text("\"HL\"")))
         });
         fields.get("outputs").map(|_| outputs.into_iter().flatten().collect())
     }
 
-    fn judge(&self, fields: &Fields<'d>) -> Judge {
-        let document = self.document;
+    fn judge(&self, fields: &Fields<'_>) -> Judge {
         let (other, outputs) = (fields.get("same_as"), self.outputs(fields));
         let words = fields.texts("reference", "[\"python3\", \"mul.py\"]");
         match (other, fields.get("reference")) {
             (Some(item), reference) => {
                 if reference.is_some() {
-                    document.report(item, "give either same_as or reference");
+                    item.report("give either same_as or reference");
                 } else if outputs.is_none() {
                     let message = "'outputs' is missing: expected outputs = [\"HL\", \"FC\"]";
-                    document.report(item, message);
+                    item.report(message);
                 }
                 let (address, name) = self.named_address(item, "\"MUL\"");
                 Judge::SameAs(address, name, outputs.unwrap_or_default())
@@ -154,9 +150,9 @@ impl<'d> Reader<'d> {
             (None, Some(item)) => {
                 if words.is_empty() && item.value.is_array() {
                     let message = "expected a program such as [\"python3\", \"mul.py\"]";
-                    document.report(item, message);
+                    item.report(message);
                 }
-                Judge::Reference(words, document.line(item))
+                Judge::Reference(words, item.line())
             }
             (None, None) => Judge::Expectations,
         }

@@ -57,11 +57,11 @@ impl Request {
             format!("expected numbers, strings, true, arrays and objects: {error}")
         })?;
         let text = format!("request = {value}");
-        let request = Document::read(Path::new("request"), &text, |document, root| {
+        let request = Document::read(Path::new("request"), &text, |root| {
             let (folder, loader) = (Path::new(""), &DiskLoader);
-            let reader = Reader { document, program, is_broken: false, folder, loader };
+            let reader = Reader { program, is_broken: false, folder, loader };
             let request = |fields: &Fields<'_>| reader.request(fields);
-            document.table(*root.fields().first()?, EXAMPLE, request).flatten()
+            root.fields().first()?.table(EXAMPLE, request).flatten()
         });
         request.map_err(|errors| {
             let messages: Vec<_> = errors.0.into_iter().map(|error| error.message).collect();
@@ -70,10 +70,11 @@ impl Request {
     }
 }
 
-impl<'d> Reader<'d> {
-    fn request(&self, fields: &Fields<'d>) -> Option<Request> {
-        let document = self.document;
-        let kinds = fields.present(&KINDS);
+impl Reader<'_> {
+    fn request(&self, fields: &Fields<'_>) -> Option<Request> {
+        let table = fields.table.value.as_table();
+        let has = |kind: &&str| table.is_some_and(|table| table.contains_key(*kind));
+        let kinds: Vec<_> = KINDS.into_iter().filter(has).collect();
         let wrong = match kinds[..] {
             [] => Some(format!("no request: expected one of {}", KINDS.join(", "))),
             ["load"] => None,
@@ -84,7 +85,7 @@ impl<'d> Reader<'d> {
             _ => Some(format!("several requests in one: {}", kinds.join(", "))),
         };
         if let Some(message) = wrong {
-            document.report(fields.table, message);
+            fields.table.report(message);
             return None;
         }
         let kind = kinds[0];
@@ -95,7 +96,7 @@ impl<'d> Reader<'d> {
                 reads: self.ranges(fields, "read"),
             })),
             "load" => {
-                let load = |fields: &Fields<'d>| self.program_file(fields);
+                let load = |fields: &Fields<'_>| self.program_file(fields);
                 Request::Load(Box::new(fields.table(kind, EXAMPLE, load).flatten()?))
             }
             "read" => Request::Read(self.ranges(fields, kind)),
@@ -103,7 +104,7 @@ impl<'d> Reader<'d> {
             _ => {
                 let item = fields.get(kind)?;
                 if item.value.as_bool() != Some(true) {
-                    document.report(item, format!("{kind}: expected true"));
+                    item.report(format!("{kind}: expected true"));
                 }
                 if kind == "reset" { Request::Reset } else { Request::Symbols }
             }

@@ -32,7 +32,7 @@ impl Values for NoVariables {
     }
 }
 
-impl<'d> Reader<'d> {
+impl Reader<'_> {
     /// Returns the value of a label; 0 if all labels are unknown because of an error.
     fn label(&self, name: &str) -> Option<u16> {
         let Some(program) = self.program else { return self.is_broken.then_some(0) };
@@ -58,7 +58,7 @@ impl<'d> Reader<'d> {
     /// Reads the address of a key that must be there, as a number and as written.
     pub(super) fn address(
         &self,
-        fields: &Fields<'d>,
+        fields: &Fields<'_>,
         key: &'static str,
         example: &str,
     ) -> (u16, String) {
@@ -76,12 +76,11 @@ impl<'d> Reader<'d> {
     /// Reads a number of `width` bytes: an integer, a character, or an expression over labels.
     /// Negative numbers are in two's complement.
     fn number(&self, item: Item<'_>, width: u16, what: &str) -> u32 {
-        let document = self.document;
         let value = match item.as_text() {
             Some(text) => self.evaluate(item, text).unwrap_or(0),
-            None if item.value.is_integer() => document.integer(item, i64::MIN..=i64::MAX),
+            None if item.value.is_integer() => item.integer(i64::MIN..=i64::MAX),
             None => {
-                document.report_expected(item, what);
+                item.report_expected(what);
                 return 0;
             }
         };
@@ -91,7 +90,7 @@ impl<'d> Reader<'d> {
             let text = item.as_text().map_or_else(|| value.to_string(), Escape::escaped);
             let key = item.key.escaped();
             let message = format!("{key}: {text} does not fit: expected {least} to {most}");
-            document.report(item, message);
+            item.report(message);
         }
         (value & most) as u32
     }
@@ -135,15 +134,15 @@ impl<'d> Reader<'d> {
             (ExpressionError::UnknownName(_), None) => format!("{key}: expected {others}"),
             (error, _) => format!("{key}: {error}"),
         };
-        self.document.report(item, message);
+        item.report(message);
         None
     }
 
     /// Reads a condition over registers, flags, memory, labels, `cycles` and `stack`, as written
     /// and parsed.
-    pub(super) fn condition(&self, item: Item<'d>) -> Option<(String, Expression)> {
+    pub(super) fn condition(&self, item: Item<'_>) -> Option<(String, Expression)> {
         let Some(text) = item.as_text() else {
-            self.document.report_expected(item, "a string such as \"HL == A * DE\"");
+            item.report_expected("a string such as \"HL == A * DE\"");
             return None;
         };
         let name = |word: &str| match () {
@@ -156,12 +155,12 @@ impl<'d> Reader<'d> {
     }
 
     /// Reads an expected value: a number, for which `plain` stands, or operators.
-    pub(super) fn matcher(&self, item: Item<'d>, width: u16, plain: fn(u32) -> Test) -> Matcher {
-        let number = |item| self.number(item, width, NUMBER);
+    pub(super) fn matcher(&self, item: Item<'_>, width: u16, plain: fn(u32) -> Test) -> Matcher {
+        let number = |item: Item<'_>| self.number(item, width, NUMBER);
         if !item.value.is_table() {
             return Matcher { mask: None, tests: vec![plain(number(item))] };
         }
-        let operators = |fields: &Fields<'d>| {
+        let operators = |fields: &Fields<'_>| {
             let test = |key, test: fn(u32) -> Test| fields.get(key).map(|item| test(number(item)));
             let mut tests = vec![
                 test("eq", Test::Eq),
@@ -172,16 +171,16 @@ impl<'d> Reader<'d> {
                 test("ge", Test::Ge),
             ];
             let all = fields.get("any_of");
-            tests.push(all.map(|all| Test::AnyOf(self.document.each(all, ARRAY, number))));
+            tests.push(all.map(|all| Test::AnyOf(all.each(ARRAY, number))));
             Matcher {
                 mask: fields.get("mask").map(number),
                 tests: tests.into_iter().flatten().collect(),
             }
         };
-        let matcher = self.document.table(item, "", operators).unwrap_or_default();
+        let matcher = item.table("", operators).unwrap_or_default();
         if matcher.tests.is_empty() {
             let message = "expected an operator: eq, ne, lt, le, gt, ge or any_of";
-            self.document.report(item, message);
+            item.report(message);
         }
         matcher
     }
@@ -191,20 +190,20 @@ impl<'d> Reader<'d> {
         let found = words.iter().find(|(word, _)| Some(*word) == item.as_text());
         if found.is_none() {
             let words: Vec<_> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
-            self.document.report_expected(item, &words.join(" or "));
+            item.report_expected(&words.join(" or "));
         }
         found.map(|(_, value)| *value)
     }
 
     /// Reads the contents of a file that a value names.
-    pub(super) fn file(&self, item: Item<'d>) -> Vec<u8> {
-        let name = self.document.text(item, "\"input.bin\"");
+    pub(super) fn file(&self, item: Item<'_>) -> Vec<u8> {
+        let name = item.text("\"input.bin\"");
         let bytes = crate::program::read(self.loader, &self.folder.join(name));
         let bytes = bytes.and_then(|bytes| match bytes.len() {
             0..=0x1_0000 => Ok(bytes),
             _ => Err("the file is larger than 64 KiB".to_owned()),
         });
-        self.document.checked(item, bytes).unwrap_or_default()
+        item.checked(bytes).unwrap_or_default()
     }
 }
 

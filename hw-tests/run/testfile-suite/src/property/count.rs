@@ -10,12 +10,11 @@ use std::ops::Range;
 use firmware_wire::{MAX_COUNTED_BYTES, crc32};
 use z80_core::{FLAGS, canonical_register_name};
 
-use crate::calls::single_call;
 use crate::machine::ArgumentSweep;
-use crate::model::{Generator, Judge, Property, TestFile};
-use crate::options::TestOptions;
+use crate::model::{Generator, Judge, Property};
 use crate::registers::{HALVES, halves, is_input, value, without_prefix};
 use crate::result::RunError;
+use crate::run::{Run, single_call};
 use crate::simulated::SimulatedMachine;
 use crate::suite::result_of;
 
@@ -44,11 +43,7 @@ pub(super) struct Counter {
 impl Counter {
     /// Returns `None` if a judge needs memory, the console, mocks or a program, or if no argument
     /// counts up.
-    pub(super) fn new(
-        file: &TestFile,
-        property: &Property,
-        options: &TestOptions<'_>,
-    ) -> Option<Self> {
+    pub(super) fn new(run: &Run<'_>, property: &Property) -> Option<Self> {
         let expect = &property.step.expect;
         let reads = expect.checks.iter().any(|(_, condition)| condition.reads_memory());
         let is_program = matches!(property.judge, Judge::Reference(..));
@@ -57,8 +52,8 @@ impl Counter {
             return None;
         }
         let (counted, period) = counted(property);
-        let (results, flags) = results(file, property, options);
-        let simulated = SimulatedMachine::new(&file.program);
+        let (results, flags) = results(run, property);
+        let simulated = SimulatedMachine::new(&run.file.program);
         (period > 1 && !results.is_empty()).then_some(Self {
             simulated,
             counted,
@@ -91,8 +86,8 @@ impl Counter {
         if !is_ready {
             return Ok((end, false));
         }
-        let call = single_call(trial.file, &trial.step(&first));
-        let used = trial.machine.count(&call, &count)?.filter(|used| Some(*used) <= stack);
+        let call = single_call(trial.run.file, &trial.step(&first));
+        let used = trial.run.machine.count(&call, &count)?.filter(|used| Some(*used) <= stack);
         if let Some(used) = used {
             trial.result.details.calls += end - start;
             self.is_prepared = true;
@@ -103,12 +98,12 @@ impl Counter {
 
     /// Makes and judges the calls of the first inputs on the simulated machine.
     fn simulate(&mut self, trial: &Trial<'_>, range: Range<u64>) -> Result<Simulated, RunError> {
-        let (file, property, options) = (trial.file, trial.property, trial.options);
+        let Trial { run, property, .. } = trial;
         let period_end = (range.start / self.period + 1) * self.period;
         let limit = range.end.min(period_end).min(range.start + MAX_CALLS);
         let (reference, result) = (None, result_of(&property.heading));
-        let machine = &mut self.simulated;
-        let mut model = Trial { file, property, machine, options, reference, result, spent: 0 };
+        let run = Run { machine: &mut self.simulated, ..*run };
+        let mut model = Trial { run, property, reference, result, spent: 0 };
         let (mut end, mut bytes, mut has_passed) = (range.start, Vec::new(), true);
         while end < limit && model.spent < MAX_T_STATES {
             let numbers = end..limit.min(end + BATCH as u64);
@@ -165,11 +160,7 @@ fn counted(property: &Property) -> (Vec<&'static str>, u64) {
 }
 
 /// Returns the registers and flags that the judge uses.
-fn results(
-    file: &TestFile,
-    property: &Property,
-    options: &TestOptions<'_>,
-) -> (Vec<&'static str>, u8) {
+fn results(run: &Run<'_>, property: &Property) -> (Vec<&'static str>, u8) {
     let expect = &property.step.expect;
     let given = property.args.iter().map(|(name, _)| *name);
     let given = given.chain(property.step.registers.iter().map(|(name, _)| *name));
@@ -183,7 +174,7 @@ fn results(
     }
     let mut used: BTreeSet<_> =
         names.iter().filter_map(|name| canonical_register_name(name)).flat_map(halves).collect();
-    let contract = file.contract_of(&property.step, options.contracts);
+    let contract = run.options.contracts.iter().find(|one| one.is_called(run.file, &property.step));
     let contract = contract.and_then(|one| one.may_change.as_ref());
     let may_change = [expect.clobbers.as_ref(), contract];
     for allowed in may_change.into_iter().flatten() {
