@@ -16,12 +16,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use tdlasm::source::DiskLoader;
-use z80_core::canonical_register_name;
+use z80_core::{canonical_register_name, register_halves};
 
 use crate::machine::{Entry, Measure};
 use crate::matcher::{Matcher, Test};
 use crate::model::{Step, TestFile};
-use crate::registers::halves;
 
 /// The contract of a routine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,7 +28,7 @@ pub struct Contract {
     /// The label.
     pub name: String,
     /// The source as named by the test file, and the line, from 1.
-    pub place: (String, usize),
+    pub location: (String, usize),
     /// The registers that may change: those of Clobbers and Exit. `None` if there is no Clobbers.
     pub(crate) may_change: Option<BTreeSet<&'static str>>,
     /// The most bytes of stack, the least and most T-states.
@@ -102,7 +101,7 @@ fn fields<'t>(comment: impl Iterator<Item = &'t str>) -> Vec<(String, String)> {
     fields
 }
 
-fn contract(name: &str, place: (String, usize), fields: &[(String, String)]) -> Contract {
+fn contract(name: &str, location: (String, usize), fields: &[(String, String)]) -> Contract {
     let field = |name: &str| {
         let found = fields.iter().find(|(known, _)| known == name);
         found.map(|(_, text)| text.as_str())
@@ -115,7 +114,7 @@ fn contract(name: &str, place: (String, usize), fields: &[(String, String)]) -> 
     let limit = |(measure, tests)| Some((measure, Matcher { mask: None, tests: tests? }));
     Contract {
         name: name.to_owned(),
-        place,
+        location,
         may_change: field("Clobbers").map(|text| &clobbers(text) | &results),
         limits: limits.into_iter().filter_map(limit).collect(),
     }
@@ -129,7 +128,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// Returns the registers that a word names; names are in capitals, as `a` is an article.
 fn registers(word: &str) -> Vec<&'static str> {
     match canonical_register_name(word) {
-        Some(name) if word == name || word == "PSW" => halves(name).collect(),
+        Some(name) if word == name || word == "PSW" => register_halves(name).collect(),
         _ => Vec::new(),
     }
 }
@@ -193,7 +192,7 @@ MUL:    RET
     #[test]
     fn fields_are_read_with_their_continuations() {
         let [mul] = <[_; 1]>::try_from(contracts("mul.asm", SOURCE)).expect("one contract");
-        assert_eq!((mul.name.as_str(), mul.place), ("MUL", ("mul.asm".to_owned(), 3)));
+        assert_eq!((mul.name.as_str(), mul.location), ("MUL", ("mul.asm".to_owned(), 3)));
         let limit = |tests: &[Test]| Matcher { mask: None, tests: tests.to_vec() };
         let limits = [
             (Measure::Stack, limit(&[Test::Le(2)])),

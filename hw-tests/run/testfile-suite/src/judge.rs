@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 
 use board_simulator::ViolationKind;
 use cli_support::text::Escape;
-use z80_core::{Expression, canonical_register_name};
+use z80_core::{Expression, Flags, REGISTER_HALVES, canonical_register_name, register_halves};
 
 use crate::contract::Contract;
 use crate::machine::{Call, CallEnd, Machine, Measure, Outcome};
 use crate::matcher::{Matcher, number};
 use crate::model::{ExpectedMemory, Step, TestFile};
 use crate::program::{Console, Program};
-use crate::registers::{Flags, HALVES, halves, value, without_prefix};
+use crate::registers::{value, without_prefix};
 use crate::result::{Difference, UNOBSERVED};
 
 pub(crate) use sight::Sight;
@@ -115,20 +115,20 @@ impl<'a> Judged<'a> {
 
     /// Returns how the call ended, unless it returned.
     fn end(&self) -> Option<String> {
-        let place = |address| self.program.place(address);
+        let location = |address| self.program.location(address);
         let why = match self.outcome.end {
             CallEnd::Returned => return None,
             CallEnd::TimedOut(pc) => {
                 let console = self.program.console.as_ref();
-                let last = pc.map(|pc| format!("; last at {}", place(pc))).unwrap_or_default();
+                let last = pc.map(|pc| format!("; last at {}", location(pc))).unwrap_or_default();
                 match pc.and_then(|pc| console?.reason(pc)) {
                     Some(reason) => format!(": {reason}"),
                     None => format!(" within {} T-states{last}", self.call.timeout),
                 }
             }
-            CallEnd::Halted(pc) => format!(": HALT at {}", place(pc)),
+            CallEnd::Halted(pc) => format!(": HALT at {}", location(pc)),
             CallEnd::Left(to, from) => {
-                format!(": went to {to:04X}H, outside of the program, from {}", place(from))
+                format!(": went to {to:04X}H, outside of the program, from {}", location(from))
             }
             CallEnd::Lost => ": the board has restarted, or the routine has destroyed the program \
                               that called it"
@@ -149,7 +149,7 @@ impl<'a> Judged<'a> {
             }
             _ => true,
         };
-        let place = |address| self.program.place(address);
+        let location = |address| self.program.location(address);
         let judged = self.outcome.violations.iter().filter(|(kind, _)| is_judged(*kind));
         let finding = |&(kind, pc): &(Kind, Option<u16>)| {
             let text = match kind {
@@ -158,14 +158,14 @@ impl<'a> Judged<'a> {
                         Some(_) => "is not among 'writes'",
                         None => "neither the program nor the test declares",
                     };
-                    format!("wrote {value:02X}H to {}, which {undeclared}", place(address))
+                    format!("wrote {value:02X}H to {}, which {undeclared}", location(address))
                 }
                 Kind::Input { .. } | Kind::Output { .. } => {
-                    kind.describe(place) + ", which is not among 'ports'"
+                    kind.describe(location) + ", which is not among 'ports'"
                 }
-                _ => kind.describe(place),
+                _ => kind.describe(location),
             };
-            Difference::finding(text, pc.map(place))
+            Difference::finding(text, pc.map(location))
         };
         judged.map(finding).collect()
     }
@@ -216,7 +216,7 @@ impl<'a> Judged<'a> {
     /// Returns the registers that changed and are neither allowed nor expected to.
     fn clobbered(&self, allowed: &BTreeSet<&'static str>) -> Option<String> {
         let expect = &self.step.expect;
-        let mut results: BTreeSet<_> = expect.registers().flat_map(halves).collect();
+        let mut results: BTreeSet<_> = expect.registers().flat_map(register_halves).collect();
         if expect.flags.mask != 0 {
             results.insert("F");
         }
@@ -228,7 +228,7 @@ impl<'a> Judged<'a> {
             let [before, after] = registers.map(|registers| value(registers, name));
             (before != after).then(|| format!("{name} {before:02X}H to {after:02X}H"))
         };
-        let judged = HALVES.iter();
+        let judged = REGISTER_HALVES.iter();
         let judged = judged.filter(|name| !allowed.contains(*name) && !results.contains(*name));
         let changes: Vec<_> = judged.filter_map(change).collect();
         (!changes.is_empty()).then(|| format!("changed registers: {}", changes.join(", ")))
@@ -236,7 +236,7 @@ impl<'a> Judged<'a> {
 
     /// Returns what a routine does against its contract.
     fn broken(&self, contract: &Contract) -> Vec<Difference> {
-        let (file, line) = &contract.place;
+        let (file, line) = &contract.location;
         let file = file.rsplit(['/', '\\']).next().unwrap_or_default().escaped();
         let of = |field: &str| format!("{field} of {} ({file}:{line})", contract.name);
         let changed = contract.may_change.as_ref().and_then(|allowed| self.clobbered(allowed));
@@ -273,7 +273,7 @@ fn changed_by(variable: &str) -> Vec<&'static str> {
         return Vec::new();
     }
     match canonical_register_name(without_prefix(variable)) {
-        Some(name) => halves(name).collect(),
+        Some(name) => register_halves(name).collect(),
         None => vec!["F"],
     }
 }

@@ -67,10 +67,9 @@ pub use model::{
     Property, StackArea, Step, TestFile,
 };
 pub use program::{Console, LinkedConsole, Program, ProgramFiles};
-pub use registers::Flags;
 pub use result::{Difference, RunError, TestDetails, UNOBSERVED};
 pub use run::{TestOptions, run, run_one};
 pub use simulated::SimulatedMachine;
 pub use suite::{TestCase, TestFiles, TestResult};
 pub use written::Written;
-pub use z80_core::Registers;
+pub use z80_core::{Flags, Registers};

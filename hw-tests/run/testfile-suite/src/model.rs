@@ -7,12 +7,11 @@ use std::slice;
 
 use board_simulator::profiling::StepCounter;
 use serde::{Deserialize, Serialize};
-use z80_core::Expression;
+use z80_core::{Expression, Flags};
 
 use crate::machine::{Call, Measure};
 use crate::matcher::Matcher;
 use crate::program::Program;
-use crate::registers::Flags;
 use crate::written::Written;
 
 /// A test file with its program.

@@ -58,7 +58,7 @@ pub(crate) fn run<'t>(
     if before.verdict == Verdict::Fail {
         return Ok(before);
     }
-    result.details.place = Some(file.program.place(property.step.call.address));
+    result.details.location = Some(file.program.location(property.step.call.address));
     let mut trial = Trial { run, property, reference, result, spent: 0 };
     if property.exhaustive {
         trial.run_all()?;
@@ -240,8 +240,8 @@ impl Trial<'_> {
         self.result.verdict = Verdict::Fail;
         if failure.is_of_other {
             reason += &format!("; calling {}", failure.step.target.escaped());
-            self.result.details.place =
-                Some(self.run.file.program.place(failure.step.call.address));
+            self.result.details.location =
+                Some(self.run.file.program.location(failure.step.call.address));
         }
         self.result.reason = Some(reason);
         self.result.details.case =

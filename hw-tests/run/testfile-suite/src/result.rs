@@ -38,7 +38,7 @@ pub struct TestDetails {
     pub tried: Option<String>,
     /// Address, label, file and line of the routine; not stored.
     #[serde(skip)]
-    pub place: Option<String>,
+    pub location: Option<String>,
     /// The T-states of all calls, where they are counted; not stored.
     #[serde(skip)]
     pub all_t_states: Option<u64>,
@@ -73,42 +73,42 @@ impl TestDetails {
 #[serde(default)]
 pub struct Difference {
     /// What differs, such as `HL`; a whole sentence if nothing was expected.
-    pub what: String,
+    pub subject: String,
     /// What was expected; may be empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub expected: String,
     /// What was found; empty if nothing was expected.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub actual: String,
-    /// The place in the program: address, label, file and line.
+    /// The location in the program: address, label, file and line.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub place: Option<String>,
+    pub location: Option<String>,
 }
 
 impl Difference {
     /// Creates a difference between an expected and an actual value.
-    pub(crate) fn new(what: impl Into<String>, expected: String, actual: String) -> Self {
-        Self { what: what.into(), expected, actual, place: None }
+    pub(crate) fn new(subject: impl Into<String>, expected: String, actual: String) -> Self {
+        Self { subject: subject.into(), expected, actual, location: None }
     }
 
-    /// Creates a finding that is a sentence of its own, about a place.
-    pub(crate) fn finding(what: String, place: Option<String>) -> Self {
-        Self { what, expected: String::new(), actual: String::new(), place }
+    /// Creates a finding that is a sentence of its own, about a location.
+    pub(crate) fn finding(subject: String, location: Option<String>) -> Self {
+        Self { subject, expected: String::new(), actual: String::new(), location }
     }
 }
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { what, expected, actual, place } = self;
-        f.write_str(what)?;
+        let Self { subject, expected, actual, location } = self;
+        f.write_str(subject)?;
         if !expected.is_empty() {
             write!(f, ": expected {expected}, got {actual}")?;
         }
-        place.as_ref().map_or(Ok(()), |place| write!(f, " at {place}"))
+        location.as_ref().map_or(Ok(()), |location| write!(f, " at {location}"))
     }
 }
 
-/// Error that ends a run; what a routine does wrong is none.
+/// Error that ends a run; subject a routine does wrong is none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
     /// The machine failed.

@@ -199,7 +199,7 @@ impl Run<'_> {
             let call = nth_call(file, step, index, &outcomes);
             let outcome = self.machine.run_one(&call)?;
             result.details.add(&outcome);
-            result.details.place = Some(file.program.place(step.call.address));
+            result.details.location = Some(file.program.location(step.call.address));
             let judged = Judged::new(file, step, &call, &outcome, options.contracts);
             result.differences = judged.differences(self.machine, &mut result.details.not_checked);
             outcomes.push(outcome);

@@ -6,11 +6,10 @@ use firmware_wire::{
     CALL_STACK_BYTES, CallRead, CallResult, CallStatus, MemoryResult, RegisterPair, RegisterSet,
     RegisterValues,
 };
-use z80_core::{Registers, register_value};
+use z80_core::{REGISTER_HALVES, Registers, register_value};
 
 use super::mocks::TABLE;
 use crate::machine::{ArgumentSweep, Call, CallEnd, Outcome};
-use crate::registers::HALVES;
 
 /// Bytes of a routine's stack that interrupts use.
 const INTERRUPT_BYTES: u16 = 16;
@@ -53,7 +52,7 @@ pub(super) fn count_request(first: &Call, count: &ArgumentSweep) -> wire::CountR
 
 /// Returns the number of a register of eight bits in COUNT: F is 0, A 1, C 2, B 3.
 fn number(name: &str) -> Option<u8> {
-    HALVES.iter().position(|half| *half == name).map(|index| index as u8 ^ 1)
+    REGISTER_HALVES.iter().position(|half| *half == name).map(|index| index as u8 ^ 1)
 }
 
 fn values(call: &Call) -> RegisterValues {

@@ -4,11 +4,11 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use cli_support::text::Escape;
-use z80_core::{Expression, Registers, Values};
+use z80_core::{Expression, Registers, Values, register_halves};
 
 use crate::machine::{Call, Machine, Outcome};
 use crate::model::Step;
-use crate::registers::{halves, is_input, value, without_prefix};
+use crate::registers::{is_input, value, without_prefix};
 use crate::result::Difference;
 
 /// The values that conditions see.
@@ -28,7 +28,7 @@ impl<'a> Sight<'a> {
         outcome: Option<&'a Outcome>,
         machine: &'a mut dyn Machine,
     ) -> Self {
-        let given = step.registers.iter().flat_map(|(name, _)| halves(name)).collect();
+        let given = step.registers.iter().flat_map(|(name, _)| register_halves(name)).collect();
         Self { before: call.registers, outcome, given, machine: RefCell::new(machine) }
     }
 
@@ -39,8 +39,12 @@ impl<'a> Sight<'a> {
         }
         let value = |name: &str| format!("{} = {}", name.escaped(), self.value(name));
         let values: Vec<_> = condition.variables().into_iter().map(value).collect();
-        let what = format!("check {}", text.escaped());
-        Some(Difference::new(what, "true".to_owned(), format!("false with {}", values.join(", "))))
+        let subject = format!("check {}", text.escaped());
+        Some(Difference::new(
+            subject,
+            "true".to_owned(),
+            format!("false with {}", values.join(", ")),
+        ))
     }
 }
 

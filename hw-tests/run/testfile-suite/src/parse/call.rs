@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use cli_support::text::Escape;
-use z80_core::parse_number;
+use z80_core::{Flags, parse_number};
 
 use super::values::{ARRAY, range, width};
 use super::{CALLS, Reader};
@@ -14,7 +14,7 @@ use crate::machine::{Call, Entry, Interrupt, Measure, Mock, MockReturn};
 use crate::matcher::{Matcher, Test};
 use crate::model::{Expectation, ExpectedMemory, Step, Sweep};
 use crate::program::{Console, MAX_INPUT, MAX_OUTPUT};
-use crate::registers::{Flags, clobbers, register};
+use crate::registers::{clobbers, register};
 
 /// The default limit of a call: more than a second of a board of 7.37 MHz.
 const TIMEOUT: u64 = 10_000_000;

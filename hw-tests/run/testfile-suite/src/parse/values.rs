@@ -4,13 +4,14 @@ use std::ops::RangeInclusive;
 
 use cli_support::text::Escape;
 use z80_core::{
-    Expression, ExpressionError, Name, Registers, Values, parse_number, register_value,
+    Expression, ExpressionError, Name, Registers, Values, parse_number, register_halves,
+    register_value,
 };
 
 use super::Reader;
 use crate::document::{Fields, Item};
 use crate::matcher::{Matcher, Test};
-use crate::registers::{halves, without_prefix};
+use crate::registers::without_prefix;
 
 /// The significant letters of a symbol, unless the source was assembled with long symbols.
 const SHORT_SYMBOL: usize = 6;
@@ -229,5 +230,5 @@ fn is_variable(word: &str) -> bool {
 
 /// Returns the bytes of a register, 1 or 2.
 pub(super) fn width(register: &str) -> u16 {
-    halves(register).len() as u16
+    register_halves(register).len() as u16
 }

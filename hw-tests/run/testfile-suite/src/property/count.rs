@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use firmware_wire::{MAX_COUNTED_BYTES, crc32};
-use z80_core::{FLAGS, canonical_register_name};
+use z80_core::{FLAGS, REGISTER_HALVES, canonical_register_name, register_halves};
 
 use crate::machine::ArgumentSweep;
 use crate::model::{Generator, Judge, Property};
-use crate::registers::{HALVES, halves, is_input, value, without_prefix};
+use crate::registers::{is_input, value, without_prefix};
 use crate::result::RunError;
 use crate::run::{Run, single_call};
 use crate::simulated::SimulatedMachine;
@@ -144,7 +144,7 @@ struct Simulated {
 fn counted(property: &Property) -> (Vec<&'static str>, u64) {
     let (mut counted, mut period) = (Vec::new(), 1);
     for (name, generator) in property.args.iter().rev() {
-        let bytes = halves(name);
+        let bytes = register_halves(name);
         let is_range = matches!(generator, Generator::Range(_));
         if !is_range || bytes.len() == 0 || counted.len() + bytes.len() > MAX_COUNTED_BYTES {
             break;
@@ -164,7 +164,7 @@ fn results(run: &Run<'_>, property: &Property) -> (Vec<&'static str>, u8) {
     let expect = &property.step.expect;
     let given = property.args.iter().map(|(name, _)| *name);
     let given = given.chain(property.step.registers.iter().map(|(name, _)| *name));
-    let given: BTreeSet<_> = given.flat_map(halves).collect();
+    let given: BTreeSet<_> = given.flat_map(register_halves).collect();
     let is_output = |name: &&str| !is_input(name, &given);
     let variables = expect.checks.iter().flat_map(|(_, condition)| condition.variables());
     let mut names: Vec<&str> = variables.filter(is_output).map(without_prefix).collect();
@@ -172,13 +172,16 @@ fn results(run: &Run<'_>, property: &Property) -> (Vec<&'static str>, u8) {
     if let Judge::SameAs(_, _, outputs) = &property.judge {
         names.extend(outputs.iter().copied());
     }
-    let mut used: BTreeSet<_> =
-        names.iter().filter_map(|name| canonical_register_name(name)).flat_map(halves).collect();
+    let mut used: BTreeSet<_> = names
+        .iter()
+        .filter_map(|name| canonical_register_name(name))
+        .flat_map(register_halves)
+        .collect();
     let contract = run.options.contracts.iter().find(|one| one.is_called(run.file, &property.step));
     let contract = contract.and_then(|one| one.may_change.as_ref());
     let may_change = [expect.clobbers.as_ref(), contract];
     for allowed in may_change.into_iter().flatten() {
-        used.extend(HALVES.into_iter().filter(|half| !allowed.contains(half)));
+        used.extend(REGISTER_HALVES.into_iter().filter(|half| !allowed.contains(half)));
     }
     let is_used = |flag: &str| names.iter().any(|name| name.eq_ignore_ascii_case(flag));
     let flags = FLAGS.iter().filter(|(flag, _)| is_used(flag));

@@ -3,14 +3,15 @@
 use cli_support::text::Escape;
 use serde_json::Value;
 use z80_core::{
-    Expression, FLAGS, Name, Registers, canonical_register_name, parse_number, register_value,
+    Expression, FLAGS, Flags, Name, Registers, canonical_register_name, parse_number,
+    register_halves, register_value,
 };
 
 use crate::machine::{Measure, Outcome};
 use crate::matcher::Matcher;
 use crate::model::{Expectation, ExpectedMemory};
 use crate::program::Program;
-use crate::registers::{Flags, halves, is_output, value};
+use crate::registers::{is_output, value};
 
 /// Adds the outputs of another routine to the expectations of a test file.
 pub(super) fn expect_outputs(expect: &mut Expectation, outcome: &Outcome, outputs: &[&str]) {
@@ -77,7 +78,7 @@ fn expect_register(expect: &mut Expectation, name: &str, value: u16) -> bool {
     let Some(name) = canonical_register_name(name).filter(|name| is_output(name)) else {
         return false;
     };
-    let fits = halves(name).len() > 1 || value <= 0xFF;
+    let fits = register_halves(name).len() > 1 || value <= 0xFF;
     let is_free = fits && expect.registers().all(|other| other != name);
     if is_free {
         expect.values.push((Measure::Register(name), Matcher::equal(value.into())));

@@ -289,7 +289,7 @@ fn a_hex_file_is_tested_by_the_labels_of_its_symbol_file() {
     let mut found = Vec::new();
     let ran = testfile_suite::run(&file, &mut machine, &Default::default(), &mut |result| {
         found.extend(result.differences.iter().map(ToString::to_string));
-        assert_eq!(result.details.place.as_deref(), Some("4000H, SUM"));
+        assert_eq!(result.details.location.as_deref(), Some("4000H, SUM"));
     });
     ran.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(found, ["A: expected 6, got 5"]);

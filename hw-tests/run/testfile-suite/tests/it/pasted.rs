@@ -33,7 +33,7 @@ fn pasted(source: &str, header: &str, property: &str, seed: u64) -> Option<(Stri
     let case = failed.details.case.clone().unwrap_or_else(|| panic!("no case: {failed:?}"));
     let again = run_with_contracts(source, &format!("{header}\n{case}"), seed);
     assert_eq!(found(&again), found(&failed), "{source}\n{text}\n{case}");
-    assert_eq!((again.verdict, &again.details.place), (Verdict::Fail, &failed.details.place));
+    assert_eq!((again.verdict, &again.details.location), (Verdict::Fail, &failed.details.location));
     Some((case, found(&failed)))
 }
 
