@@ -8,9 +8,8 @@ use cli_support::text::{Escape, escape_json};
 use serde_json::{Map, Value, json};
 use z80_core::{FLAGS, REGISTER_NAMES, Registers};
 
-use crate::block::Block;
 use crate::judge::Judged;
-use crate::machine::{Call, CallEnd, Machine, MachineError, Outcome};
+use crate::machine::{Block, Call, CallEnd, Machine, MachineError, Outcome};
 use crate::model::TestFile;
 use crate::parse::{CallRequest, Request};
 use crate::program::{MAX_OUTPUT, Program};
@@ -61,23 +60,19 @@ impl CallServer {
     /// Returns the error of `input` or `output`. A wrong request is none: the reply describes it.
     pub fn serve(&mut self, input: &mut dyn BufRead, output: &mut dyn Write) -> io::Result<()> {
         let mut line = Vec::new();
-        loop {
-            line.clear();
-            if (&mut *input).take(MAX_REQUEST).read_until(b'\n', &mut line)? == 0 {
-                return Ok(());
-            }
-            let reply = if line.len() as u64 == MAX_REQUEST && line.last() != Some(&b'\n') {
-                skip_line(input)?;
-                error(format!("the request is longer than {MAX_REQUEST} bytes"))
-            } else {
-                match std::str::from_utf8(&line) {
-                    Ok(line) => self.reply(line),
-                    Err(_) => error("the request is not UTF-8".to_owned()),
+        while read_part(input, &mut line)? {
+            let reply = match std::str::from_utf8(&line) {
+                _ if is_partial(&line) => {
+                    while is_partial(&line) && read_part(input, &mut line)? {}
+                    error(format!("the request is longer than {MAX_REQUEST} bytes"))
                 }
+                Ok(line) => self.reply(line),
+                Err(_) => error("the request is not UTF-8".to_owned()),
             };
             writeln!(output, "{}", escape_json(&reply.to_string()))?;
             output.flush()?;
         }
+        Ok(())
     }
 
     /// Returns the reply to a request; an object with `error` if it is wrong or fails.
@@ -230,15 +225,13 @@ fn error(message: String) -> Value {
     json!({ "error": message.lines().map(Escape::escaped).collect::<Vec<_>>().join("\n") })
 }
 
-/// Reads the rest of a line.
-fn skip_line(input: &mut dyn BufRead) -> io::Result<()> {
-    loop {
-        let bytes = input.fill_buf()?;
-        let end = bytes.iter().position(|byte| *byte == b'\n');
-        let length = end.map_or(bytes.len(), |end| end + 1);
-        input.consume(length);
-        if end.is_some() || length == 0 {
-            return Ok(());
-        }
-    }
+/// Reads a line, or as much of it as a request may have. Returns `false` at the end.
+fn read_part(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    line.clear();
+    Ok(input.take(MAX_REQUEST).read_until(b'\n', line)? > 0)
+}
+
+/// Returns `true` if a line goes on after this part.
+fn is_partial(part: &[u8]) -> bool {
+    part.len() as u64 == MAX_REQUEST && part.last() != Some(&b'\n')
 }

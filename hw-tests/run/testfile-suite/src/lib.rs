@@ -29,7 +29,6 @@
 //! caller runs.
 
 mod baseline;
-mod block;
 mod board;
 mod call_server;
 mod contract;
@@ -50,7 +49,6 @@ mod suite;
 mod written;
 
 pub use baseline::CycleBaseline;
-pub use block::Block;
 pub use board::BoardMachine;
 pub use call_server::CallServer;
 pub use contract::Contract;
@@ -58,7 +56,7 @@ pub use debug::CallState;
 pub use document::{FileError, FileErrors};
 pub use hil_harness::suite::Verdict;
 pub use machine::{
-    ArgumentSweep, Call, CallEnd, Entry, Interrupt, Machine, MachineError, Measure, Mock,
+    ArgumentSweep, Block, Call, CallEnd, Entry, Interrupt, Machine, MachineError, Measure, Mock,
     MockReturn, Outcome,
 };
 pub use matcher::{Matcher, Test};

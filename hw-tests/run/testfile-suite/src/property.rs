@@ -14,11 +14,10 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use serde_json::Value;
 
-use crate::block::Block;
 use crate::contract::Contract;
 use crate::document::FileError;
 use crate::judge::{Judged, Sight};
-use crate::machine::{Call, CallEnd, MachineError, Outcome};
+use crate::machine::{Block, Call, CallEnd, MachineError, Outcome};
 use crate::model::{Expectation, Judge, Property, Step};
 use crate::result::{Difference, RunError};
 use crate::run::{Run, setup_calls, single_call};
@@ -123,13 +122,10 @@ impl Trial<'_> {
     fn run_each(&mut self, range: Range<u64>) -> Result<bool, RunError> {
         for first in range.clone().step_by(BATCH) {
             let numbers = first..range.end.min(first + BATCH as u64);
-            let inputs: Vec<_> =
-                numbers.clone().map(|number| nth_input(self.property, number)).collect();
-            let tried = self.try_inputs(&inputs)?;
-            for ((number, input), (_, failure)) in numbers.zip(&inputs).zip(tried) {
-                let Some(failure) = failure else { continue };
-                let values = paste::values(self.property, input);
-                let reason = format!("input {} in ascending order: {values}", number + 1);
+            let inputs: Vec<_> = numbers.map(|number| nth_input(self.property, number)).collect();
+            if let Some((index, failure)) = self.first_failure(&inputs)? {
+                let (number, values) = (first + 1 + index as u64, self.values(&inputs[index]));
+                let reason = format!("input {number} in ascending order: {values}");
                 self.fail(failure, reason, "the exhaustive search");
                 return Ok(true);
             }
@@ -138,15 +134,12 @@ impl Trial<'_> {
     }
 
     fn run_random(&mut self, seed: u64) -> Result<(), RunError> {
-        let strategy = strategy(self.property);
-        let mut runner = runner(seed);
-        let mut tried = 0;
-        let mut rejected = 0;
-        while tried < self.property.cases {
-            let count = self.property.cases;
+        let (strategy, mut runner) = (strategy(self.property), runner(seed));
+        let (count, mut tried, mut rejected) = (self.property.cases, 0, 0);
+        while tried < count {
             self.run.report_progress(|| format!("input {} of {count}", tried + 1));
-            let wanted = BATCH.min((self.property.cases - tried) as usize);
-            let trees = self.accepted(&strategy, &mut runner, wanted, &mut rejected)?;
+            let wanted = BATCH.min((count - tried) as usize);
+            let mut trees = self.accepted(&strategy, &mut runner, wanted, &mut rejected)?;
             if trees.is_empty() {
                 self.result.verdict = Verdict::Fail;
                 let message = format!("'assume' holds for only {tried} of {rejected} inputs");
@@ -154,19 +147,16 @@ impl Trial<'_> {
                 break;
             }
             let inputs: Vec<Input> = trees.iter().map(ValueTree::current).collect();
-            let failures = self.try_inputs(&inputs)?;
-            for (mut tree, (_, failure)) in trees.into_iter().zip(failures) {
-                tried += 1;
-                let Some(failure) = failure else { continue };
-                let (failure, input, shrinks) = self.shrink(&mut tree, failure)?;
-                let values = paste::values(self.property, &input);
-                let count = self.property.cases;
+            if let Some((index, failure)) = self.first_failure(&inputs)? {
+                let (failure, input, shrinks) = self.shrink(&mut trees[index], failure)?;
+                let (number, values) = (tried + 1 + index as u32, self.values(&input));
                 let reason = format!(
-                    "input {tried} of {count}, seed {seed}, simplified {shrinks} times: {values}"
+                    "input {number} of {count}, seed {seed}, simplified {shrinks} times: {values}"
                 );
                 self.fail(failure, reason, &format!("seed {seed}"));
                 return Ok(());
             }
+            tried += inputs.len() as u32;
         }
         let tried = Some(format!("{tried} inputs, seed {seed}"));
         match self.result.verdict {
@@ -220,13 +210,9 @@ impl Trial<'_> {
             }
             self.run.report_progress(|| format!("simplified {} times", best.2));
             let input = tree.current();
-            let failure = match self.is_assumed(&input) {
-                true => {
-                    self.try_inputs(std::slice::from_ref(&input))?.pop().and_then(|tried| tried.1)
-                }
-                false => None,
-            };
-            more = if let Some(failure) = failure {
+            let is_assumed = self.is_assumed(&input);
+            let tried = if is_assumed { std::slice::from_ref(&input) } else { &[] };
+            more = if let Some((_, failure)) = self.first_failure(tried)? {
                 best = (failure, input, best.2 + 1);
                 tree.simplify()
             } else {
@@ -259,6 +245,21 @@ impl Trial<'_> {
             step.registers.extend(block.count_in.map(|name| (name, bytes.len() as u16)));
         }
         step
+    }
+
+    /// Formats the values of an input: `A = 3, DE = 7, BUFFER = [1, 2]`.
+    fn values(&self, input: &Input) -> String {
+        let registers = self.property.args.iter().zip(&input.registers);
+        let registers = registers.map(|((name, _), value)| format!("{name} = {value}"));
+        let blocks = self.property.blocks.iter().zip(&input.blocks);
+        let blocks = blocks.map(|(block, bytes)| format!("{} = {bytes:?}", block.name.escaped()));
+        registers.chain(blocks).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Runs inputs and returns the index of the first that fails.
+    fn first_failure(&mut self, inputs: &[Input]) -> Result<Option<(usize, Failure)>, RunError> {
+        let tried = self.try_inputs(inputs)?.into_iter().enumerate();
+        Ok(tried.filter_map(|(index, (_, failure))| Some((index, failure?))).next())
     }
 
     /// Runs inputs and returns what each did, and what is wrong with it.

@@ -7,8 +7,7 @@ use firmware_wire as wire;
 
 use super::mocks::{MockSpace, PlacedMocks};
 use super::wire::request;
-use crate::block::Block;
-use crate::machine::Call;
+use crate::machine::{Block, Call};
 use crate::program::Program;
 use crate::simulated::FILL;
 

@@ -1,10 +1,8 @@
 //! Writes a failing input as a case of a test file.
 
-use cli_support::text::Escape;
 use z80_core::canonical_register_name;
 
 use super::Failure;
-use super::generate::Input;
 use crate::machine::Measure;
 use crate::matcher::Matcher;
 use crate::model::{Property, Step, TestFile};
@@ -14,15 +12,6 @@ use crate::written::{Written, field};
 
 /// Keys of a call for which a case of one input has other values.
 const REWRITTEN: [&str; 6] = ["name", "call", "in", "memory", "expect", "check"];
-
-/// Formats the values of an input: `A = 3, DE = 7, BUFFER = [1, 2]`.
-pub(super) fn values(property: &Property, input: &Input) -> String {
-    let registers = property.args.iter().zip(&input.registers);
-    let registers = registers.map(|((name, _), value)| format!("{name} = {value}"));
-    let blocks = property.blocks.iter().zip(&input.blocks);
-    let blocks = blocks.map(|(block, bytes)| format!("{} = {bytes:?}", block.name.escaped()));
-    registers.chain(blocks).collect::<Vec<_>>().join(", ")
-}
 
 /// Returns a case that repeats a failing call: the property as its file writes it, with the values
 /// of the input and what the judge expects.
