@@ -20,12 +20,12 @@ pub const REGISTER_PAIRS: [&str; 12] =
 pub const FLAGS: [(&str, u16); 6] =
     [("FS", 0x80), ("FZ", 0x40), ("FH", 0x10), ("FP", 0x04), ("FN", 0x02), ("FC", 0x01)];
 
-/// The halves of the register pairs, in the order of [`PAIRS`].
+/// The halves of the register pairs, in the order of those.
 pub const REGISTER_HALVES: [&str; 20] = [
     "A", "F", "B", "C", "D", "E", "H", "L", "IXH", "IXL", "IYH", "IYL", "A'", "F'", "B'", "C'",
     "D'", "E'", "H'", "L'",
 ];
-/// The register pairs with halves.
+/// The register pairs with halves, in the order of [`REGISTER_HALVES`].
 const PAIRS: [&str; 10] = ["AF", "BC", "DE", "HL", "IX", "IY", "AF'", "BC'", "DE'", "HL'"];
 /// Conditions and other values of flags: name, mask and value in F.
 const CONDITIONS: [(&str, u8, u8); 12] = [
@@ -186,6 +186,13 @@ pub struct Flags {
     pub mask: u8,
     /// Their values.
     pub value: u8,
+}
+
+impl Flags {
+    /// Returns register pair AF with these flags.
+    pub fn apply(self, af: u16) -> u16 {
+        af & !u16::from(self.mask) | u16::from(self.value)
+    }
 }
 
 impl FromStr for Flags {

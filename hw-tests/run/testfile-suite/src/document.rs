@@ -180,6 +180,14 @@ impl<'d> Item<'d> {
         })
     }
 
+    /// Converts the elements of an array, or a value by itself.
+    pub(crate) fn one_or_more<T>(self, convert: impl FnMut(Self) -> T) -> Vec<T> {
+        match self.value.is_array() {
+            true => self.elements().map(convert).collect(),
+            false => [self].map(convert).into(),
+        }
+    }
+
     /// Converts the elements of an array; `what` describes it.
     pub(crate) fn each<T>(self, what: &str, convert: impl FnMut(Self) -> T) -> Vec<T> {
         if !self.value.is_array() {

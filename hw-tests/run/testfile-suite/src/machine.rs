@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use board_simulator::ViolationKind;
-use z80_core::Registers;
+use z80_core::{Flags, Registers};
 
 use crate::program::Program;
 use crate::registers::value;
@@ -132,8 +132,10 @@ pub struct Mock {
 /// What a call of a mock sets before it returns.
 #[derive(Debug, Clone, Default)]
 pub struct MockReturn {
-    /// Registers and flags by name.
+    /// Registers by name.
     pub registers: Vec<(&'static str, u16)>,
+    /// Flags.
+    pub flags: Flags,
     /// Memory.
     pub memory: Vec<Block>,
 }

@@ -255,8 +255,7 @@ fn call(file: &TestFile, step: &Step, base: Registers) -> Call {
     for (name, value) in &step.registers {
         set_register(&mut registers, name, *value);
     }
-    let [mask, value] = [step.flags.mask, step.flags.value].map(u16::from);
-    registers.af = registers.af & !mask | value;
+    registers.af = step.flags.apply(registers.af);
     let bytes = |memory: &ExpectedMemory| {
         (memory.address, memory.elements.len() * usize::from(memory.width))
     };

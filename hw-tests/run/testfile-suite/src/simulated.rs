@@ -227,6 +227,7 @@ impl SimulatedMachine {
                 for (name, value) in &returned.registers {
                     set_register(&mut registers, name, *value);
                 }
+                registers.af = returned.flags.apply(registers.af);
                 returned.memory.iter().for_each(|block| self.bus.store(block));
             }
         }

@@ -88,22 +88,13 @@ impl Reader<'_> {
         let what = "a table such as { HL = 21, flags = \"NC\" }";
         let expect = fields.table("expect", what, |fields| self.expectation(fields, &call.mocks));
         step.expect = expect.unwrap_or_default();
-        let checks =
-            fields.get("check").map(|item| self.one_or_more(item, |one| self.condition(one)));
+        let checks = fields.get("check").map(|item| item.one_or_more(|one| self.condition(one)));
         step.expect.checks = checks.into_iter().flatten().flatten().collect();
         // What a call may write to, it may use.
         for port in step.expect.ports.keys() {
             call.ports.entry(*port).or_default();
         }
         Step { call, ..step }
-    }
-
-    /// Converts the elements of an array, or a value by itself.
-    fn one_or_more<T>(&self, item: Item<'_>, convert: impl FnMut(Item<'_>) -> T) -> Vec<T> {
-        match item.value.is_array() {
-            true => item.elements().map(convert).collect(),
-            false => [item].map(convert).into(),
-        }
     }
 
     /// Reads an interrupt, where it has its T-states, and the first and last of them: `None` for
@@ -179,7 +170,7 @@ impl Reader<'_> {
         let what = "a table such as { A = 1 }";
         let returned = |item: Item<'_>| item.table(what, |fields| self.returned(fields));
         let returns = |fields: &Fields<'_>| {
-            let all = fields.get("returns").map(|item| self.one_or_more(item, returned));
+            let all = fields.get("returns").map(|item| item.one_or_more(returned));
             all.into_iter().flatten().flatten().collect()
         };
         let what = "a table such as { returns = { A = 1 } }";
@@ -189,11 +180,8 @@ impl Reader<'_> {
 
     fn returned(&self, fields: &Fields<'_>) -> MockReturn {
         let memory = self.blocks(fields, "memory");
-        let (flags, mut registers) = self.registers(fields);
-        let set = z80_core::FLAGS.iter().filter(|(_, bit)| u16::from(flags.mask) & bit != 0);
-        registers
-            .extend(set.map(|(name, bit)| (*name, u16::from(u16::from(flags.value) & bit != 0))));
-        MockReturn { registers, memory }
+        let (flags, registers) = self.registers(fields);
+        MockReturn { registers, flags, memory }
     }
 
     /// Reads flags, and registers as all other keys.
