@@ -20,7 +20,8 @@ use rcflash_link::LinkError;
 use rcflash_link::caller::{CallTimes, CallWatchdog, Caller, CallerError};
 use rcflash_link::inspect::{self, AddressSpace};
 
-use crate::machine::{ArgumentSweep, Block, Call, CallEnd, Entry, Machine, MachineError, Outcome};
+use crate::block::Block;
+use crate::machine::{ArgumentSweep, Call, CallEnd, Entry, Machine, MachineError, Outcome};
 use crate::program::Program;
 use loaded::LoadedProgram;
 

@@ -8,13 +8,14 @@ use cli_support::text::{Escape, escape_json};
 use serde_json::{Map, Value, json};
 use z80_core::{FLAGS, REGISTER_NAMES, Registers};
 
+use crate::block::Block;
+use crate::case::single_call;
 use crate::judge::Judged;
-use crate::machine::{Block, Call, CallEnd, Machine, MachineError, Outcome};
+use crate::machine::{Call, CallEnd, Machine, MachineError, Outcome};
 use crate::model::TestFile;
 use crate::parse::{CallRequest, Request};
 use crate::program::{MAX_OUTPUT, Program};
 use crate::registers::{is_output, value};
-use crate::run::single_call;
 
 /// The maximum length of a request in bytes.
 const MAX_REQUEST: u64 = 1 << 22;

@@ -3,10 +3,10 @@
 use cli_support::text::Escape;
 use z80_core::Registers;
 
+use crate::case::{Run, TestOptions, nth_call};
 use crate::machine::{Call, Machine, MachineError};
 use crate::model::{Case, TestFile};
 use crate::result::RunError;
-use crate::run::{Run, TestOptions, nth_call};
 use crate::simulated::SimulatedMachine;
 use crate::suite::result_of;
 

@@ -29,8 +29,10 @@
 //! caller runs.
 
 mod baseline;
+mod block;
 mod board;
 mod call_server;
+mod case;
 mod contract;
 mod debug;
 mod document;
@@ -49,14 +51,16 @@ mod suite;
 mod written;
 
 pub use baseline::CycleBaseline;
+pub use block::Block;
 pub use board::BoardMachine;
 pub use call_server::CallServer;
+pub use case::TestOptions;
 pub use contract::Contract;
 pub use debug::CallState;
 pub use document::{FileError, FileErrors};
 pub use hil_harness::suite::Verdict;
 pub use machine::{
-    ArgumentSweep, Block, Call, CallEnd, Entry, Interrupt, Machine, MachineError, Measure, Mock,
+    ArgumentSweep, Call, CallEnd, Entry, Interrupt, Machine, MachineError, Measure, Mock,
     MockReturn, Outcome,
 };
 pub use matcher::{Matcher, Test};
@@ -66,7 +70,7 @@ pub use model::{
 };
 pub use program::{Console, LinkedConsole, Program, ProgramFiles};
 pub use result::{Difference, RunError, TestDetails, UNOBSERVED};
-pub use run::{TestOptions, run, run_one};
+pub use run::{run, run_one};
 pub use simulated::SimulatedMachine;
 pub use suite::{TestCase, TestFiles, TestResult};
 pub use written::Written;

@@ -6,17 +6,9 @@ use std::ops::RangeInclusive;
 use board_simulator::ViolationKind;
 use z80_core::{Flags, Registers};
 
+use crate::block::Block;
 use crate::program::Program;
 use crate::registers::value;
-
-/// Bytes at an address.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Block {
-    /// The address of the first byte; the others follow modulo 64 KiB.
-    pub address: u16,
-    /// The bytes.
-    pub bytes: Vec<u8>,
-}
 
 /// A call of a routine.
 #[derive(Debug, Clone, Default)]

@@ -14,13 +14,14 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use serde_json::Value;
 
+use crate::block::Block;
+use crate::case::{Run, setup_calls, single_call};
 use crate::contract::Contract;
 use crate::document::FileError;
 use crate::judge::{Judged, Sight};
-use crate::machine::{Block, Call, CallEnd, MachineError, Outcome};
+use crate::machine::{Call, CallEnd, MachineError, Outcome};
 use crate::model::{Expectation, Judge, Property, Step};
 use crate::result::{Difference, RunError};
-use crate::run::{Run, setup_calls, single_call};
 use crate::suite::TestResult;
 
 use count::Counter;

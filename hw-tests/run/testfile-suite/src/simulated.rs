@@ -9,7 +9,8 @@ use board_simulator::ViolationKind;
 use board_simulator::profiling::StepCounter;
 use z80_core::{Bus, Cpu, Registers, set_register};
 
-use crate::machine::{Block, Call, CallEnd, Entry, Machine, MachineError, Mock, Outcome};
+use crate::block::Block;
+use crate::machine::{Call, CallEnd, Entry, Machine, MachineError, Mock, Outcome};
 use crate::program::Program;
 use memory::{MOCK, Memory, OPEN_BUS, PROGRAM};
 

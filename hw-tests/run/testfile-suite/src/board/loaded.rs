@@ -7,7 +7,8 @@ use firmware_wire as wire;
 
 use super::mocks::{MockSpace, PlacedMocks};
 use super::wire::request;
-use crate::machine::{Block, Call};
+use crate::block::Block;
+use crate::machine::Call;
 use crate::program::Program;
 use crate::simulated::FILL;
 

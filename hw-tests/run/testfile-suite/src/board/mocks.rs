@@ -10,7 +10,8 @@ use tdlasm::module::Module;
 use z80_core::{Registers, set_register};
 
 use super::wire::pairs;
-use crate::machine::{Block, Call, Mock, MockReturn};
+use crate::block::Block;
+use crate::machine::{Call, Mock, MockReturn};
 use crate::program::{JUMP, Program, assemble_text};
 
 /// Bytes of an entry: `SHLD %HL`, `LXI H,table`, `JMP MOCK`.

@@ -8,8 +8,9 @@ use z80_core::{Flags, parse_number};
 
 use super::values::{ARRAY, range, width};
 use super::{CALLS, Reader};
+use crate::block::Block;
 use crate::document::{Fields, Item};
-use crate::machine::{Block, Call, Entry, Interrupt, Measure, Mock, MockReturn};
+use crate::machine::{Call, Entry, Interrupt, Measure, Mock, MockReturn};
 use crate::matcher::{Matcher, Test};
 use crate::model::{Expectation, ExpectedMemory, Step, Sweep};
 use crate::program::{Console, MAX_INPUT, MAX_OUTPUT};

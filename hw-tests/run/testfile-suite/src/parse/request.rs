@@ -6,8 +6,8 @@ use serde_json::Value;
 use tdlasm::source::DiskLoader;
 
 use super::Reader;
+use crate::block::Block;
 use crate::document::{Document, Fields};
-use crate::machine::Block;
 use crate::model::{Step, TestFile};
 use crate::program::Program;
 

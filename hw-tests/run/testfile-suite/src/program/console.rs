@@ -9,7 +9,7 @@ use firmware::code_map::MappedProgram;
 use tdlasm::module::Module;
 
 use super::assemble_text;
-use crate::machine::Block;
+use crate::block::Block;
 
 /// The entry of the module, to which programs refer.
 const BDOS: &str = "BDOS";

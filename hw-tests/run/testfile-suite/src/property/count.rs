@@ -10,11 +10,11 @@ use std::ops::Range;
 use firmware_wire::{MAX_COUNTED_BYTES, crc32};
 use z80_core::{FLAGS, REGISTER_HALVES, canonical_register_name, register_halves};
 
+use crate::case::{Run, single_call};
 use crate::machine::ArgumentSweep;
 use crate::model::{Generator, Judge, Property};
 use crate::registers::{is_input, value, without_prefix};
 use crate::result::RunError;
-use crate::run::{Run, single_call};
 use crate::simulated::SimulatedMachine;
 use crate::suite::result_of;
 

@@ -3,11 +3,11 @@
 use z80_core::canonical_register_name;
 
 use super::Failure;
+use crate::case::single_call;
 use crate::machine::Measure;
 use crate::matcher::Matcher;
 use crate::model::{Property, Step, TestFile};
 use crate::registers::value;
-use crate::run::single_call;
 use crate::written::{Written, field};
 
 /// Keys of a call for which a case of one input has other values.

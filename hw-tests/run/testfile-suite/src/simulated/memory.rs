@@ -8,7 +8,8 @@ use board_simulator::ViolationKind;
 use z80_core::Bus;
 
 use super::FILL;
-use crate::machine::{Block, Call};
+use crate::block::Block;
+use crate::machine::Call;
 use crate::program::{JUMP, LinkedConsole, Program};
 
 /// What a port returns for which a call has no values: that of an open bus.
