@@ -291,3 +291,15 @@ pub trait Machine {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn t_states_of_more_than_32_bits_exceed_every_limit() {
+        let outcome = Outcome::unfinished(&Call::default(), CallEnd::Returned);
+        let outcome = Outcome { t_states: Some(0x1_0000_0005), ..outcome };
+        assert_eq!(outcome.measured(Measure::Cycles), Some(u32::MAX));
+    }
+}

@@ -59,6 +59,7 @@ fn a_wrong_case_is_located() {
         ("expect = { calls = { RUN = 1 } }", "'RUN' is not among the mocks"),
         ("rows = [[\"in.A\"], [1, 2]]", "5:19: the row has 2 values, the header 1"),
         ("rows = [[\"A\"], [1]]", "header 'A': expected in.A or expect.HL"),
+        ("rows = [[\"in.A\"]]", "5:8: expected a header and values: rows such as [[\"in.A\","),
         ("steps = []", "5:9: expected at least one call"),
         ("steps = [{ call = \"RUN\" }]", "4:1: unknown key 'call': expected one of name,"),
         ("in = { A = 1", "5:13: "),
