@@ -18,8 +18,8 @@ use hil_harness::verdict_table::merge_repetitions;
 use indicatif::ProgressBar;
 use rcflash_link::LinkStats;
 use testfile_suite::{
-    BoardMachine, Machine, MachineError, RunError, SimulatedMachine, TestCase, TestFile,
-    TestFiles, TestOptions, TestResult, UNOBSERVED, run_one,
+    BoardMachine, Machine, MachineError, RunError, SimulatedMachine, TestCase, TestFile, TestFiles,
+    TestOptions, TestResult, UNOBSERVED, run_one,
 };
 
 use super::super::execution::run_on;
