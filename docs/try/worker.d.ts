@@ -283,7 +283,7 @@ export interface TestOutcome {
   line: number;
   verdict: "pass" | "fail" | "skipped";
   /** The differences, a line each, or why it was skipped. */
-  why: string;
+  reason: string;
   /** T-states of its longest call. */
   tStates: number | null;
 }
@@ -295,7 +295,7 @@ export interface CaseOutcome {
   /** The first square that differs. */
   square?: string;
   /** In words, for what did not pass. */
-  why?: string;
+  reason?: string;
   squares: number;
 }
 export interface CorpusSummary {

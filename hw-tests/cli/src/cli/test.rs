@@ -293,7 +293,7 @@ fn contracts(file: &TestFile, args: &TestArgs) -> Result<Vec<Contract>, String> 
 }
 
 fn uncalled(contract: &Contract) -> String {
-    let (file, line) = &contract.place;
+    let (file, line) = &contract.location;
     let name = contract.name.escaped();
     format!(
         "note  {}:{line}: no test calls {name}, so its contract was not checked\n",
