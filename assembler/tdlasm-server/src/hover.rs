@@ -166,7 +166,7 @@ fn operator(
     if forms.is_empty() {
         return directive(word);
     }
-    let mut lines: Vec<ListingLine<'_>> = Vec::new();
+    let mut lines: Vec<&ListingLine> = Vec::new();
     for program in workspace.programs_including(path) {
         lines.extend(program.assembled_at(path, at));
     }
@@ -175,7 +175,7 @@ fn operator(
         (one.prefix, one.opcode, one.slots) == (other.prefix, other.opcode, other.slots)
     };
     let used = lines.iter().find_map(|line| {
-        let form = decode(line.bytes)?.form;
+        let form = decode(&line.bytes)?.form;
         Some((line, forms.iter().find(|one| same(one, form))?))
     });
     let Some((line, form)) = used else {

@@ -87,7 +87,7 @@ pub(super) fn expand(
     if outcome.has_errors() {
         return None;
     }
-    let lines: Vec<ListingLine<'_>> = outcome.listing.lines().collect();
+    let lines: Vec<&ListingLine> = outcome.listing.lines().collect();
     let mut writer = ExpansionWriter {
         sources: &outcome.sources,
         scan,
@@ -95,7 +95,7 @@ pub(super) fn expand(
         out: Expanded::default(),
     };
     for (at, line) in lines.iter().enumerate() {
-        writer.statement(line, lines.get(at + 1));
+        writer.statement(line, lines.get(at + 1).copied());
     }
     let expanded = writer.out;
     let again = MemoryLoader::new().with(file, expanded.text.clone());
@@ -138,7 +138,7 @@ struct Parts<'t> {
 }
 
 impl ExpansionWriter<'_> {
-    fn statement(&mut self, line: &ListingLine<'_>, next: Option<&ListingLine<'_>>) {
+    fn statement(&mut self, line: &ListingLine, next: Option<&ListingLine>) {
         let text = self.sources.slice(line.span);
         let place = self.line_in_file(line.span);
         let parts = self.parts(text);
@@ -171,7 +171,7 @@ impl ExpansionWriter<'_> {
 
     fn replacement(
         &self,
-        line: &ListingLine<'_>,
+        line: &ListingLine,
         parts: &Parts<'_>,
         meaning: &[u8],
         directive: Option<Directive>,
@@ -180,7 +180,7 @@ impl ExpansionWriter<'_> {
             return assignment(line, parts);
         }
         match directive {
-            Some(Directive::Rad40 | Directive::Date | Directive::Time) => Some(bytes(line.bytes)),
+            Some(Directive::Rad40 | Directive::Date | Directive::Time) => Some(bytes(&line.bytes)),
             Some(Directive::Relocate) => line
                 .value
                 .filter(|value| value.base == 0)
@@ -309,7 +309,7 @@ impl ExpansionWriter<'_> {
 }
 
 /// An assignment that asks, or exports: with its value, and without the export.
-fn assignment(line: &ListingLine<'_>, parts: &Parts<'_>) -> Option<Vec<u8>> {
+fn assignment(line: &ListingLine, parts: &Parts<'_>) -> Option<Vec<u8>> {
     let sign = parts.operands.trim_ascii_start();
     let signs = sign.iter().take_while(|byte| b"=\\: \t".contains(byte)).count();
     let (signs, value) = sign.split_at(signs);

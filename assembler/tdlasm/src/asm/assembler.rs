@@ -14,11 +14,8 @@ use super::pass::{Pass, PassComparison};
 use super::recorder::Recorder;
 use super::value::Value;
 use crate::diag::{Diagnostic, DiagnosticCode, Subject};
-use crate::listing::{
-    BYTES_A_ROW, ListedCode, Listing, ListingControl, ListingDirective, RelocValue, RowBreak,
-    Statement,
-};
-use crate::module::{Files, LineRow, Module, ObjectForm};
+use crate::listing::{BYTES_A_ROW, Listing, ListingControl, ListingDirective, RowBreak};
+use crate::module::{Lines, Module, ObjectForm};
 use crate::references::{Expansion, ReferenceRole, References, TextOrigin};
 use crate::source::{Loader, Origin, SourceMap, Span, visible};
 use crate::syntax::lex;
@@ -39,7 +36,8 @@ pub(super) struct Assembler<'a> {
     /// The names that the first pass found in each module, for the second pass.
     pub(super) first_pass: VecDeque<NameTable>,
     pub(super) code: CodeBuffer,
-    pub(super) lines: LineTable,
+    /// The line table of the module, if requested.
+    pub(super) lines: Lines,
     pub(super) module: ModuleState,
     pub(super) statement: StatementState,
     pub(super) modules: Vec<Module>,
@@ -81,19 +79,14 @@ impl Default for ModuleState {
 pub(super) struct StatementState {
     /// Its file and line.
     pub(super) place: StatementPlace,
+    /// The word of its instruction, directive or macro.
+    pub(super) operator: Span,
     /// The code before it.
     pub(super) start: CodeCheckpoint,
     /// The value of `.`: the location counter at its start.
     pub(super) location: Value,
     /// Whether a parenthesis is open at the end of its line.
     pub(super) continues: bool,
-}
-
-/// The line table of a module, if requested, and the names of its files.
-#[derive(Debug, Default)]
-pub(super) struct LineTable {
-    pub(super) rows: Vec<LineRow>,
-    pub(super) files: Files,
 }
 
 impl<'a> Assembler<'a> {
@@ -111,7 +104,7 @@ impl<'a> Assembler<'a> {
             names: NameTable::new(options),
             first_pass: VecDeque::new(),
             code: CodeBuffer::new(options.absolute_prog),
-            lines: LineTable::default(),
+            lines: Lines::default(),
             module: ModuleState::default(),
             statement: StatementState::default(),
             modules: Vec::new(),
@@ -134,7 +127,7 @@ impl<'a> Assembler<'a> {
 
     pub(super) fn begin_next_module(&mut self) {
         self.code = CodeBuffer::new(self.options.absolute_prog);
-        self.lines = LineTable::default();
+        self.lines = Lines::default();
         self.module = ModuleState::default();
         let known = match self.pass {
             Pass::First => None,
@@ -196,6 +189,11 @@ impl<'a> Assembler<'a> {
         self.sink.add(Diagnostic::new(code, span, message));
     }
 
+    /// Reports an error at the operator of the statement.
+    pub(super) fn operator_error(&mut self, code: DiagnosticCode, message: impl Into<String>) {
+        self.error(code, self.statement.operator, message);
+    }
+
     /// Creates a diagnostic about a symbol or macro, whose name begins the message.
     pub(super) fn about_symbol(
         &self,
@@ -247,7 +245,7 @@ impl<'a> Assembler<'a> {
             // ZASM lists `.SLIST` unless another listing directive follows it.
             self.recorder.line.control =
                 !matches!(control, ListingControl::Directive(ListingDirective::Save));
-            let statements = self.recorder.listing.statements.len() as u32;
+            let statements = self.recorder.listing.lines.len() as u32;
             self.recorder.listing.controls.push((statements, control));
         }
     }
@@ -255,7 +253,7 @@ impl<'a> Assembler<'a> {
     /// Records `.LINK` or `.XLINK`, which also change the page headings.
     pub(super) fn linkage_control(&mut self, linkage: bool) {
         if self.options.listing {
-            let place = self.recorder.listing.statements.len() as u32;
+            let place = self.recorder.listing.lines.len() as u32;
             self.recorder.listing.controls.push((place, ListingControl::Linkage(linkage)));
         }
     }
@@ -283,40 +281,16 @@ impl<'a> Assembler<'a> {
     /// Records the offset at which byte number `index` of the statement is written, if it begins a
     /// row.
     pub(super) fn record_byte(&mut self, offset: u32, index: u32, bytes_a_row: u32) {
-        let in_row = index.saturating_sub(self.recorder.line.row_start);
+        let in_row = index.saturating_sub(self.recorder.row_start);
         if self.options.listing && in_row > 0 && in_row.is_multiple_of(bytes_a_row) {
             self.record_break(offset, index, true);
         }
     }
 
     fn record_break(&mut self, offset: u32, bytes: u32, is_full: bool) {
-        let statement = self.recorder.listing.statements.len() as u32;
+        let statement = self.recorder.listing.lines.len() as u32;
         self.recorder.listing.breaks.push(RowBreak { statement, offset, bytes, is_full });
-        self.recorder.line.row_start = bytes;
-    }
-
-    pub(super) fn record_statement(
-        &mut self,
-        span: Span,
-        address: RelocValue,
-        code: ListedCode,
-        depth: u32,
-        module: u32,
-    ) {
-        let line = self.recorder.line;
-        self.recorder.listing.statements.push(Statement {
-            span,
-            address,
-            code,
-            module,
-            value: line.value,
-            start: line.start,
-            clocks: line.clocks,
-            words: line.words,
-            labelled: line.labelled,
-            control: line.control,
-            depth,
-        });
+        self.recorder.row_start = bytes;
     }
 
     pub(super) fn records_references(&self) -> bool {

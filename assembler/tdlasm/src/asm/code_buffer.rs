@@ -1,7 +1,8 @@
 //! The bytes of a module's sections.
 
 use super::value::{BaseId, Value};
-use crate::module::SectionKind;
+use crate::listing::ListedReloc;
+use crate::module::{FIRST_EXTERNAL, SectionKind};
 
 /// How a value is encoded in the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,13 +44,6 @@ pub(crate) struct CodeRun {
     pub(crate) bytes: Vec<u8>,
 }
 
-impl CodeRun {
-    /// Returns the address after the last byte; beyond 10000H if the run wraps around to 0.
-    pub(crate) fn end(&self) -> u32 {
-        u32::from(self.start) + self.bytes.len() as u32
-    }
-}
-
 /// The state to restore when a statement is read again.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct CodeCheckpoint {
@@ -86,7 +80,7 @@ impl CodeBuffer {
     /// Creates a buffer whose location counter is at 0 in `.PROG.`.
     pub(crate) fn new(absolute_prog: bool) -> Self {
         let base = BaseId::PROG;
-        let sizes = vec![0; BaseId::FIRST_EXTERNAL as usize];
+        let sizes = vec![0; FIRST_EXTERNAL.into()];
         Self { base, absolute_prog, high_water: sizes.clone(), sizes, ..Self::default() }
     }
 
@@ -248,6 +242,28 @@ impl CodeBuffer {
         let from = if self.runs.len() == checkpoint.runs { checkpoint.bytes } else { 0 };
         let count = self.runs[last].bytes.len() - from;
         (count > 0).then_some((FieldPos { run: last as u32, at: from as u32 }, count as u32))
+    }
+
+    /// Returns the relocated words of a run. Words are in the order of the code, so each run's are
+    /// together.
+    pub(crate) fn relocs_of(&self, run: u32) -> impl Iterator<Item = &WordReloc> {
+        let first = self.relocs.partition_point(|reloc| reloc.site.run < run);
+        self.relocs[first..].iter().take_while(move |reloc| reloc.site.run == run)
+    }
+
+    /// Returns the bytes written since `checkpoint` as a listing shows them: relocated words as if
+    /// every section began at 0.
+    pub(crate) fn listed_since(&self, checkpoint: CodeCheckpoint) -> (Vec<u8>, Vec<ListedReloc>) {
+        let Some((first, _)) = self.written_since(checkpoint) else { return Default::default() };
+        let mut bytes = self.runs[first.run as usize].bytes[first.at as usize..].to_vec();
+        let mut relocs = Vec::new();
+        let is_listed = |reloc: &&WordReloc| reloc.site.run == first.run;
+        for WordReloc { site, value } in self.relocs[checkpoint.relocs..].iter().filter(is_listed) {
+            let at = site.at - first.at;
+            bytes[at as usize..][..2].copy_from_slice(&value.number.to_le_bytes());
+            relocs.push(ListedReloc { at, base: value.base.0 });
+        }
+        (bytes, relocs)
     }
 }
 

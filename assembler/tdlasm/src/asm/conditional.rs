@@ -46,22 +46,11 @@ fn condition_comma(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
     if cursor.eat(b',') {
         return true;
     }
-    let here = cursor.here();
     let message = "a comma is missing after the condition";
-    let line = cursor.rest();
-    let length = memchr::memchr2(b'\n', b'\r', line).unwrap_or(line.len());
-    let length = memchr::memchr(b';', &line[..length]).unwrap_or(length);
-    match memchr::memchr(b',', &line[..length]) {
-        Some(at) => {
-            asm.error(DiagnosticCode::Operand, here, message);
-            cursor.advance(at + 1);
-            true
-        }
-        None => {
-            asm.error(DiagnosticCode::Operand, here, message);
-            false
-        }
-    }
+    asm.error(DiagnosticCode::Operand, cursor.here(), message);
+    let comma = memchr::memchr(b',', cursor.rest_of_statement());
+    cursor.advance(comma.map_or(0, |at| at + 1));
+    comma.is_some()
 }
 
 fn evaluate_condition(

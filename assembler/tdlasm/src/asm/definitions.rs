@@ -1,6 +1,7 @@
 //! Definitions of symbols and macros.
 
 use crate::diag::{Diagnostic, DiagnosticCode};
+use crate::module::FIRST_EXTERNAL;
 use crate::references::ReferenceRole;
 use crate::source::Span;
 
@@ -170,7 +171,7 @@ impl Assembler<'_> {
         if entry.symbol.is_defined() {
             return self.declare_defined(name, &entry, span);
         }
-        let base = BaseId(BaseId::FIRST_EXTERNAL + self.names.externals.len() as u32);
+        let base = BaseId(u32::from(FIRST_EXTERNAL) + self.names.externals.len() as u32);
         self.names.externals.push(name);
         self.names.add_symbol(name);
         self.store_definition(name, Symbol::External(Value::in_base(base, 0)), span);
@@ -280,16 +281,6 @@ impl Assembler<'_> {
             Symbol::Constant(_) => self.names[new].symbol = Symbol::Constant(value),
             Symbol::Variable(_) | Symbol::Label(_) | Symbol::External(_) => {}
         }
-    }
-
-    pub(super) fn report_second_meaning(&mut self, new: NameId, place: Span) {
-        let message = "is already defined; the first definition is kept";
-        self.symbol_error(DiagnosticCode::Redefined, new, place, message);
-    }
-
-    pub(super) fn report_no_meaning(&mut self, old: NameId, at: Span) {
-        let message = "cannot be renamed: no such symbol, macro or operator";
-        self.symbol_error(DiagnosticCode::Undefined, old, at, message);
     }
 
     /// Adds a macro. The first definition stays; ZASM marks all definitions if there are several.

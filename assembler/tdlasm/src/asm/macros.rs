@@ -27,21 +27,17 @@ const CALL_COST: usize = 128;
 const MAX_OPEN: usize = 1 << 21;
 
 /// Reads `.DEFINE NAME[A,B]=[text]`.
-pub(super) fn define_macro(
-    asm: &mut Assembler<'_>,
-    span: Span,
-    cursor: &mut Cursor<'_>,
-) -> StatementResult<StatementEnd> {
+pub(super) fn define_macro(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> StatementEnd {
     cursor.skip_blanks();
     let start = cursor.offset();
     let Some(word) = cursor.take(lex::symbol) else {
-        asm.error(DiagnosticCode::Operand, span, "the name of the macro is missing");
-        return Ok(StatementEnd::Open);
+        asm.operator_error(DiagnosticCode::Operand, "the name of the macro is missing");
+        return StatementEnd::Open;
     };
     let place = cursor.since(start);
     let name = asm.names.intern(word);
-    let Some(parameters) = parameters(asm, cursor) else { return Ok(StatementEnd::Open) };
-    let Some(body) = macro_body(asm, cursor) else { return Ok(StatementEnd::Complete) };
+    let Some(parameters) = parameters(asm, cursor) else { return StatementEnd::Open };
+    let Some(body) = macro_body(asm, cursor) else { return StatementEnd::Complete };
     let (pieces, used) = pieces(asm, body, &parameters);
     if asm.records_references() {
         asm.record_reference(name, place, ReferenceRole::Definition);
@@ -50,7 +46,7 @@ pub(super) fn define_macro(
     }
     let name_text = asm.names.spelling(name).into();
     asm.add_macro(name, Macro { name: name_text, parameters, pieces, place });
-    Ok(StatementEnd::Open)
+    StatementEnd::Open
 }
 
 fn parameters(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Option<Vec<Parameter>> {

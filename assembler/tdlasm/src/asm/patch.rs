@@ -103,7 +103,7 @@ impl Assembler<'_> {
     pub(super) fn add_row(&mut self, place: StatementPlace, site: FieldPos, size: u32) {
         let CodeRun { base, start: run_start, .. } = self.code.runs[site.run as usize];
         let Some(section) = kind_of(base, self.code.absolute_prog) else { return };
-        let file = self.lines.files.number(&place.file_line(&self.sources).0.name);
+        let file = self.lines.file_index(&place.file_line(&self.sources).0.name);
         self.lines.rows.push(LineRow {
             section,
             is_code: self.recorder.line.clocks.is_some(),

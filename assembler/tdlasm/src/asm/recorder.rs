@@ -8,38 +8,22 @@ use super::name_table;
 use super::name_table::NameId;
 use super::symbol::Symbol;
 use super::value::Value;
-use crate::isa::Clocks;
-use crate::listing::{Listing, RelocValue};
+use crate::listing::{Listing, ListingLine};
 use crate::references::{Name, NameKind, Reference, ReferenceRole, References, TextOrigin};
 use crate::source::Span;
 
 #[derive(Debug, Default)]
 pub(super) struct Recorder {
     pub(super) listing: Listing,
-    /// Details of the current statement.
-    pub(super) line: StatementInfo,
+    /// The current statement.
+    pub(super) line: ListingLine,
+    /// The first byte of its current row of code.
+    pub(super) row_start: u32,
     pub(super) references: References,
     /// References in the current module. Their names get their final numbers at its end.
     pub(super) unnumbered: Vec<(NameId, Span, ReferenceRole)>,
     /// The pieces of the macro text being expanded; the buffer is reused.
     pub(super) origins: Vec<TextOrigin>,
-    /// The number of the current module.
-    pub(super) module: u32,
-}
-
-/// Details of a statement, other than its bytes.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct StatementInfo {
-    pub(super) clocks: Option<Clocks>,
-    /// The value of an assignment or `.LOC`.
-    pub(super) value: Option<RelocValue>,
-    /// Whether the value is the module's start address.
-    pub(super) start: bool,
-    pub(super) words: bool,
-    /// The first byte of the current row of code.
-    pub(super) row_start: u32,
-    pub(super) labelled: bool,
-    pub(super) control: bool,
 }
 
 impl Assembler<'_> {
@@ -49,7 +33,7 @@ impl Assembler<'_> {
         let first = references.names.len() as u32;
         for span in declared {
             let spelling = self.names.significant(self.sources.slice(*span));
-            let module = self.recorder.module;
+            let module = self.modules.len() as u32;
             let kind = NameKind::Parameter;
             let value = None;
             let name = Name { spelling, kind, value, exported: false, local: true, module };
@@ -66,7 +50,7 @@ impl Assembler<'_> {
     pub(super) fn finish_references(&mut self) {
         let references = &mut self.recorder.references;
         let first = references.names.len() as u32;
-        let module = self.recorder.module;
+        let module = self.modules.len() as u32;
         references.names.extend(self.names.iter().map(|(id, name)| Name {
             spelling: self.names.spelling(id),
             kind: kind(name, &self.names.macros),

@@ -8,13 +8,12 @@ use super::input::{Frame, FrameKind, StatementPlace};
 use super::name_table::NameId;
 use super::name_table::Operator;
 use super::pass::{Pass, StatementAbort, StatementEnd, StatementResult};
-use super::recorder::StatementInfo;
 use super::suggestions::{is_foreign, suggest_label, suggest_operator};
 use super::symbol::{Symbol, SymbolKind};
 use super::value::Value;
 use super::{directive, instruction, lints, macros};
 use crate::diag::{Diagnostic, DiagnosticCode};
-use crate::listing::ListedCode;
+use crate::listing::ListingLine;
 use crate::references::ReferenceRole;
 use crate::source::Span;
 use crate::syntax::expr::{Expr, Intern};
@@ -61,25 +60,26 @@ impl Assembler<'_> {
         }
         let start = cursor.offset();
         let place = self.statement.place;
-        self.recorder.line = StatementInfo::default();
-        // `.PRGEND` belongs to the module that it ends.
-        let listed = self.options.listing.then(|| {
-            let here = self.code.location();
-            (here, self.input.macro_depth(), self.modules.len() as u32)
-        });
+        self.recorder.line = ListingLine {
+            address: self.code.location().reloc_value(),
+            // `.PRGEND` belongs to the module that it ends.
+            module: self.modules.len() as u32,
+            depth: self.input.macro_depth() as u32,
+            ..ListingLine::default()
+        };
+        self.recorder.row_start = 0;
         self.fields(cursor)?;
-        let written = self.code.written_since(checkpoint);
-        if let (true, Some((site, count))) = (self.options.lines, written) {
+        if let (true, Some((site, count))) =
+            (self.options.lines, self.code.written_since(checkpoint))
+        {
             self.add_row(place, site, count);
         }
-        let Some((here, depth, module)) = listed else { return Ok(()) };
-        let code = written.map_or(ListedCode::NONE, |(site, count)| ListedCode::Emitted {
-            run: site.run,
-            at: site.at,
-            count,
-        });
-        let span = cursor.since(start);
-        self.record_statement(span, here.reloc_value(), code, depth as u32, module);
+        if self.options.listing {
+            let mut line = std::mem::take(&mut self.recorder.line);
+            line.span = cursor.since(start);
+            (line.bytes, line.relocs) = self.code.listed_since(checkpoint);
+            self.recorder.listing.lines.push(line);
+        }
         Ok(())
     }
 
@@ -309,6 +309,7 @@ impl Assembler<'_> {
         span: Span,
         cursor: &mut Cursor<'_>,
     ) -> StatementResult<StatementEnd> {
+        self.statement.operator = span;
         let entry = &self.names[name];
         if let Some(index) = entry.macro_index() {
             self.record_reference(name, span, ReferenceRole::Use);
@@ -316,10 +317,8 @@ impl Assembler<'_> {
             return Ok(StatementEnd::Complete);
         }
         match entry.operator {
-            Some(Operator::Instruction(form)) => instruction::instruction(self, form, span, cursor),
-            Some(Operator::Directive(directive)) => {
-                directive::directive(self, directive, span, cursor)
-            }
+            Some(Operator::Instruction(form)) => instruction::instruction(self, form, cursor),
+            Some(Operator::Directive(directive)) => directive::directive(self, directive, cursor),
             None if entry.is_location_counter() => {
                 self.value_word(name, Expr::here(span))?;
                 Ok(StatementEnd::Open)

@@ -1,7 +1,7 @@
 //! Values of expressions: 16-bit numbers that may be relative to a section or an external symbol.
 
 use crate::listing::RelocValue;
-use crate::module::SectionKind;
+use crate::module::{FIRST_EXTERNAL, SectionKind};
 use crate::syntax::expr::BinaryOp;
 
 /// The base of a value: 0 for none, 1 to 3 for the sections, from 4 on for the externals.
@@ -11,21 +11,14 @@ pub(crate) struct BaseId(pub(crate) u32);
 impl BaseId {
     pub(crate) const ABSOLUTE: BaseId = BaseId(0);
     pub(crate) const PROG: BaseId = BaseId(1);
-    pub(crate) const FIRST_EXTERNAL: u32 = 4;
 
     pub(crate) fn section(self) -> Option<SectionKind> {
-        match self.0 {
-            0 => Some(SectionKind::Absolute),
-            1 => Some(SectionKind::Prog),
-            2 => Some(SectionKind::Data),
-            3 => Some(SectionKind::Blank),
-            _ => None,
-        }
+        SectionKind::from_base(self.0)
     }
 
     /// Returns the index into the module's externals.
     pub(crate) fn external(self) -> Option<usize> {
-        self.0.checked_sub(Self::FIRST_EXTERNAL).map(|index| index as usize)
+        self.0.checked_sub(FIRST_EXTERNAL.into()).map(|index| index as usize)
     }
 }
 

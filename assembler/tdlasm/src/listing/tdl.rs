@@ -17,8 +17,7 @@ mod reloc_mark;
 mod row;
 mod symbols;
 
-use super::control::ListedMacros;
-use super::rows::ListingOptions;
+use super::options::{ListedMacros, ListingOptions};
 use super::statement::Listing;
 use crate::module::Module;
 use crate::source::SourceMap;

@@ -282,9 +282,8 @@ fn read_relocs<'d>(
             RelocationTarget::Absolute => Base::Absolute,
             _ => return Err(unknown()),
         };
-        let width = if kind == crate::module::RelocKind::Word { 2 } else { 1 };
         let damaged = || ObjectError::Section(name.to_owned());
-        if at + width > section.size() {
+        if at + kind.size() as u64 > section.size() {
             return Err(damaged());
         }
         let addend = i32::try_from(found.addend() - addend_bias(kind)).map_err(|_| damaged())?;

@@ -105,9 +105,9 @@ fn flatten(section: &Section) -> Vec<Flat<'_>> {
 }
 
 fn absolute<'m>(section: &'m Section, run: &'m SectionRun) -> Flat<'m> {
-    let end = u32::from(run.offset) + run.bytes.len() as u32;
     let first = section.relocs.partition_point(|reloc| reloc.offset < run.offset);
-    let count = section.relocs[first..].partition_point(|reloc| u32::from(reloc.offset) < end);
+    let count =
+        section.relocs[first..].partition_point(|reloc| u32::from(reloc.offset) < run.end());
     Flat {
         kind: SectionKind::Absolute,
         name: format!(".abs.{:04X}", run.offset),
@@ -149,13 +149,8 @@ impl<'a> Output<'a> {
             .map(|one| self.data(one.bytes.as_deref().unwrap_or_default()))
             .collect();
         let symbols = self.symbols(sections);
-        // Writing to memory cannot fail.
-        let notes = tdl_section::write(
-            self.module,
-            &self.symbol_numbers,
-            tdl_section::names_check(&self.names[1..]),
-        )
-        .unwrap_or_default();
+        let check = tdl_section::names_check(&self.names[1..]);
+        let notes = tdl_section::write(self.module, &self.symbol_numbers, check);
         let notes_at = self.data(&notes);
         let rela_at: Vec<u64> =
             sections.iter().map(|one| self.relocations(one, sections)).collect();

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use super::super::rows::{ListingOptions, push_hex};
+use super::super::options::ListingOptions;
 use super::super::statement::{BYTES_A_ROW, ListingLine, WORDS_A_ROW};
 use super::reloc_mark::reloc_mark;
 use crate::isa::{Slot, decode};
 
 /// Formats the code of a row, which begins with some bytes of a statement.
 pub(super) fn row(
-    line: &ListingLine<'_>,
+    line: &ListingLine,
     bytes: Range<usize>,
     options: &ListingOptions,
 ) -> Option<String> {
@@ -37,7 +37,7 @@ fn gap(options: &ListingOptions) -> &'static str {
 }
 
 /// Formats a word and its relocation mark, padded to the width of the longest mark.
-fn word(line: &ListingLine<'_>, at: usize, options: &ListingOptions) -> String {
+fn word(line: &ListingLine, at: usize, options: &ListingOptions) -> String {
     let bytes = [line.bytes[at], line.bytes[at + 1]];
     let number =
         if options.low_first { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) };
@@ -47,8 +47,5 @@ fn word(line: &ListingLine<'_>, at: usize, options: &ListingOptions) -> String {
 }
 
 fn digits(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        push_hex(&mut text, *byte);
-        text
-    })
+    bytes.iter().map(|byte| format!("{byte:02X}")).collect()
 }

@@ -1,6 +1,5 @@
 //! A row while the text is read, and the lines printed for it.
 
-use super::super::rows::push_word;
 use super::reloc_mark::reloc_mark;
 use crate::module::RelocValue;
 
@@ -86,10 +85,7 @@ impl PrintedRow {
         let mut left: Vec<char> = self.letters.clone();
         left.resize(ADDRESS, ' ');
         if let Some(RelocValue { number, base }) = self.address {
-            let mut shown = String::new();
-            push_word(&mut shown, number);
-            left.extend(shown.chars());
-            left.extend(reloc_mark(base).chars());
+            left.extend(format!("{number:04X}{}", reloc_mark(base)).chars());
         }
         left.resize(CODE, ' ');
         left.extend(self.code.iter().flat_map(|code| code.chars()));

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use super::base::{FIRST_EXTERNAL, base_of};
 use super::error::{TdlWriteError, WriteResult};
 use super::order::by_address;
 use super::record::{Encoding, Entry, Name, Output, Record};
 use super::stream::Stream;
 use crate::module::{
-    CodeChunk, Module, ObjectForm, RelocValue, SectionKind, SourceOrderModule, TableSymbol,
+    CodeChunk, FIRST_EXTERNAL, Module, ObjectForm, RelocValue, SectionKind, SourceOrderModule,
+    TableSymbol,
 };
 use crate::syntax::lex::is_symbol;
 
@@ -177,14 +177,14 @@ impl<'m> Writer<'m> {
             .into_iter()
             .map(|kind| {
                 let name = padded(kind.tdl_name().as_bytes());
-                Ok(Entry { name, base: base_of(kind), value: self.size(kind)? })
+                Ok(Entry { name, base: kind.base(), value: self.size(kind)? })
             })
             .collect()
     }
 
     /// Returns the size as a word; a full section's needs one bit more, which its last byte gives.
     fn size(&self, kind: SectionKind) -> WriteResult<u16> {
-        let base = u32::from(base_of(kind));
+        let base = u32::from(kind.base());
         let size = self.order.size(base);
         let chunks = self.order.code.iter().filter(|chunk| chunk.start.base == base);
         let end =
@@ -250,7 +250,7 @@ impl<'m> Writer<'m> {
     }
 
     fn push_word(&self, value: RelocValue, own: u8, stream: &mut Stream) {
-        let prog = base_of(SectionKind::Prog);
+        let prog = SectionKind::Prog.base();
         let base = number_of(value.base);
         // Without linkage records a relocated word at an absolute address is relative to `.PROG.`
         // by default.
