@@ -5,20 +5,16 @@
 //! linking, [`pull`](crate::archive::pull) selects modules from libraries.
 
 mod checksum;
-mod checksum_writer;
 mod error;
 mod layout;
 mod lines;
-mod map;
 mod patch;
 mod placement;
 mod program;
-mod run;
 mod symbol_file;
 mod symbols;
 
-pub use checksum::{Checksum, ChecksumKind};
-pub use checksum_writer::WrittenChecksum;
+pub use checksum::{Checksum, ChecksumKind, WrittenChecksum};
 pub use error::{LinkError, LinkErrors, Site};
 pub use layout::{Layout, LayoutError, Region, Rule};
 pub use lines::{LineTable, LinkedLine};
@@ -31,9 +27,8 @@ use crate::image::{Image, ImageRun};
 use crate::module::Module;
 
 use error::Errors;
+use patch::PlacedRun;
 use placement::Placement;
-use run::PlacedRun;
-use symbols::value_of;
 
 /// Links modules in the order given.
 ///
@@ -51,11 +46,12 @@ pub fn link(modules: &[Module], layout: &Layout) -> Result<Program, LinkErrors> 
     let symbols = SymbolTable::new(modules, layout, &placement, &mut errors);
     let runs = patch::patched_runs(modules, &placement, &symbols, &mut errors);
     let mut image = gather(runs, &symbols, &mut errors);
-    let checksums = checksum_writer::write(&mut image, layout, &symbols, &mut errors);
+    let checksums = checksum::write(&mut image, layout, &symbols, &mut errors);
     errors.into_result()?;
-    let entry = modules.iter().enumerate().find_map(|(index, module)| {
-        module.start.and_then(|start| value_of(index, start, &placement, &symbols))
-    });
+    let entry = modules
+        .iter()
+        .enumerate()
+        .find_map(|(index, module)| symbols.value_of(module.start?, (index, module), &placement));
     let sections = placement.sections(modules);
     let lines = LineTable::new(modules, &placement);
     Ok(Program { image, symbols, sections, lines, checksums, entry })

@@ -6,13 +6,25 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::{Errors, LinkError, Site};
 use super::placement::Placement;
-use super::run::PlacedRun;
-use super::symbols::{SymbolTable, value_of};
+use super::symbols::SymbolTable;
 use crate::module::{Base, Module, Reloc, RelocKind, Section};
 
 /// The number of uses shown for an undefined symbol, and of undefined symbols with uses shown.
 const USES_SHOWN: usize = 3;
 const NAMES_SHOWN: usize = 100;
+
+/// A run of bytes at its final address, and the module that owns it.
+pub(super) struct PlacedRun {
+    pub(super) module: usize,
+    pub(super) address: u16,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl PlacedRun {
+    pub(super) fn end(&self) -> u32 {
+        u32::from(self.address) + self.bytes.len() as u32
+    }
+}
 
 /// Returns the bytes of all sections at their addresses, with every field patched.
 pub(super) fn patched_runs(
@@ -29,7 +41,7 @@ pub(super) fn patched_runs(
             let mut bytes: Vec<Vec<u8>> = section.runs.iter().map(|r| r.bytes.clone()).collect();
             for reloc in &section.relocs {
                 let site = || symbols.site(number, base.wrapping_add(reloc.offset));
-                match value_of(number, reloc.target, placement, symbols) {
+                match symbols.value_of(reloc.target, (number, module), placement) {
                     Some(value) => {
                         let field = Field { section, bytes: &mut bytes, base };
                         if let Err((value, field)) = field.patch(reloc, value) {
