@@ -243,7 +243,7 @@ impl<'a> Assembler<'a> {
     pub(super) fn control(&mut self, control: ListingControl) {
         if self.options.listing {
             // ZASM lists `.SLIST` unless another listing directive follows it.
-            self.recorder.line.control =
+            self.recorder.statement.control =
                 !matches!(control, ListingControl::Directive(ListingDirective::Save));
             let statements = self.recorder.listing.lines.len() as u32;
             self.recorder.listing.controls.push((statements, control));

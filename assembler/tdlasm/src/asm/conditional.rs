@@ -21,7 +21,7 @@ pub(super) fn conditional(
     let holds = evaluate_condition(asm, condition, cursor)?;
     if !condition_comma(asm, cursor) {
         asm.next_line(cursor);
-        return Ok(StatementEnd::Complete);
+        return Ok(StatementEnd::LineDone);
     }
     cursor.skip_blanks();
     if cursor.at_statement_end() {
@@ -29,7 +29,7 @@ pub(super) fn conditional(
         let help = "the [ must be on the line of the condition";
         let diagnostic = Diagnostic::new(DiagnosticCode::Operand, cursor.here(), message);
         asm.report(diagnostic.help(help));
-        return Ok(StatementEnd::Open);
+        return Ok(StatementEnd::CheckRest);
     }
     if cursor.peek() == Some(b'[') {
         return Ok(enter_blocks(asm, holds, cursor));
@@ -37,7 +37,7 @@ pub(super) fn conditional(
     if !holds {
         asm.next_line(cursor);
     }
-    Ok(StatementEnd::Complete)
+    Ok(StatementEnd::LineDone)
 }
 
 /// Skips the comma after the argument. Without one the line is ignored.
@@ -122,7 +122,7 @@ fn is_defined(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
     entry.symbol.is_defined()
         || entry.built_in.is_some()
         || entry.operator.is_some()
-        || entry.macro_index().is_some()
+        || entry.macro_index.is_some()
 }
 
 /// A missing text is blank.
@@ -177,10 +177,10 @@ fn enter_blocks(asm: &mut Assembler<'_>, holds: bool, cursor: &mut Cursor<'_>) -
     if holds {
         cursor.advance(1);
         asm.input.open_block();
-        return StatementEnd::Complete;
+        return StatementEnd::LineDone;
     }
     if !asm.skip_block(cursor) {
-        return StatementEnd::Complete;
+        return StatementEnd::LineDone;
     }
     let mut ahead = cursor.clone();
     skip_to_next_block(&mut ahead);
@@ -194,8 +194,8 @@ fn enter_blocks(asm: &mut Assembler<'_>, holds: bool, cursor: &mut Cursor<'_>) -
         if asm.spans_lines(gap) {
             asm.sink.next_row();
         }
-        return StatementEnd::Complete;
+        return StatementEnd::LineDone;
     }
     // What follows a skipped block is a separate statement.
-    StatementEnd::Complete
+    StatementEnd::LineDone
 }

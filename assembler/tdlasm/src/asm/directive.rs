@@ -45,7 +45,7 @@ pub(super) fn directive(
         Directive::Location => location::location(asm, cursor)?,
         Directive::Relocate => {
             asm.code.restore_location();
-            asm.recorder.line.value = Some(asm.code.location().reloc_value());
+            asm.recorder.statement.value = Some(asm.code.location().reloc_value());
         }
         Directive::Radix => location::set_radix(asm, cursor),
         Directive::Z80 | Directive::I8080 => {
@@ -57,7 +57,7 @@ pub(super) fn directive(
         Directive::Listing(listing) => listing_directive(asm, listing, cursor),
         Directive::Format(option) => set_object_form(asm, option),
     }
-    Ok(StatementEnd::Open)
+    Ok(StatementEnd::CheckRest)
 }
 
 /// Skips blanks. If the statement ends there, reports the missing operand and returns `true`.
@@ -87,10 +87,10 @@ fn set_object_form(asm: &mut Assembler<'_>, option: ObjectFormOption) {
 fn exit_macro(asm: &mut Assembler<'_>) -> StatementEnd {
     if asm.input.macro_depth() == 0 {
         asm.operator_error(DiagnosticCode::MacroForm, ".EXIT is outside of a macro");
-        return StatementEnd::Open;
+        return StatementEnd::CheckRest;
     }
     asm.input.pending_change = Some(InputChange::ExitMacro);
-    StatementEnd::Complete
+    StatementEnd::LineDone
 }
 
 /// Executes `.PRNTX text`; a text that both passes print (`.IF1`) is printed once.

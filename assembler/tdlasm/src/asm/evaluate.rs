@@ -123,15 +123,15 @@ impl Assembler<'_> {
             Op::Here => Ok(Some(self.statement.location)),
             Op::Symbol(name, at) => self.symbol_value(name, at).map(Some),
             Op::External(name, at) => {
-                if self.names[name].macro_index().is_some() {
+                if self.names[name].macro_index.is_some() {
                     return Err(StatementAbort::Expand(name, at));
                 }
                 // As with exported labels, no known program shows whether ZASM still finds the
                 // `..locals` after an external that is first named in an operand.
-                let place = self.names.newest_scope();
+                let newest = self.names.newest_scope;
                 let span = self.symbol_span(at);
                 self.declare_external(name, span);
-                self.names.set_newest_scope(place);
+                self.names.newest_scope = newest;
                 self.symbol_value(name, at).map(Some)
             }
             _ => Ok(None),
@@ -140,7 +140,7 @@ impl Assembler<'_> {
 
     fn symbol_value(&mut self, name: NameId, at: u32) -> StatementResult<Value> {
         let entry = &self.names[name];
-        if entry.macro_index().is_some() {
+        if entry.macro_index.is_some() {
             return Err(StatementAbort::Expand(name, at));
         }
         if entry.is_multiply_defined {

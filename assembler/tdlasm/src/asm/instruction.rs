@@ -97,7 +97,7 @@ pub(super) fn instruction(
         None => encode::encode_mismatched(asm, plain, &operands),
     }
     lints::track_flow(asm, form.unwrap_or(plain), &operands[0]);
-    Ok(StatementEnd::Open)
+    Ok(StatementEnd::CheckRest)
 }
 
 /// Reads the operands, whose number is the same in all forms.

@@ -6,6 +6,7 @@
 use super::assembler::{Assembler, Assembly};
 use super::instruction::Operand;
 use super::name_table::{BuiltIn, NameId};
+use super::pass::Pass;
 use crate::diag::{Diagnostic, DiagnosticCode, Severity, render};
 use crate::isa::{FORMS, Form, Prefix, Register, Slot};
 use crate::references::{NameKind, ReferenceRole, References};
@@ -60,6 +61,9 @@ fn is_return(form: &Form) -> bool {
 
 /// Follows the straight path over an instruction.
 pub(super) fn track_flow(asm: &mut Assembler<'_>, form: &Form, first: &Operand) {
+    if asm.pass == Pass::First {
+        return; // It reports nothing.
+    }
     let span = asm.statement.operator;
     let nesting = asm.input.nesting();
     let flow = &mut asm.module.flow;
@@ -102,6 +106,9 @@ pub(super) fn track_flow(asm: &mut Assembler<'_>, form: &Form, first: &Operand) 
 }
 
 fn report_unreachable(asm: &mut Assembler<'_>) {
+    if !asm.sink.accepts(DiagnosticCode::Unreachable) {
+        return;
+    }
     let span = asm.statement.operator;
     let message = "this instruction follows a jump or return and has no label";
     let help = "remove it, or give it the label that a jump names";

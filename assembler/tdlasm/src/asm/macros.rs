@@ -32,21 +32,23 @@ pub(super) fn define_macro(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> 
     let start = cursor.offset();
     let Some(word) = cursor.take(lex::symbol) else {
         asm.operator_error(DiagnosticCode::Operand, "the name of the macro is missing");
-        return StatementEnd::Open;
+        return StatementEnd::CheckRest;
     };
     let place = cursor.since(start);
     let name = asm.names.intern(word);
-    let Some(parameters) = parameters(asm, cursor) else { return StatementEnd::Open };
-    let Some(body) = macro_body(asm, cursor) else { return StatementEnd::Complete };
-    let (pieces, used) = pieces(asm, body, &parameters);
+    let Some(parameters) = parameters(asm, cursor) else { return StatementEnd::CheckRest };
+    let Some(body) = macro_body(asm, cursor) else { return StatementEnd::LineDone };
+    let (parts, used) = parts(asm, body, &parameters);
     if asm.records_references() {
         asm.record_reference(name, place, ReferenceRole::Definition);
         let declared: Vec<Span> = parameters.iter().map(|one| one.place).collect();
         asm.record_parameters(&declared, &used);
     }
     let name_text = asm.names.spelling(name).into();
-    asm.add_macro(name, Macro { name: name_text, parameters, pieces, place });
-    StatementEnd::Open
+    let source = asm.sources.source_at(body.start);
+    let (text, base) = (Arc::clone(&source.text), source.base);
+    asm.add_macro(name, Macro { name: name_text, parameters, text, base, parts, place });
+    StatementEnd::CheckRest
 }
 
 fn parameters(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Option<Vec<Parameter>> {
@@ -144,11 +146,11 @@ fn parameter_index(asm: &Assembler<'_>, parameters: &[Parameter]) -> FxHashMap<S
 
 /// Splits a body at its parameters. Removes joining quotes and comments with two semicolons.
 /// Also returns the uses of the parameters.
-fn pieces(
+fn parts(
     asm: &Assembler<'_>,
     body: Span,
     parameters: &[Parameter],
-) -> (Vec<Piece>, Vec<(usize, Span)>) {
+) -> (Vec<BodyPart>, Vec<(usize, Span)>) {
     let text = asm.sources.slice(body);
     let index = parameter_index(asm, parameters);
     let argument = |word: &[u8]| match index.is_empty() {
@@ -156,8 +158,7 @@ fn pieces(
         false => index.get(&asm.names.significant(word)).copied(),
     };
     let mut used = Vec::new();
-    let mut splitter =
-        BodySplitter { pieces: Vec::new(), base: body.start, from: 0, joined: false };
+    let mut splitter = BodySplitter { parts: Vec::new(), base: body.start, from: 0, joined: false };
     let mut at = 0;
     while at < text.len() {
         // Only whole words are replaced: a parameter A is not found within another symbol. As
@@ -189,7 +190,7 @@ fn pieces(
 
 pub(super) fn call(
     asm: &mut Assembler<'_>,
-    index: usize,
+    index: u32,
     span: Span,
     cursor: &mut Cursor<'_>,
 ) -> StatementResult {
@@ -203,7 +204,7 @@ pub(super) fn expand_in_operand(
     head: Span,
     cursor: &mut Cursor<'_>,
 ) -> StatementResult {
-    let Some(index) = asm.names[name].macro_index() else { return Ok(()) };
+    let Some(index) = asm.names[name].macro_index else { return Ok(()) };
     let span = asm.symbol_span(head.end);
     cursor.move_to(span.end);
     expand(asm, index, Some(head), span, cursor)
@@ -212,32 +213,29 @@ pub(super) fn expand_in_operand(
 /// Makes the text of a macro the next input, after the `head` of the calling statement.
 fn expand(
     asm: &mut Assembler<'_>,
-    index: usize,
+    index: u32,
     head: Option<Span>,
     span: Span,
     cursor: &mut Cursor<'_>,
 ) -> StatementResult {
     let arguments = arguments::arguments(asm, cursor)?;
-    let definition = Arc::clone(&asm.names.macros[index]);
+    let definition = Arc::clone(&asm.names.macros[index as usize]);
     let given = arguments.len();
     let values = argument_values(asm, &definition, arguments);
     check_created(asm, &definition, given, cursor);
-    let head = head.map(Piece::Text);
-    let pieces = || head.iter().chain(&definition.pieces);
-    let length = |piece: &Piece| match piece {
-        Piece::Text(place) => (place.end - place.start) as usize,
-        Piece::Argument(at) => values[*at].text.len(),
-    };
     let mut expansion = Expansion {
-        text: Vec::with_capacity(pieces().map(length).sum()),
+        text: Vec::new(),
         keeps_origins: asm.records_references(),
         origins: std::mem::take(&mut asm.recorder.origins),
         tail: None,
     };
-    for piece in pieces() {
-        match piece {
-            Piece::Text(place) => expansion.add(asm.sources.slice(*place), Some(*place)),
-            Piece::Argument(at) => expansion.add(&values[*at].text, values[*at].place),
+    if let Some(head) = head {
+        expansion.add(asm.sources.slice(head), Some(head));
+    }
+    for piece in &definition.parts {
+        match *piece {
+            BodyPart::Text(place) => expansion.add(definition.text_of(place), Some(place)),
+            BodyPart::Argument(at) => expansion.add(&values[at].text, values[at].place),
         }
     }
     let call = Span::new(span.start, cursor.offset());
@@ -252,18 +250,18 @@ fn add_tail(asm: &mut Assembler<'_>, expansion: &mut Expansion, cursor: &mut Cur
     let ends_line = matches!(expansion.text.last(), Some(b'\n' | b'\r'));
     let mut after = cursor.clone();
     after.skip_blanks();
-    let is_first = asm.input.calls == 0;
-    asm.input.calls += 1;
+    let is_first = asm.input.macro_calls == 0;
+    asm.input.macro_calls += 1;
     if ends_line && is_first && after.peek() == Some(b']') {
         let message = "ZASM marks the bracket after the first call of a macro";
         asm.error(DiagnosticCode::TrailingText, after.here(), message);
     }
     if !ends_line {
-        let start = cursor.offset();
+        let (start, text) = (cursor.offset(), cursor.rest());
         cursor.skip_line();
         let tail = cursor.since(start);
         expansion.tail = Some(expansion.text.len());
-        expansion.add(asm.sources.slice(tail), Some(tail));
+        expansion.add(&text[..text.len() - cursor.rest().len()], Some(tail));
     }
 }
 
@@ -345,8 +343,8 @@ fn enter(
     asm.recorder.origins = origins;
     let mut frame = Frame::new(FrameKind::Macro, &asm.sources, index);
     frame.call = Some(place);
-    frame.tail = tail;
-    frame.closes = memchr::memchr(b']', &frame.text[tail..]).is_some();
+    frame.resume_at = tail;
+    frame.bracket_follows_call = memchr::memchr(b']', &frame.text[tail..]).is_some();
     asm.input.pending_change = Some(InputChange::Into(frame));
     Ok(())
 }
@@ -397,9 +395,9 @@ fn starts_argument(text: &[u8], at: usize, argument: impl Fn(&[u8]) -> Option<us
         .is_some_and(|(_, word)| argument(word).is_some())
 }
 
-/// Collects the pieces of a macro body.
+/// Collects the parts of a macro body.
 struct BodySplitter {
-    pieces: Vec<Piece>,
+    parts: Vec<BodyPart>,
     base: u32,
     /// The start of the text that is not yet in a piece.
     from: usize,
@@ -411,13 +409,13 @@ impl BodySplitter {
     fn text(&mut self, end: usize) {
         if self.from < end {
             let span = Span::new(self.base + self.from as u32, self.base + end as u32);
-            self.pieces.push(Piece::Text(span));
+            self.parts.push(BodyPart::Text(span));
         }
     }
 
     fn argument(&mut self, start: usize, end: usize, index: usize) {
         self.text(start);
-        self.pieces.push(Piece::Argument(index));
+        self.parts.push(BodyPart::Argument(index));
         (self.from, self.joined) = (end, true);
     }
 
@@ -431,14 +429,14 @@ impl BodySplitter {
         self.joined && self.from == at
     }
 
-    fn finish(mut self, end: usize) -> Vec<Piece> {
+    fn finish(mut self, end: usize) -> Vec<BodyPart> {
         self.text(end);
-        self.pieces
+        self.parts
     }
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Piece {
+pub(super) enum BodyPart {
     /// A range of the source map.
     Text(Span),
     Argument(usize),
@@ -457,6 +455,15 @@ pub(super) struct Parameter {
 pub(super) struct Macro {
     pub(super) name: Arc<str>,
     pub(super) parameters: Vec<Parameter>,
-    pub(super) pieces: Vec<Piece>,
+    /// The text that has the definition, and its offset in the source map.
+    pub(super) text: Arc<Vec<u8>>,
+    pub(super) base: u32,
+    pub(super) parts: Vec<BodyPart>,
     pub(super) place: Span,
+}
+
+impl Macro {
+    fn text_of(&self, piece: Span) -> &[u8] {
+        &self.text[(piece.start - self.base) as usize..(piece.end - self.base) as usize]
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::assembler::Assembler;
 use super::code_buffer::{CodeBuffer, WordReloc, kind_of};
-use super::name_table::{Name, NameId};
+use super::name_table::{NameEntry, NameId};
 use super::pass::Pass;
 use super::symbol::Symbol as State;
 use super::value::{BaseId, Value};
@@ -35,7 +35,7 @@ impl Assembler<'_> {
 
     /// Returns the symbols, and the index among them of each external.
     fn symbols(&self) -> (Vec<Symbol>, Vec<usize>) {
-        let is_symbol = |name: &Name| name.is_global_symbol() && !is_in_external_area(name);
+        let is_symbol = |name: &NameEntry| name.is_global_symbol() && !is_in_external_area(name);
         let names = self.names.iter().filter(|(_, name)| is_symbol(name));
         let mut symbols = Vec::with_capacity(self.names.len() as usize);
         let mut external_index = vec![0; self.names.externals.len()];
@@ -63,7 +63,7 @@ impl Assembler<'_> {
     }
 
     /// Returns the line of a symbol; in macro text, that of the outermost call.
-    fn place(&self, name: &Name) -> Place {
+    fn place(&self, name: &NameEntry) -> Place {
         let (source, line) = name.statement.file_line(&self.sources);
         Place { file: Arc::clone(&source.name), line }
     }
@@ -75,14 +75,14 @@ impl Assembler<'_> {
         })
     }
 
-    fn external_number(&self, name: &Name) -> Option<usize> {
+    fn external_number(&self, name: &NameEntry) -> Option<usize> {
         match name.symbol {
             State::External(area) => area.base.external(),
             _ => None,
         }
     }
 
-    fn symbol(&self, id: NameId, name: &Name) -> Symbol {
+    fn symbol(&self, id: NameId, name: &NameEntry) -> Symbol {
         let value = match name.symbol {
             State::External(area) => match self.code.size(area.base) {
                 0 => SymbolValue::Undefined,
@@ -102,7 +102,7 @@ impl Assembler<'_> {
             }
         };
         let binding = match name {
-            Name { entry: true, .. } => Binding::Entry,
+            NameEntry { is_library_entry: true, .. } => Binding::Entry,
             _ if name.exported || name.symbol.is_external() => Binding::Global,
             _ => Binding::Local,
         };
@@ -133,8 +133,8 @@ fn sections(code: &CodeBuffer, target: &dyn Fn(Value) -> Target) -> (Vec<Section
         }
         let mut overlay = Overlay::new();
         for (index, run) in (0..).zip(&code.runs).filter(|(_, run)| within(run.base)) {
-            let relocs = code.relocs_of(index).map(|WordReloc { site, value }| Reloc {
-                offset: run.start.wrapping_add(site.at as u16),
+            let relocs = code.relocs_of(index).map(|WordReloc { pos, value }| Reloc {
+                offset: run.start.wrapping_add(pos.at as u16),
                 kind: RelocKind::Word,
                 target: target(*value),
             });
@@ -148,10 +148,10 @@ fn sections(code: &CodeBuffer, target: &dyn Fn(Value) -> Target) -> (Vec<Section
 }
 
 /// Returns `true` if a symbol is relative to an external without being one.
-fn is_in_external_area(name: &Name) -> bool {
+fn is_in_external_area(name: &NameEntry) -> bool {
     let Some(value) = name.symbol.value() else { return false };
-    let moves = !value.is_absolute() && value.base.external().is_some();
-    moves && !name.symbol.is_external()
+    let is_relative = !value.is_absolute() && value.base.external().is_some();
+    is_relative && !name.symbol.is_external()
 }
 
 impl Assembler<'_> {
@@ -190,10 +190,10 @@ impl Assembler<'_> {
         let chunks = (0..).zip(runs).filter(|(_, run)| !run.bytes.is_empty());
         chunks
             .map(|(index, run)| CodeChunk {
-                start: self.code.place(run.base, run.start).reloc_value(),
+                start: self.code.address_in(run.base, run.start).reloc_value(),
                 bytes: run.bytes,
                 words: (self.code.relocs_of(index))
-                    .map(|reloc| (reloc.site.at, reloc.value.reloc_value()))
+                    .map(|reloc| (reloc.pos.at, reloc.value.reloc_value()))
                     .collect(),
             })
             .collect()
@@ -206,7 +206,7 @@ impl Assembler<'_> {
         listed.into_iter().map(|(id, name)| self.table_symbol(id, name)).collect()
     }
 
-    fn table_symbol(&self, id: NameId, name: &Name) -> TableSymbol {
+    fn table_symbol(&self, id: NameId, name: &NameEntry) -> TableSymbol {
         let external = name.symbol.is_external();
         let mut value = name.symbol.value().map_or(RelocValue::default(), Value::reloc_value);
         if let (true, Some(external)) = (external, name.symbol.value()) {
@@ -218,14 +218,14 @@ impl Assembler<'_> {
             value,
             external,
             exported: name.exported,
-            entry: name.entry,
+            entry: name.is_library_entry,
             undefined: !name.symbol.is_defined(),
             multiply_defined: name.is_multiply_defined,
         }
     }
 }
 
-fn is_in_table(name: &Name) -> bool {
+fn is_in_table(name: &NameEntry) -> bool {
     let known = name.symbol.is_defined() || name.has_undefined_use;
-    known && !name.is_local() && name.built_in.is_none()
+    known && !name.is_local && name.built_in.is_none()
 }

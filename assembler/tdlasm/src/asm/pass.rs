@@ -23,11 +23,11 @@ pub(super) type StatementResult<T = ()> = Result<T, StatementAbort>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StatementEnd {
     /// The rest of the line must be checked.
-    Open,
+    CheckRest,
     /// The rest of the line must be checked; anything left is an error in the list.
-    List,
+    CheckList,
     /// The line has been consumed, or continues in another text.
-    Complete,
+    LineDone,
 }
 
 /// The position of a statement: its offset in its file, and the location counter before it.

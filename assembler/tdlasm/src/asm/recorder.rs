@@ -16,7 +16,7 @@ use crate::source::Span;
 pub(super) struct Recorder {
     pub(super) listing: Listing,
     /// The current statement.
-    pub(super) line: ListingLine,
+    pub(super) statement: ListingLine,
     /// The first byte of its current row of code.
     pub(super) row_start: u32,
     pub(super) references: References,
@@ -55,8 +55,8 @@ impl Assembler<'_> {
             spelling: self.names.spelling(id),
             kind: kind(name, &self.names.macros),
             value: value(name),
-            exported: name.exported || name.entry,
-            local: name.is_local(),
+            exported: name.exported || name.is_library_entry,
+            local: name.is_local,
             module,
         }));
         let open = std::mem::take(&mut self.recorder.unnumbered).into_iter();
@@ -65,9 +65,11 @@ impl Assembler<'_> {
     }
 }
 
-fn kind(name: &name_table::Name, macros: &[Arc<Macro>]) -> NameKind {
+fn kind(name: &name_table::NameEntry, macros: &[Arc<Macro>]) -> NameKind {
     match name.symbol {
-        _ if name.macro_index().is_some_and(|index| index < macros.len()) => NameKind::Macro,
+        _ if name.macro_index.is_some_and(|index| (index as usize) < macros.len()) => {
+            NameKind::Macro
+        }
         Symbol::Label(_) => NameKind::Label,
         Symbol::Constant(_) => NameKind::Constant,
         Symbol::Variable(_) => NameKind::Variable,
@@ -79,6 +81,6 @@ fn kind(name: &name_table::Name, macros: &[Arc<Macro>]) -> NameKind {
     }
 }
 
-fn value(name: &name_table::Name) -> Option<crate::listing::RelocValue> {
+fn value(name: &name_table::NameEntry) -> Option<crate::listing::RelocValue> {
     name.symbol.value().filter(|_| !name.symbol.is_external()).map(Value::reloc_value)
 }

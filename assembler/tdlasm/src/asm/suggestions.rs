@@ -153,7 +153,7 @@ pub(super) fn suggest_label(names: &mut NameTable, word: &str, rest: &[u8]) -> O
     }
     let name = names.intern(next);
     let entry = &names[name];
-    if entry.operator.is_some() || entry.macro_index().is_some() {
+    if entry.operator.is_some() || entry.macro_index.is_some() {
         let help = format!("a label ends with a colon: write {word}: {shown}");
         return Some(Suggestion::with_fix(help, label));
     }

@@ -17,13 +17,13 @@ pub(super) fn write_values(
     cursor: &mut Cursor<'_>,
 ) -> StatementResult<StatementEnd> {
     cursor.skip_blanks();
-    asm.recorder.line.words = field == Field::Word;
+    asm.recorder.statement.words = field == Field::Word;
     let before = asm.code.checkpoint();
     let a_row = if field == Field::Word { 2 * WORDS_A_ROW } else { BYTES_A_ROW };
     if cursor.at_statement_end() && !asm.input.has_macro_text {
         let message = "a value is missing, so nothing is assembled";
         asm.operator_error(DiagnosticCode::MissingOperand, message);
-        return Ok(StatementEnd::Open);
+        return Ok(StatementEnd::CheckRest);
     }
     loop {
         let expr = asm.parse_expression(cursor);
@@ -40,7 +40,7 @@ pub(super) fn write_values(
             asm.emit_expression(&expr, field)?;
         }
         if !cursor.eat(b',') && !skip_to_next(asm, cursor) {
-            return Ok(StatementEnd::List);
+            return Ok(StatementEnd::CheckList);
         }
     }
 }
@@ -182,14 +182,14 @@ fn write_bracketed_byte(
 /// high byte first.
 pub(super) fn rad40(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> StatementEnd {
     if misses_operand(asm, cursor, "a symbol is missing") {
-        return StatementEnd::Open;
+        return StatementEnd::CheckRest;
     }
     let before = asm.code.checkpoint();
     loop {
         cursor.skip_blanks();
         let Some(word) = cursor.take(lex::symbol) else {
             asm.operator_error(DiagnosticCode::Operand, "a symbol is missing");
-            return StatementEnd::Open;
+            return StatementEnd::CheckRest;
         };
         let code = |at: usize| {
             word[..word.len().min(6)]
@@ -203,7 +203,7 @@ pub(super) fn rad40(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Stateme
             asm.code.write(&packed.to_be_bytes());
         }
         if !cursor.eat(b',') && !skip_to_next(asm, cursor) {
-            return StatementEnd::List;
+            return StatementEnd::CheckList;
         }
     }
 }

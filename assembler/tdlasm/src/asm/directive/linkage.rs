@@ -1,7 +1,7 @@
 //! Directives for externals, exports and synonyms.
 
 use super::super::assembler::Assembler;
-use super::super::name_table::{BuiltIn, Entry, NameId, Operator};
+use super::super::name_table::{BuiltIn, NameId, Operator, TableEntryKind};
 use super::super::pass::{Pass, StatementEnd};
 use super::super::symbol::SymbolKind;
 use super::super::value::{BaseId, Value};
@@ -20,10 +20,10 @@ pub(super) fn link_names(
     cursor: &mut Cursor<'_>,
 ) -> StatementEnd {
     if misses_operand(asm, cursor, "a symbol is missing") {
-        return StatementEnd::Open;
+        return StatementEnd::CheckRest;
     }
     loop {
-        let Some((name, at)) = name_operand(asm, 1, cursor) else { return StatementEnd::Open };
+        let Some((name, at)) = name_operand(asm, 1, cursor) else { return StatementEnd::CheckRest };
         match directive {
             Directive::External => {
                 asm.record_reference(name, at, ReferenceRole::Declaration);
@@ -36,7 +36,7 @@ pub(super) fn link_names(
         }
         cursor.skip_blanks();
         if !cursor.eat(b',') {
-            return StatementEnd::List;
+            return StatementEnd::CheckList;
         }
     }
 }
@@ -111,7 +111,7 @@ fn meaning(asm: &Assembler<'_>, kind: Synonym, old: NameId) -> Option<Meaning> {
             Some(Meaning::Symbol(value, kind))
         }
     };
-    let macro_text = || entry.macro_index().map(|_| Meaning::Macro(old));
+    let macro_text = || entry.macro_index.map(|_| Meaning::Macro(old));
     let operator = || entry.operator.map(Meaning::Operator);
     match kind {
         Synonym::Operator => operator(),
@@ -132,7 +132,7 @@ fn give_meaning(
     match meaning {
         Meaning::Symbol(value, kind) => asm.define_copy(new, value, kind, place),
         Meaning::Macro(old) => {
-            let known = asm.names[new].macro_index().is_some();
+            let known = asm.names[new].macro_index.is_some();
             // The second pass starts with all meanings of the first, so only the first pass can
             // tell which one is the second.
             asm.names[new].is_macro_redefined |= known && asm.pass == Pass::First;
@@ -145,12 +145,12 @@ fn give_meaning(
             asm.copy_macro(old, new);
         }
         // Operators are not looked up among the `..locals`.
-        Meaning::Operator(_) if asm.names[new].is_local() => {}
+        Meaning::Operator(_) if asm.names[new].is_local => {}
         Meaning::Operator(operator) => {
             let known = asm.names[new].operator.is_some();
-            asm.begin_first_scope(new, known, Entry::Operator);
+            asm.begin_first_scope(new, known, TableEntryKind::Operator);
             if !known {
-                asm.names.append_entry(new, Entry::Operator);
+                asm.names.append_entry(new, TableEntryKind::Operator);
             }
             asm.names[new].is_operator_redefined |= known && asm.pass == Pass::First;
             if asm.names[new].is_operator_redefined {

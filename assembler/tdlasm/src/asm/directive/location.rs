@@ -21,7 +21,7 @@ pub(super) fn location(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Stat
         asm.operator_error(DiagnosticCode::Operand, "a location is missing; 0 is used");
     }
     let value = asm.evaluate(&expr)?;
-    asm.recorder.line.value = Some(value.reloc_value());
+    asm.recorder.statement.value = Some(value.reloc_value());
     lints::lint_decimal_address(asm, &expr);
     asm.code.set_location(value);
     Ok(())
@@ -44,7 +44,7 @@ pub(super) fn reserve(
     }
     // ZASM reserves nothing for a relocatable size.
     let count = if value.is_absolute() { value.number } else { 0 };
-    asm.recorder.line.value = Some(asm.code.location().reloc_value());
+    asm.recorder.statement.value = Some(asm.code.location().reloc_value());
     let size = u32::from(count) * u32::from(unit);
     if size > 0xFFFF {
         let message = "the size is more than 65535 bytes, taken modulo 65536";
@@ -80,7 +80,7 @@ pub(super) fn end(
     let expr = asm.parse_expression(cursor);
     if !expr.ops.is_empty() {
         asm.module.start_address = Some(asm.evaluate(&expr)?);
-        asm.recorder.line.start = true;
+        asm.recorder.statement.start = true;
     }
     asm.end_statement(DiagnosticCode::TrailingText, cursor);
     if directive == Directive::ProgramEnd {
@@ -91,7 +91,7 @@ pub(super) fn end(
         asm.input.ended = true;
         asm.input.pending_change = Some(InputChange::End);
     }
-    Ok(StatementEnd::Complete)
+    Ok(StatementEnd::LineDone)
 }
 
 pub(super) fn insert(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) {
@@ -130,7 +130,7 @@ pub(super) fn ident(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) {
         Some(name) => {
             let name = String::from_utf8_lossy(name).to_ascii_uppercase();
             asm.control(ListingControl::Ident(name.clone()));
-            asm.recorder.line.control = false;
+            asm.recorder.statement.control = false;
             asm.names.module_name = Some(name);
         }
         None if cursor.at_statement_end() => {

@@ -37,7 +37,7 @@ fn encode_memory_to_memory(asm: &mut Assembler<'_>, form: &Form, operands: &[Ope
         emit_field(asm, first, Field::Displacement);
         asm.code.roll_back(before);
     }
-    let site = asm.code.write(prefix);
+    let pos = asm.code.write(prefix);
     if let Some(last) = last {
         // Errors in the displacement are reported first.
         emit_field(asm, last, Field::Displacement);
@@ -45,11 +45,11 @@ fn encode_memory_to_memory(asm: &mut Assembler<'_>, form: &Form, operands: &[Ope
     let message = format!("{} does not take these operands together", form.mnemonic);
     asm.operator_error(DiagnosticCode::Operand, message);
     let bits = if both { 0x06 | asm.sink.shown_flags_in_row() as u8 } else { 0x36 };
-    *asm.code.byte(site, prefix.len() as u32 - 1) = form.opcode | bits;
+    *asm.code.byte(pos, prefix.len() as u32 - 1) = form.opcode | bits;
 }
 
 pub(super) fn encode(asm: &mut Assembler<'_>, form: &Form, operands: &[Operand; 2]) {
-    asm.recorder.line.clocks = Some(form.clocks);
+    asm.recorder.statement.clocks = Some(form.clocks);
     let (mut opcode, index) = opcode_and_prefix(form, operands);
     if operands[1].missing {
         // Without a source operand ZASM writes the number of the error here.
@@ -97,12 +97,12 @@ fn emit_field(asm: &mut Assembler<'_>, operand: &Operand, field: Field) {
 
 /// Writes the bytes up to the opcode, which can contain a bit or restart number.
 fn write_opcode(asm: &mut Assembler<'_>, form: &Form, operands: &[Operand; 2], bytes: &[u8]) {
-    let mut site = asm.code.write(bytes);
-    site.at += bytes.len() as u32 - 1;
+    let mut pos = asm.code.write(bytes);
+    pos.at += bytes.len() as u32 - 1;
     if matches!(form.slots[0], Slot::Bit | Slot::Restart)
         && let Some(value) = operands[0].value
     {
-        asm.set_field(site, Field::Bits, value, operands[0].span);
+        asm.set_field(pos, Field::Bits, value, operands[0].span);
     }
 }
 

@@ -392,12 +392,12 @@ impl<'a> Echo<'a> {
 
     fn control(&mut self, control: &ListingControl) {
         match control {
-            ListingControl::Title(text) => self.pages.set_title(text),
+            ListingControl::Title(text) => self.pages.title.clone_from(text),
             ListingControl::Ident(text) => self.pages.set_ident(text),
-            ListingControl::Subtitle(text) => self.pages.set_subtitle(text),
+            ListingControl::Subtitle(text) => self.pages.subtitle.clone_from(text),
             ListingControl::Linkage(on) => {
                 self.linkage = *on;
-                self.pages.set_named(*on);
+                self.pages.named = *on;
             }
             ListingControl::Directive(ListingDirective::Page) => self.row.ends_page = true,
             ListingControl::Directive(directive) => {

@@ -19,10 +19,10 @@ pub(super) struct Pages {
     text: String,
     program: String,
     ident: String,
-    title: String,
-    subtitle: String,
+    pub(super) title: String,
+    pub(super) subtitle: String,
     /// Whether the module's name precedes the title: not after `.XLINK`.
-    named: bool,
+    pub(super) named: bool,
     number: usize,
     /// Rows on the current page. The heading comes with the first row, after a title before it.
     used: Option<usize>,
@@ -30,11 +30,9 @@ pub(super) struct Pages {
 
 impl Pages {
     pub(super) fn new(program: &str, first: usize) -> Self {
-        let text = String::new();
-        let program = program.to_owned();
         Self {
-            text,
-            program,
+            text: String::new(),
+            program: program.to_owned(),
             ident: String::new(),
             title: String::new(),
             subtitle: String::new(),
@@ -55,18 +53,6 @@ impl Pages {
 
     pub(super) fn set_ident(&mut self, ident: &str) {
         self.ident = ident.chars().take(NAME_LENGTH).collect();
-    }
-
-    pub(super) fn set_title(&mut self, title: &str) {
-        self.title = title.into();
-    }
-
-    pub(super) fn set_subtitle(&mut self, subtitle: &str) {
-        self.subtitle = subtitle.into();
-    }
-
-    pub(super) fn set_named(&mut self, named: bool) {
-        self.named = named;
     }
 
     pub(super) fn row(&mut self, row: &str) {

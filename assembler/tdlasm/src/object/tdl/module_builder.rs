@@ -54,10 +54,12 @@ impl<'n> ModuleBuilder<'n> {
             return self.add_symbols(&entries);
         }
         self.closed = None;
-        if let Record::End { address, base } = record {
-            return self.end(address, base);
+        match record {
+            Record::Code { is_hex: false, address, base, bytes } if bytes.is_empty() => {
+                self.end(address, base)
+            }
+            record => self.open.take(record),
         }
-        self.open.take(record)
     }
 
     pub(super) fn finish(self) -> TdlResult<Vec<Module>> {
@@ -113,9 +115,9 @@ impl OpenModule {
             }
             Record::Bases(entries) => entries.iter().try_for_each(|entry| self.declare(entry))?,
             Record::Exports(entries) => entries.iter().try_for_each(|entry| self.export(entry))?,
-            Record::Code { address, base, stream } => self.code(address, base, &stream)?,
-            Record::Hex { .. } | Record::HexEnd { .. } => return Err(TdlProblem::Hex),
-            Record::Symbols(_) | Record::End { .. } => {} // the builder's
+            Record::Code { is_hex: true, .. } => return Err(TdlProblem::Hex),
+            Record::Code { address, base, bytes, .. } => self.code(address, base, &bytes)?,
+            Record::Symbols(_) => {} // the builder's
         }
         Ok(())
     }
