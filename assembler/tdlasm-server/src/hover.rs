@@ -124,7 +124,7 @@ fn number(workspace: &Workspace, path: &Path, text: &[u8], word: &Range<usize>) 
         false => (digits, radix_at(workspace, path, text, word.start)),
     };
     let (rest, number) = lex::number(digits, radix).ok()?;
-    let is_number = rest.is_empty() && number.fault.is_none();
+    let is_number = rest.is_empty() && !number.has_invalid_digit;
     let spelling = String::from_utf8_lossy(&text[word.clone()]);
     is_number.then(|| format!("`{spelling}`: {}", format_number(number.value)))
 }

@@ -114,7 +114,8 @@ impl<'t> ExprParser<'_, 't> {
         let radix = known.unwrap_or(10);
         let number = self.cursor.take(|input| lex::number(input, radix));
         let run = &rest[..rest.len() - self.cursor.rest().len()];
-        let Some(value) = number.filter(|number| number.fault.is_none()).map(|number| number.value)
+        let Some(value) =
+            number.filter(|number| !number.has_invalid_digit).map(|number| number.value)
         else {
             return Unconverted::fail(at, "the number has digits that its radix lacks");
         };

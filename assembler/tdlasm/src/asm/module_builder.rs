@@ -132,16 +132,17 @@ fn sections(code: &CodeBuffer, target: &dyn Fn(Value) -> Target) -> (Vec<Section
             continue;
         }
         let mut overlay = Overlay::new();
-        for (index, run) in (0..).zip(&code.runs).filter(|(_, run)| within(run.base)) {
-            let relocs = code.relocs_of(index).map(|WordReloc { pos, value }| Reloc {
-                offset: run.start.wrapping_add(pos.at as u16),
-                kind: RelocKind::Word,
-                target: target(*value),
-            });
-            overlay.write(run.start, &run.bytes, relocs);
-        }
+        let runs = || (0..).zip(&code.runs).filter(|(_, run)| within(run.base));
+        let owners: Vec<u32> =
+            runs().map(|(_, run)| overlay.write(run.start, &run.bytes)).collect();
         is_overwritten |= overlay.is_overwritten;
-        let (runs, relocs) = overlay.finish();
+        let relocs = owners.into_iter().zip(runs()).flat_map(|(owner, (index, run))| {
+            code.relocs_of(index).map(move |WordReloc { pos, value }| {
+                let offset = run.start.wrapping_add(pos.at as u16);
+                (owner, Reloc { offset, kind: RelocKind::Word, target: target(*value) })
+            })
+        });
+        let (runs, relocs) = overlay.finish(relocs);
         sections.push(Section { kind, size, runs, relocs });
     }
     (sections, is_overwritten)

@@ -7,13 +7,12 @@ const ADDRESSES: usize = 0x1_0000;
 /// The owner of a byte that no code covers.
 const NONE: u32 = 0;
 
-/// Code in the order in which it was assembled. Later code overwrites bytes and relocations.
+/// The bytes of a section, written in the order in which they were assembled.
 pub(crate) struct Overlay {
     bytes: Vec<u8>,
     /// The number of the code that wrote each byte, from 1.
     owners: Vec<u32>,
     count: u32,
-    relocs: Vec<(u32, Reloc)>,
     /// Whether any byte was overwritten.
     pub(crate) is_overwritten: bool,
 }
@@ -21,11 +20,12 @@ pub(crate) struct Overlay {
 impl Overlay {
     pub(crate) fn new() -> Self {
         let (bytes, owners) = (vec![0; ADDRESSES], vec![NONE; ADDRESSES]);
-        Self { bytes, owners, count: NONE, relocs: Vec::new(), is_overwritten: false }
+        Self { bytes, owners, count: NONE, is_overwritten: false }
     }
 
-    /// Writes code with its relocations. It continues at 0 after FFFFH, perhaps more than once.
-    pub(crate) fn write(&mut self, offset: u16, code: &[u8], relocs: impl Iterator<Item = Reloc>) {
+    /// Writes code over that before, and returns its number, from 1. It continues at 0 after FFFFH,
+    /// perhaps more than once.
+    pub(crate) fn write(&mut self, offset: u16, code: &[u8]) -> u32 {
         self.count += 1;
         let first = usize::from(offset);
         let (before, after) = code.split_at(code.len().min(ADDRESSES - first));
@@ -37,29 +37,32 @@ impl Overlay {
             owners.fill(self.count);
             self.bytes[range].copy_from_slice(code);
         }
-        self.relocs.extend(relocs.map(|reloc| (self.count, reloc)));
+        self.count
     }
 
-    /// Returns the bytes that remain, and the relocations of which all bytes remain.
-    pub(crate) fn finish(mut self) -> (Vec<SectionRun>, Vec<Reloc>) {
+    /// Returns the bytes that remain, and of the relocations, each with the number of its code,
+    /// those of which all bytes remain.
+    pub(crate) fn finish(
+        self,
+        relocs: impl IntoIterator<Item = (u32, Reloc)>,
+    ) -> (Vec<SectionRun>, Vec<Reloc>) {
         let mut runs = Vec::new();
         let mut start = 0;
         for owners in self.owners.chunk_by(|a, b| (*a == NONE) == (*b == NONE)) {
             let end = start + owners.len();
             if owners[0] != NONE {
-                runs.push(SectionRun {
-                    offset: start as u16,
-                    bytes: self.bytes[start..end].to_vec(),
-                });
+                let bytes = self.bytes[start..end].to_vec();
+                runs.push(SectionRun { offset: start as u16, bytes });
             }
             start = end;
         }
-        self.relocs.retain(|(owner, reloc)| {
+        let remains = |(owner, reloc): &(u32, Reloc)| {
             let first = usize::from(reloc.offset);
             let field = self.owners.get(first..first + reloc.kind.size());
             field.is_some_and(|field| field.iter().all(|one| one == owner))
-        });
-        let mut relocs: Vec<Reloc> = self.relocs.into_iter().map(|(_, reloc)| reloc).collect();
+        };
+        let remaining = relocs.into_iter().filter(remains);
+        let mut relocs: Vec<Reloc> = remaining.map(|(_, reloc)| reloc).collect();
         relocs.sort_by_key(|reloc| reloc.offset);
         (runs, relocs)
     }
@@ -78,11 +81,11 @@ mod tests {
     #[test]
     fn later_code_replaces_bytes_and_relocations() {
         let mut overlay = Overlay::new();
-        overlay.write(0x10, &[1, 2, 3, 4], [word(0x10), word(0x12)].into_iter());
+        let first = overlay.write(0x10, &[1, 2, 3, 4]);
         assert!(!overlay.is_overwritten);
-        overlay.write(0x13, &[5, 6], std::iter::empty());
+        overlay.write(0x13, &[5, 6]);
         assert!(overlay.is_overwritten);
-        let (runs, relocs) = overlay.finish();
+        let (runs, relocs) = overlay.finish([(first, word(0x10)), (first, word(0x12))]);
         assert_eq!(runs, [SectionRun { offset: 0x10, bytes: vec![1, 2, 3, 5, 6] }]);
         assert_eq!(relocs, [word(0x10)]);
     }
@@ -90,8 +93,8 @@ mod tests {
     #[test]
     fn code_continues_at_0_after_ffffh_and_gaps_remain() {
         let mut overlay = Overlay::new();
-        overlay.write(0xFFFE, &[1, 2, 3], std::iter::empty());
-        let (runs, _) = overlay.finish();
+        overlay.write(0xFFFE, &[1, 2, 3]);
+        let (runs, _) = overlay.finish([]);
         let first = SectionRun { offset: 0, bytes: vec![3] };
         assert_eq!(runs, [first, SectionRun { offset: 0xFFFE, bytes: vec![1, 2] }]);
     }

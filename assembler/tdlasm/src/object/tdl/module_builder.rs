@@ -42,6 +42,7 @@ struct OpenModule {
 struct Content {
     size: u32,
     code: Option<Overlay>,
+    relocs: Vec<(u32, Reloc)>,
 }
 
 impl<'n> ModuleBuilder<'n> {
@@ -200,7 +201,8 @@ impl OpenModule {
         let content = self.sections.entry(kind).or_default();
         content.size = content.size.max(u32::from(address) + bytes.len() as u32);
         let code = content.code.get_or_insert_with(Overlay::new);
-        code.write(address, &bytes, relocs.into_iter());
+        let owner = code.write(address, &bytes);
+        content.relocs.extend(relocs.into_iter().map(|reloc| (owner, reloc)));
         Ok(())
     }
 
@@ -232,8 +234,8 @@ impl OpenModule {
             }
         }
         let start = Target { base, addend: address.into() };
-        let sections = self.sections.into_iter().map(|(kind, Content { size, code })| {
-            let (runs, relocs) = code.map(Overlay::finish).unwrap_or_default();
+        let sections = self.sections.into_iter().map(|(kind, Content { size, code, relocs })| {
+            let (runs, relocs) = code.map(|code| code.finish(relocs)).unwrap_or_default();
             Section { kind, size, runs, relocs }
         });
         let module = Module {
