@@ -14,9 +14,9 @@ mod program;
 mod symbol_file;
 mod symbols;
 
-pub use checksum::{Checksum, ChecksumKind, WrittenChecksum};
+pub use checksum::WrittenChecksum;
 pub use error::{LinkError, LinkErrors, Site};
-pub use layout::{Layout, LayoutError, Region, Rule};
+pub use layout::{Checksum, ChecksumKind, Layout, LayoutError, Region, Rule};
 pub use lines::{LineTable, LinkedLine};
 pub use placement::PlacedSection;
 pub use program::Program;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::assembler::Assembler;
-use super::pass::StatementResult;
+use super::statement_end::StatementResult;
 use crate::diag::DiagnosticCode;
 use crate::source::Span;
 use crate::syntax::Cursor;

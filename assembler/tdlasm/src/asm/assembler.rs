@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 use super::code_buffer::{CodeBuffer, CodeCheckpoint};
 use super::console::Console;
 use super::diagnostics::DiagnosticSink;
+use super::flow::Flow;
 use super::input::{Frame, FrameKind, InputStack, StatementPlace};
-use super::lints::{Flow, is_allowed};
 use super::name_table::{NameId, NameTable};
 use super::options::Options;
 use super::pass::{Pass, PassComparison};
 use super::recorder::Recorder;
 use super::value::Value;
 use crate::diag::{Diagnostic, DiagnosticCode, Subject};
-use crate::listing::{BYTES_A_ROW, Listing, ListingControl, ListingDirective, RowBreak};
+use crate::listing::Listing;
 use crate::module::{Lines, Module, ObjectForm};
-use crate::references::{Expansion, ReferenceRole, References, TextOrigin};
+use crate::references::References;
 use crate::source::{Loader, Origin, SourceMap, Span, visible};
 use crate::syntax::lex;
 
@@ -99,7 +99,7 @@ impl<'a> Assembler<'a> {
             input: InputStack::new(loader, &options.include_dirs),
             console: Console::new(&options.console_replies),
             sink: DiagnosticSink::new(options, Pass::First),
-            recorder: Recorder::default(),
+            recorder: Recorder::new(options, Pass::First),
             pass_comparison: PassComparison::default(),
             names: NameTable::new(options),
             first_pass: VecDeque::new(),
@@ -118,7 +118,7 @@ impl<'a> Assembler<'a> {
         self.sources.begin_second_pass();
         self.input.restart();
         self.sink.restart(Pass::Second);
-        self.recorder = Recorder::default();
+        self.recorder = Recorder::new(self.options, Pass::Second);
         self.pass_comparison.restart();
         self.begin_next_module();
         self.statement = StatementState::default();
@@ -240,77 +240,6 @@ impl<'a> Assembler<'a> {
         Span::new(at, at + length as u32)
     }
 
-    pub(super) fn control(&mut self, control: ListingControl) {
-        if self.options.listing {
-            // ZASM lists `.SLIST` unless another listing directive follows it.
-            self.recorder.statement.control =
-                !matches!(control, ListingControl::Directive(ListingDirective::Save));
-            let statements = self.recorder.listing.lines.len() as u32;
-            self.recorder.listing.controls.push((statements, control));
-        }
-    }
-
-    /// Records `.LINK` or `.XLINK`, which also change the page headings.
-    pub(super) fn linkage_control(&mut self, linkage: bool) {
-        if self.options.listing {
-            let place = self.recorder.listing.lines.len() as u32;
-            self.recorder.listing.controls.push((place, ListingControl::Linkage(linkage)));
-        }
-    }
-
-    /// Records the rows of a text that produces bytes, since the listing shows the bytes of each
-    /// line beside it. ZASM writes a byte when it has found the next one.
-    pub(super) fn record_text(&mut self, start: u32, text: &[u8], before: u32) {
-        if !self.options.listing {
-            return;
-        }
-        for (at, byte) in (0..).zip(text) {
-            let (offset, bytes) = (start + at, before + at);
-            self.record_byte(offset, bytes.saturating_sub(1), BYTES_A_ROW);
-            let ends = match byte {
-                b'\r' => text.get(at as usize + 1) == Some(&b'\n'),
-                b'\n' => !text[..at as usize].ends_with(b"\r"),
-                _ => false,
-            };
-            if ends {
-                self.record_break(offset, bytes, false);
-            }
-        }
-    }
-
-    /// Records the offset at which byte number `index` of the statement is written, if it begins a
-    /// row.
-    pub(super) fn record_byte(&mut self, offset: u32, index: u32, bytes_a_row: u32) {
-        let in_row = index.saturating_sub(self.recorder.row_start);
-        if self.options.listing && in_row > 0 && in_row.is_multiple_of(bytes_a_row) {
-            self.record_break(offset, index, true);
-        }
-    }
-
-    fn record_break(&mut self, offset: u32, bytes: u32, is_full: bool) {
-        let statement = self.recorder.listing.lines.len() as u32;
-        self.recorder.listing.breaks.push(RowBreak { statement, offset, bytes, is_full });
-        self.recorder.row_start = bytes;
-    }
-
-    pub(super) fn records_references(&self) -> bool {
-        self.options.references && self.pass == Pass::Second
-    }
-
-    /// Records the pieces that the text of a macro call consists of.
-    pub(super) fn record_expansion(&mut self, base: u32, pieces: &[TextOrigin]) {
-        let references = &mut self.recorder.references;
-        let first = references.pieces.len() as u32;
-        references.pieces.extend_from_slice(pieces);
-        references.expansions.push(Expansion { base, first });
-    }
-
-    pub(super) fn record_reference(&mut self, name: NameId, span: Span, role: ReferenceRole) {
-        if self.records_references() {
-            self.recorder.unnumbered.push((name, span, role));
-        }
-    }
-
     /// Adds an empty source, as the position of messages about a file that cannot be read.
     pub(super) fn add_placeholder(&mut self, name: &str) -> Span {
         let index = self.sources.add(name.into(), Origin::File, Vec::new());
@@ -330,8 +259,7 @@ impl<'a> Assembler<'a> {
         let mut listing = self.recorder.listing;
         listing.first_pass_error = self.sink.first_pass_error;
         listing.flags = std::mem::take(&mut self.sink.listed_flags);
-        let (mut diagnostics, zasm_error_count) = self.sink.finish();
-        diagnostics.retain(|one| !is_allowed(one, &self.sources));
+        let (diagnostics, zasm_error_count) = self.sink.finish(&self.sources);
         Assembly {
             modules: self.modules,
             object_form: self.object_form,

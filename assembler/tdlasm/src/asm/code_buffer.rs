@@ -4,6 +4,9 @@ use super::value::{BaseId, Value};
 use crate::listing::ListedReloc;
 use crate::module::{FIRST_EXTERNAL, SectionKind};
 
+/// ZASM writes this many zeros for an unknown operator, to leave room for a patch.
+pub(crate) const UNKNOWN_OPERATOR: [u8; 4] = [0; 4];
+
 /// How a value is encoded in the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Field {

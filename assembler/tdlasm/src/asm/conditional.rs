@@ -4,8 +4,9 @@
 //! have no effect. In text that is skipped every bracket counts.
 
 use super::assembler::Assembler;
-use super::pass::{Pass, StatementEnd, StatementResult};
+use super::pass::Pass;
 use super::statement_end::skip_to_next_block;
+use super::statement_end::{StatementEnd, StatementResult};
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::references::ReferenceRole;
 use crate::source::Span;
@@ -32,9 +33,8 @@ pub(super) fn conditional(
         return Ok(StatementEnd::CheckRest);
     }
     if cursor.peek() == Some(b'[') {
-        return Ok(enter_blocks(asm, holds, cursor));
-    }
-    if !holds {
+        enter_blocks(asm, holds, cursor);
+    } else if !holds {
         asm.next_line(cursor);
     }
     Ok(StatementEnd::LineDone)
@@ -65,7 +65,8 @@ fn evaluate_condition(
         Condition::GreaterEqual => compare_with_zero(asm, cursor, |number| number >= 0),
         Condition::Less => compare_with_zero(asm, cursor, |number| number < 0),
         Condition::LessEqual => compare_with_zero(asm, cursor, |number| number <= 0),
-        Condition::FirstPass | Condition::SecondPass => Ok(is_pass(asm, condition)),
+        Condition::FirstPass => Ok(asm.pass == Pass::First),
+        Condition::SecondPass => Ok(asm.pass == Pass::Second),
         Condition::Defined => Ok(is_defined(asm, cursor)),
         Condition::NotDefined => Ok(!is_defined(asm, cursor)),
         Condition::Blank => Ok(is_blank_text(asm, cursor)),
@@ -94,11 +95,6 @@ fn compare_with_zero(
     Ok(test(value.number as i16))
 }
 
-fn is_pass(asm: &Assembler<'_>, condition: Condition) -> bool {
-    let is_first = asm.pass == Pass::First;
-    is_first == (condition == Condition::FirstPass)
-}
-
 fn is_defined(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
     cursor.skip_blanks();
     let rest = cursor.rest();
@@ -113,7 +109,7 @@ fn is_defined(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
         return true;
     }
     let name = asm.names.intern(word);
-    asm.record_reference(
+    asm.recorder.reference(
         name,
         cursor.since(cursor.offset() - word.len() as u32),
         ReferenceRole::Use,
@@ -173,19 +169,18 @@ fn text_argument(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Option<Spa
 }
 
 /// Enters the block for the condition. The cursor is at the `[` of the true block.
-fn enter_blocks(asm: &mut Assembler<'_>, holds: bool, cursor: &mut Cursor<'_>) -> StatementEnd {
+fn enter_blocks(asm: &mut Assembler<'_>, holds: bool, cursor: &mut Cursor<'_>) {
     if holds {
         cursor.advance(1);
-        asm.input.open_block();
-        return StatementEnd::LineDone;
+        return asm.input.open_block();
     }
     if !asm.skip_block(cursor) {
-        return StatementEnd::LineDone;
+        return;
     }
     let mut ahead = cursor.clone();
     skip_to_next_block(&mut ahead);
-    // Uses a copy of the cursor: without a second block the cursor must stay after the first,
-    // where blanks and line ends are significant.
+    // Uses a copy of the cursor: what follows a skipped block without a second one is a separate
+    // statement, in which blanks and line ends are significant.
     if ahead.peek() == Some(b'[') {
         let gap = Span::new(cursor.offset(), ahead.offset());
         *cursor = ahead;
@@ -194,8 +189,5 @@ fn enter_blocks(asm: &mut Assembler<'_>, holds: bool, cursor: &mut Cursor<'_>) -
         if asm.spans_lines(gap) {
             asm.sink.next_row();
         }
-        return StatementEnd::LineDone;
     }
-    // What follows a skipped block is a separate statement.
-    StatementEnd::LineDone
 }

@@ -6,7 +6,7 @@ use crate::references::ReferenceRole;
 use crate::source::Span;
 
 use super::assembler::Assembler;
-use super::macros::Macro;
+use super::macro_definition::Macro;
 use super::name_table::NameId;
 use super::name_table::{BuiltIn, NameEntry, TableEntryKind};
 use super::pass::Pass;
@@ -24,7 +24,7 @@ impl Assembler<'_> {
         if !is_reserved && entry.symbol.is_assignable(kind) {
             return true;
         }
-        self.record_reference(name, span, ReferenceRole::Definition);
+        self.recorder.reference(name, span, ReferenceRole::Definition);
         self.names.is_location_counter_assigned |= entry.is_location_counter();
         self.names[name].is_multiply_defined = true;
         self.report_redefinition(name, &entry, span);
@@ -36,7 +36,7 @@ impl Assembler<'_> {
 
     /// Defines a symbol, unless it is defined already.
     pub(super) fn define(&mut self, name: NameId, value: Value, kind: SymbolKind, span: Span) {
-        self.record_reference(name, span, ReferenceRole::Definition);
+        self.recorder.reference(name, span, ReferenceRole::Definition);
         self.names.add_symbol(name);
         let entry = self.names[name];
         if kind == SymbolKind::Label && entry.is_location_counter() {

@@ -4,8 +4,8 @@ use std::iter;
 
 use super::options::Options;
 use super::pass::Pass;
-use crate::diag::{Diagnostic, DiagnosticCode, Severity};
-use crate::source::Span;
+use crate::diag::{Diagnostic, DiagnosticCode, Severity, render};
+use crate::source::{SourceMap, Span};
 
 /// Errors beyond this number are dropped.
 const MAX_ERRORS: usize = 100;
@@ -176,14 +176,41 @@ impl<'a> DiagnosticSink<'a> {
         self.counts.flags
     }
 
-    /// Returns the diagnostics sorted by position, and the number of flags that ZASM counts.
-    pub(super) fn finish(mut self) -> (Vec<Diagnostic>, usize) {
+    /// Returns the diagnostics that no comment allows, sorted by position, and the number of flags
+    /// that ZASM counts.
+    pub(super) fn finish(mut self, sources: &SourceMap) -> (Vec<Diagnostic>, usize) {
         // A message about a whole module precedes those about its first byte.
         self.diagnostics.sort_by_key(|found| {
             let about_module = found.code == DiagnosticCode::Overwrite;
             (found.span.start, !about_module, found.severity == Severity::Warning)
         });
         self.diagnostics.dedup();
+        self.diagnostics.retain(|one| !is_allowed(one, sources));
         (self.diagnostics, self.counts.flags)
     }
+}
+
+/// Returns `true` if a comment on the line of a lint, or alone on the line above, allows it.
+pub(super) fn is_allowed(diagnostic: &Diagnostic, sources: &SourceMap) -> bool {
+    if diagnostic.code.error_flag().is_some() {
+        return false;
+    }
+    let start = render::in_file(diagnostic.span, sources).start;
+    let place = sources.location(start);
+    let line = |number: u32| {
+        let at = place.source.base + place.source.line_start(number);
+        sources.slice(sources.rest_of_line(at)).trim_ascii()
+    };
+    let names = |line: &[u8]| {
+        let comment =
+            line.iter().rposition(|byte| *byte == b';').map_or(&line[..0], |at| &line[at + 1..]);
+        let text = String::from_utf8_lossy(comment).to_ascii_lowercase();
+        let mut words = text.split([' ', '\t', ',']).filter(|word| !word.is_empty());
+        words.next() == Some("allow")
+            && words.any(|word| {
+                word == diagnostic.code.group() || word.eq_ignore_ascii_case(diagnostic.code.id())
+            })
+    };
+    let above = (place.line > 1).then(|| line(place.line - 1));
+    names(line(place.line)) || above.is_some_and(|line| line.starts_with(b";") && names(line))
 }

@@ -8,7 +8,8 @@ use super::assembler::Assembler;
 use super::code_buffer::Field;
 use super::input::InputChange;
 use super::name_table::Operator;
-use super::pass::{Pass, StatementEnd, StatementResult};
+use super::pass::Pass;
+use super::statement_end::{StatementEnd, StatementResult};
 use super::{conditional, macros};
 use crate::diag::DiagnosticCode;
 use crate::listing::{ListingControl, ListingDirective};
@@ -78,7 +79,7 @@ fn set_object_form(asm: &mut Assembler<'_>, option: ObjectFormOption) {
         ObjectFormOption::Binary(binary) => asm.object_form.binary = binary,
         ObjectFormOption::Linkage(linkage) => {
             form.linkage = linkage;
-            asm.linkage_control(linkage);
+            asm.recorder.control(ListingControl::Linkage(linkage));
         }
         ObjectFormOption::Symbols(symbols) => form.symbols = symbols,
     }
@@ -116,7 +117,7 @@ const TITLE_ROOM: usize = 78;
 /// Reads `.TITLE` or `.SBTTL`.
 fn heading(asm: &mut Assembler<'_>, directive: Directive, cursor: &mut Cursor<'_>) {
     let text = title(asm, cursor);
-    asm.control(match directive {
+    asm.recorder.control(match directive {
         Directive::Title => ListingControl::Title(text),
         _ => ListingControl::Subtitle(text),
     });
@@ -181,7 +182,7 @@ fn title_below(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> String {
 fn listing_directive(asm: &mut Assembler<'_>, first: ListingDirective, cursor: &mut Cursor<'_>) {
     let mut next = Some(first);
     while let Some(directive) = next {
-        asm.control(ListingControl::Directive(directive));
+        asm.recorder.control(ListingControl::Directive(directive));
         let is_save = directive == ListingDirective::Save;
         next = if is_save { next_listing_directive(asm, cursor) } else { None };
     }

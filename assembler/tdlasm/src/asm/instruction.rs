@@ -9,7 +9,7 @@ use super::assembler::Assembler;
 use super::lints;
 use super::name_table::BuiltIn;
 use super::options::Cpu;
-use super::pass::{StatementEnd, StatementResult};
+use super::statement_end::{StatementEnd, StatementResult};
 use super::value::Value;
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::isa::{FORMS, Form, Prefix, Register, Slot};
@@ -23,14 +23,14 @@ const UNWRITTEN_OPERAND: &str = "missing operand; its bytes are not written";
 /// An operand, with what the choice of the form depends on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Operand {
-    pub(super) register: Option<Register>,
+    register: Option<Register>,
     index: Option<Prefix>,
     /// The value of an immediate operand or a displacement.
     value: Option<Value>,
     span: Span,
     missing: bool,
     /// Whether the operand contains `.`.
-    pub(super) uses_location: bool,
+    uses_location: bool,
 }
 
 impl Operand {
@@ -96,7 +96,8 @@ pub(super) fn instruction(
         }
         None => encode::encode_mismatched(asm, plain, &operands),
     }
-    lints::track_flow(asm, form.unwrap_or(plain), &operands[0]);
+    let Operand { register, uses_location, .. } = operands[0];
+    lints::track_flow(asm, form.unwrap_or(plain), register, uses_location);
     Ok(StatementEnd::CheckRest)
 }
 

@@ -4,13 +4,14 @@
 //! line above, hides the lint of that name there.
 
 use super::assembler::{Assembler, Assembly};
-use super::instruction::Operand;
+use super::diagnostics::is_allowed;
+use super::flow::FlowFault;
 use super::name_table::{BuiltIn, NameId};
 use super::pass::Pass;
-use crate::diag::{Diagnostic, DiagnosticCode, Severity, render};
-use crate::isa::{FORMS, Form, Prefix, Register, Slot};
+use crate::diag::{Diagnostic, DiagnosticCode, Severity};
+use crate::isa::{FORMS, Form, Register, Slot};
 use crate::references::{NameKind, ReferenceRole, References};
-use crate::source::{Origin, SourceMap, Span};
+use crate::source::{Origin, Span};
 use crate::syntax::Cursor;
 use crate::syntax::expr::{Expr, Op};
 
@@ -26,82 +27,23 @@ const CONSTANT_FORMS: [(&str, &str); 9] = [
     ("ORA", "ORI"),
     ("CMP", "CPI"),
 ];
-/// A depth that no pushes make positive: SP was set, or its top changed.
-const ANOTHER_STACK: i32 = i32::MIN / 2;
-/// How many instructions a jump to `.+n` may skip.
-const SKIPPED_BY_JUMP: u8 = 3;
-
-/// What the straight path of instructions since the last label or directive has done.
-#[derive(Debug, Default)]
-pub(super) struct Flow {
-    /// Whether the last instruction was an unconditional jump or return.
-    after_jump: bool,
-    /// The number of instructions that an earlier jump to `.+n` may still reach.
-    skippable_instructions: u8,
-    /// The number of pushes less that of pops, and the last push.
-    depth: i32,
-    pushed: Span,
-    /// The opcode of the last instruction.
-    opcode: u8,
-    /// The open texts and blocks.
-    nesting: (usize, usize),
-}
-
-impl Flow {
-    /// A label or directive: others may jump here, or bytes of any meaning follow.
-    pub(super) fn restart(&mut self) {
-        *self = Self::default();
-    }
-}
-
-/// Returns `true` for RET, RETN and RETI.
-fn is_return(form: &Form) -> bool {
-    matches!((form.prefix, form.opcode), (Prefix::None, 0xC9) | (Prefix::Ed, 0x45 | 0x4D))
-}
-
-/// Follows the straight path over an instruction.
-pub(super) fn track_flow(asm: &mut Assembler<'_>, form: &Form, first: &Operand) {
+/// Follows the straight path over an instruction, whose first operand is a register or contains `.`.
+pub(super) fn track_flow(
+    asm: &mut Assembler<'_>,
+    form: &Form,
+    register: Option<Register>,
+    uses_location: bool,
+) {
     if asm.pass == Pass::First {
         return; // It reports nothing.
     }
-    let span = asm.statement.operator;
-    let nesting = asm.input.nesting();
+    let (span, nesting) = (asm.statement.operator, asm.input.nesting());
     let flow = &mut asm.module.flow;
-    if flow.nesting != nesting {
-        *flow = Flow { nesting, ..Flow::default() };
-    }
-    let is_dead = std::mem::take(&mut flow.after_jump) && flow.skippable_instructions == 0;
-    flow.skippable_instructions = flow.skippable_instructions.saturating_sub(1);
-    let last = std::mem::replace(&mut flow.opcode, form.opcode);
-    // Tables of jumps, and room for patches.
-    if is_dead && !matches!(form.opcode, 0xC3 | 0x18 | 0xC9 | 0x00) {
-        report_unreachable(asm);
-    }
-    let flow = &mut asm.module.flow;
-    let is_base = matches!(form.prefix, Prefix::None | Prefix::X | Prefix::Y);
-    match form.opcode {
-        // The address of a later return is pushed as well, mostly right behind its LXI.
-        0xC5 | 0xE5 if is_base => {
-            let is_address = matches!(last, 0x01 | 0x21);
-            flow.depth = if is_address { ANOTHER_STACK } else { flow.depth + 1 };
-            flow.pushed = span;
-        }
-        0xC1 | 0xE1 if is_base => flow.depth -= 1,
-        0xF9 | 0xE3 if is_base => flow.depth = ANOTHER_STACK,
-        0x7B if form.prefix == Prefix::Ed => flow.depth = ANOTHER_STACK,
-        _ if first.register == Some(Register::Sp) => flow.depth = ANOTHER_STACK,
-        0xE9 if is_base => (flow.after_jump, flow.depth) = (true, 0),
-        0xC3 | 0x18 if form.prefix == Prefix::None => (flow.after_jump, flow.depth) = (true, 0),
-        0xC9 | 0x45 | 0x4D if is_return(form) => {
-            flow.after_jump = true;
-            if std::mem::take(&mut flow.depth) > 0 && !matches!(last, 0xC5 | 0xE5) {
-                report_unbalanced(asm);
-            }
-        }
-        _ => {}
-    }
-    if matches!(form.slots[0], Slot::Word | Slot::Relative) && first.uses_location {
-        asm.module.flow.skippable_instructions = SKIPPED_BY_JUMP;
+    let found = flow.follow(form, register, uses_location, span, nesting);
+    match found {
+        Some(FlowFault::Unreachable) => report_unreachable(asm),
+        Some(FlowFault::Unbalanced) => report_unbalanced(asm),
+        None => {}
     }
 }
 
@@ -274,29 +216,4 @@ pub(super) fn report_unused_labels(assembly: &mut Assembly, severity: Severity) 
     let sources = &assembly.sources;
     assembly.diagnostics.retain(|one| !is_allowed(one, sources));
     assembly.diagnostics.sort_by_key(|one| one.span.start);
-}
-
-/// Returns `true` if a comment on the line of a lint, or alone on the line above, allows it.
-pub(super) fn is_allowed(diagnostic: &Diagnostic, sources: &SourceMap) -> bool {
-    if diagnostic.code.error_flag().is_some() {
-        return false;
-    }
-    let start = render::in_file(diagnostic.span, sources).start;
-    let place = sources.location(start);
-    let line = |number: u32| {
-        let at = place.source.base + place.source.line_start(number);
-        sources.slice(sources.rest_of_line(at)).trim_ascii()
-    };
-    let names = |line: &[u8]| {
-        let comment =
-            line.iter().rposition(|byte| *byte == b';').map_or(&line[..0], |at| &line[at + 1..]);
-        let text = String::from_utf8_lossy(comment).to_ascii_lowercase();
-        let mut words = text.split([' ', '\t', ',']).filter(|word| !word.is_empty());
-        words.next() == Some("allow")
-            && words.any(|word| {
-                word == diagnostic.code.group() || word.eq_ignore_ascii_case(diagnostic.code.id())
-            })
-    };
-    let above = (place.line > 1).then(|| line(place.line - 1));
-    names(line(place.line)) || above.is_some_and(|line| line.starts_with(b";") && names(line))
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::assembler::Assembler;
 use super::code_buffer::{CodeBuffer, WordReloc, kind_of};
+use super::macro_definition::Macro;
 use super::name_table::{NameEntry, NameId};
 use super::pass::Pass;
 use super::symbol::Symbol as State;
@@ -14,6 +15,7 @@ use crate::module::{
     Base, Binding, CodeChunk, Module, Overlay, Place, Reloc, RelocKind, RelocValue, Section,
     SectionKind, SourceOrderModule, Symbol, SymbolValue, TableSymbol, Target,
 };
+use crate::references::{Name, NameKind, Reference};
 use crate::source::Span;
 
 impl Assembler<'_> {
@@ -229,4 +231,44 @@ impl Assembler<'_> {
 fn is_in_table(name: &NameEntry) -> bool {
     let known = name.symbol.is_defined() || name.has_undefined_use;
     known && !name.is_local && name.built_in.is_none()
+}
+
+impl Assembler<'_> {
+    /// Adds the names of the finished module, and its references, to the result.
+    pub(super) fn finish_references(&mut self) {
+        let references = &mut self.recorder.references;
+        let first = references.names.len() as u32;
+        let module = self.modules.len() as u32;
+        references.names.extend(self.names.iter().map(|(id, name)| Name {
+            spelling: self.names.spelling(id),
+            kind: kind(name, &self.names.macros),
+            value: value(name),
+            exported: name.exported || name.is_library_entry,
+            local: name.is_local,
+            module,
+        }));
+        let open = std::mem::take(&mut self.recorder.unnumbered).into_iter();
+        let renumbered = |(name, span, role)| Reference { name: first + name, span, role };
+        references.entries.extend(open.map(renumbered));
+    }
+}
+
+fn kind(name: &NameEntry, macros: &[Arc<Macro>]) -> NameKind {
+    match name.symbol {
+        _ if name.macro_index.is_some_and(|index| (index as usize) < macros.len()) => {
+            NameKind::Macro
+        }
+        State::Label(_) => NameKind::Label,
+        State::Constant(_) => NameKind::Constant,
+        State::Variable(_) => NameKind::Variable,
+        State::External(_) => NameKind::External,
+        State::Undefined if name.built_in.is_some() || name.operator.is_some() => {
+            NameKind::Language
+        }
+        State::Undefined => NameKind::Undefined,
+    }
+}
+
+fn value(name: &NameEntry) -> Option<RelocValue> {
+    name.symbol.value().filter(|_| !name.symbol.is_external()).map(Value::reloc_value)
 }

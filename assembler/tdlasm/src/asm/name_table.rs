@@ -5,7 +5,7 @@ use smol_str::SmolStr;
 use std::sync::Arc;
 
 use super::input::StatementPlace;
-use super::macros::Macro;
+use super::macro_definition::Macro;
 use super::options::Options;
 use super::pass::Pass;
 use super::symbol::{DefinedIn, Definition, Symbol, SymbolKind};
@@ -314,6 +314,14 @@ impl NameTable {
         kept.iter().map(|byte| char::from(byte.to_ascii_uppercase())).collect()
     }
 
+    #[cold]
+    fn add_global(&mut self, code: u32) -> NameId {
+        let id = self.entries.len() as NameId;
+        self.globals.insert(code, id);
+        self.entries.push(NameEntry { code, ..NameEntry::default() });
+        id
+    }
+
     fn intern_local(&mut self, code: u32) -> NameId {
         let next = self.entries.len() as NameId;
         *self.locals.entry((self.scope, code)).or_insert_with(|| {
@@ -333,11 +341,10 @@ impl Intern for NameTable {
         if name.starts_with(b"..") {
             return self.intern_local(code);
         }
-        let next = self.entries.len() as NameId;
-        *self.globals.entry(code).or_insert_with(|| {
-            self.entries.push(NameEntry { code, ..NameEntry::default() });
-            next
-        })
+        match self.globals.get(&code) {
+            Some(known) => *known,
+            None => self.add_global(code),
+        }
     }
 }
 

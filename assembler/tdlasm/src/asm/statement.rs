@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::assembler::Assembler;
-use super::code_buffer::Field;
+use super::code_buffer::{Field, UNKNOWN_OPERATOR};
 use super::input::{Frame, FrameKind, StatementPlace};
 use super::name_table::NameId;
 use super::name_table::Operator;
-use super::pass::{Pass, StatementAbort, StatementEnd, StatementResult};
+use super::pass::Pass;
+use super::statement_end::{StatementAbort, StatementEnd, StatementResult};
 use super::suggestions::{is_foreign, suggest_label, suggest_operator};
 use super::symbol::{Symbol, SymbolKind};
 use super::value::Value;
@@ -21,8 +22,6 @@ use crate::syntax::{Cursor, lex};
 
 /// Words in messages are cut to this length.
 const MAX_SHOWN: usize = 40;
-/// ZASM writes this many zeros for an unknown operator, to leave room for a patch.
-pub(super) const UNKNOWN_OPERATOR: [u8; 4] = [0; 4];
 
 impl Assembler<'_> {
     pub(super) fn read_frames(&mut self) -> StatementResult {
@@ -60,14 +59,18 @@ impl Assembler<'_> {
         }
         let start = cursor.offset();
         let place = self.statement.place;
-        self.recorder.statement = ListingLine {
-            address: self.code.location().reloc_value(),
-            // `.PRGEND` belongs to the module that it ends.
-            module: self.modules.len() as u32,
-            depth: self.input.macro_depth() as u32,
-            ..ListingLine::default()
-        };
-        self.recorder.row_start = 0;
+        // Without a listing only the line table needs it: whether the bytes are an instruction's.
+        self.recorder.statement.clocks = None;
+        if self.options.listing {
+            self.recorder.statement = ListingLine {
+                address: self.code.location().reloc_value(),
+                // `.PRGEND` belongs to the module that it ends.
+                module: self.modules.len() as u32,
+                depth: self.input.macro_depth() as u32,
+                ..ListingLine::default()
+            };
+            self.recorder.row_start = 0;
+        }
         self.fields(cursor)?;
         if let (true, Some((pos, count))) =
             (self.options.lines, self.code.written_since(checkpoint))
@@ -262,7 +265,7 @@ impl Assembler<'_> {
     /// Reads a value from the console, once (`NAME =\`).
     fn ask_console(&mut self, name: NameId, span: Span, cursor: &mut Cursor<'_>) {
         let prompt = self.text(cursor);
-        self.record_reference(name, span, ReferenceRole::Definition);
+        self.recorder.reference(name, span, ReferenceRole::Definition);
         let entry = self.names[name];
         let predefined = entry.place.is_none() && matches!(entry.symbol, Symbol::Constant(_));
         if predefined {
@@ -312,7 +315,7 @@ impl Assembler<'_> {
         self.statement.operator = span;
         let entry = &self.names[name];
         if let Some(index) = entry.macro_index {
-            self.record_reference(name, span, ReferenceRole::Use);
+            self.recorder.reference(name, span, ReferenceRole::Use);
             macros::call(self, index, span, cursor)?;
             return Ok(StatementEnd::LineDone);
         }
@@ -324,7 +327,7 @@ impl Assembler<'_> {
                 Ok(StatementEnd::CheckRest)
             }
             None if entry.symbol.is_defined() || entry.built_in.is_some() => {
-                self.record_reference(name, span, ReferenceRole::Use);
+                self.recorder.reference(name, span, ReferenceRole::Use);
                 lints::lint_symbol_as_operator(self, name, span, cursor.rest());
                 self.value_word(name, Expr::symbol(name, span))?;
                 Ok(StatementEnd::CheckRest)

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::checksum::{Checksum, WrittenChecksum};
+use super::checksum::WrittenChecksum;
+use super::layout::Checksum;
 use super::lines::LineTable;
 use super::placement::PlacedSection;
 use super::symbols::{LinkedSymbol, SymbolTable};

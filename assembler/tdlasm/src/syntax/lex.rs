@@ -122,6 +122,12 @@ pub fn radix_prefix(input: &[u8]) -> Parsed<'_, u8> {
         .parse_complete(input)
 }
 
+/// Returns hexadecimal digits as a number, which begins with a decimal digit.
+pub fn hexadecimal(digits: &str) -> String {
+    let zero = if digits.starts_with(|first: char| first.is_ascii_digit()) { "" } else { "0" };
+    format!("{zero}{digits}H")
+}
+
 /// Returns the radix of a radix letter or point.
 pub fn radix_of(letter: u8) -> Option<u8> {
     match letter.to_ascii_uppercase() {

@@ -2,7 +2,7 @@
 
 use super::super::assembler::Assembler;
 use super::super::code_buffer::{CodeCheckpoint, Field};
-use super::super::pass::{StatementEnd, StatementResult};
+use super::super::statement_end::{StatementEnd, StatementResult};
 use super::misses_operand;
 use crate::calendar::civil_date;
 use crate::diag::{Diagnostic, DiagnosticCode};
@@ -54,7 +54,7 @@ fn record_byte(
 ) {
     if asm.options.listing {
         let written = asm.code.count_since(before);
-        asm.record_byte(cursor.offset(), written, bytes_a_row);
+        asm.recorder.byte(cursor.offset(), written, bytes_a_row);
     }
 }
 
@@ -101,13 +101,13 @@ pub(super) fn write_texts(
         return Ok(());
     };
     let offset = cursor.offset();
-    asm.record_byte(offset, count - 1, BYTES_A_ROW);
+    asm.recorder.byte(offset, count - 1, BYTES_A_ROW);
     match end {
         // ZASM writes no terminator after an error.
         _ if lost || broken => {}
         TextTerminator::Plain => {}
         TextTerminator::Zero => {
-            asm.record_byte(offset, count, BYTES_A_ROW);
+            asm.recorder.byte(offset, count, BYTES_A_ROW);
             asm.code.write(&[0]);
         }
         TextTerminator::Marked => *asm.code.byte(first, count - 1) |= 0x80,
@@ -136,7 +136,7 @@ fn write_delimited(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>, so_far: u32
     let start = cursor.here();
     match cursor.take_lines(lex::delimited_text) {
         Some(text) => {
-            asm.record_text(start.start + 1, text, so_far);
+            asm.recorder.text(start.start + 1, text, so_far);
             asm.code.write(text);
             asm.update_place(cursor);
         }
@@ -167,7 +167,7 @@ fn write_bracketed_byte(
     } else {
         let written = asm.code.count_since(first);
         let previous = written.saturating_sub(1);
-        asm.record_byte(cursor.offset(), previous, BYTES_A_ROW);
+        asm.recorder.byte(cursor.offset(), previous, BYTES_A_ROW);
         asm.emit_expression(&expr, Field::Byte)?;
     }
     let closed = cursor.eat(b']');
@@ -247,6 +247,6 @@ pub(super) fn write_time(asm: &mut Assembler<'_>) {
 
 fn write_build_time(asm: &mut Assembler<'_>, format: fn(u64) -> String) {
     let text = asm.options.build_time.map_or(" ".repeat(8), format);
-    asm.record_byte(asm.statement.operator.end, BYTES_A_ROW, BYTES_A_ROW);
+    asm.recorder.byte(asm.statement.operator.end, BYTES_A_ROW, BYTES_A_ROW);
     asm.code.write(text.as_bytes());
 }

@@ -2,7 +2,8 @@
 
 use super::super::assembler::Assembler;
 use super::super::name_table::{BuiltIn, NameId, Operator, TableEntryKind};
-use super::super::pass::{Pass, StatementEnd};
+use super::super::pass::Pass;
+use super::super::statement_end::StatementEnd;
 use super::super::symbol::SymbolKind;
 use super::super::value::{BaseId, Value};
 use super::misses_operand;
@@ -26,11 +27,11 @@ pub(super) fn link_names(
         let Some((name, at)) = name_operand(asm, 1, cursor) else { return StatementEnd::CheckRest };
         match directive {
             Directive::External => {
-                asm.record_reference(name, at, ReferenceRole::Declaration);
+                asm.recorder.reference(name, at, ReferenceRole::Declaration);
                 asm.declare_external(name, at);
             }
             _ => {
-                asm.record_reference(name, at, ReferenceRole::Use);
+                asm.recorder.reference(name, at, ReferenceRole::Use);
                 asm.export_declared(name, at, directive == Directive::Entry);
             }
         }
@@ -61,7 +62,7 @@ fn name_operand(
 /// Reads `.SYN old,new` and the like.
 pub(super) fn synonym(asm: &mut Assembler<'_>, kind: Synonym, cursor: &mut Cursor<'_>) {
     let Some((old, at)) = name_operand(asm, 1, cursor) else { return };
-    asm.record_reference(old, at, ReferenceRole::Use);
+    asm.recorder.reference(old, at, ReferenceRole::Use);
     let Some(meaning) = meaning(asm, kind, old) else {
         let message = "cannot be renamed: no such symbol, macro or operator";
         return asm.symbol_error(DiagnosticCode::Undefined, old, at, message);
@@ -71,7 +72,7 @@ pub(super) fn synonym(asm: &mut Assembler<'_>, kind: Synonym, cursor: &mut Curso
         return;
     }
     let Some((new, place)) = name_operand(asm, 2, cursor) else { return };
-    asm.record_reference(new, place, ReferenceRole::Definition);
+    asm.recorder.reference(new, place, ReferenceRole::Definition);
     if asm.pass == Pass::First && matches!(meaning, Meaning::Symbol(..)) {
         // The copy of a multiply defined symbol is multiply defined, too.
         asm.names[new].is_multiply_defined |= asm.names[old].is_multiply_defined;

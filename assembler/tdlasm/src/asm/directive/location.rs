@@ -3,7 +3,7 @@
 use super::super::assembler::Assembler;
 use super::super::input::InputChange;
 use super::super::lints;
-use super::super::pass::{StatementEnd, StatementResult};
+use super::super::statement_end::{StatementEnd, StatementResult};
 use super::misses_operand;
 use crate::diag::{Diagnostic, DiagnosticCode, Subject};
 use crate::listing::ListingControl;
@@ -129,7 +129,7 @@ pub(super) fn ident(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) {
     match cursor.take(lex::symbol) {
         Some(name) => {
             let name = String::from_utf8_lossy(name).to_ascii_uppercase();
-            asm.control(ListingControl::Ident(name.clone()));
+            asm.recorder.control(ListingControl::Ident(name.clone()));
             asm.recorder.statement.control = false;
             asm.names.module_name = Some(name);
         }

@@ -6,8 +6,8 @@ use super::super::options::{ListedMacros, ListingControl, ListingDirective, List
 use super::super::statement::{Listing, ListingLine, RowBreak};
 use super::marks::Marks;
 use super::page::Pages;
-use super::row::PrintedRow;
-use super::{code, symbols};
+use super::row::{PrintedRow, code_columns};
+use super::symbols;
 use crate::module::{Module, RelocValue, SourceOrderModule};
 use crate::source::{Origin, Source, SourceMap};
 
@@ -382,7 +382,7 @@ impl<'a> Echo<'a> {
         let start = self.assembled(line.module).filter(|_| line.start).map(|module| module.start);
         let label = line.labelled.then_some(address);
         let place = (!bytes.is_empty()).then_some(address);
-        let code = code::row(line, bytes, &self.options);
+        let code = code_columns(line, bytes, &self.options);
         self.row.take_code(label.or(start).or(line.value).or(place), code);
     }
 

@@ -1,7 +1,7 @@
 //! The symbol table at the end of a module.
 
 use super::page::Pages;
-use super::reloc_mark::reloc_mark;
+use super::row::reloc_mark;
 use crate::module::{RelocValue, SourceOrderModule, TableSymbol};
 use crate::syntax::lex::RADIX40;
 
