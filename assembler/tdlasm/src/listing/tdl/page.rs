@@ -15,6 +15,7 @@ const NAME_LENGTH: usize = 6;
 const UNNAMED: &str = ".MAIN.";
 
 /// The pages so far, and the heading of the next one.
+#[derive(Default)]
 pub(super) struct Pages {
     text: String,
     program: String,
@@ -30,16 +31,7 @@ pub(super) struct Pages {
 
 impl Pages {
     pub(super) fn new(program: &str, first: usize) -> Self {
-        Self {
-            text: String::new(),
-            program: program.to_owned(),
-            ident: String::new(),
-            title: String::new(),
-            subtitle: String::new(),
-            named: true,
-            number: first,
-            used: None,
-        }
+        Self { program: program.to_owned(), named: true, number: first, ..Self::default() }
     }
 
     /// Begins a module. Its name is known from the first pass; titles are not.
