@@ -23,7 +23,7 @@ pub use program::Program;
 pub use symbol_file::{SymbolLineError, parse_symbol_file};
 pub use symbols::{LinkedSymbol, SymbolTable};
 
-use crate::image::{Image, ImageRun};
+use crate::image::Image;
 use crate::module::Module;
 
 use error::Errors;
@@ -58,11 +58,11 @@ pub fn link(modules: &[Module], layout: &Layout) -> Result<Program, LinkErrors> 
 }
 
 fn gather(mut runs: Vec<PlacedRun>, symbols: &SymbolTable, errors: &mut Errors) -> Image {
-    runs.retain(|run| !run.bytes.is_empty());
-    runs.sort_by_key(|run| run.address);
+    runs.retain(|placed| !placed.run.bytes.is_empty());
+    runs.sort_by_key(|placed| placed.run.address);
     for pair in runs.windows(2) {
-        let address = pair[1].address;
-        let end = pair[0].end().min(pair[1].end());
+        let address = pair[1].run.address;
+        let end = pair[0].run.end().min(pair[1].run.end());
         if end > u32::from(address) {
             errors.push(|| LinkError::Overlap {
                 bytes: end - u32::from(address),
@@ -71,5 +71,5 @@ fn gather(mut runs: Vec<PlacedRun>, symbols: &SymbolTable, errors: &mut Errors) 
             });
         }
     }
-    Image::new(runs.into_iter().map(|run| ImageRun { address: run.address, bytes: run.bytes }))
+    Image::new(runs.into_iter().map(|placed| placed.run))
 }

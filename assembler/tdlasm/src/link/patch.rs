@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::error::{Errors, LinkError, Site};
 use super::placement::Placement;
 use super::symbols::SymbolTable;
+use crate::image::ImageRun;
 use crate::module::{Base, Module, Reloc, RelocKind, Section};
 
 /// The number of uses shown for an undefined symbol, and of undefined symbols with uses shown.
@@ -16,14 +17,7 @@ const NAMES_SHOWN: usize = 100;
 /// A run of bytes at its final address, and the module that owns it.
 pub(super) struct PlacedRun {
     pub(super) module: usize,
-    pub(super) address: u16,
-    pub(super) bytes: Vec<u8>,
-}
-
-impl PlacedRun {
-    pub(super) fn end(&self) -> u32 {
-        u32::from(self.address) + self.bytes.len() as u32
-    }
+    pub(super) run: ImageRun,
 }
 
 /// Returns the bytes of all sections at their addresses, with every field patched.
@@ -56,8 +50,7 @@ pub(super) fn patched_runs(
             }
             runs.extend(section.runs.iter().zip(bytes).map(|(run, bytes)| PlacedRun {
                 module: number,
-                address: base.wrapping_add(run.offset),
-                bytes,
+                run: ImageRun { address: base.wrapping_add(run.offset), bytes },
             }));
         }
     }
