@@ -177,14 +177,14 @@ impl Analysis {
     }
 
     /// Returns the bytes of the instruction at an offset, for each time that it was assembled.
-    pub(super) fn assembled_at(&self, path: &Path, offset: usize) -> Vec<ListingLine<'_>> {
+    pub(super) fn assembled_at(&self, path: &Path, offset: usize) -> Vec<&ListingLine> {
         let Some(file) = self.file(path) else { return Vec::new() };
         let texts = self.texts.iter().filter(|(_, one)| *one == file);
         let offsets = texts.map(|(base, _)| base + offset as u32).collect();
         let assembly = &self.assembly;
         let mut offsets = assembly.references.expanded_offsets(offsets);
         offsets.sort_unstable();
-        let holds = |line: &ListingLine<'_>| {
+        let holds = |line: &&ListingLine| {
             let first = offsets.partition_point(|offset| *offset < line.span.start);
             line.clocks.is_some() && offsets.get(first).is_some_and(|one| *one < line.span.end)
         };

@@ -24,7 +24,7 @@ pub(super) fn hints(file: &File<'_>, wanted: lsp_types::Range) -> Vec<InlayHint>
         let Some((_, range)) = place else { continue };
         let line = lines.line(range.start);
         let is_wanted = (wanted.start.line..=wanted.end.line).contains(&(line as u32));
-        if let Some(label) = instruction_label(&one).filter(|_| is_wanted) {
+        if let Some(label) = instruction_label(one).filter(|_| is_wanted) {
             labels.entry(line).or_default().push(label);
         }
     }
@@ -41,7 +41,7 @@ pub(super) fn hints(file: &File<'_>, wanted: lsp_types::Range) -> Vec<InlayHint>
     labels.into_iter().map(hint).collect()
 }
 
-fn instruction_label(line: &ListingLine<'_>) -> Option<String> {
+fn instruction_label(line: &ListingLine) -> Option<String> {
     let clocks = line.clocks?;
     let bytes: Vec<String> = line.bytes.iter().map(|byte| format!("{byte:02X}")).collect();
     let clocks = match clocks.taken == clocks.not_taken {

@@ -124,7 +124,7 @@ fn number(file: &File<'_>, word: &Range<usize>) -> Option<String> {
         false => (digits, radix_at(file, word.start)),
     };
     let (rest, number) = lex::number(digits, radix).ok()?;
-    let is_number = rest.is_empty() && number.fault.is_none();
+    let is_number = rest.is_empty() && !number.has_invalid_digit;
     let spelling = String::from_utf8_lossy(&text[word.clone()]);
     is_number.then(|| format!("`{spelling}`: {}", format_number(number.value)))
 }
@@ -163,14 +163,14 @@ fn operator(file: &File<'_>, field: Field, range: &Range<usize>) -> Option<Strin
     if forms.is_empty() {
         return directive(word);
     }
-    let lines: Vec<ListingLine<'_>> =
+    let lines: Vec<&ListingLine> =
         file.programs().flat_map(|program| program.assembled_at(&file.path, range.start)).collect();
     // If an opcode has two names, the decoder returns the first.
     let same = |one: &&Form, other: &Form| {
         (one.prefix, one.opcode, one.slots) == (other.prefix, other.opcode, other.slots)
     };
     let used = lines.iter().find_map(|line| {
-        let form = decode(line.bytes)?.form;
+        let form = decode(&line.bytes)?.form;
         Some((line, forms.iter().find(|one| same(one, form))?))
     });
     let Some((line, form)) = used else {

@@ -25,9 +25,11 @@ mod definitions;
 mod diagnostics;
 mod directive;
 mod evaluate;
+mod flow;
 mod input;
 mod instruction;
 mod lints;
+mod macro_definition;
 mod macros;
 mod module_builder;
 mod name_table;
@@ -75,7 +77,7 @@ impl Assembler<'_> {
         self.files = files.to_vec();
         for (at, path) in files.iter().enumerate() {
             let opened = self.open_file(path, Origin::File, Span::default());
-            // A file that can't be read has its own message.
+            // A file that cannot be read has its own message.
             self.input.ended = opened.is_none();
             if let Some(frame) = opened {
                 self.input.push(frame);

@@ -168,12 +168,6 @@ pub fn instruction(
     }
 }
 
-/// Formats a number so that it begins with a digit.
 fn hex(value: u16) -> String {
-    let digits = format!("{value:X}H");
-    if digits.starts_with(|first: char| first.is_ascii_alphabetic()) {
-        format!("0{digits}")
-    } else {
-        digits
-    }
+    lex::hexadecimal(&format!("{value:X}"))
 }

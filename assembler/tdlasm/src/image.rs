@@ -27,32 +27,23 @@ impl Image {
     /// Joins runs to an image. Where runs overlap the later one applies. Empty runs, and bytes
     /// beyond FFFFh, are dropped.
     pub fn new(runs: impl IntoIterator<Item = ImageRun>) -> Self {
-        let runs: Vec<ImageRun> = runs.into_iter().filter(|run| !run.bytes.is_empty()).collect();
-        let apart = runs.windows(2).all(|pair| pair[0].end() <= u32::from(pair[1].address));
-        if apart && runs.last().is_none_or(|last| last.end() <= 0x1_0000) {
-            return Self { runs: joined(runs) };
-        }
-        Self::overlaid(runs)
-    }
-
-    /// Joins runs in any order by writing one after the other.
-    fn overlaid(runs: Vec<ImageRun>) -> Self {
         let mut cells: Vec<Option<u8>> = vec![None; 0x1_0000];
         for run in runs {
-            for (cell, byte) in cells[usize::from(run.address)..].iter_mut().zip(&run.bytes) {
-                *cell = Some(*byte);
+            for (cell, byte) in cells[usize::from(run.address)..].iter_mut().zip(run.bytes) {
+                *cell = Some(byte);
             }
         }
-        let mut image = Self::default();
-        for (address, byte) in
-            (0..=u16::MAX).zip(&cells).filter_map(|(at, cell)| Some((at, (*cell)?)))
-        {
-            match image.runs.last_mut() {
-                Some(last) if last.end() == u32::from(address) => last.bytes.push(byte),
-                _ => image.runs.push(ImageRun { address, bytes: vec![byte] }),
+        let mut runs: Vec<ImageRun> = Vec::new();
+        for (address, cell) in (0..=u16::MAX).zip(cells) {
+            match (cell, runs.last_mut()) {
+                (None, _) => {}
+                (Some(byte), Some(last)) if last.end() == u32::from(address) => {
+                    last.bytes.push(byte);
+                }
+                (Some(byte), _) => runs.push(ImageRun { address, bytes: vec![byte] }),
             }
         }
-        image
+        Self { runs }
     }
 
     /// Returns the runs, in ascending order.
@@ -94,18 +85,6 @@ impl Image {
         }
         bytes
     }
-}
-
-/// Joins adjacent runs, which are in ascending order.
-fn joined(runs: Vec<ImageRun>) -> Vec<ImageRun> {
-    let mut joined: Vec<ImageRun> = Vec::with_capacity(runs.len());
-    for run in runs {
-        match joined.last_mut() {
-            Some(last) if last.end() == u32::from(run.address) => last.bytes.extend(run.bytes),
-            _ => joined.push(run),
-        }
-    }
-    joined
 }
 
 impl ImageRun {

@@ -223,14 +223,13 @@ impl Register {
         use Register::{A, B, C, D, E, H, L, M, Psw, Sp, X, Y};
         match (slot, self) {
             (Slot::Source, B | C | D | E | H | L | A) | (Slot::SourceMem, M) => Some(self.value()),
-            (Slot::Dest, B | C | D | E | H | L | A) | (Slot::DestMem, M) => Some(self.value() << 3),
-            (Slot::Pair, B | D | H | Sp) | (Slot::StackPair, B | D | H | Psw) => {
-                Some(self.value() << 3)
-            }
-            (Slot::PairX, B | D | X | Sp) | (Slot::PairY, B | D | Y | Sp) => {
-                Some(self.value() << 3)
-            }
-            (Slot::Pointer, B | D) => Some(self.value() << 3),
+            (Slot::Dest, B | C | D | E | H | L | A)
+            | (Slot::DestMem, M)
+            | (Slot::Pair, B | D | H | Sp)
+            | (Slot::StackPair, B | D | H | Psw)
+            | (Slot::PairX, B | D | X | Sp)
+            | (Slot::PairY, B | D | Y | Sp)
+            | (Slot::Pointer, B | D) => Some(self.value() << 3),
             (Slot::IndexPair, X | Y) => Some(0),
             _ => None,
         }

@@ -5,35 +5,30 @@
 //! linking, [`pull`](crate::archive::pull) selects modules from libraries.
 
 mod checksum;
-mod checksum_writer;
 mod error;
 mod layout;
 mod lines;
-mod map;
 mod patch;
 mod placement;
 mod program;
-mod run;
 mod symbol_file;
 mod symbols;
 
-pub use checksum::{Checksum, ChecksumKind};
-pub use checksum_writer::WrittenChecksum;
+pub use checksum::WrittenChecksum;
 pub use error::{LinkError, LinkErrors, Site};
-pub use layout::{Layout, LayoutError, Region, Rule};
+pub use layout::{Checksum, ChecksumKind, Layout, LayoutError, Region, Rule};
 pub use lines::{LineTable, LinkedLine};
 pub use placement::PlacedSection;
 pub use program::Program;
 pub use symbol_file::{SymbolLineError, parse_symbol_file};
 pub use symbols::{LinkedSymbol, SymbolTable};
 
-use crate::image::{Image, ImageRun};
+use crate::image::Image;
 use crate::module::Module;
 
 use error::Errors;
+use patch::PlacedRun;
 use placement::Placement;
-use run::PlacedRun;
-use symbols::value_of;
 
 /// Links modules in the order given.
 ///
@@ -51,22 +46,23 @@ pub fn link(modules: &[Module], layout: &Layout) -> Result<Program, LinkErrors> 
     let symbols = SymbolTable::new(modules, layout, &placement, &mut errors);
     let runs = patch::patched_runs(modules, &placement, &symbols, &mut errors);
     let mut image = gather(runs, &symbols, &mut errors);
-    let checksums = checksum_writer::write(&mut image, layout, &symbols, &mut errors);
+    let checksums = checksum::write(&mut image, layout, &symbols, &mut errors);
     errors.into_result()?;
-    let entry = modules.iter().enumerate().find_map(|(index, module)| {
-        module.start.and_then(|start| value_of(index, start, &placement, &symbols))
-    });
+    let entry = modules
+        .iter()
+        .enumerate()
+        .find_map(|(index, module)| symbols.value_of(module.start?, (index, module), &placement));
     let sections = placement.sections(modules);
     let lines = LineTable::new(modules, &placement);
     Ok(Program { image, symbols, sections, lines, checksums, entry })
 }
 
 fn gather(mut runs: Vec<PlacedRun>, symbols: &SymbolTable, errors: &mut Errors) -> Image {
-    runs.retain(|run| !run.bytes.is_empty());
-    runs.sort_by_key(|run| run.address);
+    runs.retain(|placed| !placed.run.bytes.is_empty());
+    runs.sort_by_key(|placed| placed.run.address);
     for pair in runs.windows(2) {
-        let address = pair[1].address;
-        let end = pair[0].end().min(pair[1].end());
+        let address = pair[1].run.address;
+        let end = pair[0].run.end().min(pair[1].run.end());
         if end > u32::from(address) {
             errors.push(|| LinkError::Overlap {
                 bytes: end - u32::from(address),
@@ -75,5 +71,5 @@ fn gather(mut runs: Vec<PlacedRun>, symbols: &SymbolTable, errors: &mut Errors) 
             });
         }
     }
-    Image::new(runs.into_iter().map(|run| ImageRun { address: run.address, bytes: run.bytes }))
+    Image::new(runs.into_iter().map(|placed| placed.run))
 }

@@ -1,9 +1,8 @@
 //! Listings: statements with the code that they assembled to.
 
-mod control;
 mod cycles;
 mod modern;
-mod rows;
+mod options;
 mod statement;
 mod tdl;
 
@@ -15,8 +14,8 @@ use crate::module::Module;
 pub use crate::module::RelocValue;
 use crate::source::SourceMap;
 
-pub(crate) use control::{ListingControl, ListingDirective};
-pub(crate) use statement::{BYTES_A_ROW, ListedCode, RowBreak, Statement, WORDS_A_ROW};
+pub(crate) use options::{ListingControl, ListingDirective};
+pub(crate) use statement::{BYTES_A_ROW, RowBreak, WORDS_A_ROW};
 
 /// The listing styles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

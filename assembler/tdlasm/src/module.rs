@@ -1,13 +1,13 @@
 //! Assembled modules: the data that the assembler produces and that object files contain.
 
-mod line_rows;
+mod overlay;
 mod source_order;
 
 use std::sync::Arc;
 
 use smol_str::SmolStr;
 
-pub(crate) use line_rows::{KINDS, RowDeltaState, number_of};
+pub(crate) use overlay::Overlay;
 pub use source_order::{AreaError, CodeChunk, RelocValue, SourceOrderModule, TableSymbol};
 
 /// An assembled module.
@@ -35,6 +35,9 @@ impl Module {
     }
 }
 
+/// The number of the first external as a relocation base; smaller numbers are sections.
+pub(crate) const FIRST_EXTERNAL: u8 = 4;
+
 /// A section, which is an address space of its own until it is placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SectionKind {
@@ -49,6 +52,19 @@ pub enum SectionKind {
 }
 
 impl SectionKind {
+    /// All kinds, by their [`base`](Self::base).
+    pub(crate) const ALL: [Self; 4] = [Self::Absolute, Self::Prog, Self::Data, Self::Blank];
+
+    /// Returns the number of the section as a relocation base, as in [`RelocValue::base`].
+    pub(crate) fn base(self) -> u8 {
+        self as u8
+    }
+
+    /// Returns the section with this number as a relocation base.
+    pub(crate) fn from_base(base: u32) -> Option<Self> {
+        Self::ALL.get(base as usize).copied()
+    }
+
     /// Returns the name in TDL source; absolute code has none.
     #[must_use]
     pub fn tdl_name(self) -> &'static str {
@@ -93,6 +109,13 @@ pub struct SectionRun {
     pub bytes: Vec<u8>,
 }
 
+impl SectionRun {
+    /// Returns the offset after the last byte.
+    pub fn end(&self) -> u32 {
+        u32::from(self.offset) + self.bytes.len() as u32
+    }
+}
+
 /// A field whose value is known only when the sections are placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reloc {
@@ -119,6 +142,13 @@ pub enum RelocKind {
     Low,
     /// The high byte of the value (`R_Z80_BYTE1`).
     High,
+}
+
+impl RelocKind {
+    /// Returns the size of the field in bytes.
+    pub fn size(self) -> usize {
+        if self == Self::Word { 2 } else { 1 }
+    }
 }
 
 /// A value `base + addend`, modulo 65536.
@@ -208,29 +238,21 @@ impl Lines {
     pub fn place(&self, row: &LineRow) -> Place {
         Place { file: Arc::clone(&self.files[row.file as usize]), line: row.line }
     }
-}
 
-/// Assigns numbers to files.
-#[derive(Debug, Default)]
-pub(crate) struct Files {
-    /// The names, by number.
-    pub(crate) names: Vec<Arc<str>>,
-}
-
-impl Files {
-    pub(crate) fn number(&mut self, name: &Arc<str>) -> u32 {
-        let number = number_among(&self.names, name);
-        if number as usize == self.names.len() {
-            self.names.push(Arc::clone(name));
+    /// Returns the index of a file, which is added if it is a new one.
+    pub(crate) fn file_index(&mut self, name: &Arc<str>) -> u32 {
+        let index = Self::index_among(&self.files, name);
+        if index as usize == self.files.len() {
+            self.files.push(Arc::clone(name));
         }
-        number
+        index
     }
-}
 
-/// Returns the number of a file among others, or the first unused number.
-pub(crate) fn number_among(files: &[Arc<str>], name: &Arc<str>) -> u32 {
-    let known = files.iter().rposition(|file| Arc::ptr_eq(file, name) || file == name);
-    known.unwrap_or(files.len()) as u32
+    /// Returns the index of a file among others, or the first unused index.
+    pub(crate) fn index_among(files: &[Arc<str>], name: &Arc<str>) -> u32 {
+        let known = files.iter().rposition(|file| Arc::ptr_eq(file, name) || file == name);
+        known.unwrap_or(files.len()) as u32
+    }
 }
 
 /// Consecutive bytes of a section that one source line produced.

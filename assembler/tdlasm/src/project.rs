@@ -46,7 +46,7 @@ pub enum ProjectError {
     #[error("{}: {}", .0.display(), .1)]
     Syntax(PathBuf, String),
     /// A defined name that is not a symbol.
-    #[error("{}: {} is not a symbol, so it can't be defined", .0.display(), .1)]
+    #[error("{}: {} is not a symbol, so it cannot be defined", .0.display(), .1)]
     NoSymbol(PathBuf, String),
     /// A program without sources, or with both `files` and `modules`.
     #[error("{}: a program has either files or modules", .0.display())]

@@ -123,13 +123,6 @@ pub struct Source {
     pub text: Arc<Vec<u8>>,
     /// The offset of its first byte in the map.
     pub base: u32,
-    index: OnceLock<Box<Index>>,
-}
-
-/// The lines and brackets of a text. Few texts need it: a program can have many macro calls, and a
-/// text for each.
-#[derive(Debug, Default)]
-struct Index {
     line_starts: OnceLock<Vec<u32>>,
     brackets: OnceLock<Vec<(u32, u32)>>,
 }
@@ -159,12 +152,8 @@ impl Source {
         visible(&self.name)
     }
 
-    fn index(&self) -> &Index {
-        self.index.get_or_init(Box::default)
-    }
-
     fn line_starts(&self) -> &[u32] {
-        self.index().line_starts.get_or_init(|| line_starts(&self.text))
+        self.line_starts.get_or_init(|| line_starts(&self.text))
     }
 
     /// Returns the line, from 1, that contains the byte at `offset` of this text.
@@ -180,7 +169,7 @@ impl Source {
 
     /// Returns the offset of the `]` that closes the `[` at `offset`. Brackets in comments count.
     pub fn closing_bracket(&self, offset: u32) -> Option<u32> {
-        let pairs = self.index().brackets.get_or_init(|| bracket_pairs(&self.text));
+        let pairs = self.brackets.get_or_init(|| bracket_pairs(&self.text));
         pairs.binary_search_by_key(&offset, |pair| pair.0).ok().map(|index| pairs[index].1)
     }
 }
@@ -275,7 +264,14 @@ impl SourceMap {
         // One offset more than the text has, so that its end is not the next one's start.
         let base = self.sources.last().map_or(0, |last| last.base + last.text.len() as u32 + 1);
         base.checked_add(u32::try_from(text.len()).ok()?)?.checked_add(1)?;
-        self.sources.push(Source { name, origin, text, base, index: OnceLock::new() });
+        self.sources.push(Source {
+            name,
+            origin,
+            text,
+            base,
+            line_starts: OnceLock::new(),
+            brackets: OnceLock::new(),
+        });
         Some(self.sources.len() - 1)
     }
 

@@ -78,15 +78,15 @@ impl From<&Program> for MappedProgram {
     fn from(program: &Program) -> Self {
         let mut symbols = Symbols::default();
         let mut added = HashSet::new();
-        for symbol in program.symbols.iter().filter(|symbol| added.insert(symbol.name)) {
+        for symbol in program.symbols.iter().filter(|symbol| added.insert(&symbol.name)) {
             // Exported symbols have priority over local ones, and the first local one over others.
-            symbols.add(symbol.name, program.symbol(symbol.name).unwrap_or(symbol.value));
+            symbols.add(&symbol.name, program.symbol(&symbol.name).unwrap_or(symbol.value));
         }
-        let label = |symbol: LinkedSymbol<'_>| {
+        let label = |symbol: &LinkedSymbol| {
             let exported = symbol.binding != Binding::Local;
             let line = program.lines.at(symbol.value);
             let is_code = line.is_some_and(|line| line.is_code);
-            (symbol.value, Label { name: symbol.name.to_owned(), exported, is_code })
+            (symbol.value, Label { name: symbol.name.to_string(), exported, is_code })
         };
         Self {
             image: program.image.clone(),

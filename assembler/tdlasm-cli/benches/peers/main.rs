@@ -1,10 +1,12 @@
 //! Times this assembler and the others that are installed with the same program:
 //! `cargo bench -p tdlasm-cli --bench peers`. Each figure is the best of five runs, including
 //! start-up and file access. Two further tables compare object with object, for this program and
-//! for one of mixed statements: medians of runs in turn, and their ratio.
+//! for one of mixed statements: medians of the processor time of runs in turn, and their ratio.
+//! `GNU_AS` is the path of another GNU as for the Z80 than Debian's.
 
 mod varied;
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write as _;
@@ -15,7 +17,7 @@ use std::time::{Duration, Instant};
 const SIZES: [usize; 3] = [10_000, 100_000, 1_000_000];
 const RUNS: usize = 5;
 /// Runs of each assembler where two run in turn.
-const TURNS: usize = 9;
+const TURNS: usize = 11;
 /// Runs longer than this are not repeated.
 const LONG: Duration = Duration::from_secs(2);
 /// Runs longer than this are killed.
@@ -103,12 +105,12 @@ fn table(folder: &Path) {
 }
 
 fn best(peer: &Peer, folder: &Path) -> Result<Duration, String> {
-    let mut best = run(peer, folder, wait_until_deadline)?;
+    let mut best = run(peer, folder)?;
     for _ in 1..RUNS {
         if best > LONG {
             break;
         }
-        best = best.min(run(peer, folder, wait_until_deadline)?);
+        best = best.min(run(peer, folder)?);
     }
     Ok(best)
 }
@@ -124,7 +126,7 @@ fn compare(name: &str, program: Program, folder: &Path) {
         }
         for _ in 0..TURNS {
             for (times, peer) in times.iter_mut().zip([ours, gnu]) {
-                match run(peer, folder, wait) {
+                match processor_time(peer, folder) {
                     Ok(time) => times.push(time),
                     Err(problem) => return println!("{}: {problem}", peer.name),
                 }
@@ -154,10 +156,15 @@ fn milliseconds(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1000.0)
 }
 
+fn command(peer: &Peer) -> OsString {
+    let gnu = std::env::var_os("GNU_AS").filter(|_| peer.dialect == Dialect::Gnu);
+    gnu.unwrap_or_else(|| peer.command.into())
+}
+
 /// Runs an assembler once; if there is no time, returns the reason.
-fn run(peer: &Peer, folder: &Path, wait: Wait) -> Result<Duration, String> {
+fn run(peer: &Peer, folder: &Path) -> Result<Duration, String> {
     let start = Instant::now();
-    let child = Command::new(peer.command)
+    let child = Command::new(command(peer))
         .args(peer.before)
         .arg(source_name(peer))
         .args(peer.after)
@@ -166,21 +173,36 @@ fn run(peer: &Peer, folder: &Path, wait: Wait) -> Result<Duration, String> {
         .stderr(Stdio::null())
         .spawn();
     let mut child = child.map_err(|_| "not installed")?;
-    match wait(&mut child, start) {
+    match wait_until_deadline(&mut child, start) {
         Some(true) => Ok(start.elapsed()),
         Some(false) => Err("fails".into()),
         None => Err(format!("over {} s", DEADLINE.as_secs())),
     }
 }
 
-/// Waits for the end and returns `true` for exit code 0, or `None` if the deadline passes.
-type Wait = fn(&mut Child, Instant) -> Option<bool>;
-
-/// Waits without a deadline: polling takes processor time from the child.
-fn wait(child: &mut Child, _: Instant) -> Option<bool> {
-    Some(child.wait().ok()?.success())
+/// Runs an assembler once, and returns the time in which it and the system worked for it. The `time`
+/// of bash has milliseconds.
+fn processor_time(peer: &Peer, folder: &Path) -> Result<Duration, String> {
+    let timed = Command::new("bash")
+        .args(["-c", "TIMEFORMAT='%3U %3S'; time \"$@\" 2>/dev/null", "bash"])
+        .arg(command(peer))
+        .args(peer.before)
+        .arg(source_name(peer))
+        .args(peer.after)
+        .current_dir(folder)
+        .env("LC_ALL", "C")
+        .output()
+        .map_err(|_| "bash is not installed")?;
+    if !timed.status.success() {
+        return Err("not installed, or fails".into());
+    }
+    let shown = String::from_utf8_lossy(&timed.stderr);
+    let seconds = shown.split_whitespace().map(str::parse::<f64>);
+    let seconds: f64 = seconds.sum::<Result<_, _>>().map_err(|error| error.to_string())?;
+    Ok(Duration::from_secs_f64(seconds))
 }
 
+/// Waits for the end and returns `true` for exit code 0, or `None` if the deadline passes.
 fn wait_until_deadline(child: &mut Child, start: Instant) -> Option<bool> {
     while start.elapsed() < DEADLINE {
         if let Some(status) = child.try_wait().ok()? {

@@ -115,7 +115,7 @@ fn executable_or_object(
     let modules = read_modules(content, "object").map_err(|error| wrong(path, &error))?;
     let program = link_and_report(&modules, &Layout::flat(origin))?;
     let symbols = program.symbols.iter().filter(|symbol| symbol.is_address);
-    let names = symbols.map(|symbol| (symbol.value, symbol.name.to_owned())).collect();
+    let names = symbols.map(|symbol| (symbol.value, symbol.name.to_string())).collect();
     Ok((program.image, names))
 }
 

@@ -88,7 +88,7 @@ pub(super) fn expand(
     if outcome.has_errors() {
         return None;
     }
-    let lines: Vec<ListingLine<'_>> = outcome.listing.lines().collect();
+    let lines: Vec<&ListingLine> = outcome.listing.lines().collect();
     let mut writer = ExpansionWriter {
         sources: &outcome.sources,
         scan,
@@ -96,7 +96,7 @@ pub(super) fn expand(
         out: Expanded::default(),
     };
     for (at, line) in lines.iter().enumerate() {
-        writer.statement(line, lines.get(at + 1));
+        writer.statement(line, lines.get(at + 1).copied());
     }
     let expanded = writer.out;
     let again = MemoryLoader::new().with(file, expanded.text.clone());
@@ -139,7 +139,7 @@ struct Parts<'t> {
 }
 
 impl<'a> ExpansionWriter<'a> {
-    fn statement(&mut self, line: &ListingLine<'_>, next: Option<&ListingLine<'_>>) {
+    fn statement(&mut self, line: &ListingLine, next: Option<&ListingLine>) {
         let text = self.sources.slice(line.span);
         let place = self.line_in_file(line.span);
         let parts = self.parts(line.span);
@@ -172,7 +172,7 @@ impl<'a> ExpansionWriter<'a> {
 
     fn replacement(
         &self,
-        line: &ListingLine<'_>,
+        line: &ListingLine,
         parts: &Parts<'_>,
         meaning: &[u8],
         directive: Option<Directive>,
@@ -181,7 +181,7 @@ impl<'a> ExpansionWriter<'a> {
             return assignment(line, parts);
         }
         match directive {
-            Some(Directive::Rad40 | Directive::Date | Directive::Time) => Some(bytes(line.bytes)),
+            Some(Directive::Rad40 | Directive::Date | Directive::Time) => Some(bytes(&line.bytes)),
             Some(Directive::Relocate) => line
                 .value
                 .filter(|value| value.base == 0)
@@ -291,7 +291,7 @@ impl<'a> ExpansionWriter<'a> {
 }
 
 /// An assignment that asks, or exports: with its value, and without the export.
-fn assignment(line: &ListingLine<'_>, parts: &Parts<'_>) -> Option<Vec<u8>> {
+fn assignment(line: &ListingLine, parts: &Parts<'_>) -> Option<Vec<u8>> {
     let sign = parts.operands.trim_ascii_start();
     let signs = sign.iter().take_while(|byte| b"=\\: \t".contains(byte)).count();
     let (signs, value) = sign.split_at(signs);

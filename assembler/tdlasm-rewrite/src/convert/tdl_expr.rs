@@ -64,7 +64,7 @@ impl<'t> ExprParser<'_, 't> {
         let radix = known.unwrap_or(10);
         let number = self.cursor.take(|input| lex::number(input, radix));
         let run = &rest[..rest.len() - self.cursor.rest().len()];
-        let Some(number) = number.filter(|number| number.fault.is_none()) else {
+        let Some(number) = number.filter(|number| !number.has_invalid_digit) else {
             return Unconverted::fail(at, "the number has digits that its radix lacks");
         };
         // A radix letter that is not a digit in any radix.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::assembler::Assembler;
-use super::pass::StatementResult;
+use super::statement_end::StatementResult;
 use crate::diag::DiagnosticCode;
 use crate::source::Span;
 use crate::syntax::Cursor;
@@ -52,9 +52,9 @@ fn argument_list<'t>(
         let is_first = list.is_empty();
         // ZASM looks for the closing bracket only after it has read an unquoted argument.
         let seeks = cursor.peek() != Some(b'(') && cursor.peek() != Some(b'\\');
-        let unsought = !plain;
+        let bracket_not_checked = !plain;
         plain |= seeks;
-        list.push(argument(asm, cursor, bracketed, is_first, unsought)?);
+        list.push(argument(asm, cursor, bracketed, is_first, bracket_not_checked)?);
         if !cursor.eat(b',') {
             return Ok(());
         }
@@ -66,13 +66,13 @@ fn argument<'t>(
     cursor: &mut Cursor<'t>,
     bracketed: bool,
     is_first: bool,
-    unsought: bool,
+    bracket_not_checked: bool,
 ) -> StatementResult<Argument<'t>> {
     if is_first && !bracketed {
         cursor.skip_blanks();
     }
     if cursor.eat(b'\\') {
-        return number_argument(asm, cursor, unsought).map(Argument::made);
+        return number_argument(asm, cursor, bracket_not_checked).map(Argument::made);
     }
     Ok(text_of_argument(asm, cursor, bracketed))
 }
@@ -125,7 +125,7 @@ fn argument_in_parentheses<'t>(
 fn number_argument(
     asm: &mut Assembler<'_>,
     cursor: &mut Cursor<'_>,
-    unsought: bool,
+    bracket_not_checked: bool,
 ) -> StatementResult<Vec<u8>> {
     let expr = asm.parse_expression(cursor);
     if expr.ops.is_empty() {
@@ -137,7 +137,7 @@ fn number_argument(
         asm.error(DiagnosticCode::Relocation, expr.span, message);
     }
     let mut text = in_radix(value.number, asm.module.radix);
-    if unsought && cursor.peek() == Some(b']') {
+    if bracket_not_checked && cursor.peek() == Some(b']') {
         text.extend_from_slice(&text_of_argument(asm, cursor, false).text);
     }
     Ok(text)

@@ -6,20 +6,17 @@ use std::path::{Path, PathBuf};
 use super::code_buffer::{CodeBuffer, CodeCheckpoint};
 use super::console::Console;
 use super::diagnostics::DiagnosticSink;
+use super::flow::Flow;
 use super::input::{Frame, FrameKind, InputStack, StatementPlace};
-use super::lints::{Flow, is_allowed};
 use super::name_table::{NameId, NameTable};
 use super::options::Options;
 use super::pass::{Pass, PassComparison};
 use super::recorder::Recorder;
 use super::value::Value;
 use crate::diag::{Diagnostic, DiagnosticCode, Subject};
-use crate::listing::{
-    BYTES_A_ROW, ListedCode, Listing, ListingControl, ListingDirective, RelocValue, RowBreak,
-    Statement,
-};
-use crate::module::{Files, LineRow, Module, ObjectForm};
-use crate::references::{Expansion, ReferenceRole, References, TextOrigin};
+use crate::listing::Listing;
+use crate::module::{Lines, Module, ObjectForm};
+use crate::references::References;
 use crate::source::{Loader, Origin, SourceMap, Span, visible};
 use crate::syntax::lex;
 
@@ -39,7 +36,8 @@ pub(super) struct Assembler<'a> {
     /// The names that the first pass found in each module, for the second pass.
     pub(super) first_pass: VecDeque<NameTable>,
     pub(super) code: CodeBuffer,
-    pub(super) lines: LineTable,
+    /// The line table of the module, if requested.
+    pub(super) lines: Lines,
     pub(super) module: ModuleState,
     pub(super) statement: StatementState,
     pub(super) modules: Vec<Module>,
@@ -81,19 +79,14 @@ impl Default for ModuleState {
 pub(super) struct StatementState {
     /// Its file and line.
     pub(super) place: StatementPlace,
+    /// The word of its instruction, directive or macro.
+    pub(super) operator: Span,
     /// The code before it.
     pub(super) start: CodeCheckpoint,
     /// The value of `.`: the location counter at its start.
     pub(super) location: Value,
     /// Whether a parenthesis is open at the end of its line.
     pub(super) continues: bool,
-}
-
-/// The line table of a module, if requested, and the names of its files.
-#[derive(Debug, Default)]
-pub(super) struct LineTable {
-    pub(super) rows: Vec<LineRow>,
-    pub(super) files: Files,
 }
 
 impl<'a> Assembler<'a> {
@@ -106,12 +99,12 @@ impl<'a> Assembler<'a> {
             input: InputStack::new(loader, &options.include_dirs),
             console: Console::new(&options.console_replies),
             sink: DiagnosticSink::new(options, Pass::First),
-            recorder: Recorder::default(),
+            recorder: Recorder::new(options, Pass::First),
             pass_comparison: PassComparison::default(),
             names: NameTable::new(options),
             first_pass: VecDeque::new(),
             code: CodeBuffer::new(options.absolute_prog),
-            lines: LineTable::default(),
+            lines: Lines::default(),
             module: ModuleState::default(),
             statement: StatementState::default(),
             modules: Vec::new(),
@@ -125,7 +118,7 @@ impl<'a> Assembler<'a> {
         self.sources.begin_second_pass();
         self.input.restart();
         self.sink.restart(Pass::Second);
-        self.recorder = Recorder::default();
+        self.recorder = Recorder::new(self.options, Pass::Second);
         self.pass_comparison.restart();
         self.begin_next_module();
         self.statement = StatementState::default();
@@ -134,7 +127,7 @@ impl<'a> Assembler<'a> {
 
     pub(super) fn begin_next_module(&mut self) {
         self.code = CodeBuffer::new(self.options.absolute_prog);
-        self.lines = LineTable::default();
+        self.lines = Lines::default();
         self.module = ModuleState::default();
         let known = match self.pass {
             Pass::First => None,
@@ -196,6 +189,11 @@ impl<'a> Assembler<'a> {
         self.sink.add(Diagnostic::new(code, span, message));
     }
 
+    /// Reports an error at the operator of the statement.
+    pub(super) fn operator_error(&mut self, code: DiagnosticCode, message: impl Into<String>) {
+        self.error(code, self.statement.operator, message);
+    }
+
     /// Creates a diagnostic about a symbol or macro, whose name begins the message.
     pub(super) fn about_symbol(
         &self,
@@ -242,101 +240,6 @@ impl<'a> Assembler<'a> {
         Span::new(at, at + length as u32)
     }
 
-    pub(super) fn control(&mut self, control: ListingControl) {
-        if self.options.listing {
-            // ZASM lists `.SLIST` unless another listing directive follows it.
-            self.recorder.line.control =
-                !matches!(control, ListingControl::Directive(ListingDirective::Save));
-            let statements = self.recorder.listing.statements.len() as u32;
-            self.recorder.listing.controls.push((statements, control));
-        }
-    }
-
-    /// Records `.LINK` or `.XLINK`, which also change the page headings.
-    pub(super) fn linkage_control(&mut self, linkage: bool) {
-        if self.options.listing {
-            let place = self.recorder.listing.statements.len() as u32;
-            self.recorder.listing.controls.push((place, ListingControl::Linkage(linkage)));
-        }
-    }
-
-    /// Records the rows of a text that produces bytes, since the listing shows the bytes of each
-    /// line beside it. ZASM writes a byte when it has found the next one.
-    pub(super) fn record_text(&mut self, start: u32, text: &[u8], before: u32) {
-        if !self.options.listing {
-            return;
-        }
-        for (at, byte) in (0..).zip(text) {
-            let (offset, bytes) = (start + at, before + at);
-            self.record_byte(offset, bytes.saturating_sub(1), BYTES_A_ROW);
-            let ends = match byte {
-                b'\r' => text.get(at as usize + 1) == Some(&b'\n'),
-                b'\n' => !text[..at as usize].ends_with(b"\r"),
-                _ => false,
-            };
-            if ends {
-                self.record_break(offset, bytes, false);
-            }
-        }
-    }
-
-    /// Records the offset at which byte number `index` of the statement is written, if it begins a
-    /// row.
-    pub(super) fn record_byte(&mut self, offset: u32, index: u32, bytes_a_row: u32) {
-        let in_row = index.saturating_sub(self.recorder.line.row_start);
-        if self.options.listing && in_row > 0 && in_row.is_multiple_of(bytes_a_row) {
-            self.record_break(offset, index, true);
-        }
-    }
-
-    fn record_break(&mut self, offset: u32, bytes: u32, is_full: bool) {
-        let statement = self.recorder.listing.statements.len() as u32;
-        self.recorder.listing.breaks.push(RowBreak { statement, offset, bytes, is_full });
-        self.recorder.line.row_start = bytes;
-    }
-
-    pub(super) fn record_statement(
-        &mut self,
-        span: Span,
-        address: RelocValue,
-        code: ListedCode,
-        depth: u32,
-        module: u32,
-    ) {
-        let line = self.recorder.line;
-        self.recorder.listing.statements.push(Statement {
-            span,
-            address,
-            code,
-            module,
-            value: line.value,
-            start: line.start,
-            clocks: line.clocks,
-            words: line.words,
-            labelled: line.labelled,
-            control: line.control,
-            depth,
-        });
-    }
-
-    pub(super) fn records_references(&self) -> bool {
-        self.options.references && self.pass == Pass::Second
-    }
-
-    /// Records the pieces that the text of a macro call consists of.
-    pub(super) fn record_expansion(&mut self, base: u32, pieces: &[TextOrigin]) {
-        let references = &mut self.recorder.references;
-        let first = references.pieces.len() as u32;
-        references.pieces.extend_from_slice(pieces);
-        references.expansions.push(Expansion { base, first });
-    }
-
-    pub(super) fn record_reference(&mut self, name: NameId, span: Span, role: ReferenceRole) {
-        if self.records_references() {
-            self.recorder.unnumbered.push((name, span, role));
-        }
-    }
-
     /// Adds an empty source, as the position of messages about a file that cannot be read.
     pub(super) fn add_placeholder(&mut self, name: &str) -> Span {
         let index = self.sources.add(name.into(), Origin::File, Vec::new());
@@ -356,8 +259,7 @@ impl<'a> Assembler<'a> {
         let mut listing = self.recorder.listing;
         listing.first_pass_error = self.sink.first_pass_error;
         listing.flags = std::mem::take(&mut self.sink.listed_flags);
-        let (mut diagnostics, zasm_error_count) = self.sink.finish();
-        diagnostics.retain(|one| !is_allowed(one, &self.sources));
+        let (diagnostics, zasm_error_count) = self.sink.finish(&self.sources);
         Assembly {
             modules: self.modules,
             object_form: self.object_form,

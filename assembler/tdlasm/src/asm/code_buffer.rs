@@ -1,7 +1,11 @@
 //! The bytes of a module's sections.
 
 use super::value::{BaseId, Value};
-use crate::module::SectionKind;
+use crate::listing::ListedReloc;
+use crate::module::{FIRST_EXTERNAL, SectionKind};
+
+/// ZASM writes this many zeros for an unknown operator, to leave room for a patch.
+pub(crate) const UNKNOWN_OPERATOR: [u8; 4] = [0; 4];
 
 /// How a value is encoded in the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +28,7 @@ impl Field {
 
 /// The position of a field: the index of a run and an offset in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FieldPos {
+pub(crate) struct CodePos {
     pub(crate) run: u32,
     pub(crate) at: u32,
 }
@@ -32,7 +36,7 @@ pub(crate) struct FieldPos {
 /// A word that is relative to a section or an external.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WordReloc {
-    pub(crate) site: FieldPos,
+    pub(crate) pos: CodePos,
     pub(crate) value: Value,
 }
 
@@ -41,13 +45,6 @@ pub(crate) struct CodeRun {
     pub(crate) base: BaseId,
     pub(crate) start: u16,
     pub(crate) bytes: Vec<u8>,
-}
-
-impl CodeRun {
-    /// Returns the address after the last byte; beyond 10000H if the run wraps around to 0.
-    pub(crate) fn end(&self) -> u32 {
-        u32::from(self.start) + self.bytes.len() as u32
-    }
 }
 
 /// The state to restore when a statement is read again.
@@ -86,7 +83,7 @@ impl CodeBuffer {
     /// Creates a buffer whose location counter is at 0 in `.PROG.`.
     pub(crate) fn new(absolute_prog: bool) -> Self {
         let base = BaseId::PROG;
-        let sizes = vec![0; BaseId::FIRST_EXTERNAL as usize];
+        let sizes = vec![0; FIRST_EXTERNAL.into()];
         Self { base, absolute_prog, high_water: sizes.clone(), sizes, ..Self::default() }
     }
 
@@ -96,13 +93,17 @@ impl CodeBuffer {
     }
 
     pub(crate) fn location(&self) -> Value {
-        self.place(self.base, self.here as u16)
+        self.address_in(self.base, self.here as u16)
     }
 
     /// Returns an address in a section: a plain number if the section is absolute.
-    pub(crate) fn place(&self, base: BaseId, number: u16) -> Value {
-        let moves = !(self.absolute_prog && base == BaseId::PROG);
-        if moves { Value::in_base(base, number) } else { Value::fixed_address(base, number) }
+    pub(crate) fn address_in(&self, base: BaseId, number: u16) -> Value {
+        let is_relocatable = !(self.absolute_prog && base == BaseId::PROG);
+        if is_relocatable {
+            Value::in_base(base, number)
+        } else {
+            Value::fixed_address(base, number)
+        }
     }
 
     pub(crate) fn full_size(&self, base: BaseId) -> u32 {
@@ -122,7 +123,7 @@ impl CodeBuffer {
 
     /// Returns the value of a section's or external's name: its high-water mark.
     pub(crate) fn area_end(&self, base: BaseId) -> Value {
-        self.place(base, self.high_water_mark(base))
+        self.address_in(base, self.high_water_mark(base))
     }
 
     /// Returns the size that a section had when it was last left, modulo 65536.
@@ -195,7 +196,7 @@ impl CodeBuffer {
 
     /// Writes bytes at the location counter, and returns the position of the first. A run that
     /// passes FFFFH wraps around to 0.
-    pub(crate) fn write(&mut self, bytes: &[u8]) -> FieldPos {
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> CodePos {
         if !self.open {
             let run = CodeRun { base: self.base, start: self.here as u16, bytes: Vec::new() };
             self.runs.push(run);
@@ -211,11 +212,11 @@ impl CodeBuffer {
             self.wrapped = true;
             self.here &= 0xFFFF;
         }
-        FieldPos { run: index as u32, at }
+        CodePos { run: index as u32, at }
     }
 
-    pub(crate) fn byte(&mut self, site: FieldPos, after: u32) -> &mut u8 {
-        &mut self.runs[site.run as usize].bytes[(site.at + after) as usize]
+    pub(crate) fn byte(&mut self, pos: CodePos, after: u32) -> &mut u8 {
+        &mut self.runs[pos.run as usize].bytes[(pos.at + after) as usize]
     }
 
     pub(crate) fn checkpoint(&self) -> CodeCheckpoint {
@@ -243,11 +244,33 @@ impl CodeBuffer {
     }
 
     /// Returns the position of the first byte written since `checkpoint`, and the number of bytes.
-    pub(crate) fn written_since(&self, checkpoint: CodeCheckpoint) -> Option<(FieldPos, u32)> {
+    pub(crate) fn written_since(&self, checkpoint: CodeCheckpoint) -> Option<(CodePos, u32)> {
         let last = self.runs.len().checked_sub(1)?;
         let from = if self.runs.len() == checkpoint.runs { checkpoint.bytes } else { 0 };
         let count = self.runs[last].bytes.len() - from;
-        (count > 0).then_some((FieldPos { run: last as u32, at: from as u32 }, count as u32))
+        (count > 0).then_some((CodePos { run: last as u32, at: from as u32 }, count as u32))
+    }
+
+    /// Returns the relocated words of a run. Words are in the order of the code, so each run's are
+    /// together.
+    pub(crate) fn relocs_of(&self, run: u32) -> impl Iterator<Item = &WordReloc> {
+        let first = self.relocs.partition_point(|reloc| reloc.pos.run < run);
+        self.relocs[first..].iter().take_while(move |reloc| reloc.pos.run == run)
+    }
+
+    /// Returns the bytes written since `checkpoint` as a listing shows them: relocated words as if
+    /// every section began at 0.
+    pub(crate) fn listed_since(&self, checkpoint: CodeCheckpoint) -> (Vec<u8>, Vec<ListedReloc>) {
+        let Some((first, _)) = self.written_since(checkpoint) else { return Default::default() };
+        let mut bytes = self.runs[first.run as usize].bytes[first.at as usize..].to_vec();
+        let mut relocs = Vec::new();
+        let is_listed = |reloc: &&WordReloc| reloc.pos.run == first.run;
+        for WordReloc { pos, value } in self.relocs[checkpoint.relocs..].iter().filter(is_listed) {
+            let at = pos.at - first.at;
+            bytes[at as usize..][..2].copy_from_slice(&value.number.to_le_bytes());
+            relocs.push(ListedReloc { at, base: value.base.0 });
+        }
+        (bytes, relocs)
     }
 }
 

@@ -4,8 +4,9 @@
 //! have no effect. In text that is skipped every bracket counts.
 
 use super::assembler::Assembler;
-use super::pass::{Pass, StatementEnd, StatementResult};
+use super::pass::Pass;
 use super::statement_end::skip_to_next_block;
+use super::statement_end::{StatementEnd, StatementResult};
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::references::ReferenceRole;
 use crate::source::Span;
@@ -21,7 +22,7 @@ pub(super) fn conditional(
     let holds = evaluate_condition(asm, condition, cursor)?;
     if !condition_comma(asm, cursor) {
         asm.next_line(cursor);
-        return Ok(StatementEnd::Complete);
+        return Ok(StatementEnd::LineDone);
     }
     cursor.skip_blanks();
     if cursor.at_statement_end() {
@@ -29,15 +30,14 @@ pub(super) fn conditional(
         let help = "the [ must be on the line of the condition";
         let diagnostic = Diagnostic::new(DiagnosticCode::Operand, cursor.here(), message);
         asm.report(diagnostic.help(help));
-        return Ok(StatementEnd::Open);
+        return Ok(StatementEnd::CheckRest);
     }
     if cursor.peek() == Some(b'[') {
-        return Ok(enter_blocks(asm, holds, cursor));
-    }
-    if !holds {
+        enter_blocks(asm, holds, cursor);
+    } else if !holds {
         asm.next_line(cursor);
     }
-    Ok(StatementEnd::Complete)
+    Ok(StatementEnd::LineDone)
 }
 
 /// Skips the comma after the argument. Without one the line is ignored.
@@ -46,22 +46,11 @@ fn condition_comma(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
     if cursor.eat(b',') {
         return true;
     }
-    let here = cursor.here();
     let message = "a comma is missing after the condition";
-    let line = cursor.rest();
-    let length = memchr::memchr2(b'\n', b'\r', line).unwrap_or(line.len());
-    let length = memchr::memchr(b';', &line[..length]).unwrap_or(length);
-    match memchr::memchr(b',', &line[..length]) {
-        Some(at) => {
-            asm.error(DiagnosticCode::Operand, here, message);
-            cursor.advance(at + 1);
-            true
-        }
-        None => {
-            asm.error(DiagnosticCode::Operand, here, message);
-            false
-        }
-    }
+    asm.error(DiagnosticCode::Operand, cursor.here(), message);
+    let comma = memchr::memchr(b',', cursor.rest_of_statement());
+    cursor.advance(comma.map_or(0, |at| at + 1));
+    comma.is_some()
 }
 
 fn evaluate_condition(
@@ -76,7 +65,8 @@ fn evaluate_condition(
         Condition::GreaterEqual => compare_with_zero(asm, cursor, |number| number >= 0),
         Condition::Less => compare_with_zero(asm, cursor, |number| number < 0),
         Condition::LessEqual => compare_with_zero(asm, cursor, |number| number <= 0),
-        Condition::FirstPass | Condition::SecondPass => Ok(is_pass(asm, condition)),
+        Condition::FirstPass => Ok(asm.pass == Pass::First),
+        Condition::SecondPass => Ok(asm.pass == Pass::Second),
         Condition::Defined => Ok(is_defined(asm, cursor)),
         Condition::NotDefined => Ok(!is_defined(asm, cursor)),
         Condition::Blank => Ok(is_blank_text(asm, cursor)),
@@ -105,11 +95,6 @@ fn compare_with_zero(
     Ok(test(value.number as i16))
 }
 
-fn is_pass(asm: &Assembler<'_>, condition: Condition) -> bool {
-    let is_first = asm.pass == Pass::First;
-    is_first == (condition == Condition::FirstPass)
-}
-
 fn is_defined(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
     cursor.skip_blanks();
     let rest = cursor.rest();
@@ -124,7 +109,7 @@ fn is_defined(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
         return true;
     }
     let name = asm.names.intern(word);
-    asm.record_reference(
+    asm.recorder.reference(
         name,
         cursor.since(cursor.offset() - word.len() as u32),
         ReferenceRole::Use,
@@ -133,7 +118,7 @@ fn is_defined(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
     entry.symbol.is_defined()
         || entry.built_in.is_some()
         || entry.operator.is_some()
-        || entry.macro_index().is_some()
+        || entry.macro_index.is_some()
 }
 
 /// A missing text is blank.
@@ -184,19 +169,18 @@ fn text_argument(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Option<Spa
 }
 
 /// Enters the block for the condition. The cursor is at the `[` of the true block.
-fn enter_blocks(asm: &mut Assembler<'_>, holds: bool, cursor: &mut Cursor<'_>) -> StatementEnd {
+fn enter_blocks(asm: &mut Assembler<'_>, holds: bool, cursor: &mut Cursor<'_>) {
     if holds {
         cursor.advance(1);
-        asm.input.open_block();
-        return StatementEnd::Complete;
+        return asm.input.open_block();
     }
     if !asm.skip_block(cursor) {
-        return StatementEnd::Complete;
+        return;
     }
     let mut ahead = cursor.clone();
     skip_to_next_block(&mut ahead);
-    // Uses a copy of the cursor: without a second block the cursor must stay after the first,
-    // where blanks and line ends are significant.
+    // Uses a copy of the cursor: what follows a skipped block without a second one is a separate
+    // statement, in which blanks and line ends are significant.
     if ahead.peek() == Some(b'[') {
         let gap = Span::new(cursor.offset(), ahead.offset());
         *cursor = ahead;
@@ -205,8 +189,5 @@ fn enter_blocks(asm: &mut Assembler<'_>, holds: bool, cursor: &mut Cursor<'_>) -
         if asm.spans_lines(gap) {
             asm.sink.next_row();
         }
-        return StatementEnd::Complete;
     }
-    // What follows a skipped block is a separate statement.
-    StatementEnd::Complete
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::options::ConsoleReply;
-use crate::syntax::lex::{self, NumberFault};
+use crate::syntax::lex;
 
 #[derive(Debug)]
 pub(super) struct Console<'a> {
@@ -82,11 +82,7 @@ fn is_taken(key: char) -> bool {
 }
 
 fn number(keys: &str) -> u16 {
-    let text = format!("0{keys}");
-    match lex::number(text.as_bytes(), 10) {
-        Ok((_, lex::Number { value, fault: None | Some(NumberFault::Digit) })) => value,
-        Err(_) => 0,
-    }
+    lex::number(format!("0{keys}").as_bytes(), 10).map_or(0, |(_, number)| number.value)
 }
 
 #[cfg(test)]

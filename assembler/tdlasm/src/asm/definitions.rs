@@ -1,13 +1,14 @@
 //! Definitions of symbols and macros.
 
 use crate::diag::{Diagnostic, DiagnosticCode};
+use crate::module::FIRST_EXTERNAL;
 use crate::references::ReferenceRole;
 use crate::source::Span;
 
 use super::assembler::Assembler;
-use super::macros::Macro;
+use super::macro_definition::Macro;
 use super::name_table::NameId;
-use super::name_table::{BuiltIn, Entry, Name};
+use super::name_table::{BuiltIn, NameEntry, TableEntryKind};
 use super::pass::Pass;
 use super::suggestions::suggest_for_undefined;
 use super::symbol::{Definition, Symbol, SymbolKind};
@@ -23,7 +24,7 @@ impl Assembler<'_> {
         if !is_reserved && entry.symbol.is_assignable(kind) {
             return true;
         }
-        self.record_reference(name, span, ReferenceRole::Definition);
+        self.recorder.reference(name, span, ReferenceRole::Definition);
         self.names.is_location_counter_assigned |= entry.is_location_counter();
         self.names[name].is_multiply_defined = true;
         self.report_redefinition(name, &entry, span);
@@ -35,7 +36,7 @@ impl Assembler<'_> {
 
     /// Defines a symbol, unless it is defined already.
     pub(super) fn define(&mut self, name: NameId, value: Value, kind: SymbolKind, span: Span) {
-        self.record_reference(name, span, ReferenceRole::Definition);
+        self.recorder.reference(name, span, ReferenceRole::Definition);
         self.names.add_symbol(name);
         let entry = self.names[name];
         if kind == SymbolKind::Label && entry.is_location_counter() {
@@ -51,14 +52,14 @@ impl Assembler<'_> {
         let is_label = kind == SymbolKind::Label;
         if entry.symbol.is_external() || entry.built_in.is_some() {
             if is_label && entry.built_in.is_some() {
-                self.names.begin_scope(name, Entry::Symbol);
+                self.names.begin_scope(name, TableEntryKind::Symbol);
             }
             return;
         }
         // A label begins a scope even if it is a second definition, but not after a phase error.
         let begins_scope = is_label || !entry.is_defined_in(self.pass);
-        if begins_scope && definition != Definition::Moved && !entry.is_local() {
-            self.names.begin_scope(name, Entry::Symbol);
+        if begins_scope && definition != Definition::Moved && !entry.is_local {
+            self.names.begin_scope(name, TableEntryKind::Symbol);
         }
         let symbol = match definition {
             Definition::Assigned => Symbol::new(kind, value),
@@ -78,7 +79,7 @@ impl Assembler<'_> {
     }
 
     /// Warns of a name that is assigned again under another spelling.
-    fn lint_reassignment(&mut self, entry: &Name, kind: SymbolKind, span: Span) {
+    fn lint_reassignment(&mut self, entry: &NameEntry, kind: SymbolKind, span: Span) {
         let is_reassigned =
             kind == SymbolKind::Variable && entry.symbol.kind() == Some(SymbolKind::Variable);
         if let (true, 7.., Some(place)) = (is_reassigned, span.end - span.start, entry.place) {
@@ -95,7 +96,13 @@ impl Assembler<'_> {
     }
 
     /// Marks a symbol as multiply defined. ZASM adds a Q where `=` is used.
-    pub(super) fn redefine(&mut self, name: NameId, entry: &Name, kind: SymbolKind, span: Span) {
+    pub(super) fn redefine(
+        &mut self,
+        name: NameId,
+        entry: &NameEntry,
+        kind: SymbolKind,
+        span: Span,
+    ) {
         let segment = matches!(entry.built_in, Some(BuiltIn::Segment(_)));
         let external = segment || entry.symbol.is_external();
         if !external || kind != SymbolKind::Label {
@@ -111,7 +118,7 @@ impl Assembler<'_> {
         }
     }
 
-    fn report_phase(&mut self, name: NameId, entry: &Name, value: Value, span: Span) {
+    fn report_phase(&mut self, name: NameId, entry: &NameEntry, value: Value, span: Span) {
         let (first, second) = (shown(entry.symbol.value().unwrap_or_default()), shown(value));
         let message = format!("is {first} in the first pass and {second} in the second");
         let help = "an earlier line depends on a symbol that is defined later";
@@ -124,7 +131,7 @@ impl Assembler<'_> {
         self.report(diagnostic);
     }
 
-    pub(super) fn report_redefinition(&mut self, name: NameId, entry: &Name, span: Span) {
+    pub(super) fn report_redefinition(&mut self, name: NameId, entry: &NameEntry, span: Span) {
         if entry.built_in.is_some() {
             let message = "is a register or section and cannot be redefined";
             return self.symbol_error(DiagnosticCode::Register, name, span, message);
@@ -159,7 +166,7 @@ impl Assembler<'_> {
             }
             return;
         }
-        if entry.is_local() {
+        if entry.is_local {
             let message = "is local and cannot be external";
             return self.symbol_error(DiagnosticCode::External, name, span, message);
         }
@@ -170,7 +177,7 @@ impl Assembler<'_> {
         if entry.symbol.is_defined() {
             return self.declare_defined(name, &entry, span);
         }
-        let base = BaseId(BaseId::FIRST_EXTERNAL + self.names.externals.len() as u32);
+        let base = BaseId(u32::from(FIRST_EXTERNAL) + self.names.externals.len() as u32);
         self.names.externals.push(name);
         self.names.add_symbol(name);
         self.store_definition(name, Symbol::External(Value::in_base(base, 0)), span);
@@ -178,7 +185,7 @@ impl Assembler<'_> {
 
     /// Reports a symbol that is both defined and declared external. ZASM marks the conflict, and
     /// also an exported or absolute symbol.
-    fn declare_defined(&mut self, name: NameId, entry: &Name, span: Span) {
+    fn declare_defined(&mut self, name: NameId, entry: &NameEntry, span: Span) {
         let absolute = entry.symbol.value().is_some_and(Value::is_absolute);
         let count = usize::from(entry.exported) + usize::from(absolute);
         if count > 0 {
@@ -186,7 +193,7 @@ impl Assembler<'_> {
             let diagnostic = self.about_symbol(DiagnosticCode::External, name, span, message);
             self.sink.add_counted(diagnostic, count);
         }
-        if !entry.entry {
+        if !entry.is_library_entry {
             self.names[name].is_multiply_defined = true;
             self.report_redefinition(name, entry, span);
         }
@@ -213,7 +220,7 @@ impl Assembler<'_> {
     /// Exports a symbol named by `.INTERN` or `.ENTRY`.
     pub(super) fn export_declared(&mut self, name: NameId, at: Span, entry: bool) {
         let known = self.names[name];
-        if known.is_local() {
+        if known.is_local {
             let message = "is local and cannot be exported";
             self.symbol_error(DiagnosticCode::Operand, name, at, message);
         }
@@ -232,27 +239,31 @@ impl Assembler<'_> {
             Pass::Second if known.is_multiply_defined => self.report_doubled(name, at.start),
             _ => {}
         }
-        self.begin_first_scope(name, known.entered > 0 || known.has_undefined_use, Entry::Symbol);
+        self.begin_first_scope(
+            name,
+            known.entered > 0 || known.has_undefined_use,
+            TableEntryKind::Symbol,
+        );
         self.names.declare_forward(name);
         self.names[name].exported = true;
-        self.names[name].entry |= entry;
+        self.names[name].is_library_entry |= entry;
     }
 
     /// Exports a symbol where it is defined: `NAME::` and `NAME=:`.
     pub(super) fn export(&mut self, name: NameId, at: Span, entry: bool) {
         let known = self.names[name];
-        if known.is_local() {
+        if known.is_local {
             let message = "is local and cannot be exported";
             return self.symbol_error(DiagnosticCode::Internal, name, at, message);
         }
         self.names[name].exported = true;
-        self.names[name].entry |= entry;
+        self.names[name].is_library_entry |= entry;
     }
 
     /// Begins the scope of `..locals` of a name whose first use enters it into the table. As in
     /// ZASM, the second pass finds it there, so that its scopes differ.
-    pub(super) fn begin_first_scope(&mut self, name: NameId, known: bool, entry: Entry) {
-        if self.pass == Pass::First && !known && !self.names[name].is_local() {
+    pub(super) fn begin_first_scope(&mut self, name: NameId, known: bool, entry: TableEntryKind) {
+        if self.pass == Pass::First && !known && !self.names[name].is_local {
             self.names.begin_scope(name, entry);
         }
     }
@@ -264,10 +275,11 @@ impl Assembler<'_> {
             let is_other = entry.symbol.value().is_some_and(|known| known != value);
             // A variable may be reassigned, but not by a copy.
             let kind = if is_other { SymbolKind::Label } else { kind };
-            let scope = self.names.scope();
+            let scope = self.names.scope;
             self.define(new, value, kind, place);
             // A copy begins no scope.
-            return self.names.resume_scope(scope);
+            self.names.scope = scope;
+            return;
         }
         self.names.add_symbol(new);
         match entry.symbol {
@@ -282,29 +294,18 @@ impl Assembler<'_> {
         }
     }
 
-    pub(super) fn report_second_meaning(&mut self, new: NameId, place: Span) {
-        let message = "is already defined; the first definition is kept";
-        self.symbol_error(DiagnosticCode::Redefined, new, place, message);
-    }
-
-    pub(super) fn report_no_meaning(&mut self, old: NameId, at: Span) {
-        let message = "cannot be renamed: no such symbol, macro or operator";
-        self.symbol_error(DiagnosticCode::Undefined, old, at, message);
-    }
-
     /// Adds a macro. The first definition stays; ZASM marks all definitions if there are several.
     pub(super) fn add_macro(&mut self, name: NameId, definition: Macro) {
         let place = definition.place;
-        let known = self.names[name].macro_index();
-        let earlier = known.map(|index| self.names.macros[index].place);
+        let known = self.names[name].macro_index;
+        let earlier = known.map(|index| self.names.macros[index as usize].place);
         match earlier {
             // The second pass starts with the macros of the first.
             Some(_) if self.pass == Pass::First => self.names[name].is_macro_redefined = true,
             Some(_) => {}
             None => {
-                self.names.append_entry(name, Entry::Macro);
-                let index = self.names.macros.len();
-                self.names[name].set_macro(index);
+                self.names.append_entry(name, TableEntryKind::Macro);
+                self.names[name].macro_index = Some(self.names.macros.len() as u32);
                 self.names.macros.push(Arc::new(definition));
             }
         }
@@ -316,17 +317,17 @@ impl Assembler<'_> {
             }
             self.report(diagnostic);
         }
-        if !self.names[name].is_local() {
-            self.names.begin_scope(name, Entry::Macro);
+        if !self.names[name].is_local {
+            self.names.begin_scope(name, TableEntryKind::Macro);
         }
     }
 
     /// Gives a macro a second name, for `.MASYN old,new`.
     pub(super) fn copy_macro(&mut self, old: NameId, new: NameId) -> bool {
-        let Some(index) = self.names[old].macro_index() else { return false };
-        if self.names[new].macro_index().is_none() {
-            self.names.append_entry(new, Entry::Macro);
-            self.names[new].set_macro(index);
+        let Some(index) = self.names[old].macro_index else { return false };
+        if self.names[new].macro_index.is_none() {
+            self.names.append_entry(new, TableEntryKind::Macro);
+            self.names[new].macro_index = Some(index);
         }
         true
     }

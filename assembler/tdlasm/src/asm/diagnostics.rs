@@ -4,8 +4,8 @@ use std::iter;
 
 use super::options::Options;
 use super::pass::Pass;
-use crate::diag::{Diagnostic, DiagnosticCode, Severity};
-use crate::source::Span;
+use crate::diag::{Diagnostic, DiagnosticCode, Severity, render};
+use crate::source::{SourceMap, Span};
 
 /// Errors beyond this number are dropped.
 const MAX_ERRORS: usize = 100;
@@ -20,17 +20,15 @@ pub(super) struct DiagnosticSink<'a> {
     options: &'a Options,
     pass: Pass,
     diagnostics: Vec<Diagnostic>,
-    errors: usize,
-    warnings: usize,
-    /// The number of error flags that ZASM counts, including those that a full row does not show.
-    flags: usize,
+    counts: Counts,
     row: FlagRow,
     /// The flags that ZASM's listing shows, if there is one.
     pub(super) listed_flags: Vec<(DiagnosticCode, Span)>,
     /// Whether the first pass has found an error that ZASM reports in that pass.
     pub(super) first_pass_error: bool,
-    /// The state before the first message of the statement, if it has one.
-    before_statement: Option<Reported>,
+    /// The counts before the first message of the statement, if it has one, and the numbers of
+    /// diagnostics and listed flags.
+    before_statement: Option<(Counts, usize, usize)>,
 }
 
 /// The error flags of a listing row.
@@ -44,13 +42,12 @@ pub(super) struct FlagRow {
 }
 
 /// How much has been reported.
-#[derive(Debug, Clone, Copy)]
-struct Reported {
-    diagnostics: usize,
+#[derive(Debug, Default, Clone, Copy)]
+struct Counts {
     errors: usize,
     warnings: usize,
+    /// The number of error flags that ZASM counts, including those that a full row does not show.
     flags: usize,
-    listed_flags: usize,
 }
 
 impl<'a> DiagnosticSink<'a> {
@@ -59,9 +56,7 @@ impl<'a> DiagnosticSink<'a> {
             options,
             pass,
             diagnostics: Vec::new(),
-            errors: 0,
-            warnings: 0,
-            flags: 0,
+            counts: Counts::default(),
             row: FlagRow::default(),
             listed_flags: Vec::new(),
             first_pass_error: false,
@@ -85,7 +80,8 @@ impl<'a> DiagnosticSink<'a> {
 
     /// Adds a diagnostic for which ZASM raises `count` equal error flags.
     pub(super) fn add_counted(&mut self, diagnostic: Diagnostic, count: usize) {
-        self.before_statement = self.before_statement.or(Some(self.reported()));
+        let reported = (self.counts, self.diagnostics.len(), self.listed_flags.len());
+        self.before_statement.get_or_insert(reported);
         if self.pass == Pass::First {
             self.first_pass_error |= matches!(diagnostic.code.error_flag(), Some('I' | 'M'));
             return;
@@ -93,7 +89,7 @@ impl<'a> DiagnosticSink<'a> {
         if diagnostic.code.error_flag().is_none() {
             return self.push(diagnostic);
         }
-        self.flags += count;
+        self.counts.flags += count;
         if self.options.listing {
             self.listed_flags.extend(iter::repeat_n((diagnostic.code, diagnostic.span), count));
         }
@@ -120,22 +116,19 @@ impl<'a> DiagnosticSink<'a> {
         let Some(severity) = self.options.lint_levels.severity(diagnostic.code) else { return };
         diagnostic.severity = severity;
         if !diagnostic.is_error() {
-            self.warnings += 1;
-            if self.warnings <= MAX_WARNINGS {
+            self.counts.warnings += 1;
+            if self.counts.warnings <= MAX_WARNINGS {
                 self.diagnostics.push(diagnostic);
             }
             return;
         }
-        self.errors += 1;
-        if self.errors <= MAX_ERRORS {
+        self.counts.errors += 1;
+        if self.counts.errors <= MAX_ERRORS {
             self.diagnostics.push(diagnostic);
-        } else if self.errors == MAX_ERRORS + 1 {
+        } else if self.counts.errors == MAX_ERRORS + 1 {
             let message = format!("more than {MAX_ERRORS} errors; the rest is left out");
-            self.diagnostics.push(Diagnostic::new(
-                DiagnosticCode::TooMany,
-                diagnostic.span,
-                message,
-            ));
+            let code = DiagnosticCode::TooMany;
+            self.diagnostics.push(Diagnostic::new(code, diagnostic.span, message));
         }
     }
 
@@ -143,8 +136,8 @@ impl<'a> DiagnosticSink<'a> {
     /// search for suggestions.
     pub(super) fn accepts(&self, code: DiagnosticCode) -> bool {
         let has_room = match self.options.lint_levels.severity(code) {
-            Some(Severity::Error) => self.errors < MAX_ERRORS,
-            Some(Severity::Warning) => self.warnings < MAX_WARNINGS,
+            Some(Severity::Error) => self.counts.errors < MAX_ERRORS,
+            Some(Severity::Warning) => self.counts.warnings < MAX_WARNINGS,
             None => false,
         };
         self.pass != Pass::First && has_room
@@ -161,16 +154,6 @@ impl<'a> DiagnosticSink<'a> {
         (flags <= MAX_FLAGS_PER_ROW).then_some(flags as u16)
     }
 
-    fn reported(&self) -> Reported {
-        Reported {
-            diagnostics: self.diagnostics.len(),
-            errors: self.errors,
-            warnings: self.warnings,
-            flags: self.flags,
-            listed_flags: self.listed_flags.len(),
-        }
-    }
-
     /// Begins a statement. Returns the row, to [`roll_back`](Self::roll_back) what it reports.
     pub(super) fn begin_statement(&mut self) -> FlagRow {
         self.before_statement = None;
@@ -180,27 +163,54 @@ impl<'a> DiagnosticSink<'a> {
     /// Drops what the statement reported, so that it can be read again.
     pub(super) fn roll_back(&mut self, row: FlagRow) {
         self.row = row;
-        let Some(before) = self.before_statement.take() else { return };
-        self.diagnostics.truncate(before.diagnostics);
-        self.errors = before.errors;
-        self.warnings = before.warnings;
-        self.flags = before.flags;
-        self.listed_flags.truncate(before.listed_flags);
+        let Some((counts, diagnostics, listed_flags)) = self.before_statement.take() else {
+            return;
+        };
+        self.counts = counts;
+        self.diagnostics.truncate(diagnostics);
+        self.listed_flags.truncate(listed_flags);
     }
 
     /// Returns the number of flags that ZASM counts so far.
     pub(super) fn flags(&self) -> usize {
-        self.flags
+        self.counts.flags
     }
 
-    /// Returns the diagnostics sorted by position, and the number of flags that ZASM counts.
-    pub(super) fn finish(mut self) -> (Vec<Diagnostic>, usize) {
+    /// Returns the diagnostics that no comment allows, sorted by position, and the number of flags
+    /// that ZASM counts.
+    pub(super) fn finish(mut self, sources: &SourceMap) -> (Vec<Diagnostic>, usize) {
         // A message about a whole module precedes those about its first byte.
         self.diagnostics.sort_by_key(|found| {
             let about_module = found.code == DiagnosticCode::Overwrite;
             (found.span.start, !about_module, found.severity == Severity::Warning)
         });
         self.diagnostics.dedup();
-        (self.diagnostics, self.flags)
+        self.diagnostics.retain(|one| !is_allowed(one, sources));
+        (self.diagnostics, self.counts.flags)
     }
+}
+
+/// Returns `true` if a comment on the line of a lint, or alone on the line above, allows it.
+pub(super) fn is_allowed(diagnostic: &Diagnostic, sources: &SourceMap) -> bool {
+    if diagnostic.code.error_flag().is_some() {
+        return false;
+    }
+    let start = render::in_file(diagnostic.span, sources).start;
+    let place = sources.location(start);
+    let line = |number: u32| {
+        let at = place.source.base + place.source.line_start(number);
+        sources.slice(sources.rest_of_line(at)).trim_ascii()
+    };
+    let names = |line: &[u8]| {
+        let comment =
+            line.iter().rposition(|byte| *byte == b';').map_or(&line[..0], |at| &line[at + 1..]);
+        let text = String::from_utf8_lossy(comment).to_ascii_lowercase();
+        let mut words = text.split([' ', '\t', ',']).filter(|word| !word.is_empty());
+        words.next() == Some("allow")
+            && words.any(|word| {
+                word == diagnostic.code.group() || word.eq_ignore_ascii_case(diagnostic.code.id())
+            })
+    };
+    let above = (place.line > 1).then(|| line(place.line - 1));
+    names(line(place.line)) || above.is_some_and(|line| line.starts_with(b";") && names(line))
 }

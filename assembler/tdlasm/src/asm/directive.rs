@@ -8,79 +8,70 @@ use super::assembler::Assembler;
 use super::code_buffer::Field;
 use super::input::InputChange;
 use super::name_table::Operator;
-use super::pass::{Pass, StatementEnd, StatementResult};
+use super::pass::Pass;
+use super::statement_end::{StatementEnd, StatementResult};
 use super::{conditional, macros};
 use crate::diag::DiagnosticCode;
 use crate::listing::{ListingControl, ListingDirective};
-use crate::source::Span;
 use crate::syntax::directive::{Directive, ObjectFormOption};
 use crate::syntax::expr::Intern;
 use crate::syntax::{Cursor, lex};
 
+/// Executes the directive that is the operator of the statement.
 pub(super) fn directive(
     asm: &mut Assembler<'_>,
     directive: Directive,
-    span: Span,
     cursor: &mut Cursor<'_>,
 ) -> StatementResult<StatementEnd> {
     asm.module.flow.restart();
     match directive {
-        Directive::If(condition) => conditional::conditional(asm, condition, cursor),
-        Directive::Define => macros::define_macro(asm, span, cursor),
-        Directive::Exit => exit_macro(asm, span),
-        Directive::Error => user_error(asm, span, cursor),
-        Directive::Remark => skip_text(asm, cursor),
+        Directive::If(condition) => return conditional::conditional(asm, condition, cursor),
+        Directive::Define => return Ok(macros::define_macro(asm, cursor)),
+        Directive::Exit => return Ok(exit_macro(asm)),
+        Directive::Byte => return data::write_values(asm, Field::Byte, cursor),
+        Directive::Word => return data::write_values(asm, Field::Word, cursor),
+        Directive::Rad40 => return Ok(data::rad40(asm, cursor)),
+        Directive::End | Directive::ProgramEnd => return location::end(asm, directive, cursor),
+        Directive::External | Directive::Internal | Directive::Entry => {
+            return Ok(linkage::link_names(asm, directive, cursor));
+        }
+        Directive::Error => user_error(asm, cursor),
+        Directive::Remark => drop(asm.text(cursor)),
         Directive::Title | Directive::Subtitle => heading(asm, directive, cursor),
         Directive::Print => print(asm, cursor),
-        Directive::Byte => data::write_values(asm, Field::Byte, span, cursor),
-        Directive::Word => data::write_values(asm, Field::Word, span, cursor),
-        Directive::Text(end) => data::write_texts(asm, end, span, cursor),
-        Directive::Rad40 => data::rad40(asm, span, cursor),
-        Directive::Reserve(unit) => location::reserve(asm, unit, span, cursor),
-        Directive::Date => data::write_date(asm, span),
-        Directive::Time => data::write_time(asm, span),
-        Directive::Location => location::location(asm, span, cursor),
+        Directive::Text(end) => data::write_texts(asm, end, cursor)?,
+        Directive::Reserve(unit) => location::reserve(asm, unit, cursor)?,
+        Directive::Date => data::write_date(asm),
+        Directive::Time => data::write_time(asm),
+        Directive::Location => location::location(asm, cursor)?,
         Directive::Relocate => {
             asm.code.restore_location();
-            asm.recorder.line.value = Some(asm.code.location().reloc_value());
-            Ok(StatementEnd::Open)
+            asm.recorder.statement.value = Some(asm.code.location().reloc_value());
         }
-        Directive::Radix => location::set_radix(asm, span, cursor),
+        Directive::Radix => location::set_radix(asm, cursor),
         Directive::Z80 | Directive::I8080 => {
             asm.module.only_8080 = directive == Directive::I8080;
-            Ok(StatementEnd::Open)
         }
-        Directive::End | Directive::ProgramEnd => location::end(asm, directive, cursor),
-        Directive::Insert => location::insert(asm, span, cursor),
-        Directive::Ident => location::ident(asm, span, cursor),
-        Directive::External | Directive::Internal | Directive::Entry => {
-            linkage::link_names(asm, directive, span, cursor)
-        }
+        Directive::Insert => location::insert(asm, cursor),
+        Directive::Ident => location::ident(asm, cursor),
         Directive::Synonym(kind) => linkage::synonym(asm, kind, cursor),
         Directive::Listing(listing) => listing_directive(asm, listing, cursor),
-        Directive::Format(option) => {
-            set_object_form(asm, option);
-            Ok(StatementEnd::Open)
-        }
+        Directive::Format(option) => set_object_form(asm, option),
     }
+    Ok(StatementEnd::CheckRest)
 }
 
-/// The last option of each kind applies to the module, that of the records to the whole file.
 /// Skips blanks. If the statement ends there, reports the missing operand and returns `true`.
-fn misses_operand(
-    asm: &mut Assembler<'_>,
-    span: Span,
-    cursor: &mut Cursor<'_>,
-    message: &str,
-) -> bool {
+fn misses_operand(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>, message: &str) -> bool {
     cursor.skip_blanks();
     let is_missing = cursor.at_statement_end();
     if is_missing {
-        asm.error(DiagnosticCode::MissingOperand, span, message);
+        asm.operator_error(DiagnosticCode::MissingOperand, message);
     }
     is_missing
 }
 
+/// The last option of each kind applies to the module, that of the records to the whole file.
 fn set_object_form(asm: &mut Assembler<'_>, option: ObjectFormOption) {
     let form = &mut asm.module.form;
     match option {
@@ -88,46 +79,34 @@ fn set_object_form(asm: &mut Assembler<'_>, option: ObjectFormOption) {
         ObjectFormOption::Binary(binary) => asm.object_form.binary = binary,
         ObjectFormOption::Linkage(linkage) => {
             form.linkage = linkage;
-            asm.linkage_control(linkage);
+            asm.recorder.control(ListingControl::Linkage(linkage));
         }
         ObjectFormOption::Symbols(symbols) => form.symbols = symbols,
     }
 }
 
-fn exit_macro(asm: &mut Assembler<'_>, span: Span) -> StatementResult<StatementEnd> {
+fn exit_macro(asm: &mut Assembler<'_>) -> StatementEnd {
     if asm.input.macro_depth() == 0 {
-        asm.error(DiagnosticCode::MacroForm, span, ".EXIT is outside of a macro");
-        return Ok(StatementEnd::Open);
+        asm.operator_error(DiagnosticCode::MacroForm, ".EXIT is outside of a macro");
+        return StatementEnd::CheckRest;
     }
     asm.input.pending_change = Some(InputChange::ExitMacro);
-    Ok(StatementEnd::Complete)
-}
-
-/// Skips a text, for `.REMARK`.
-fn skip_text(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> StatementResult<StatementEnd> {
-    asm.text(cursor);
-    Ok(StatementEnd::Open)
+    StatementEnd::LineDone
 }
 
 /// Executes `.PRNTX text`; a text that both passes print (`.IF1`) is printed once.
-fn print(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> StatementResult<StatementEnd> {
+fn print(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) {
     let text = asm.text(cursor);
     if !(asm.pass == Pass::Second && asm.console.messages.contains(&text)) {
         asm.console.messages.push(text);
     }
-    Ok(StatementEnd::Open)
 }
 
 /// Executes `.ERROR text`.
-fn user_error(
-    asm: &mut Assembler<'_>,
-    span: Span,
-    cursor: &mut Cursor<'_>,
-) -> StatementResult<StatementEnd> {
+fn user_error(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) {
     let text = asm.text(cursor);
     let message = if text.is_empty() { "the source reports an error".into() } else { text };
-    asm.error(DiagnosticCode::User, span, message);
-    Ok(StatementEnd::Open)
+    asm.operator_error(DiagnosticCode::User, message);
 }
 
 /// The number of title characters that are printed.
@@ -136,17 +115,12 @@ const TITLE_KEPT: usize = 80;
 const TITLE_ROOM: usize = 78;
 
 /// Reads `.TITLE` or `.SBTTL`.
-fn heading(
-    asm: &mut Assembler<'_>,
-    directive: Directive,
-    cursor: &mut Cursor<'_>,
-) -> StatementResult<StatementEnd> {
+fn heading(asm: &mut Assembler<'_>, directive: Directive, cursor: &mut Cursor<'_>) {
     let text = title(asm, cursor);
-    asm.control(match directive {
+    asm.recorder.control(match directive {
         Directive::Title => ListingControl::Title(text),
         _ => ListingControl::Subtitle(text),
     });
-    Ok(StatementEnd::Open)
 }
 
 /// Reads a delimited text without its line ends. Each character for which a heading has no room
@@ -205,21 +179,13 @@ fn title_below(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> String {
 }
 
 /// Executes a directive without operand. Another may follow `.SLIST` on its line.
-fn listing_directive(
-    asm: &mut Assembler<'_>,
-    directive: ListingDirective,
-    cursor: &mut Cursor<'_>,
-) -> StatementResult<StatementEnd> {
-    let mut next = Some(directive);
+fn listing_directive(asm: &mut Assembler<'_>, first: ListingDirective, cursor: &mut Cursor<'_>) {
+    let mut next = Some(first);
     while let Some(directive) = next {
-        asm.control(ListingControl::Directive(directive));
-        next = if directive == ListingDirective::Save {
-            next_listing_directive(asm, cursor)
-        } else {
-            None
-        };
+        asm.recorder.control(ListingControl::Directive(directive));
+        let is_save = directive == ListingDirective::Save;
+        next = if is_save { next_listing_directive(asm, cursor) } else { None };
     }
-    Ok(StatementEnd::Open)
 }
 
 /// Reads the next listing directive on the line, if there is one.

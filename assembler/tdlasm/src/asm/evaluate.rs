@@ -6,16 +6,17 @@ use super::assembler::Assembler;
 use super::code_buffer::Field;
 use super::name_table::NameId;
 use super::name_table::{BuiltIn, Operator};
-use super::pass::{Pass, StatementAbort, StatementResult};
+use super::pass::Pass;
+use super::statement_end::{StatementAbort, StatementResult};
 use super::symbol::{DefinedIn, Symbol};
 use super::value::{BaseId, Value};
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::listing::ListingDirective;
 use crate::references::ReferenceRole;
 use crate::source::Span;
-use crate::syntax::Cursor;
 use crate::syntax::directive::Directive;
 use crate::syntax::expr::{Expr, Fault, Op};
+use crate::syntax::{Cursor, lex};
 
 /// The value that ZASM continues with after an unmatched closing parenthesis.
 const VALUE_AFTER_STRAY_PARENTHESIS: u16 = 0x2731;
@@ -25,7 +26,7 @@ const LIST_VALUE: u16 = 0x01FF;
 impl Assembler<'_> {
     pub(super) fn parse_expression(&mut self, cursor: &mut Cursor<'_>) -> Expr {
         let expr = Expr::parse(cursor, self.module.radix, &mut self.names);
-        if self.records_references() {
+        if self.recorder.keeps_references {
             self.record_operand_references(&expr);
         }
         expr
@@ -53,9 +54,7 @@ impl Assembler<'_> {
             return None;
         }
         let digits = String::from_utf8_lossy(digits);
-        let digits = digits.trim_start_matches('0');
-        let zero = if digits.starts_with(|first: char| first.is_ascii_digit()) { "" } else { "0" };
-        Some(format!("{zero}{digits}H"))
+        Some(lex::hexadecimal(digits.trim_start_matches('0')))
     }
 
     /// Returns the value of an expression. As in ZASM, a symbol without a value counts as 0.
@@ -123,15 +122,15 @@ impl Assembler<'_> {
             Op::Here => Ok(Some(self.statement.location)),
             Op::Symbol(name, at) => self.symbol_value(name, at).map(Some),
             Op::External(name, at) => {
-                if self.names[name].macro_index().is_some() {
+                if self.names[name].macro_index.is_some() {
                     return Err(StatementAbort::Expand(name, at));
                 }
                 // As with exported labels, no known program shows whether ZASM still finds the
                 // `..locals` after an external that is first named in an operand.
-                let place = self.names.newest_scope();
+                let newest = self.names.newest_scope;
                 let span = self.symbol_span(at);
                 self.declare_external(name, span);
-                self.names.set_newest_scope(place);
+                self.names.newest_scope = newest;
                 self.symbol_value(name, at).map(Some)
             }
             _ => Ok(None),
@@ -140,7 +139,7 @@ impl Assembler<'_> {
 
     fn symbol_value(&mut self, name: NameId, at: u32) -> StatementResult<Value> {
         let entry = &self.names[name];
-        if entry.macro_index().is_some() {
+        if entry.macro_index.is_some() {
             return Err(StatementAbort::Expand(name, at));
         }
         if entry.is_multiply_defined {
@@ -226,7 +225,8 @@ impl Assembler<'_> {
             if let Op::Symbol(name, at) | Op::External(name, at) = *op
                 && !matches!(self.names[name].built_in, Some(BuiltIn::Register(_)))
             {
-                self.record_reference(name, self.symbol_span(at), ReferenceRole::Use);
+                let span = self.symbol_span(at);
+                self.recorder.reference(name, span, ReferenceRole::Use);
             }
         }
     }

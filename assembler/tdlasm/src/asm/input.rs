@@ -51,16 +51,16 @@ pub(crate) struct Frame {
     /// The number of blocks that were open when this text was entered.
     blocks: usize,
     /// The offset in the text at which the rest of the calling line begins.
-    pub(crate) tail: usize,
+    pub(crate) resume_at: usize,
     /// Whether a `]` follows the macro call, which may close a block outside of the macro.
-    pub(crate) closes: bool,
+    pub(crate) bracket_follows_call: bool,
 }
 
 impl Frame {
     pub(crate) fn new(kind: FrameKind, sources: &SourceMap, index: usize) -> Self {
         let source = sources.get(index);
         let text = Arc::clone(&source.text);
-        let tail = text.len();
+        let resume_at = text.len();
         Self {
             kind,
             source: index,
@@ -70,15 +70,15 @@ impl Frame {
             lines: 0,
             call: None,
             blocks: 0,
-            tail,
-            closes: false,
+            resume_at,
+            bracket_follows_call: false,
         }
     }
 
     /// Returns `true` if only brackets follow in the macro text, and nothing follows the call.
     fn is_exit_last(&self) -> bool {
-        let left = &self.text[self.pos.min(self.tail)..self.tail];
-        let behind = self.text[self.tail..].trim_ascii();
+        let left = &self.text[self.pos.min(self.resume_at)..self.resume_at];
+        let behind = self.text[self.resume_at..].trim_ascii();
         let nothing = left.iter().all(|byte| matches!(byte, b']' | b' ' | b'\t'));
         nothing && (behind.is_empty() || behind[0] == b';')
     }
@@ -108,7 +108,6 @@ pub(crate) struct InputStack<'a> {
     macro_depth: usize,
     /// The total size of the open macro texts.
     pub(crate) open_text: usize,
-    insert_depth: usize,
     /// The number of nested conditional blocks being assembled.
     blocks: usize,
     pub(crate) pending_change: Option<InputChange>,
@@ -117,8 +116,8 @@ pub(crate) struct InputStack<'a> {
     /// Whether macro text was inserted into the operands of the next statement.
     pub(crate) next_has_macro_text: bool,
     /// Whether the previous statement was an `.EXIT` that left a macro.
-    pub(crate) exited: bool,
-    pub(crate) calls: usize,
+    pub(crate) left_macro_by_exit: bool,
+    pub(crate) macro_calls: usize,
     /// Whether `.END` was read, or the file cannot be read.
     pub(crate) ended: bool,
     /// The total size of all macro texts so far.
@@ -135,30 +134,20 @@ impl<'a> InputStack<'a> {
             frames: Vec::new(),
             macro_depth: 0,
             open_text: 0,
-            insert_depth: 0,
             blocks: 0,
             pending_change: None,
             has_macro_text: false,
             next_has_macro_text: false,
-            exited: false,
-            calls: 0,
+            left_macro_by_exit: false,
+            macro_calls: 0,
             ended: false,
             macro_text: 0,
         }
     }
 
     pub(crate) fn restart(&mut self) {
-        self.noted.clear();
-        self.frames.clear();
-        self.blocks = 0;
-        self.macro_depth = 0;
-        self.open_text = 0;
-        self.insert_depth = 0;
-        self.pending_change = None;
-        self.exited = false;
-        self.calls = 0;
-        self.ended = false;
-        self.macro_text = 0;
+        let loaded = std::mem::take(&mut self.loaded);
+        *self = Self { loaded, ..Self::new(self.loader, self.include_dirs) };
     }
 
     pub(crate) fn push(&mut self, frame: Frame) {
@@ -166,7 +155,6 @@ impl<'a> InputStack<'a> {
             self.macro_depth += 1;
             self.open_text += frame.text.len();
         }
-        self.insert_depth += usize::from(frame.kind == FrameKind::Insert);
         self.frames.push(frame);
     }
 
@@ -176,7 +164,6 @@ impl<'a> InputStack<'a> {
             self.macro_depth -= 1;
             self.open_text -= frame.text.len();
         }
-        self.insert_depth -= usize::from(frame.kind == FrameKind::Insert);
         Some(frame)
     }
 
@@ -203,22 +190,22 @@ impl<'a> InputStack<'a> {
     }
 
     pub(crate) fn insert_depth(&self) -> usize {
-        self.insert_depth
+        self.frames.iter().filter(|frame| frame.kind == FrameKind::Insert).count()
     }
 
     /// Leaves the innermost macro text, and all texts and blocks opened in it. The rest of the
     /// calling line is read next. If the text ends with the `.EXIT`, ZASM also skips the line end,
     /// so that the next line continues the statement.
     fn exit_macro(&mut self) {
-        self.exited = true;
+        self.left_macro_by_exit = true;
         while let Some(mut frame) = self.pop() {
             if frame.kind == FrameKind::Macro {
-                if frame.tail < frame.text.len() && frame.is_exit_last() {
+                if frame.resume_at < frame.text.len() && frame.is_exit_last() {
                     return;
                 }
                 self.blocks = self.blocks.min(frame.blocks);
-                if frame.tail < frame.text.len() {
-                    frame.pos = frame.tail;
+                if frame.resume_at < frame.text.len() {
+                    frame.pos = frame.resume_at;
                     self.push(frame);
                 }
                 return;
@@ -246,7 +233,7 @@ impl<'a> InputStack<'a> {
     /// Returns `true` if a `]` closes a block here. ZASM accepts one anywhere from the second macro
     /// call on, but in the text of the first call only for blocks opened in that text.
     pub(crate) fn in_block(&self) -> bool {
-        self.calls > 1 || self.blocks > self.outside_blocks()
+        self.macro_calls > 1 || self.blocks > self.outside_blocks()
     }
 
     /// Returns `true` in a block or macro text, where unquoted arguments and texts end at `]`.
@@ -262,13 +249,14 @@ impl<'a> InputStack<'a> {
     /// Returns the number of open blocks that a `]` in the innermost text cannot close.
     fn outside_blocks(&self) -> usize {
         let text = self.frames.last();
-        let text = text.filter(|frame| frame.kind == FrameKind::Macro && !frame.closes);
+        let text =
+            text.filter(|frame| frame.kind == FrameKind::Macro && !frame.bracket_follows_call);
         text.map_or(0, |frame| frame.blocks)
     }
 
     pub(crate) fn reset_blocks(&mut self) {
         self.blocks = 0;
-        self.calls = 0;
+        self.macro_calls = 0;
         self.frames.iter_mut().for_each(|frame| frame.blocks = 0);
     }
 

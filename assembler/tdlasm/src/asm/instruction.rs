@@ -9,7 +9,7 @@ use super::assembler::Assembler;
 use super::lints;
 use super::name_table::BuiltIn;
 use super::options::Cpu;
-use super::pass::{StatementEnd, StatementResult};
+use super::statement_end::{StatementEnd, StatementResult};
 use super::value::Value;
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::isa::{FORMS, Form, Prefix, Register, Slot};
@@ -23,14 +23,14 @@ const UNWRITTEN_OPERAND: &str = "missing operand; its bytes are not written";
 /// An operand, with what the choice of the form depends on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Operand {
-    pub(super) register: Option<Register>,
+    register: Option<Register>,
     index: Option<Prefix>,
     /// The value of an immediate operand or a displacement.
     value: Option<Value>,
     span: Span,
     missing: bool,
     /// Whether the operand contains `.`.
-    pub(super) uses_location: bool,
+    uses_location: bool,
 }
 
 impl Operand {
@@ -71,17 +71,16 @@ impl Operand {
 pub(super) fn instruction(
     asm: &mut Assembler<'_>,
     first: u16,
-    span: Span,
     cursor: &mut Cursor<'_>,
 ) -> StatementResult<StatementEnd> {
     let forms = &FORMS[usize::from(first)..];
     let plain = &forms[0];
     if asm.module.only_8080 && plain.z80_only {
-        report_intel(asm, plain, span);
+        asm.operator_error(DiagnosticCode::Intel, format!("the 8080 has no {}", plain.mnemonic));
     }
     let mut operands = [Operand::none(); 2];
     if plain.slots[0] != Slot::None {
-        read_operands(asm, &mut operands, plain, span, cursor)?;
+        read_operands(asm, &mut operands, plain, cursor)?;
     }
     let fits = |form: &Form| (0..2).all(|at| operands[at].fits(form.slots[at]));
     // Most instructions use the first form, which needs no comparison of mnemonics.
@@ -91,18 +90,15 @@ pub(super) fn instruction(
         Some(form) => {
             if asm.options.cpu == Some(Cpu::Z180) && form.traps_on_z180() {
                 let message = format!("a Z180 traps {}", form.pattern());
-                asm.report(Diagnostic::new(DiagnosticCode::Z180Trap, span, message));
+                asm.operator_error(DiagnosticCode::Z180Trap, message);
             }
             encode::encode(asm, form, &operands);
         }
-        None => encode::encode_mismatched(asm, plain, &operands, span),
+        None => encode::encode_mismatched(asm, plain, &operands),
     }
-    lints::follow(asm, form.unwrap_or(plain), &operands[0], span);
-    Ok(StatementEnd::Open)
-}
-
-fn report_intel(asm: &mut Assembler<'_>, form: &Form, span: Span) {
-    asm.error(DiagnosticCode::Intel, span, format!("the 8080 has no {}", form.mnemonic));
+    let Operand { register, uses_location, .. } = operands[0];
+    lints::track_flow(asm, form.unwrap_or(plain), register, uses_location);
+    Ok(StatementEnd::CheckRest)
 }
 
 /// Reads the operands, whose number is the same in all forms.
@@ -110,27 +106,26 @@ fn read_operands(
     asm: &mut Assembler<'_>,
     operands: &mut [Operand; 2],
     form: &Form,
-    span: Span,
     cursor: &mut Cursor<'_>,
 ) -> StatementResult {
     let [first, second] = form.slots;
     operands[0] = match first {
-        Slot::Byte | Slot::Word | Slot::Relative => immediate(asm, span, false, cursor)?,
-        Slot::Bit | Slot::Restart => small_number(asm, form, span, cursor)?,
+        Slot::Byte | Slot::Word | Slot::Relative => immediate(asm, false, cursor)?,
+        Slot::Bit | Slot::Restart => small_number(asm, form, cursor)?,
         Slot::Source | Slot::SourceMem | Slot::Dest | Slot::DestMem | Slot::Index => {
             // Port instructions take no index register.
             let indexed = form.prefix != Prefix::Ed;
-            byte_register(asm, indexed, form, span, cursor)?
+            byte_register(asm, indexed, form, cursor)?
         }
-        slot => pair(asm, slot, form, span, cursor)?,
+        slot => pair(asm, slot, form, cursor)?,
     };
     operands[1] = match second {
         Slot::None => return Ok(()),
-        Slot::Byte | Slot::Word => second_immediate(asm, span, cursor)?,
-        _ if form.slots[0] == Slot::Bit => bit_register(asm, form, span, cursor)?,
-        _ => match comma(asm, DiagnosticCode::Operand, form, span, cursor) {
-            true => byte_register(asm, true, form, span, cursor)?,
-            false => Operand::missing_register(span),
+        Slot::Byte | Slot::Word => second_immediate(asm, cursor)?,
+        _ if form.slots[0] == Slot::Bit => bit_register(asm, form, cursor)?,
+        _ => match comma(asm, form, cursor) {
+            true => byte_register(asm, true, form, cursor)?,
+            false => Operand::missing_register(asm.statement.operator),
         },
     };
     Ok(())
@@ -145,7 +140,6 @@ fn at_end(asm: &Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
 /// Reads an immediate operand. If it is missing, no field is written.
 fn immediate(
     asm: &mut Assembler<'_>,
-    span: Span,
     after_comma: bool,
     cursor: &mut Cursor<'_>,
 ) -> StatementResult<Operand> {
@@ -155,43 +149,33 @@ fn immediate(
         }
         // A macro without text is no operand, but does not count as missing.
         if asm.input.has_macro_text {
-            let value = Some(Value::default());
+            let (value, span) = (Some(Value::default()), asm.statement.operator);
             return Ok(Operand { value, span, ..Operand::none() });
         }
-        asm.error(DiagnosticCode::MissingOperand, span, UNWRITTEN_OPERAND);
+        asm.operator_error(DiagnosticCode::MissingOperand, UNWRITTEN_OPERAND);
         return Ok(Operand::none());
     }
     let expr = asm.parse_expression(cursor);
     let value = asm.evaluate(&expr)?;
-    lints::lint_value(asm, &expr, span);
+    lints::lint_value(asm, &expr);
     let uses_location = expr.ops.contains(&Op::Here);
     Ok(Operand { value: Some(value), span: expr.span, uses_location, ..Operand::none() })
 }
 
-fn second_immediate(
-    asm: &mut Assembler<'_>,
-    span: Span,
-    cursor: &mut Cursor<'_>,
-) -> StatementResult<Operand> {
+fn second_immediate(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> StatementResult<Operand> {
     if at_end(asm, cursor) {
-        asm.error(DiagnosticCode::MissingOperand, span, UNWRITTEN_OPERAND);
+        asm.operator_error(DiagnosticCode::MissingOperand, UNWRITTEN_OPERAND);
         return Ok(Operand::none());
     }
     match skip_comma(asm, cursor) {
-        true => immediate(asm, span, true, cursor),
+        true => immediate(asm, true, cursor),
         false => Ok(Operand::none()),
     }
 }
 
 /// Skips the comma between the operands.
-fn comma(
-    asm: &mut Assembler<'_>,
-    code: DiagnosticCode,
-    form: &Form,
-    span: Span,
-    cursor: &mut Cursor<'_>,
-) -> bool {
-    !misses_operand(asm, code, form, span, cursor) && skip_comma(asm, cursor)
+fn comma(asm: &mut Assembler<'_>, form: &Form, cursor: &mut Cursor<'_>) -> bool {
+    !misses_operand(asm, form, cursor) && skip_comma(asm, cursor)
 }
 
 /// Skips the next comma of the line; anything before it is an error.
@@ -200,35 +184,27 @@ fn skip_comma(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
         return true;
     }
     asm.error(DiagnosticCode::Operand, cursor.gap(), "a comma is missing here");
-    let line = cursor.rest();
-    let length = line.iter().position(|byte| matches!(byte, b'\n' | b'\r' | b';'));
-    let length = length.unwrap_or(line.len());
-    let found = memchr::memchr(b',', &line[..length]);
-    cursor.advance(found.map_or(length, |at| at + 1));
+    let rest = cursor.rest_of_statement();
+    let found = memchr::memchr(b',', rest);
+    cursor.advance(found.map_or(rest.len(), |at| at + 1));
     found.is_some()
 }
 
 /// If the statement ends here, reports the missing operand and returns `true`.
-fn misses_operand(
-    asm: &mut Assembler<'_>,
-    code: DiagnosticCode,
-    form: &Form,
-    span: Span,
-    cursor: &mut Cursor<'_>,
-) -> bool {
+fn misses_operand(asm: &mut Assembler<'_>, form: &Form, cursor: &mut Cursor<'_>) -> bool {
     let is_missing = at_end(asm, cursor);
     if is_missing {
-        missing_operand(asm, code, form, span);
+        missing_operand(asm, form);
     }
     is_missing
 }
 
-fn missing_operand(asm: &mut Assembler<'_>, code: DiagnosticCode, form: &Form, span: Span) {
+fn missing_operand(asm: &mut Assembler<'_>, form: &Form) {
     let wanted = form.arity();
     let plural = if wanted == 1 { "" } else { "s" };
     let message = format!("{} needs {wanted} operand{plural}", form.mnemonic);
-    let help = format!("its forms are {}", patterns(form.mnemonic));
-    asm.report(Diagnostic::new(code, span, message).help(help));
+    let span = asm.statement.operator;
+    asm.report(Diagnostic::new(DiagnosticCode::Operand, span, message).help(forms_help(form)));
 }
 
 /// Reads an 8-bit register or an indexed byte.
@@ -236,14 +212,12 @@ fn byte_register(
     asm: &mut Assembler<'_>,
     indexed: bool,
     form: &Form,
-    span: Span,
     cursor: &mut Cursor<'_>,
 ) -> StatementResult<Operand> {
-    if misses_operand(asm, DiagnosticCode::Operand, form, span, cursor) {
-        return Ok(Operand::missing_register(span));
+    if misses_operand(asm, form, cursor) {
+        return Ok(Operand::missing_register(asm.statement.operator));
     }
     let expr = asm.parse_expression(cursor);
-    let word = span;
     let span = expr.span;
     let value = asm.evaluate(&expr)?;
     if indexed && cursor.peek() == Some(b'(') {
@@ -251,31 +225,24 @@ fn byte_register(
         return Ok(Operand { index, value: Some(value), span, ..Operand::none() });
     }
     warn_index_without_displacement(asm, &expr, form);
-    let number = register_number(asm, value, form, word, span);
+    let number = register_number(asm, value, form, span);
     let register = Register::from_number(number & 7);
     if number == value.number && number <= 7 {
-        lints::lint_number(asm, &expr, register, word);
+        lints::lint_number(asm, &expr, register);
     }
     Ok(Operand::register(register, span))
 }
 
 /// Reports a number that is not a register's. Returns its low byte.
-fn register_number(
-    asm: &mut Assembler<'_>,
-    value: Value,
-    form: &Form,
-    word: Span,
-    span: Span,
-) -> u16 {
+fn register_number(asm: &mut Assembler<'_>, value: Value, form: &Form, span: Span) -> u16 {
     if !value.is_absolute() {
         let message = "a register is expected here, but this value is relocatable";
         asm.error(DiagnosticCode::Relocation, span, message);
     } else if value.number > 7 {
         let message = format!("{:04X}H is not the number of a register", value.number);
-        let help = format!("its forms are {}", patterns(form.mnemonic));
-        let diagnostic = Diagnostic::new(DiagnosticCode::NoRegister, span, message).help(help);
-        let diagnostic = lints::suggest_form(asm, diagnostic, word, span, false);
-        asm.report(diagnostic);
+        let diagnostic = Diagnostic::new(DiagnosticCode::NoRegister, span, message);
+        let diagnostic = diagnostic.help(forms_help(form));
+        asm.report(lints::suggest_form(asm, diagnostic, span, false));
     }
     value.number & 0xFF
 }
@@ -309,21 +276,17 @@ fn index_register(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Prefix {
     cursor.skip_blanks();
     let closed = cursor.peek() == Some(b')');
     let prefix = match built_in {
-        Some(BuiltIn::Register(Register::X)) if closed => Prefix::X,
-        Some(BuiltIn::Register(Register::Y)) if closed => Prefix::Y,
-        _ => {
-            let inner = match built_in {
-                Some(BuiltIn::Register(Register::X)) => Prefix::X,
-                Some(BuiltIn::Register(Register::Y)) => Prefix::Y,
-                _ => Prefix::None,
-            };
-            let message = "only X or Y can stand in index parentheses";
-            asm.error(DiagnosticCode::Index, cursor.since(start), message);
-            // ZASM skips only the parenthesis, so that the rest is left over.
-            *cursor = inside;
-            return inner;
-        }
+        Some(BuiltIn::Register(Register::X)) => Prefix::X,
+        Some(BuiltIn::Register(Register::Y)) => Prefix::Y,
+        _ => Prefix::None,
     };
+    if prefix == Prefix::None || !closed {
+        let message = "only X or Y can stand in index parentheses";
+        asm.error(DiagnosticCode::Index, cursor.since(start), message);
+        // ZASM skips only the parenthesis, so that the rest is left over.
+        *cursor = inside;
+        return prefix;
+    }
     cursor.advance(1);
     cursor.skip_blanks();
     prefix
@@ -333,14 +296,12 @@ fn pair(
     asm: &mut Assembler<'_>,
     slot: Slot,
     form: &Form,
-    span: Span,
     cursor: &mut Cursor<'_>,
 ) -> StatementResult<Operand> {
-    if misses_operand(asm, DiagnosticCode::Operand, form, span, cursor) {
-        return Ok(Operand::register(Some(Register::B), span));
+    if misses_operand(asm, form, cursor) {
+        return Ok(Operand::register(Some(Register::B), asm.statement.operator));
     }
     let expr = asm.parse_expression(cursor);
-    let word = span;
     let span = expr.span;
     if let Some(register) = index_pair(asm, &expr, form) {
         if asm.module.only_8080 {
@@ -349,11 +310,11 @@ fn pair(
         return Ok(Operand::register(Some(register), span));
     }
     let value = asm.evaluate(&expr)?;
-    let number = register_number(asm, value, form, word, span);
+    let number = register_number(asm, value, form, span);
     let pair = numbered_pair(asm, number, slot, form, span);
     if number & !6 == 0 {
-        lints::lint_number(asm, &expr, pair.register, word);
-        lints::lint_pair(asm, lints::named_register(asm, &expr), pair.register, span);
+        lints::lint_number(asm, &expr, pair.register);
+        lints::lint_pair(asm, &expr, pair.register);
     }
     Ok(pair)
 }
@@ -384,8 +345,8 @@ fn numbered_pair(
 /// in its row, as long as the row shows its flag.
 fn replace_invalid_pair(asm: &mut Assembler<'_>, number: u16, form: &Form, span: Span) -> u16 {
     let message = format!("this instruction does not take register pair {number:02X}H");
-    let help = format!("its forms are {}", patterns(form.mnemonic));
-    asm.report(Diagnostic::new(DiagnosticCode::NoRegister, span, message).help(help));
+    let diagnostic = Diagnostic::new(DiagnosticCode::NoRegister, span, message);
+    asm.report(diagnostic.help(forms_help(form)));
     asm.sink.flags_in_row().map_or(number, |errors| 2 * errors)
 }
 
@@ -414,10 +375,9 @@ fn index_pair(asm: &Assembler<'_>, expr: &Expr, form: &Form) -> Option<Register>
 fn small_number(
     asm: &mut Assembler<'_>,
     form: &Form,
-    span: Span,
     cursor: &mut Cursor<'_>,
 ) -> StatementResult<Operand> {
-    if misses_operand(asm, DiagnosticCode::Operand, form, span, cursor) {
+    if misses_operand(asm, form, cursor) {
         return Ok(Operand::none());
     }
     let expr = asm.parse_expression(cursor);
@@ -430,20 +390,19 @@ fn small_number(
 fn bit_register(
     asm: &mut Assembler<'_>,
     form: &Form,
-    span: Span,
     cursor: &mut Cursor<'_>,
 ) -> StatementResult<Operand> {
-    let found = comma(asm, DiagnosticCode::Operand, form, span, cursor);
+    let found = comma(asm, form, cursor);
     if found && !at_end(asm, cursor) {
-        return byte_register(asm, true, form, span, cursor);
+        return byte_register(asm, true, form, cursor);
     }
-    missing_operand(asm, DiagnosticCode::Operand, form, span);
-    Ok(Operand::register(Some(Register::B), span))
+    missing_operand(asm, form);
+    Ok(Operand::register(Some(Register::B), asm.statement.operator))
 }
 
-/// Returns the forms of an instruction, for messages.
-fn patterns(mnemonic: &str) -> String {
-    let forms = FORMS.iter().filter(|form| form.mnemonic == mnemonic);
-    let shown: Vec<String> = forms.map(Form::pattern).collect();
-    shown.join(" | ")
+/// Returns a suggestion with the forms of an instruction.
+fn forms_help(form: &Form) -> String {
+    let forms = FORMS.iter().filter(|one| one.mnemonic == form.mnemonic);
+    let patterns: Vec<String> = forms.map(Form::pattern).collect();
+    format!("its forms are {}", patterns.join(" | "))
 }

@@ -3,15 +3,15 @@
 //! They change neither code nor error flags. A comment `; allow NAME` on the line, or alone on the
 //! line above, hides the lint of that name there.
 
-use super::assembler::Assembler;
-use super::assembler::Assembly;
-use super::instruction::Operand;
-use super::name_table::BuiltIn;
-use super::name_table::NameId;
-use crate::diag::{Diagnostic, DiagnosticCode, Severity, render};
-use crate::isa::{FORMS, Form, Prefix, Register, Slot};
+use super::assembler::{Assembler, Assembly};
+use super::diagnostics::is_allowed;
+use super::flow::FlowFault;
+use super::name_table::{BuiltIn, NameId};
+use super::pass::Pass;
+use crate::diag::{Diagnostic, DiagnosticCode, Severity};
+use crate::isa::{FORMS, Form, Register, Slot};
 use crate::references::{NameKind, ReferenceRole, References};
-use crate::source::{Origin, SourceMap, Span};
+use crate::source::{Origin, Span};
 use crate::syntax::Cursor;
 use crate::syntax::expr::{Expr, Op};
 
@@ -27,94 +27,38 @@ const CONSTANT_FORMS: [(&str, &str); 9] = [
     ("ORA", "ORI"),
     ("CMP", "CPI"),
 ];
-/// A depth that no pushes make positive: SP was set, or its top changed.
-const ANOTHER_STACK: i32 = i32::MIN / 2;
-/// How many instructions a jump to `.+n` may skip.
-const SKIPPED_BY_JUMP: u8 = 3;
-
-/// What the straight path of instructions since the last label or directive has done.
-#[derive(Debug, Default)]
-pub(super) struct Flow {
-    /// Whether the last instruction was an unconditional jump or return.
-    left: bool,
-    /// The number of instructions that an earlier jump to `.+n` may still reach.
-    reachable: u8,
-    /// The number of pushes less that of pops, and the last push.
-    depth: i32,
-    pushed: Span,
-    /// The opcode of the last instruction.
-    opcode: u8,
-    /// The open texts and blocks.
-    nesting: (usize, usize),
-}
-
-impl Flow {
-    /// A label or directive: others may jump here, or bytes of any meaning follow.
-    pub(super) fn restart(&mut self) {
-        *self = Self::default();
+/// Follows the straight path over an instruction, whose first operand is a register or contains `.`.
+pub(super) fn track_flow(
+    asm: &mut Assembler<'_>,
+    form: &Form,
+    register: Option<Register>,
+    uses_location: bool,
+) {
+    if asm.pass == Pass::First {
+        return; // It reports nothing.
     }
-}
-
-/// Returns `true` for RET, RETN and RETI.
-fn is_return(form: &Form) -> bool {
-    matches!((form.prefix, form.opcode), (Prefix::None, 0xC9) | (Prefix::Ed, 0x45 | 0x4D))
-}
-
-/// Follows the straight path over an instruction.
-pub(super) fn follow(asm: &mut Assembler<'_>, form: &Form, first: &Operand, span: Span) {
-    let nesting = asm.input.nesting();
+    let (span, nesting) = (asm.statement.operator, asm.input.nesting());
     let flow = &mut asm.module.flow;
-    if flow.nesting != nesting {
-        *flow = Flow { nesting, ..Flow::default() };
-    }
-    let is_dead = std::mem::take(&mut flow.left) && flow.reachable == 0;
-    flow.reachable = flow.reachable.saturating_sub(1);
-    let last = std::mem::replace(&mut flow.opcode, form.opcode);
-    // Tables of jumps, and room for patches.
-    if is_dead && !matches!(form.opcode, 0xC3 | 0x18 | 0xC9 | 0x00) {
-        report_unreachable(asm, span);
-    }
-    let flow = &mut asm.module.flow;
-    let is_base = matches!(form.prefix, Prefix::None | Prefix::X | Prefix::Y);
-    match form.opcode {
-        // The address of a later return is pushed as well, mostly right behind its LXI.
-        0xC5 | 0xE5 if is_base => {
-            let is_address = matches!(last, 0x01 | 0x21);
-            flow.depth = if is_address { ANOTHER_STACK } else { flow.depth + 1 };
-            flow.pushed = span;
-        }
-        0xC1 | 0xE1 if is_base => flow.depth -= 1,
-        0xF9 | 0xE3 if is_base => flow.depth = ANOTHER_STACK,
-        0x7B if form.prefix == Prefix::Ed => flow.depth = ANOTHER_STACK,
-        _ if first.register == Some(Register::Sp) => flow.depth = ANOTHER_STACK,
-        0xE9 if is_base => (flow.left, flow.depth) = (true, 0),
-        0xC3 | 0x18 if form.prefix == Prefix::None => (flow.left, flow.depth) = (true, 0),
-        0xC9 | 0x45 | 0x4D if is_return(form) => {
-            flow.left = true;
-            if std::mem::take(&mut flow.depth) > 0 && !matches!(last, 0xC5 | 0xE5) {
-                report_unbalanced(asm, span);
-            }
-        }
-        _ => {}
-    }
-    if matches!(form.slots[0], Slot::Word | Slot::Relative) && first.uses_location {
-        asm.module.flow.reachable = SKIPPED_BY_JUMP;
+    let found = flow.follow(form, register, uses_location, span, nesting);
+    match found {
+        Some(FlowFault::Unreachable) => report_unreachable(asm),
+        Some(FlowFault::Unbalanced) => report_unbalanced(asm),
+        None => {}
     }
 }
 
-fn report_unreachable(asm: &mut Assembler<'_>, span: Span) {
+fn report_unreachable(asm: &mut Assembler<'_>) {
     if !asm.sink.accepts(DiagnosticCode::Unreachable) {
         return;
     }
+    let span = asm.statement.operator;
     let message = "this instruction follows a jump or return and has no label";
     let help = "remove it, or give it the label that a jump names";
     asm.report(Diagnostic::new(DiagnosticCode::Unreachable, span, message).help(help));
 }
 
-fn report_unbalanced(asm: &mut Assembler<'_>, span: Span) {
-    if !asm.sink.accepts(DiagnosticCode::Unbalanced) {
-        return;
-    }
+fn report_unbalanced(asm: &mut Assembler<'_>) {
+    let span = asm.statement.operator;
     let message = "this returns to what PUSH put on the stack, and not to the caller";
     let pushed = asm.module.flow.pushed;
     let diagnostic = Diagnostic::new(DiagnosticCode::Unbalanced, span, message);
@@ -123,12 +67,7 @@ fn report_unbalanced(asm: &mut Assembler<'_>, span: Span) {
 }
 
 /// Warns of a number where a register is expected.
-pub(super) fn lint_number(
-    asm: &mut Assembler<'_>,
-    expr: &Expr,
-    register: Option<Register>,
-    word: Span,
-) {
+pub(super) fn lint_number(asm: &mut Assembler<'_>, expr: &Expr, register: Option<Register>) {
     let is_number = |op: &Op| matches!(op, Op::Number(_) | Op::Binary(_) | Op::Group);
     if expr.ops.is_empty() || !expr.ops.iter().all(is_number) {
         return;
@@ -137,19 +76,17 @@ pub(super) fn lint_number(
     let span = expr.span;
     let message = format!("this number is the register {}", register.name());
     let diagnostic = Diagnostic::new(DiagnosticCode::NumberAsRegister, span, message);
-    let diagnostic = suggest_form(asm, diagnostic, word, span, false);
-    asm.report(diagnostic);
+    asm.report(suggest_form(asm, diagnostic, span, false));
 }
 
 /// Adds the suggestion to use the instruction for a constant, or the one for a register.
 pub(super) fn suggest_form(
     asm: &Assembler<'_>,
     diagnostic: Diagnostic,
-    word: Span,
     operand: Span,
     to_register: bool,
 ) -> Diagnostic {
-    let sources = &asm.sources;
+    let (sources, word) = (&asm.sources, asm.statement.operator);
     let text = |span| String::from_utf8_lossy(sources.slice(span)).into_owned();
     let found = CONSTANT_FORMS.iter().find_map(|&(register, constant)| {
         let (from, to) = if to_register { (constant, register) } else { (register, constant) };
@@ -165,48 +102,33 @@ pub(super) fn suggest_form(
 }
 
 /// Warns of a register where a value is expected, which is the register's number.
-pub(super) fn lint_value(asm: &mut Assembler<'_>, expr: &Expr, word: Span) {
-    let Some(name) = expr.as_symbol() else { return };
-    if let Some(BuiltIn::Register(register)) = asm.names[name].built_in {
-        report_register_as_number(asm, expr, register, word);
-    }
-}
-
-fn report_register_as_number(asm: &mut Assembler<'_>, expr: &Expr, register: Register, word: Span) {
+pub(super) fn lint_value(asm: &mut Assembler<'_>, expr: &Expr) {
+    let Some(register) = named_register(asm, expr) else { return };
     let span = expr.span;
     let (name, value) = (register.name(), register.value());
     let message =
         format!("a value is expected here, and the register {name} is the number {value}");
     let mut diagnostic = Diagnostic::new(DiagnosticCode::RegisterAsNumber, span, message);
     if name.len() == 1 && !matches!(register, Register::X | Register::Y) {
-        diagnostic = suggest_form(asm, diagnostic, word, span, true);
+        diagnostic = suggest_form(asm, diagnostic, span, true);
     }
     asm.report(diagnostic);
 }
 
 /// Warns of a register pair that stands for another one here: `DAD X` is `DAD H`.
-pub(super) fn lint_pair(
-    asm: &mut Assembler<'_>,
-    named: Option<Register>,
-    used: Option<Register>,
-    span: Span,
-) {
-    if let (Some(named), Some(used)) = (named, used)
-        && named != used
-    {
-        report_wrong_pair(asm, named, used, span);
+pub(super) fn lint_pair(asm: &mut Assembler<'_>, expr: &Expr, used: Option<Register>) {
+    let (Some(named), Some(used)) = (named_register(asm, expr), used) else { return };
+    if named != used {
+        let (named, used) = (named.name(), used.name());
+        let message =
+            format!("this instruction does not take {named}; it is assembled with {used}");
+        let diagnostic = Diagnostic::new(DiagnosticCode::WrongPair, expr.span, message);
+        asm.report(diagnostic.help(format!("write {used} if it is meant")));
     }
 }
 
-fn report_wrong_pair(asm: &mut Assembler<'_>, named: Register, used: Register, span: Span) {
-    let (named, used) = (named.name(), used.name());
-    let message = format!("this instruction does not take {named}; it is assembled with {used}");
-    let help = format!("write {used} if it is meant");
-    asm.report(Diagnostic::new(DiagnosticCode::WrongPair, span, message).help(help));
-}
-
 /// Returns the register that an operand names.
-pub(super) fn named_register(asm: &Assembler<'_>, expr: &Expr) -> Option<Register> {
+fn named_register(asm: &Assembler<'_>, expr: &Expr) -> Option<Register> {
     let name = expr.as_symbol()?;
     match asm.names[name].built_in {
         Some(BuiltIn::Register(register)) => Some(register),
@@ -294,29 +216,4 @@ pub(super) fn report_unused_labels(assembly: &mut Assembly, severity: Severity) 
     let sources = &assembly.sources;
     assembly.diagnostics.retain(|one| !is_allowed(one, sources));
     assembly.diagnostics.sort_by_key(|one| one.span.start);
-}
-
-/// Returns `true` if a comment on the line of a lint, or alone on the line above, allows it.
-pub(super) fn is_allowed(diagnostic: &Diagnostic, sources: &SourceMap) -> bool {
-    if diagnostic.code.error_flag().is_some() {
-        return false;
-    }
-    let start = render::in_file(diagnostic.span, sources).start;
-    let place = sources.location(start);
-    let line = |number: u32| {
-        let at = place.source.base + place.source.line_start(number);
-        sources.slice(sources.rest_of_line(at)).trim_ascii()
-    };
-    let names = |line: &[u8]| {
-        let comment =
-            line.iter().rposition(|byte| *byte == b';').map_or(&line[..0], |at| &line[at + 1..]);
-        let text = String::from_utf8_lossy(comment).to_ascii_lowercase();
-        let mut words = text.split([' ', '\t', ',']).filter(|word| !word.is_empty());
-        words.next() == Some("allow")
-            && words.any(|word| {
-                word == diagnostic.code.group() || word.eq_ignore_ascii_case(diagnostic.code.id())
-            })
-    };
-    let above = (place.line > 1).then(|| line(place.line - 1));
-    names(line(place.line)) || above.is_some_and(|line| line.starts_with(b";") && names(line))
 }

@@ -1,19 +1,17 @@
-//! Macro definitions and calls.
+//! Reads definitions and calls of macros.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-use smol_str::SmolStr;
-
 use super::arguments::{self, Argument, closing_parenthesis};
 use super::assembler::Assembler;
+use super::code_buffer::UNKNOWN_OPERATOR;
 use super::input::{Frame, FrameKind, InputChange, StatementPlace};
+use super::macro_definition::{BodyPart, Macro, Parameter, split_body};
 use super::name_table::NameId;
-use super::pass::{StatementAbort, StatementEnd, StatementResult};
-use super::statement::UNKNOWN_OPERATOR;
+use super::statement_end::{StatementAbort, StatementEnd, StatementResult};
 use crate::diag::DiagnosticCode;
-use crate::references::{self, ReferenceRole};
+use crate::references::{self, NameKind, ReferenceRole};
 use crate::source::{Origin, Span};
 use crate::syntax::expr::Intern;
 use crate::syntax::{Cursor, lex};
@@ -23,34 +21,55 @@ const MAX_DEPTH: usize = 4096;
 /// The maximum size of all macro texts of a run, in bytes. Each call counts [`CALL_COST`] more.
 const MAX_TEXT: usize = 1 << 26;
 const CALL_COST: usize = 128;
+/// Room for what follows a call on its line.
+const ROOM: usize = 64;
 /// The maximum size in bytes of the macro texts open at a time, which can grow at every level.
 const MAX_OPEN: usize = 1 << 21;
 
 /// Reads `.DEFINE NAME[A,B]=[text]`.
-pub(super) fn define_macro(
-    asm: &mut Assembler<'_>,
-    span: Span,
-    cursor: &mut Cursor<'_>,
-) -> StatementResult<StatementEnd> {
+pub(super) fn define_macro(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> StatementEnd {
     cursor.skip_blanks();
     let start = cursor.offset();
     let Some(word) = cursor.take(lex::symbol) else {
-        asm.error(DiagnosticCode::Operand, span, "the name of the macro is missing");
-        return Ok(StatementEnd::Open);
+        asm.operator_error(DiagnosticCode::Operand, "the name of the macro is missing");
+        return StatementEnd::CheckRest;
     };
     let place = cursor.since(start);
     let name = asm.names.intern(word);
-    let Some(parameters) = parameters(asm, cursor) else { return Ok(StatementEnd::Open) };
-    let Some(body) = macro_body(asm, cursor) else { return Ok(StatementEnd::Complete) };
-    let (pieces, used) = pieces(asm, body, &parameters);
-    if asm.records_references() {
-        asm.record_reference(name, place, ReferenceRole::Definition);
+    let Some(parameters) = parameters(asm, cursor) else { return StatementEnd::CheckRest };
+    let Some(body) = macro_body(asm, cursor) else { return StatementEnd::LineDone };
+    let significant = |word: &[u8]| asm.names.significant(word);
+    let (parts, used) = split_body(asm.sources.slice(body), body.start, &parameters, significant);
+    if asm.recorder.keeps_references {
+        asm.recorder.reference(name, place, ReferenceRole::Definition);
         let declared: Vec<Span> = parameters.iter().map(|one| one.place).collect();
-        asm.record_parameters(&declared, &used);
+        record_parameters(asm, &declared, &used);
     }
     let name_text = asm.names.spelling(name).into();
-    asm.add_macro(name, Macro { name: name_text, parameters, pieces, place });
-    Ok(StatementEnd::Open)
+    let source = asm.sources.source_at(body.start);
+    let (text, base) = (Arc::clone(&source.text), source.base);
+    asm.add_macro(name, Macro { name: name_text, parameters, text, base, parts, place });
+    StatementEnd::CheckRest
+}
+
+/// Records the parameters of a macro: their declarations and, by index, their uses.
+fn record_parameters(asm: &mut Assembler<'_>, declared: &[Span], used: &[(usize, Span)]) {
+    let references = &mut asm.recorder.references;
+    let first = references.names.len() as u32;
+    for span in declared {
+        let spelling = asm.names.significant(asm.sources.slice(*span));
+        let module = asm.modules.len() as u32;
+        let kind = NameKind::Parameter;
+        let value = None;
+        let name = references::Name { spelling, kind, value, exported: false, local: true, module };
+        references.names.push(name);
+    }
+    let role = ReferenceRole::Definition;
+    let declared = (first..).zip(declared).map(|(name, span)| (name, *span, role));
+    let used = used.iter().map(|(at, span)| (first + *at as u32, *span, ReferenceRole::Use));
+    let entries =
+        declared.chain(used).map(|(name, span, role)| references::Reference { name, span, role });
+    references.entries.extend(entries);
 }
 
 fn parameters(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Option<Vec<Parameter>> {
@@ -140,60 +159,9 @@ fn macro_body(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> Option<Span> 
     Some(body)
 }
 
-/// Maps parameter names to their indexes. Of two equal names the last one counts.
-fn parameter_index(asm: &Assembler<'_>, parameters: &[Parameter]) -> FxHashMap<SmolStr, usize> {
-    let names = parameters.iter().map(|one| asm.names.significant(&one.name));
-    names.zip(0..).collect()
-}
-
-/// Splits a body at its parameters. Removes joining quotes and comments with two semicolons.
-/// Also returns the uses of the parameters.
-fn pieces(
-    asm: &Assembler<'_>,
-    body: Span,
-    parameters: &[Parameter],
-) -> (Vec<Piece>, Vec<(usize, Span)>) {
-    let text = asm.sources.slice(body);
-    let index = parameter_index(asm, parameters);
-    let argument = |word: &[u8]| match index.is_empty() {
-        true => None,
-        false => index.get(&asm.names.significant(word)).copied(),
-    };
-    let mut used = Vec::new();
-    let mut splitter =
-        BodySplitter { pieces: Vec::new(), base: body.start, from: 0, joined: false };
-    let mut at = 0;
-    while at < text.len() {
-        // Only whole words are replaced: a parameter A is not found within another symbol. As
-        // in ZASM, comments and strings are searched as well; a quote next to a parameter is
-        // removed.
-        let word = lex::symbol(&text[at..]).map_or(&[][..], |(_, word)| word);
-        if !word.is_empty() {
-            if let Some(index) = argument(word) {
-                splitter.argument(at, at + word.len(), index);
-                let start = body.start + at as u32;
-                used.push((index, Span::new(start, start + word.len() as u32)));
-            }
-            at += word.len();
-        } else if text[at] == b'\''
-            && (splitter.just_after(at) || starts_argument(text, at + 1, argument))
-        {
-            splitter.drop(at, at + 1);
-            at += 1;
-        } else if text[at..].starts_with(b";;") {
-            let length = memchr::memchr2(b'\n', b'\r', &text[at..]).unwrap_or(text.len() - at);
-            splitter.drop(at, at + length);
-            at += length;
-        } else {
-            at += 1;
-        }
-    }
-    (splitter.finish(text.len()), used)
-}
-
 pub(super) fn call(
     asm: &mut Assembler<'_>,
-    index: usize,
+    index: u32,
     span: Span,
     cursor: &mut Cursor<'_>,
 ) -> StatementResult {
@@ -207,7 +175,7 @@ pub(super) fn expand_in_operand(
     head: Span,
     cursor: &mut Cursor<'_>,
 ) -> StatementResult {
-    let Some(index) = asm.names[name].macro_index() else { return Ok(()) };
+    let Some(index) = asm.names[name].macro_index else { return Ok(()) };
     let span = asm.symbol_span(head.end);
     cursor.move_to(span.end);
     expand(asm, index, Some(head), span, cursor)
@@ -216,32 +184,33 @@ pub(super) fn expand_in_operand(
 /// Makes the text of a macro the next input, after the `head` of the calling statement.
 fn expand(
     asm: &mut Assembler<'_>,
-    index: usize,
+    index: u32,
     head: Option<Span>,
     span: Span,
     cursor: &mut Cursor<'_>,
 ) -> StatementResult {
     let arguments = arguments::arguments(asm, cursor)?;
-    let definition = Arc::clone(&asm.names.macros[index]);
+    let definition = Arc::clone(&asm.names.macros[index as usize]);
     let given = arguments.len();
     let values = argument_values(asm, &definition, arguments);
     check_created(asm, &definition, given, cursor);
-    let head = head.map(Piece::Text);
-    let pieces = || head.iter().chain(&definition.pieces);
-    let length = |piece: &Piece| match piece {
-        Piece::Text(place) => (place.end - place.start) as usize,
-        Piece::Argument(at) => values[*at].text.len(),
+    let length = |part: &BodyPart| match *part {
+        BodyPart::Text(place) => (place.end - place.start) as usize,
+        BodyPart::Argument(at) => values[at].text.len(),
     };
     let mut expansion = Expansion {
-        text: Vec::with_capacity(pieces().map(length).sum()),
-        keeps_origins: asm.records_references(),
+        text: Vec::with_capacity(definition.parts.iter().map(length).sum::<usize>() + ROOM),
+        keeps_origins: asm.recorder.keeps_references,
         origins: std::mem::take(&mut asm.recorder.origins),
         tail: None,
     };
-    for piece in pieces() {
-        match piece {
-            Piece::Text(place) => expansion.add(asm.sources.slice(*place), Some(*place)),
-            Piece::Argument(at) => expansion.add(&values[*at].text, values[*at].place),
+    if let Some(head) = head {
+        expansion.add(asm.sources.slice(head), Some(head));
+    }
+    for piece in &definition.parts {
+        match *piece {
+            BodyPart::Text(place) => expansion.add(definition.text_of(place), Some(place)),
+            BodyPart::Argument(at) => expansion.add(&values[at].text, values[at].place),
         }
     }
     let call = Span::new(span.start, cursor.offset());
@@ -256,18 +225,18 @@ fn add_tail(asm: &mut Assembler<'_>, expansion: &mut Expansion, cursor: &mut Cur
     let ends_line = matches!(expansion.text.last(), Some(b'\n' | b'\r'));
     let mut after = cursor.clone();
     after.skip_blanks();
-    let is_first = asm.input.calls == 0;
-    asm.input.calls += 1;
+    let is_first = asm.input.macro_calls == 0;
+    asm.input.macro_calls += 1;
     if ends_line && is_first && after.peek() == Some(b']') {
         let message = "ZASM marks the bracket after the first call of a macro";
         asm.error(DiagnosticCode::TrailingText, after.here(), message);
     }
     if !ends_line {
-        let start = cursor.offset();
+        let (start, text) = (cursor.offset(), cursor.rest());
         cursor.skip_line();
         let tail = cursor.since(start);
         expansion.tail = Some(expansion.text.len());
-        expansion.add(asm.sources.slice(tail), Some(tail));
+        expansion.add(&text[..text.len() - cursor.rest().len()], Some(tail));
     }
 }
 
@@ -342,15 +311,15 @@ fn enter(
     let Some(index) = sources.add_without_end(name, Origin::Macro(call), Arc::new(text)) else {
         return Err(StatementAbort::Stop);
     };
-    if asm.records_references() {
-        asm.record_expansion(asm.sources.get(index).base, &origins);
+    if asm.recorder.keeps_references {
+        asm.recorder.expansion(asm.sources.get(index).base, &origins);
     }
     origins.clear();
     asm.recorder.origins = origins;
     let mut frame = Frame::new(FrameKind::Macro, &asm.sources, index);
     frame.call = Some(place);
-    frame.tail = tail;
-    frame.closes = memchr::memchr(b']', &frame.text[tail..]).is_some();
+    frame.resume_at = tail;
+    frame.bracket_follows_call = memchr::memchr(b']', &frame.text[tail..]).is_some();
     asm.input.pending_change = Some(InputChange::Into(frame));
     Ok(())
 }
@@ -392,75 +361,4 @@ fn only_comments_after_equals(between: &[u8]) -> bool {
     let Some(after) = between.strip_prefix(b"=") else { return false };
     let mut lines = after.split(|byte| matches!(byte, b'\n' | b'\r'));
     lines.all(|line| line.trim_ascii().is_empty() || line.trim_ascii().starts_with(b";"))
-}
-
-/// Returns `true` if a parameter name begins at `at`.
-fn starts_argument(text: &[u8], at: usize, argument: impl Fn(&[u8]) -> Option<usize>) -> bool {
-    text.get(at..)
-        .and_then(|rest| lex::symbol(rest).ok())
-        .is_some_and(|(_, word)| argument(word).is_some())
-}
-
-/// Collects the pieces of a macro body.
-struct BodySplitter {
-    pieces: Vec<Piece>,
-    base: u32,
-    /// The start of the text that is not yet in a piece.
-    from: usize,
-    /// Whether the last piece is a parameter.
-    joined: bool,
-}
-
-impl BodySplitter {
-    fn text(&mut self, end: usize) {
-        if self.from < end {
-            let span = Span::new(self.base + self.from as u32, self.base + end as u32);
-            self.pieces.push(Piece::Text(span));
-        }
-    }
-
-    fn argument(&mut self, start: usize, end: usize, index: usize) {
-        self.text(start);
-        self.pieces.push(Piece::Argument(index));
-        (self.from, self.joined) = (end, true);
-    }
-
-    fn drop(&mut self, start: usize, end: usize) {
-        self.text(start);
-        (self.from, self.joined) = (end, false);
-    }
-
-    /// Returns `true` if a parameter ended right before `at`.
-    fn just_after(&self, at: usize) -> bool {
-        self.joined && self.from == at
-    }
-
-    fn finish(mut self, end: usize) -> Vec<Piece> {
-        self.text(end);
-        self.pieces
-    }
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Piece {
-    /// A range of the source map.
-    Text(Span),
-    Argument(usize),
-}
-
-#[derive(Debug, Clone)]
-pub(super) struct Parameter {
-    pub(super) name: Vec<u8>,
-    pub(super) place: Span,
-    pub(super) default: Vec<u8>,
-    /// Whether a missing argument is replaced by a new local symbol (`%` before the name).
-    pub(super) created: bool,
-}
-
-#[derive(Debug, Clone)]
-pub(super) struct Macro {
-    pub(super) name: Arc<str>,
-    pub(super) parameters: Vec<Parameter>,
-    pub(super) pieces: Vec<Piece>,
-    pub(super) place: Span,
 }

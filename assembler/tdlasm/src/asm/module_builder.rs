@@ -1,38 +1,34 @@
 //! Finishes a module: its listing, its [`Module`], and that in source order.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::assembler::Assembler;
-use super::code_buffer::{CodeBuffer, CodeRun, WordReloc, kind_of};
-use super::name_table::{Name, NameId};
+use super::code_buffer::{CodeBuffer, WordReloc, kind_of};
+use super::macro_definition::Macro;
+use super::name_table::{NameEntry, NameId};
 use super::pass::Pass;
 use super::symbol::Symbol as State;
 use super::value::{BaseId, Value};
-use crate::diag::{Diagnostic, DiagnosticCode};
-use crate::listing::{ListedCode, ListedReloc};
+use crate::diag::DiagnosticCode;
 use crate::module::{
-    Base, Binding, CodeChunk, Lines, Module, Place, Reloc, RelocKind, RelocValue, Section,
-    SectionKind, SectionRun, SourceOrderModule, Symbol, SymbolValue, TableSymbol, Target,
+    Base, Binding, CodeChunk, Module, Overlay, Place, Reloc, RelocKind, RelocValue, Section,
+    SectionKind, SourceOrderModule, Symbol, SymbolValue, TableSymbol, Target,
 };
+use crate::references::{Name, NameKind, Reference};
 use crate::source::Span;
-
-/// The number of addresses of a Z80.
-const ADDRESSES: u32 = 0x10000;
 
 impl Assembler<'_> {
     pub(super) fn build_module(&mut self) -> Module {
-        let files = std::mem::take(&mut self.lines.files);
-        let lines = Lines { files: files.names, rows: std::mem::take(&mut self.lines.rows) };
+        let lines = std::mem::take(&mut self.lines);
         let (symbols, external_index) = self.symbols();
         let target = |value: Value| target_of(value, &external_index);
         let start = self.module.start_address.map(target);
+        let (sections, is_overwritten) = sections(&self.code, &target);
         let source_order = Some(Arc::new(self.in_source_order()));
-        let output = std::mem::take(&mut self.code);
-        let (sections, overwritten) = sections(output, &target);
-        if overwritten {
-            self.warn_overwritten();
+        if is_overwritten {
+            let message = "some addresses are assembled twice; the later bytes count";
+            self.error(DiagnosticCode::Overwrite, Span::default(), message);
         }
         let name = self.name_of_module();
         let symbols = Arc::new(symbols);
@@ -41,7 +37,7 @@ impl Assembler<'_> {
 
     /// Returns the symbols, and the index among them of each external.
     fn symbols(&self) -> (Vec<Symbol>, Vec<usize>) {
-        let is_symbol = |name: &Name| name.is_global_symbol() && !is_in_external_area(name);
+        let is_symbol = |name: &NameEntry| name.is_global_symbol() && !is_in_external_area(name);
         let names = self.names.iter().filter(|(_, name)| is_symbol(name));
         let mut symbols = Vec::with_capacity(self.names.len() as usize);
         let mut external_index = vec![0; self.names.externals.len()];
@@ -69,14 +65,9 @@ impl Assembler<'_> {
     }
 
     /// Returns the line of a symbol; in macro text, that of the outermost call.
-    fn place(&self, name: &Name) -> Place {
+    fn place(&self, name: &NameEntry) -> Place {
         let (source, line) = name.statement.file_line(&self.sources);
         Place { file: Arc::clone(&source.name), line }
-    }
-
-    fn warn_overwritten(&mut self) {
-        let message = "some addresses are assembled twice; the later bytes count";
-        self.report(Diagnostic::new(DiagnosticCode::Overwrite, Span::default(), message));
     }
 
     fn name_of_module(&self) -> String {
@@ -86,14 +77,14 @@ impl Assembler<'_> {
         })
     }
 
-    fn external_number(&self, name: &Name) -> Option<usize> {
+    fn external_number(&self, name: &NameEntry) -> Option<usize> {
         match name.symbol {
             State::External(area) => area.base.external(),
             _ => None,
         }
     }
 
-    fn symbol(&self, id: NameId, name: &Name) -> Symbol {
+    fn symbol(&self, id: NameId, name: &NameEntry) -> Symbol {
         let value = match name.symbol {
             State::External(area) => match self.code.size(area.base) {
                 0 => SymbolValue::Undefined,
@@ -113,7 +104,7 @@ impl Assembler<'_> {
             }
         };
         let binding = match name {
-            Name { entry: true, .. } => Binding::Entry,
+            NameEntry { is_library_entry: true, .. } => Binding::Entry,
             _ if name.exported || name.symbol.is_external() => Binding::Global,
             _ => Binding::Local,
         };
@@ -132,144 +123,38 @@ fn target_of(value: Value, external_index: &[usize]) -> Target {
 }
 
 /// Returns the sections of a module, and whether bytes were overwritten.
-fn sections(output: CodeBuffer, target: &dyn Fn(Value) -> Target) -> (Vec<Section>, bool) {
+fn sections(code: &CodeBuffer, target: &dyn Fn(Value) -> Target) -> (Vec<Section>, bool) {
     let mut sections = Vec::new();
-    let mut overwritten = false;
-    let kinds = [SectionKind::Absolute, SectionKind::Prog, SectionKind::Data, SectionKind::Blank];
-    for kind in kinds {
-        let within = |base: BaseId| kind_of(base, output.absolute_prog) == Some(kind);
-        let sizes = output.bases().filter(|base| within(*base)).map(|base| output.full_size(base));
+    let mut is_overwritten = false;
+    for kind in SectionKind::ALL {
+        let within = |base: BaseId| kind_of(base, code.absolute_prog) == Some(kind);
+        let sizes = code.bases().filter(|base| within(*base)).map(|base| code.full_size(base));
         let size = sizes.max().unwrap_or(0);
         if size == 0 {
             continue;
         }
-        let relocs = output
-            .relocs
-            .iter()
-            .filter(|one| within(output.runs[one.site.run as usize].base))
-            .map(|one| (one.site.run, word_reloc(&output.runs, one, target)));
-        let runs: Vec<(u32, &CodeRun)> =
-            (0..).zip(&output.runs).filter(|(_, run)| within(run.base)).collect();
-        let (runs, relocs, over) = merge(&runs, relocs);
-        overwritten |= over;
+        let mut overlay = Overlay::new();
+        let runs = || (0..).zip(&code.runs).filter(|(_, run)| within(run.base));
+        let owners: Vec<u32> =
+            runs().map(|(_, run)| overlay.write(run.start, &run.bytes)).collect();
+        is_overwritten |= overlay.is_overwritten;
+        let relocs = owners.into_iter().zip(runs()).flat_map(|(owner, (index, run))| {
+            code.relocs_of(index).map(move |WordReloc { pos, value }| {
+                let offset = run.start.wrapping_add(pos.at as u16);
+                (owner, Reloc { offset, kind: RelocKind::Word, target: target(*value) })
+            })
+        });
+        let (runs, relocs) = overlay.finish(relocs);
         sections.push(Section { kind, size, runs, relocs });
     }
-    (sections, overwritten)
-}
-
-fn word_reloc(runs: &[CodeRun], reloc: &WordReloc, target: &dyn Fn(Value) -> Target) -> Reloc {
-    let run = &runs[reloc.site.run as usize];
-    let offset = run.start.wrapping_add(reloc.site.at as u16);
-    Reloc { offset, kind: RelocKind::Word, target: target(reloc.value) }
-}
-
-/// Sorts runs by address. Where they overlap, the later run overwrites bytes and relocations.
-fn merge(
-    runs: &[(u32, &CodeRun)],
-    relocs: impl Iterator<Item = (u32, Reloc)>,
-) -> (Vec<SectionRun>, Vec<Reloc>, bool) {
-    let apart = runs.windows(2).all(|pair| pair[0].1.end() <= u32::from(pair[1].1.start));
-    let wraps = runs.iter().any(|(_, run)| run.end() > ADDRESSES);
-    let is_plain = apart && !wraps;
-    let (pieces, overwritten) = if is_plain {
-        (runs.iter().map(|(index, run)| Piece::whole(*index, run)).collect(), false)
-    } else {
-        remaining_pieces(runs)
-    };
-    let piece_at = |address: u32| {
-        let after = pieces.partition_point(|piece| piece.start <= address);
-        pieces[..after].last().filter(|piece| address < piece.end())
-    };
-    let is_kept = |run: u32, reloc: &Reloc| {
-        let at = u32::from(reloc.offset);
-        let is_own = |piece: &Piece<'_>| piece.run == run;
-        piece_at(at).is_some_and(|piece| {
-            is_own(piece) && (at + 1 < piece.end() || piece_at(at + 1).is_some_and(is_own))
-        })
-    };
-    let kept = relocs.filter(|(run, reloc)| is_plain || is_kept(*run, reloc));
-    let mut relocs: Vec<Reloc> = kept.map(|(_, reloc)| reloc).collect();
-    relocs.sort_by_key(|reloc| reloc.offset);
-    (joined(&pieces), relocs, overwritten)
-}
-
-/// Bytes of a run that no later run overwrites.
-#[derive(Debug, Clone, Copy)]
-struct Piece<'r> {
-    start: u32,
-    bytes: &'r [u8],
-    /// The index of the run.
-    run: u32,
-}
-
-impl<'r> Piece<'r> {
-    fn whole(run: u32, code: &'r CodeRun) -> Self {
-        Self { start: code.start.into(), bytes: &code.bytes, run }
-    }
-
-    fn end(&self) -> u32 {
-        self.start + self.bytes.len() as u32
-    }
-
-    /// Splits a run at address 0, at which it continues after FFFFH, perhaps more than once.
-    fn unwrapped(run: u32, code: &'r CodeRun) -> impl DoubleEndedIterator<Item = Self> {
-        let (first, rest) =
-            code.bytes.split_at(code.bytes.len().min(ADDRESSES as usize - usize::from(code.start)));
-        let first = Self { start: code.start.into(), bytes: first, run };
-        let rest = rest.chunks(ADDRESSES as usize).map(move |bytes| Self { start: 0, bytes, run });
-        std::iter::once(first).chain(rest)
-    }
-
-    fn between(&self, start: u32, end: u32) -> Self {
-        let bytes = &self.bytes[(start - self.start) as usize..(end - self.start) as usize];
-        Self { start, bytes, run: self.run }
-    }
-}
-
-/// Returns the bytes that remain, by address, and whether any were overwritten.
-fn remaining_pieces<'r>(runs: &[(u32, &'r CodeRun)]) -> (Vec<Piece<'r>>, bool) {
-    let mut taken: BTreeMap<u32, Piece<'_>> = BTreeMap::new();
-    let mut overwritten = false;
-    // The last bytes at an address remain, so that earlier ones fill the gaps.
-    let parts = runs.iter().rev().flat_map(|(index, run)| Piece::unwrapped(*index, run).rev());
-    for part in parts {
-        let mut at = part.start;
-        while at < part.end() {
-            let before = taken.range(..=at).next_back().map_or(0, |(_, piece)| piece.end());
-            if before > at {
-                overwritten = true;
-                at = before;
-            } else {
-                let end = taken.range(at..part.end()).next().map_or(part.end(), |next| *next.0);
-                taken.insert(at, part.between(at, end));
-                at = end;
-            }
-        }
-    }
-    (taken.into_values().collect(), overwritten)
-}
-
-/// Joins ascending pieces that touch.
-fn joined(pieces: &[Piece<'_>]) -> Vec<SectionRun> {
-    let mut joined: Vec<SectionRun> = Vec::with_capacity(pieces.len());
-    for piece in pieces.iter().filter(|piece| !piece.bytes.is_empty()) {
-        match joined.last_mut() {
-            Some(last) if usize::from(last.offset) + last.bytes.len() == piece.start as usize => {
-                last.bytes.extend_from_slice(piece.bytes);
-            }
-            _ => {
-                joined.push(SectionRun { offset: piece.start as u16, bytes: piece.bytes.to_vec() })
-            }
-        }
-    }
-    joined
+    (sections, is_overwritten)
 }
 
 /// Returns `true` if a symbol is relative to an external without being one.
-fn is_in_external_area(name: &Name) -> bool {
+fn is_in_external_area(name: &NameEntry) -> bool {
     let Some(value) = name.symbol.value() else { return false };
-    let moves = !value.is_absolute() && value.base.external().is_some();
-    moves && !name.symbol.is_external()
+    let is_relative = !value.is_absolute() && value.base.external().is_some();
+    is_relative && !name.symbol.is_external()
 }
 
 impl Assembler<'_> {
@@ -282,60 +167,39 @@ impl Assembler<'_> {
         }
         self.check_early_uses();
         self.code.record_high_water();
-        self.finish_listing();
         if self.options.references {
             self.finish_references();
         }
-        let module = self.build_module();
-        self.recorder.module += 1;
-        Some(module)
-    }
-
-    /// Copies the bytes of each statement to its listing line. Relocated words are shown as if
-    /// every section began at 0.
-    fn finish_listing(&mut self) {
-        let module = self.recorder.module;
-        let mut relocs: Vec<WordReloc> = self.code.relocs.clone();
-        relocs.sort_unstable_by_key(|reloc| (reloc.site.run, reloc.site.at));
-        let bytes = &mut self.recorder.listing.bytes;
-        let kept = &mut self.recorder.listing.relocs;
-        for line in self.recorder.listing.statements.iter_mut().filter(|line| line.module == module)
-        {
-            let ListedCode::Emitted { run, at, count } = line.code else { continue };
-            let start = bytes.len();
-            let first_kept = kept.len();
-            let code = &self.code.runs[run as usize].bytes;
-            bytes.extend_from_slice(&code[at as usize..(at + count) as usize]);
-            let first = relocs.partition_point(|reloc| (reloc.site.run, reloc.site.at) < (run, at));
-            let within = relocs[first..]
-                .iter()
-                .take_while(|reloc| reloc.site.run == run && reloc.site.at < at + count);
-            for WordReloc { site, value } in within {
-                let offset = start + (site.at - at) as usize;
-                bytes[offset..offset + 2].copy_from_slice(&value.number.to_le_bytes());
-                kept.push(ListedReloc { at: site.at - at, base: value.base.0 });
-            }
-            line.code = ListedCode::Stored {
-                at: start as u32,
-                count,
-                relocs: first_kept as u32,
-                reloc_count: (kept.len() - first_kept) as u32,
-            };
-        }
+        Some(self.build_module())
     }
 }
 
 impl Assembler<'_> {
     /// Returns the module as TDL objects and listings show it.
-    pub(super) fn in_source_order(&self) -> SourceOrderModule {
+    fn in_source_order(&mut self) -> SourceOrderModule {
         SourceOrderModule {
             ident: self.names.module_name.clone(),
             symbols: self.table_symbols(),
-            code: chunks(&self.code),
-            sizes: self.code.high_water.clone(),
+            code: self.chunks(),
+            sizes: std::mem::take(&mut self.code.high_water),
             start: self.module.start_address.map(Value::reloc_value).unwrap_or_default(),
             form: self.module.form,
         }
+    }
+
+    /// Returns the code of the module, which is finished.
+    fn chunks(&mut self) -> Vec<CodeChunk> {
+        let runs = std::mem::take(&mut self.code.runs);
+        let chunks = (0..).zip(runs).filter(|(_, run)| !run.bytes.is_empty());
+        chunks
+            .map(|(index, run)| CodeChunk {
+                start: self.code.address_in(run.base, run.start).reloc_value(),
+                bytes: run.bytes,
+                words: (self.code.relocs_of(index))
+                    .map(|reloc| (reloc.pos.at, reloc.value.reloc_value()))
+                    .collect(),
+            })
+            .collect()
     }
 
     fn table_symbols(&self) -> Vec<TableSymbol> {
@@ -345,7 +209,7 @@ impl Assembler<'_> {
         listed.into_iter().map(|(id, name)| self.table_symbol(id, name)).collect()
     }
 
-    fn table_symbol(&self, id: NameId, name: &Name) -> TableSymbol {
+    fn table_symbol(&self, id: NameId, name: &NameEntry) -> TableSymbol {
         let external = name.symbol.is_external();
         let mut value = name.symbol.value().map_or(RelocValue::default(), Value::reloc_value);
         if let (true, Some(external)) = (external, name.symbol.value()) {
@@ -357,28 +221,54 @@ impl Assembler<'_> {
             value,
             external,
             exported: name.exported,
-            entry: name.entry,
+            entry: name.is_library_entry,
             undefined: !name.symbol.is_defined(),
             multiply_defined: name.is_multiply_defined,
         }
     }
 }
 
-fn is_in_table(name: &Name) -> bool {
+fn is_in_table(name: &NameEntry) -> bool {
     let known = name.symbol.is_defined() || name.has_undefined_use;
-    known && !name.is_local() && name.built_in.is_none()
+    known && !name.is_local && name.built_in.is_none()
 }
 
-fn chunks(output: &CodeBuffer) -> Vec<CodeChunk> {
-    let mut code: Vec<CodeChunk> = (output.runs.iter())
-        .map(|run| {
-            let start = output.place(run.base, run.start).reloc_value();
-            CodeChunk { start, bytes: run.bytes.clone(), words: Vec::new() }
-        })
-        .collect();
-    for reloc in &output.relocs {
-        code[reloc.site.run as usize].words.push((reloc.site.at, reloc.value.reloc_value()));
+impl Assembler<'_> {
+    /// Adds the names of the finished module, and its references, to the result.
+    pub(super) fn finish_references(&mut self) {
+        let references = &mut self.recorder.references;
+        let first = references.names.len() as u32;
+        let module = self.modules.len() as u32;
+        references.names.extend(self.names.iter().map(|(id, name)| Name {
+            spelling: self.names.spelling(id),
+            kind: kind(name, &self.names.macros),
+            value: value(name),
+            exported: name.exported || name.is_library_entry,
+            local: name.is_local,
+            module,
+        }));
+        let open = std::mem::take(&mut self.recorder.unnumbered).into_iter();
+        let renumbered = |(name, span, role)| Reference { name: first + name, span, role };
+        references.entries.extend(open.map(renumbered));
     }
-    code.retain(|chunk| !chunk.bytes.is_empty());
-    code
+}
+
+fn kind(name: &NameEntry, macros: &[Arc<Macro>]) -> NameKind {
+    match name.symbol {
+        _ if name.macro_index.is_some_and(|index| (index as usize) < macros.len()) => {
+            NameKind::Macro
+        }
+        State::Label(_) => NameKind::Label,
+        State::Constant(_) => NameKind::Constant,
+        State::Variable(_) => NameKind::Variable,
+        State::External(_) => NameKind::External,
+        State::Undefined if name.built_in.is_some() || name.operator.is_some() => {
+            NameKind::Language
+        }
+        State::Undefined => NameKind::Undefined,
+    }
+}
+
+fn value(name: &NameEntry) -> Option<RelocValue> {
+    name.symbol.value().filter(|_| !name.symbol.is_external()).map(Value::reloc_value)
 }

@@ -5,7 +5,7 @@ use smol_str::SmolStr;
 use std::sync::Arc;
 
 use super::input::StatementPlace;
-use super::macros::Macro;
+use super::macro_definition::Macro;
 use super::options::Options;
 use super::pass::Pass;
 use super::symbol::{DefinedIn, Definition, Symbol, SymbolKind};
@@ -33,7 +33,7 @@ pub(crate) enum BuiltIn {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Name {
+pub(crate) struct NameEntry {
     /// The name packed in 40-character code; from [`FIRST_LONG_NAME`] on, the index of a long name.
     code: u32,
     pub(crate) symbol: Symbol,
@@ -42,8 +42,8 @@ pub(crate) struct Name {
     pub(crate) place: Option<u32>,
     /// The file and line of that.
     pub(crate) statement: StatementPlace,
-    /// The index of the macro of this name, plus one.
-    macro_plus_one: u32,
+    /// The index of the macro of this name.
+    pub(crate) macro_index: Option<u32>,
     pub(crate) operator: Option<Operator>,
     pub(crate) built_in: Option<BuiltIn>,
     /// Whether the symbol has two different definitions. It keeps the first one.
@@ -54,9 +54,10 @@ pub(crate) struct Name {
     pub(crate) is_macro_redefined: bool,
     /// Whether the value was read from the console, at `place`.
     pub(crate) is_console_reply: bool,
-    local: bool,
+    /// Whether it is a `..local`.
+    pub(crate) is_local: bool,
     pub(crate) exported: bool,
-    pub(crate) entry: bool,
+    pub(crate) is_library_entry: bool,
     /// Whether an undefined use was found. ZASM's symbol table lists such names, too.
     pub(crate) has_undefined_use: bool,
     /// Whether the symbol has an entry in ZASM's table.
@@ -67,18 +68,10 @@ pub(crate) struct Name {
     pub(crate) entered: u32,
 }
 
-impl Name {
-    pub(crate) fn macro_index(&self) -> Option<usize> {
-        self.macro_plus_one.checked_sub(1).map(|index| index as usize)
-    }
-
-    pub(crate) fn set_macro(&mut self, index: usize) {
-        self.macro_plus_one = index as u32 + 1;
-    }
-
+impl NameEntry {
     /// Returns `true` if the module contains a symbol of this name.
     pub(crate) fn is_global_symbol(&self) -> bool {
-        !self.is_local() && self.built_in.is_none() && self.symbol.is_defined()
+        !self.is_local && self.built_in.is_none() && self.symbol.is_defined()
     }
 
     /// Returns the effect of a definition on the symbol.
@@ -115,10 +108,6 @@ impl Name {
     pub(crate) fn is_location_counter(&self) -> bool {
         self.code == LOCATION_COUNTER
     }
-
-    pub(crate) fn is_local(&self) -> bool {
-        self.local
-    }
 }
 
 /// Six characters of a 40-character set fit in 32 bits; larger codes are long names.
@@ -129,28 +118,28 @@ const LOCATION_COUNTER: u32 = 39 * 40u32.pow(5);
 
 /// The kinds of entries that ZASM's table has for a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Entry {
+pub(crate) enum TableEntryKind {
     Symbol,
     Macro,
     Operator,
 }
 
 /// Returns the scope of the `..locals` that follow an entry of the table.
-fn scope_of(id: NameId, entry: Entry) -> u32 {
+fn scope_of(id: NameId, entry: TableEntryKind) -> u32 {
     4 * id + 1 + entry as u32
 }
 
 #[derive(Default)]
 pub(crate) struct NameTable {
-    entries: Vec<Name>,
+    entries: Vec<NameEntry>,
     globals: FxHashMap<u32, NameId>,
     /// The `..locals` of all scopes, by scope and name.
     locals: FxHashMap<(u32, u32), NameId>,
     long: Option<LongNames>,
     /// The current scope of `..locals`; 0 before the first symbol.
-    scope: u32,
+    pub(crate) scope: u32,
     /// The scope that new `..locals` are added to: that of the newest global entry.
-    newest_scope: u32,
+    pub(crate) newest_scope: u32,
     /// The number of names defined or declared so far.
     entered: u32,
     /// The externals, in the order of their base numbers.
@@ -223,7 +212,7 @@ impl NameTable {
             self.append_symbol(id);
         } else if self[id].is_declared_forward {
             self[id].is_declared_forward = false;
-            self.newest_scope = scope_of(id, Entry::Symbol);
+            self.newest_scope = scope_of(id, TableEntryKind::Symbol);
         }
     }
 
@@ -237,14 +226,6 @@ impl NameTable {
         }
     }
 
-    pub(crate) fn newest_scope(&self) -> u32 {
-        self.newest_scope
-    }
-
-    pub(crate) fn set_newest_scope(&mut self, scope: u32) {
-        self.newest_scope = scope;
-    }
-
     /// Appends a symbol to ZASM's table. ZASM searches `..locals` from the entry that began their
     /// scope to the next global entry, so a local appended after another entry is not found again.
     pub(crate) fn append_symbol(&mut self, id: NameId) {
@@ -253,9 +234,9 @@ impl NameTable {
             return;
         }
         name.in_table = true;
-        let (local, code) = (name.local, name.code);
+        let (local, code) = (name.is_local, name.code);
         if !local {
-            self.newest_scope = scope_of(id, Entry::Symbol);
+            self.newest_scope = scope_of(id, TableEntryKind::Symbol);
         } else if self.scope != self.newest_scope {
             self.locals.remove(&(self.scope, code));
             let known = self.locals.get(&(self.newest_scope, code));
@@ -266,24 +247,16 @@ impl NameTable {
     }
 
     /// Appends the entry of a macro or operator, which is separate from that of the symbol.
-    pub(crate) fn append_entry(&mut self, id: NameId, entry: Entry) {
-        if !self[id].local {
+    pub(crate) fn append_entry(&mut self, id: NameId, entry: TableEntryKind) {
+        if !self[id].is_local {
             self.newest_scope = scope_of(id, entry);
         }
     }
 
     /// Begins the scope of `..locals` of a global symbol or macro. It is the same in both passes,
     /// whatever is defined before it.
-    pub(crate) fn begin_scope(&mut self, of: NameId, entry: Entry) {
+    pub(crate) fn begin_scope(&mut self, of: NameId, entry: TableEntryKind) {
         self.scope = scope_of(of, entry);
-    }
-
-    pub(crate) fn scope(&self) -> u32 {
-        self.scope
-    }
-
-    pub(crate) fn resume_scope(&mut self, scope: u32) {
-        self.scope = scope;
     }
 
     /// Begins a pass, with the symbols and macros of the one before.
@@ -321,7 +294,7 @@ impl NameTable {
     }
 
     /// Returns all names with their ids, in the order of their first use.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (NameId, &Name)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (NameId, &NameEntry)> {
         self.entries.iter().enumerate().map(|(id, name)| (id as NameId, name))
     }
 
@@ -341,10 +314,18 @@ impl NameTable {
         kept.iter().map(|byte| char::from(byte.to_ascii_uppercase())).collect()
     }
 
+    #[cold]
+    fn add_global(&mut self, code: u32) -> NameId {
+        let id = self.entries.len() as NameId;
+        self.globals.insert(code, id);
+        self.entries.push(NameEntry { code, ..NameEntry::default() });
+        id
+    }
+
     fn intern_local(&mut self, code: u32) -> NameId {
         let next = self.entries.len() as NameId;
         *self.locals.entry((self.scope, code)).or_insert_with(|| {
-            self.entries.push(Name { code, local: true, ..Name::default() });
+            self.entries.push(NameEntry { code, is_local: true, ..NameEntry::default() });
             next
         })
     }
@@ -360,24 +341,23 @@ impl Intern for NameTable {
         if name.starts_with(b"..") {
             return self.intern_local(code);
         }
-        let next = self.entries.len() as NameId;
-        *self.globals.entry(code).or_insert_with(|| {
-            self.entries.push(Name { code, ..Name::default() });
-            next
-        })
+        match self.globals.get(&code) {
+            Some(known) => *known,
+            None => self.add_global(code),
+        }
     }
 }
 
 impl std::ops::Index<NameId> for NameTable {
-    type Output = Name;
+    type Output = NameEntry;
 
-    fn index(&self, id: NameId) -> &Name {
+    fn index(&self, id: NameId) -> &NameEntry {
         &self.entries[id as usize]
     }
 }
 
 impl std::ops::IndexMut<NameId> for NameTable {
-    fn index_mut(&mut self, id: NameId) -> &mut Name {
+    fn index_mut(&mut self, id: NameId) -> &mut NameEntry {
         &mut self.entries[id as usize]
     }
 }
@@ -409,7 +389,7 @@ mod tests {
         let mut names = NameTable::new(&Options::default());
         let local = names.intern(b"..L");
         let global = names.intern(b"L");
-        names.begin_scope(global, Entry::Symbol);
+        names.begin_scope(global, TableEntryKind::Symbol);
         assert_ne!(names.intern(b"..L"), local);
         assert_eq!(names.intern(b"L"), global);
     }

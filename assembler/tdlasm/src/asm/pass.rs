@@ -1,6 +1,4 @@
-//! The two passes: how a statement ends, and where the second pass differs from the first.
-
-use super::name_table::NameId;
+//! The two passes, and where the second differs from the first.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pass {
@@ -8,26 +6,6 @@ pub(super) enum Pass {
     First,
     /// Writes code and reports errors.
     Second,
-}
-
-/// Why a statement was abandoned.
-pub(super) enum StatementAbort {
-    /// An operand contains a macro call at this offset: its text must be inserted first.
-    Expand(NameId, u32),
-    /// Assembly cannot continue.
-    Stop,
-}
-
-pub(super) type StatementResult<T = ()> = Result<T, StatementAbort>;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum StatementEnd {
-    /// The rest of the line must be checked.
-    Open,
-    /// The rest of the line must be checked; anything left is an error in the list.
-    List,
-    /// The line has been consumed, or continues in another text.
-    Complete,
 }
 
 /// The position of a statement: its offset in its file, and the location counter before it.

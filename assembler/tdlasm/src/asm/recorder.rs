@@ -1,100 +1,95 @@
 //! Records statements for the listing and references for editors.
 
-use std::sync::Arc;
-
-use super::assembler::Assembler;
-use super::macros::Macro;
-use super::name_table;
 use super::name_table::NameId;
-use super::symbol::Symbol;
-use super::value::Value;
-use crate::isa::Clocks;
-use crate::listing::{Listing, RelocValue};
-use crate::references::{Name, NameKind, Reference, ReferenceRole, References, TextOrigin};
+use super::options::Options;
+use super::pass::Pass;
+use crate::listing::{
+    BYTES_A_ROW, Listing, ListingControl, ListingDirective, ListingLine, RowBreak,
+};
+use crate::references::{Expansion, ReferenceRole, References, TextOrigin};
 use crate::source::Span;
 
 #[derive(Debug, Default)]
 pub(super) struct Recorder {
+    /// Whether a listing is requested.
+    lists: bool,
+    /// Whether references are requested; only the second pass records them.
+    pub(super) keeps_references: bool,
     pub(super) listing: Listing,
-    /// Details of the current statement.
-    pub(super) line: StatementInfo,
+    /// The current statement.
+    pub(super) statement: ListingLine,
+    /// The first byte of its current row of code.
+    pub(super) row_start: u32,
     pub(super) references: References,
     /// References in the current module. Their names get their final numbers at its end.
     pub(super) unnumbered: Vec<(NameId, Span, ReferenceRole)>,
-    /// The pieces of the macro text being expanded; the buffer is reused.
+    /// The origins of the macro text being expanded; the buffer is reused.
     pub(super) origins: Vec<TextOrigin>,
-    /// The number of the current module.
-    pub(super) module: u32,
 }
 
-/// Details of a statement, other than its bytes.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct StatementInfo {
-    pub(super) clocks: Option<Clocks>,
-    /// The value of an assignment or `.LOC`.
-    pub(super) value: Option<RelocValue>,
-    /// Whether the value is the module's start address.
-    pub(super) start: bool,
-    pub(super) words: bool,
-    /// The first byte of the current row of code.
-    pub(super) row_start: u32,
-    pub(super) labelled: bool,
-    pub(super) control: bool,
-}
+impl Recorder {
+    pub(super) fn new(options: &Options, pass: Pass) -> Self {
+        let keeps_references = options.references && pass == Pass::Second;
+        Self { lists: options.listing, keeps_references, ..Self::default() }
+    }
 
-impl Assembler<'_> {
-    /// Records the parameters of a macro: their declarations and, by index, their uses.
-    pub(super) fn record_parameters(&mut self, declared: &[Span], used: &[(usize, Span)]) {
-        let references = &mut self.recorder.references;
-        let first = references.names.len() as u32;
-        for span in declared {
-            let spelling = self.names.significant(self.sources.slice(*span));
-            let module = self.recorder.module;
-            let kind = NameKind::Parameter;
-            let value = None;
-            let name = Name { spelling, kind, value, exported: false, local: true, module };
-            references.names.push(name);
+    pub(super) fn control(&mut self, control: ListingControl) {
+        if self.lists {
+            // ZASM lists `.SLIST` unless another listing directive follows it. `.LINK` and `.XLINK`
+            // only change the page headings.
+            self.statement.control = match control {
+                ListingControl::Linkage(_) => self.statement.control,
+                _ => control != ListingControl::Directive(ListingDirective::Save),
+            };
+            self.listing.controls.push((self.listing.lines.len() as u32, control));
         }
-        let role = ReferenceRole::Definition;
-        let declared = (first..).zip(declared).map(|(name, span)| (name, *span, role));
-        let used = used.iter().map(|(at, span)| (first + *at as u32, *span, ReferenceRole::Use));
-        let entries = declared.chain(used).map(|(name, span, role)| Reference { name, span, role });
-        references.entries.extend(entries);
     }
 
-    /// Adds the names of the finished module, and its references, to the result.
-    pub(super) fn finish_references(&mut self) {
-        let references = &mut self.recorder.references;
-        let first = references.names.len() as u32;
-        let module = self.recorder.module;
-        references.names.extend(self.names.iter().map(|(id, name)| Name {
-            spelling: self.names.spelling(id),
-            kind: kind(name, &self.names.macros),
-            value: value(name),
-            exported: name.exported || name.entry,
-            local: name.is_local(),
-            module,
-        }));
-        let open = std::mem::take(&mut self.recorder.unnumbered).into_iter();
-        let renumbered = |(name, span, role)| Reference { name: first + name, span, role };
-        references.entries.extend(open.map(renumbered));
-    }
-}
-
-fn kind(name: &name_table::Name, macros: &[Arc<Macro>]) -> NameKind {
-    match name.symbol {
-        _ if name.macro_index().is_some_and(|index| index < macros.len()) => NameKind::Macro,
-        Symbol::Label(_) => NameKind::Label,
-        Symbol::Constant(_) => NameKind::Constant,
-        Symbol::Variable(_) => NameKind::Variable,
-        Symbol::External(_) => NameKind::External,
-        Symbol::Undefined if name.built_in.is_some() || name.operator.is_some() => {
-            NameKind::Language
+    /// Records the rows of a text that produces bytes, since the listing shows the bytes of each
+    /// line beside it. ZASM writes a byte when it has found the next one.
+    pub(super) fn text(&mut self, start: u32, text: &[u8], before: u32) {
+        if !self.lists {
+            return;
         }
-        Symbol::Undefined => NameKind::Undefined,
+        for (at, byte) in (0..).zip(text) {
+            let (offset, bytes) = (start + at, before + at);
+            self.byte(offset, bytes.saturating_sub(1), BYTES_A_ROW);
+            let ends = match byte {
+                b'\r' => text.get(at as usize + 1) == Some(&b'\n'),
+                b'\n' => !text[..at as usize].ends_with(b"\r"),
+                _ => false,
+            };
+            if ends {
+                self.row_break(offset, bytes, false);
+            }
+        }
     }
-}
 
-fn value(name: &name_table::Name) -> Option<crate::listing::RelocValue> {
-    name.symbol.value().filter(|_| !name.symbol.is_external()).map(Value::reloc_value)
+    /// Records the offset at which byte number `index` of the statement is written, if it begins a
+    /// row.
+    pub(super) fn byte(&mut self, offset: u32, index: u32, bytes_a_row: u32) {
+        let in_row = index.saturating_sub(self.row_start);
+        if self.lists && in_row > 0 && in_row.is_multiple_of(bytes_a_row) {
+            self.row_break(offset, index, true);
+        }
+    }
+
+    fn row_break(&mut self, offset: u32, bytes: u32, is_full: bool) {
+        let statement = self.listing.lines.len() as u32;
+        self.listing.breaks.push(RowBreak { statement, offset, bytes, is_full });
+        self.row_start = bytes;
+    }
+
+    /// Records where the parts of the text of a macro call were written.
+    pub(super) fn expansion(&mut self, base: u32, origins: &[TextOrigin]) {
+        let first = self.references.pieces.len() as u32;
+        self.references.pieces.extend_from_slice(origins);
+        self.references.expansions.push(Expansion { base, first });
+    }
+
+    pub(super) fn reference(&mut self, name: NameId, span: Span, role: ReferenceRole) {
+        if self.keeps_references {
+            self.unnumbered.push((name, span, role));
+        }
+    }
 }

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use super::assembler::Assembler;
-use super::code_buffer::Field;
+use super::code_buffer::{Field, UNKNOWN_OPERATOR};
 use super::input::{Frame, FrameKind, StatementPlace};
 use super::name_table::NameId;
 use super::name_table::Operator;
-use super::pass::{Pass, StatementAbort, StatementEnd, StatementResult};
-use super::recorder::StatementInfo;
+use super::pass::Pass;
+use super::statement_end::{StatementAbort, StatementEnd, StatementResult};
 use super::suggestions::{is_foreign, suggest_label, suggest_operator};
 use super::symbol::{Symbol, SymbolKind};
 use super::value::Value;
 use super::{directive, instruction, lints, macros};
 use crate::diag::{Diagnostic, DiagnosticCode};
-use crate::listing::ListedCode;
+use crate::listing::ListingLine;
 use crate::references::ReferenceRole;
 use crate::source::Span;
 use crate::syntax::expr::{Expr, Intern};
@@ -22,8 +22,6 @@ use crate::syntax::{Cursor, lex};
 
 /// Words in messages are cut to this length.
 const MAX_SHOWN: usize = 40;
-/// ZASM writes this many zeros for an unknown operator, to leave room for a patch.
-pub(super) const UNKNOWN_OPERATOR: [u8; 4] = [0; 4];
 
 impl Assembler<'_> {
     pub(super) fn read_frames(&mut self) -> StatementResult {
@@ -61,25 +59,30 @@ impl Assembler<'_> {
         }
         let start = cursor.offset();
         let place = self.statement.place;
-        self.recorder.line = StatementInfo::default();
-        // `.PRGEND` belongs to the module that it ends.
-        let listed = self.options.listing.then(|| {
-            let here = self.code.location();
-            (here, self.input.macro_depth(), self.modules.len() as u32)
-        });
-        self.fields(cursor)?;
-        let written = self.code.written_since(checkpoint);
-        if let (true, Some((site, count))) = (self.options.lines, written) {
-            self.add_row(place, site, count);
+        // Without a listing only the line table needs it: whether the bytes are an instruction's.
+        self.recorder.statement.clocks = None;
+        if self.options.listing {
+            self.recorder.statement = ListingLine {
+                address: self.code.location().reloc_value(),
+                // `.PRGEND` belongs to the module that it ends.
+                module: self.modules.len() as u32,
+                depth: self.input.macro_depth() as u32,
+                ..ListingLine::default()
+            };
+            self.recorder.row_start = 0;
         }
-        let Some((here, depth, module)) = listed else { return Ok(()) };
-        let code = written.map_or(ListedCode::NONE, |(site, count)| ListedCode::Emitted {
-            run: site.run,
-            at: site.at,
-            count,
-        });
-        let span = cursor.since(start);
-        self.record_statement(span, here.reloc_value(), code, depth as u32, module);
+        self.fields(cursor)?;
+        if let (true, Some((pos, count))) =
+            (self.options.lines, self.code.written_since(checkpoint))
+        {
+            self.add_row(place, pos, count);
+        }
+        if self.options.listing {
+            let mut line = std::mem::take(&mut self.recorder.statement);
+            line.span = cursor.since(start);
+            (line.bytes, line.relocs) = self.code.listed_since(checkpoint);
+            self.recorder.listing.lines.push(line);
+        }
         Ok(())
     }
 
@@ -99,7 +102,7 @@ impl Assembler<'_> {
     }
 
     fn fields(&mut self, cursor: &mut Cursor<'_>) -> StatementResult {
-        if std::mem::take(&mut self.input.exited) {
+        if std::mem::take(&mut self.input.left_macro_by_exit) {
             // After `.EXIT` the rest of the calling line is not a statement.
             self.end_statement(DiagnosticCode::TrailingText, cursor);
             return Ok(());
@@ -184,22 +187,22 @@ impl Assembler<'_> {
                 macros::expand_in_operand(self, name, Span::new(start, at), cursor)
             }
             Err(interrupt) => Err(interrupt),
-            Ok(StatementEnd::Open) => {
+            Ok(StatementEnd::CheckRest) => {
                 self.end_statement(DiagnosticCode::TrailingText, cursor);
                 Ok(())
             }
-            Ok(StatementEnd::List) => {
+            Ok(StatementEnd::CheckList) => {
                 self.end_statement(DiagnosticCode::Expression, cursor);
                 Ok(())
             }
-            Ok(StatementEnd::Complete) => Ok(()),
+            Ok(StatementEnd::LineDone) => Ok(()),
         }
     }
 
     fn label(&mut self, name: NameId, span: Span, cursor: &mut Cursor<'_>) {
         cursor.advance(1);
         self.module.flow.restart();
-        self.recorder.line.labelled = true;
+        self.recorder.statement.labelled = true;
         let export = cursor.eat(b':');
         let here = self.code.location();
         if export {
@@ -222,12 +225,12 @@ impl Assembler<'_> {
             let export = cursor.eat(b':');
             self.ask_console(name, span, cursor);
             if let Some(value) = self.names[name].symbol.value() {
-                self.recorder.line.value = Some(value.reloc_value());
+                self.recorder.statement.value = Some(value.reloc_value());
             }
             if export {
                 self.export(name, span, false);
             }
-            return Ok(StatementEnd::Open);
+            return Ok(StatementEnd::CheckRest);
         }
         let fixed = cursor.eat_behind_blanks(b'=');
         let export = cursor.eat_behind_blanks(b':');
@@ -244,25 +247,25 @@ impl Assembler<'_> {
                 );
                 cursor.skip_to_line_end();
             }
-            return Ok(StatementEnd::Open);
+            return Ok(StatementEnd::CheckRest);
         }
         let value = self.assigned_value(cursor)?;
         let flags_before = self.sink.flags();
         self.define(name, value, kind, span);
         // ZASM lists no value of a second definition.
         if self.sink.flags() == flags_before {
-            self.recorder.line.value = Some(value.reloc_value());
+            self.recorder.statement.value = Some(value.reloc_value());
         }
         if export {
             self.export(name, span, false);
         }
-        Ok(StatementEnd::Open)
+        Ok(StatementEnd::CheckRest)
     }
 
     /// Reads a value from the console, once (`NAME =\`).
     fn ask_console(&mut self, name: NameId, span: Span, cursor: &mut Cursor<'_>) {
         let prompt = self.text(cursor);
-        self.record_reference(name, span, ReferenceRole::Definition);
+        self.recorder.reference(name, span, ReferenceRole::Definition);
         let entry = self.names[name];
         let predefined = entry.place.is_none() && matches!(entry.symbol, Symbol::Constant(_));
         if predefined {
@@ -309,33 +312,32 @@ impl Assembler<'_> {
         span: Span,
         cursor: &mut Cursor<'_>,
     ) -> StatementResult<StatementEnd> {
+        self.statement.operator = span;
         let entry = &self.names[name];
-        if let Some(index) = entry.macro_index() {
-            self.record_reference(name, span, ReferenceRole::Use);
+        if let Some(index) = entry.macro_index {
+            self.recorder.reference(name, span, ReferenceRole::Use);
             macros::call(self, index, span, cursor)?;
-            return Ok(StatementEnd::Complete);
+            return Ok(StatementEnd::LineDone);
         }
         match entry.operator {
-            Some(Operator::Instruction(form)) => instruction::instruction(self, form, span, cursor),
-            Some(Operator::Directive(directive)) => {
-                directive::directive(self, directive, span, cursor)
-            }
+            Some(Operator::Instruction(form)) => instruction::instruction(self, form, cursor),
+            Some(Operator::Directive(directive)) => directive::directive(self, directive, cursor),
             None if entry.is_location_counter() => {
                 self.value_word(name, Expr::here(span))?;
-                Ok(StatementEnd::Open)
+                Ok(StatementEnd::CheckRest)
             }
             None if entry.symbol.is_defined() || entry.built_in.is_some() => {
-                self.record_reference(name, span, ReferenceRole::Use);
+                self.recorder.reference(name, span, ReferenceRole::Use);
                 lints::lint_symbol_as_operator(self, name, span, cursor.rest());
                 self.value_word(name, Expr::symbol(name, span))?;
-                Ok(StatementEnd::Open)
+                Ok(StatementEnd::CheckRest)
             }
             // An operand has used it before: ZASM has it in its table, with the value 0.
             None if entry.has_undefined_use => {
                 lints::lint_symbol_as_operator(self, name, span, cursor.rest());
-                self.recorder.line.words = true;
+                self.recorder.statement.words = true;
                 self.code.write(&[0; 2]);
-                Ok(StatementEnd::Open)
+                Ok(StatementEnd::CheckRest)
             }
             None => {
                 let rest = cursor.rest();
@@ -344,14 +346,14 @@ impl Assembler<'_> {
                 let rest = &rest[..rest.len() - cursor.rest().len()];
                 self.unknown_operator(span, rest, from);
                 self.code.write(&UNKNOWN_OPERATOR);
-                Ok(StatementEnd::Open)
+                Ok(StatementEnd::CheckRest)
             }
         }
     }
 
     /// Assembles a symbol in the operator field, which writes its value as a word.
     fn value_word(&mut self, name: NameId, value: Expr) -> StatementResult {
-        self.recorder.line.words = true;
+        self.recorder.statement.words = true;
         // ZASM does not mark a multiply defined symbol here.
         let is_multiply_defined = std::mem::take(&mut self.names[name].is_multiply_defined);
         let done = self.emit_expression(&value, Field::Word);

@@ -1,9 +1,30 @@
 //! The ends of statements and of bracketed blocks.
 
 use super::assembler::Assembler;
+use super::name_table::NameId;
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::source::Span;
 use crate::syntax::{Cursor, lex};
+
+/// Why a statement was abandoned.
+pub(super) enum StatementAbort {
+    /// An operand contains a macro call at this offset: its text must be inserted first.
+    Expand(NameId, u32),
+    /// Assembly cannot continue.
+    Stop,
+}
+
+pub(super) type StatementResult<T = ()> = Result<T, StatementAbort>;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StatementEnd {
+    /// The rest of the line must be checked.
+    CheckRest,
+    /// The rest of the line must be checked; anything left is an error in the list.
+    CheckList,
+    /// The line has been consumed, or continues in another text.
+    LineDone,
+}
 
 impl Assembler<'_> {
     /// Checks that only a comment follows, and moves to the next line. A `]` that closes a block is

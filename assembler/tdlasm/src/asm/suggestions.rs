@@ -64,8 +64,7 @@ pub(super) fn suggest_for_undefined(names: &NameTable, name: NameId) -> Option<S
         && !digits.is_empty()
         && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
     {
-        let zero = if digits.starts_with(|first: char| first.is_ascii_digit()) { "" } else { "0" };
-        let number = format!("{zero}{digits}H");
+        let number = lex::hexadecimal(digits);
         let help = format!("hexadecimal numbers end with H: write {number}");
         return Some(Suggestion::with_fix(help, number));
     }
@@ -153,7 +152,7 @@ pub(super) fn suggest_label(names: &mut NameTable, word: &str, rest: &[u8]) -> O
     }
     let name = names.intern(next);
     let entry = &names[name];
-    if entry.operator.is_some() || entry.macro_index().is_some() {
+    if entry.operator.is_some() || entry.macro_index.is_some() {
         let help = format!("a label ends with a colon: write {word}: {shown}");
         return Some(Suggestion::with_fix(help, label));
     }

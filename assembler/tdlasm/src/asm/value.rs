@@ -1,7 +1,7 @@
 //! Values of expressions: 16-bit numbers that may be relative to a section or an external symbol.
 
 use crate::listing::RelocValue;
-use crate::module::SectionKind;
+use crate::module::{FIRST_EXTERNAL, SectionKind};
 use crate::syntax::expr::BinaryOp;
 
 /// The base of a value: 0 for none, 1 to 3 for the sections, from 4 on for the externals.
@@ -11,21 +11,14 @@ pub(crate) struct BaseId(pub(crate) u32);
 impl BaseId {
     pub(crate) const ABSOLUTE: BaseId = BaseId(0);
     pub(crate) const PROG: BaseId = BaseId(1);
-    pub(crate) const FIRST_EXTERNAL: u32 = 4;
 
     pub(crate) fn section(self) -> Option<SectionKind> {
-        match self.0 {
-            0 => Some(SectionKind::Absolute),
-            1 => Some(SectionKind::Prog),
-            2 => Some(SectionKind::Data),
-            3 => Some(SectionKind::Blank),
-            _ => None,
-        }
+        SectionKind::from_base(self.0)
     }
 
     /// Returns the index into the module's externals.
     pub(crate) fn external(self) -> Option<usize> {
-        self.0.checked_sub(Self::FIRST_EXTERNAL).map(|index| index as usize)
+        self.0.checked_sub(FIRST_EXTERNAL.into()).map(|index| index as usize)
     }
 }
 
@@ -33,7 +26,7 @@ impl BaseId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Value {
     pub(crate) base: BaseId,
-    times: i32,
+    base_count: i32,
     pub(crate) number: u16,
     /// Whether the value is an absolute address inside `base`; set with `--pabs`.
     is_fixed_address: bool,
@@ -45,12 +38,17 @@ impl Value {
     }
 
     pub(crate) fn in_base(base: BaseId, number: u16) -> Self {
-        Self { base, times: i32::from(base != BaseId::ABSOLUTE), number, is_fixed_address: false }
+        Self {
+            base,
+            base_count: i32::from(base != BaseId::ABSOLUTE),
+            number,
+            is_fixed_address: false,
+        }
     }
 
     /// Creates an absolute address inside a section that is not relocatable.
     pub(crate) fn fixed_address(base: BaseId, number: u16) -> Self {
-        Self { base, times: 0, number, is_fixed_address: true }
+        Self { base, base_count: 0, number, is_fixed_address: true }
     }
 
     /// Returns the value in the form that listings and objects use.
@@ -59,13 +57,13 @@ impl Value {
     }
 
     pub(crate) fn is_absolute(self) -> bool {
-        self.times == 0
+        self.base_count == 0
     }
 
     /// Returns the number of R flags that ZASM raises for a value that does not contain its base
     /// exactly once: two if the base is subtracted.
     pub(crate) fn relocation_faults(self) -> usize {
-        match self.times {
+        match self.base_count {
             0 | 1 => 0,
             ..0 => 2,
             _ => 1,
@@ -74,9 +72,9 @@ impl Value {
 
     /// Returns the value in its final form: absolute, or its base once plus a number.
     pub(crate) fn normalised(self) -> Self {
-        match self.times {
+        match self.base_count {
             0 => Self::absolute(self.number),
-            _ => Self { times: 1, ..self },
+            _ => Self { base_count: 1, ..self },
         }
     }
 
@@ -86,7 +84,7 @@ impl Value {
 
     pub(crate) fn negate(self) -> Self {
         let number = self.number.wrapping_neg();
-        Self { times: self.times.wrapping_neg(), number, ..self }
+        Self { base_count: self.base_count.wrapping_neg(), number, ..self }
     }
 
     pub(crate) fn not(self) -> Self {
@@ -113,16 +111,16 @@ impl Value {
     }
 
     fn add(self, other: Self, sign: i32) -> Self {
-        let times = self.times.wrapping_add(sign.wrapping_mul(other.times));
+        let base_count = self.base_count.wrapping_add(sign.wrapping_mul(other.base_count));
         let others = self.base == BaseId::ABSOLUTE
             || (!self.has_base() && other.has_base())
-            || (other.times >= 0 && self.bases_differ(other));
+            || (other.base_count >= 0 && self.bases_differ(other));
         let Self { base, is_fixed_address, .. } = if others { other } else { self };
         let number = match sign {
             1 => self.number.wrapping_add(other.number),
             _ => self.number.wrapping_sub(other.number),
         };
-        Self { base, times, number, is_fixed_address }
+        Self { base, base_count, number, is_fixed_address }
     }
 
     /// ZASM multiplies how often the base occurs, but takes 0 as the product itself.
@@ -130,10 +128,10 @@ impl Value {
         if self.is_absolute() && other.is_absolute() {
             return Self::absolute(self.number.wrapping_mul(other.number));
         }
-        let moving = if self.is_absolute() { other } else { self };
+        let relocatable = if self.is_absolute() { other } else { self };
         let factor = if self.is_absolute() { self } else { other };
-        let times = moving.times.wrapping_mul(i32::from(factor.number as i16));
-        Self { base: moving.base, times, number: 0, is_fixed_address: false }
+        let base_count = relocatable.base_count.wrapping_mul(i32::from(factor.number as i16));
+        Self { base: relocatable.base, base_count, number: 0, is_fixed_address: false }
     }
 
     /// Applies a binary operator. Also returns the number of R flags that ZASM raises for it.
@@ -146,12 +144,12 @@ impl Value {
 
     /// Returns `true` if the value has no base at all.
     fn is_number(self) -> bool {
-        self.base == BaseId::ABSOLUTE && self.times == 0
+        self.base == BaseId::ABSOLUTE && self.base_count == 0
     }
 
     fn binary_with_bases(self, op: BinaryOp, other: Self) -> (Self, usize) {
         let disagree = usize::from(self.bases_differ(other));
-        let moving = !self.is_absolute() || !other.is_absolute();
+        let relocatable = !self.is_absolute() || !other.is_absolute();
         match op {
             BinaryOp::Add => (self.add(other, 1), disagree),
             BinaryOp::Subtract => (self.add(other, -1), disagree),
@@ -161,7 +159,7 @@ impl Value {
             }
             _ => {
                 let number = bitwise(op, self.number, other.number);
-                let faults = if moving { 1 + disagree } else { 0 };
+                let faults = if relocatable { 1 + disagree } else { 0 };
                 let base = if disagree > 0 { other.base } else { self.base };
                 (Self { number, base, ..self }, faults)
             }

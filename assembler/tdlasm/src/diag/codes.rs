@@ -9,6 +9,16 @@ pub enum Severity {
     Error,
 }
 
+impl Severity {
+    /// Returns `warning` or `error`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
 macro_rules! codes {
     ($($name:ident $id:literal $group:literal $severity:ident $explain:literal;)*) => {
         /// The kinds of diagnostics. The identifiers are stable.

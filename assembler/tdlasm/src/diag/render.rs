@@ -23,7 +23,7 @@ pub fn short(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
     let line = |one: &Diagnostic| {
         let place = in_file(one.span, sources);
         let Location { source, line, column } = sources.location(place.start);
-        let severity = word(one.severity);
+        let severity = one.severity.name();
         let code = one.code.id();
         let through = match place == one.span {
             true => String::new(),
@@ -48,7 +48,7 @@ pub fn json(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
         let object = serde_json::json!({
             "code": one.code.id(),
             "name": one.code.group(),
-            "severity": word(one.severity),
+            "severity": one.severity.name(),
             "message": one.message,
             "place": json_place(one.span, sources),
             "labels": labels.collect::<Vec<_>>(),
@@ -118,13 +118,6 @@ pub fn in_file(span: Span, sources: &SourceMap) -> Span {
     let source = sources.source_at(last);
     let line_start = source.base + source.line_start(source.line(last - source.base));
     Span::new(found.start.max(line_start), found.end)
-}
-
-fn word(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-    }
 }
 
 fn groups<'a>(diagnostic: &'a Diagnostic, sources: &SourceMap) -> Vec<Group<'a>> {

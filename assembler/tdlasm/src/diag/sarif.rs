@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::render::in_file;
-use super::{Diagnostic, DiagnosticCode, Severity};
+use super::{Diagnostic, DiagnosticCode};
 use crate::source::{SourceMap, Span};
 
 /// Formats diagnostics as a SARIF log with one run of the tool `name`. Columns are in bytes.
@@ -16,7 +16,7 @@ pub fn sarif(name: &str, version: &str, diagnostics: &[Diagnostic], sources: &So
                 "id": code.id(),
                 "name": code.group(),
                 "fullDescription": { "text": code.explain() },
-                "defaultConfiguration": { "level": level(code.severity()) },
+                "defaultConfiguration": { "level": code.severity().name() },
             })
         })
         .collect();
@@ -32,18 +32,11 @@ pub fn sarif(name: &str, version: &str, diagnostics: &[Diagnostic], sources: &So
     format!("{log}\n")
 }
 
-fn level(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-    }
-}
-
 fn result(one: &Diagnostic, sources: &SourceMap) -> Value {
     let help = one.help.as_ref().map(|help| format!("\n{help}")).unwrap_or_default();
     let mut result = json!({
         "ruleId": one.code.id(),
-        "level": level(one.severity),
+        "level": one.severity.name(),
         "message": { "text": format!("{}{help}", one.message) },
         "locations": [{ "physicalLocation": location(one.span, sources) }],
     });

@@ -116,19 +116,9 @@ impl Records {
     ) -> Result<(Image, Option<u16>), HexError> {
         let missing = || HexError { line: last_line + 1, problem: missing_end.into() };
         let (_, entry) = self.end.ok_or_else(missing)?;
-        let mut runs = self.runs;
-        if overlap(&runs) {
-            check_overlaps(&runs)?;
-        }
-        runs.sort_by_key(|(_, run)| run.address);
-        Ok((Image::new(runs.into_iter().map(|(_, run)| run)), entry))
+        check_overlaps(&self.runs)?;
+        Ok((Image::new(self.runs.into_iter().map(|(_, run)| run)), entry))
     }
-}
-
-fn overlap(runs: &[(usize, ImageRun)]) -> bool {
-    let mut ranges: Vec<_> = runs.iter().map(|(_, run)| (run.address, run.end())).collect();
-    ranges.sort_unstable();
-    ranges.windows(2).any(|pair| pair[0].1 > u32::from(pair[1].0))
 }
 
 /// Returns an error for the first byte that contradicts an earlier line.

@@ -6,13 +6,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::{Errors, LinkError, Site};
 use super::placement::Placement;
-use super::run::PlacedRun;
-use super::symbols::{SymbolTable, value_of};
+use super::symbols::SymbolTable;
+use crate::image::ImageRun;
 use crate::module::{Base, Module, Reloc, RelocKind, Section};
 
 /// The number of uses shown for an undefined symbol, and of undefined symbols with uses shown.
 const USES_SHOWN: usize = 3;
 const NAMES_SHOWN: usize = 100;
+
+/// A run of bytes at its final address, and the module that owns it.
+pub(super) struct PlacedRun {
+    pub(super) module: usize,
+    pub(super) run: ImageRun,
+}
 
 /// Returns the bytes of all sections at their addresses, with every field patched.
 pub(super) fn patched_runs(
@@ -29,11 +35,14 @@ pub(super) fn patched_runs(
             let mut bytes: Vec<Vec<u8>> = section.runs.iter().map(|r| r.bytes.clone()).collect();
             for reloc in &section.relocs {
                 let site = || symbols.site(number, base.wrapping_add(reloc.offset));
-                match value_of(number, reloc.target, placement, symbols) {
+                match symbols.value_of(reloc.target, (number, module), placement) {
                     Some(value) => {
-                        let field = Field { section, bytes: &mut bytes, base };
-                        if let Err((value, field)) = field.patch(reloc, value) {
-                            errors.push(|| LinkError::Range { value, field, site: site() });
+                        let next = base.wrapping_add(reloc.offset).wrapping_add(1);
+                        match encoded(reloc.kind, value, next) {
+                            Ok(field) => store(section, &mut bytes, reloc.offset, &field),
+                            Err((value, field)) => {
+                                errors.push(|| LinkError::Range { value, field, site: site() });
+                            }
                         }
                     }
                     None => undefined.add(name_of(module, reloc), site),
@@ -41,8 +50,7 @@ pub(super) fn patched_runs(
             }
             runs.extend(section.runs.iter().zip(bytes).map(|(run, bytes)| PlacedRun {
                 module: number,
-                address: base.wrapping_add(run.offset),
-                bytes,
+                run: ImageRun { address: base.wrapping_add(run.offset), bytes },
             }));
         }
     }
@@ -75,47 +83,34 @@ impl Undefined {
     }
 }
 
-/// The bytes of a section while its fields are patched.
-struct Field<'a> {
-    section: &'a Section,
-    bytes: &'a mut [Vec<u8>],
-    base: u16,
+/// Returns the bytes of a field with a value, or the value that does not fit and what fits. `next`
+/// is the address after a field of one byte.
+fn encoded(kind: RelocKind, value: u16, next: u16) -> Result<Vec<u8>, (i32, &'static str)> {
+    let signed = i32::from(value as i16);
+    let [low, high] = value.to_le_bytes();
+    Ok(match kind {
+        RelocKind::Word => vec![low, high],
+        RelocKind::Low => vec![low],
+        RelocKind::High => vec![high],
+        RelocKind::Abs8 if (-256..=255).contains(&signed) => vec![low],
+        RelocKind::Abs8 => return Err((signed, "8 bits (-256 to 255)")),
+        RelocKind::Disp8 if (-128..=127).contains(&signed) => vec![low],
+        RelocKind::Disp8 => return Err((signed, "an index displacement (-128 to 127)")),
+        RelocKind::Rel8 => {
+            let distance = i32::from(value.wrapping_sub(next) as i16);
+            let offset = i8::try_from(distance);
+            vec![offset.map_err(|_| (distance, "a relative jump (-128 to 127 from its end)"))? as u8]
+        }
+    })
 }
 
-impl Field<'_> {
-    fn patch(self, reloc: &Reloc, value: u16) -> Result<(), (i32, &'static str)> {
-        let signed = i32::from(value as i16);
-        let [low, high] = value.to_le_bytes();
-        let byte = match reloc.kind {
-            RelocKind::Word => {
-                self.store(reloc.offset, &value.to_le_bytes());
-                return Ok(());
-            }
-            RelocKind::Low => low,
-            RelocKind::High => high,
-            RelocKind::Abs8 if (-256..=255).contains(&signed) => low,
-            RelocKind::Abs8 => return Err((signed, "8 bits (-256 to 255)")),
-            RelocKind::Disp8 if (-128..=127).contains(&signed) => low,
-            RelocKind::Disp8 => return Err((signed, "an index displacement (-128 to 127)")),
-            RelocKind::Rel8 => {
-                let next = self.base.wrapping_add(reloc.offset).wrapping_add(1);
-                let distance = i32::from(value.wrapping_sub(next) as i16);
-                i8::try_from(distance)
-                    .map_err(|_| (distance, "a relative jump (-128 to 127 from its end)"))?
-                    as u8
-            }
-        };
-        self.store(reloc.offset, &[byte]);
-        Ok(())
-    }
-
-    fn store(self, offset: u16, value: &[u8]) {
-        let after = self.section.runs.partition_point(|run| run.offset <= offset);
-        let Some(index) = after.checked_sub(1) else { return };
-        let within = usize::from(offset - self.section.runs[index].offset);
-        if let Some(place) = self.bytes[index].get_mut(within..within + value.len()) {
-            place.copy_from_slice(value);
-        }
+/// Writes bytes at an offset of a section, whose runs have these bytes.
+fn store(section: &Section, runs: &mut [Vec<u8>], offset: u16, value: &[u8]) {
+    let after = section.runs.partition_point(|run| run.offset <= offset);
+    let Some(index) = after.checked_sub(1) else { return };
+    let within = usize::from(offset - section.runs[index].offset);
+    if let Some(place) = runs[index].get_mut(within..within + value.len()) {
+        place.copy_from_slice(value);
     }
 }
 

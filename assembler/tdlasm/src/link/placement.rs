@@ -21,15 +21,16 @@ pub struct PlacedSection {
 
 /// The addresses of all sections that are not empty.
 pub(super) struct Placement {
-    /// By module, then by [`index`] of the section.
-    addresses: Vec<[Option<u16>; 3]>,
+    /// By module, then by section. The offsets of absolute code are addresses.
+    addresses: Vec<[Option<u16>; SectionKind::ALL.len()]>,
     commons: BTreeMap<String, u16>,
 }
 
 impl Placement {
     pub(super) fn new(modules: &[Module], layout: &Layout, errors: &mut Errors) -> Self {
+        let unplaced = [Some(0), None, None, None];
         let mut placement =
-            Self { addresses: vec![[None; 3]; modules.len()], commons: BTreeMap::new() };
+            Self { addresses: vec![unplaced; modules.len()], commons: BTreeMap::new() };
         let mut next: Vec<u32> =
             layout.regions.iter().map(|region| u32::from(region.start)).collect();
         // A section is placed by the first rule that matches it, so a rule for one module precedes
@@ -50,7 +51,18 @@ impl Placement {
     /// Returns the address of a section. For an absolute section it is 0, since the offsets of its
     /// runs are addresses.
     pub(super) fn address(&self, module: usize, kind: SectionKind) -> Option<u16> {
-        index(kind).map_or(Some(0), |slot| self.addresses[module][slot])
+        self.addresses[module][kind as usize]
+    }
+
+    /// Returns the final value of a symbol that the module defines.
+    pub(super) fn value(&self, module: usize, value: SymbolValue) -> Option<u16> {
+        match value {
+            SymbolValue::Absolute(value) => Some(value),
+            SymbolValue::InSection(kind, offset) => {
+                Some(self.address(module, kind).unwrap_or(0).wrapping_add(offset))
+            }
+            SymbolValue::Undefined | SymbolValue::Common { .. } => None,
+        }
     }
 
     /// Returns the addresses of the areas that modules share (`.LOC NAME` of an external), by name.
@@ -59,28 +71,22 @@ impl Placement {
     }
 
     pub(super) fn sections(&self, modules: &[Module]) -> Vec<PlacedSection> {
-        let mut placed: Vec<_> = (modules.iter().enumerate())
-            .flat_map(|(number, module)| {
-                module.sections.iter().filter(|section| section.size > 0).filter_map(
-                    move |section| {
-                        let base = self.address(number, section.kind)?;
-                        let first = match section.kind {
-                            SectionKind::Absolute => {
-                                section.runs.first().map_or(0, |run| run.offset)
-                            }
-                            _ => base,
-                        };
-                        let size = section.size - u32::from(first - base);
-                        Some(PlacedSection {
-                            module: module.name.clone(),
-                            kind: section.kind,
-                            address: first,
-                            size,
-                        })
-                    },
-                )
-            })
-            .collect();
+        let mut placed = Vec::new();
+        for (number, module) in modules.iter().enumerate() {
+            for section in module.sections.iter().filter(|section| section.size > 0) {
+                let Some(base) = self.address(number, section.kind) else { continue };
+                let first = match section.kind {
+                    SectionKind::Absolute => section.runs.first().map_or(0, |run| run.offset),
+                    _ => base,
+                };
+                placed.push(PlacedSection {
+                    module: module.name.clone(),
+                    kind: section.kind,
+                    address: first,
+                    size: section.size - u32::from(first - base),
+                });
+            }
+        }
         placed.sort_by_key(|section| section.address);
         placed
     }
@@ -93,11 +99,10 @@ impl Placement {
         next: &mut u32,
         errors: &mut Errors,
     ) {
-        let Some(slot) = index(rule.section) else { return };
         for (number, module) in modules.iter().enumerate() {
             let wanted = rule.module.as_ref().is_none_or(|name| *name == module.name);
             let size = module.section(rule.section).map_or(0, |section| section.size);
-            if !wanted || self.addresses[number][slot].is_some() {
+            if !wanted || self.address(number, rule.section).is_some() {
                 continue;
             }
             // An empty section may still have labels, but is not aligned.
@@ -109,7 +114,7 @@ impl Placement {
             // After an overflow the following sections are placed as if it had fitted, so that each
             // message is about its own section. The truncated address is never used, since nothing
             // is written after an error.
-            self.addresses[number][slot] = Some(address as u16);
+            self.addresses[number][rule.section as usize] = Some(address as u16);
             *next = address + size;
         }
     }
@@ -148,8 +153,7 @@ impl Placement {
     fn report_unplaced(&mut self, modules: &[Module], errors: &mut Errors) {
         for (module, addresses) in modules.iter().zip(&mut self.addresses) {
             for section in &module.sections {
-                let Some(slot) = index(section.kind) else { continue };
-                if addresses[slot].is_none() && section.size > 0 {
+                if addresses[section.kind as usize].is_none() && section.size > 0 {
                     let module = module.name.clone();
                     let section = section.kind.tdl_name();
                     errors.push(|| LinkError::Unplaced { module, section });
@@ -196,14 +200,5 @@ fn overflow(
         region: region.name.clone(),
         excess: size - room.min(size),
         near: edge.max_by_key(|(at, _)| *at).map(|(_, symbol)| symbol.name.to_string()),
-    }
-}
-
-fn index(kind: SectionKind) -> Option<usize> {
-    match kind {
-        SectionKind::Absolute => None,
-        SectionKind::Prog => Some(0),
-        SectionKind::Data => Some(1),
-        SectionKind::Blank => Some(2),
     }
 }

@@ -48,7 +48,7 @@ pub fn straight_path(
         })
         .ok_or_else(|| CyclesError::NoLabel(name.clone()))?;
     let place = match value {
-        SymbolValue::InSection(kind, offset) => (kind as u32, offset),
+        SymbolValue::InSection(kind, offset) => (kind.base().into(), offset),
         SymbolValue::Absolute(address) => (0, address),
         _ => return Err(CyclesError::NoCode(name)),
     };
@@ -62,10 +62,10 @@ pub fn straight_path(
     Ok(follow(at))
 }
 
-fn follow<'l>(lines: impl Iterator<Item = ListingLine<'l>>) -> Path {
+fn follow<'l>(lines: impl Iterator<Item = &'l ListingLine>) -> Path {
     let mut path = Path { range: (0, 0), instructions: 0, clocks: 0, conditional: 0 };
     for line in lines {
-        let (Some(clocks), Some(found)) = (line.clocks, decode(line.bytes)) else { break };
+        let (Some(clocks), Some(found)) = (line.clocks, decode(&line.bytes)) else { break };
         if path.instructions == 0 {
             path.range.0 = line.address.number;
         }

@@ -2,13 +2,12 @@
 
 use std::fmt::Write;
 
-use super::control::ListedMacros;
-use super::rows::{
-    ListingOptions, ListingWriter, SourceRow, end_row, pad, push_hex, push_word, walk,
-};
+use rustc_hash::FxHashMap;
+
+use super::options::{ListedMacros, ListingControl, ListingOptions};
 use super::statement::{Listing, ListingLine};
 use crate::module::RelocValue;
-use crate::source::SourceMap;
+use crate::source::{Origin, Source, SourceMap};
 
 /// Bytes per line; longer data continues on the next line.
 const BYTES_A_LINE: usize = 6;
@@ -20,79 +19,122 @@ const CODE_WIDTH: usize = 26;
 /// Columns: address with `'` for `.PROG.`, `*` for `.DATA.` and `"` for `.BLNK.`; bytes, with `'`
 /// if they are relocated; T-states, `taken/not taken` if they differ; line; text.
 pub(super) fn render(listing: &Listing, sources: &SourceMap) -> String {
-    let mut layout = Modern { text: String::with_capacity(listing.statements.len() * 64) };
-    walk(listing, sources, &mut layout);
-    layout.text
+    let text = String::with_capacity(listing.lines.len() * 64);
+    let mut writer = Modern { text, sources, next: FxHashMap::default(), current: None };
+    let mut options = ListingOptions::default();
+    let mut saved = Vec::new();
+    let mut controls = listing.controls.iter().peekable();
+    for (at, line) in listing.lines().enumerate() {
+        let mut before = options;
+        while let Some((_, control)) = controls.next_if(|(place, _)| *place as usize <= at) {
+            if let ListingControl::Directive(directive) = control {
+                options.apply(*directive, &mut saved);
+            }
+        }
+        // The line that turns the listing off is shown under the earlier options.
+        before.list &= options.list || !line.control;
+        writer.statement(line, &before);
+    }
+    writer.text
 }
 
-struct Modern {
+struct Modern<'a> {
     text: String,
+    sources: &'a SourceMap,
+    /// The next line to list of each text that is not the current one, by its base.
+    next: FxHashMap<u32, u32>,
+    current: Option<(&'a Source, u32)>,
 }
 
-impl ListingWriter for Modern {
-    fn row(&mut self, row: &SourceRow<'_>, options: &ListingOptions) {
-        let Some(line) = &row.line else {
-            self.text.push_str(&" ".repeat(CODE_WIDTH));
-            return self.source_line(row, 0);
-        };
-        let is_macro = row.is_macro();
-        if is_macro && options.macros == ListedMacros::None {
+impl<'a> Modern<'a> {
+    /// Lists a statement, after the lines of its file before it that have none: those that a
+    /// conditional skipped, or on which a text continues.
+    fn statement(&mut self, line: &ListingLine, options: &ListingOptions) {
+        let (source, next) = self.enter(line);
+        let number = line_number(source, line.span.start - source.base, next);
+        let is_macro = matches!(source.origin, Origin::Macro(_));
+        if !is_macro && options.list {
+            for skipped in next..number {
+                self.text.push_str(&" ".repeat(CODE_WIDTH));
+                self.source_line(source, skipped, 0);
+            }
+        }
+        self.current = Some((source, number.max(next - 1) + 1));
+        if !options.list || (is_macro && options.macros == ListedMacros::None) {
             return;
         }
-        let hidden = row.number == 0 || (is_macro && row.text().trim_ascii().is_empty());
+        // An earlier statement of the line has shown its text.
+        let is_shown = number < next;
+        let is_empty = || is_macro && text_of(source, number).trim_ascii().is_empty();
+        self.rows(line, source, (!is_shown && !is_empty()).then_some(number));
+    }
+
+    /// Returns the text of a statement, and its next line to list.
+    fn enter(&mut self, line: &ListingLine) -> (&'a Source, u32) {
+        let within = |source: &Source| {
+            let end = source.base + source.text.len() as u32;
+            (source.base..=end).contains(&line.span.start)
+        };
+        match self.current {
+            Some((source, next)) if within(source) => (source, next),
+            other => {
+                if let Some((source, next)) = other {
+                    self.next.insert(source.base, next);
+                }
+                let source = self.sources.source_at(line.span.start);
+                (source, self.next.get(&source.base).copied().unwrap_or(1))
+            }
+        }
+    }
+
+    /// Appends the rows of a statement, the first with the text of its line if that is shown.
+    fn rows(&mut self, line: &ListingLine, source: &Source, number: Option<u32>) {
         let mut chunks = line.bytes.chunks(BYTES_A_LINE);
         let first = chunks.next().unwrap_or_default();
-        if hidden && first.is_empty() {
+        if number.is_none() && first.is_empty() {
             return;
         }
         self.code(Some(line), first, !line.relocs.is_empty());
-        if hidden {
-            end_row(&mut self.text);
-        } else {
-            self.source_line(row, line.depth);
+        match number {
+            Some(number) => self.source_line(source, number, line.depth),
+            None => self.end_row(),
         }
         for chunk in chunks {
             self.code(None, chunk, !line.relocs.is_empty());
-            end_row(&mut self.text);
+            self.end_row();
         }
     }
-}
 
-impl Modern {
     /// Appends address, bytes and T-states.
-    fn code(&mut self, line: Option<&ListingLine<'_>>, bytes: &[u8], relocated: bool) {
+    fn code(&mut self, line: Option<&ListingLine>, bytes: &[u8], relocated: bool) {
         let start = self.text.len();
         if let Some(line) = line {
             match line.value.filter(|_| line.bytes.is_empty()) {
-                Some(value) => push_word(&mut self.text, value.number),
+                Some(value) => self.hex(&value.number.to_be_bytes()),
                 None => self.address(line.address),
             }
         }
-        pad(&mut self.text, start + 6);
-        for byte in bytes {
-            push_hex(&mut self.text, *byte);
-        }
+        self.pad(start + 6);
+        self.hex(bytes);
         if relocated && !bytes.is_empty() {
             self.text.push('\'');
         }
-        pad(&mut self.text, start + CODE_WIDTH - 6);
-        if let Some(clocks) = line.and_then(|line| line.clocks) {
-            self.clocks(clocks.taken, clocks.not_taken);
-        }
-        pad(&mut self.text, start + CODE_WIDTH);
-    }
-
-    fn clocks(&mut self, taken: u8, not_taken: u8) {
-        if taken == not_taken {
-            right(&mut self.text, u32::from(taken), 5);
-        } else {
-            let shown = format!("{taken}/{not_taken}");
-            let _ = write!(self.text, "{shown:>5}");
-        }
+        self.pad(start + CODE_WIDTH - 6);
+        // Writing to a string cannot fail.
+        let _ = match line.and_then(|line| line.clocks) {
+            None => Ok(()),
+            Some(clocks) if clocks.taken == clocks.not_taken => {
+                write!(self.text, "{:>5}", clocks.taken)
+            }
+            Some(clocks) => {
+                write!(self.text, "{:>5}", format!("{}/{}", clocks.taken, clocks.not_taken))
+            }
+        };
+        self.pad(start + CODE_WIDTH);
     }
 
     fn address(&mut self, address: RelocValue) {
-        push_word(&mut self.text, address.number);
+        self.hex(&address.number.to_be_bytes());
         match address.base {
             0 => {}
             1 => self.text.push('\''),
@@ -102,33 +144,41 @@ impl Modern {
         }
     }
 
-    /// Appends line number, macro depth and text.
-    fn source_line(&mut self, row: &SourceRow<'_>, depth: u32) {
-        right(&mut self.text, row.number, 5);
-        let start = self.text.len();
-        self.text.extend(std::iter::repeat_n('+', depth.min(4) as usize));
-        pad(&mut self.text, start + 2);
-        match std::str::from_utf8(row.text()) {
-            Ok(text) => self.text.push_str(text),
-            Err(_) => self.text.push_str(&String::from_utf8_lossy(row.text())),
+    fn hex(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            let _ = write!(self.text, "{byte:02X}");
         }
-        end_row(&mut self.text);
+    }
+
+    /// Appends line number, macro depth and text.
+    fn source_line(&mut self, source: &Source, number: u32, depth: u32) {
+        let plus = "+".repeat(depth.min(4) as usize);
+        let text = String::from_utf8_lossy(text_of(source, number));
+        let _ = write!(self.text, "{number:>5}{plus:<2}{text}");
+        self.end_row();
+    }
+
+    fn pad(&mut self, end: usize) {
+        self.text.extend(std::iter::repeat_n(' ', end.saturating_sub(self.text.len())));
+    }
+
+    /// Ends a row and removes trailing blanks.
+    fn end_row(&mut self) {
+        self.text.truncate(self.text.trim_end_matches(' ').len());
+        self.text.push('\n');
     }
 }
 
-/// Appends a number, right-aligned.
-fn right(text: &mut String, number: u32, width: usize) {
-    let mut digits = [b' '; 10];
-    let mut at = digits.len();
-    let mut rest = number;
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    let start = at.min(digits.len() - width);
-    text.extend(digits[start..].iter().map(|digit| char::from(*digit)));
+/// Returns the line that contains an offset, which is most often `next`.
+fn line_number(source: &Source, offset: u32, next: u32) -> u32 {
+    let expected = (source.line_start(next)..source.line_start(next + 1)).contains(&offset);
+    if expected { next } else { source.line(offset) }
+}
+
+fn text_of(source: &Source, line: u32) -> &[u8] {
+    let start = source.line_start(line) as usize;
+    let end = (source.line_start(line + 1) as usize).min(source.text.len());
+    let text = &source.text[start.min(end)..end];
+    let text = text.strip_suffix(b"\n").unwrap_or(text);
+    text.strip_suffix(b"\r").unwrap_or(text)
 }

@@ -1,6 +1,6 @@
 //! The statements of a listing, with the bytes that they assembled to.
 
-use super::control::ListingControl;
+use super::options::ListingControl;
 use crate::diag::DiagnosticCode;
 use crate::isa::Clocks;
 use crate::module::RelocValue;
@@ -9,10 +9,7 @@ use crate::source::Span;
 /// A listing: all statements in the order of assembly.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
-    pub(crate) statements: Vec<Statement>,
-    /// The bytes of all statements, and the relocated words among them.
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) relocs: Vec<ListedReloc>,
+    pub(crate) lines: Vec<ListingLine>,
     /// The listing directives, each with the number of statements before it.
     pub(crate) controls: Vec<(u32, ListingControl)>,
     /// Where rows with code end within statements.
@@ -21,6 +18,13 @@ pub struct Listing {
     pub(crate) flags: Vec<(DiagnosticCode, Span)>,
     /// Whether ZASM finds an error in its first pass, whose heading counts as a page.
     pub(crate) first_pass_error: bool,
+}
+
+impl Listing {
+    /// Returns the statements.
+    pub fn lines(&self) -> impl Iterator<Item = &ListingLine> {
+        self.lines.iter()
+    }
 }
 
 /// The bytes, or the words of `.WORD`, that ZASM shows in a row.
@@ -40,69 +44,6 @@ pub(crate) struct RowBreak {
     pub(crate) is_full: bool,
 }
 
-impl Listing {
-    /// Returns the statements.
-    pub fn lines(&self) -> impl Iterator<Item = ListingLine<'_>> {
-        self.statements.iter().map(|statement| statement.shown(self))
-    }
-}
-
-/// A statement in compact form, since listings have millions of them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Statement {
-    pub(crate) span: Span,
-    pub(crate) address: RelocValue,
-    pub(crate) value: Option<RelocValue>,
-    pub(crate) start: bool,
-    pub(crate) code: ListedCode,
-    pub(crate) module: u32,
-    pub(crate) depth: u32,
-    pub(crate) clocks: Option<Clocks>,
-    pub(crate) words: bool,
-    pub(crate) labelled: bool,
-    pub(crate) control: bool,
-}
-
-/// The position of a statement's bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ListedCode {
-    /// In the code buffer, while the module is being assembled.
-    Emitted { run: u32, at: u32, count: u32 },
-    /// In [`Listing::bytes`] and [`Listing::relocs`], when the module is finished.
-    Stored { at: u32, count: u32, relocs: u32, reloc_count: u32 },
-}
-
-impl ListedCode {
-    pub(crate) const NONE: ListedCode =
-        ListedCode::Stored { at: 0, count: 0, relocs: 0, reloc_count: 0 };
-}
-
-impl Statement {
-    fn shown<'l>(&self, listing: &'l Listing) -> ListingLine<'l> {
-        let (bytes, relocs): (&[u8], &[ListedReloc]) = match self.code {
-            ListedCode::Emitted { .. } => (&[], &[]),
-            ListedCode::Stored { at, count, relocs, reloc_count } => (
-                &listing.bytes[at as usize..(at + count) as usize],
-                &listing.relocs[relocs as usize..(relocs + reloc_count) as usize],
-            ),
-        };
-        ListingLine {
-            span: self.span,
-            address: self.address,
-            bytes,
-            relocs,
-            module: self.module,
-            value: self.value,
-            start: self.start,
-            clocks: self.clocks,
-            words: self.words,
-            labelled: self.labelled,
-            control: self.control,
-            depth: self.depth,
-        }
-    }
-}
-
 /// A relocated word among the bytes of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListedReloc {
@@ -113,16 +54,16 @@ pub struct ListedReloc {
 }
 
 /// A statement of a listing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ListingLine<'l> {
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ListingLine {
     /// The source text, with its line end.
     pub span: Span,
     /// The location counter before the statement.
     pub address: RelocValue,
-    /// The bytes that it assembled to.
-    pub bytes: &'l [u8],
+    /// The bytes that it assembled to; relocated words as if every section began at 0.
+    pub bytes: Vec<u8>,
     /// The relocated words among the bytes.
-    pub relocs: &'l [ListedReloc],
+    pub relocs: Vec<ListedReloc>,
     /// The index of its module.
     pub module: u32,
     /// The value of an assignment or `.LOC`, or the address of `.BLKB`.

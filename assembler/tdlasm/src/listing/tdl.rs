@@ -3,22 +3,19 @@
 //! ZASM prints the text as it reads it: every character goes to a row, the code of a statement to
 //! the row that is current when it is written, and a `?` to the position that was read when an
 //! error was found. [`echo`] reads the text in the same order, [`row`] prints a row at its end, and
-//! [`page`] arranges rows on pages. [`code`] and [`symbols`] format code and the symbol table.
+//! [`page`] arranges rows on pages. [`symbols`] formats the symbol table.
 //!
 //! Columns: 0 error flags, 3 address and relocation mark, 11 code, 23 `+` in macro text or `@` in
 //! an included file, 24 source. Relocation marks are `'` for `.PROG.`, `*` for `.DATA.`, `:nn` for
 //! base nn.
 
-mod code;
 mod echo;
 mod marks;
 mod page;
-mod reloc_mark;
 mod row;
 mod symbols;
 
-use super::control::ListedMacros;
-use super::rows::ListingOptions;
+use super::options::{ListedMacros, ListingOptions};
 use super::statement::Listing;
 use crate::module::Module;
 use crate::source::SourceMap;

@@ -68,13 +68,14 @@ fn add_unit(dwarf: &mut Dwarf, program: &Program, name: &str, lines: &[&LinkedLi
         let entry = unit.add(root, gimli::DW_TAG_subprogram);
         let address = |value: u32| AttributeValue::Address(Address::Constant(value.into()));
         let attributes = [
-            (gimli::DW_AT_name, strings(routine.name)),
+            (gimli::DW_AT_name, strings(&routine.name)),
             (gimli::DW_AT_external, AttributeValue::Flag(true)),
             (gimli::DW_AT_low_pc, address(routine.value.into())),
             (gimli::DW_AT_high_pc, address(end.min(LAST_END))),
         ];
         set(&mut unit, entry, attributes);
-        if let Some((place, file)) = routine.place.and_then(|at| Some((at, *files.get(&*at.file)?)))
+        if let Some((place, file)) =
+            routine.place.as_ref().and_then(|at| Some((at, *files.get(&*at.file)?)))
         {
             let file = AttributeValue::FileIndex(Some(file));
             let line = AttributeValue::Udata(place.line.into());
@@ -148,12 +149,12 @@ fn routines<'p>(
     module: &str,
     lines: &[&LinkedLine],
     ranges: &[(u32, u32)],
-) -> Vec<(LinkedSymbol<'p>, u32)> {
+) -> Vec<(&'p LinkedSymbol, u32)> {
     let starts_code = |at: u16| {
         lines.binary_search_by_key(&at, |line| line.address).is_ok_and(|found| lines[found].is_code)
     };
-    let mut labels: Vec<LinkedSymbol<'p>> = (program.symbols.iter())
-        .filter(|one| one.module == Some(module) && one.binding != Binding::Local)
+    let mut labels: Vec<&LinkedSymbol> = (program.symbols.iter())
+        .filter(|one| one.module.as_deref() == Some(module) && one.binding != Binding::Local)
         .filter(|one| one.is_address && starts_code(one.value))
         .collect();
     labels.sort_by_key(|label| label.value);

@@ -1,9 +1,12 @@
 //! Names and numbers of the Z80 ELF ABI, which reading and writing share.
 
+use object::elf;
+use object::write::elf::{FileHeader, SectionHeader, Sym};
+
 use crate::module::{RelocKind, SectionKind};
 
 /// `e_flags` of plain Z80 code: EF_Z80_MACH_Z80 in binutils' `include/elf/z80.h`.
-pub(super) const FLAGS_Z80: u32 = 1;
+const FLAGS_Z80: u32 = 1;
 
 pub(super) const TDL_SECTION: &str = ".tdl";
 
@@ -39,5 +42,46 @@ pub(super) fn section_kind(name: &str) -> Option<SectionKind> {
         ".bss" => Some(SectionKind::Blank),
         _ if name.starts_with(".abs.") => Some(SectionKind::Absolute),
         _ => None,
+    }
+}
+
+/// Returns the header of a file of this type.
+pub(super) fn file_header(e_type: elf::FileType, entry: u16) -> FileHeader {
+    FileHeader {
+        os_abi: elf::ELFOSABI_NONE,
+        abi_version: 0,
+        e_type,
+        e_machine: elf::EM_Z80,
+        e_entry: entry.into(),
+        e_flags: elf::FileFlags(FLAGS_Z80),
+    }
+}
+
+/// Returns the header of a section that is not loaded.
+pub(super) fn plain_section(sh_name: u32, sh_offset: u64, sh_size: u64) -> SectionHeader {
+    SectionHeader {
+        sh_name,
+        sh_type: elf::SHT_PROGBITS,
+        sh_flags: elf::SectionFlags(0),
+        sh_addr: 0,
+        sh_offset,
+        sh_size,
+        sh_link: 0,
+        sh_info: 0,
+        sh_addralign: 1,
+        sh_entsize: 0,
+    }
+}
+
+/// Returns an entry of the symbol table with a value and no size.
+pub(super) fn symbol(section: Option<u32>, info: elf::SymbolInfo, value: u16) -> Sym {
+    Sym {
+        section,
+        st_name: 0,
+        st_info: info,
+        st_other: elf::SymbolOther(0),
+        st_shndx: elf::SymbolSection(0),
+        st_value: value.into(),
+        st_size: 0,
     }
 }

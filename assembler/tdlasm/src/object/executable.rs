@@ -1,10 +1,10 @@
 //! Writes linked programs as ELF executables.
 
-use object::write::elf::{FileHeader, ProgramHeader, SectionHeader, SinglePhase, Sym, Writer};
+use object::write::elf::{ProgramHeader, SectionHeader, SinglePhase, Sym, Writer};
 use object::{Endianness, elf};
 
 use super::dwarf::debug_sections;
-use super::elf::FLAGS_Z80;
+use super::elf::{file_header, plain_section, symbol as elf_symbol};
 use crate::image::ImageRun;
 use crate::link::Program;
 use crate::module::Binding;
@@ -18,14 +18,8 @@ pub fn write_executable(program: &Program) -> Vec<u8> {
     let mut header = Vec::new();
     let mut writer = Writer::new_single_phase(Endianness::Little, false, &mut buffer);
     // The sizes fit, so writing to memory cannot fail.
-    let _ = writer.write_file_header(&FileHeader {
-        os_abi: elf::ELFOSABI_NONE,
-        abi_version: 0,
-        e_type: elf::ET_EXEC,
-        e_machine: elf::EM_Z80,
-        e_entry: program.entry.unwrap_or(0).into(),
-        e_flags: elf::FileFlags(FLAGS_Z80),
-    });
+    let entry = program.entry.unwrap_or(0);
+    let _ = writer.write_file_header(&file_header(elf::ET_EXEC, entry));
     // Program headers precede the data but contain its offsets: they are reserved here and written
     // at the end.
     writer.write_program_headers_placeholder(names.len() as u32);
@@ -74,22 +68,6 @@ fn write_data(writer: &mut Writer<'_, SinglePhase>, bytes: &[u8]) -> u64 {
     offset
 }
 
-/// Returns the header of a section that is not loaded.
-pub(super) fn plain_section(sh_name: u32, sh_offset: u64, sh_size: u64) -> SectionHeader {
-    SectionHeader {
-        sh_name,
-        sh_type: elf::SHT_PROGBITS,
-        sh_flags: elf::SectionFlags(0),
-        sh_addr: 0,
-        sh_offset,
-        sh_size,
-        sh_link: 0,
-        sh_info: 0,
-        sh_addralign: 1,
-        sh_entsize: 0,
-    }
-}
-
 fn load((offset, address, size): (u64, u64, u64)) -> ProgramHeader {
     ProgramHeader {
         p_type: elf::PT_LOAD,
@@ -120,15 +98,10 @@ fn write_symbols<'a>(writer: &mut Writer<'a, SinglePhase>, program: &'a Program)
             let name = writer.add_string(symbol.name.as_bytes());
             let section = if symbol.is_address { section_of(program, symbol.value) } else { None };
             let binding = if local { elf::STB_LOCAL } else { elf::STB_GLOBAL };
-            let sym = Sym {
-                section,
-                st_name: writer.string_offset(Some(name)),
-                st_info: elf::SymbolInfo::new(binding, elf::STT_NOTYPE),
-                st_other: elf::SymbolOther(0),
-                st_shndx: if section.is_some() { elf::SymbolSection(0) } else { elf::SHN_ABS },
-                st_value: symbol.value.into(),
-                st_size: 0,
-            };
+            let info = elf::SymbolInfo::new(binding, elf::STT_NOTYPE);
+            let st_shndx = if section.is_some() { elf::SymbolSection(0) } else { elf::SHN_ABS };
+            let st_name = writer.string_offset(Some(name));
+            let sym = Sym { st_name, st_shndx, ..elf_symbol(section, info, symbol.value) };
             writer.write_symbol(&sym);
             locals += u32::from(local);
         }

@@ -27,7 +27,7 @@ pub struct Executable {
 /// Returns [`ObjectError`] if the file is not an ELF executable for the Z80, is damaged, passes
 /// address FFFFH, or has two bytes for an address.
 pub fn read_executable(data: &[u8]) -> Result<Executable, ObjectError> {
-    let file = ElfFile::<FileHeader32<Endianness>>::parse(data).map_err(wrong)?;
+    let file = ElfFile::<FileHeader32<Endianness>>::parse(data)?;
     let header = file.elf_header();
     let endian = file.endian();
     let kind = (header.e_machine.get(endian), header.e_type.get(endian), endian);
@@ -41,7 +41,7 @@ pub fn read_executable(data: &[u8]) -> Result<Executable, ObjectError> {
         .map(|symbol| {
             let address = symbol.address();
             let address = u16::try_from(address).map_err(|_| ObjectError::TooHigh(address))?;
-            Ok((address, symbol.name().map_err(wrong)?.to_owned()))
+            Ok((address, symbol.name()?.to_owned()))
         })
         .collect::<Result<_, ObjectError>>()?;
     let entry = u16::try_from(file.entry()).ok().filter(|entry| *entry != 0);
@@ -60,13 +60,13 @@ fn image(file: &ElfFile<'_, FileHeader32<Endianness>>) -> Result<Image, ObjectEr
         let is_loaded = header.sh_flags(endian).contains(elf::SHF_ALLOC);
         if is_loaded && let Some((offset, _)) = section.file_range() {
             let address = load_address(file, offset).unwrap_or(section.address());
-            pieces.push((address, section.data().map_err(wrong)?));
+            pieces.push((address, section.data()?));
         }
     }
     if pieces.is_empty() {
         for segment in file.segments() {
             let address = segment.elf_program_header().p_paddr.get(endian);
-            pieces.push((address.into(), segment.data().map_err(wrong)?));
+            pieces.push((address.into(), segment.data()?));
         }
     }
     pieces.retain(|(_, bytes)| !bytes.is_empty());
@@ -92,8 +92,4 @@ fn load_address(file: &ElfFile<'_, FileHeader32<Endianness>>, offset: u64) -> Op
         let address = segment.elf_program_header().p_paddr.get(file.endian());
         Some(u64::from(address) + within)
     })
-}
-
-fn wrong(error: object::read::Error) -> ObjectError {
-    ObjectError::Format(error.to_string())
 }

@@ -61,6 +61,12 @@ pub enum ObjectError {
     Tdl(#[from] TdlError),
 }
 
+impl From<object::read::Error> for ObjectError {
+    fn from(error: object::read::Error) -> Self {
+        Self::Format(error.to_string())
+    }
+}
+
 /// Reads a relocatable object, ELF or TDL. `name` is the name of modules whose file contains none.
 ///
 /// # Errors
@@ -81,23 +87,19 @@ pub fn read_modules(data: &[u8], name: &str) -> Result<Vec<Module>, ObjectError>
 /// Returns [`ObjectError`] if the file is not an ELF object for the Z80, is damaged, or uses
 /// features that the linker does not support.
 pub fn read_object(data: &[u8], name: &str) -> Result<Module, ObjectError> {
-    let file = Elf::parse(data).map_err(|error| ObjectError::Format(error.to_string()))?;
+    let file = Elf::parse(data)?;
     let header = file.elf_header();
     let endian = file.endian();
-    let little = endian == Endianness::Little;
-    if header.e_machine.get(endian) != elf::EM_Z80
-        || header.e_type.get(endian) != elf::ET_REL
-        || !little
-    {
+    let kind = (header.e_machine.get(endian), header.e_type.get(endian), endian);
+    if kind != (elf::EM_Z80, elf::ET_REL, Endianness::Little) {
         return Err(ObjectError::Kind);
     }
     let mut notes = read_notes(&file)?;
     let (symbols, numbers) = read_symbols(&file, notes.as_mut())?;
     let sections = read_sections(&file, notes.as_ref(), &numbers)?;
-    let name = || name.to_owned();
     let (name, lines, start) = match notes {
         Some(notes) => (notes.name, notes.lines, notes.start),
-        None => (name(), Lines::default(), None),
+        None => (name.to_owned(), Lines::default(), None),
     };
     let symbols = Arc::new(symbols);
     Ok(Module { name, sections, symbols, start, lines, source_order: None })
@@ -123,7 +125,7 @@ fn read_symbols(
             numbers.extend(kind.map(|kind| (symbol.index(), Base::Section(kind))));
             continue;
         }
-        let name = symbol.name().map_err(|error| ObjectError::Format(error.to_string()))?;
+        let name = symbol.name()?;
         // GNU as writes negative constants with 32 bits; all values are modulo 65536.
         let value = (symbol.address() & 0xFFFF) as u16;
         let value = match kind {
@@ -186,7 +188,7 @@ fn read_sections(
 ) -> Result<Vec<Section>, ObjectError> {
     let mut sections: Vec<Section> = Vec::new();
     for found in file.sections() {
-        let name = found.name().map_err(|error| ObjectError::Format(error.to_string()))?;
+        let name = found.name()?;
         let Some(kind) = section_kind(name) else {
             if is_loaded(&found) {
                 return Err(ObjectError::Unknown(name.to_owned(), found.size()));
@@ -282,9 +284,8 @@ fn read_relocs<'d>(
             RelocationTarget::Absolute => Base::Absolute,
             _ => return Err(unknown()),
         };
-        let width = if kind == crate::module::RelocKind::Word { 2 } else { 1 };
         let damaged = || ObjectError::Section(name.to_owned());
-        if at + width > section.size() {
+        if at + kind.size() as u64 > section.size() {
             return Err(damaged());
         }
         let addend = i32::try_from(found.addend() - addend_bias(kind)).map_err(|_| damaged())?;

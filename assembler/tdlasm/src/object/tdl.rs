@@ -28,7 +28,6 @@
 //! names, source places, space that is only reserved at fixed addresses, whether a symbol there is
 //! an address or a number, and whether `.END 0` or `.END` ends the module.
 
-mod base;
 mod error;
 mod module_builder;
 mod order;

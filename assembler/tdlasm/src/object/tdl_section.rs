@@ -22,12 +22,10 @@
 use std::sync::Arc;
 
 use crc::{CRC_32_ISO_HDLC, Crc};
-use gimli::write::{EndianVec, Result, Writer};
-use gimli::{EndianSlice, LittleEndian, Reader};
+use gimli::{EndianSlice, LittleEndian, Reader, leb128};
 
 use crate::module::{
-    Base, Binding, KINDS, Lines, Module, Place, RowDeltaState, SectionKind, SymbolValue, Target,
-    number_among, number_of,
+    Base, Binding, LineRow, Lines, Module, Place, SectionKind, Symbol, SymbolValue, Target,
 };
 
 const FORMAT: u8 = 2;
@@ -43,6 +41,12 @@ const IS_LABEL: u64 = 2;
 const HAS_PLACE: u64 = 4;
 const SYMBOL_IN_OTHER_FILE: u64 = 8;
 const SYMBOL_FLAGS: u32 = 4;
+
+/// Flags of a row of the line table, below its size.
+const IS_CODE: u64 = 1;
+const IS_ELSEWHERE: u64 = 2;
+const ROW_IN_OTHER_FILE: u64 = 4;
+const ROW_FLAGS: u32 = 3;
 
 /// What a reader needs in addition to the ELF file to restore the module.
 #[derive(Debug)]
@@ -77,156 +81,159 @@ pub(super) fn names_check(names: &[u8]) -> u32 {
     CRC.checksum(names)
 }
 
-/// The files so far, and the previous source line, against which source lines are delta-encoded.
-struct PlaceDeltaState {
+/// The symbol and the row before, against which the next ones are encoded.
+struct Previous {
+    /// The files known so far.
     files: Vec<Arc<str>>,
+    /// File and line of the place before.
     file: Option<u32>,
     line: i64,
+    /// The index in the ELF symbol table that the next symbol has, if their order is the same.
+    number: i64,
+    /// The address after the row before.
+    section: SectionKind,
+    end: u32,
 }
 
-impl PlaceDeltaState {
-    /// Creates the state at the start of the encoding.
-    fn of(files: Vec<Arc<str>>) -> Self {
-        Self { files, file: None, line: 0 }
-    }
-
-    /// Returns the state from which line rows continue.
-    fn line_told(&self) -> RowDeltaState {
-        RowDeltaState::line(self.file, self.line)
+impl Previous {
+    fn new(files: Vec<Arc<str>>) -> Self {
+        Self { files, file: None, line: 0, number: 0, section: SectionKind::Absolute, end: 0 }
     }
 }
 
 /// Encodes a module whose symbols have these indexes and this CRC in the ELF symbol table.
-pub(super) fn write(module: &Module, numbers: &[u32], check: u32) -> Result<Vec<u8>> {
-    let previous = PlaceDeltaState::of(module.lines.files.clone());
-    let mut output = Output { bytes: EndianVec::new(LittleEndian), previous };
-    output.bytes.write_u8(FORMAT)?;
-    output.bytes.write_u32(check)?;
-    output.text(&module.name)?;
-    output.files()?;
-    output.sections(module)?;
-    output.symbols(module, numbers)?;
-    output.lines(&module.lines)?;
-    output.start(module.start)?;
-    Ok(output.bytes.into_vec())
+pub(super) fn write(module: &Module, numbers: &[u32], check: u32) -> Vec<u8> {
+    let mut output =
+        Output { bytes: vec![FORMAT], previous: Previous::new(module.lines.files.clone()) };
+    output.bytes.extend(check.to_le_bytes());
+    output.text(&module.name);
+    output.number(module.lines.files.len() as u64);
+    module.lines.files.iter().for_each(|file| output.text(file));
+    output.sections(module);
+    output.number(module.symbols.len() as u64);
+    for (symbol, number) in module.symbols.iter().zip(numbers) {
+        output.symbol(symbol, i64::from(*number));
+    }
+    output.number(module.lines.rows.len() as u64);
+    module.lines.rows.iter().for_each(|row| output.row(row));
+    output.start(module.start);
+    output.bytes
 }
 
 struct Output {
-    bytes: EndianVec<LittleEndian>,
-    previous: PlaceDeltaState,
+    bytes: Vec<u8>,
+    previous: Previous,
 }
 
 impl Output {
-    fn text(&mut self, text: &str) -> Result<()> {
-        self.bytes.write_uleb128(text.len() as u64)?;
-        self.bytes.write(text.as_bytes())
+    fn number(&mut self, number: u64) {
+        // Writing to memory cannot fail.
+        let _ = leb128::write::unsigned(&mut self.bytes, number);
     }
 
-    fn files(&mut self) -> Result<()> {
-        self.bytes.write_uleb128(self.previous.files.len() as u64)?;
-        let files = self.previous.files.clone();
-        files.iter().try_for_each(|file| self.text(file))
+    fn signed(&mut self, number: i64) {
+        let _ = leb128::write::signed(&mut self.bytes, number);
     }
 
-    fn kind(&mut self, kind: SectionKind) -> Result<()> {
-        self.bytes.write_uleb128(number_of(kind))
+    fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        self.bytes.extend_from_slice(text.as_bytes());
     }
 
-    fn sections(&mut self, module: &Module) -> Result<()> {
+    fn sections(&mut self, module: &Module) {
         let is_flat = |kind| kind != SectionKind::Absolute;
         let flat = module.sections.iter().filter(|section| is_flat(section.kind));
-        self.bytes.write_uleb128(flat.clone().count() as u64)?;
+        self.number(flat.clone().count() as u64);
         for section in flat {
-            self.kind(section.kind)?;
-            self.bytes.write_uleb128(section.runs.len() as u64)?;
+            self.number(section.kind.base().into());
+            self.number(section.runs.len() as u64);
             for run in &section.runs {
-                self.bytes.write_uleb128(run.offset.into())?;
-                self.bytes.write_uleb128(run.bytes.len() as u64)?;
+                self.number(run.offset.into());
+                self.number(run.bytes.len() as u64);
             }
         }
-        let absolute = module.sections.iter().find(|section| !is_flat(section.kind));
-        self.bytes.write_uleb128(absolute.map_or(0, |section| u64::from(section.size) + 1))
+        let absolute = module.section(SectionKind::Absolute);
+        self.number(absolute.map_or(0, |section| u64::from(section.size) + 1));
     }
 
-    fn symbols(&mut self, module: &Module, numbers: &[u32]) -> Result<()> {
-        self.bytes.write_uleb128(module.symbols.len() as u64)?;
-        let mut expected = 0;
-        for (symbol, number) in module.symbols.iter().zip(numbers) {
-            let number = i64::from(*number);
-            let mut head = zigzag(number - expected) << SYMBOL_FLAGS;
-            expected = number + 1;
-            let is_label = matches!(symbol.value, SymbolValue::InSection(SectionKind::Absolute, _));
-            let file =
-                symbol.place.as_ref().map(|place| number_among(&self.previous.files, &place.file));
-            let other = file.is_some() && file != self.previous.file;
-            for (is_so, flag) in [
-                (symbol.binding == Binding::Entry, IS_ENTRY),
-                (is_label, IS_LABEL),
-                (symbol.place.is_some(), HAS_PLACE),
-                (other, SYMBOL_IN_OTHER_FILE),
-            ] {
-                head |= if is_so { flag } else { 0 };
-            }
-            self.bytes.write_uleb128(head)?;
-            if let (Some(place), Some(file)) = (&symbol.place, file) {
-                self.place(place, file)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn lines(&mut self, lines: &Lines) -> Result<()> {
-        self.bytes.write_uleb128(lines.rows.len() as u64)?;
-        let mut previous = self.previous.line_told();
-        let mut rows = Vec::new();
-        lines.rows.iter().for_each(|row| previous.write(row, &mut rows));
-        self.bytes.write(&rows)
-    }
-
-    fn place(&mut self, place: &Place, file: u32) -> Result<()> {
-        if Some(file) != self.previous.file {
-            self.bytes.write_uleb128(file.into())?;
-            self.previous.file = Some(file);
+    fn symbol(&mut self, symbol: &Symbol, number: i64) {
+        let is_label = matches!(symbol.value, SymbolValue::InSection(SectionKind::Absolute, _));
+        let files = &self.previous.files;
+        let file = symbol.place.as_ref().map(|place| Lines::index_among(files, &place.file));
+        self.number(
+            zigzag(number - self.previous.number) << SYMBOL_FLAGS
+                | flag(symbol.binding == Binding::Entry, IS_ENTRY)
+                | flag(is_label, IS_LABEL)
+                | flag(file.is_some(), HAS_PLACE)
+                | flag(file.is_some() && file != self.previous.file, SYMBOL_IN_OTHER_FILE),
+        );
+        self.previous.number = number + 1;
+        if let (Some(place), Some(file)) = (&symbol.place, file) {
+            self.file(file);
             if file as usize == self.previous.files.len() {
                 self.previous.files.push(Arc::clone(&place.file));
-                self.text(&place.file)?;
+                self.text(&place.file);
             }
+            self.line(place.line);
         }
-        self.line(place.line)
     }
 
-    fn line(&mut self, line: u32) -> Result<()> {
-        let line = i64::from(line);
-        let step = line - self.previous.line;
-        self.previous.line = line;
-        self.bytes.write_sleb128(step)
+    fn row(&mut self, row: &LineRow) {
+        let Previous { section, end, file, .. } = self.previous;
+        let is_elsewhere = section != row.section || end != u32::from(row.offset);
+        self.number(
+            u64::from(row.size) << ROW_FLAGS
+                | flag(row.is_code, IS_CODE)
+                | flag(is_elsewhere, IS_ELSEWHERE)
+                | flag(file != Some(row.file), ROW_IN_OTHER_FILE),
+        );
+        if is_elsewhere {
+            self.number(row.section.base().into());
+            self.number(row.offset.into());
+        }
+        (self.previous.section, self.previous.end) =
+            (row.section, u32::from(row.offset) + row.size);
+        self.file(row.file);
+        self.line(row.line);
     }
 
-    fn start(&mut self, start: Option<Target>) -> Result<()> {
-        let Some(start) = start else { return self.bytes.write_u8(NO_START) };
+    /// Writes the number of a file, if it is not that of the place before.
+    fn file(&mut self, file: u32) {
+        if self.previous.file.replace(file) != Some(file) {
+            self.number(file.into());
+        }
+    }
+
+    fn line(&mut self, line: u32) {
+        let before = std::mem::replace(&mut self.previous.line, line.into());
+        self.signed(i64::from(line) - before);
+    }
+
+    fn start(&mut self, start: Option<Target>) {
+        let Some(start) = start else { return self.bytes.push(NO_START) };
         match start.base {
-            Base::Absolute | Base::Section(SectionKind::Absolute) => {
-                self.bytes.write_u8(START_FIXED)?;
-            }
+            Base::Absolute | Base::Section(SectionKind::Absolute) => self.bytes.push(START_FIXED),
             Base::Section(kind) => {
-                self.bytes.write_u8(START_IN_SECTION)?;
-                self.kind(kind)?;
+                self.bytes.push(START_IN_SECTION);
+                self.number(kind.base().into());
             }
             Base::Symbol(index) => {
-                self.bytes.write_u8(START_AT_SYMBOL)?;
-                self.bytes.write_uleb128(index as u64)?;
+                self.bytes.push(START_AT_SYMBOL);
+                self.number(index as u64);
             }
         }
-        self.bytes.write_sleb128(start.addend.into())
+        self.signed(start.addend.into());
     }
 }
 
+fn flag(is_set: bool, flag: u64) -> u64 {
+    if is_set { flag } else { 0 }
+}
+
 /// Decodes the section, or returns a description of the first error.
-pub(super) fn read(data: &[u8]) -> std::result::Result<TdlSection, String> {
-    let mut input = Input {
-        rest: EndianSlice::new(data, LittleEndian),
-        previous: PlaceDeltaState::of(Vec::new()),
-    };
+pub(super) fn read(data: &[u8]) -> Result<TdlSection, String> {
+    let rest = EndianSlice::new(data, LittleEndian);
+    let mut input = Input { rest, previous: Previous::new(Vec::new()) };
     match input.rest.read_u8() {
         Ok(FORMAT) => {}
         Ok(format) => return Err(format!("its format is {format}, and {FORMAT} is known here")),
@@ -237,7 +244,7 @@ pub(super) fn read(data: &[u8]) -> std::result::Result<TdlSection, String> {
 
 struct Input<'d> {
     rest: EndianSlice<'d, LittleEndian>,
-    previous: PlaceDeltaState,
+    previous: Previous,
 }
 
 impl Input<'_> {
@@ -248,12 +255,8 @@ impl Input<'_> {
         self.previous.files.clone_from(&files);
         let runs = self.list(Self::section)?;
         let absolute_size = self.small::<u32>()?.checked_sub(1);
-        let mut expected = 0;
-        let symbols: Vec<SymbolNote> = self.list(|input| input.symbol(&mut expected))?;
-        let mut previous = self.previous.line_told();
-        let rows = self.list(|input| {
-            previous.read(&mut input.rest).filter(|row| (row.file as usize) < files.len())
-        })?;
+        let symbols: Vec<SymbolNote> = self.list(Self::symbol)?;
+        let rows = self.list(|input| input.row(files.len()))?;
         let start = self.start(symbols.len())?;
         let lines = Lines { files, rows };
         Some(TdlSection { check, name, runs, absolute_size, symbols, lines, start })
@@ -288,18 +291,17 @@ impl Input<'_> {
     }
 
     fn kind(&mut self) -> Option<SectionKind> {
-        let number = self.small::<usize>()?;
-        KINDS.get(number).copied()
+        SectionKind::from_base(self.small()?)
     }
 
     fn section(&mut self) -> Option<(SectionKind, Vec<(u16, u32)>)> {
         Some((self.kind()?, self.list(|input| Some((input.small()?, input.small()?)))?))
     }
 
-    fn symbol(&mut self, expected: &mut i64) -> Option<SymbolNote> {
+    fn symbol(&mut self) -> Option<SymbolNote> {
         let head = self.number()?;
-        let number = expected.checked_add(unzigzag(head >> SYMBOL_FLAGS))?;
-        *expected = number.checked_add(1)?;
+        let number = self.previous.number.checked_add(unzigzag(head >> SYMBOL_FLAGS))?;
+        self.previous.number = number.checked_add(1)?;
         let has_place = head & HAS_PLACE != 0;
         let place =
             if has_place { Some(self.place(head & SYMBOL_IN_OTHER_FILE != 0)?) } else { None };
@@ -321,12 +323,30 @@ impl Input<'_> {
             self.previous.file = Some(file);
         }
         let file = Arc::clone(self.previous.files.get(self.previous.file? as usize)?);
-        Some(Place { file, line: self.line_number()? })
+        Some(Place { file, line: self.line()? })
     }
 
-    fn line_number(&mut self) -> Option<u32> {
+    fn line(&mut self) -> Option<u32> {
         self.previous.line = self.previous.line.checked_add(self.rest.read_sleb128().ok()?)?;
         u32::try_from(self.previous.line).ok()
+    }
+
+    /// Reads a row of the line table, whose file is one of the first `files`.
+    fn row(&mut self, files: usize) -> Option<LineRow> {
+        let head = self.number()?;
+        if head & IS_ELSEWHERE != 0 {
+            self.previous.section = self.kind()?;
+            self.previous.end = self.small::<u16>()?.into();
+        }
+        let (section, offset) = (self.previous.section, u16::try_from(self.previous.end).ok()?);
+        let size = u32::try_from(head >> ROW_FLAGS).ok()?;
+        self.previous.end = self.previous.end.checked_add(size)?;
+        if head & ROW_IN_OTHER_FILE != 0 {
+            self.previous.file = Some(self.small()?);
+        }
+        let file = self.previous.file.filter(|file| (*file as usize) < files)?;
+        let line = self.line()?;
+        Some(LineRow { section, is_code: head & IS_CODE != 0, offset, size, file, line })
     }
 
     /// The outer `Option` is `None` for invalid data.
@@ -352,4 +372,51 @@ fn zigzag(number: i64) -> u64 {
 
 fn unzigzag(number: u64) -> i64 {
     (number >> 1).cast_signed() ^ -(number & 1).cast_signed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(section: SectionKind, offset: u16, size: u32, file: u32, line: u32) -> LineRow {
+        LineRow { section, is_code: size < 5, offset, size, file, line }
+    }
+
+    fn encoded(rows: Vec<LineRow>) -> (Lines, Vec<u8>) {
+        let files = vec![Arc::from("a.asm"); 301];
+        let lines = Lines { files, rows };
+        let bytes = write(&Module { lines: lines.clone(), ..Module::default() }, &[], 7);
+        (lines, bytes)
+    }
+
+    #[test]
+    fn rows_come_back_as_they_went_in() {
+        use SectionKind::{Absolute, Data, Prog};
+        let (lines, bytes) = encoded(vec![
+            row(Absolute, 0, 3, 0, 1),
+            row(Absolute, 3, 15, 0, 64),
+            row(Absolute, 18, 16, 0, 128),
+            row(Prog, 34, 1, 0, 2),
+            row(Prog, 35, 0x1_0000, 300, u32::MAX),
+            row(Data, 35, u32::MAX - 35, 300, 0),
+            row(Data, u16::MAX, 1, 0, 1),
+            row(Data, 0, 1, 0, 1),
+        ]);
+        assert_eq!(read(&bytes).map(|notes| notes.lines), Ok(lines));
+    }
+
+    #[test]
+    fn a_row_that_follows_the_one_before_takes_two_bytes() {
+        let rows = |count: u16| {
+            let rows = (0..count).map(|at| row(SectionKind::Absolute, at, 1, 0, at.into()));
+            encoded(rows.collect()).1.len()
+        };
+        assert_eq!(rows(4) - rows(3), 2);
+    }
+
+    #[test]
+    fn a_row_of_an_unknown_file_is_invalid() {
+        let (_, bytes) = encoded(vec![row(SectionKind::Prog, 0, 1, 301, 1)]);
+        assert!(read(&bytes).is_err());
+    }
 }

@@ -3,11 +3,13 @@
 use std::borrow::Cow;
 
 use object::write::StringId;
-use object::write::elf::{FileHeader, Rel, SectionHeader, SectionIndex, SinglePhase, Sym, Writer};
+use object::write::elf::{Rel, SectionHeader, SectionIndex, SinglePhase, Sym, Writer};
 use object::{Endianness, elf};
 
-use super::elf::{FLAGS_Z80, RELOCATIONS, TDL_SECTION, addend_bias, section_name};
-use super::executable::plain_section;
+use super::elf::{
+    RELOCATIONS, TDL_SECTION, addend_bias, file_header, plain_section, section_name,
+    symbol as elf_symbol,
+};
 use super::tdl_section;
 use crate::module::{
     Base, Binding, Module, Reloc, Section, SectionKind, SectionRun, Symbol, SymbolValue,
@@ -21,6 +23,13 @@ struct Flat<'m> {
     bytes: Option<Cow<'m, [u8]>>,
     size: u32,
     relocs: &'m [Reloc],
+}
+
+impl Flat<'_> {
+    fn empty(kind: SectionKind) -> Self {
+        let name = section_name(kind).to_owned();
+        Self { kind, name, address: 0, bytes: None, size: 0, relocs: &[] }
+    }
 }
 
 /// The size of a symbol table entry.
@@ -39,16 +48,8 @@ pub fn write_object(module: &Module) -> Vec<u8> {
     let mut buffer = Vec::new();
     let mut header = Vec::new();
     let mut writer = Writer::new_single_phase(Endianness::Little, false, &mut buffer);
-    let file_header = FileHeader {
-        os_abi: elf::ELFOSABI_NONE,
-        abi_version: 0,
-        e_type: elf::ET_REL,
-        e_machine: elf::EM_Z80,
-        e_entry: 0,
-        e_flags: elf::FileFlags(FLAGS_Z80),
-    };
     // The sizes fit, so writing to memory cannot fail.
-    let _ = writer.write_file_header(&file_header);
+    let _ = writer.write_file_header(&file_header(elf::ET_REL, 0));
     let mut output =
         Output { writer, module, symbol_numbers: vec![0; module.symbols.len()], names: vec![0] };
     output.write(&sections, &relocated_names);
@@ -73,14 +74,7 @@ fn named_only(module: &Module) -> impl Iterator<Item = Flat<'_>> {
     kinds.sort_unstable();
     kinds.dedup();
     kinds.retain(|kind| *kind != SectionKind::Absolute && module.section(*kind).is_none());
-    kinds.into_iter().map(|kind| Flat {
-        kind,
-        name: section_name(kind).to_owned(),
-        address: 0,
-        bytes: None,
-        size: 0,
-        relocs: &[],
-    })
+    kinds.into_iter().map(Flat::empty)
 }
 
 /// Returns the flat form of `.text`, `.data` or `.bss`, or each absolute run.
@@ -95,19 +89,17 @@ fn flatten(section: &Section) -> Vec<Flat<'_>> {
     }
     let empty = section.runs.is_empty() && section.kind == SectionKind::Blank;
     vec![Flat {
-        kind: section.kind,
-        name: section_name(section.kind).to_owned(),
-        address: 0,
         bytes: (!empty).then_some(Cow::Owned(bytes)),
         size: section.size,
         relocs: &section.relocs,
+        ..Flat::empty(section.kind)
     }]
 }
 
 fn absolute<'m>(section: &'m Section, run: &'m SectionRun) -> Flat<'m> {
-    let end = u32::from(run.offset) + run.bytes.len() as u32;
     let first = section.relocs.partition_point(|reloc| reloc.offset < run.offset);
-    let count = section.relocs[first..].partition_point(|reloc| u32::from(reloc.offset) < end);
+    let count =
+        section.relocs[first..].partition_point(|reloc| u32::from(reloc.offset) < run.end());
     Flat {
         kind: SectionKind::Absolute,
         name: format!(".abs.{:04X}", run.offset),
@@ -149,13 +141,8 @@ impl<'a> Output<'a> {
             .map(|one| self.data(one.bytes.as_deref().unwrap_or_default()))
             .collect();
         let symbols = self.symbols(sections);
-        // Writing to memory cannot fail.
-        let notes = tdl_section::write(
-            self.module,
-            &self.symbol_numbers,
-            tdl_section::names_check(&self.names[1..]),
-        )
-        .unwrap_or_default();
+        let check = tdl_section::names_check(&self.names[1..]);
+        let notes = tdl_section::write(self.module, &self.symbol_numbers, check);
         let notes_at = self.data(&notes);
         let rela_at: Vec<u64> =
             sections.iter().map(|one| self.relocations(one, sections)).collect();
@@ -226,15 +213,8 @@ impl<'a> Output<'a> {
     fn symbols(&mut self, sections: &[Flat<'_>]) -> Symbols {
         let offset = self.writer.write_null_symbol();
         for at in 0..sections.len() {
-            self.writer.write_symbol(&Sym {
-                section: Some(at as u32 + 1),
-                st_name: 0,
-                st_info: elf::SymbolInfo::new(elf::STB_LOCAL, elf::STT_SECTION),
-                st_other: elf::SymbolOther(0),
-                st_shndx: elf::SymbolSection(0),
-                st_value: 0,
-                st_size: 0,
-            });
+            let info = elf::SymbolInfo::new(elf::STB_LOCAL, elf::STT_SECTION);
+            self.writer.write_symbol(&elf_symbol(Some(at as u32 + 1), info, 0));
         }
         let mut locals = sections.len() as u32 + 1;
         for (at, symbol) in in_elf_order(&self.module.symbols) {
@@ -265,15 +245,8 @@ impl<'a> Output<'a> {
         let binding =
             if symbol.binding == Binding::Local { elf::STB_LOCAL } else { elf::STB_GLOBAL };
         let kind = if special == elf::SHN_COMMON { elf::STT_OBJECT } else { elf::STT_NOTYPE };
-        Sym {
-            section,
-            st_name: 0,
-            st_info: elf::SymbolInfo::new(binding, kind),
-            st_other: elf::SymbolOther(0),
-            st_shndx: special,
-            st_value: value.into(),
-            st_size: size.into(),
-        }
+        let info = elf::SymbolInfo::new(binding, kind);
+        Sym { st_shndx: special, st_size: size.into(), ..elf_symbol(section, info, value) }
     }
 
     fn relocations(&mut self, section: &Flat<'_>, sections: &[Flat<'_>]) -> u64 {
@@ -304,17 +277,12 @@ impl<'a> Output<'a> {
     fn header(&self, section: &Flat<'_>, name: StringId, offset: u64) -> SectionHeader {
         let code = matches!(section.kind, SectionKind::Prog | SectionKind::Absolute);
         let access = if code { elf::SHF_EXECINSTR } else { elf::SHF_WRITE };
+        let name = self.writer.section_name_offset(Some(name));
         SectionHeader {
-            sh_name: self.writer.section_name_offset(Some(name)),
             sh_type: if section.bytes.is_some() { elf::SHT_PROGBITS } else { elf::SHT_NOBITS },
             sh_flags: elf::SHF_ALLOC | access,
             sh_addr: section.address.into(),
-            sh_offset: offset,
-            sh_size: section.size.into(),
-            sh_link: 0,
-            sh_info: 0,
-            sh_addralign: 1,
-            sh_entsize: 0,
+            ..plain_section(name, offset, section.size.into())
         }
     }
 }

@@ -135,6 +135,13 @@ impl<'t> Cursor<'t> {
         matches!(self.peek(), None | Some(b'\n' | b'\r' | b';'))
     }
 
+    /// Returns the unread text up to a semicolon or the end of the line.
+    pub fn rest_of_statement(&self) -> &'t [u8] {
+        let ends = |byte: &u8| matches!(byte, b'\n' | b'\r' | b';');
+        let end = self.rest.iter().position(ends).unwrap_or(self.rest.len());
+        &self.rest[..end]
+    }
+
     /// Moves to the end of this line.
     #[inline]
     pub fn skip_to_line_end(&mut self) {

@@ -155,7 +155,7 @@ impl Expr {
         let start = cursor.offset();
         let mut parser = ExprParser {
             ops: SmallVec::new(),
-            pending: Vec::new(),
+            pending: SmallVec::new(),
             radix,
             prefix: None,
             open: 0,
@@ -192,7 +192,7 @@ fn ends_expression(cursor: &Cursor<'_>) -> bool {
 
 struct ExprParser {
     ops: SmallVec<[Op; 4]>,
-    pending: Vec<Pending>,
+    pending: SmallVec<[Pending; 4]>,
     radix: u8,
     prefix: Option<u8>,
     open: usize,
@@ -392,7 +392,7 @@ impl ExprParser {
         let radix = self.prefix.take().unwrap_or(self.radix);
         let Some(number) = cursor.take(|input| lex::number(input, radix)) else { return false };
         self.ops.push(Op::Number(number.value));
-        if number.fault.is_some() {
+        if number.has_invalid_digit {
             self.fault(Fault::Digit, cursor.since(start));
         }
         true

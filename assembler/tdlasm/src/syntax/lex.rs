@@ -14,7 +14,7 @@ use super::work;
 pub type Parsed<'t, T> = IResult<&'t [u8], T, ()>;
 
 /// The codes of the characters of symbols in TDL's 40-character set: 0 for all others, `.` is 39.
-pub const RADIX40: [u8; 256] = radix40();
+pub static RADIX40: [u8; 256] = radix40();
 
 const fn radix40() -> [u8; 256] {
     let mut codes = [0; 256];
@@ -66,10 +66,8 @@ pub fn symbol(input: &[u8]) -> Parsed<'_, &[u8]> {
 /// Returns the code of the first six characters of a symbol: their codes in [`RADIX40`] are its
 /// digits, padded with 0 at the end. The case of letters is ignored.
 pub fn packed(name: &[u8]) -> u32 {
-    let name = &name[..name.len().min(6)];
     let code = |byte: &u8| u32::from(RADIX40[usize::from(*byte)]);
-    let digits = name.iter().fold(0, |packed, byte| packed * 40 + code(byte));
-    digits * 40u32.pow(6 - name.len() as u32)
+    (0..6).fold(0, |packed, at| packed * 40 + name.get(at).map_or(0, code))
 }
 
 /// A quoted constant: the text between the quotes, in which the quote itself is doubled.
@@ -124,6 +122,12 @@ pub fn radix_prefix(input: &[u8]) -> Parsed<'_, u8> {
         .parse_complete(input)
 }
 
+/// Returns hexadecimal digits as a number, which begins with a decimal digit.
+pub fn hexadecimal(digits: &str) -> String {
+    let zero = if digits.starts_with(|first: char| first.is_ascii_digit()) { "" } else { "0" };
+    format!("{zero}{digits}H")
+}
+
 /// Returns the radix of a radix letter or point.
 pub fn radix_of(letter: u8) -> Option<u8> {
     match letter.to_ascii_uppercase() {
@@ -140,15 +144,8 @@ pub fn radix_of(letter: u8) -> Option<u8> {
 pub struct Number {
     /// The value modulo 65536.
     pub value: u16,
-    /// The error in its digits.
-    pub fault: Option<NumberFault>,
-}
-
-/// An error in the digits of a number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NumberFault {
-    /// A digit that the radix lacks. The value is that of the digits before it.
-    Digit,
+    /// Whether it has a digit that the radix lacks. The value is that of the digits before it.
+    pub has_invalid_digit: bool,
 }
 
 /// A number: a digit, then letters, digits and points, of which the last may name the radix.
@@ -183,12 +180,11 @@ fn value_of(run: &[u8], radix: u8) -> Number {
             letter => (letter | 0x20) - b'a' + 10,
         };
         if digit >= radix {
-            let swallowed = radix_of(*byte) == Some(radix);
-            return Number { value, fault: (!swallowed).then_some(NumberFault::Digit) };
+            return Number { value, has_invalid_digit: radix_of(*byte) != Some(radix) };
         }
         value = value.wrapping_mul(u16::from(radix)).wrapping_add(u16::from(digit));
     }
-    Number { value, fault: None }
+    Number { value, has_invalid_digit: false }
 }
 
 /// Blanks, perhaps none.
@@ -218,11 +214,10 @@ mod tests {
     fn what_follows_the_letter_of_the_radix_in_use_is_swallowed() {
         let number = |text: &'static str, radix| number(text.as_bytes(), radix).unwrap().1;
         for (text, radix, value) in [("100B101B", 10, 4), ("10.5", 10, 10), ("1..", 10, 1)] {
-            assert_eq!(number(text, radix), Number { value, fault: None }, "{text}");
+            assert_eq!(number(text, radix), Number { value, has_invalid_digit: false }, "{text}");
         }
         for (text, radix, value) in [("14B", 10, 1), ("101B1", 10, 101), ("10.5", 16, 16)] {
-            let fault = Some(NumberFault::Digit);
-            assert_eq!(number(text, radix), Number { value, fault }, "{text}");
+            assert_eq!(number(text, radix), Number { value, has_invalid_digit: true }, "{text}");
         }
     }
 

@@ -179,7 +179,7 @@ proptest! {
         let program = link(&assembly.modules, &Layout::default()).expect("absolute code");
         prop_assert_eq!(listed_image(&assembly.listing), program.image);
         // The text of the modern listing has them all as digits, in the order of the source.
-        let digits: String = assembly.listing.lines().flat_map(|line| line.bytes)
+        let digits: String = assembly.listing.lines().flat_map(|line| &line.bytes)
             .map(|byte| format!("{byte:02X}")).collect();
         let columns: String = shown(&assembly, Style::Modern).lines()
             .map(|row| row.chars().skip(6).take(12).collect::<String>().trim().to_owned()).collect();

@@ -1,13 +1,12 @@
 //! Directives that write bytes: `.BYTE`, `.WORD`, texts, `.RAD40`, `.DATE` and `.TIME`.
 
 use super::super::assembler::Assembler;
-use super::super::code_buffer::{CodeCheckpoint, Field, FieldPos};
-use super::super::pass::{StatementEnd, StatementResult};
+use super::super::code_buffer::{CodeCheckpoint, Field};
+use super::super::statement_end::{StatementEnd, StatementResult};
 use super::misses_operand;
 use crate::calendar::civil_date;
 use crate::diag::{Diagnostic, DiagnosticCode};
 use crate::listing::{BYTES_A_ROW, WORDS_A_ROW};
-use crate::source::Span;
 use crate::syntax::directive::TextTerminator;
 use crate::syntax::lex::RADIX40;
 use crate::syntax::{Cursor, lex};
@@ -15,20 +14,16 @@ use crate::syntax::{Cursor, lex};
 pub(super) fn write_values(
     asm: &mut Assembler<'_>,
     field: Field,
-    span: Span,
     cursor: &mut Cursor<'_>,
 ) -> StatementResult<StatementEnd> {
     cursor.skip_blanks();
-    asm.recorder.line.words = field == Field::Word;
+    asm.recorder.statement.words = field == Field::Word;
     let before = asm.code.checkpoint();
     let a_row = if field == Field::Word { 2 * WORDS_A_ROW } else { BYTES_A_ROW };
     if cursor.at_statement_end() && !asm.input.has_macro_text {
-        asm.error(
-            DiagnosticCode::MissingOperand,
-            span,
-            "a value is missing, so nothing is assembled",
-        );
-        return Ok(StatementEnd::Open);
+        let message = "a value is missing, so nothing is assembled";
+        asm.operator_error(DiagnosticCode::MissingOperand, message);
+        return Ok(StatementEnd::CheckRest);
     }
     loop {
         let expr = asm.parse_expression(cursor);
@@ -45,7 +40,7 @@ pub(super) fn write_values(
             asm.emit_expression(&expr, field)?;
         }
         if !cursor.eat(b',') && !skip_to_next(asm, cursor) {
-            return Ok(StatementEnd::List);
+            return Ok(StatementEnd::CheckList);
         }
     }
 }
@@ -59,7 +54,7 @@ fn record_byte(
 ) {
     if asm.options.listing {
         let written = asm.code.count_since(before);
-        asm.record_byte(cursor.offset(), written, bytes_a_row);
+        asm.recorder.byte(cursor.offset(), written, bytes_a_row);
     }
 }
 
@@ -67,9 +62,8 @@ fn record_byte(
 pub(super) fn write_texts(
     asm: &mut Assembler<'_>,
     end: TextTerminator,
-    span: Span,
     cursor: &mut Cursor<'_>,
-) -> StatementResult<StatementEnd> {
+) -> StatementResult {
     let before = asm.code.checkpoint();
     let flags_before = asm.sink.flags();
     let mut lost = false;
@@ -97,37 +91,33 @@ pub(super) fn write_texts(
         }
     }
     if lost {
-        drop_last_byte(asm, end, before, span);
+        drop_last_byte(asm, end, before);
     }
     let Some((first, count)) = asm.code.written_since(before) else {
         if !lost && asm.sink.flags() == flags_before {
-            asm.error(DiagnosticCode::Empty, span, "the text is empty, so nothing is assembled");
+            let message = "the text is empty, so nothing is assembled";
+            asm.operator_error(DiagnosticCode::Empty, message);
         }
-        return Ok(StatementEnd::Open);
+        return Ok(());
     };
     let offset = cursor.offset();
-    asm.record_byte(offset, count - 1, BYTES_A_ROW);
+    asm.recorder.byte(offset, count - 1, BYTES_A_ROW);
     match end {
         // ZASM writes no terminator after an error.
         _ if lost || broken => {}
         TextTerminator::Plain => {}
         TextTerminator::Zero => {
-            asm.record_byte(offset, count, BYTES_A_ROW);
+            asm.recorder.byte(offset, count, BYTES_A_ROW);
             asm.code.write(&[0]);
         }
-        TextTerminator::Marked => mark_last(asm, first, count),
+        TextTerminator::Marked => *asm.code.byte(first, count - 1) |= 0x80,
     }
-    Ok(StatementEnd::Open)
+    Ok(())
 }
 
 /// Reproduces an error of ZASM, which loses the last byte of a text, and the terminator after
 /// it, if nothing but the `]` of its block follows.
-fn drop_last_byte(
-    asm: &mut Assembler<'_>,
-    end: TextTerminator,
-    before: CodeCheckpoint,
-    span: Span,
-) {
+fn drop_last_byte(asm: &mut Assembler<'_>, end: TextTerminator, before: CodeCheckpoint) {
     if asm.code.written_since(before).is_none() {
         return;
     }
@@ -137,6 +127,7 @@ fn drop_last_byte(
         _ => "the last byte of this text and its end are lost, as in ZASM",
     };
     let help = "put the ] that closes the block on a line of its own";
+    let span = asm.statement.operator;
     asm.report(Diagnostic::new(DiagnosticCode::LostByte, span, message).help(help));
 }
 
@@ -145,7 +136,7 @@ fn write_delimited(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>, so_far: u32
     let start = cursor.here();
     match cursor.take_lines(lex::delimited_text) {
         Some(text) => {
-            asm.record_text(start.start + 1, text, so_far);
+            asm.recorder.text(start.start + 1, text, so_far);
             asm.code.write(text);
             asm.update_place(cursor);
         }
@@ -176,7 +167,7 @@ fn write_bracketed_byte(
     } else {
         let written = asm.code.count_since(first);
         let previous = written.saturating_sub(1);
-        asm.record_byte(cursor.offset(), previous, BYTES_A_ROW);
+        asm.recorder.byte(cursor.offset(), previous, BYTES_A_ROW);
         asm.emit_expression(&expr, Field::Byte)?;
     }
     let closed = cursor.eat(b']');
@@ -187,28 +178,18 @@ fn write_bracketed_byte(
     Ok(closed)
 }
 
-/// Sets the top bit of the last byte.
-fn mark_last(asm: &mut Assembler<'_>, first: FieldPos, count: u32) {
-    let site = FieldPos { run: first.run, at: first.at + count - 1 };
-    *asm.code.byte(site, 0) |= 0x80;
-}
-
 /// Writes two words for each symbol, with three characters of the 40-character set in each,
 /// high byte first.
-pub(super) fn rad40(
-    asm: &mut Assembler<'_>,
-    span: Span,
-    cursor: &mut Cursor<'_>,
-) -> StatementResult<StatementEnd> {
-    if misses_operand(asm, span, cursor, "a symbol is missing") {
-        return Ok(StatementEnd::Open);
+pub(super) fn rad40(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> StatementEnd {
+    if misses_operand(asm, cursor, "a symbol is missing") {
+        return StatementEnd::CheckRest;
     }
     let before = asm.code.checkpoint();
     loop {
         cursor.skip_blanks();
         let Some(word) = cursor.take(lex::symbol) else {
-            asm.error(DiagnosticCode::Operand, span, "a symbol is missing");
-            return Ok(StatementEnd::Open);
+            asm.operator_error(DiagnosticCode::Operand, "a symbol is missing");
+            return StatementEnd::CheckRest;
         };
         let code = |at: usize| {
             word[..word.len().min(6)]
@@ -222,7 +203,7 @@ pub(super) fn rad40(
             asm.code.write(&packed.to_be_bytes());
         }
         if !cursor.eat(b',') && !skip_to_next(asm, cursor) {
-            return Ok(StatementEnd::List);
+            return StatementEnd::CheckList;
         }
     }
 }
@@ -249,23 +230,23 @@ fn skip_to_next(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
 }
 
 /// Writes month, day and year of the build (`.DATE`), or blanks.
-pub(super) fn write_date(asm: &mut Assembler<'_>, span: Span) -> StatementResult<StatementEnd> {
-    let text = asm.options.build_time.map_or("        ".into(), |seconds| {
+pub(super) fn write_date(asm: &mut Assembler<'_>) {
+    write_build_time(asm, |seconds| {
         let (year, month, day) = civil_date(seconds / 86400);
         format!("{month:02}/{day:02}/{:02}", year % 100)
     });
-    asm.record_byte(span.end, BYTES_A_ROW, BYTES_A_ROW);
-    asm.code.write(text.as_bytes());
-    Ok(StatementEnd::Open)
 }
 
 /// Writes hour, minute and second of the build in UTC (`.TIME`), or blanks.
-pub(super) fn write_time(asm: &mut Assembler<'_>, span: Span) -> StatementResult<StatementEnd> {
-    let text = asm.options.build_time.map_or("        ".into(), |seconds| {
+pub(super) fn write_time(asm: &mut Assembler<'_>) {
+    write_build_time(asm, |seconds| {
         let within = seconds % 86400;
         format!("{:02}:{:02}:{:02}", within / 3600, within / 60 % 60, within % 60)
     });
-    asm.record_byte(span.end, BYTES_A_ROW, BYTES_A_ROW);
+}
+
+fn write_build_time(asm: &mut Assembler<'_>, format: fn(u64) -> String) {
+    let text = asm.options.build_time.map_or(" ".repeat(8), format);
+    asm.recorder.byte(asm.statement.operator.end, BYTES_A_ROW, BYTES_A_ROW);
     asm.code.write(text.as_bytes());
-    Ok(StatementEnd::Open)
 }

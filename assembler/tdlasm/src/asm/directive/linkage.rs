@@ -1,9 +1,9 @@
 //! Directives for externals, exports and synonyms.
 
 use super::super::assembler::Assembler;
-use super::super::name_table::NameId;
-use super::super::name_table::{BuiltIn, Entry};
-use super::super::pass::{Pass, StatementEnd, StatementResult};
+use super::super::name_table::{BuiltIn, NameId, Operator, TableEntryKind};
+use super::super::pass::Pass;
+use super::super::statement_end::StatementEnd;
 use super::super::symbol::SymbolKind;
 use super::super::value::{BaseId, Value};
 use super::misses_operand;
@@ -18,29 +18,26 @@ use crate::syntax::{Cursor, lex};
 pub(super) fn link_names(
     asm: &mut Assembler<'_>,
     directive: Directive,
-    span: Span,
     cursor: &mut Cursor<'_>,
-) -> StatementResult<StatementEnd> {
-    if misses_operand(asm, span, cursor, "a symbol is missing") {
-        return Ok(StatementEnd::Open);
+) -> StatementEnd {
+    if misses_operand(asm, cursor, "a symbol is missing") {
+        return StatementEnd::CheckRest;
     }
     loop {
-        let Some((name, at)) = name_operand(asm, 1, cursor) else {
-            return Ok(StatementEnd::Open);
-        };
+        let Some((name, at)) = name_operand(asm, 1, cursor) else { return StatementEnd::CheckRest };
         match directive {
             Directive::External => {
-                asm.record_reference(name, at, ReferenceRole::Declaration);
+                asm.recorder.reference(name, at, ReferenceRole::Declaration);
                 asm.declare_external(name, at);
             }
             _ => {
-                asm.record_reference(name, at, ReferenceRole::Use);
+                asm.recorder.reference(name, at, ReferenceRole::Use);
                 asm.export_declared(name, at, directive == Directive::Entry);
             }
         }
         cursor.skip_blanks();
         if !cursor.eat(b',') {
-            return Ok(StatementEnd::List);
+            return StatementEnd::CheckList;
         }
     }
 }
@@ -63,45 +60,34 @@ fn name_operand(
 }
 
 /// Reads `.SYN old,new` and the like.
-pub(super) fn synonym(
-    asm: &mut Assembler<'_>,
-    kind: Synonym,
-    cursor: &mut Cursor<'_>,
-) -> StatementResult<StatementEnd> {
-    let Some((old, at)) = name_operand(asm, 1, cursor) else {
-        return Ok(StatementEnd::Open);
-    };
-    asm.record_reference(old, at, ReferenceRole::Use);
+pub(super) fn synonym(asm: &mut Assembler<'_>, kind: Synonym, cursor: &mut Cursor<'_>) {
+    let Some((old, at)) = name_operand(asm, 1, cursor) else { return };
+    asm.recorder.reference(old, at, ReferenceRole::Use);
     let Some(meaning) = meaning(asm, kind, old) else {
-        asm.report_no_meaning(old, at);
-        return Ok(StatementEnd::Open);
+        let message = "cannot be renamed: no such symbol, macro or operator";
+        return asm.symbol_error(DiagnosticCode::Undefined, old, at, message);
     };
     cursor.skip_blanks();
     if !cursor.eat(b',') && !skip_to_comma(asm, cursor) {
-        return Ok(StatementEnd::Open);
+        return;
     }
-    let Some((new, place)) = name_operand(asm, 2, cursor) else {
-        return Ok(StatementEnd::Open);
-    };
-    asm.record_reference(new, place, ReferenceRole::Definition);
+    let Some((new, place)) = name_operand(asm, 2, cursor) else { return };
+    asm.recorder.reference(new, place, ReferenceRole::Definition);
     if asm.pass == Pass::First && matches!(meaning, Meaning::Symbol(..)) {
         // The copy of a multiply defined symbol is multiply defined, too.
         asm.names[new].is_multiply_defined |= asm.names[old].is_multiply_defined;
     }
     give_meaning(asm, kind, new, meaning, place);
-    Ok(StatementEnd::Open)
 }
 
 /// Skips to the next comma of the line, and reports that it did not follow directly.
 fn skip_to_comma(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> bool {
     let message = "a comma and the new name are missing";
-    let line = cursor.rest();
-    let length = line.iter().position(|byte| matches!(byte, b'\n' | b'\r' | b';'));
-    let length = length.unwrap_or(line.len());
-    let found = memchr::memchr(b',', &line[..length]);
+    let rest = cursor.rest_of_statement();
+    let found = memchr::memchr(b',', rest);
     let count = if found.is_some() { 1 } else { 2 };
     asm.error_counted(DiagnosticCode::Operand, cursor.here(), message, count);
-    cursor.advance(found.map_or(length, |at| at + 1));
+    cursor.advance(found.map_or(rest.len(), |at| at + 1));
     found.is_some()
 }
 
@@ -126,7 +112,7 @@ fn meaning(asm: &Assembler<'_>, kind: Synonym, old: NameId) -> Option<Meaning> {
             Some(Meaning::Symbol(value, kind))
         }
     };
-    let macro_text = || entry.macro_index().map(|_| Meaning::Macro(old));
+    let macro_text = || entry.macro_index.map(|_| Meaning::Macro(old));
     let operator = || entry.operator.map(Meaning::Operator);
     match kind {
         Synonym::Operator => operator(),
@@ -147,7 +133,7 @@ fn give_meaning(
     match meaning {
         Meaning::Symbol(value, kind) => asm.define_copy(new, value, kind, place),
         Meaning::Macro(old) => {
-            let known = asm.names[new].macro_index().is_some();
+            let known = asm.names[new].macro_index.is_some();
             // The second pass starts with all meanings of the first, so only the first pass can
             // tell which one is the second.
             asm.names[new].is_macro_redefined |= known && asm.pass == Pass::First;
@@ -155,30 +141,36 @@ fn give_meaning(
             let is_multiply_defined = kind == Synonym::Macro && asm.names[old].is_macro_redefined;
             asm.names[new].is_macro_redefined |= is_multiply_defined && asm.pass == Pass::First;
             if asm.names[new].is_macro_redefined {
-                asm.report_second_meaning(new, place);
+                report_second_meaning(asm, new, place);
             }
             asm.copy_macro(old, new);
         }
         // Operators are not looked up among the `..locals`.
-        Meaning::Operator(_) if asm.names[new].is_local() => {}
+        Meaning::Operator(_) if asm.names[new].is_local => {}
         Meaning::Operator(operator) => {
             let known = asm.names[new].operator.is_some();
-            asm.begin_first_scope(new, known, Entry::Operator);
+            asm.begin_first_scope(new, known, TableEntryKind::Operator);
             if !known {
-                asm.names.append_entry(new, Entry::Operator);
+                asm.names.append_entry(new, TableEntryKind::Operator);
             }
             asm.names[new].is_operator_redefined |= known && asm.pass == Pass::First;
             if asm.names[new].is_operator_redefined {
-                asm.report_second_meaning(new, place);
+                report_second_meaning(asm, new, place);
             }
             asm.names[new].operator.get_or_insert(operator);
         }
     }
 }
 
+fn report_second_meaning(asm: &mut Assembler<'_>, new: NameId, place: Span) {
+    let message = "is already defined; the first definition is kept";
+    asm.symbol_error(DiagnosticCode::Redefined, new, place, message);
+}
+
+/// What a directive copies to another name.
 #[derive(Debug, Clone, Copy)]
 enum Meaning {
     Symbol(Value, SymbolKind),
     Macro(NameId),
-    Operator(super::super::name_table::Operator),
+    Operator(Operator),
 }

@@ -3,7 +3,7 @@
 use super::super::assembler::Assembler;
 use super::super::input::InputChange;
 use super::super::lints;
-use super::super::pass::{StatementEnd, StatementResult};
+use super::super::statement_end::{StatementEnd, StatementResult};
 use super::misses_operand;
 use crate::diag::{Diagnostic, DiagnosticCode, Subject};
 use crate::listing::ListingControl;
@@ -14,33 +14,28 @@ use crate::syntax::{Cursor, lex};
 /// The maximum depth of `.INSERT`; deeper ones are endless recursion.
 const MAX_INSERT_DEPTH: usize = 32;
 
-pub(super) fn location(
-    asm: &mut Assembler<'_>,
-    span: Span,
-    cursor: &mut Cursor<'_>,
-) -> StatementResult<StatementEnd> {
+pub(super) fn location(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) -> StatementResult {
     asm.code.record_high_water();
     let expr = asm.parse_expression(cursor);
     if expr.ops.is_empty() {
-        asm.error(DiagnosticCode::Operand, span, "a location is missing; 0 is used");
+        asm.operator_error(DiagnosticCode::Operand, "a location is missing; 0 is used");
     }
     let value = asm.evaluate(&expr)?;
-    asm.recorder.line.value = Some(value.reloc_value());
+    asm.recorder.statement.value = Some(value.reloc_value());
     lints::lint_decimal_address(asm, &expr);
     asm.code.set_location(value);
-    Ok(StatementEnd::Open)
+    Ok(())
 }
 
 /// Executes `.BLKB` or `.BLKW`. ZASM marks a size that overflows, and a counter that wraps.
 pub(super) fn reserve(
     asm: &mut Assembler<'_>,
     unit: u8,
-    span: Span,
     cursor: &mut Cursor<'_>,
-) -> StatementResult<StatementEnd> {
+) -> StatementResult {
     let expr = asm.parse_expression(cursor);
     if expr.ops.is_empty() {
-        asm.error(DiagnosticCode::MissingOperand, span, "a size is missing; 0 is used");
+        asm.operator_error(DiagnosticCode::MissingOperand, "a size is missing; 0 is used");
     }
     let value = asm.evaluate(&expr)?;
     if !value.is_absolute() {
@@ -49,7 +44,7 @@ pub(super) fn reserve(
     }
     // ZASM reserves nothing for a relocatable size.
     let count = if value.is_absolute() { value.number } else { 0 };
-    asm.recorder.line.value = Some(asm.code.location().reloc_value());
+    asm.recorder.statement.value = Some(asm.code.location().reloc_value());
     let size = u32::from(count) * u32::from(unit);
     if size > 0xFFFF {
         let message = "the size is more than 65535 bytes, taken modulo 65536";
@@ -59,17 +54,13 @@ pub(super) fn reserve(
         let message = "the location counter passes FFFFH here; a negative size moves it back";
         asm.error(DiagnosticCode::Size, expr.span, message);
     }
-    Ok(StatementEnd::Open)
+    Ok(())
 }
 
 /// Executes `.RADIX`. Its operand is a number, always decimal unless it has a suffix.
-pub(super) fn set_radix(
-    asm: &mut Assembler<'_>,
-    span: Span,
-    cursor: &mut Cursor<'_>,
-) -> StatementResult<StatementEnd> {
-    if misses_operand(asm, span, cursor, "a radix is missing") {
-        return Ok(StatementEnd::Open);
+pub(super) fn set_radix(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) {
+    if misses_operand(asm, cursor, "a radix is missing") {
+        return;
     }
     let start = cursor.offset();
     let message = "a radix is 2, 8, 10 or 16";
@@ -78,7 +69,6 @@ pub(super) fn set_radix(
         Some(_) => asm.error(DiagnosticCode::Operand, cursor.since(start), message),
         None => asm.error(DiagnosticCode::Operand, cursor.here(), message),
     }
-    Ok(StatementEnd::Open)
 }
 
 /// Executes `.END` or `.PRGEND`.
@@ -90,38 +80,33 @@ pub(super) fn end(
     let expr = asm.parse_expression(cursor);
     if !expr.ops.is_empty() {
         asm.module.start_address = Some(asm.evaluate(&expr)?);
-        asm.recorder.line.start = true;
+        asm.recorder.statement.start = true;
     }
     asm.end_statement(DiagnosticCode::TrailingText, cursor);
     if directive == Directive::ProgramEnd {
-        next_module(asm);
+        asm.finish_module();
+        asm.begin_next_module();
+        asm.input.reset_blocks();
     } else {
         asm.input.ended = true;
         asm.input.pending_change = Some(InputChange::End);
     }
-    Ok(StatementEnd::Complete)
+    Ok(StatementEnd::LineDone)
 }
 
-pub(super) fn insert(
-    asm: &mut Assembler<'_>,
-    span: Span,
-    cursor: &mut Cursor<'_>,
-) -> StatementResult<StatementEnd> {
+pub(super) fn insert(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) {
     cursor.skip_blanks();
-    let rest = cursor.rest();
-    let length =
-        rest.iter().position(|byte| matches!(byte, b'\n' | b'\r' | b';')).unwrap_or(rest.len());
-    let name = String::from_utf8_lossy(rest[..length].trim_ascii()).into_owned();
+    let text = cursor.rest_of_statement();
+    let name = String::from_utf8_lossy(text.trim_ascii()).into_owned();
     let at = Span::new(cursor.offset(), cursor.offset() + name.len() as u32);
-    cursor.advance(length);
+    cursor.advance(text.len());
     if name.is_empty() {
-        asm.error(DiagnosticCode::File, span, "the name of the file is missing");
+        asm.operator_error(DiagnosticCode::File, "the name of the file is missing");
     } else if asm.input.insert_depth() >= MAX_INSERT_DEPTH {
         asm.error(DiagnosticCode::File, at, "files are nested too deep");
     } else {
         insert_named(asm, &name, at);
     }
-    Ok(StatementEnd::Open)
 }
 
 fn insert_named(asm: &mut Assembler<'_>, name: &str, at: Span) {
@@ -139,32 +124,21 @@ fn insert_named(asm: &mut Assembler<'_>, name: &str, at: Span) {
     asm.input.pending_change = frame.map(InputChange::Into);
 }
 
-/// Ends the module and begins the next, for `.PRGEND`.
-fn next_module(asm: &mut Assembler<'_>) {
-    asm.finish_module();
-    asm.begin_next_module();
-    asm.input.reset_blocks();
-}
-
-pub(super) fn ident(
-    asm: &mut Assembler<'_>,
-    span: Span,
-    cursor: &mut Cursor<'_>,
-) -> StatementResult<StatementEnd> {
+pub(super) fn ident(asm: &mut Assembler<'_>, cursor: &mut Cursor<'_>) {
     cursor.skip_blanks();
     match cursor.take(lex::symbol) {
         Some(name) => {
             let name = String::from_utf8_lossy(name).to_ascii_uppercase();
-            asm.control(ListingControl::Ident(name.clone()));
-            asm.recorder.line.control = false;
+            asm.recorder.control(ListingControl::Ident(name.clone()));
+            asm.recorder.statement.control = false;
             asm.names.module_name = Some(name);
         }
         None if cursor.at_statement_end() => {
-            asm.error(DiagnosticCode::MissingOperand, span, "the name of the module is missing");
+            let message = "the name of the module is missing";
+            asm.operator_error(DiagnosticCode::MissingOperand, message);
         }
         None => {
             asm.error(DiagnosticCode::Operand, cursor.here(), "a name cannot begin with a digit")
         }
     }
-    Ok(StatementEnd::Open)
 }

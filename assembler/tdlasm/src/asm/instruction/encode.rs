@@ -7,18 +7,12 @@ use super::super::code_buffer::Field;
 use super::Operand;
 use crate::diag::DiagnosticCode;
 use crate::isa::{Form, Prefix, Register, Slot};
-use crate::source::Span;
 
 /// Assembles operands that no form accepts together.
-pub(super) fn encode_mismatched(
-    asm: &mut Assembler<'_>,
-    form: &Form,
-    operands: &[Operand; 2],
-    span: Span,
-) {
+pub(super) fn encode_mismatched(asm: &mut Assembler<'_>, form: &Form, operands: &[Operand; 2]) {
     let bits = match (form.slots[0], operands[0].register) {
         (Slot::Pointer, Some(register)) => register.value() << 3,
-        (Slot::Dest, _) => return encode_memory_to_memory(asm, form, operands, span),
+        (Slot::Dest, _) => return encode_memory_to_memory(asm, form, operands),
         _ => 0,
     };
     asm.code.write(&[form.opcode | bits]);
@@ -27,44 +21,35 @@ pub(super) fn encode_mismatched(
 /// Assembles a move from memory to memory: ZASM writes the opcode of HLT, with the prefix and
 /// displacement of the last index register. After a second index register the number of the
 /// error replaces the first register, as long as the row shows its flag.
-fn encode_memory_to_memory(
-    asm: &mut Assembler<'_>,
-    form: &Form,
-    operands: &[Operand; 2],
-    span: Span,
-) {
+fn encode_memory_to_memory(asm: &mut Assembler<'_>, form: &Form, operands: &[Operand; 2]) {
     let [first, second] = operands;
     let last = [second, first].into_iter().find(|one| one.index.is_some());
+    let both = first.index.is_some() && second.index.is_some();
     let prefix = match last.and_then(|one| one.index) {
         Some(Prefix::X) => &[0xDD, 0][..],
         Some(Prefix::Y) => &[0xFD, 0],
         Some(_) => &[0, 0],
         None => &[0],
     };
-    if let [Some(_), Some(_)] = [first.index, second.index] {
+    if both {
         // Both displacements are checked, but the second one replaces the first.
         let before = asm.code.checkpoint();
         emit_field(asm, first, Field::Displacement);
         asm.code.roll_back(before);
     }
-    let mut site = asm.code.write(prefix);
+    let pos = asm.code.write(prefix);
     if let Some(last) = last {
         // Errors in the displacement are reported first.
         emit_field(asm, last, Field::Displacement);
     }
     let message = format!("{} does not take these operands together", form.mnemonic);
-    asm.error(DiagnosticCode::Operand, span, message);
-    let both = first.index.is_some() && second.index.is_some();
-    let bits = match both {
-        true => 0x06 | asm.sink.shown_flags_in_row() as u8,
-        false => 0x36,
-    };
-    site.at += prefix.len() as u32 - 1;
-    *asm.code.byte(site, 0) = form.opcode | bits;
+    asm.operator_error(DiagnosticCode::Operand, message);
+    let bits = if both { 0x06 | asm.sink.shown_flags_in_row() as u8 } else { 0x36 };
+    *asm.code.byte(pos, prefix.len() as u32 - 1) = form.opcode | bits;
 }
 
 pub(super) fn encode(asm: &mut Assembler<'_>, form: &Form, operands: &[Operand; 2]) {
-    asm.recorder.line.clocks = Some(form.clocks);
+    asm.recorder.statement.clocks = Some(form.clocks);
     let (mut opcode, index) = opcode_and_prefix(form, operands);
     if operands[1].missing {
         // Without a source operand ZASM writes the number of the error here.
@@ -112,12 +97,12 @@ fn emit_field(asm: &mut Assembler<'_>, operand: &Operand, field: Field) {
 
 /// Writes the bytes up to the opcode, which can contain a bit or restart number.
 fn write_opcode(asm: &mut Assembler<'_>, form: &Form, operands: &[Operand; 2], bytes: &[u8]) {
-    let mut site = asm.code.write(bytes);
-    site.at += bytes.len() as u32 - 1;
+    let mut pos = asm.code.write(bytes);
+    pos.at += bytes.len() as u32 - 1;
     if matches!(form.slots[0], Slot::Bit | Slot::Restart)
         && let Some(value) = operands[0].value
     {
-        asm.set_field(site, Field::Bits, value, operands[0].span);
+        asm.set_field(pos, Field::Bits, value, operands[0].span);
     }
 }
 

@@ -2,13 +2,12 @@
 
 use std::ops::Range;
 
-use super::super::control::{ListedMacros, ListingControl, ListingDirective};
-use super::super::rows::{ListingOptions, apply};
+use super::super::options::{ListedMacros, ListingControl, ListingDirective, ListingOptions};
 use super::super::statement::{Listing, ListingLine, RowBreak};
 use super::marks::Marks;
 use super::page::Pages;
-use super::row::PrintedRow;
-use super::{code, symbols};
+use super::row::{PrintedRow, code_columns};
+use super::symbols;
 use crate::module::{Module, RelocValue, SourceOrderModule};
 use crate::source::{Origin, Source, SourceMap};
 
@@ -50,7 +49,7 @@ pub(super) struct Echo<'a> {
 
 /// A statement of the source, and where its text ends.
 struct EchoedStatement<'l> {
-    line: ListingLine<'l>,
+    line: &'l ListingLine,
     /// The end of the statement's own text. The text of a block or macro follows.
     end: u32,
     /// The end of the range in which diagnostics about the statement begin.
@@ -104,11 +103,11 @@ impl<'a> Echo<'a> {
                 module = line.module;
                 self.begin_module(module);
             }
-            self.enter(&line);
+            self.enter(line);
             while let Some((_, control)) = controls.next_if(|(place, _)| *place as usize <= at) {
                 self.control(control);
             }
-            let mut statement = self.echoed_statement(line, lines.peek().map(|(_, next)| next));
+            let mut statement = self.echoed_statement(line, lines.peek().map(|(_, next)| *next));
             while let Some(found) = breaks.next_if(|found| found.statement as usize <= at) {
                 statement.breaks.push(*found);
             }
@@ -147,7 +146,7 @@ impl<'a> Echo<'a> {
 
     /// Moves to the start of a statement: leaves texts that have ended, enters the statement's
     /// text, and prints what is in between.
-    fn enter(&mut self, line: &ListingLine<'_>) {
+    fn enter(&mut self, line: &ListingLine) {
         let source = self.sources.source_at(line.span.start);
         while self.open.last().is_some_and(|top| top.source.base != source.base) {
             let is_below = self.open.iter().any(|open| open.source.base == source.base);
@@ -272,8 +271,8 @@ impl<'a> Echo<'a> {
     /// Returns the statement with the end of its own text.
     fn echoed_statement<'l>(
         &self,
-        line: ListingLine<'l>,
-        next: Option<&ListingLine<'_>>,
+        line: &'l ListingLine,
+        next: Option<&ListingLine>,
     ) -> EchoedStatement<'l> {
         let span = line.span;
         let mut end = span.end;
@@ -324,7 +323,7 @@ impl<'a> Echo<'a> {
     /// Prints a statement with its question marks. Its code goes to the row on which it ends, but
     /// the bytes of a text go to the rows of its lines.
     fn echo_statement(&mut self, statement: &EchoedStatement<'_>) {
-        let line = &statement.line;
+        let line = statement.line;
         self.shown_rest = statement.rest;
         let last = if statement.calls { statement.end } else { self.text_end(statement.end) };
         let mut breaks = statement.breaks.iter().peekable();
@@ -361,7 +360,7 @@ impl<'a> Echo<'a> {
     }
 
     /// Ends a row of code within a statement. Returns the first byte of the next row.
-    fn row_break(&mut self, found: &RowBreak, line: &ListingLine<'_>, from: usize) -> usize {
+    fn row_break(&mut self, found: &RowBreak, line: &ListingLine, from: usize) -> usize {
         if found.is_full && !self.options.image {
             return from;
         }
@@ -377,13 +376,13 @@ impl<'a> Echo<'a> {
     }
 
     /// Gives the current row some bytes of a statement.
-    fn put_code(&mut self, line: &ListingLine<'_>, bytes: Range<usize>) {
+    fn put_code(&mut self, line: &ListingLine, bytes: Range<usize>) {
         let number = line.address.number.wrapping_add(bytes.start as u16);
         let address = RelocValue { number, ..line.address };
         let start = self.assembled(line.module).filter(|_| line.start).map(|module| module.start);
         let label = line.labelled.then_some(address);
         let place = (!bytes.is_empty()).then_some(address);
-        let code = code::row(line, bytes, &self.options);
+        let code = code_columns(line, bytes, &self.options);
         self.row.take_code(label.or(start).or(line.value).or(place), code);
     }
 
@@ -393,16 +392,16 @@ impl<'a> Echo<'a> {
 
     fn control(&mut self, control: &ListingControl) {
         match control {
-            ListingControl::Title(text) => self.pages.set_title(text),
+            ListingControl::Title(text) => self.pages.title.clone_from(text),
             ListingControl::Ident(text) => self.pages.set_ident(text),
-            ListingControl::Subtitle(text) => self.pages.set_subtitle(text),
+            ListingControl::Subtitle(text) => self.pages.subtitle.clone_from(text),
             ListingControl::Linkage(on) => {
                 self.linkage = *on;
-                self.pages.set_named(*on);
+                self.pages.named = *on;
             }
             ListingControl::Directive(ListingDirective::Page) => self.row.ends_page = true,
             ListingControl::Directive(directive) => {
-                apply(*directive, &mut self.options, &mut self.saved)
+                self.options.apply(*directive, &mut self.saved);
             }
         }
     }

@@ -15,14 +15,15 @@ const NAME_LENGTH: usize = 6;
 const UNNAMED: &str = ".MAIN.";
 
 /// The pages so far, and the heading of the next one.
+#[derive(Default)]
 pub(super) struct Pages {
     text: String,
     program: String,
     ident: String,
-    title: String,
-    subtitle: String,
+    pub(super) title: String,
+    pub(super) subtitle: String,
     /// Whether the module's name precedes the title: not after `.XLINK`.
-    named: bool,
+    pub(super) named: bool,
     number: usize,
     /// Rows on the current page. The heading comes with the first row, after a title before it.
     used: Option<usize>,
@@ -30,18 +31,7 @@ pub(super) struct Pages {
 
 impl Pages {
     pub(super) fn new(program: &str, first: usize) -> Self {
-        let text = String::new();
-        let program = program.to_owned();
-        Self {
-            text,
-            program,
-            ident: String::new(),
-            title: String::new(),
-            subtitle: String::new(),
-            named: true,
-            number: first,
-            used: None,
-        }
+        Self { program: program.to_owned(), named: true, number: first, ..Self::default() }
     }
 
     /// Begins a module. Its name is known from the first pass; titles are not.
@@ -55,18 +45,6 @@ impl Pages {
 
     pub(super) fn set_ident(&mut self, ident: &str) {
         self.ident = ident.chars().take(NAME_LENGTH).collect();
-    }
-
-    pub(super) fn set_title(&mut self, title: &str) {
-        self.title = title.into();
-    }
-
-    pub(super) fn set_subtitle(&mut self, subtitle: &str) {
-        self.subtitle = subtitle.into();
-    }
-
-    pub(super) fn set_named(&mut self, named: bool) {
-        self.named = named;
     }
 
     pub(super) fn row(&mut self, row: &str) {

@@ -1,7 +1,10 @@
-//! A row while the text is read, and the lines printed for it.
+//! A row while the text is read, its code columns, and the lines printed for it.
 
-use super::super::rows::push_word;
-use super::reloc_mark::reloc_mark;
+use std::ops::Range;
+
+use super::super::options::ListingOptions;
+use super::super::statement::{BYTES_A_ROW, ListingLine, WORDS_A_ROW};
+use crate::isa::{Slot, decode};
 use crate::module::RelocValue;
 
 /// The columns of address, code and marker, and the width of a row.
@@ -86,10 +89,7 @@ impl PrintedRow {
         let mut left: Vec<char> = self.letters.clone();
         left.resize(ADDRESS, ' ');
         if let Some(RelocValue { number, base }) = self.address {
-            let mut shown = String::new();
-            push_word(&mut shown, number);
-            left.extend(shown.chars());
-            left.extend(reloc_mark(base).chars());
+            left.extend(format!("{number:04X}{}", reloc_mark(base)).chars());
         }
         left.resize(CODE, ' ');
         left.extend(self.code.iter().flat_map(|code| code.chars()));
@@ -111,4 +111,57 @@ fn push(lines: &mut Vec<Vec<char>>, letter: char) {
     if end >= WIDTH {
         lines.push(vec![' '; SOURCE]);
     }
+}
+
+/// Returns the relocation mark after a value.
+pub(super) fn reloc_mark(base: u32) -> String {
+    match base {
+        0 => String::new(),
+        1 => "'".into(),
+        2 => "*".into(),
+        other => format!(":{other:02X}"),
+    }
+}
+
+/// Formats the code of a row, which begins with some bytes of a statement.
+pub(super) fn code_columns(
+    line: &ListingLine,
+    bytes: Range<usize>,
+    options: &ListingOptions,
+) -> Option<String> {
+    let shown = &line.bytes[bytes.clone()];
+    if shown.is_empty() {
+        return None;
+    }
+    if line.words {
+        let firsts = bytes.step_by(2).take(WORDS_A_ROW as usize);
+        let words: Vec<String> = firsts.map(|at| word(line, at, options)).collect();
+        return Some(words.join(gap(options)));
+    }
+    let has_word = || decode(shown).is_some_and(|found| found.form.slots.contains(&Slot::Word));
+    if line.clocks.is_some() && shown.len() > 2 && has_word() {
+        let opcode = shown.len() - 2;
+        let word = word(line, opcode, options);
+        return Some(digits(&shown[..opcode]) + gap(options) + word.trim_end());
+    }
+    Some(digits(&shown[..shown.len().min(BYTES_A_ROW as usize)]))
+}
+
+/// Returns what precedes a word, other than the first of a row.
+fn gap(options: &ListingOptions) -> &'static str {
+    if options.low_first { "" } else { " " }
+}
+
+/// Formats a word and its relocation mark, padded to the width of the longest mark.
+fn word(line: &ListingLine, at: usize, options: &ListingOptions) -> String {
+    let bytes = [line.bytes[at], line.bytes[at + 1]];
+    let number =
+        if options.low_first { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) };
+    let reloc = line.relocs.iter().find(|reloc| reloc.at as usize == at);
+    let mark = reloc.map_or(String::new(), |reloc| reloc_mark(reloc.base));
+    format!("{number:04X}{mark:<3}")
+}
+
+fn digits(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02X}")).collect()
 }

@@ -1,7 +1,7 @@
 //! The symbol table at the end of a module.
 
 use super::page::Pages;
-use super::reloc_mark::reloc_mark;
+use super::row::reloc_mark;
 use crate::module::{RelocValue, SourceOrderModule, TableSymbol};
 use crate::syntax::lex::RADIX40;
 
@@ -18,7 +18,7 @@ pub(super) fn print(module: &SourceOrderModule, linkage: bool, pages: &mut Pages
     }
     symbols.sort_by_key(|symbol| radix40_order(&symbol.name));
     pages.end();
-    pages.set_subtitle("+++++ SYMBOL TABLE +++++");
+    pages.subtitle = "+++++ SYMBOL TABLE +++++".into();
     for chunk in symbols.chunks(A_ROW) {
         let mut row: String = chunk.iter().map(|symbol| entry(symbol) + GAP).collect();
         if chunk.len() == A_ROW {

@@ -3,13 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::base::{FIRST_EXTERNAL, section_of};
 use super::error::TdlProblem;
 use super::record::{Entry, Name, Record, text};
 use super::stream::{Item, items};
 use crate::module::{
-    Base, Binding, Lines, Module, Reloc, RelocKind, Section, SectionKind, SectionRun, Symbol,
-    SymbolValue, Target,
+    Base, Binding, FIRST_EXTERNAL, Lines, Module, Overlay, Reloc, RelocKind, Section, SectionKind,
+    Symbol, SymbolValue, Target,
 };
 
 type TdlResult<T = ()> = Result<T, TdlProblem>;
@@ -38,12 +37,12 @@ struct OpenModule {
     sections: BTreeMap<SectionKind, Content>,
 }
 
-/// The contents of a section so far. Later code overwrites earlier code.
+/// The contents of a section so far.
 #[derive(Default)]
 struct Content {
     size: u32,
-    bytes: BTreeMap<u16, u8>,
-    relocs: BTreeMap<u16, Reloc>,
+    code: Option<Overlay>,
+    relocs: Vec<(u32, Reloc)>,
 }
 
 impl<'n> ModuleBuilder<'n> {
@@ -56,10 +55,12 @@ impl<'n> ModuleBuilder<'n> {
             return self.add_symbols(&entries);
         }
         self.closed = None;
-        if let Record::End { address, base } = record {
-            return self.end(address, base);
+        match record {
+            Record::Code { is_hex: false, address, base, bytes } if bytes.is_empty() => {
+                self.end(address, base)
+            }
+            record => self.open.take(record),
         }
-        self.open.take(record)
     }
 
     pub(super) fn finish(self) -> TdlResult<Vec<Module>> {
@@ -115,9 +116,9 @@ impl OpenModule {
             }
             Record::Bases(entries) => entries.iter().try_for_each(|entry| self.declare(entry))?,
             Record::Exports(entries) => entries.iter().try_for_each(|entry| self.export(entry))?,
-            Record::Code { address, base, stream } => self.code(address, base, &stream)?,
-            Record::Hex { .. } | Record::HexEnd { .. } => return Err(TdlProblem::Hex),
-            Record::Symbols(_) | Record::End { .. } => {} // the builder's
+            Record::Code { is_hex: true, .. } => return Err(TdlProblem::Hex),
+            Record::Code { address, base, bytes, .. } => self.code(address, base, &bytes)?,
+            Record::Symbols(_) => {} // the builder's
         }
         Ok(())
     }
@@ -125,7 +126,7 @@ impl OpenModule {
     /// Sets the size of a section, or declares an external: a shared area if it has a size.
     fn declare(&mut self, entry: &Entry) -> TdlResult {
         let size = entry.value;
-        match section_of(entry.base) {
+        match SectionKind::from_base(entry.base.into()) {
             Some(SectionKind::Absolute) => return Err(TdlProblem::Base(entry.base)),
             Some(kind) => {
                 let content = self.sections.entry(kind).or_default();
@@ -176,34 +177,37 @@ impl OpenModule {
         // `.PROG.`.
         let unlinked = own == Base::Absolute && !self.linkage;
         let own = if unlinked { Base::Section(SectionKind::Prog) } else { own };
-        let mut at = u32::from(address);
+        let mut bytes = Vec::new();
+        let mut relocs = Vec::new();
         for item in items(stream)? {
-            let field = self.field(item, own)?;
-            at = self.sections.entry(kind).or_default().write(at, &field)?;
+            let offset = u32::from(address) + bytes.len() as u32;
+            let (kind, base, value) = match item {
+                Item::Byte(byte) => (RelocKind::Low, Base::Absolute, byte.into()),
+                Item::Word(value) => (RelocKind::Word, own, value),
+                Item::Based { base, value } => (RelocKind::Word, self.base(base)?, value),
+                // The file does not contain whether such a byte is signed. Its low 8 bits are right
+                // in any case.
+                Item::BasedByte { base, value } => (RelocKind::Low, self.base(base)?, value.into()),
+            };
+            let is_fixed = base == Base::Absolute;
+            let field = if is_fixed { value.to_le_bytes() } else { [0; 2] };
+            bytes.extend_from_slice(&field[..kind.size()]);
+            if u32::from(address) + bytes.len() as u32 > 0x1_0000 {
+                return Err(TdlProblem::Long);
+            }
+            let target = Target { base, addend: value.into() };
+            relocs.extend((!is_fixed).then_some(Reloc { offset: offset as u16, kind, target }));
         }
+        let content = self.sections.entry(kind).or_default();
+        content.size = content.size.max(u32::from(address) + bytes.len() as u32);
+        let code = content.code.get_or_insert_with(Overlay::new);
+        let owner = code.write(address, &bytes);
+        content.relocs.extend(relocs.into_iter().map(|reloc| (owner, reloc)));
         Ok(())
     }
 
-    /// Returns the field that an item of the stream stores in its section.
-    fn field(&self, item: Item, own: Base) -> TdlResult<Field> {
-        let (kind, base, value) = match item {
-            Item::Byte(byte) => return Ok(Field { bytes: [byte, 0], count: 1, moves: None }),
-            Item::Word(value) => (RelocKind::Word, own, value),
-            Item::Based { base, value } => (RelocKind::Word, self.base(base)?, value),
-            // The file does not contain whether such a byte is signed. Its low 8 bits are right in
-            // any case.
-            Item::BasedByte { base, value } => (RelocKind::Low, self.base(base)?, value.into()),
-        };
-        let count = if kind == RelocKind::Word { 2 } else { 1 };
-        let target = Target { base, addend: value.into() };
-        Ok(match base {
-            Base::Absolute => Field { bytes: value.to_le_bytes(), count, moves: None },
-            _ => Field { bytes: [0; 2], count, moves: Some((kind, target)) },
-        })
-    }
-
     fn base(&self, base: u8) -> TdlResult<Base> {
-        match section_of(base) {
+        match SectionKind::from_base(base.into()) {
             Some(SectionKind::Absolute) => Ok(Base::Absolute),
             Some(kind) => Ok(Base::Section(kind)),
             None => {
@@ -230,7 +234,10 @@ impl OpenModule {
             }
         }
         let start = Target { base, addend: address.into() };
-        let sections = self.sections.into_iter().map(|(kind, content)| content.section(kind));
+        let sections = self.sections.into_iter().map(|(kind, Content { size, code, relocs })| {
+            let (runs, relocs) = code.map(|code| code.finish(relocs)).unwrap_or_default();
+            Section { kind, size, runs, relocs }
+        });
         let module = Module {
             name: self.name.filter(|name| !name.is_empty()).unwrap_or(default_name.to_owned()),
             sections: sections.filter(|section| section.size > 0).collect(),
@@ -243,64 +250,13 @@ impl OpenModule {
     }
 }
 
-/// One or two bytes, absolute or relocated.
-struct Field {
-    bytes: [u8; 2],
-    count: u16,
-    moves: Option<(RelocKind, Target)>,
-}
-
-impl Content {
-    /// Writes a field and returns the address of the next one.
-    fn write(&mut self, at: u32, field: &Field) -> TdlResult<u32> {
-        let end = at + u32::from(field.count);
-        if end > 0x1_0000 {
-            return Err(TdlProblem::Long);
-        }
-        let offset = at as u16;
-        self.forget_fields(offset, field.count.into());
-        self.bytes.extend((offset..=u16::MAX).zip(field.bytes).take(field.count.into()));
-        self.size = self.size.max(end);
-        let reloc = field.moves.map(|(kind, target)| (offset, Reloc { offset, kind, target }));
-        self.relocs.extend(reloc);
-        Ok(end)
-    }
-
-    /// Removes the relocations of bytes that are overwritten.
-    fn forget_fields(&mut self, offset: u16, count: usize) {
-        if offset > 0
-            && self.relocs.get(&(offset - 1)).is_some_and(|one| one.kind == RelocKind::Word)
-        {
-            self.relocs.remove(&(offset - 1));
-        }
-        for at in (offset..=u16::MAX).take(count) {
-            self.relocs.remove(&at);
-        }
-    }
-
-    fn section(self, kind: SectionKind) -> Section {
-        let mut runs: Vec<SectionRun> = Vec::new();
-        for (offset, byte) in self.bytes {
-            match runs.last_mut() {
-                Some(last)
-                    if usize::from(last.offset) + last.bytes.len() == usize::from(offset) =>
-                {
-                    last.bytes.push(byte);
-                }
-                _ => runs.push(SectionRun { offset, bytes: vec![byte] }),
-            }
-        }
-        Section { kind, size: self.size, runs, relocs: self.relocs.into_values().collect() }
-    }
-}
-
 fn required(name: Name) -> TdlResult<String> {
     let name = text(name);
     if name.is_empty() { Err(TdlProblem::NoName) } else { Ok(name) }
 }
 
 fn value(entry: &Entry) -> TdlResult<SymbolValue> {
-    match section_of(entry.base) {
+    match SectionKind::from_base(entry.base.into()) {
         Some(SectionKind::Absolute) => Ok(SymbolValue::Absolute(entry.value)),
         Some(kind) => Ok(SymbolValue::InSection(kind, entry.value)),
         None => Err(TdlProblem::InShared(text(entry.name))),

@@ -1,9 +1,8 @@
 //! Sorts modules that were read from other objects into an order that TDL records can express.
 
-use super::base::{FIRST_EXTERNAL, base_of};
 use super::error::{TdlWriteError, WriteResult};
 use crate::module::{
-    Base, Binding, CodeChunk, Module, Reloc, RelocKind, RelocValue, Section, SectionRun,
+    Base, Binding, CodeChunk, FIRST_EXTERNAL, Module, Reloc, RelocKind, RelocValue, Section,
     SourceOrderModule, Symbol, SymbolValue, TableSymbol, Target,
 };
 
@@ -62,10 +61,10 @@ impl Order<'_> {
 
     fn section(&mut self, section: &Section) -> WriteResult {
         self.check_fields(section)?;
-        let base = base_of(section.kind);
+        let base = section.kind.base();
         self.made.sizes[usize::from(base)] = section.size;
         for run in &section.runs {
-            let end = end_of(run);
+            let end = run.end();
             let within =
                 |reloc: &&Reloc| (u32::from(run.offset)..end).contains(&u32::from(reloc.offset));
             let word =
@@ -90,7 +89,7 @@ impl Order<'_> {
                 return Err(TdlWriteError::Byte { module: module(), at: at(), target });
             }
             let run = section.runs.partition_point(|run| run.offset <= reloc.offset).checked_sub(1);
-            let within = run.is_some_and(|run| end <= end_of(&section.runs[run]));
+            let within = run.is_some_and(|run| end <= section.runs[run].end());
             if first < free || !within {
                 return Err(TdlWriteError::Outside { module: module(), at: at() });
             }
@@ -104,13 +103,13 @@ impl Order<'_> {
         let addend = target.addend as u16;
         match target.base {
             Base::Absolute => RelocValue { number: addend, base: 0 },
-            Base::Section(kind) => RelocValue { number: addend, base: base_of(kind).into() },
+            Base::Section(kind) => RelocValue { number: addend, base: kind.base().into() },
             Base::Symbol(index) => match self.module.symbols[index].value {
                 SymbolValue::Absolute(value) => {
                     RelocValue { number: value.wrapping_add(addend), base: 0 }
                 }
                 SymbolValue::InSection(kind, at) => {
-                    RelocValue { number: at.wrapping_add(addend), base: base_of(kind).into() }
+                    RelocValue { number: at.wrapping_add(addend), base: kind.base().into() }
                 }
                 SymbolValue::Undefined | SymbolValue::Common { .. } => {
                     RelocValue { number: addend, base: self.bases[index].unwrap_or_default() }
@@ -138,11 +137,6 @@ impl Order<'_> {
         let (distance, label) = labels.min().unwrap_or((offset, section.kind.tdl_name()));
         format!("at {label}+{distance}")
     }
-}
-
-/// Returns the address after the last byte of a run.
-fn end_of(run: &SectionRun) -> u32 {
-    u32::from(run.offset) + run.bytes.len() as u32
 }
 
 fn is_external(symbol: &Symbol) -> bool {

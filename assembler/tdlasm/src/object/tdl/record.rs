@@ -38,14 +38,9 @@ pub(super) enum Record {
     Exports(Vec<Entry>),
     /// `&`
     Symbols(Vec<Entry>),
-    /// `;` with the bytes of a control and data stream.
-    Code { address: u16, base: u8, stream: Vec<u8> },
-    /// `;` with a count of 0: the start address.
-    End { address: u16, base: u8 },
-    /// `:`, Intel HEX with the base as record type: plain bytes.
-    Hex { address: u16, base: u8, bytes: Vec<u8> },
-    /// `:` with a count of 0: the start address.
-    HexEnd { address: u16, base: u8 },
+    /// `;` with the bytes of a control and data stream, or `:`, Intel HEX with the base as record
+    /// type, with plain bytes. Without bytes it ends the module and has its start address.
+    Code { is_hex: bool, address: u16, base: u8, bytes: Vec<u8> },
 }
 
 pub(super) fn text(name: Name) -> String {
@@ -87,8 +82,7 @@ impl<'d> Input<'d> {
             b'\\' => Some(Record::Bases(self.list(Self::entry)?)),
             b'#' => Some(Record::Exports(self.list(Self::entry)?)),
             b'&' => Some(Record::Symbols(self.list(Self::entry)?)),
-            b';' => Some(self.code()?),
-            b':' => Some(self.hex()?),
+            b';' | b':' => Some(self.code(kind == b':')?),
             other => return Err(TdlProblem::Kind(other)),
         };
         let expected = self.sum.wrapping_neg();
@@ -104,23 +98,11 @@ impl<'d> Input<'d> {
         self.characters().map(|_| ())
     }
 
-    fn code(&mut self) -> Read<Record> {
+    fn code(&mut self, is_hex: bool) -> Read<Record> {
         let count = self.byte()?;
-        let address = self.word()?;
-        let base = self.byte()?;
-        if count == 0 {
-            return Ok(Record::End { address, base });
-        }
-        let stream = (0..count).map(|_| self.byte()).collect::<Read<_>>()?;
-        Ok(Record::Code { address, base, stream })
-    }
-
-    fn hex(&mut self) -> Read<Record> {
-        Ok(match self.code()? {
-            Record::Code { address, base, stream } => Record::Hex { address, base, bytes: stream },
-            Record::End { address, base } => Record::HexEnd { address, base },
-            other => other,
-        })
+        let (address, base) = (self.word()?, self.byte()?);
+        let bytes = (0..count).map(|_| self.byte()).collect::<Read<_>>()?;
+        Ok(Record::Code { is_hex, address, base, bytes })
     }
 
     fn list<T>(&mut self, one: impl Fn(&mut Self) -> Read<T>) -> Read<Vec<T>> {
@@ -205,15 +187,11 @@ impl Output {
             Record::Bases(entries) => self.begin(b'\\').entries(entries),
             Record::Exports(entries) => self.begin(b'#').entries(entries),
             Record::Symbols(entries) => self.begin(b'&').entries(entries),
-            Record::Code { address, base, stream } => {
-                self.begin(b';').place_and_bytes(*address, *base, stream);
-            }
-            Record::End { address, base } => self.begin(b';').place_and_bytes(*address, *base, &[]),
-            Record::Hex { address, base, bytes } => {
-                self.begin(b':').place_and_bytes(*address, *base, bytes);
-            }
-            Record::HexEnd { address, base } => {
-                self.begin(b':').place_and_bytes(*address, *base, &[]);
+            Record::Code { is_hex, address, base, bytes } => {
+                self.begin(if *is_hex { b':' } else { b';' }).count(bytes.len());
+                self.word(*address);
+                self.byte(*base);
+                bytes.iter().for_each(|byte| self.byte(*byte));
             }
         }
         self.byte(self.sum.wrapping_neg());
@@ -226,13 +204,6 @@ impl Output {
         self.bytes.push(kind);
         self.sum = 0;
         self
-    }
-
-    fn place_and_bytes(&mut self, address: u16, base: u8, bytes: &[u8]) {
-        self.count(bytes.len());
-        self.word(address);
-        self.byte(base);
-        bytes.iter().for_each(|byte| self.byte(*byte));
     }
 
     fn entries(&mut self, entries: &[Entry]) {

@@ -19,9 +19,10 @@ pub(super) enum Item {
     BasedByte { base: u8, value: u8 },
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Stream {
     bytes: Vec<u8>,
+    has_control_bytes: bool,
     /// The index of the last control byte.
     control: usize,
     /// The number of control bits used.
@@ -29,6 +30,11 @@ pub(super) struct Stream {
 }
 
 impl Stream {
+    /// Creates a stream, or one of the data bytes alone for Intel HEX.
+    pub(super) fn new(has_control_bytes: bool) -> Self {
+        Self { bytes: Vec::new(), has_control_bytes, control: 0, used: 0 }
+    }
+
     pub(super) fn push_byte(&mut self, byte: u8) {
         self.put(0, byte);
     }
@@ -48,16 +54,18 @@ impl Stream {
     }
 
     pub(super) fn take(&mut self) -> Vec<u8> {
-        std::mem::take(self).bytes
+        std::mem::take(&mut self.bytes)
     }
 
     fn put(&mut self, bit: u8, byte: u8) {
-        if self.bytes.is_empty() || self.used == 8 {
-            (self.control, self.used) = (self.bytes.len(), 0);
-            self.bytes.push(0);
+        if self.has_control_bytes {
+            if self.bytes.is_empty() || self.used == 8 {
+                (self.control, self.used) = (self.bytes.len(), 0);
+                self.bytes.push(0);
+            }
+            self.bytes[self.control] |= bit << (7 - self.used);
+            self.used += 1;
         }
-        self.bytes[self.control] |= bit << (7 - self.used);
-        self.used += 1;
         self.bytes.push(byte);
     }
 }

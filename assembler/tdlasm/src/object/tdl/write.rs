@@ -2,21 +2,19 @@
 
 use std::borrow::Cow;
 
-use super::base::{FIRST_EXTERNAL, base_of};
 use super::error::{TdlWriteError, WriteResult};
 use super::order::by_address;
 use super::record::{Encoding, Entry, Name, Output, Record};
 use super::stream::Stream;
 use crate::module::{
-    CodeChunk, Module, ObjectForm, RelocValue, SectionKind, SourceOrderModule, TableSymbol,
+    CodeChunk, FIRST_EXTERNAL, Module, ObjectForm, RelocValue, SectionKind, SourceOrderModule,
+    TableSymbol,
 };
 use crate::syntax::lex::is_symbol;
 
 /// The most names of an `@` record, and entries of the other lists, as written by ZASM 2.21.
 const NAMES: usize = 8;
 const ENTRIES: usize = 4;
-/// The size at which a record of Intel HEX is closed. A word at its end can exceed it.
-const HEX_FULL: usize = 0x18;
 /// The maximum number of bases, whose numbers are bytes.
 const MAX_BASES: usize = 0x100;
 /// The CP/M end-of-file mark, and the size of a CP/M disk record.
@@ -118,21 +116,9 @@ impl<'m> Writer<'m> {
         if self.form.linkage {
             self.linkage(output)?;
         }
-        for chunk in &self.order.code {
-            if self.form.hex {
-                hex_code(chunk, output);
-            } else {
-                self.code(chunk, output);
-            }
-        }
+        self.order.code.iter().for_each(|chunk| self.code(chunk, output));
         let RelocValue { number: address, base } = self.order.start;
-        let base = number_of(base);
-        let end = if self.form.hex {
-            Record::HexEnd { address, base }
-        } else {
-            Record::End { address, base }
-        };
-        output.record(&end);
+        self.code_record(address, number_of(base), Vec::new(), output);
         if self.form.symbols {
             let mut entries = self.section_entries()?;
             entries.extend(self.entries(|_| true)?);
@@ -177,14 +163,14 @@ impl<'m> Writer<'m> {
             .into_iter()
             .map(|kind| {
                 let name = padded(kind.tdl_name().as_bytes());
-                Ok(Entry { name, base: base_of(kind), value: self.size(kind)? })
+                Ok(Entry { name, base: kind.base(), value: self.size(kind)? })
             })
             .collect()
     }
 
     /// Returns the size as a word; a full section's needs one bit more, which its last byte gives.
     fn size(&self, kind: SectionKind) -> WriteResult<u16> {
-        let base = u32::from(base_of(kind));
+        let base = u32::from(kind.base());
         let size = self.order.size(base);
         let chunks = self.order.code.iter().filter(|chunk| chunk.start.base == base);
         let end =
@@ -225,10 +211,16 @@ impl<'m> Writer<'m> {
         Err(TdlWriteError::Name { module, symbol: format!("{}{place}", symbol.name) })
     }
 
+    fn code_record(&self, address: u16, base: u8, bytes: Vec<u8>, output: &mut Output) {
+        output.record(&Record::Code { is_hex: self.form.hex, address, base, bytes });
+    }
+
+    /// Writes a chunk. In Intel HEX these are the data bytes of a `;` record without its control
+    /// bytes, so that, as in ZASM, a word of another base consists of its number and the value.
     fn code(&self, chunk: &CodeChunk, output: &mut Output) {
         let base = number_of(chunk.start.base);
         let mut words = chunk.words.iter().peekable();
-        let mut stream = Stream::default();
+        let mut stream = Stream::new(!self.form.hex);
         let mut address = chunk.start.number;
         let mut at = 0;
         while let Some(byte) = chunk.bytes.get(at) {
@@ -243,50 +235,23 @@ impl<'m> Writer<'m> {
                 }
             }
             if stream.is_full() || at >= chunk.bytes.len() {
-                output.record(&Record::Code { address, base, stream: stream.take() });
+                self.code_record(address, base, stream.take(), output);
                 address = address_after(chunk, at);
             }
         }
     }
 
     fn push_word(&self, value: RelocValue, own: u8, stream: &mut Stream) {
-        let prog = base_of(SectionKind::Prog);
         let base = number_of(value.base);
         // Without linkage records a relocated word at an absolute address is relative to `.PROG.`
         // by default.
-        let is_own = base == own || (own == 0 && base == prog && !self.form.linkage);
+        let is_default = own == 0 && base == SectionKind::Prog.base() && !self.form.linkage;
         match base {
             0 => value.number.to_le_bytes().into_iter().for_each(|byte| stream.push_byte(byte)),
-            _ if is_own => stream.push_word(None, value.number),
+            _ if base == own || (is_default && !self.form.hex) => {
+                stream.push_word(None, value.number);
+            }
             _ => stream.push_word(Some(base), value.number),
-        }
-    }
-}
-
-/// Writes a chunk as Intel HEX: the data bytes of a `;` record without its control bytes, so that,
-/// as in ZASM, a word of another base consists of its number and the value.
-fn hex_code(chunk: &CodeChunk, output: &mut Output) {
-    let base = number_of(chunk.start.base);
-    let mut words = chunk.words.iter().peekable();
-    let mut bytes = Vec::with_capacity(HEX_FULL + 2);
-    let mut address = chunk.start.number;
-    let mut at = 0;
-    while let Some(byte) = chunk.bytes.get(at) {
-        match words.next_if(|(place, _)| *place as usize == at) {
-            Some((_, value)) => {
-                let is_plain = value.base == 0 || value.base == chunk.start.base;
-                bytes.extend((!is_plain).then(|| number_of(value.base)));
-                bytes.extend(value.number.to_le_bytes());
-                at += 2;
-            }
-            None => {
-                bytes.push(*byte);
-                at += 1;
-            }
-        }
-        if bytes.len() >= HEX_FULL || at >= chunk.bytes.len() {
-            output.record(&Record::Hex { address, base, bytes: std::mem::take(&mut bytes) });
-            address = address_after(chunk, at);
         }
     }
 }

@@ -79,10 +79,10 @@ impl CoverageWorkload {
     fn add(&mut self, mut session: MeasuredBoard) {
         // The flash commands run from RAM, to which the monitor copies them.
         let symbols = &session.machine.monitor.program.symbols;
-        let in_module = |name| {
-            symbols.iter().find(|symbol| symbol.module == Some("FLCMD") && symbol.name == name)
+        let label = |name: &str| {
+            let mut own = symbols.iter().filter(|one| one.module.as_deref() == Some("FLCMD"));
+            own.find(|symbol| symbol.name == name).map(|symbol| symbol.value)
         };
-        let label = |name| in_module(name).map(|symbol| symbol.value);
         if let (Some(from), Some(to), Some(size)) = (label("CODE"), label("HERE"), label("LENGTH"))
         {
             session.meter.credit_copy(from, to, size);
