@@ -7,13 +7,13 @@ use board_debugger::commands::{CommandOutcome, Pane, execute};
 use board_debugger::profiling::{StepCounter, line_times};
 use board_debugger::{
     BoundExpression, Breakpoint, Debugger, ExecCommand, HaltReason, Machine, REGISTER_PAIRS,
-    describe_halt, disassemble_at, flag_letters, register_value, run_to_exchange,
-    xchng_register_roles,
+    describe_halt, disassemble_at, flag_letters, register_value,
 };
 use firmware::ProgramKind;
 use firmware_wire::Request;
 use rcflash_transport::time::{Duration, Instant};
 use sargon_corpus::encode;
+use sargon_debugging::{EvaluatorMachine, run_to_exchange, xchng_register_roles};
 use sargon_reference::parse_fen;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -77,12 +77,11 @@ pub(crate) struct PageDebugSession {
 pub(crate) type SharedSession = Rc<RefCell<PageDebugSession>>;
 
 /// Builds the programs and powers up a board on which the application waits.
-fn machine(evaluator: &EvaluatorSources) -> Result<Machine, PageError> {
+fn machine(evaluator: &EvaluatorSources) -> Result<EvaluatorMachine, PageError> {
     let profile = profile(None)?;
     let programs = evaluator.programs(&profile, ProgramKind::Application)?;
-    let mut machine = Machine::from_images(&profile, programs.monitor, programs.application);
-    machine.start_application();
-    Ok(machine)
+    let machine = Machine::with_monitor(&profile, programs.monitor);
+    Ok(EvaluatorMachine::start(machine, programs.application))
 }
 
 impl PageDebugSession {
@@ -103,7 +102,7 @@ impl PageDebugSession {
         machine.send(&Request::Position { squares: encode::squares(&position) });
         let mut code = machine.code();
         set_texts(&mut code, &evaluator.files);
-        let debugger = Debugger::new(machine.board, code);
+        let debugger = machine.into_debugger(code);
         let until = Instant::now() + MAX_EXEC_TIME;
         let session = run_to_exchange(debugger, square, DEFAULT_TIME_LIMIT_SECONDS, &mut |_| {
             Instant::now() > until

@@ -10,7 +10,7 @@ use super::debugger::{Debugger, ShouldStop};
 use super::exec::{ExecCommand, HaltReason};
 use super::{location, render};
 
-pub use print::format_value;
+pub use print::{format_value, short_value};
 
 pub use change::unescape;
 pub(super) use change::{set, set_register_or_flag};
@@ -66,10 +66,8 @@ pub enum Pane {
     Registers,
     /// The open calls.
     Calls,
-    /// The attackers array and the registers by the article's names.
-    Attackers,
-    /// The position that the evaluator examines.
-    Position,
+    /// A pane that the program has added, by its name.
+    Custom(String),
     /// The breakpoints, the watchpoints and the expressions shown at each halt.
     Stops,
     /// The expressions shown at each halt, with their values.
@@ -86,8 +84,7 @@ impl Pane {
         let name = match self {
             Self::Memory(at) => return Some(format!("memory {at:04X}H")),
             Self::Calls => "calls",
-            Self::Attackers => "attackers",
-            Self::Position => "position",
+            Self::Custom(name) => name,
             Self::Stops => "stops",
             Self::Displays => "display",
             Self::Console => "console",
@@ -104,12 +101,13 @@ impl Pane {
             Self::Memory(at) => render::memory(debugger, *at, rows, render::ROW),
             Self::Registers => render::registers(debugger),
             Self::Calls => render::calls(debugger),
-            Self::Attackers => [render::array(debugger), render::roles(debugger)].concat(),
-            Self::Position => render::position_lines(debugger),
+            Self::Custom(name) => {
+                debugger.find_pane(name).map(|pane| pane.lines(debugger)).unwrap_or_default()
+            }
             Self::Stops => render::stops(debugger),
             Self::Displays => print::displays(debugger),
             Self::Console => render::console(debugger),
-            Self::Help => help::lines(),
+            Self::Help => help::lines(debugger),
         }
     }
 }
@@ -200,6 +198,11 @@ fn execute_one(
         return Ok(CommandOutcome::Output(String::new()));
     }
     let command = COMMANDS.iter().find(|command| command.name == name || command.short == name);
+    if command.is_none()
+        && let Some(pane) = debugger.find_pane(name)
+    {
+        return Ok(CommandOutcome::Show(Pane::Custom(pane.name().to_owned())));
+    }
     let command =
         command.ok_or_else(|| format!("unknown command '{name}'; ? lists all commands"))?;
     match command.name {
@@ -221,7 +224,7 @@ fn execute_one(
             debugger.run_until(&condition, should_stop).map(CommandOutcome::Halted)
         }
         "find" => find(debugger, rest),
-        "help" => help::command_help(rest).map(CommandOutcome::Output),
+        "help" => help::command_help(debugger, rest).map(CommandOutcome::Output),
         "quit" => Ok(CommandOutcome::Quit),
         "restart" => {
             debugger.restart_or_reload();
@@ -322,8 +325,6 @@ fn parse_pane(debugger: &Debugger, name: &str, rest: &str) -> Result<Pane, Strin
         "memory" => Pane::Memory(location::resolve_address(debugger, rest)?),
         "registers" => Pane::Registers,
         "calls" => Pane::Calls,
-        "attackers" => Pane::Attackers,
-        "position" => Pane::Position,
         "stops" => Pane::Stops,
         "console" => Pane::Console,
         _ => Pane::Help,

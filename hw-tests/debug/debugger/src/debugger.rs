@@ -1,5 +1,7 @@
 //! The state of a board under a debugger, and how one step changes it.
 
+mod custom_pane;
+
 use std::cell::RefCell;
 
 use board_simulator::{BoardModel, BusAccess, QueueLine, Registers, StepOutcome};
@@ -11,6 +13,8 @@ use super::history::{History, ReverseStepCounts, Snapshot};
 use super::stops::{StepTrace, StopPoints, WatchHit};
 use super::target::Target;
 use super::touched::StepAddresses;
+
+pub use custom_pane::{CustomPane, PaneVariable};
 
 /// A callback that is polled while the board runs; returning `true` stops it. It may inspect the
 /// debugger, set breakpoints and send bytes.
@@ -49,6 +53,8 @@ pub struct Debugger {
     /// `true` during a reverse search, while the state is not to be shown.
     pub(super) in_reverse_search: bool,
     origin: Option<Snapshot>,
+    /// The panes that the program has added.
+    pub(super) panes: Vec<Box<dyn CustomPane>>,
     /// Loads the program again, if it comes from a file.
     pub(super) reload: Option<Reload>,
     /// The target, if there is one; `board` is its twin then.
@@ -76,6 +82,7 @@ impl Debugger {
             step_addresses: None,
             in_reverse_search: false,
             origin: None,
+            panes: Vec::new(),
             reload: None,
             target: None,
         };

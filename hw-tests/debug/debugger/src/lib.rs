@@ -29,7 +29,6 @@ mod calls;
 pub mod commands;
 pub mod dap;
 mod debugger;
-mod diagnose;
 mod dwarf;
 mod exec;
 mod expression;
@@ -37,10 +36,10 @@ pub mod gdb;
 mod history;
 mod location;
 mod machine;
+pub mod panes;
 pub mod profiling;
 mod program;
 mod recording;
-mod registers;
 mod render;
 mod session;
 mod stepper;
@@ -53,19 +52,13 @@ pub mod view;
 
 pub use calls::OpenCall;
 pub use debugger::{Debugger, Reload, ShouldStop};
-pub use diagnose::{Diagnosis, FirstFault, diagnose};
 pub use exec::{ExecCommand, HaltReason};
 pub use expression::BoundExpression;
 pub use machine::Machine;
 pub use program::{LoadedProgram, ProgramError, ProgramFile, ram_layout};
-pub use registers::{RegisterRole, xchng_register_roles};
-pub use render::{
-    DisassembledInstruction, describe_halt, disassemble_at, format_attackers, position_lines,
-};
+pub use render::{DisassembledInstruction, describe_halt, disassemble_at};
 pub use session::{
-    DebugSession, EntryOutcome, SessionError, board_with_program, open_at_exchange,
-    open_for_position, open_position_on_target, open_program, open_program_on_target,
-    run_to_exchange, run_with_timeout,
+    RunAborted, board_with_program, open_program, open_program_on_target, run_with_timeout,
 };
 pub use stops::{
     Breakpoint, BreakpointId, HitCondition, StopPoints, WatchHit, WatchTarget, WatchTrigger,

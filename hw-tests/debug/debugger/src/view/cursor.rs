@@ -19,24 +19,27 @@ impl View {
     }
 
     /// The panes in the order in which Tab shows them.
-    pub(super) fn panes(&self) -> [Pane; 8] {
+    pub(super) fn panes(&self) -> Vec<Pane> {
         let registers = self.debugger.registers();
-        [
+        let built_in = [
             Pane::Code(registers.pc),
             Pane::Memory(registers.hl),
             Pane::Calls,
             Pane::Stops,
             Pane::Displays,
             Pane::Console,
-            Pane::Position,
-            Pane::Attackers,
-        ]
+        ];
+        let custom = self.debugger.panes().map(|pane| Pane::Custom(pane.name().to_owned()));
+        built_in.into_iter().chain(custom).collect()
     }
 
     pub(super) fn next_pane(&mut self, step: isize) {
         let panes = self.panes();
-        let kind = std::mem::discriminant(&self.pane);
-        let now = panes.iter().position(|pane| std::mem::discriminant(pane) == kind);
+        let is_now = |pane: &Pane| match (pane, &self.pane) {
+            (Pane::Custom(name), Pane::Custom(now)) => name == now,
+            (pane, now) => std::mem::discriminant(pane) == std::mem::discriminant(now),
+        };
+        let now = panes.iter().position(is_now);
         let next = now.map_or(0, |now| (now as isize + step).rem_euclid(panes.len() as isize));
         self.show(panes[next as usize].clone());
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use board_debugger::{Breakpoint, Debugger, EntryOutcome, LoadedProgram, board_with_program};
+use board_debugger::{Breakpoint, Debugger, LoadedProgram, board_with_program};
 use cli_support::exit::{CommandError, ENVIRONMENT, NOTHING_SELECTED, USAGE};
 use cli_support::text::Escape;
 use firmware::profile::BoardProfile;
@@ -49,7 +49,7 @@ pub(super) fn open(
         debugger.stops.add_breakpoint(Breakpoint::at(address));
     }
     let message = Some(message(name, &state));
-    Ok(StartedSession { debugger, outcome: EntryOutcome::Reached, message, is_program: true })
+    Ok(StartedSession { message, ..StartedSession::program(debugger) })
 }
 
 fn message(name: &str, state: &CallState) -> String {

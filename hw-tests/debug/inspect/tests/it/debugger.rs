@@ -1,15 +1,15 @@
 //! The debugger: motions forward and back, stops, and the registers by the article's names.
 
 use board_debugger::{
-    BoundExpression, Breakpoint, Debugger, EntryOutcome, ExecCommand, FLAGS, HaltReason,
-    HitCondition, REGISTER_NAMES, WatchHit, WatchTarget, WatchTrigger, Watchpoint,
-    open_at_exchange, register_value, set_register, xchng_register_roles,
+    BoundExpression, Breakpoint, Debugger, ExecCommand, FLAGS, HaltReason, HitCondition,
+    REGISTER_NAMES, WatchHit, WatchTarget, WatchTrigger, Watchpoint, register_value, set_register,
 };
 use board_simulator::{AccessKind, BusAccess, Registers};
 use firmware::code_map::CodeMap;
 use firmware::evaluator::{Behaviour, Evaluator};
 use firmware::profile::BoardProfile;
 use sargon_corpus::encode;
+use sargon_debugging::{EntryOutcome, open_at_exchange, xchng_register_roles};
 use sargon_reference::{Square, evaluate, parse_fen};
 
 /// The article's Figure 1.
