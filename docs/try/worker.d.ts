@@ -335,6 +335,8 @@ export interface DebugState {
   /** The attackers array as it stands in memory, and the registers by the article's names inside XCHNG. */
   array: { address: number; bytes: number[] } | null;
   roles: { meaning: string; register: string; value: number }[];
+  /** What breakpoints have logged since the state before: the last 100 messages. */
+  log: string[];
   /** The values of the command "display": "1: HL = 8000H". */
   watches: string[];
 }

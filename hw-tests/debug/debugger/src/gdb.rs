@@ -10,7 +10,8 @@ use std::io;
 
 use super::commands::{self, CommandOutcome};
 use super::debugger::{Debugger, ShouldStop};
-use super::exec::{ExecCommand, HaltReason};
+use super::exec::HaltReason;
+use super::motions::{Motion, MotionKind};
 use super::stops::{Breakpoint, WatchHit, WatchTarget, WatchTrigger, Watchpoint};
 use board_simulator::{AccessKind, Registers};
 
@@ -98,7 +99,7 @@ impl Session<'_, '_> {
             Some(b'Z') => self.change_stop_point(rest, true),
             Some(b'z') => self.change_stop_point(rest, false),
             Some(b'H' | b'T') => "OK".to_owned(),
-            Some(b'c' | b's' | b'b') => self.run(&text),
+            Some(b'c' | b's' | b'b') => return self.run(&text),
             Some(b'q' | b'Q') => match text.strip_prefix("qRcmd,") {
                 Some(digits) => return self.monitor(digits),
                 None => query_reply(&text),
@@ -107,17 +108,17 @@ impl Session<'_, '_> {
         })
     }
 
-    fn run(&mut self, text: &str) -> String {
-        let command = match text {
-            "c" => ExecCommand::Continue,
-            "s" => ExecCommand::Step,
-            "bs" => ExecCommand::ReverseStep,
-            "bc" => ExecCommand::ReverseContinue,
-            _ => return String::new(),
+    fn run(&mut self, text: &str) -> io::Result<String> {
+        let Some(command) = Motion::by_gdb(text).and_then(MotionKind::plain) else {
+            return Ok(String::new());
         };
         let Self { debugger, client, .. } = self;
-        let halt = debugger.run(command, &mut |_| client.is_interrupted());
-        self.halt_text(halt)
+        let halt = commands::run(debugger, command, &mut |_| client.is_interrupted());
+        let log = self.debugger.take_log();
+        if !log.is_empty() {
+            self.print(&log.join("\n"))?;
+        }
+        Ok(self.halt_text(halt))
     }
 
     fn halt_text(&self, halt: HaltReason) -> String {
@@ -160,8 +161,13 @@ impl Session<'_, '_> {
             Ok(outcome) => commands::outcome_text(debugger, &outcome),
             Err(message) => message,
         };
-        self.send(&format!("O{}", encode_hex(&format!("{output}\n"))))?;
+        self.print(&output)?;
         Ok("OK".to_owned())
+    }
+
+    /// Shows text on gdb's console.
+    fn print(&mut self, text: &str) -> io::Result<()> {
+        self.send(&format!("O{}", encode_hex(&format!("{text}\n"))))
     }
 
     fn set_registers(&mut self, text: &str) -> String {

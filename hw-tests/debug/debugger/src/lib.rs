@@ -25,7 +25,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod calls;
+mod boards;
 pub mod commands;
 pub mod dap;
 mod debugger;
@@ -33,28 +33,27 @@ mod dwarf;
 mod exec;
 mod expression;
 pub mod gdb;
-mod history;
 mod location;
 mod machine;
+mod motions;
 pub mod panes;
 pub mod profiling;
 mod program;
-mod recording;
 mod render;
 mod session;
 mod stepper;
 mod stops;
 mod target;
 mod target_exec;
-mod touched;
+mod timeline;
 #[cfg(feature = "view")]
 pub mod view;
 
-pub use calls::OpenCall;
 pub use debugger::{Debugger, Reload, ShouldStop};
 pub use exec::{ExecCommand, HaltReason};
 pub use expression::BoundExpression;
 pub use machine::Machine;
+pub use motions::{Motion, MotionKind};
 pub use program::{LoadedProgram, ProgramError, ProgramFile, ram_layout};
 pub use render::{DisassembledInstruction, describe_halt, disassemble_at};
 pub use session::{
@@ -65,6 +64,7 @@ pub use stops::{
     Watchpoint, WatchpointId,
 };
 pub use target::{DebugKernel, KernelError, TargetError};
+pub use timeline::OpenCall;
 pub use z80_core::{
     FLAGS, REGISTER_NAMES, REGISTER_PAIRS, canonical_register_name, flag_letters, parse_number,
     register_value, set_register,

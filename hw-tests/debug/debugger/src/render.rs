@@ -234,7 +234,7 @@ pub(super) fn stops(debugger: &Debugger) -> Vec<String> {
             HitCondition::Only(number) => format!(", hit {number} only"),
             HitCondition::EveryNth(number) => format!(", every {number} hits"),
         };
-        let count = breakpoint.hit_count;
+        let count = debugger.hit_count(id);
         let place = code.describe_address(breakpoint.address);
         let kind = if breakpoint.log.is_some() { "log" } else { "break" };
         format!("{id}: {kind} at {place}{condition}{hits}; {count} hits so far")

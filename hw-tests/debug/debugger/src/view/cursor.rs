@@ -88,20 +88,12 @@ impl View {
         }
     }
 
-    pub(super) fn run_to_cursor(&mut self, back: bool) -> KeyAction {
-        match self.cursor_address() {
-            Some(at) if back => KeyAction::Move(ExecCommand::ReverseTo(at)),
-            Some(at) => KeyAction::Move(ExecCommand::RunTo(at)),
-            None => {
-                self.status = "no instruction at or below the cursor".to_owned();
-                KeyAction::Nothing
-            }
-        }
-    }
-
-    /// Searches back for the last change of the first byte in the memory pane, or at HL.
-    pub(super) fn find_last_change(&mut self) -> KeyAction {
-        KeyAction::Move(ExecCommand::ReverseToChange(self.memory_address()))
+    pub(super) fn run_to_cursor(&mut self, motion: fn(u16) -> ExecCommand) -> KeyAction {
+        let Some(address) = self.cursor_address() else {
+            self.status = "no instruction at or below the cursor".to_owned();
+            return KeyAction::Nothing;
+        };
+        KeyAction::Move(motion(address))
     }
 
     /// The first address in the memory pane, or HL.
