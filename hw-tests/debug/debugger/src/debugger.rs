@@ -269,14 +269,14 @@ impl Debugger {
         calls.list(self.registers().sp, &self.code, &|at| self.peek(at))
     }
 
-    /// Restores the state in which the debugger was created. Breakpoints stay.
+    /// Restores the state in which the debugger was created. Breakpoints stay. A target that can't
+    /// be restarted stays where it is; see [`Self::last_error`].
     pub fn restart(&mut self) {
-        self.stops.reset_hit_counts();
-        self.step_addresses = None;
-        if let Some(target) = &mut self.boards.target {
-            target.restart();
+        if self.boards.target.as_mut().is_none_or(|target| target.restart()) {
+            self.boards.timeline.restart();
+            self.stops.reset_hit_counts();
+            self.step_addresses = None;
         }
-        self.boards.timeline.restart();
     }
 
     /// The hits of a breakpoint or watchpoint whose condition held, up to the present: those since

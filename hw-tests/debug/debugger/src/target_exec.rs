@@ -200,6 +200,9 @@ impl TargetStepper<'_, '_> {
         if target.running {
             return Ok(());
         }
+        if !target.is_loaded {
+            return Err(self.fail("the last restart failed; restart again"));
+        }
         let mut addresses = addresses.to_vec();
         addresses.extend(target.program.break_in.map(|symbols| symbols.stop_address));
         addresses.sort_unstable();

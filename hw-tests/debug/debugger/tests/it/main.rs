@@ -1,3 +1,5 @@
 //! Tests of the debugger.
 
 mod corrupted;
+mod random_sessions;
+mod sessions;
