@@ -12,7 +12,7 @@ use firmware::profile::BoardProfile;
 
 use crate::debugger::FIGURE_1;
 
-/// A running `hw-tests gdb` and a connection to it.
+/// A running `hw-inspect gdb` and a connection to it.
 pub(crate) struct Server {
     process: Child,
     stream: TcpStream,
