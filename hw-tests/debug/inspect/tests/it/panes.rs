@@ -45,7 +45,7 @@ fn bench(project: &str) -> Bench {
 #[test]
 fn a_script_shows_a_pane_by_its_name_and_help_lists_it() {
     let bench = bench(PANE);
-    let out = bench.script(&bench.path("count.asm"), "step 4\ncounts\nhelp counts\n", &[]);
+    let out = bench.script(&bench.path("count.asm"), "step 2\ncounts\nhelp counts\n", &[]);
     let lines: Vec<&str> = out.lines().skip(1).collect();
     let expected = [
         "count      251",
