@@ -98,7 +98,7 @@ export interface Methods {
   "debug.breakpoints": { params: { breakpoints: BreakpointWish[] }; result: { breakpoints: Breakpoint[] } };
   /** The state again, with other windows of memory. */
   "debug.state": { params: { memory?: MemoryWindow[] }; result: DebugState };
-  /** A command of the text debugger (`hw-tests debug`), such as "watch ATKLST" or "why"; its answer as text. */
+  /** A command of the text debugger (`hw-inspect debug`), such as "watch ATKLST" or "why"; its answer as text. */
   "debug.command": { params: { line: string }; result: { text: string; state: DebugState } };
   /** The text of a source that the debugger names; null if it is not known. */
   "debug.text": { params: { file: string }; result: { text: string } | null };

@@ -113,7 +113,7 @@ pub struct PaneRow {
 
 /// How a [`PaneRow`] shows its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(try_from = "String")]
 pub enum PaneFormat {
     /// Hexadecimal: two digits for a value below 100H, else four.
     Hex,
@@ -123,6 +123,20 @@ pub enum PaneFormat {
     Binary,
     /// The character of the low byte.
     Character,
+}
+
+impl TryFrom<String> for PaneFormat {
+    type Error = &'static str;
+
+    fn try_from(word: String) -> Result<Self, Self::Error> {
+        match word.as_str() {
+            "hex" => Ok(Self::Hex),
+            "decimal" => Ok(Self::Decimal),
+            "binary" => Ok(Self::Binary),
+            "character" => Ok(Self::Character),
+            _ => Err("invalid format: expected hex, decimal, binary or character"),
+        }
+    }
 }
 
 /// Reads the name of a pane, which is one word.

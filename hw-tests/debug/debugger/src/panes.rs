@@ -10,6 +10,7 @@ use super::render::characters;
 pub use super::debugger::{CustomPane, PaneVariable};
 
 /// A pane of a project file or a test file.
+#[derive(Debug, Clone)]
 pub struct ExpressionPane(Pane);
 
 impl ExpressionPane {

@@ -103,7 +103,7 @@ pub struct LoadedProgram {
     /// The assembler's warnings, as text.
     pub warnings: String,
     /// The panes that the debugger shows.
-    pub(super) panes: Vec<ExpressionPane>,
+    pub panes: Vec<ExpressionPane>,
 }
 
 impl LoadedProgram {

@@ -1,4 +1,4 @@
-//! `hw-tests coverage`: the lines and branches of the Z80 code that run.
+//! `hw-inspect coverage`: the lines and branches of the Z80 code that run.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! `hw-tests dap`: the Debug Adapter Protocol on standard input and output.
+//! `hw-inspect dap`: the Debug Adapter Protocol on standard input and output.
 
 use std::io;
 use std::path::PathBuf;

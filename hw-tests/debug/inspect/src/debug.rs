@@ -1,4 +1,4 @@
-//! `hw-tests debug`: the debugger in a terminal, or by a script.
+//! `hw-inspect debug`: the debugger in a terminal, or by a script.
 
 mod saved;
 mod terminal;

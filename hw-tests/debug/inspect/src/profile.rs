@@ -1,4 +1,4 @@
-//! `hw-tests profile`: where the T-states of the Z80 code go.
+//! `hw-inspect profile`: where the T-states of the Z80 code go.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `hw-tests profile` of a board on a serial line, by sampling.
+//! `hw-inspect profile` of a board on a serial line, by sampling.
 
 use board_debugger::profiling::{SampledRoutine, Samples, sample_table};
 use board_debugger::{Debugger, LoadedProgram, open_program_on_target};

@@ -1,4 +1,4 @@
-//! `hw-tests why`: finds the first wrong instruction that leads to a wrong residue.
+//! `hw-inspect why`: finds the first wrong instruction that leads to a wrong residue.
 
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;

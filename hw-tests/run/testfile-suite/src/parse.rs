@@ -140,8 +140,8 @@ impl Reader<'_, '_> {
         }
         let stack = Reader { program: Some(&program), ..*self }.stack(table.stack, node);
         let (path, setup, cases, properties) = Default::default();
-        let (sources, boards) = (files.sources, table.boards);
-        Some(TestFile { path, program, sources, boards, stack, setup, cases, properties })
+        let (sources, boards, panes) = (files.sources, table.boards, table.pane);
+        Some(TestFile { path, program, sources, boards, stack, panes, setup, cases, properties })
     }
 
     fn console(&self, table: ConsoleTable) -> Option<Console> {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::debugger::FIGURE_1;
 
-/// A running `hw-tests dap` with its streams.
+/// A running `hw-inspect dap` with its streams.
 pub(crate) struct Client {
     pub(crate) process: Child,
     input: ChildStdin,

@@ -23,7 +23,7 @@ const SIMILAR: f64 = 0.75;
 /// The keys of arrays that may also be a single value.
 const ONE_OR_MORE: [&str; 2] = ["check", "returns"];
 /// What keys have, with an example.
-const DESCRIPTIONS: [(&str, &str); 37] = [
+const DESCRIPTIONS: [(&str, &str); 38] = [
     ("args", "a table such as { A = \"u8\", HL = \"0..1000\" }"),
     ("arrays", "arrays such as [{ at = \"BUFFER\", length = \"1..=64\", byte = \"u8\" }]"),
     ("arrays.length", "a range such as \"1..=64\""),
@@ -50,6 +50,7 @@ const DESCRIPTIONS: [(&str, &str); 37] = [
     ("name", "a string such as \"wraps at 256\""),
     ("objects", "an array of strings such as [\"mul.o\"]"),
     ("outputs", "an array such as [\"HL\", \"FC\"]"),
+    ("pane", "an array of tables: [[pane]]"),
     ("ports", "a table of ports such as { 10H = [1, 2] }"),
     ("property", "an array of tables: [[property]]"),
     ("reference", "an array of strings such as [\"python3\", \"mul.py\"]"),

@@ -7,6 +7,7 @@ use std::marker::PhantomData;
 use cli_support::text::Escape;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use tdlasm::project::Pane;
 use z80_core::{FLAGS, canonical_register_name};
 
 use crate::document::Node;
@@ -27,6 +28,7 @@ pub(super) struct ProgramTable {
     pub(super) console: Option<ConsoleTable>,
     pub(super) boards: Vec<String>,
     pub(super) stack: Option<Node>,
+    pub(super) pane: Vec<Pane>,
 }
 
 /// The calls, cases and properties of a file.
