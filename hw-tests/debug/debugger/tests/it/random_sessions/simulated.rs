@@ -93,7 +93,11 @@ impl<'s> Story<'s> {
     fn add(&mut self, debugger: &Debugger, event: Event) {
         self.note(debugger);
         let (now, reversals) = (self.last_step, self.reversals);
-        self.events.retain(|(step, past, _)| *step < now || (*step == now && *past == reversals));
+        self.events.retain(|(step, past, event)| {
+            // The recorded past begins with a change by hand, which is not undone.
+            let is_kept = *past == reversals || matches!(event, Event::Set(..));
+            *step < now || (*step == now && is_kept)
+        });
         if matches!(event, Event::Set(..)) {
             self.start = now;
         }
