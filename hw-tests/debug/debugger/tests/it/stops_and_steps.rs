@@ -91,7 +91,7 @@ fn input_sent_before_the_next_step_is_all_received() {
     for debugger in [&mut once, &mut twice] {
         run(debugger, "set [9000H] = 0DBH 80H 0FH 30H 0FBH 0DBH 81H 0C9H");
     }
-    let mut received = |debugger: &mut Debugger| {
+    let received = |debugger: &mut Debugger| {
         let mut text = Vec::new();
         for _ in 0..3 {
             run(debugger, "set PC = 9000H");
@@ -170,7 +170,7 @@ fn over_passes_a_call_with_parameters_behind_it_and_out_ends_behind_them() {
 #[test]
 fn the_memory_pane_shows_the_accesses_of_a_step_and_not_of_a_run() {
     let mut view = View::new(debugger(LOOP), None);
-    let mut press = |view: &mut View, keys: &str| {
+    let press = |view: &mut View, keys: &str| {
         for key in keys.chars() {
             let key = if key == '\n' { KeyCode::Enter } else { KeyCode::Char(key) };
             let action = view.handle_key(key);

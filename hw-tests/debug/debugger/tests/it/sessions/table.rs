@@ -37,10 +37,13 @@ pub(crate) struct Stop {
     pub(crate) log: Vec<String>,
 }
 
-/// Commands that set breakpoints, and motions with where they halt: label, B, HL and log.
+/// Where a motion halts: label, B, HL and log.
+type ExpectedStop = (&'static str, u16, u16, &'static [&'static str]);
+
+/// Commands that set breakpoints, and motions with where they halt.
 pub(crate) struct Session {
     pub(crate) breakpoints: &'static [&'static str],
-    pub(crate) motions: &'static [(Motion, (&'static str, u16, u16, &'static [&'static str]))],
+    pub(crate) motions: &'static [(Motion, ExpectedStop)],
 }
 
 impl Session {
