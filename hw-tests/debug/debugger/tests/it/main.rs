@@ -3,3 +3,4 @@
 mod corrupted;
 mod random_sessions;
 mod sessions;
+mod stops_and_steps;
