@@ -158,8 +158,11 @@ fn gdb_built_for_the_z80_steps_unwinds_sets_and_watches_both_ways() {
 
 #[test]
 fn what_a_breakpoint_of_the_debugger_logs_appears_in_gdb() {
-    let commands =
-        ["monitor break SUBR hits 3 do print A", "monitor break NEXT log back with {A}", "continue"];
+    let commands = [
+        "monitor break SUBR hits 3 do print A",
+        "monitor break NEXT log back with {A}",
+        "continue",
+    ];
     let printed = session(gdb_for_z80(), &commands);
     assert_in_order(&printed, &["back with ", "back with ", "H = 2"]);
     assert_in_order(&printed, &["SIGTRAP", "SUBR () at prog.asm:4"]);
